@@ -24,6 +24,8 @@ SHORT = {
 
 LIMIT_S = 60
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
 # What is added to these arguments; the first is what the others are compared with.
 WAYS = {
     "1 PE": ["--pes", "1"],
@@ -57,7 +59,7 @@ def main():
 def built_examples():
     """The folder of the release build's examples, and their names."""
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
-    metadata = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    metadata = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=ROOT).stdout)
     targets = [target for package in metadata["packages"] for target in package["targets"]]
     names = sorted(target["name"] for target in targets if target["kind"] == ["example"])
     return pathlib.Path(metadata["target_directory"]) / "release" / "examples", names
@@ -97,7 +99,7 @@ def execute(command, stdout=subprocess.PIPE):
     try:
         return subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S,
-            env=environment,
+            env=environment, cwd=ROOT,
         )
     except subprocess.TimeoutExpired:
         raise Failure(f"{' '.join(command)}: no end after {LIMIT_S} s") from None

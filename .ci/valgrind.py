@@ -6,6 +6,7 @@
 """
 
 import json
+import pathlib
 import re
 import subprocess
 import sys
@@ -19,6 +20,8 @@ SELECTED = [
 ]
 
 LIMIT_S = 300
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 VALGRIND = [
     "valgrind", "--quiet", "--error-exitcode=99", "--fair-sched=try",
@@ -38,7 +41,7 @@ def main():
 def unit_tests():
     """Crate → executable with its unit tests; the same build as `cargo test --workspace`."""
     command = ["cargo", "test", "--workspace", "--lib", "--no-run", "--message-format=json"]
-    built = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    built = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout
     messages = (json.loads(line) for line in built.splitlines() if line.startswith("{"))
     return {message["target"]["name"]: message["executable"] for message in messages if message.get("executable")}
 

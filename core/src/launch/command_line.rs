@@ -221,4 +221,41 @@ mod tests {
             assert_eq!(arg.get_env().and_then(|name| name.to_str()), Some(variable.as_str()));
         }
     }
+
+    /// Not a test by itself: run as a child process, whose environment is its own.
+    #[test]
+    fn child() {
+        if std::env::var_os(CHILD).is_none() {
+            return;
+        }
+        let (run, ()) = read::<()>(&["--seed", "2"]).unwrap_or_else(|error| error.exit());
+        println!("{:?} {} {} {}", run.pes, run.seed, run.progress, run.simulate);
+    }
+
+    const CHILD: &str = "TALISMAN_TEST_COMMAND_LINE";
+
+    fn child_with(variables: &[(&str, &str)]) -> (Option<i32>, String) {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["launch::command_line::tests::child", "--exact", "--nocapture"]).env(CHILD, "1");
+        let done = child.envs(variables.iter().copied()).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stdout).unwrap())
+    }
+
+    #[test]
+    fn variables_are_read_and_the_command_line_wins() {
+        let variables = [
+            ("TALISMAN_PES", "3"),
+            ("TALISMAN_SEED", "1"),
+            ("TALISMAN_PROGRESS", "1"),
+            ("TALISMAN_SIMULATE", "0"),
+        ];
+        let (status, text) = child_with(&variables);
+        assert!(status == Some(0) && text.contains("Some(3) 2 true false"), "{status:?} {text}");
+    }
+
+    #[test]
+    fn a_wrong_variable_is_a_usage_error() {
+        assert_eq!(child_with(&[("TALISMAN_PES", "0")]).0, Some(2));
+        assert_eq!(child_with(&[("TALISMAN_PES", "few")]).0, Some(2));
+    }
 }

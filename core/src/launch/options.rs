@@ -12,6 +12,9 @@ pub const PES_MAX: u32 = 4096;
 /// Most nodes a job may have.
 pub const NODES_MAX: u32 = 65_536;
 
+/// Most PEs of a whole job; each costs memory even if it does nothing.
+pub const PES_IN_ALL_MAX: u64 = 1 << 20;
+
 /// PEs per simulated node when `--pes` is not given: fixed, so that a seed means the same run on every machine.
 pub const PES_SIMULATED: u32 = 2;
 
@@ -38,7 +41,15 @@ They are added to a program's own automatically; a program that wants to read th
 its own arguments with `#[command(flatten)]`, and they are not added twice. Every option also has an environment
 variable, `--pes` for example `TALISMAN_PES`; the command line wins over it.
 
-In code, start from the defaults: `RunArgs { pes: Some(2), ..RunArgs::default() }`."
+In code, start from the defaults:
+
+```
+use talisman_core::launch::RunArgs;
+
+let run = RunArgs { pes: Some(2), ..RunArgs::default() };
+assert_eq!((run.pes_per_node(), run.seed), (2, 0));
+assert!(RunArgs { pes: Some(0), ..RunArgs::default() }.validate().is_err());
+```"
 )]
 #[allow(missing_docs, reason = "a doc comment would become the program's help text, see above")]
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
@@ -95,6 +106,7 @@ impl RunArgs {
     pub fn validate(&self) -> Result<(), OptionsError> {
         self.validate_pes()?;
         self.validate_nodes()?;
+        self.validate_pes_in_all()?;
         self.validate_report()
     }
 
@@ -119,6 +131,12 @@ impl RunArgs {
             nodes if nodes > 1 && !self.simulate => Err(OptionsError::NodesNeedSimulation { nodes }),
             _ => Ok(()),
         }
+    }
+
+    fn validate_pes_in_all(&self) -> Result<(), OptionsError> {
+        let (nodes, pes) = (self.nodes, self.pes_per_node());
+        let in_all = u64::from(nodes) * u64::from(pes);
+        if in_all > PES_IN_ALL_MAX { Err(OptionsError::TooManyPesInAll { nodes, pes }) } else { Ok(()) }
     }
 
     /// A report that cannot be written is said before hours of computing, not after.
@@ -181,6 +199,14 @@ pub enum OptionsError {
         /// What was asked for.
         nodes: u32,
     },
+    /// More than [`PES_IN_ALL_MAX`] PEs in the job.
+    #[error("--nodes {nodes} --pes {pes}: a job has at most {PES_IN_ALL_MAX} PEs in all")]
+    TooManyPesInAll {
+        /// Nodes asked for.
+        nodes: u32,
+        /// PEs of each.
+        pes: u32,
+    },
     /// Several nodes outside simulation, which this version cannot start.
     #[error(
         "--nodes {nodes}: this version runs several nodes only in simulation; \
@@ -239,6 +265,15 @@ mod tests {
         assert_eq!(with(2, false), Err(OptionsError::NodesNeedSimulation { nodes: 2 }));
         assert_eq!(with(2, true), Ok(()));
         assert_eq!(with(NODES_MAX + 1, true), Err(OptionsError::TooManyNodes { nodes: NODES_MAX + 1 }));
+    }
+
+    #[test]
+    fn a_job_has_a_limit_of_pes_in_all() {
+        let with =
+            |nodes, pes| RunArgs { nodes, pes: Some(pes), simulate: true, ..RunArgs::default() }.validate();
+        assert_eq!(with(256, PES_MAX), Ok(()));
+        assert_eq!(with(257, PES_MAX), Err(OptionsError::TooManyPesInAll { nodes: 257, pes: PES_MAX }));
+        assert_eq!(with(NODES_MAX, 16), Ok(()));
     }
 
     #[test]

@@ -7,9 +7,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// A reader that goes away (`| head`) is no error: the rest is thrown away. Any other failure, such as a full
 /// disk, is kept for [`Output::finish`]; computing goes on.
+///
+/// ```
+/// use talisman_core::launch::Output;
+///
+/// let output = Output::capture();
+/// output.print("two\nlines");
+/// assert_eq!(output.captured(), ["two", "lines"]);
+/// ```
 #[derive(Clone)]
 pub struct Output {
-    shared: Arc<Mutex<State>>,
+    sink: Arc<Mutex<Sink>>,
 }
 
 impl Output {
@@ -20,32 +28,32 @@ impl Output {
 
     /// Prints to any writer; each call ends with a flush.
     pub fn to(writer: impl Write + Send + 'static) -> Output {
-        Output::from(Sink::Writer(Box::new(writer)))
+        Output::with(Sink::Writer(Box::new(writer)))
     }
 
     /// Keeps the lines, for tests: see [`Output::captured`].
     pub fn capture() -> Output {
-        Output::from(Sink::Captured(Vec::new()))
+        Output::with(Sink::Captured(Vec::new()))
     }
 
     /// Prints text of one or more lines; a missing end of line is added to the last.
     pub fn print(&self, text: &str) {
-        let mut state = self.lock();
-        if let Err(error) = state.sink.print(text) {
+        let mut sink = self.lock();
+        if let Err(error) = sink.print(text) {
             let end =
                 if error.kind() == io::ErrorKind::BrokenPipe { End::Closed } else { End::Failed(error) };
-            state.sink = Sink::Ended(end);
+            *sink = Sink::Ended(end);
         }
     }
 
     /// Whether the reader of the output has gone away: nothing printed from now on is seen.
     pub fn is_closed(&self) -> bool {
-        matches!(self.lock().sink, Sink::Ended(End::Closed))
+        matches!(*self.lock(), Sink::Ended(End::Closed))
     }
 
     /// The lines so far, without their ends; empty unless this is [`Output::capture`].
     pub fn captured(&self) -> Vec<String> {
-        match &self.lock().sink {
+        match &*self.lock() {
             Sink::Captured(lines) => lines.clone(),
             _ => Vec::new(),
         }
@@ -56,22 +64,22 @@ impl Output {
     /// # Errors
     /// The first failure to write, once; a reader that went away is none.
     pub fn finish(&self) -> Result<(), OutputError> {
-        let mut state = self.lock();
-        match std::mem::replace(&mut state.sink, Sink::Ended(End::Closed)) {
+        let mut sink = self.lock();
+        match std::mem::replace(&mut *sink, Sink::Ended(End::Closed)) {
             Sink::Ended(End::Failed(source)) => Err(OutputError { source }),
             other => {
-                state.sink = other;
+                *sink = other;
                 Ok(())
             }
         }
     }
 
-    fn from(sink: Sink) -> Output {
-        Output { shared: Arc::new(Mutex::new(State { sink })) }
+    fn with(sink: Sink) -> Output {
+        Output { sink: Arc::new(Mutex::new(sink)) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Sink> {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -81,10 +89,6 @@ impl Output {
 pub struct OutputError {
     /// What the operating system said.
     source: io::Error,
-}
-
-struct State {
-    sink: Sink,
 }
 
 enum Sink {
@@ -103,7 +107,8 @@ impl Sink {
         match self {
             Sink::Writer(writer) => write_lines(writer, text),
             Sink::Captured(lines) => {
-                lines.extend(text.lines().map(str::to_owned));
+                let whole = text.strip_suffix('\n').unwrap_or(text);
+                lines.extend(whole.split('\n').map(str::to_owned));
                 Ok(())
             }
             Sink::Ended(_) => Ok(()),
@@ -169,6 +174,18 @@ mod tests {
         assert_eq!(output.captured(), ["one", "two", "three"]);
         assert!(output.finish().is_ok());
         assert_eq!(output.captured().len(), 3, "finishing keeps them");
+    }
+
+    #[test]
+    fn an_empty_line_is_a_line_wherever_it_goes() {
+        let (captured, written) = (Output::capture(), Trickle::default());
+        for output in [&captured, &Output::to(written.clone())] {
+            for text in ["", "\n", "a\n\n"] {
+                output.print(text);
+            }
+        }
+        assert_eq!(captured.captured(), ["", "", "a", ""]);
+        assert_eq!(*written.0.lock().unwrap(), b"\n\na\n\n");
     }
 
     #[test]

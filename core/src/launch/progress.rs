@@ -21,6 +21,17 @@ pub struct Steps {
 }
 
 /// Shows progress, or nothing if it was not asked for.
+///
+/// ```
+/// use std::time::Duration;
+/// use talisman_core::launch::Progress;
+/// use talisman_core::launch::progress::Steps;
+///
+/// let mut progress = Progress::lines(std::io::sink());
+/// let (start, end) = (Duration::ZERO, Duration::from_secs(5));
+/// progress.update(start, Steps { done: 1, total: Some(40) });
+/// progress.finish(end, Steps { done: 40, total: Some(40) });
+/// ```
 pub struct Progress {
     pace: Pace,
     display: Display,

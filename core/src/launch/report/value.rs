@@ -116,6 +116,15 @@ impl Visitor<'_> for ValueVisitor {
 }
 
 /// Named values, in the order their names were first set.
+///
+/// ```
+/// use talisman_core::launch::{ResultValue, Results};
+///
+/// let mut results = Results::default();
+/// results.set("energy", -1.5);
+/// results.set("atoms", 23_558_u64);
+/// assert_eq!(results.value("energy"), Some(&ResultValue::F64(-1.5)));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
     // A list, not a map: programs have a handful of results.
