@@ -1,1 +1,4 @@
 //! The runtime.
+
+pub mod scheduler;
+pub mod sync;
