@@ -1,3 +1,5 @@
 //! The runtime.
 
 pub mod launch;
+pub mod scheduler;
+pub mod sync;
