@@ -1,3 +1,4 @@
 //! The runtime.
 
 pub mod index;
+pub mod reduce;

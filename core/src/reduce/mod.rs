@@ -1,0 +1,5 @@
+//! Reductions.
+
+mod exact;
+
+pub use exact::ExactSum;
