@@ -14,7 +14,7 @@ use std::fmt::Debug;
 use talisman_pup::Pup;
 
 pub use bounds::{Bounds, BoundsError, MAX_DIMS};
-pub use extent::{Elements, Extent, Sparse, Span};
+pub use extent::{Elements, Extent, Span, Sparse};
 
 /// The name of an element within its array: at most 128 bits.
 ///

@@ -66,7 +66,11 @@ fn unbiased<const BITS: u32>(bits: u128) -> i32 {
 #[cold]
 fn too_wide(index: impl std::fmt::Debug, bits: u32) -> ! {
     let limit = 1i64 << (bits - 1);
-    panic!("index {index:?} is out of range: each of its dimensions has {bits} bits, {} to {}", -limit, limit - 1)
+    panic!(
+        "index {index:?} is out of range: each of its dimensions has {bits} bits, {} to {}",
+        -limit,
+        limit - 1
+    )
 }
 
 #[cfg(test)]

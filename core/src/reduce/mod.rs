@@ -119,7 +119,9 @@ pub enum ReduceError {
         id: u64,
     },
     /// Two reducers have the same id.
-    #[error("the reducers `{first}` and `{second}` have the same id on the wire; rename a type of one of them")]
+    #[error(
+        "the reducers `{first}` and `{second}` have the same id on the wire; rename a type of one of them"
+    )]
     Clash {
         /// The reducer and value type that came first.
         first: &'static str,

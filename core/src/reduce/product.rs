@@ -1,6 +1,6 @@
 //! Products.
 
-use talisman_pup::{Packer, Pup, PupError, Unpacker};
+use talisman_pup::Pup;
 
 use super::{Elementwise, Ordered, ReduceError, Reducer};
 
@@ -15,7 +15,7 @@ impl Elementwise for Product {}
 /// A product of integers, still wide.
 ///
 /// The magnitude without the zeros saturates; it only ever grows, so it saturates in every order or in none.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Pup)]
 pub struct IntegerProduct {
     magnitude: u128,
     negative: bool,
@@ -40,24 +40,6 @@ impl IntegerProduct {
         }
         let value = i128::try_from(self.magnitude).ok()?;
         Some(if self.negative { -value } else { value })
-    }
-}
-
-impl Pup for IntegerProduct {
-    const MIN_SIZE: usize = 18;
-
-    fn pack(&self, p: &mut Packer) {
-        self.magnitude.pack(p);
-        self.negative.pack(p);
-        self.zero.pack(p);
-    }
-
-    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
-        Ok(IntegerProduct {
-            magnitude: u128::unpack(u)?,
-            negative: bool::unpack(u)?,
-            zero: bool::unpack(u)?,
-        })
     }
 }
 

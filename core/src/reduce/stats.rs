@@ -1,6 +1,6 @@
 //! Count, mean, extremes and variance.
 
-use talisman_pup::{Packer, Pup, PupError, Unpacker};
+use talisman_pup::Pup;
 
 use super::{Elementwise, ExactSum, Max, Min, ReduceError, Reducer};
 
@@ -9,7 +9,7 @@ use super::{Elementwise, ExactSum, Max, Min, ReduceError, Reducer};
 pub struct Stats;
 
 /// What [`Stats`] gives.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Pup)]
 pub struct Statistics {
     /// How many numbers there were.
     pub count: u64,
@@ -37,7 +37,7 @@ impl Statistics {
 }
 
 /// What [`Stats`] collects on the way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Pup)]
 pub struct Moments {
     count: u64,
     sum: ExactSum,
@@ -140,40 +140,3 @@ fn parts(sum: &ExactSum) -> Vec<f64> {
 }
 
 const PARTS_MAX: usize = 48;
-
-impl Pup for Moments {
-    const MIN_SIZE: usize = 28;
-
-    fn pack(&self, p: &mut Packer) {
-        self.count.pack(p);
-        self.sum.pack(p);
-        self.squares.pack(p);
-        self.min.pack(p);
-        self.max.pack(p);
-    }
-
-    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
-        Ok(Moments {
-            count: u64::unpack(u)?,
-            sum: ExactSum::unpack(u)?,
-            squares: ExactSum::unpack(u)?,
-            min: f64::unpack(u)?,
-            max: f64::unpack(u)?,
-        })
-    }
-}
-
-impl Pup for Statistics {
-    const MIN_SIZE: usize = 40;
-
-    fn pack(&self, p: &mut Packer) {
-        self.count.pack(p);
-        [self.mean, self.min, self.max, self.variance].pack(p);
-    }
-
-    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
-        let count = u64::unpack(u)?;
-        let [mean, min, max, variance] = Pup::unpack(u)?;
-        Ok(Statistics { count, mean, min, max, variance })
-    }
-}

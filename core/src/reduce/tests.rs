@@ -137,7 +137,7 @@ proptest! {
 }
 
 /// A merge that depends on the order.
-#[derive(Clone)]
+#[derive(Clone, Pup)]
 struct Text(String);
 
 impl Merge for Text {
@@ -146,32 +146,14 @@ impl Merge for Text {
     }
 }
 
-impl Pup for Text {
-    fn pack(&self, p: &mut talisman_pup::Packer) {
-        self.0.pack(p);
-    }
-    fn unpack(u: &mut talisman_pup::Unpacker<'_>) -> Result<Self, PupError> {
-        String::unpack(u).map(Text)
-    }
-}
-
 /// A merge that does not, and says so.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Pup)]
 struct Largest(u64);
 
 impl Merge for Largest {
     const COMMUTES: bool = true;
     fn merge(&mut self, other: Self) {
         self.0 = self.0.max(other.0);
-    }
-}
-
-impl Pup for Largest {
-    fn pack(&self, p: &mut talisman_pup::Packer) {
-        self.0.pack(p);
-    }
-    fn unpack(u: &mut talisman_pup::Unpacker<'_>) -> Result<Self, PupError> {
-        u64::unpack(u).map(Largest)
     }
 }
 

@@ -37,7 +37,11 @@ impl AnyPartial {
     ///
     /// # Errors
     /// [`ReduceError::Packed`] when the bytes are not those of a value.
-    pub fn lift_packed(info: &'static ReduceInfo, value: &mut Unpacker<'_>, at: u128) -> Result<Self, ReduceError> {
+    pub fn lift_packed(
+        info: &'static ReduceInfo,
+        value: &mut Unpacker<'_>,
+        at: u128,
+    ) -> Result<Self, ReduceError> {
         Ok(AnyPartial(State::Known { info, total: (info.lift)(value, at)? }))
     }
 
@@ -70,7 +74,9 @@ impl AnyPartial {
         at: u128,
     ) -> Result<(), ReduceError> {
         match &mut self.0 {
-            State::Known { info: own, total } if own.id == info.id => Ok((info.add)(&mut **total, value, at)?),
+            State::Known { info: own, total } if own.id == info.id => {
+                Ok((info.add)(&mut **total, value, at)?)
+            }
             _ => self.combine(Self::lift_packed(info, value, at)?),
         }
     }

@@ -36,7 +36,9 @@ impl Pup for ExactSum {
         }
         let base = usize::from(u8::unpack(u)?);
         if base + len > BUCKETS {
-            return Err(u.invalid(format_args!("an exact sum has {BUCKETS} buckets, not {len} from {base} on")));
+            return Err(
+                u.invalid(format_args!("an exact sum has {BUCKETS} buckets, not {len} from {base} on"))
+            );
         }
         for slot in sum.slots(base, len) {
             *slot = i128::unpack(u)?;
