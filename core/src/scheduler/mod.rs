@@ -2,7 +2,10 @@
 //! order they run, and what it does when there are none. Nothing here knows of chares.
 #![doc = include_str!("README.md")]
 
+pub mod idle;
 pub mod park;
+pub mod priority;
+pub mod queue;
 pub mod ring;
 
 // Seen by the modules above as `super::sync`; the loom tests put another module in its place.

@@ -3,3 +3,5 @@
 //! They lie apart from the sources because the loom tests include those sources.
 
 mod handover;
+mod idle;
+mod priority;
