@@ -7,6 +7,7 @@ pub mod park;
 pub mod priority;
 pub mod queue;
 pub mod ring;
+pub mod timer;
 
 // Seen by the modules above as `super::sync`; the loom tests put another module in its place.
 use crate::sync;

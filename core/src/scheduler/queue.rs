@@ -13,45 +13,97 @@ use super::priority::Priority;
 /// Integers from -32 to 31 take about 8 ns for push and pop, whatever the depth; others go through an ordered map.
 #[derive(Debug)]
 pub struct PriorityQueue<T> {
-    urgent: Half<T>,
-    background: Half<T>,
+    /// FIFO `i` holds the messages of integer priority `i - 32`.
+    levels: [VecDeque<T>; LEVELS],
+    /// Bit `i` is set if `levels[i]` is not empty.
+    occupied: u64,
+    /// The other priorities on either side of default priority; no FIFO in them is empty.
+    urgent_others: Others<T>,
+    background_others: Others<T>,
+    len: usize,
 }
+
+type Others<T> = BTreeMap<Priority, VecDeque<T>>;
+
+/// One bit of a `u64` each. Programs use few integers, close to zero.
+const LEVELS: usize = 64;
+/// Added to an integer priority, this gives its level.
+const OFFSET: i32 = 32;
+/// The levels more urgent than default priority.
+const URGENT: u64 = (1 << OFFSET) - 1;
+const DEFAULT: Priority = Priority::int(0);
 
 impl<T> PriorityQueue<T> {
     /// An empty queue.
     pub fn new() -> PriorityQueue<T> {
-        PriorityQueue { urgent: Half::new(-LEVELS), background: Half::new(0) }
+        PriorityQueue {
+            levels: std::array::from_fn(|_| VecDeque::new()),
+            occupied: 0,
+            urgent_others: Others::new(),
+            background_others: Others::new(),
+            len: 0,
+        }
     }
 
     /// Adds a message behind those of the same priority.
     #[inline]
     pub fn push(&mut self, message: T, priority: &Priority) {
-        let half = if *priority < DEFAULT { &mut self.urgent } else { &mut self.background };
-        half.push(message, priority);
+        self.len += 1;
+        match level_of(priority) {
+            Some(level) => {
+                self.levels[level].push_back(message);
+                self.occupied |= 1 << level;
+            }
+            None if *priority < DEFAULT => push_other(&mut self.urgent_others, message, priority),
+            None => push_other(&mut self.background_others, message, priority),
+        }
     }
 
     /// Takes the most urgent message if it is more urgent than default priority.
     #[inline]
     pub fn pop_urgent(&mut self) -> Option<T> {
-        self.urgent.pop()
+        let level = (self.occupied & URGENT).trailing_zeros();
+        if comes_first(level, &self.urgent_others) {
+            return self.pop_level(level);
+        }
+        let popped = pop_other(&mut self.urgent_others);
+        self.len -= popped.is_some() as usize;
+        popped
     }
 
     /// Takes the most urgent of those messages that are not more urgent than default priority.
     #[inline]
     pub fn pop_background(&mut self) -> Option<T> {
-        self.background.pop()
+        let level = (self.occupied & !URGENT).trailing_zeros();
+        if comes_first(level, &self.background_others) {
+            return self.pop_level(level);
+        }
+        let popped = pop_other(&mut self.background_others);
+        self.len -= popped.is_some() as usize;
+        popped
     }
 
-    /// Whether there is no message at either end.
+    /// Whether there is no message, urgent or not.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
     }
 
     /// The number of messages.
     #[inline]
     pub fn len(&self) -> usize {
-        self.urgent.len + self.background.len
+        self.len
+    }
+
+    #[inline]
+    fn pop_level(&mut self, level: u32) -> Option<T> {
+        let fifo = self.levels.get_mut(level as usize)?;
+        let message = fifo.pop_front();
+        if fifo.is_empty() {
+            self.occupied &= !(1 << level);
+        }
+        self.len -= message.is_some() as usize;
+        message
     }
 }
 
@@ -61,90 +113,37 @@ impl<T> Default for PriorityQueue<T> {
     }
 }
 
-const DEFAULT: Priority = Priority::int(0);
-
-/// Small integers per half, one bit of a `u32` each. Programs use few, close to zero.
-const LEVELS: i32 = 32;
-
-/// The messages on one side of default priority.
-#[derive(Debug)]
-struct Half<T> {
-    /// FIFO `i` holds the messages of integer priority `first + i`.
-    levels: [VecDeque<T>; LEVELS as usize],
-    first: i32,
-    /// Bit `i` is set if `levels[i]` is not empty.
-    occupied: u32,
-    /// All other priorities; no FIFO in it is empty.
-    others: BTreeMap<Priority, VecDeque<T>>,
-    len: usize,
+#[inline]
+fn level_of(priority: &Priority) -> Option<usize> {
+    let level = priority.to_int()?.checked_add(OFFSET)?;
+    usize::try_from(level).ok().filter(|&level| level < LEVELS)
 }
 
-impl<T> Half<T> {
-    fn new(first: i32) -> Half<T> {
-        let levels = std::array::from_fn(|_| VecDeque::new());
-        Half { levels, first, occupied: 0, others: BTreeMap::new(), len: 0 }
+/// Whether the next message is that of `level` (64: there is none at any level), not of `others`. The two are
+/// never equally urgent.
+#[inline]
+fn comes_first<T>(level: u32, others: &Others<T>) -> bool {
+    match others.first_key_value() {
+        None => true,
+        Some((other, _)) => level < LEVELS as u32 && Priority::int(level as i32 - OFFSET) < *other,
     }
+}
 
-    #[inline]
-    fn push(&mut self, message: T, priority: &Priority) {
-        self.len += 1;
-        match self.level_of(priority) {
-            Some(level) => {
-                self.levels[level].push_back(message);
-                self.occupied |= 1 << level;
-            }
-            None => self.push_other(message, priority),
+fn push_other<T>(others: &mut Others<T>, message: T, priority: &Priority) {
+    // Looked up first: a long priority is cloned for its first message only.
+    match others.get_mut(priority) {
+        Some(fifo) => fifo.push_back(message),
+        None => {
+            others.insert(priority.clone(), VecDeque::from([message]));
         }
     }
+}
 
-    #[inline]
-    fn pop(&mut self) -> Option<T> {
-        if self.len == 0 {
-            return None;
-        }
-        self.len -= 1;
-        if self.others.is_empty() || self.level_is_first() { self.pop_level() } else { self.pop_other() }
+fn pop_other<T>(others: &mut Others<T>) -> Option<T> {
+    let mut first = others.first_entry()?;
+    let message = first.get_mut().pop_front();
+    if first.get().is_empty() {
+        first.remove();
     }
-
-    #[inline]
-    fn level_of(&self, priority: &Priority) -> Option<usize> {
-        let offset = priority.to_int()?.checked_sub(self.first)?;
-        (0..LEVELS).contains(&offset).then_some(offset as usize)
-    }
-
-    /// Whether the first small integer is more urgent than the first of the others. They are never equal.
-    fn level_is_first(&self) -> bool {
-        let level = Priority::int(self.first + self.occupied.trailing_zeros() as i32);
-        self.occupied != 0 && self.others.first_key_value().is_none_or(|(other, _)| level < *other)
-    }
-
-    #[inline]
-    fn pop_level(&mut self) -> Option<T> {
-        let level = self.occupied.trailing_zeros() as usize;
-        let fifo = self.levels.get_mut(level)?;
-        let message = fifo.pop_front();
-        if fifo.is_empty() {
-            self.occupied &= !(1 << level);
-        }
-        message
-    }
-
-    fn push_other(&mut self, message: T, priority: &Priority) {
-        // Looked up first: a long priority is cloned for its first message only.
-        match self.others.get_mut(priority) {
-            Some(fifo) => fifo.push_back(message),
-            None => {
-                self.others.insert(priority.clone(), VecDeque::from([message]));
-            }
-        }
-    }
-
-    fn pop_other(&mut self) -> Option<T> {
-        let mut first = self.others.first_entry()?;
-        let message = first.get_mut().pop_front();
-        if first.get().is_empty() {
-            first.remove();
-        }
-        message
-    }
+    message
 }

@@ -5,3 +5,4 @@
 mod handover;
 mod idle;
 mod priority;
+mod timer;
