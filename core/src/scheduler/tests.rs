@@ -3,3 +3,6 @@
 //! They lie apart from the sources because the loom tests include those sources.
 
 mod handover;
+mod idle;
+mod priority;
+mod timer;
