@@ -76,14 +76,24 @@ pub(crate) fn bytes_of<T>(slice: &[T], _: PlainProof<T>) -> &[u8] {
     unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
 }
 
-/// `len` plain values, copied once into a fresh vector, which is aligned and has not been zeroed first.
+/// `len` plain values, copied once.
 #[inline]
-pub(crate) fn read_vec<T>(len: usize, u: &mut Unpacker<'_>, _: PlainProof<T>) -> Result<Vec<T>, PupError> {
+pub(crate) fn read_vec<T>(
+    len: usize,
+    u: &mut Unpacker<'_>,
+    proof: PlainProof<T>,
+) -> Result<Vec<T>, PupError> {
     u.check_len(len, size_of::<T>())?;
     if size_of::<T>() == 0 {
         u.spend_empty(len)?;
     }
-    let bytes = u.bytes(len * size_of::<T>())?;
+    Ok(copied(u.bytes(len * size_of::<T>())?, len, proof))
+}
+
+/// A fresh vector of `len` values, which is aligned and has not been zeroed first.
+#[inline]
+fn copied<T>(bytes: &[u8], len: usize, _: PlainProof<T>) -> Vec<T> {
+    assert_eq!(bytes.len(), len * size_of::<T>(), "the caller took exactly these bytes");
     let mut values = Vec::<T>::with_capacity(len);
     // SAFETY: `bytes` holds exactly `len * size_of::<T>()` bytes, the vector has room for them and is another
     // allocation, and by the proof every bit pattern is a `T`.
@@ -91,7 +101,7 @@ pub(crate) fn read_vec<T>(len: usize, u: &mut Unpacker<'_>, _: PlainProof<T>) ->
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), values.as_mut_ptr().cast(), bytes.len());
         values.set_len(len);
     }
-    Ok(values)
+    values
 }
 
 /// One plain value.
@@ -106,7 +116,7 @@ pub(crate) fn read_one<T>(u: &mut Unpacker<'_>, _: PlainProof<T>) -> Result<T, P
 /// One plain value on the heap, without passing through the stack, which a large array would overflow.
 #[inline]
 pub(crate) fn read_box<T>(u: &mut Unpacker<'_>, proof: PlainProof<T>) -> Result<Box<T>, PupError> {
-    let one = read_vec(1, u, proof)?.into_boxed_slice();
+    let one = copied(u.bytes(size_of::<T>())?, 1, proof).into_boxed_slice();
     // SAFETY: a boxed slice of exactly one `T` has the address, size and alignment of a boxed `T`.
     Ok(unsafe { Box::from_raw(Box::into_raw(one).cast::<T>()) })
 }

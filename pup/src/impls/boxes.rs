@@ -13,7 +13,7 @@ impl<T: Pup> Pup for Box<T> {
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         match T::PLAIN {
             Some(proof) => bulk::read_box(u, proof),
-            None => u.nested_for::<T, _>(|u| T::unpack(u).map(Box::new)),
+            None => u.nested_for::<T, _>(|u| u.justified::<T, _>(|u| T::unpack(u).map(Box::new))),
         }
     }
 }

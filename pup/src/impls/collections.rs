@@ -98,7 +98,7 @@ impl<T: Pup> Pup for LinkedList<T> {
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         let len = u.len()?;
         let mut list = LinkedList::new();
-        u.each::<T>(len, T::MIN_SIZE, |u| {
+        u.each::<(T, [usize; 2])>(len, T::MIN_SIZE, |u| {
             list.push_back(T::unpack(u)?);
             Ok(())
         })?;

@@ -20,7 +20,6 @@ mod sealed {
 
 macro_rules! refused {
     ($([$($params:tt)*] $type:ty;)+) => {$(
-        #[diagnostic::do_not_recommend]
         impl<$($params)*> Pup for $type
         where
             $type: Owned,
