@@ -19,7 +19,7 @@ macro_rules! logic {
             }
             #[inline]
             fn combine(total: &mut $t, next: $t) {
-                *total = *total $join next;
+                *total $join next;
             }
             fn finish(total: $t) -> Result<$t, ReduceError> {
                 Ok(total)
@@ -30,15 +30,15 @@ macro_rules! logic {
 
 logic! {
     /// Whether all are true: the logical and.
-    All &: bool;
+    All &=: bool;
     /// Whether any is true: the logical or.
-    Any |: bool;
+    Any |=: bool;
     /// Whether an odd number of them is true: the logical exclusive or.
-    Xor ^: bool;
+    Xor ^=: bool;
     /// The bits that all have.
-    BitAnd &: u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize;
+    BitAnd &=: u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize;
     /// The bits that any has.
-    BitOr |: u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize;
+    BitOr |=: u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize;
     /// The bits that an odd number of them have.
-    BitXor ^: u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize;
+    BitXor ^=: u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize;
 }

@@ -94,7 +94,7 @@ proptest! {
     #[test]
     fn f32_is_rounded_once(bits in prop::collection::vec(any::<u32>(), 1..40), spread in 1..255u32) {
         // Exponents within `spread` of one, so that halfway cases of the short mantissa come up.
-        let number = |bits: &u32| f32::from_bits(bits & 0x807f_ffff | (bits >> 23 & 255) % spread << 23);
+        let number = |bits: &u32| f32::from_bits(bits & 0x807f_ffff | (((bits >> 23) & 255) % spread) << 23);
         let numbers: Vec<f32> = bits.iter().map(number).collect();
         let mut sum = ExactSum::new();
         numbers.iter().for_each(|&number| sum.add(number.into()));
