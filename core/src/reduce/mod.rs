@@ -101,6 +101,9 @@ pub enum ReduceError {
         /// The type of the values.
         of: &'static str,
     },
+    /// A broadcast whose answers are reduced found no element.
+    #[error("there is no element, so the result has no value")]
+    Nobody,
     /// A partial result without a contribution: only damaged or forged bytes have that.
     #[error("a partial result holds no contribution")]
     Empty,

@@ -38,7 +38,7 @@ fn entries(chare: &Chare) -> TokenStream {
             }
         }
         impl<#params __To: ::core::marker::Copy> ::core::marker::Copy for #target #bounds {}
-        impl<#params __To: ::core::clone::Clone> ::talisman::chare::Wrap<__To> for #target #bounds {
+        impl<#params __To: ::core::marker::Copy> ::talisman::chare::Wrap<__To> for #target #bounds {
             fn wrap(__to: __To) -> Self { #name(__to, ::core::marker::PhantomData) }
             fn __target(&self) -> &__To { &self.0 }
         }
