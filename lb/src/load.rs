@@ -11,7 +11,7 @@
 const GAP_MAX: u32 = 30;
 
 /// The newest sample counts for an eighth of the average: steady enough, and forgets an old load in 20 samples.
-const MEMORY: u64 = 8;
+const MEMORY: u32 = 8;
 
 /// Averages have this many bits after the point, or a slow decrease would be lost in rounding.
 const FRACTION: u32 = 8;
@@ -47,9 +47,9 @@ struct Entry {
     /// Samples in the average so far, up to `MEMORY`.
     samples: u32,
     /// Calls to skip before the next is timed.
-    left: u16,
+    left: u32,
     /// Calls skipped since the last timed one, when `left` is zero.
-    gap: u16,
+    gap: u32,
 }
 
 impl Meter {
@@ -88,7 +88,7 @@ impl Meter {
         let charge = ticks as i64 + i64::from(entry.gap) * (ticks as i64 - entry.estimate());
         entry.take_in(ticks);
         let gap = if entry.estimate() as u64 >= limit { 0 } else { random % (GAP_MAX + 1) };
-        (entry.left, entry.gap) = (gap as u16, gap as u16);
+        (entry.left, entry.gap) = (gap, gap);
         charge
     }
 
@@ -117,9 +117,13 @@ impl Entry {
 
     fn take_in(&mut self, ticks: u64) {
         // The first samples count alike, so that the average does not start from zero.
-        self.samples = (self.samples + 1).min(MEMORY as u32);
-        let weight = u64::from(self.samples);
-        self.average = (self.average * (weight - 1) + (ticks << FRACTION)) / weight;
+        self.samples = (self.samples + 1).min(MEMORY);
+        let sample = ticks << FRACTION;
+        self.average = match self.samples {
+            // Soon always this case: without a division.
+            MEMORY => self.average - self.average / u64::from(MEMORY) + sample / u64::from(MEMORY),
+            few => (self.average * u64::from(few - 1) + sample) / u64::from(few),
+        };
     }
 }
 

@@ -3,6 +3,20 @@
 //! An index is a user-visible value (`(1, 2, 3)`, or a struct with `#[derive(ArrayIndex)]`); inside the runtime
 //! it is 128 bits whose unsigned order is the order of the values (*array index* in the Charm++ manual, there
 //! `CkArrayIndex`). Arrays created as a dense box also have *ordinals*: the position of an index in row-major order.
+//!
+//! ```
+//! # extern crate talisman_core as talisman;
+//! use talisman::index::{ArrayIndex, Elements, Extent};
+//!
+//! assert!((-1, 5).to_bits() < (0, -5).to_bits()); // as `(-1, 5) < (0, -5)`
+//!
+//! // What `T::array((2, 5..8))` creates: two rows of three.
+//! let elements: Elements<(i32, i32)> = (2, 5..8).elements();
+//! let Elements::Dense(bounds) = elements else { panic!("sizes and ranges make a dense box") };
+//! assert_eq!(bounds.len(), 6);
+//! assert_eq!(bounds.ordinal((1, 5)), Some(3));
+//! assert_eq!(bounds.at(3), Some((1, 5)));
+//! ```
 
 mod bounds;
 mod extent;
@@ -55,4 +69,41 @@ pub trait IntoIndex<I> {
     /// # Panics
     /// When the value does not fit into `I`, naming both.
     fn into_index(self) -> I;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With what the derive writes, and no more.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Pup)]
+    struct Site {
+        level: u8,
+        code: u64,
+    }
+
+    impl ArrayIndex for Site {
+        fn to_bits(self) -> u128 {
+            u128::from(self.level) << 64 | u128::from(self.code)
+        }
+        fn from_bits(bits: u128) -> Self {
+            Site { level: (bits >> 64) as u8, code: bits as u64 }
+        }
+    }
+
+    impl IntoIndex<Site> for Site {
+        fn into_index(self) -> Site {
+            self
+        }
+    }
+
+    #[test]
+    fn a_derived_index_is_sparse() {
+        let site = Site { level: 1, code: 2 };
+        assert_eq!(vec![site].elements(), Elements::Listed(vec![site]));
+        assert_eq!(Extent::<Site>::elements(Sparse), Elements::Listed(vec![]));
+        let bounds = Bounds::new([0], [9]).unwrap();
+        assert_eq!((bounds.ordinal(site), bounds.at::<Site>(3)), (None, None));
+        assert_eq!(format!("{:?}", Site::from_bits(site.to_bits())), "Site { level: 1, code: 2 }");
+    }
 }

@@ -20,6 +20,39 @@
 //! | [`Merged`] | types with `impl Merge` | one of them |
 //! | [`Nothing`] | `()` | `()`: only that everyone was there |
 //! | a tuple of reducers | a tuple of as many values | a tuple |
+//!
+//! One's own reducer is a type with [`Merge`], or, where the partial result differs from the value, an `impl Reducer`:
+//!
+//! ```
+//! # extern crate talisman_core as talisman;
+//! use talisman::pup::Pup;
+//! use talisman::reduce::{Merge, Merged, Reducer, Sum};
+//!
+//! /// How many values fell into each of four bins.
+//! #[derive(Pup, PartialEq, Debug)]
+//! struct Histogram([u64; 4]);
+//!
+//! impl Merge for Histogram {
+//!     const COMMUTES: bool = true; // integers: the order changes nothing
+//!     fn merge(&mut self, other: Self) {
+//!         self.0.iter_mut().zip(other.0).for_each(|(count, more)| *count += more);
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), talisman::reduce::ReduceError> {
+//! // What the runtime does with two contributions, of the elements with index bits 7 and 3.
+//! let mut partial = Merged::lift(Histogram([1, 0, 0, 0]), 7);
+//! Merged::add(&mut partial, Histogram([0, 0, 2, 0]), 3);
+//! assert_eq!(Merged::finish(partial)?, Histogram([1, 0, 2, 0]));
+//!
+//! // A sum of floats loses nothing on the way.
+//! let mut partial = Sum::lift(vec![1.0, 1e100], 0);
+//! Sum::add(&mut partial, vec![1e-20, 1.0], 1);
+//! Sum::add(&mut partial, vec![-1.0, -1e100], 2);
+//! assert_eq!(<Sum as Reducer<Vec<f64>>>::finish(partial)?, [1e-20, 1.0]);
+//! # Ok(())
+//! # }
+//! ```
 
 mod collect;
 mod erased;

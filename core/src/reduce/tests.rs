@@ -226,10 +226,11 @@ proptest! {
 }
 
 const _: () = {
-    // Rows nest, and tuples hold rows.
+    // Rows nest, tuples hold rows, and rows hold tuples.
     const fn reduces<T, R: Reducer<T>>() {}
     reduces::<Vec<Vec<[f64; 3]>>, Sum>();
     reduces::<(Vec<bool>, [u8; 4], ()), (Any, BitXor, Nothing)>();
+    reduces::<Vec<(f64, [u8; 2])>, (Sum, Max)>();
     const fn debug<T: Debug>() {}
     debug::<Gather<u32>>();
 };

@@ -1,9 +1,11 @@
 //! Tuples of values, each member by a reducer of its own.
 
-use super::{ReduceError, Reducer};
+use super::{Elementwise, ReduceError, Reducer};
 
 macro_rules! tuples {
     ($(($($r:ident $t:ident $i:tt),*))*) => { $(
+        impl<$($r: Elementwise),*> Elementwise for ($($r,)*) {}
+
         impl<$($t, $r: Reducer<$t>),*> Reducer<($($t,)*)> for ($($r,)*) {
             type Partial = ($($r::Partial,)*);
             type Output = ($($r::Output,)*);

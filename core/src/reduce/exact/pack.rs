@@ -3,7 +3,7 @@
 use talisman_pup::{Packer, Pup, PupError, Unpacker};
 
 use super::add::trimmed;
-use super::{BUCKETS, ExactSum, Seen};
+use super::{BUCKETS, ExactSum, Seen, WINDOW};
 
 impl Pup for ExactSum {
     const MIN_SIZE: usize = 2;
@@ -40,8 +40,13 @@ impl Pup for ExactSum {
                 u.invalid(format_args!("an exact sum has {BUCKETS} buckets, not {len} from {base} on"))
             );
         }
-        for slot in sum.slots(base, len) {
-            *slot = i128::unpack(u)?;
+        if len <= WINDOW {
+            for slot in sum.slots(base, len) {
+                *slot = i128::unpack(u)?;
+            }
+        } else {
+            sum.wide = i128::unpack_vec(len, u)?;
+            sum.wide_base = base as u8;
         }
         Ok(sum)
     }

@@ -102,8 +102,21 @@ proptest! {
     }
 
     #[test]
+    fn ties_and_near_ties_equal_the_reference(bits in 1 << 58..1023u64 << 52, nudge in -2..=2i32, back: bool) {
+        // Half a unit in the last place of the first number, and a trifle.
+        let number = f64::from_bits(bits);
+        let half = (f64::from_bits(bits + 1) - number) / 2.0;
+        let numbers = [number, if back { -half } else { half }, f64::from(nudge) * f64::from_bits(1)];
+        prop_assert!(same(exact(&numbers).to_f64(), reference_f64(&numbers)));
+    }
+
+    #[test]
     fn any_order_and_any_tree_give_the_same_bits(
-        numbers in prop::collection::vec(any::<u64>().prop_map(f64::from_bits), 0..60),
+        numbers in prop_oneof![
+            prop::collection::vec(any::<u64>().prop_map(f64::from_bits), 0..60),
+            numbers(),
+            prop::collection::vec(prop_oneof![-1.0..1.0f64, -1e11..1e11f64, -1e-11..1e-11f64], 0..60),
+        ],
         shuffled_by: u64,
         joins in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<bool>()), 60),
     ) {
