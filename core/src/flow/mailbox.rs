@@ -59,7 +59,8 @@ impl<A> Mailbox<A> {
     /// The message at a place that [`find`](Self::find) gave.
     #[inline]
     pub fn remove(&mut self, at: usize) -> A {
-        self.messages.remove(at).expect("`find` gives places of messages")
+        let message = if at == 0 { self.messages.pop_front() } else { self.messages.remove(at) };
+        message.expect("`find` gives places of messages")
     }
 
     /// What `test` makes of the oldest message that it takes; it gives back the ones it does not. Moves every message:

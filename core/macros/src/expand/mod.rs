@@ -20,7 +20,7 @@ pub fn chare_attribute(arguments: TokenStream, item: TokenStream) -> Result<Toke
     let mut errors = Errors::default();
     let options = options.unwrap_or_else(|error| {
         errors.push(error);
-        Options::of(Kind::Array(syn::parse_quote!(i32)))
+        Options::of(Kind::Array(Box::new(syn::parse_quote!(i32))))
     });
     Ok(expand(options, block, errors)?.code)
 }

@@ -47,7 +47,7 @@ impl Read {
             "single" => Kind::Single,
             "group" => Kind::Group,
             "nodegroup" => Kind::NodeGroup,
-            "array" => Kind::Array(one_type(&meta)?),
+            "array" => Kind::Array(Box::new(one_type(&meta)?)),
             "ordered" => {
                 self.ordered = Some(meta.path.segments[0].ident.span());
                 return Ok(());
@@ -58,7 +58,7 @@ impl Read {
                 return Ok(());
             }
             other => match dimensions(other) {
-                Some(n) => Kind::Array(integer_index(n)),
+                Some(n) => Kind::Array(Box::new(integer_index(n))),
                 None => return Err(meta.error(KINDS)),
             },
         };

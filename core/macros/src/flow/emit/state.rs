@@ -160,7 +160,7 @@ fn unpack(solved: &Solved, label: LabelId, fields: &[Field], entry: &str) -> Tok
 /// The waits of a machine with their labels.
 fn waits_of<'s>(solved: &'s Solved<'_>) -> impl Iterator<Item = (LabelId, &'s Wait)> {
     solved.labels().filter_map(|label| match &solved.machine.labels[label].body {
-        Body::Wait(wait) => Some((label, wait)),
+        Body::Wait(wait) => Some((label, &**wait)),
         Body::Code(_) => None,
     })
 }

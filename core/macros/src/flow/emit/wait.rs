@@ -17,7 +17,7 @@ impl Emit<'_> {
                 let got = message(entry, *keyed, *arity, wait.at, &pending);
                 self.then(solved, got, then, wait.at)
             }
-            On::Reply { ty, then, .. } => self.then(solved, reply(ty.as_ref(), &pending), then, wait.at),
+            On::Reply { ty, then, .. } => self.then(solved, reply(ty.as_deref(), &pending), then, wait.at),
             On::Call { flow, then } => {
                 let got = self.call(flow, &pending);
                 self.then(solved, got, then, wait.at)

@@ -65,7 +65,7 @@ impl Lower<'_> {
         let inside = place.inside(self.join(m, &place, rest, tail));
         let arms: Vec<Arm> = arms.iter().filter_map(|arm| self.message_arm(m, inside.clone(), arm)).collect();
         let at = syn::spanned::Spanned::span(base);
-        m.labels[label].body = Body::Wait(Wait { at, hidden: vec![], on: On::Any(arms) });
+        m.labels[label].body = Body::Wait(Box::new(Wait { at, hidden: vec![], on: On::Any(arms) }));
         vec![Node::Jump(label, meaning(&place.env))]
     }
 

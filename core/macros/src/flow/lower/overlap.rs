@@ -33,7 +33,7 @@ impl Lower<'_> {
         code.push(Node::Jump(label, meaning(&place.env)));
         let then = self.block(m, place, rest);
         m.labels[label].body =
-            Body::Wait(Wait { at: call.span(), hidden, on: On::Overlap { branches, then } });
+            Body::Wait(Box::new(Wait { at: call.span(), hidden, on: On::Overlap { branches, then } }));
         code
     }
 

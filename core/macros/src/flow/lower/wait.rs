@@ -21,7 +21,7 @@ pub struct Awaited {
 /// The part of [`On`] that does not depend on what comes then.
 pub enum AwaitedKind {
     Message { entry: Ident, keyed: bool, arity: usize },
-    Reply { ty: Option<Type>, what: String },
+    Reply { ty: Option<Box<Type>>, what: String },
     Call { flow: Ident },
 }
 
@@ -93,7 +93,7 @@ impl Lower<'_> {
             AwaitedKind::Reply { ty, what } => On::Reply { ty, what, then },
             AwaitedKind::Call { flow } => On::Call { flow, then },
         };
-        m.labels[label].body = Body::Wait(Wait { at: base.span(), hidden: awaited.hidden, on });
+        m.labels[label].body = Body::Wait(Box::new(Wait { at: base.span(), hidden: awaited.hidden, on }));
         code
     }
 
@@ -199,7 +199,7 @@ impl Lower<'_> {
         Awaited {
             before: vec![Node::Raw(begin, uses)],
             hidden: vec![(format_ident!("__wait"), quote!(u64))],
-            kind: AwaitedKind::Reply { ty: ty.clone(), what: self.describe(base) },
+            kind: AwaitedKind::Reply { ty: ty.clone().map(Box::new), what: self.describe(base) },
             ty,
         }
     }
