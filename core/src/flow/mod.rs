@@ -16,6 +16,7 @@ mod running;
 mod stamp;
 mod waiting;
 
+pub use crate::call::answer;
 pub use awaitable::{Awaitable, Begin};
 pub use counter::{Countable, Counter, Int};
 pub use mailbox::Mailbox;
