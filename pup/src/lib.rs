@@ -63,7 +63,7 @@ pub use unpacker::Unpacker;
 pub use whole::{from_bytes, moves_between_threads, size_of_packed, to_bytes};
 
 #[doc(hidden)]
-pub use impls::Owned;
+pub use impls::{Carries, Trip};
 #[doc(hidden)]
 pub use inventory;
 
