@@ -13,6 +13,8 @@ mod tests;
 mod types;
 mod uses;
 
+pub use uses::stmt_awaits;
+
 use crate::errors::Errors;
 use crate::ir::{Arg, Chare, Method, step_method};
 use ir::Machine;

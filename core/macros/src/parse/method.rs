@@ -3,6 +3,7 @@
 use super::options::entry_options;
 use super::travel::owned;
 use crate::errors::Errors;
+use crate::flow::stmt_awaits;
 use crate::ir::{Arg, EntryOptions, Method, Role};
 use quote::format_ident;
 use syn::{
@@ -70,6 +71,7 @@ pub fn parse(
     let ret = result(&sig.output, errors);
     let options = options(role, &ours, ret.is_some(), errors);
     check_result(role, &sig, ret.is_some(), errors);
+    check_waits(role, &sig, block.as_ref(), errors);
     let mut method = Method {
         role,
         vis,
@@ -234,6 +236,17 @@ fn check_result(role: Role, sig: &Signature, returns: bool, errors: &mut Errors)
         Role::Init if !returns => errors.at(sig, "an `#[init]` returns `Self`"),
         Role::Receive if returns => errors.at(&sig.output, "an entry without a body has nothing to return"),
         _ => {}
+    }
+}
+
+fn check_waits(role: Role, sig: &Signature, block: Option<&Block>, errors: &mut Errors) {
+    let waits = block.is_some_and(|block| block.stmts.iter().any(stmt_awaits));
+    if waits && !matches!(role, Role::Flow { .. }) {
+        let what = match role {
+            Role::Entry => "this entry waits, so it is written".to_string(),
+            _ => format!("{} cannot wait; an entry can:", called(role)),
+        };
+        errors.at(&sig.fn_token, format!("{what} `#[entry] async fn …`"));
     }
 }
 
