@@ -30,7 +30,11 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
 
 /// The chare's code and `fn main`.
 fn program(ty: &Type, main: Expanded, attrs: TokenStream) -> TokenStream {
-    let Expanded { code, init_types } = main;
+    let Expanded { code, mut init_types } = main;
+    if init_types.len() > 1 {
+        // Reported already: only the options are known how to make.
+        init_types.clear();
+    }
     quote! {
         #code
         #attrs

@@ -153,8 +153,8 @@ fn poll_method(chare: &Chare, running: &[&Method], watches: bool) -> Option<Toke
         let (list, step) = (method.running(), step_method(&method.name));
         // The one place that demands `Pup` of the result.
         let answer = match &method.ret {
-            Some(ty) => quote_spanned!(ty.span()=> ::talisman::flow::answer::<#ty>),
-            None => quote!(::talisman::flow::answer::<()>),
+            Some(ty) => quote_spanned!(ty.span()=> |__to, __value| ::talisman::flow::answer(__to, __value)),
+            None => quote!(|__to, __value| ::talisman::flow::answer(__to, __value)),
         };
         quote!(__flows.#list.poll(|__at| self.#step(&mut __flows.mail, __cx, __at), #answer))
     });
