@@ -132,7 +132,7 @@ fn methods(chare: &Chare, compiled: &[FlowCode], poll: Option<TokenStream>) -> T
         let (names, types, kept) = (method.arg_names(), method.arg_types(), &flow.first);
         quote! {
             #[doc(hidden)]
-            #[allow(unused_variables, non_snake_case, clippy::all)]
+            #[allow(unused_variables, dead_code, non_snake_case, clippy::all)]
             fn #start(#(#names: #types),*) -> #state #type_generics { #state::S0 { #(#kept),* } }
         }
     });
