@@ -162,6 +162,7 @@ fn poll_method(chare: &Chare, running: &[&Method], watches: bool) -> Option<Toke
     let body = if watches { quote!(while #any {}) } else { quote!(let _ = #any;) };
     Some(quote! {
         #[doc(hidden)]
+        #[allow(clippy::all)]
         fn __poll(&mut self, __flows: &mut #flows #type_generics, __cx: &mut ::talisman::Cx<Self>) { #body }
     })
 }
