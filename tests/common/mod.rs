@@ -7,6 +7,7 @@ use talisman::testing::{Test, Tested};
 /// packed after each message. The lines of its output, sorted where they come from several PEs, are always these.
 pub fn same_everywhere<C: MainChare, A: Args>(args: impl Fn() -> A, expected: &[&str]) {
     for (name, test) in manners() {
+        eprintln!("{name}");
         let tested = test.run::<C>(args());
         assert_ended_well(&name, &tested);
         assert_eq!(tested.output, expected, "{name}");

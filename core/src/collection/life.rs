@@ -63,10 +63,19 @@ impl Pe {
         for child in tree::children(self.id, of.id.creator, self.pes()) {
             self.tell(child, PeMessage::NewCollection(Box::new(of.clone())));
         }
+        self.adopt(of);
+    }
+
+    /// Makes this PE's part of a new collection; later, if its elements' arguments cannot be read yet: what comes for the
+    /// collection waits for it meanwhile.
+    pub(crate) fn adopt(&self, of: Description) {
         let Some((_, chare)) = Registry::get().find(of.key) else {
             let message = format!("a collection of an unknown chare type ({:x}) was announced", of.key);
             return self.node.job.end(1, Some(message));
         };
+        if !self.can_read(chare, &of) && self.keep_if_lacking(|| self.pe_message(PeMessage::Adopt(Box::new(of.clone())))) {
+            return;
+        }
         let collection = self.add_collection(&of, chare);
         of.fill.iter().for_each(|fill| self.fill(collection, fill));
         for envelope in self.take_unknown(of.id) {
@@ -74,13 +83,25 @@ impl Pe {
         }
     }
 
+    fn can_read(&self, chare: &ChareType, of: &Description) -> bool {
+        let Some((fill, init)) = of.fill.as_ref().and_then(|fill| Some((fill, chare.inits.get(fill.init as usize)?))) else {
+            return true;
+        };
+        match unpack_all(&fill.args, init.args.unpack) {
+            // SAFETY: just unpacked, as this `#[init]`'s arguments; dropped once.
+            Ok(mut words) => unsafe { (init.args.drop)(&mut words) },
+            Err(_) => return false,
+        }
+        true
+    }
+
     /// What waited for something else than its collection goes on.
     pub(crate) fn resume_kept(&self, envelope: NonNull<Envelope>) {
         // SAFETY: kept by this PE, which gives it away.
-        let to = unsafe { envelope.as_ref() }.to();
-        match self.collections.get(to.collection) {
-            Some(collection) => self.resume(collection, envelope),
-            None => self.enqueue(envelope),
+        let message = unsafe { envelope.as_ref() };
+        match self.collections.get(message.to().collection) {
+            Some(collection) if !matches!(message.body, Body::Pe) => self.resume(collection, envelope),
+            _ => self.enqueue(envelope),
         }
     }
 
@@ -100,12 +121,7 @@ impl Pe {
             let init = &collection.chare.inits[fill.init as usize];
             match unpack_all(&fill.args, init.args.unpack) {
                 Ok(mut words) => self.make(collection, index, init, &mut words, None),
-                Err(error) => {
-                    let again = ObjectMessage::Create { init: fill.init, args: fill.args.clone() };
-                    if !self.keep_if_lacking(|| self.packed_again(collection.object(index), again, None)) {
-                        return self.unreadable(collection, init.name, &error.to_string());
-                    }
-                }
+                Err(error) => return self.unreadable(collection, init.name, &error.to_string()),
             }
         }
     }

@@ -49,6 +49,8 @@ pub(crate) enum CastCall {
 pub(crate) enum PeMessage {
     /// A collection exists. Travels down the tree of its creator.
     NewCollection(Box<Description>),
+    /// The same, kept until a shared value in it has come; it has travelled on already.
+    Adopt(Box<Description>),
     /// To the root of a collection: a broadcast to be numbered.
     CastRequest { collection: CollectionId, cast: Cast },
     /// A numbered broadcast, down the tree.
@@ -108,6 +110,7 @@ impl PeMessage {
             | PeMessage::Found { id, .. }
             | PeMessage::Gone { id } => Some(id.collection),
             PeMessage::NewCollection(_)
+            | PeMessage::Adopt(_)
             | PeMessage::Share { .. }
             | PeMessage::Quiescence(_)
             | PeMessage::WhenQuiet(_)

@@ -290,6 +290,7 @@ impl Pe {
     fn handle(&self, from: PeId, message: PeMessage) {
         match message {
             PeMessage::NewCollection(description) => self.on_new_collection(*description),
+            PeMessage::Adopt(description) => self.adopt(*description),
             PeMessage::CastRequest { collection, cast } => self.on_cast_request(collection, cast),
             PeMessage::Cast { collection, number, cast } => self.on_cast(collection, number, cast),
             PeMessage::SectionRequest { collection, section, cast } => {
