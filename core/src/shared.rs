@@ -86,6 +86,14 @@ impl Pe {
     pub(crate) fn on_share(&self, id: u64, value: Bytes) {
         self.send_share(id, &value);
         self.node.shared.put(id, SharedValue { packed: value, typed: None });
+        for rank in 1..self.node.shape.pes_per_node {
+            self.tell(self.id + rank, PeMessage::Shared { id });
+        }
+        self.on_shared(id);
+    }
+
+    /// A shared value has come to this node: messages that waited for it go on.
+    pub(crate) fn on_shared(&self, id: u64) {
         let waiting = self.lacking.borrow_mut().remove(&id).unwrap_or_default();
         for envelope in waiting {
             sometimes("a message came before a shared value in it");

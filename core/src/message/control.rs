@@ -81,6 +81,8 @@ pub(crate) enum PeMessage {
     Gone { id: ObjId },
     /// A read-only value, down the tree of its creator.
     Share { id: u64, value: Bytes },
+    /// To the other PEs of a node: it has this read-only value now.
+    Shared { id: u64 },
     /// Ask for, and answer with, the counts that show quiescence.
     Quiescence(Wave),
     /// To PE 0: tell this receiver when nothing is in flight.
@@ -112,6 +114,7 @@ impl PeMessage {
             PeMessage::NewCollection(_)
             | PeMessage::Adopt(_)
             | PeMessage::Share { .. }
+            | PeMessage::Shared { .. }
             | PeMessage::Quiescence(_)
             | PeMessage::WhenQuiet(_)
             | PeMessage::Function { .. }

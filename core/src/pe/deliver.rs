@@ -310,6 +310,7 @@ impl Pe {
             PeMessage::Found { id, pe, moves } => self.on_found(id, pe, moves),
             PeMessage::Gone { id } => self.on_gone(id),
             PeMessage::Share { id, value } => self.on_share(id, value),
+            PeMessage::Shared { id } => self.on_shared(id),
             PeMessage::Quiescence(wave) => self.on_wave(from, wave),
             PeMessage::WhenQuiet(route) => self.detector.ask(route),
             PeMessage::Function { id, value } => self.on_function(id, &value),
