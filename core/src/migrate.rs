@@ -178,11 +178,11 @@ impl Pe {
     fn tell_restored(&self, head: NonNull<Head>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        self.running.set(Some(head));
+        self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
         unsafe { (object.collection().chare.restored)(head, self, Restored::AfterMigration) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
+        self.running.set(None);
         if object.has(flag::AFTER) {
             self.after_entry(head);
         }

@@ -180,11 +180,11 @@ impl Pe {
         if birth.counted {
             collection.insertion.made.set(collection.insertion.made.get() + 1);
         }
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        self.running.set(Some(head));
+        self.running_entry.set(None);
         // SAFETY: allocated above as this type, not constructed yet; the words hold the arguments.
         unsafe { (init.construct)(head, self, words) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
+        self.running.set(None);
         if object.has(flag::AFTER) {
             self.after_entry(head);
         }

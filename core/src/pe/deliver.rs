@@ -179,18 +179,18 @@ impl Pe {
         let object = unsafe { head.as_ref() };
         let meter = &object.collection().meter;
         let start = meter.borrow_mut().begin(entry.number.into()).then(|| self.clock.ticks());
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(Some(entry)));
+        self.running.set(Some(head));
+        self.running_entry.set(Some(entry));
         // SAFETY: the object is live, of the entry's chare type (the collection's), and an object runs one entry at
         // a time; the words hold this entry's arguments.
         unsafe { (entry.invoke)(head, self, extra, words) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
+        self.running.set(None);
         let charge = match start {
             None => meter.borrow().estimate(entry.number.into()),
             Some(start) => meter.borrow_mut().end(entry.number.into(), self.clock.ticks() - start),
         };
         object.charge(charge);
-        if object.has(flag::AFTER) || self.node.config.repack {
+        if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
         }
     }
@@ -272,12 +272,12 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         count(&self.stats.local, 1);
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        self.running.set(Some(head));
+        self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
         unsafe { (object.collection().chare.replied)(head, self, wait, value) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
-        if object.has(flag::AFTER) || self.node.config.repack {
+        self.running.set(None);
+        if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
         }
     }
@@ -291,7 +291,7 @@ impl Pe {
             self.remove_element(head);
         } else if object.has(flag::MIGRATE) && !object.has(flag::CATCHING_UP) {
             self.migrate_out(head);
-        } else if self.node.config.repack {
+        } else if self.repacks {
             self.repack(head);
         }
     }
