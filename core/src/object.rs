@@ -221,7 +221,9 @@ impl<C: Chare> Object<C> {
     pub(crate) unsafe fn parts<'a>(head: NonNull<Head>) -> (&'a mut C, &'a mut C::Flows) {
         let object = head.cast::<Self>().as_ptr();
         // SAFETY: the caller's promise.
-        unsafe { ((*(&raw mut (*object).state)).assume_init_mut(), (*(&raw mut (*object).flows)).assume_init_mut()) }
+        unsafe {
+            ((*(&raw mut (*object).state)).assume_init_mut(), (*(&raw mut (*object).flows)).assume_init_mut())
+        }
     }
 
     /// Frees an object, with its state if it has one.

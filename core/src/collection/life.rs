@@ -73,7 +73,9 @@ impl Pe {
             let message = format!("a collection of an unknown chare type ({:x}) was announced", of.key);
             return self.node.job.end(1, Some(message));
         };
-        if !self.can_read(chare, &of) && self.keep_if_lacking(|| self.pe_message(PeMessage::Adopt(Box::new(of.clone())))) {
+        if !self.can_read(chare, &of)
+            && self.keep_if_lacking(|| self.pe_message(PeMessage::Adopt(Box::new(of.clone()))))
+        {
             return;
         }
         let collection = self.add_collection(&of, chare);
@@ -84,7 +86,9 @@ impl Pe {
     }
 
     fn can_read(&self, chare: &ChareType, of: &Description) -> bool {
-        let Some((fill, init)) = of.fill.as_ref().and_then(|fill| Some((fill, chare.inits.get(fill.init as usize)?))) else {
+        let Some((fill, init)) =
+            of.fill.as_ref().and_then(|fill| Some((fill, chare.inits.get(fill.init as usize)?)))
+        else {
             return true;
         };
         match unpack_all(&fill.args, init.args.unpack) {
@@ -126,7 +130,11 @@ impl Pe {
         }
     }
 
-    fn own_part<'a>(&'a self, collection: &'a Collection, fill: &'a Fill) -> Box<dyn Iterator<Item = u128> + 'a> {
+    fn own_part<'a>(
+        &'a self,
+        collection: &'a Collection,
+        fill: &'a Fill,
+    ) -> Box<dyn Iterator<Item = u128> + 'a> {
         let mine = move |index: &u128| collection.home(*index) == self.id;
         match (&fill.indices, &collection.bounds) {
             (Some(indices), _) => Box::new(indices.iter().copied().filter(mine)),
@@ -146,7 +154,14 @@ impl Pe {
     }
 
     /// Makes one element here.
-    fn make(&self, collection: &Collection, index: u128, init: &InitInfo, words: &mut Words, birth: Option<Birth>) {
+    fn make(
+        &self,
+        collection: &Collection,
+        index: u128,
+        init: &InitInfo,
+        words: &mut Words,
+        birth: Option<Birth>,
+    ) {
         if let Place::Here { .. } = collection.place(index) {
             // SAFETY: the words hold the arguments of this `#[init]`.
             unsafe { (init.args.drop)(words) };
@@ -185,7 +200,10 @@ impl Pe {
         self.settle(collection, index, slot, generation);
         let home = collection.home(index);
         if home != self.id {
-            self.tell(home, PeMessage::Moved { id: collection.object(index), pe: self.id, moves: object.moves.get() });
+            self.tell(
+                home,
+                PeMessage::Moved { id: collection.object(index), pe: self.id, moves: object.moves.get() },
+            );
         }
     }
 
@@ -213,7 +231,14 @@ impl Pe {
         }
     }
 
-    fn make_packed(&self, collection: &Collection, index: u128, init: u16, args: &Bytes, birth: Option<Birth>) {
+    fn make_packed(
+        &self,
+        collection: &Collection,
+        index: u128,
+        init: u16,
+        args: &Bytes,
+        birth: Option<Birth>,
+    ) {
         let Some(info) = collection.chare.inits.get(init as usize) else {
             return self.unreadable(collection, &format!("init number {init}"), "there is no such `#[init]`");
         };
@@ -321,7 +346,9 @@ impl Pe {
         let Some(collection) = self.collections.get(to.collection) else { return };
         let birth = match (self.birth_here(collection), &collection.root) {
             (Some(birth), _) => birth,
-            (None, Some(root)) => Birth { reduction: root.borrow_mut().admit(), newborn: true, counted: false },
+            (None, Some(root)) => {
+                Birth { reduction: root.borrow_mut().admit(), newborn: true, counted: false }
+            }
             (None, None) => return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args }),
         };
         let pe = pe.unwrap_or_else(|| collection.home(to.index));

@@ -66,7 +66,13 @@ pub(crate) struct Insertion {
 }
 
 impl Collection {
-    pub(crate) fn new(of: &Description, chare: &'static ChareType, shape: Shape, here: PeId, pack_all: bool) -> Self {
+    pub(crate) fn new(
+        of: &Description,
+        chare: &'static ChareType,
+        shape: Shape,
+        here: PeId,
+        pack_all: bool,
+    ) -> Self {
         let is_root = !of.id.is_singles() && of.id.creator == here;
         Collection {
             id: of.id,
@@ -177,7 +183,8 @@ impl Collection {
 
     /// Elements that never came, and how many messages waited for each.
     pub(crate) fn awaited(&self) -> Vec<(u128, usize)> {
-        let mut all: Vec<_> = self.awaiting.borrow().iter().map(|(index, kept)| (*index, kept.len())).collect();
+        let mut all: Vec<_> =
+            self.awaiting.borrow().iter().map(|(index, kept)| (*index, kept.len())).collect();
         all.sort_unstable();
         all
     }

@@ -111,7 +111,8 @@ impl Pe {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         message.forwarded = true;
-        let collection = self.collections.get(message.to().collection).expect("it was queued for an object here");
+        let collection =
+            self.collections.get(message.to().collection).expect("it was queued for an object here");
         self.dispatch(collection, envelope);
     }
 
@@ -217,7 +218,13 @@ impl Pe {
     }
 
     /// Runs an entry whose arguments are packed.
-    pub(crate) fn run_packed_entry(&self, head: NonNull<Head>, entry: u16, args: &Bytes, extra: Option<Box<Extra>>) {
+    pub(crate) fn run_packed_entry(
+        &self,
+        head: NonNull<Head>,
+        entry: u16,
+        args: &Bytes,
+        extra: Option<Box<Extra>>,
+    ) {
         // SAFETY: the object is live.
         let collection = unsafe { head.as_ref() }.collection();
         let Some(info) = collection.chare.entries.get(entry as usize) else {
@@ -228,7 +235,8 @@ impl Pe {
             Err(error) => {
                 // SAFETY: the object is live.
                 let id = unsafe { head.as_ref() }.id();
-                let again = || self.packed_again(id, ObjectMessage::Invoke { entry, args: args.clone() }, extra);
+                let again =
+                    || self.packed_again(id, ObjectMessage::Invoke { entry, args: args.clone() }, extra);
                 if !self.keep_if_lacking(again) {
                     self.unreadable(collection, info.name, &error.to_string());
                 }
@@ -303,7 +311,9 @@ impl Pe {
             PeMessage::Insert { to, pe, init, args } => self.on_insert(to, pe, init, args),
             PeMessage::DoneInserting(collection) => self.on_done_inserting(collection),
             PeMessage::CountInserted { collection, wave } => self.on_count_inserted(collection, wave),
-            PeMessage::Inserted { collection, wave, sent, made } => self.on_inserted(collection, wave, sent, made),
+            PeMessage::Inserted { collection, wave, sent, made } => {
+                self.on_inserted(collection, wave, sent, made)
+            }
             PeMessage::Arrive { id, travel, luggage } => self.on_arrive(from, id, *travel, luggage),
             PeMessage::Arrived { id, broadcasts } => self.on_arrived(id, broadcasts),
             PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
@@ -351,4 +361,3 @@ pub(crate) fn unpack_all(
         left => Err(unpacker.invalid(format!("{left} bytes too many"))),
     }
 }
-

@@ -155,7 +155,11 @@ impl Pe {
             Place::Switching => collection.switches.hold(index, envelope),
             Place::Unknown => {
                 let home = collection.home(index);
-                if home == self.id { self.nowhere(collection, envelope) } else { self.transmit(home, envelope) }
+                if home == self.id {
+                    self.nowhere(collection, envelope)
+                } else {
+                    self.transmit(home, envelope)
+                }
             }
         }
     }
