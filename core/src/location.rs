@@ -88,6 +88,16 @@ impl Places {
         }
     }
 
+    /// The slot and generation of an element on this PE: the message path's question.
+    #[inline(always)]
+    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> Option<(u32, u32)> {
+        let bits = match ordinal {
+            Some(ordinal) => self.dense[ordinal as usize / PAGE].get()?[ordinal as usize % PAGE].get(),
+            None => *self.sparse.borrow().get(&index)?,
+        };
+        (bits & KIND == HERE).then_some((bits as u32, (bits >> 32) as u32 & HIGH))
+    }
+
     pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
         match ordinal {
             Some(ordinal) => {

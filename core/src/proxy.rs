@@ -12,7 +12,7 @@ use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::index::{ArrayIndex, IntoIndex};
 use crate::message::control::{Cast, CastCall};
 use crate::message::envelope::Extra;
-use crate::pe::{Pe, current};
+use crate::pe::{Pe, current, current_ref};
 use crate::pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
@@ -88,7 +88,9 @@ impl<C: Chare> SendTo<C> for One<C> {
 
     #[inline(always)]
     fn send<A: Args>(&self, entry: Entry<C, A>, args: A) {
-        current(|pe| pe.invoke::<C, A>(self.id, &C::ENTRIES[entry.number as usize], args, None));
+        // SAFETY: used for this call only.
+        let pe = unsafe { current_ref() };
+        pe.invoke::<C, A>(self.id, &C::ENTRIES[entry.number as usize], args, None);
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {

@@ -35,8 +35,18 @@ impl Queue {
         self.head.set(next);
         if next.is_null() {
             self.tail.set(null_mut());
+        } else {
+            // SAFETY: as above. It was fetched when its predecessor was popped; now the one behind it is.
+            prefetch(unsafe { &*next }.next.get());
         }
         Some(first)
+    }
+
+    /// The message that is next, if any.
+    #[inline(always)]
+    pub(crate) fn peek(&self) -> Option<&Envelope> {
+        // SAFETY: what is in the queue is a live envelope.
+        unsafe { self.head.get().as_ref() }
     }
 
     #[inline(always)]
@@ -48,6 +58,20 @@ impl Queue {
     pub(crate) fn drain(&self) -> impl Iterator<Item = NonNull<Envelope>> + '_ {
         std::iter::from_fn(|| self.pop())
     }
+}
+
+/// Fetches both lines of a message that will be run soon: with many in flight, each is long out of the cache.
+#[inline(always)]
+fn prefetch(envelope: *const Envelope) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch of any address is harmless.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(envelope.cast());
+        _mm_prefetch::<_MM_HINT_T0>(envelope.cast::<i8>().wrapping_add(64));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = envelope;
 }
 
 #[cfg(test)]

@@ -45,13 +45,13 @@ impl Pe {
                     Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
                     None => None,
                 };
-                match collection.place_at(to.index, ordinal) {
-                    Place::Here { slot, generation } => {
+                match collection.here(to.index, ordinal) {
+                    Some((slot, generation)) => {
                         message.slot = slot;
                         message.generation = generation;
                         self.enqueue(envelope);
                     }
-                    place => self.dispatch_to(collection, envelope, place),
+                    None => self.dispatch(collection, envelope),
                 }
             }
             Some(collection) => self.send_carefully(collection, envelope),
@@ -208,7 +208,14 @@ impl Pe {
     /// The next message to run: expedited, then urgent, then in order of arrival, then the others.
     #[inline(always)]
     pub(crate) fn next_message(&self) -> Option<NonNull<Envelope>> {
-        if self.out_of_line.get() == 0 { self.queue.pop() } else { self.next_ranked() }
+        if self.out_of_line.get() > 0 {
+            return self.next_ranked();
+        }
+        let first = self.queue.pop();
+        if let Some(next) = self.queue.peek() {
+            self.slots.prefetch(next.slot);
+        }
+        first
     }
 
     #[cold]
