@@ -1,5 +1,7 @@
 //! What a chare is. Nothing here is written by hand: `#[chare(…)]` on an impl block writes it.
 
+use std::marker::PhantomData;
+
 use crate::collection::create::{ArrayBuilder, GroupBuilder, SingleBuilder};
 use crate::cx::Cx;
 pub use crate::entry::{Args, Construct, Entry, EntryInfo, EntryOptions, InitInfo, Invoke};
@@ -17,9 +19,12 @@ use crate::registry;
     message = "`{Self}` is not a chare",
     note = "put `#[chare(…)]` on its impl block; a generic chare needs its parameters bounded by `talisman::Value`"
 )]
-pub trait Chare: Sized + Send + 'static {
+pub trait Chare: Sized + 'static {
     #[doc(hidden)]
     const KEY: u64;
+    /// The proof that objects may move between threads.
+    #[doc(hidden)]
+    const MOVES: Moves<Self>;
     /// What kind of collection its objects live in.
     const KIND: Kind;
     /// Whether messages between two objects keep their order through migrations.
@@ -154,6 +159,22 @@ pub trait SingleChare: Chare {}
     label = "needs `#[talisman::main]` on its impl block; any other chare is reached through a proxy you were given"
 )]
 pub trait MainChare: Chare {}
+
+/// Proof that values of type `C` may move between threads.
+///
+/// `Send` is not a supertrait of [`Chare`]: each of the many places that need the trait would then repeat the one
+/// complaint about a state that is not `Send`. Nobody has a [`ChareType`](crate::registry::ChareType), without which no
+/// object is made, but by such a proof.
+#[doc(hidden)]
+pub struct Moves<C>(PhantomData<fn() -> C>);
+
+impl<C: Send> Moves<C> {
+    /// The state of a chare moves between threads.
+    #[doc(hidden)]
+    pub const fn between_threads() -> Self {
+        Moves(PhantomData)
+    }
+}
 
 /// How a generated set of proxy methods holds its target.
 #[doc(hidden)]

@@ -40,6 +40,11 @@ impl<C, A, R> Clone for Entry<C, A, R> {
 impl<C, A, R> Copy for Entry<C, A, R> {}
 
 /// The arguments of an entry as one value: `()`, the argument itself, or the tuple of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the arguments of an entry",
+    note = "at most 8 arguments, each of which owns what it holds and can go to another thread (`Send + 'static`)",
+    note = "more of them go into a struct with `#[derive(Pup)]`"
+)]
 pub trait Args: Send + 'static {
     /// What a callback to such an entry takes.
     type Value;
@@ -96,6 +101,10 @@ impl Default for EntryOptions {
 
 /// One exported entry, by its number in declaration order: everything the runtime knows of it.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no entry with the number {N}",
+    note = "`#[entry]` methods in the `#[chare]` block of `{Self}` make them"
+)]
 pub trait Invoke<const N: usize>: Chare {
     type Args: Args;
     type Output: 'static;
@@ -108,6 +117,10 @@ pub trait Invoke<const N: usize>: Chare {
 
 /// One `#[init]`, likewise.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no `#[init]` with the number {N}",
+    note = "`#[init]` functions in the `#[chare]` block of `{Self}` make them"
+)]
 pub trait Construct<const N: usize>: Chare {
     type Args: Args;
     const NAME: &'static str;

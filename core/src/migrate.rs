@@ -30,7 +30,8 @@ pub(crate) struct Moving {
     chare: &'static ChareType,
 }
 
-// SAFETY: a chare is `Send` (a bound of `Chare`), and nobody else has a pointer to one that moves.
+// SAFETY: a chare is `Send` (`ChareType::of` has the proof), its flows are too (a bound of `Chare::Flows`), and nobody
+// else has a pointer to an object that moves.
 unsafe impl Send for Moving {}
 
 impl Moving {

@@ -19,6 +19,10 @@ use crate::scheduler::priority::Priority;
 
 /// A receiver of entries: what a generated set of proxy methods sends to.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "entries of `{C}` cannot be called on `{Self}`",
+    note = "they are methods of `Proxy<{C}>`, `Array<{C}>`, `Section<{C}>` and `Group<{C}>`"
+)]
 pub trait SendTo<C: Chare>: Copy {
     type Reply<R>;
     fn send<A: Args>(&self, entry: Entry<C, A>, args: A);
@@ -27,6 +31,10 @@ pub trait SendTo<C: Chare>: Copy {
 
 /// What a generated set of creation methods makes.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` creates no `{C}`",
+    note = "`{C}::array(…)`, `{C}::group()` and `{C}::chare()` do, each for one kind of chare"
+)]
 pub trait Create<C: Chare> {
     type Made;
     fn create<A: Args>(&self, init: u16, args: A) -> Self::Made;

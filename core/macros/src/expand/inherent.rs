@@ -62,7 +62,7 @@ fn bodies(chare: &Chare) -> Option<TokenStream> {
     });
     Some(quote! {
         #[doc(hidden)]
-        #[allow(dead_code)]
+        #[allow(dead_code, non_camel_case_types)]
         trait #name<#params>: ::talisman::chare::Chare #bounds { #(#declared)* }
         impl #impl_generics #name #type_generics for #self_ty #bounds { #(#defined)* }
     })

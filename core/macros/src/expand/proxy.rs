@@ -3,7 +3,7 @@
 use crate::expand::generic_arguments;
 use crate::ir::{Chare, Method};
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 
 /// The type that proxies deref to.
@@ -30,7 +30,7 @@ fn entries(chare: &Chare) -> TokenStream {
     let target = quote!(#name<#(#arguments,)* __To>);
     quote! {
         #[doc = #doc]
-        #[allow(private_bounds, private_interfaces)]
+        #[allow(private_bounds, private_interfaces, non_camel_case_types)]
         pub struct #name<#params __To>(__To, ::core::marker::PhantomData<fn() -> #self_ty>) #bounds;
         impl<#params __To: ::core::clone::Clone> ::core::clone::Clone for #target #bounds {
             fn clone(&self) -> Self {
@@ -49,19 +49,26 @@ fn entries(chare: &Chare) -> TokenStream {
 
 fn entry_method(chare: &Chare, method: &Method) -> TokenStream {
     let (docs, vis, name, self_ty) = (&method.docs, &method.vis, &method.name, &chare.self_ty);
-    let (names, types) = (method.arg_names(), method.arg_types());
+    let names = method.arg_names();
     let target = quote!(::talisman::chare::SendTo::<#self_ty>);
     let arguments = quote!(&self.0, <#self_ty>::#name, (#(#names,)*));
+    let signature = signature(method);
     if !method.answers() {
-        return quote!(#(#docs)* #vis fn #name(&self, #(#names: #types),*) { #target::send(#arguments) });
+        return quote!(#(#docs)* #vis #signature { #target::send(#arguments) });
     }
     let output = super::inherent::output(method);
     quote! {
         #(#docs)*
-        #vis fn #name(&self, #(#names: #types),*) -> <__To as ::talisman::chare::SendTo<#self_ty>>::Reply<#output> {
+        #vis #signature -> <__To as ::talisman::chare::SendTo<#self_ty>>::Reply<#output> {
             #target::call(#arguments)
         }
     }
+}
+
+/// `fn name(&self, arguments)`, at the place of the method: an error about a call of it points there.
+fn signature(method: &Method) -> TokenStream {
+    let (name, names, types) = (&method.name, method.arg_names(), method.arg_types());
+    quote_spanned!(name.span()=> fn #name(&self, #(#names: #types),*))
 }
 
 fn inits(chare: &Chare) -> TokenStream {
@@ -71,7 +78,7 @@ fn inits(chare: &Chare) -> TokenStream {
     let target = quote!(#name<#(#arguments,)* __To>);
     quote! {
         #[doc(hidden)]
-        #[allow(private_bounds, private_interfaces)]
+        #[allow(private_bounds, private_interfaces, non_camel_case_types)]
         pub struct #name<#params __To>(__To, ::core::marker::PhantomData<fn() -> #self_ty>) #bounds;
         impl<#params __To> ::talisman::chare::WrapInit<__To> for #target #bounds {
             fn wrap(__to: __To) -> Self { #name(__to, ::core::marker::PhantomData) }
@@ -84,11 +91,11 @@ fn inits(chare: &Chare) -> TokenStream {
 }
 
 fn init_method(chare: &Chare, number: usize, method: &Method) -> TokenStream {
-    let (docs, vis, name, self_ty) = (&method.docs, &method.vis, &method.name, &chare.self_ty);
-    let (names, types, number) = (method.arg_names(), method.arg_types(), number as u16);
+    let (docs, vis, self_ty, signature) = (&method.docs, &method.vis, &chare.self_ty, signature(method));
+    let (names, number) = (method.arg_names(), number as u16);
     quote! {
         #(#docs)*
-        #vis fn #name(&self, #(#names: #types),*) -> __To::Made {
+        #vis #signature -> __To::Made {
             ::talisman::chare::Create::<#self_ty>::create(&self.0, #number, (#(#names,)*))
         }
     }

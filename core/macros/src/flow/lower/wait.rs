@@ -41,7 +41,10 @@ impl Lower<'_> {
     ) -> Code {
         let init = local.init.as_ref().expect("only an initialiser can wait");
         if let Some((_, diverge)) = &init.diverge {
-            self.errors.at(diverge, "`let … else` cannot wait: `.await` into a `let` of its own first");
+            self.errors.at(
+                diverge,
+                "`let … else` cannot wait: write `let x: Type = ….await;`, and then `let … = x else { … };`",
+            );
             return vec![];
         }
         match &*init.expr {
@@ -127,9 +130,7 @@ impl Lower<'_> {
             );
             return None;
         }
-        if let Expr::MethodCall(call) = base
-            && matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self"))
-        {
+        if let Some(call) = own_method(base) {
             let name = call.method.to_string();
             if self.flow.scope.flows.contains_key(&name) {
                 return Some(self.method(m, place, call));
@@ -143,6 +144,15 @@ impl Lower<'_> {
             }
         }
         Some(self.reply(m, place, base, target))
+    }
+
+    /// Whether the chare's own signatures tell the type of what is awaited.
+    pub(super) fn told_by_signature(&self, base: &Expr) -> bool {
+        let base = without_parens(base);
+        let of_context = ["when", "when_any", "overlap"].iter().any(|name| self.context_call(base, name).is_some());
+        let scope = self.flow.scope;
+        let own = own_method(base).map(|call| call.method.to_string());
+        of_context || own.is_some_and(|name| scope.flows.contains_key(&name) || scope.receives.contains_key(&name))
     }
 
     /// The call of this method of `cx`, if it is one.
@@ -217,6 +227,14 @@ impl Lower<'_> {
             Expr::MethodCall(call) => format!("the answer of `{}`", call.method),
             _ => "an answer".into(),
         }
+    }
+}
+
+/// `self.method(…)`.
+fn own_method(e: &Expr) -> Option<&ExprMethodCall> {
+    match e {
+        Expr::MethodCall(call) if matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self")) => Some(call),
+        _ => None,
     }
 }
 
