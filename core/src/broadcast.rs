@@ -13,10 +13,10 @@ use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::location::Place;
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::message::envelope::Extra;
-use crate::route::{Collect, Route};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::reduction::{Contribution, ReductionKey, Tally};
+use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
 use crate::tree;
 
@@ -239,14 +239,16 @@ impl Pe {
             }
             count.open > 0
         });
-        certain.into_iter().for_each(|(number, receivers)| self.report_receivers(collection, number, receivers));
+        certain
+            .into_iter()
+            .for_each(|(number, receivers)| self.report_receivers(collection, number, receivers));
     }
 
     /// A broadcast sent after an element that moved here.
     pub(crate) fn run_missed(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
-        let last = object.has(flag::CATCHING_UP).then(|| object.extras(|extras| extras.catch_up)).unwrap_or(0);
+        let last = if object.has(flag::CATCHING_UP) { object.extras(|extras| extras.catch_up) } else { 0 };
         if number >= last || number != object.broadcasts.get() {
             return;
         }

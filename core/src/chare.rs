@@ -5,8 +5,8 @@ use crate::cx::Cx;
 pub use crate::entry::{Args, Construct, Entry, EntryInfo, EntryOptions, InitInfo, Invoke};
 use crate::flow::Waiting;
 use crate::index::{ArrayIndex, Extent};
-pub use crate::proxy::{Create, SendTo};
 use crate::proxy::{Array, Proxy};
+pub use crate::proxy::{Create, SendTo};
 use crate::pup::{Packer, Pup, PupError, Unpacker};
 use crate::registry;
 

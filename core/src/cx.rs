@@ -144,7 +144,11 @@ impl<C: Chare> Cx<C> {
     }
 
     /// In an async entry: contributes and waits for the result, which every element gets.
-    pub fn all_reduce<T: Pup + Send + 'static, R: Reducer<T>>(&mut self, value: T, _: R) -> AllReduce<R::Output> {
+    pub fn all_reduce<T: Pup + Send + 'static, R: Reducer<T>>(
+        &mut self,
+        value: T,
+        _: R,
+    ) -> AllReduce<R::Output> {
         AllReduce::new::<T, R>(value)
     }
 

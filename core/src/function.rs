@@ -72,7 +72,9 @@ pub(crate) fn clash() -> Option<&'static str> {
 impl Pe {
     pub(crate) fn on_function(&self, id: u64, value: &[u8]) {
         let Some(entry) = inventory::iter::<FunctionEntry>().find(|entry| entry.key == id) else {
-            let message = format!("a callback calls a function that is not registered ({id:#x}): add `talisman::register_function!(…)`");
+            let message = format!(
+                "a callback calls a function that is not registered ({id:#x}): add `talisman::register_function!(…)`"
+            );
             return self.node.job.end(1, Some(message));
         };
         if let Err(error) = (entry.call)(value) {

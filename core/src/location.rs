@@ -91,7 +91,8 @@ impl Places {
     pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
         match ordinal {
             Some(ordinal) => {
-                let page = self.dense[ordinal as usize / PAGE].get_or_init(|| Box::new([const { Cell::new(0) }; PAGE]));
+                let page = self.dense[ordinal as usize / PAGE]
+                    .get_or_init(|| Box::new([const { Cell::new(0) }; PAGE]));
                 page[ordinal as usize % PAGE].set(place.pack());
             }
             None if place == Place::Unknown => drop(self.sparse.borrow_mut().remove(&index)),
@@ -138,7 +139,10 @@ impl Pe {
         if old_way == self.id {
             // This is the home of an object that was made elsewhere: what came for it has waited here.
             collection.set_place(id.index, Place::At { pe, moves });
-            collection.take_awaiting(id.index).into_iter().for_each(|envelope| self.dispatch(collection, envelope));
+            collection
+                .take_awaiting(id.index)
+                .into_iter()
+                .for_each(|envelope| self.dispatch(collection, envelope));
             return;
         }
         collection.set_place(id.index, Place::Switching);

@@ -157,7 +157,12 @@ impl Pe {
         envelope
     }
 
-    fn unpack_object(&self, collection: &Collection, index: u128, bytes: &[u8]) -> Result<NonNull<Head>, PupError> {
+    fn unpack_object(
+        &self,
+        collection: &Collection,
+        index: u128,
+        bytes: &[u8],
+    ) -> Result<NonNull<Head>, PupError> {
         let chare = collection.chare;
         let head = (chare.allocate)(Head::new(index, NonNull::from(collection), 0));
         let mut unpacker = Unpacker::new(bytes, Purpose::Migration);
@@ -173,11 +178,11 @@ impl Pe {
     fn tell_restored(&self, head: NonNull<Head>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        self.running.set(Some(head));
+        self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
         unsafe { (object.collection().chare.restored)(head, self, Restored::AfterMigration) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
+        self.running.set(None);
         if object.has(flag::AFTER) {
             self.after_entry(head);
         }
@@ -208,11 +213,13 @@ impl Pe {
 /// What moves with an object, and the messages that came too early for it.
 fn pack_up(object: &Head) -> (Travel, Vec<crate::object::NonNullEnvelope>) {
     let mut extras = object.take_extras().unwrap_or_default();
-    let early = extras.received.values_mut().flat_map(|channel| std::mem::take(&mut channel.early).into_values());
+    let early =
+        extras.received.values_mut().flat_map(|channel| std::mem::take(&mut channel.early).into_values());
     let early: Vec<_> = early.collect();
     let extras: Extras = *extras;
     let mut sent: Vec<_> = extras.sent.into_iter().collect();
-    let mut received: Vec<_> = extras.received.into_iter().map(|(from, channel)| (from, channel.next)).collect();
+    let mut received: Vec<_> =
+        extras.received.into_iter().map(|(from, channel)| (from, channel.next)).collect();
     sent.sort_unstable();
     received.sort_unstable();
     let travel = Travel {
@@ -238,7 +245,8 @@ fn unpack_travel(object: &Head, travel: Travel) {
     object.moves.set(travel.moves);
     object.messages.set(travel.messages);
     object.load.set(travel.load);
-    let received = travel.received.into_iter().map(|(from, next)| (from, InOrder { next, ..InOrder::default() }));
+    let received =
+        travel.received.into_iter().map(|(from, next)| (from, InOrder { next, ..InOrder::default() }));
     let extras = Extras {
         born: travel.born,
         rng: travel.rng,

@@ -31,8 +31,9 @@ pub(crate) struct Head {
     pub(crate) moves: Cell<u32>,
     /// Messages received in this balancing period.
     pub(crate) messages: Cell<u32>,
-    /// Ticks of the PE's clock spent in its entries in this balancing period.
-    pub(crate) load: Cell<u64>,
+    /// Ticks of the PE's clock spent in its entries in this balancing period, as metered: an estimate may be
+    /// corrected downwards.
+    pub(crate) load: Cell<i64>,
     /// What few objects need.
     extras: Cell<Option<Box<Extras>>>,
 }
@@ -127,6 +128,13 @@ impl Head {
         ObjId { collection: self.collection().id, index: self.index() }
     }
 
+    /// A message was run, and took so many ticks.
+    #[inline(always)]
+    pub(crate) fn charge(&self, ticks: i64) {
+        self.load.set(self.load.get() + ticks);
+        self.messages.set(self.messages.get().wrapping_add(1));
+    }
+
     pub(crate) fn has(&self, flags: u32) -> bool {
         self.flags.get() & flags != 0
     }
@@ -177,7 +185,7 @@ pub(crate) struct Travel {
     pub(crate) broadcasts: u32,
     pub(crate) moves: u32,
     pub(crate) messages: u32,
-    pub(crate) load: u64,
+    pub(crate) load: i64,
     pub(crate) born: u32,
     pub(crate) rng: Option<Rng>,
     pub(crate) sections: BTreeMap<SectionId, u32>,
@@ -221,7 +229,10 @@ impl<C: Chare> Object<C> {
     pub(crate) unsafe fn parts<'a>(head: NonNull<Head>) -> (&'a mut C, &'a mut C::Flows) {
         let object = head.cast::<Self>().as_ptr();
         // SAFETY: the caller's promise.
-        unsafe { ((*(&raw mut (*object).state)).assume_init_mut(), (*(&raw mut (*object).flows)).assume_init_mut()) }
+        unsafe {
+            let (state, flows) = (&raw mut (*object).state, &raw mut (*object).flows);
+            ((*state).assume_init_mut(), (*flows).assume_init_mut())
+        }
     }
 
     /// Frees an object, with its state if it has one.

@@ -158,7 +158,11 @@ impl Port {
         for link in threads.to.iter().flatten() {
             all.extend(link.borrow_mut().spill.drain(..));
         }
-        threads.from.borrow_mut().iter_mut().for_each(|(_, ring)| while ring.drain(BURST, |w| all.push(*w)) > 0 {});
+        threads
+            .from
+            .borrow_mut()
+            .iter_mut()
+            .for_each(|(_, ring)| while ring.drain(BURST, |w| all.push(*w)) > 0 {});
         all.iter().map(|words| from_words(pe, pe.id, words)).collect()
     }
 }

@@ -93,7 +93,9 @@ impl<C: Chare> SendTo<C> for One<C> {
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
         let id = self.id;
-        Call::new(move |pe, reply| pe.invoke::<C, A>(id, &C::ENTRIES[entry.number as usize], args, reply_to(reply)))
+        Call::new(move |pe, reply| {
+            pe.invoke::<C, A>(id, &C::ENTRIES[entry.number as usize], args, reply_to(reply))
+        })
     }
 }
 
@@ -131,7 +133,8 @@ impl<C: Chare> SendTo<C> for Many<C> {
     type Reply<R> = Collective<R>;
 
     fn send<A: Args>(&self, entry: Entry<C, A>, args: A) {
-        let cast = Cast { call: CastCall::Entry(entry.number), args: pack::<C, A, _>(entry, args), collect: None };
+        let cast =
+            Cast { call: CastCall::Entry(entry.number), args: pack::<C, A, _>(entry, args), collect: None };
         current(|pe| self.spread(pe, cast));
     }
 
@@ -185,6 +188,7 @@ macro_rules! proxy {
             }
 
             #[inline(always)]
+            #[allow(dead_code, reason = "a prioritized proxy is only called")]
             fn target(&self) -> &$target {
                 self.entries.__target()
             }

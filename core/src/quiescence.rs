@@ -154,7 +154,10 @@ impl Pe {
 
     /// Nothing queued, nothing unsent, no timer.
     fn is_idle(&self) -> bool {
-        self.is_queue_empty() && !self.port.has_unsent() && self.timers.is_empty() && self.unflushed.borrow().is_empty()
+        self.is_queue_empty()
+            && !self.port.has_unsent()
+            && self.timers.is_empty()
+            && self.unflushed.borrow().is_empty()
     }
 
     fn on_sums(&self, sent: u64, received: u64) {
@@ -222,7 +225,8 @@ impl Pe {
         }
         match self.unknown_count() {
             0 => {}
-            kept => waits.push(format!("{kept} messages wait on PE {} for collections that were never made", self.id)),
+            kept => waits
+                .push(format!("{kept} messages wait on PE {} for collections that were never made", self.id)),
         }
         waits
     }
@@ -235,7 +239,10 @@ impl Pe {
         }
         let name = (collection.chare.name)();
         if collection.casts.held() > 0 {
-            waits.push(format!("{} broadcasts to `{name}` wait for `done_inserting()`", collection.casts.held()));
+            waits.push(format!(
+                "{} broadcasts to `{name}` wait for `done_inserting()`",
+                collection.casts.held()
+            ));
         }
         if let Some(root) = &collection.root {
             let root = root.borrow();
@@ -256,7 +263,8 @@ impl Pe {
 const SHOWN: usize = 10;
 
 fn stuck_message(waits: Vec<String>) -> String {
-    let mut message = String::from("nothing is left to do, and the program has not said it is done (`cx.exit()`)");
+    let mut message =
+        String::from("nothing is left to do, and the program has not said it is done (`cx.exit()`)");
     for wait in waits.iter().take(SHOWN) {
         message += &format!("\n  {wait}");
     }

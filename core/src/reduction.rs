@@ -13,11 +13,11 @@ use crate::collection::Collection;
 use crate::collection::insertion::Census;
 use crate::ids::{CollectionId, PeId, SectionId};
 use crate::message::control::PeMessage;
-use crate::route::{Collect, Route};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::{Pup, Purpose, Unpacker};
 use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
+use crate::route::{Collect, Route};
 use crate::tree;
 
 /// Which reduction of a collection.
@@ -109,7 +109,12 @@ impl Pending {
         self.to = Some(to);
     }
 
-    fn absorb(&mut self, tally: &Tally, value: Option<AnyPartial>, to: Option<Route>) -> Result<(), ReduceError> {
+    fn absorb(
+        &mut self,
+        tally: &Tally,
+        value: Option<AnyPartial>,
+        to: Option<Route>,
+    ) -> Result<(), ReduceError> {
         self.tally.add(tally);
         self.to = self.to.take().or(to);
         match (&mut self.value, value) {
@@ -185,10 +190,18 @@ impl Root {
 
 impl Pe {
     /// An element contributes to the next reduction of its collection.
-    pub(crate) fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(&self, object: &Head, value: T, to: Route) {
+    pub(crate) fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(
+        &self,
+        object: &Head,
+        value: T,
+        to: Route,
+    ) {
         let collection = object.collection();
         if collection.id.is_singles() {
-            panic!("`{}` is no element of an array or group: it has nobody to reduce with", collection.label(object.index()));
+            panic!(
+                "`{}` is no element of an array or group: it has nobody to reduce with",
+                collection.label(object.index())
+            );
         }
         let key = ReductionKey::All(object.reduction.get());
         let tally = self.tally_of(object, true);
@@ -364,7 +377,9 @@ impl Pe {
     fn ends_here(&self, collection: &Collection, key: ReductionKey) -> bool {
         match key {
             ReductionKey::All(_) | ReductionKey::Answers(_) => collection.root.is_some(),
-            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => section.creator == self.id,
+            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
+                section.creator == self.id
+            }
         }
     }
 

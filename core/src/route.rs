@@ -48,7 +48,9 @@ impl Pe {
         match to {
             Route::Ignore => {}
             Route::Exit(status) => self.node.job.end(*status, None),
-            Route::Entry(id, entry) => self.send_object(*id, ObjectMessage::Invoke { entry: *entry, args: value }),
+            Route::Entry(id, entry) => {
+                self.send_object(*id, ObjectMessage::Invoke { entry: *entry, args: value })
+            }
             Route::Broadcast(collection, section, entry) => {
                 let cast = Cast { call: CastCall::Entry(*entry), args: value, collect: None };
                 match section {
@@ -58,7 +60,10 @@ impl Pe {
             }
             Route::Reply(id, wait) => self.send_object(*id, ObjectMessage::Reply { wait: *wait, value }),
             Route::ReplyAll(collection, wait) => {
-                self.broadcast(*collection, Cast { call: CastCall::Reply(*wait), args: value, collect: None });
+                self.broadcast(
+                    *collection,
+                    Cast { call: CastCall::Reply(*wait), args: value, collect: None },
+                );
             }
             Route::Collect(collect) => self.answer(*collect, &value),
             Route::Function(pe, id) => self.tell(*pe, PeMessage::Function { id: *id, value }),

@@ -35,7 +35,12 @@ impl Sections {
     }
 
     /// Changes a reduction over a section, at its root.
-    pub(crate) fn with_open<R>(&self, id: SectionId, key: ReductionKey, f: impl FnOnce(&mut Pending) -> R) -> R {
+    pub(crate) fn with_open<R>(
+        &self,
+        id: SectionId,
+        key: ReductionKey,
+        f: impl FnOnce(&mut Pending) -> R,
+    ) -> R {
         let mut sections = self.0.borrow_mut();
         let section = sections.get_mut(&id).expect("`size` found it");
         f(section.open.entry(key).or_default())

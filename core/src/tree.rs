@@ -8,7 +8,9 @@ const FANOUT: u32 = 4;
 /// The PEs below `pe` in the tree that has `root` on top.
 pub(crate) fn children(pe: PeId, root: PeId, pes: u32) -> impl Iterator<Item = PeId> {
     let first = rank(pe, root, pes) as u64 * FANOUT as u64 + 1;
-    (first..first + FANOUT as u64).take_while(move |rank| *rank < pes as u64).map(move |rank| at(rank as u32, root, pes))
+    (first..first + FANOUT as u64)
+        .take_while(move |rank| *rank < pes as u64)
+        .map(move |rank| at(rank as u32, root, pes))
 }
 
 /// The PE above `pe`; none above the root.

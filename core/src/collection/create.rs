@@ -98,7 +98,12 @@ impl<C: Chare> ArrayBuilder<C> {
     /// [`Placement`](crate::map::Placement) of the program's own.
     pub fn map(self, map: impl IntoMap<C::Index>) -> Self {
         let NewArray { bounds, indices, .. } = self.new_array();
-        Self::of(NewArray { bounds: bounds.clone(), indices: indices.clone(), map: map.into_map(), chare: PhantomData })
+        Self::of(NewArray {
+            bounds: *bounds,
+            indices: indices.clone(),
+            map: map.into_map(),
+            chare: PhantomData,
+        })
     }
 
     /// Arguments that differ per element: `.each(|(i, j), new| { new.new(table[i][j]); })`.
@@ -116,7 +121,7 @@ impl<C: Chare> NewArray<C> {
     fn announce(&self, pe: &Pe, elements: Option<u64>, fill: Option<Fill>) -> CollectionId {
         let (_, chare) = number_of::<C>();
         let id = pe.name_collection();
-        let (bounds, map) = (self.bounds.clone(), self.map.clone());
+        let (bounds, map) = (self.bounds, self.map.clone());
         pe.announce(Description { id, key: chare.key, bounds, map, elements, fill });
         id
     }
@@ -127,7 +132,9 @@ impl<C: Chare> NewArray<C> {
 
     fn each_index(&self, mut f: impl FnMut(u128)) {
         match (&self.bounds, &self.indices) {
-            (Some(bounds), _) => bounds.indices::<C::Index>(0..bounds.len()).for_each(|index| f(index.to_bits())),
+            (Some(bounds), _) => {
+                bounds.indices::<C::Index>(0..bounds.len()).for_each(|index| f(index.to_bits()))
+            }
             (None, indices) => indices.iter().flatten().for_each(|index| f(*index)),
         }
     }

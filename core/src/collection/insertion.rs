@@ -21,7 +21,9 @@ pub(crate) struct Census {
 impl Pe {
     /// At the root: all first elements are on their way.
     pub(crate) fn on_done_inserting(&self, id: CollectionId) {
-        let Some(root) = self.collections.get(id).and_then(|collection| collection.root.as_ref()) else { return };
+        let Some(root) = self.collections.get(id).and_then(|collection| collection.root.as_ref()) else {
+            return;
+        };
         if root.borrow().elements().is_some() || root.borrow().census.wave > 0 {
             return;
         }
@@ -29,7 +31,9 @@ impl Pe {
     }
 
     fn count_again(&self, id: CollectionId) {
-        let Some(root) = self.collections.get(id).and_then(|collection| collection.root.as_ref()) else { return };
+        let Some(root) = self.collections.get(id).and_then(|collection| collection.root.as_ref()) else {
+            return;
+        };
         let wave = root.borrow().census.wave + 1;
         root.borrow_mut().census = Census { wave, ..Census::default() };
         self.on_count_inserted(id, wave);

@@ -73,7 +73,9 @@ impl Pe {
             let message = format!("a collection of an unknown chare type ({:x}) was announced", of.key);
             return self.node.job.end(1, Some(message));
         };
-        if !self.can_read(chare, &of) && self.keep_if_lacking(|| self.pe_message(PeMessage::Adopt(Box::new(of.clone())))) {
+        if !self.can_read(chare, &of)
+            && self.keep_if_lacking(|| self.pe_message(PeMessage::Adopt(Box::new(of.clone()))))
+        {
             return;
         }
         let collection = self.add_collection(&of, chare);
@@ -84,7 +86,9 @@ impl Pe {
     }
 
     fn can_read(&self, chare: &ChareType, of: &Description) -> bool {
-        let Some((fill, init)) = of.fill.as_ref().and_then(|fill| Some((fill, chare.inits.get(fill.init as usize)?))) else {
+        let Some((fill, init)) =
+            of.fill.as_ref().and_then(|fill| Some((fill, chare.inits.get(fill.init as usize)?)))
+        else {
             return true;
         };
         match unpack_all(&fill.args, init.args.unpack) {
@@ -126,7 +130,11 @@ impl Pe {
         }
     }
 
-    fn own_part<'a>(&'a self, collection: &'a Collection, fill: &'a Fill) -> Box<dyn Iterator<Item = u128> + 'a> {
+    fn own_part<'a>(
+        &'a self,
+        collection: &'a Collection,
+        fill: &'a Fill,
+    ) -> Box<dyn Iterator<Item = u128> + 'a> {
         let mine = move |index: &u128| collection.home(*index) == self.id;
         match (&fill.indices, &collection.bounds) {
             (Some(indices), _) => Box::new(indices.iter().copied().filter(mine)),
@@ -146,13 +154,21 @@ impl Pe {
     }
 
     /// Makes one element here.
-    fn make(&self, collection: &Collection, index: u128, init: &InitInfo, words: &mut Words, birth: Option<Birth>) {
+    fn make(
+        &self,
+        collection: &Collection,
+        index: u128,
+        init: &InitInfo,
+        words: &mut Words,
+        birth: Option<Birth>,
+    ) {
         if let Place::Here { .. } = collection.place(index) {
             // SAFETY: the words hold the arguments of this `#[init]`.
             unsafe { (init.args.drop)(words) };
             let who = collection.label(index);
             return self.node.job.end(1, Some(format!("{who} is inserted, but it exists already")));
         }
+        assert_eq!(init.chare, collection.key, "an `#[init]` of the collection's chare type");
         let birth = birth.unwrap_or(Birth { reduction: 0, newborn: false, counted: false });
         let newborn = if birth.newborn { flag::NEWBORN } else { 0 };
         let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), newborn));
@@ -164,11 +180,11 @@ impl Pe {
         if birth.counted {
             collection.insertion.made.set(collection.insertion.made.get() + 1);
         }
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        self.running.set(Some(head));
+        self.running_entry.set(None);
         // SAFETY: allocated above as this type, not constructed yet; the words hold the arguments.
         unsafe { (init.construct)(head, self, words) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
+        self.running.set(None);
         if object.has(flag::AFTER) {
             self.after_entry(head);
         }
@@ -185,7 +201,10 @@ impl Pe {
         self.settle(collection, index, slot, generation);
         let home = collection.home(index);
         if home != self.id {
-            self.tell(home, PeMessage::Moved { id: collection.object(index), pe: self.id, moves: object.moves.get() });
+            self.tell(
+                home,
+                PeMessage::Moved { id: collection.object(index), pe: self.id, moves: object.moves.get() },
+            );
         }
     }
 
@@ -213,7 +232,14 @@ impl Pe {
         }
     }
 
-    fn make_packed(&self, collection: &Collection, index: u128, init: u16, args: &Bytes, birth: Option<Birth>) {
+    fn make_packed(
+        &self,
+        collection: &Collection,
+        index: u128,
+        init: u16,
+        args: &Bytes,
+        birth: Option<Birth>,
+    ) {
         let Some(info) = collection.chare.inits.get(init as usize) else {
             return self.unreadable(collection, &format!("init number {init}"), "there is no such `#[init]`");
         };
@@ -321,7 +347,9 @@ impl Pe {
         let Some(collection) = self.collections.get(to.collection) else { return };
         let birth = match (self.birth_here(collection), &collection.root) {
             (Some(birth), _) => birth,
-            (None, Some(root)) => Birth { reduction: root.borrow_mut().admit(), newborn: true, counted: false },
+            (None, Some(root)) => {
+                Birth { reduction: root.borrow_mut().admit(), newborn: true, counted: false }
+            }
             (None, None) => return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args }),
         };
         let pe = pe.unwrap_or_else(|| collection.home(to.index));

@@ -16,8 +16,7 @@ impl<A> ArgsCell<A> {
     const INLINE: bool = size_of::<A>() <= size_of::<Words>() && align_of::<A>() <= align_of::<u64>();
 
     /// Bytes of the words that are used.
-    pub(crate) const SIZE: u8 =
-        if Self::INLINE { size_of::<A>() as u8 } else { size_of::<Box<A>>() as u8 };
+    pub(crate) const SIZE: u8 = if Self::INLINE { size_of::<A>() as u8 } else { size_of::<Box<A>>() as u8 };
 
     /// Puts arguments into words. What is put has to be taken, or it leaks.
     #[inline(always)]

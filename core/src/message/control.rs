@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 
-use crate::route::Route;
 use crate::collection::description::Description;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::migrate::Luggage;
@@ -10,6 +9,7 @@ use crate::object::Travel;
 use crate::pup::Pup;
 use crate::quiescence::Wave;
 use crate::reduction::Contribution;
+use crate::route::Route;
 
 /// A packed message for an object; it finds its receiver like any other.
 #[derive(Debug, Pup)]

@@ -6,9 +6,9 @@ use std::ptr::null_mut;
 
 use super::cell::{WORDS, Words};
 use super::control::{ObjectMessage, PeMessage};
-use crate::route::Route;
 use crate::entry::{EntryInfo, InitInfo};
 use crate::ids::{CollectionId, ObjId, PeId};
+use crate::route::Route;
 use crate::scheduler::priority::Priority;
 
 /// A message between objects or PEs. Two cache lines; taken from a PE's [`Pool`](super::pool::Pool).
@@ -72,18 +72,21 @@ pub(crate) struct Birth {
 }
 
 impl Envelope {
-    pub(crate) const EMPTY: Envelope = Envelope {
-        next: Cell::new(null_mut()),
-        body: Body::Empty,
-        slot: u32::MAX,
-        generation: 0,
-        index: [0; 2],
-        collection: CollectionId { creator: 0, serial: 0 },
-        from: 0,
-        forwarded: false,
-        extra: None,
-        words: [const { MaybeUninit::uninit() }; WORDS],
-    };
+    /// A free one.
+    pub(crate) fn empty() -> Envelope {
+        Envelope {
+            next: Cell::new(null_mut()),
+            body: Body::Empty,
+            slot: u32::MAX,
+            generation: 0,
+            index: [0; 2],
+            collection: CollectionId { creator: 0, serial: 0 },
+            from: 0,
+            forwarded: false,
+            extra: None,
+            words: [const { MaybeUninit::uninit() }; WORDS],
+        }
+    }
 
     #[inline(always)]
     pub(crate) fn address(&mut self, to: ObjId) {
@@ -128,7 +131,8 @@ impl Envelope {
 
     pub(crate) fn object_message(&self) -> Option<&ObjectMessage> {
         // SAFETY: `Body::Object` says that the words hold this box.
-        matches!(self.body, Body::Object).then(|| unsafe { &**self.words.as_ptr().cast::<Box<ObjectMessage>>() })
+        matches!(self.body, Body::Object)
+            .then(|| unsafe { &**self.words.as_ptr().cast::<Box<ObjectMessage>>() })
     }
 
     pub(crate) fn pe_message(&self) -> Option<&PeMessage> {

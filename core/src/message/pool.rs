@@ -142,7 +142,7 @@ impl Block {
         let Some(memory) = NonNull::new(memory) else { handle_alloc_error(Self::LAYOUT) };
         for i in 0..BLOCK {
             // SAFETY: inside the block.
-            unsafe { memory.add(i).write(Envelope::EMPTY) };
+            unsafe { memory.add(i).write(Envelope::empty()) };
         }
         Block(memory)
     }

@@ -111,7 +111,8 @@ impl Pe {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         message.forwarded = true;
-        let collection = self.collections.get(message.to().collection).expect("it was queued for an object here");
+        let collection =
+            self.collections.get(message.to().collection).expect("it was queued for an object here");
         self.dispatch(collection, envelope);
     }
 
@@ -174,14 +175,22 @@ impl Pe {
         // The arguments are moved out first thing: if the entry panics they are not dropped again.
         *body = Body::Empty;
         count(&self.stats.local, 1);
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(Some(entry)));
+        // SAFETY: the object is live, and freed after its entry, not in it.
+        let object = unsafe { head.as_ref() };
+        let meter = &object.collection().meter;
+        let start = meter.borrow_mut().begin(entry.number.into()).then(|| self.clock.ticks());
+        self.running.set(Some(head));
+        self.running_entry.set(Some(entry));
         // SAFETY: the object is live, of the entry's chare type (the collection's), and an object runs one entry at
         // a time; the words hold this entry's arguments.
         unsafe { (entry.invoke)(head, self, extra, words) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
-        // SAFETY: an object is freed after its entry, not in it.
-        if unsafe { head.as_ref() }.has(flag::AFTER) || self.node.config.repack {
+        self.running.set(None);
+        let charge = match start {
+            None => meter.borrow().estimate(entry.number.into()),
+            Some(start) => meter.borrow_mut().end(entry.number.into(), self.clock.ticks() - start),
+        };
+        object.charge(charge);
+        if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
         }
     }
@@ -217,7 +226,13 @@ impl Pe {
     }
 
     /// Runs an entry whose arguments are packed.
-    pub(crate) fn run_packed_entry(&self, head: NonNull<Head>, entry: u16, args: &Bytes, extra: Option<Box<Extra>>) {
+    pub(crate) fn run_packed_entry(
+        &self,
+        head: NonNull<Head>,
+        entry: u16,
+        args: &Bytes,
+        extra: Option<Box<Extra>>,
+    ) {
         // SAFETY: the object is live.
         let collection = unsafe { head.as_ref() }.collection();
         let Some(info) = collection.chare.entries.get(entry as usize) else {
@@ -228,7 +243,8 @@ impl Pe {
             Err(error) => {
                 // SAFETY: the object is live.
                 let id = unsafe { head.as_ref() }.id();
-                let again = || self.packed_again(id, ObjectMessage::Invoke { entry, args: args.clone() }, extra);
+                let again =
+                    || self.packed_again(id, ObjectMessage::Invoke { entry, args: args.clone() }, extra);
                 if !self.keep_if_lacking(again) {
                     self.unreadable(collection, info.name, &error.to_string());
                 }
@@ -256,12 +272,12 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         count(&self.stats.local, 1);
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        self.running.set(Some(head));
+        self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
         unsafe { (object.collection().chare.replied)(head, self, wait, value) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
-        if object.has(flag::AFTER) || self.node.config.repack {
+        self.running.set(None);
+        if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
         }
     }
@@ -275,7 +291,7 @@ impl Pe {
             self.remove_element(head);
         } else if object.has(flag::MIGRATE) && !object.has(flag::CATCHING_UP) {
             self.migrate_out(head);
-        } else if self.node.config.repack {
+        } else if self.repacks {
             self.repack(head);
         }
     }
@@ -303,7 +319,9 @@ impl Pe {
             PeMessage::Insert { to, pe, init, args } => self.on_insert(to, pe, init, args),
             PeMessage::DoneInserting(collection) => self.on_done_inserting(collection),
             PeMessage::CountInserted { collection, wave } => self.on_count_inserted(collection, wave),
-            PeMessage::Inserted { collection, wave, sent, made } => self.on_inserted(collection, wave, sent, made),
+            PeMessage::Inserted { collection, wave, sent, made } => {
+                self.on_inserted(collection, wave, sent, made)
+            }
             PeMessage::Arrive { id, travel, luggage } => self.on_arrive(from, id, *travel, luggage),
             PeMessage::Arrived { id, broadcasts } => self.on_arrived(id, broadcasts),
             PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
@@ -351,4 +369,3 @@ pub(crate) fn unpack_all(
         left => Err(unpacker.invalid(format!("{left} bytes too many"))),
     }
 }
-

@@ -47,6 +47,8 @@ pub(crate) struct Pe {
     queue: Queue,
     /// Messages that wait for nothing.
     express: Queue,
+    /// Messages in the two beside the common queue.
+    out_of_line: Cell<u32>,
     /// Messages of other priorities.
     ranked: RefCell<PriorityQueue<NonNull<Envelope>>>,
     pub(crate) slots: Slots,
@@ -67,6 +69,10 @@ pub(crate) struct Pe {
     names: Names,
     /// The object whose entry runs.
     pub(crate) running: Cell<Option<NonNull<Head>>>,
+    /// `Config::repack`, looked at after each entry.
+    pub(crate) repacks: bool,
+    /// This PE ended the job: it runs no further message. (When another did, it stops at the end of its batch.)
+    pub(crate) stopped: Cell<bool>,
     pub(crate) running_entry: Cell<Option<&'static EntryInfo>>,
 }
 
@@ -89,6 +95,7 @@ impl Pe {
             pool: Pool::new(node.depot.clone()),
             queue: Queue::new(),
             express: Queue::new(),
+            out_of_line: Cell::new(0),
             ranked: RefCell::default(),
             slots: Slots::default(),
             collections: Collections::default(),
@@ -102,6 +109,8 @@ impl Pe {
             stats: Stats::default(),
             names: Names::default(),
             running: Cell::new(None),
+            repacks: node.config.repack,
+            stopped: Cell::new(false),
             running_entry: Cell::new(None),
             node,
         };

@@ -155,7 +155,11 @@ impl Pe {
             Place::Switching => collection.switches.hold(index, envelope),
             Place::Unknown => {
                 let home = collection.home(index);
-                if home == self.id { self.nowhere(collection, envelope) } else { self.transmit(home, envelope) }
+                if home == self.id {
+                    self.nowhere(collection, envelope)
+                } else {
+                    self.transmit(home, envelope)
+                }
             }
         }
     }
@@ -196,26 +200,33 @@ impl Pe {
             Some(Extra { priority: Some(priority), .. }) if priority.to_int() != Some(0) => {
                 self.ranked.borrow_mut().push(envelope, priority);
             }
-            _ => self.queue.push(envelope),
+            _ => return self.queue.push(envelope),
         }
+        self.out_of_line.set(self.out_of_line.get() + 1);
     }
 
     /// The next message to run: expedited, then urgent, then in order of arrival, then the others.
     #[inline(always)]
     pub(crate) fn next_message(&self) -> Option<NonNull<Envelope>> {
-        if let Some(envelope) = self.express.pop() {
+        if self.out_of_line.get() == 0 { self.queue.pop() } else { self.next_ranked() }
+    }
+
+    #[cold]
+    fn next_ranked(&self) -> Option<NonNull<Envelope>> {
+        let urgent = self.express.pop().or_else(|| self.ranked.borrow_mut().pop_urgent());
+        if urgent.is_none()
+            && let Some(envelope) = self.queue.pop()
+        {
             return Some(envelope);
         }
-        if self.ranked.borrow().is_empty() {
-            return self.queue.pop();
-        }
-        let urgent = self.ranked.borrow_mut().pop_urgent();
-        urgent.or_else(|| self.queue.pop()).or_else(|| self.ranked.borrow_mut().pop_background())
+        let next = urgent.or_else(|| self.ranked.borrow_mut().pop_background());
+        self.out_of_line.set(self.out_of_line.get() - u32::from(next.is_some()));
+        next
     }
 
     /// Whether nothing waits to run here.
     pub(crate) fn is_queue_empty(&self) -> bool {
-        self.queue.is_empty() && self.express.is_empty() && self.ranked.borrow().is_empty()
+        self.queue.is_empty() && self.out_of_line.get() == 0
     }
 
     /// Hands a message to the port.

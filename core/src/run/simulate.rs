@@ -71,7 +71,8 @@ enum What {
 impl Cluster {
     fn new(shape: Shape, config: Config, job: &Arc<Job>) -> Self {
         let clock = Rc::new(Cell::new(0));
-        let nodes: Vec<_> = (0..shape.nodes).map(|number| Node::new(shape, number, config, job.clone())).collect();
+        let nodes: Vec<_> =
+            (0..shape.nodes).map(|number| Node::new(shape, number, config, job.clone())).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
             Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))
@@ -140,7 +141,9 @@ impl Cluster {
                 Parcel::Message(envelope) => pe.accept(envelope),
                 Parcel::Frame(bytes) => match wire::unpack(pe, &bytes) {
                     Ok(envelope) => pe.accept(envelope),
-                    Err(error) => pe.node.job.end(1, Some(format!("a message to PE {id} cannot be read: {error}"))),
+                    Err(error) => {
+                        pe.node.job.end(1, Some(format!("a message to PE {id} cannot be read: {error}")))
+                    }
                 },
             }
         }

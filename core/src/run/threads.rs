@@ -1,7 +1,7 @@
 //! A node on threads: one for each PE.
 
-use std::sync::{Arc, Barrier};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 

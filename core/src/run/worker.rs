@@ -38,7 +38,7 @@ fn turn(pe: &Pe, port: &Threads) -> bool {
     let mut any = pe.port.receive(pe);
     port.flush();
     for _ in 0..BATCH {
-        if pe.node.job.is_over() || !pe.run_one() {
+        if pe.stopped.get() || !pe.run_one() {
             break;
         }
         any = true;
@@ -64,7 +64,8 @@ impl Rest {
         }
         let start = pe.clock.now();
         let suspicion = &mut self.suspicion;
-        self.idle.idle(|| port.has_work() || pe.node.job.is_over() || is_due(pe), || sleep(pe, port, suspicion));
+        self.idle
+            .idle(|| port.has_work() || pe.node.job.is_over() || is_due(pe), || sleep(pe, port, suspicion));
         count(&pe.stats.idle_ns, (pe.clock.now() - start).as_nanos() as u64);
     }
 }

@@ -1,0 +1,157 @@
+//! What every benchmark needs: a clock, samples taken in rounds, and the table of them.
+//!
+//! Ours and the limit are measured one right after the other in each round, because a machine that others use, or whose
+//! cores share execution units, is twice as fast at one time as at another. So only the ratio within a round means
+//! anything; the table shows the median of these ratios and its quartiles, beside the medians of both sides.
+
+// Each benchmark uses its part of this module.
+#![allow(dead_code)]
+
+use std::sync::{LazyLock, Mutex};
+use std::time::Instant;
+
+use talisman::RunArgs;
+use talisman::chare::{Args, MainChare};
+use talisman::launch::{Output, Progress};
+use talisman::run::{Outcome, Watch, run};
+
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+static SAMPLES: Mutex<Vec<Sample>> = Mutex::new(Vec::new());
+
+/// What a round gave for one row.
+struct Sample {
+    what: &'static str,
+    ours: f64,
+    limit: f64,
+}
+
+/// Nanoseconds since the first call: a plain number, so that it can be kept in an async entry.
+pub fn nanos() -> u64 {
+    START.elapsed().as_nanos() as u64
+}
+
+/// Nanoseconds per operation of `operations` of them.
+pub fn ns_each(operations: u64, f: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    f();
+    start.elapsed().as_nanos() as f64 / operations as f64
+}
+
+/// Keeps what a round measured for the row `what`, on whatever thread.
+pub fn sample(what: &'static str, ours: f64, limit: f64) {
+    SAMPLES.lock().expect("no one panics with it").push(Sample { what, ours, limit });
+}
+
+/// Runs a program in this process on so many PEs, and stops the benchmark if it fails.
+pub fn on_pes<C: MainChare>(pes: u32, args: impl Args) -> Outcome {
+    let options = RunArgs { pes: Some(pes), ..RunArgs::default() };
+    let outcome = run::<C, _>(args, &options, Watch::new(Output::capture(), Progress::off()));
+    assert_eq!((outcome.status, &outcome.message), (0, &None), "the measured program failed");
+    outcome
+}
+
+/// Whether a word was given on the command line: benchmarks have parts that can be run alone.
+pub fn wanted(part: &str) -> bool {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    words.is_empty() || words.iter().any(|word| part.contains(word.as_str()))
+}
+
+/// How much is allowed.
+#[derive(Clone, Copy)]
+pub enum Budget {
+    /// Times the limit.
+    Times(f64),
+    /// More than the limit, in the table's unit.
+    Plus(f64),
+    /// The value itself, in the table's unit: the limit is only for comparison.
+    AtMost(f64),
+    /// None is set.
+    Open,
+}
+
+/// A line of the table: which samples, and what they may be.
+pub struct Row {
+    /// As given to [`sample`].
+    pub what: &'static str,
+    /// How much is allowed.
+    pub budget: Budget,
+    /// What Charm++ takes for the same, in the table's unit, measured on a quiet machine of the same kind.
+    pub charm: Option<f64>,
+}
+
+/// A row with nothing to compare with but its limit.
+pub const fn row(what: &'static str, budget: Budget) -> Row {
+    Row { what, budget, charm: None }
+}
+
+/// Prints the rows that were measured. With `--check` on the command line, ends the process with status 1 if one
+/// misses its budget.
+pub fn table(title: &str, unit: &str, rows: &[Row]) {
+    let samples = SAMPLES.lock().expect("no one panics with it");
+    println!("\n{title} ({unit}; medians over the rounds, quartiles of the ratio)");
+    println!(
+        "| {:<62} | {:>9} | {:>9} | {:>5} | {:>11} | {:>9} | {:>7} |",
+        "what", "ours", "limit", "ratio", "quartiles", "budget", "Charm++"
+    );
+    println!("|{:-<64}|{:->11}|{:->11}|{:->7}|{:->13}|{:->11}|{:->9}|", "", ":", ":", ":", ":", ":", ":");
+    let mut missed = false;
+    for row in rows {
+        let of_row: Vec<&Sample> = samples.iter().filter(|sample| sample.what == row.what).collect();
+        if !of_row.is_empty() {
+            missed |= !print_row(row, &of_row);
+        }
+    }
+    if missed && std::env::args().any(|word| word == "--check") {
+        std::process::exit(1);
+    }
+}
+
+/// Prints one row; whether it keeps its budget.
+fn print_row(row: &Row, samples: &[&Sample]) -> bool {
+    let ours = sorted(samples.iter().map(|sample| sample.ours));
+    let limit = sorted(samples.iter().map(|sample| sample.limit));
+    let ratio = sorted(samples.iter().map(|sample| sample.ours / sample.limit));
+    let difference = sorted(samples.iter().map(|sample| sample.ours - sample.limit));
+    let (budget, kept) = match row.budget {
+        Budget::Times(most) => (format!("≤ {most:.2} ×"), median(&ratio) <= most),
+        Budget::Plus(most) => (format!("≤ + {most}"), median(&difference) <= most),
+        Budget::AtMost(most) => (format!("≤ {most}"), median(&ours) <= most),
+        Budget::Open => ("–".into(), true),
+    };
+    let charm = row.charm.map_or("–".into(), |charm| format!("{charm}"));
+    println!(
+        "| {:<62} | {:>9} | {:>9} | {:>5.2} | {:>5.2}–{:<5.2} | {budget:>9} | {charm:>7} |{}",
+        row.what,
+        significant(median(&ours)),
+        significant(median(&limit)),
+        median(&ratio),
+        quantile(&ratio, 0.25),
+        quantile(&ratio, 0.75),
+        if kept { "" } else { " missed" }
+    );
+    kept
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn median(sorted: &[f64]) -> f64 {
+    quantile(sorted, 0.5)
+}
+
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    sorted[((sorted.len() - 1) as f64 * part).round() as usize]
+}
+
+/// A figure with three significant digits.
+fn significant(value: f64) -> String {
+    match value.abs() {
+        x if x >= 100.0 => format!("{value:.0}"),
+        x if x >= 10.0 => format!("{value:.1}"),
+        x if x >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}

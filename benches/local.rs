@@ -1,0 +1,317 @@
+//! What an invocation on the same PE costs, against the bare sequence of what a message needs.
+//!
+//! `cargo bench --bench local`. The limit, measured on the PE's own thread between the rounds: allocate 64 bytes, push
+//! to and pop from a `VecDeque`, call through a pointer, free. As many messages are in flight there as in the program.
+
+mod common;
+
+use common::{Budget, Row, row};
+
+const ELEMENT: &str = "array element, 1 in flight";
+const MANY: &str = "array element, 50,000 in flight over 100,000";
+const SINGLE: &str = "singleton chare, 1 in flight";
+const ASYNC_START: &str = "async entry that does not wait | plain entry, empty message";
+const ASYNC_WHEN: &str = "async entry that receives | plain entry, empty message";
+
+fn main() {
+    program::measure();
+    let charm = |row, ns| Row { charm: Some(ns), ..row };
+    common::table(
+        "A message on the same PE",
+        "ns",
+        &[
+            charm(row(ELEMENT, Budget::Times(1.5)), 80.0),
+            charm(row(MANY, Budget::Times(1.5)), 80.0),
+            charm(row(SINGLE, Budget::Times(1.5)), 50.0),
+            row(ASYNC_START, Budget::Plus(20.0)),
+            row(ASYNC_WHEN, Budget::Plus(20.0)),
+        ],
+    );
+}
+
+/// The limit.
+mod bare {
+    use std::collections::VecDeque;
+    use std::hint::black_box;
+    use std::mem::MaybeUninit;
+
+    use crate::common::ns_each;
+
+    /// A message of 64 bytes.
+    type Message = Box<MaybeUninit<[u64; 8]>>;
+    type Entry = fn(&mut u64, &Message);
+
+    #[inline(never)]
+    fn add(sum: &mut u64, message: &Message) {
+        *sum = sum.wrapping_add(first(message));
+    }
+
+    #[inline(never)]
+    fn mix(sum: &mut u64, message: &Message) {
+        *sum ^= first(message);
+    }
+
+    fn first(message: &Message) -> u64 {
+        // SAFETY: `sequence` writes the first word of every message.
+        unsafe { message.as_ptr().cast::<u64>().read() }
+    }
+
+    /// Nanoseconds per message, with so many in flight.
+    pub fn sequence(messages: u64, in_flight: usize) -> f64 {
+        let entries: [Entry; 2] = black_box([add, mix]);
+        let mut queue: VecDeque<(Entry, Message)> = VecDeque::new();
+        let mut sum = 0;
+        let fresh = |number: u64| {
+            let mut message = Box::<[u64; 8]>::new_uninit();
+            // SAFETY: inside the allocation.
+            unsafe { message.as_mut_ptr().cast::<u64>().write(number) };
+            message
+        };
+        (1..in_flight as u64)
+            .for_each(|number| queue.push_back((entries[number as usize & 1], fresh(number))));
+        let ns = ns_each(messages, || {
+            for number in 0..messages {
+                queue.push_back((entries[number as usize & 1], fresh(number)));
+                let (entry, message) = black_box(&mut queue).pop_front().expect("one was just pushed");
+                entry(&mut sum, &message);
+            }
+        });
+        black_box(sum);
+        ns
+    }
+}
+
+mod program {
+    use std::hint::black_box;
+
+    use talisman::prelude::*;
+
+    use super::bare;
+    use crate::common::{nanos, on_pes, sample};
+
+    const ROUNDS: usize = 41;
+    const MESSAGES: u64 = 200_000;
+    const ELEMENTS: u32 = 100_000;
+    const IN_FLIGHT: u32 = 50_000;
+
+    /// One of two elements that send a ball to and fro.
+    #[derive(Pup)]
+    struct Player {
+        seen: u64,
+    }
+
+    #[chare(array1d)]
+    impl Player {
+        #[init]
+        fn new() -> Self {
+            Player { seen: 0 }
+        }
+
+        #[entry]
+        fn ball(&mut self, cx: &mut Cx<Self>, left: u64, stamp: u64) {
+            self.seen = self.seen.wrapping_add(stamp);
+            match left {
+                0 => cx.array().at(0).finished(),
+                _ => cx.array().at(1 - cx.index()).ball(left - 1, stamp + 1),
+            }
+        }
+
+        #[entry]
+        fn finished();
+
+        #[entry]
+        async fn play(&mut self, cx: &mut Cx<Self>, messages: u64) -> f64 {
+            let start: u64 = nanos();
+            cx.array().at(0).ball(messages, 7);
+            cx.when(Self::finished).await;
+            (nanos() - start) as f64 / messages as f64
+        }
+
+        /// The same with nothing in the message.
+        #[entry]
+        fn plain(&mut self, cx: &mut Cx<Self>) {
+            match self.count_down() {
+                false => cx.array().at(0).finished(),
+                true => cx.array().at(0).plain(),
+            }
+        }
+
+        #[entry]
+        async fn starts(&mut self, cx: &mut Cx<Self>) {
+            match self.count_down() {
+                false => cx.array().at(0).finished(),
+                true => cx.array().at(0).starts(),
+            }
+        }
+
+        #[entry]
+        fn received();
+
+        #[entry]
+        async fn play_plain(&mut self, cx: &mut Cx<Self>, messages: u64) -> f64 {
+            self.seen = messages;
+            let start: u64 = nanos();
+            cx.array().at(0).plain();
+            cx.when(Self::finished).await;
+            (nanos() - start) as f64 / messages as f64
+        }
+
+        #[entry]
+        async fn play_starts(&mut self, cx: &mut Cx<Self>, messages: u64) -> f64 {
+            self.seen = messages;
+            let start: u64 = nanos();
+            cx.array().at(0).starts();
+            cx.when(Self::finished).await;
+            (nanos() - start) as f64 / messages as f64
+        }
+
+        #[entry]
+        async fn play_received(&mut self, cx: &mut Cx<Self>, messages: u64) -> f64 {
+            self.seen = messages;
+            let start: u64 = nanos();
+            while self.count_down() {
+                cx.array().at(0).received();
+                cx.when(Self::received).await;
+            }
+            (nanos() - start) as f64 / messages as f64
+        }
+    }
+
+    impl Player {
+        /// Whether there is anything left.
+        fn count_down(&mut self) -> bool {
+            self.seen -= 1;
+            self.seen > 0
+        }
+    }
+
+    /// One of many elements that pass balls on, in an order that is not that of their memory.
+    #[derive(Pup)]
+    struct Crowd {
+        seen: u64,
+        next: i32,
+        done: Proxy<Counter>,
+    }
+
+    #[chare(array1d)]
+    impl Crowd {
+        #[init]
+        fn new(cx: &mut Cx<Self>, done: Proxy<Counter>) -> Self {
+            let step = (ELEMENTS as f64 * 0.618) as u32 | 1;
+            Crowd { seen: 0, next: ((cx.index() as u32 + step) % ELEMENTS) as i32, done }
+        }
+
+        #[entry]
+        fn ball(&mut self, cx: &mut Cx<Self>, left: u64, stamp: u64) {
+            self.seen = self.seen.wrapping_add(stamp);
+            match left {
+                0 => self.done.arrived(),
+                _ => cx.array().at(self.next).ball(left - 1, stamp + 1),
+            }
+        }
+    }
+
+    /// Sets balls off and waits for all of them.
+    #[derive(Pup)]
+    struct Counter {
+        left: u32,
+    }
+
+    #[chare(single)]
+    impl Counter {
+        #[init]
+        fn new() -> Self {
+            Counter { left: 0 }
+        }
+
+        #[entry]
+        fn arrived(&mut self, cx: &mut Cx<Self>) {
+            self.left -= 1;
+            if self.left == 0 {
+                cx.me().all();
+            }
+        }
+
+        #[entry]
+        fn all();
+
+        #[entry]
+        async fn play(&mut self, cx: &mut Cx<Self>, crowd: Array<Crowd>, each: u64) -> f64 {
+            self.left = IN_FLIGHT;
+            let start: u64 = nanos();
+            for ball in 0..IN_FLIGHT {
+                crowd.at(ball as i32 * 2).ball(each, 7);
+            }
+            cx.when(Self::all).await;
+            (nanos() - start) as f64 / ((each + 1) * IN_FLIGHT as u64) as f64
+        }
+    }
+
+    /// A chare of its own.
+    #[derive(Pup)]
+    struct Hermit {
+        seen: u64,
+        other: Option<Proxy<Hermit>>,
+    }
+
+    #[chare(single)]
+    impl Hermit {
+        #[init]
+        fn new() -> Self {
+            Hermit { seen: 0, other: None }
+        }
+
+        #[entry]
+        fn meet(&mut self, other: Proxy<Hermit>) {
+            self.other = Some(other);
+        }
+
+        #[entry]
+        fn ball(&mut self, cx: &mut Cx<Self>, left: u64, stamp: u64) {
+            self.seen = self.seen.wrapping_add(stamp);
+            match self.other {
+                Some(other) if left > 0 => other.ball(left - 1, stamp + 1),
+                _ => cx.me().finished(),
+            }
+        }
+
+        #[entry]
+        fn finished();
+
+        #[entry]
+        async fn play(&mut self, cx: &mut Cx<Self>, messages: u64) -> f64 {
+            let start: u64 = nanos();
+            cx.me().ball(messages & !1, 7);
+            cx.when(Self::finished).await;
+            (nanos() - start) as f64 / messages as f64
+        }
+    }
+
+    pub fn measure() {
+        on_pes::<__Main>(1, ());
+    }
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx) {
+        let pair: Array<Player> = Player::array(2).new();
+        let counter: Proxy<Counter> = Counter::chare().new();
+        let crowd: Array<Crowd> = Crowd::array(ELEMENTS as i32).new(counter);
+        let hermits: [Proxy<Hermit>; 2] = [Hermit::chare().new(), Hermit::chare().new()];
+        hermits[0].meet(hermits[1]);
+        hermits[1].meet(hermits[0]);
+        for _ in 0..ROUNDS {
+            let ns: f64 = pair.at(0).play(MESSAGES).await;
+            sample(super::ELEMENT, ns, bare::sequence(MESSAGES, 1));
+            let ns: f64 = counter.play(crowd, 9).await;
+            sample(super::MANY, ns, bare::sequence(10 * IN_FLIGHT as u64, IN_FLIGHT as usize));
+            let ns: f64 = hermits[0].play(MESSAGES).await;
+            sample(super::SINGLE, ns, bare::sequence(MESSAGES, 1));
+            let plain: f64 = pair.at(0).play_plain(MESSAGES).await;
+            let starts: f64 = pair.at(0).play_starts(MESSAGES).await;
+            let received: f64 = pair.at(0).play_received(MESSAGES).await;
+            sample(super::ASYNC_START, starts, plain);
+            sample(super::ASYNC_WHEN, received, plain);
+        }
+        black_box(cx);
+    }
+}
