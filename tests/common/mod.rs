@@ -36,3 +36,16 @@ pub fn manners() -> Vec<(String, Test)> {
     }
     all
 }
+
+/// A program that fails in every manner, with this status and a message that has all of these parts.
+pub fn fails_everywhere<C: MainChare, A: Args>(args: impl Fn() -> A, status: i32, parts: &[&str]) {
+    for (name, test) in manners() {
+        eprintln!("{name}");
+        let tested = test.run::<C>(args());
+        let message = tested.message.clone().unwrap_or_default();
+        assert_eq!(tested.status, status, "{name}: {message} {:?}", tested.output);
+        for part in parts {
+            assert!(message.contains(part), "{name}: `{part}` is not in:\n{message}");
+        }
+    }
+}
