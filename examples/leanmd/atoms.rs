@@ -56,7 +56,10 @@ impl Atoms {
         let axis = |of: fn(&Atom) -> f64| padded(of, None);
         Atoms {
             at: Coordinates { x: axis(|a| a.at[0]), y: axis(|a| a.at[1]), z: axis(|a| a.at[2]) },
-            kinds: Kinds { sigma3: padded(|a| a.sigma3, Some(1.0)), strength: padded(|a| a.strength, Some(0.0)) },
+            kinds: Kinds {
+                sigma3: padded(|a| a.sigma3, Some(1.0)),
+                strength: padded(|a| a.strength, Some(0.0)),
+            },
             velocity: [column(|a| a.velocity[0]), column(|a| a.velocity[1]), column(|a| a.velocity[2])],
             mass: column(|a| a.mass),
             id: atoms.iter().map(|a| a.id).collect(),
@@ -85,7 +88,8 @@ impl Atoms {
 
     /// Moves the atoms for `time` (fs); gives the square of the largest distance an atom went (Å²).
     pub fn drift(&mut self, time: f64) -> f64 {
-        for (at, velocity) in [&mut self.at.x, &mut self.at.y, &mut self.at.z].into_iter().zip(&self.velocity) {
+        for (at, velocity) in [&mut self.at.x, &mut self.at.y, &mut self.at.z].into_iter().zip(&self.velocity)
+        {
             for (at, velocity) in at.iter_mut().zip(velocity) {
                 *at += time * velocity;
             }
@@ -171,7 +175,9 @@ mod tests {
 
     #[test]
     fn the_order_of_arrival_does_not_matter() {
-        let all: Vec<Atom> = (0..40).map(|i| atom(i, [(i * 7 % 12) as f64, (i * 5 % 12) as f64, 0.3 * i as f64], [0.0; 3])).collect();
+        let all: Vec<Atom> = (0..40)
+            .map(|i| atom(i, [(i * 7 % 12) as f64, (i * 5 % 12) as f64, 0.3 * i as f64], [0.0; 3]))
+            .collect();
         let forwards = Atoms::new(all.clone(), &grid(), (0, 0, 0));
         let mut backwards = Atoms::new(all.iter().rev().copied().collect(), &grid(), (0, 0, 0));
         assert_eq!(forwards, backwards);
@@ -182,7 +188,8 @@ mod tests {
     #[test]
     fn a_fingerprint_sees_every_bit() {
         let one = Atoms::new(vec![atom(1, [1.0, 2.0, 3.0], [0.1, 0.2, 0.3])], &grid(), (0, 0, 0));
-        let other = Atoms::new(vec![atom(1, [1.0, 2.0, 3.0], [0.1, 0.2, 0.3_f64.next_up()])], &grid(), (0, 0, 0));
+        let other =
+            Atoms::new(vec![atom(1, [1.0, 2.0, 3.0], [0.1, 0.2, 0.3_f64.next_up()])], &grid(), (0, 0, 0));
         assert_ne!(one.fingerprint(), other.fingerprint());
     }
 

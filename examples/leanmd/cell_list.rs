@@ -62,7 +62,12 @@ pub enum GridError {
     Narrow { axis: char, cells: i32, width: f64, reach: f64, most: i32 },
     #[error("{cells} cells along {axis}; use between 1 and {}", i16::MAX)]
     Count { axis: char, cells: usize },
+    #[error("{cells} cells are more than {MOST_CELLS}; use fewer --cells, or a larger --cutoff or --skin")]
+    TooMany { cells: usize },
 }
+
+/// Most cells of a box, far beyond what a machine's memory holds.
+const MOST_CELLS: usize = 1 << 31;
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
@@ -79,6 +84,10 @@ impl CellGrid {
     pub fn cut(size: [f64; 3], cells: [usize; 3], reach: f64, periodic: bool) -> Result<Self, GridError> {
         for axis in 0..3 {
             check_axis(AXES[axis], size[axis], cells[axis], reach)?;
+        }
+        let all: usize = cells.iter().product();
+        if all > MOST_CELLS {
+            return Err(GridError::TooMany { cells: all });
         }
         let width = std::array::from_fn(|axis| size[axis] / cells[axis] as f64);
         Ok(CellGrid { cells: cells.map(|n| n as i32), width, periodic })
@@ -102,7 +111,8 @@ impl CellGrid {
 
     /// A cell's number, `0..self.len()`.
     pub fn number(&self, (i, j, k): CellIndex) -> usize {
-        ((i * self.cells[1] + j) * self.cells[2] + k) as usize
+        let [_, y, z] = self.cells.map(|n| n as usize);
+        (i as usize * y + j as usize) * z + k as usize
     }
 
     /// A cell's corner with the smallest coordinates (Å).
@@ -115,13 +125,23 @@ impl CellGrid {
     pub fn home(&self, at: [f64; 3]) -> (CellIndex, [f64; 3]) {
         let size = self.size();
         let at = if self.periodic { std::array::from_fn(|axis| wrap(at[axis], size[axis])) } else { at };
-        let cell = |axis: usize| ((at[axis] / self.width[axis]).floor() as i32).clamp(0, self.cells[axis] - 1);
+        let cell =
+            |axis: usize| ((at[axis] / self.width[axis]).floor() as i32).clamp(0, self.cells[axis] - 1);
         ((cell(0), cell(1), cell(2)), at)
     }
 
     /// A cell's neighbours and itself, in the order of their directions; fewer at the border of an open box.
     pub fn neighbours(&self, cell: CellIndex) -> Vec<Neighbour> {
         (0..DIRECTIONS).filter_map(|direction| self.neighbour(cell, direction)).collect()
+    }
+
+    /// The other cells a cell's atoms can move to, each once, in the order of their indices.
+    pub fn others(&self, cell: CellIndex) -> Vec<CellIndex> {
+        let mut others: Vec<CellIndex> = self.neighbours(cell).into_iter().map(|n| n.cell).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|other| *other != cell);
+        others
     }
 
     /// Pairs whose left cell is `cell`, in the order of their directions.
@@ -132,6 +152,13 @@ impl CellGrid {
     /// Number of pairs, those of a cell with itself included.
     pub fn pairs(&self) -> usize {
         self.indices().map(|cell| self.owned_pairs(cell).count()).sum()
+    }
+
+    /// A pair's right cell.
+    pub fn right(&self, pair: PairIndex) -> CellIndex {
+        let along =
+            |axis: usize, at: i16, step: i8| (i32::from(at) + i32::from(step)).rem_euclid(self.cells[axis]);
+        (along(0, pair.x, pair.dx), along(1, pair.y, pair.dy), along(2, pair.z, pair.dz))
     }
 
     /// What must be added to the coordinates of a pair's right cell to have it beside the left one (Å).
@@ -245,12 +272,16 @@ mod tests {
             for periodic in [false, true] {
                 let grid = grid(cells, periodic);
                 let seen_from = |right: bool| -> BTreeSet<(PairIndex, CellIndex)> {
-                    let all = grid.indices().flat_map(|cell| grid.neighbours(cell).into_iter().map(move |n| (n, cell)));
+                    let all = grid
+                        .indices()
+                        .flat_map(|cell| grid.neighbours(cell).into_iter().map(move |n| (n, cell)));
                     let both = all.filter(|(n, _)| !n.pair.is_alone() && n.on_right == right);
                     both.map(|(n, cell)| if right { (n.pair, n.cell) } else { (n.pair, cell) }).collect()
                 };
                 assert_eq!(seen_from(false), seen_from(true));
                 assert!(seen_from(false).iter().all(|(pair, left)| pair.left() == *left));
+                let neighbours = grid.indices().flat_map(|cell| grid.owned_pairs(cell));
+                neighbours.for_each(|neighbour| assert_eq!(grid.right(neighbour.pair), neighbour.cell));
             }
         }
     }
@@ -263,6 +294,19 @@ mod tests {
         }
         let own = grid([3, 3, 3], true).neighbours((1, 1, 1))[13];
         assert!(own.pair.is_alone() && !own.on_right && own.pair.direction() == 13);
+    }
+
+    #[test]
+    fn each_other_cell_is_named_once_and_both_ways() {
+        for cells in [[1, 1, 1], [2, 1, 3], [3, 4, 5]] {
+            let grid = grid(cells, true);
+            for cell in grid.indices() {
+                let others = grid.others(cell);
+                assert!(others.iter().all(|other| grid.others(*other).contains(&cell)));
+                assert!(others.windows(2).all(|two| two[0] < two[1]) && !others.contains(&cell));
+            }
+        }
+        assert_eq!(grid([3, 3, 3], true).others((0, 0, 0)).len(), 26);
     }
 
     #[test]
@@ -291,6 +335,7 @@ mod tests {
         assert!(message.contains("6 cells along y") && message.contains("at most 5"), "{message}");
         assert!(CellGrid::cut([62.0; 3], [0, 1, 1], 11.0, true).is_err());
         assert!(CellGrid::cut([62.0; 3], [1, 1, 70_000], 11.0, true).is_err());
+        assert!(CellGrid::cut([1e6; 3], [20_000; 3], 11.0, true).is_err());
         assert_eq!(CellGrid::fit([62.23; 3], 11.0, true).map(|grid| grid.cells), Ok([5; 3]));
     }
 }

@@ -24,7 +24,9 @@ pub fn fill(grid: &CellGrid, per_cell: usize, seed: u64) -> Vec<Atom> {
     };
     let cells = grid.indices().flat_map(|cell| sites(grid, cell, per_cell));
     let disturbed = cells.enumerate().map(|(id, (site, room))| {
-        let at = std::array::from_fn(|axis| site[axis] + 0.2 * room[axis] * (noise(seed, 3 * id as u64 + axis as u64) - 0.5));
+        let at = std::array::from_fn(|axis| {
+            site[axis] + 0.2 * room[axis] * (noise(seed, 3 * id as u64 + axis as u64) - 0.5)
+        });
         Atom { at, id: id as u64, ..kind }
     });
     disturbed.collect()
@@ -40,7 +42,11 @@ pub fn noise(seed: u64, index: u64) -> f64 {
 
 /// Places for `count` atoms in a cell, and the room around each: the first lattice that is large enough, with its free sites spread
 /// evenly.
-fn sites(grid: &CellGrid, cell: CellIndex, count: usize) -> impl Iterator<Item = ([f64; 3], [f64; 3])> + use<> {
+fn sites(
+    grid: &CellGrid,
+    cell: CellIndex,
+    count: usize,
+) -> impl Iterator<Item = ([f64; 3], [f64; 3])> + use<> {
     let side = (1..).find(|side| side * side * side >= count).expect("some lattice is large enough");
     let (corner, room) = (grid.corner(cell), grid.width.map(|width| width / side as f64));
     (0..count).map(move |number| {

@@ -54,13 +54,19 @@ impl Forces {
     }
 }
 
+/// What one cell gets from a pair: the forces on its atoms, and the pair's energy (kcal/mol) if the pair counts as its own.
+#[derive(Clone, Debug, Default, PartialEq, Pup)]
+pub struct Share {
+    pub energy: f64,
+    pub forces: Forces,
+}
+
 /// What two cells do to each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interaction {
-    /// Potential energy (kcal/mol).
-    pub energy: f64,
-    pub on_left: Forces,
-    pub on_right: Forces,
+    /// The left cell's share, with the energy of both.
+    pub on_left: Share,
+    pub on_right: Share,
 }
 
 /// `len` rounded up to whole blocks.
@@ -97,7 +103,7 @@ pub fn between(potential: &Potential, left: Side, right: Side, shift: [f64; 3]) 
 }
 
 /// Forces among the atoms of one cell, each pair once.
-pub fn within(potential: &Potential, cell: Side) -> (f64, Forces) {
+pub fn within(potential: &Potential, cell: Side) -> Share {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the machine has AVX2, which is all the function asks for beyond the baseline.
@@ -114,7 +120,7 @@ fn between_avx2(potential: &Potential, left: Side, right: Side, shift: [f64; 3])
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn within_avx2(potential: &Potential, cell: Side) -> (f64, Forces) {
+fn within_avx2(potential: &Potential, cell: Side) -> Share {
     within_plain(potential, cell)
 }
 
@@ -122,11 +128,11 @@ fn within_avx2(potential: &Potential, cell: Side) -> (f64, Forces) {
 fn between_plain(potential: &Potential, left: Side, right: Side, shift: [f64; 3]) -> Interaction {
     let rows = Blocks::of(left, shift);
     let columns = Blocks::of(right, [0.0; 3]);
-    let mut on_right = vec![Push::default(); columns.block.len()];
+    let mut on_right = vec![LaneForces::default(); columns.block.len()];
     let mut on_left = Forces::zero(left.at.x.len());
     let mut energy = [0.0; LANES];
     for (number, row) in rows.block.iter().enumerate() {
-        let mut on_row = [Push::default(); LANES];
+        let mut on_row = [LaneForces::default(); LANES];
         for (column, on_column) in columns.block.iter().zip(&mut on_right) {
             if row.bounds.gap_squared(&column.bounds) < potential.cutoff_squared {
                 tile::<false>(potential, row, column, &mut on_row, on_column, &mut energy);
@@ -134,17 +140,20 @@ fn between_plain(potential: &Potential, left: Side, right: Side, shift: [f64; 3]
         }
         store_rows(&on_row, &mut on_left, number);
     }
-    Interaction { energy: sum(&energy), on_left, on_right: store_columns(&on_right) }
+    Interaction {
+        on_left: Share { energy: sum(&energy), forces: on_left },
+        on_right: Share { energy: 0.0, forces: store_columns(&on_right) },
+    }
 }
 
 #[inline(always)]
-fn within_plain(potential: &Potential, cell: Side) -> (f64, Forces) {
+fn within_plain(potential: &Potential, cell: Side) -> Share {
     let blocks = Blocks::of(cell, [0.0; 3]).block;
-    let mut on_columns = vec![Push::default(); blocks.len()];
+    let mut on_columns = vec![LaneForces::default(); blocks.len()];
     let mut on_rows = Forces::zero(cell.at.x.len());
     let mut energy = [0.0; LANES];
     for (number, row) in blocks.iter().enumerate() {
-        let mut on_row = [Push::default(); LANES];
+        let mut on_row = [LaneForces::default(); LANES];
         tile::<true>(potential, row, row, &mut on_row, &mut on_columns[number], &mut energy);
         for (column, on_column) in blocks.iter().zip(&mut on_columns).skip(number + 1) {
             if row.bounds.gap_squared(&column.bounds) < potential.cutoff_squared {
@@ -155,7 +164,7 @@ fn within_plain(potential: &Potential, cell: Side) -> (f64, Forces) {
     }
     let mut forces = store_columns(&on_columns);
     add(&mut forces, &on_rows);
-    (sum(&energy), forces)
+    Share { energy: sum(&energy), forces }
 }
 
 /// Eight left atoms against eight right ones. In a `DIAGONAL` tile, a block against itself, each pair counts once.
@@ -164,8 +173,8 @@ fn tile<const DIAGONAL: bool>(
     potential: &Potential,
     rows: &Block,
     columns: &Block,
-    on_rows: &mut [Push; LANES],
-    on_columns: &mut Push,
+    on_rows: &mut [LaneForces; LANES],
+    on_columns: &mut LaneForces,
     energy: &mut Lane,
 ) {
     let gaps = columns.bounds.gaps_squared(rows);
@@ -198,7 +207,7 @@ fn tile<const DIAGONAL: bool>(
 /// Forces collected lane by lane: on one left atom from all right ones, or on eight right atoms.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
-struct Push {
+struct LaneForces {
     x: Lane,
     y: Lane,
     z: Lane,
@@ -303,7 +312,7 @@ fn moved(values: &[f64], number: usize, shift: f64) -> Lane {
 }
 
 #[inline(always)]
-fn store_rows(on_row: &[Push; LANES], forces: &mut Forces, number: usize) {
+fn store_rows(on_row: &[LaneForces; LANES], forces: &mut Forces, number: usize) {
     for (row, push) in on_row.iter().enumerate() {
         let at = number * LANES + row;
         forces.x[at] = sum(&push.x);
@@ -313,8 +322,8 @@ fn store_rows(on_row: &[Push; LANES], forces: &mut Forces, number: usize) {
 }
 
 #[inline(always)]
-fn store_columns(on_columns: &[Push]) -> Forces {
-    let axis = |of: fn(&Push) -> &Lane| on_columns.iter().flat_map(|push| *of(push)).collect();
+fn store_columns(on_columns: &[LaneForces]) -> Forces {
+    let axis = |of: fn(&LaneForces) -> &Lane| on_columns.iter().flat_map(|push| *of(push)).collect();
     Forces { x: axis(|p| &p.x), y: axis(|p| &p.y), z: axis(|p| &p.z) }
 }
 
@@ -350,7 +359,10 @@ mod tests {
             pad(&mut values, Some(with));
             values
         };
-        (Coordinates { x: axis(0), y: axis(1), z: axis(2) }, Kinds { sigma3: kind(20.0, 1.0), strength: kind(0.3, 0.0) })
+        (
+            Coordinates { x: axis(0), y: axis(1), z: axis(2) },
+            Kinds { sigma3: kind(20.0, 1.0), strength: kind(0.3, 0.0) },
+        )
     }
 
     fn side((at, kinds): &(Coordinates, Kinds)) -> Side<'_> {
@@ -397,9 +409,9 @@ mod tests {
                 let (energy, on_left) = plainly(&potential, side(&left), side(&right), shift, false);
                 let back = shift.map(|x| -x);
                 let (_, on_right) = plainly(&potential, side(&right), side(&left), back, false);
-                assert!((found.energy - energy).abs() <= 1e-11 * (1.0 + energy.abs()));
-                assert_close(&found.on_left, &on_left);
-                assert_close(&found.on_right, &on_right);
+                assert!((found.on_left.energy - energy).abs() <= 1e-11 * (1.0 + energy.abs()));
+                assert_close(&found.on_left.forces, &on_left);
+                assert_close(&found.on_right.forces, &on_right);
             }
         }
     }
@@ -409,7 +421,7 @@ mod tests {
         let potential = Potential::new(9.0);
         for n in [0, 1, 2, 8, 9, 100] {
             let cell = cell(n, 3);
-            let (energy, forces) = within(&potential, side(&cell));
+            let Share { energy, forces } = within(&potential, side(&cell));
             let (twice, expected) = plainly(&potential, side(&cell), side(&cell), [0.0; 3], true);
             assert!((2.0 * energy - twice).abs() <= 1e-11 * (1.0 + twice.abs()));
             assert_close(&forces, &expected);
@@ -429,8 +441,11 @@ mod tests {
     fn no_force_comes_from_beyond_the_cutoff_or_from_padding() {
         let (left, right) = (cell(5, 6), cell(3, 7));
         let far = between(&Potential::new(9.0), side(&left), side(&right), [50.0, 0.0, 0.0]);
-        assert_eq!(far, Interaction { energy: 0.0, on_left: Forces::zero(8), on_right: Forces::zero(8) });
+        let nothing = Share { energy: 0.0, forces: Forces::zero(8) };
+        assert_eq!(far, Interaction { on_left: nothing.clone(), on_right: nothing });
         let near = between(&Potential::new(9.0), side(&left), side(&right), [0.0; 3]);
-        assert!(near.on_left.x[5..].iter().chain(&near.on_right.z[3..]).all(|force| *force == 0.0));
+        assert!(
+            near.on_left.forces.x[5..].iter().chain(&near.on_right.forces.z[3..]).all(|force| *force == 0.0)
+        );
     }
 }

@@ -38,7 +38,9 @@ pub enum PdbError {
     Empty { path: String },
     #[error("`{path}` is not a PDB file: it has no ATOM or HETATM record, and begins with `{begin}`")]
     Foreign { path: String, begin: String },
-    #[error("`{path}` has no CRYST1 record, so the box is unknown; add one with the sides in Å, before the atoms")]
+    #[error(
+        "`{path}` has no CRYST1 record, so the box is unknown; add one with the sides in Å, before the atoms"
+    )]
     NoBox { path: String },
     #[error("`{path}`, line {line}: {fault}")]
     Line { path: String, line: usize, fault: Fault },
@@ -53,7 +55,9 @@ pub enum Fault {
     NotANumber { what: &'static str, from: usize, to: usize, text: String },
     #[error("the box has a side of {side} Å; sides must be positive")]
     Side { side: f64 },
-    #[error("the box is 1 × 1 × 1 Å, which in PDB files stands for `none`; write the real sides of the box there")]
+    #[error(
+        "the box is 1 × 1 × 1 Å, which in PDB files stands for `none`; write the real sides of the box there"
+    )]
     NoSides,
     #[error("the box has an angle of {angle}°; only boxes with three right angles can be simulated")]
     Angle { angle: f64 },
@@ -102,7 +106,8 @@ fn beginning(bytes: &[u8]) -> String {
 }
 
 fn box_of(line: &[u8]) -> Result<[f64; 3], Fault> {
-    let sides = [number(line, "side a", 7, 15)?, number(line, "side b", 16, 24)?, number(line, "side c", 25, 33)?];
+    let sides =
+        [number(line, "side a", 7, 15)?, number(line, "side b", 16, 24)?, number(line, "side c", 25, 33)?];
     let angles = [number(line, "α", 34, 40)?, number(line, "β", 41, 47)?, number(line, "γ", 48, 54)?];
     if let Some(side) = sides.into_iter().find(|side| *side <= 0.0) {
         return Err(Fault::Side { side });
@@ -182,8 +187,7 @@ mod tests {
     use super::*;
 
     const BOX: &str = "CRYST1   30.000   40.000   50.000  90.00  90.00  90.00 P 1           1\n";
-    const NITROGEN: &str =
-        "ATOM      1  N   MET A   1      38.296  20.158  39.260  1.00  0.00           N\n";
+    const NITROGEN: &str = "ATOM      1  N   MET A   1      38.296  20.158  39.260  1.00  0.00           N\n";
 
     fn atom(record: &str, name: &str, residue: &str) -> String {
         format!("{record:<6}{:>5} {name:<4} {residue:<3} A   1    {:8.3}{:8.3}{:8.3}\n", 1, 1.0, 2.0, 3.0)
@@ -217,7 +221,8 @@ mod tests {
     #[test]
     fn only_the_first_model_and_the_first_location_count() {
         let other = NITROGEN.replace(" MET", "BMET");
-        let text = format!("{BOX}MODEL        1\n{NITROGEN}{other}ENDMDL\nMODEL        2\n{NITROGEN}ENDMDL\n");
+        let text =
+            format!("{BOX}MODEL        1\n{NITROGEN}{other}ENDMDL\nMODEL        2\n{NITROGEN}ENDMDL\n");
         assert_eq!(parsed(&text).expect("well formed").atoms.len(), 1);
     }
 
@@ -255,12 +260,19 @@ mod tests {
             (BOX.into(), "no ATOM or HETATM record"),
             (format!("{BOX}{}", &NITROGEN[..50]), "line 2: the line ends before column 54"),
             (format!("{BOX}{}", &NITROGEN[..5]), "line 2: the line ends before column 38"),
-            (format!("{BOX}{NITROGEN}{}", NITROGEN.replace("20.158", "   NaN")), "line 3: its y (columns 39-46) is `NaN`"),
+            (
+                format!("{BOX}{NITROGEN}{}", NITROGEN.replace("20.158", "   NaN")),
+                "line 3: its y (columns 39-46) is `NaN`",
+            ),
             (format!("{BOX}{}", NITROGEN.replace("38.296", "38.2q6")), "is `38.2q6`, not a finite number"),
             (format!("{BOX}{}", NITROGEN.replace("38.296", "   inf")), "not a finite number"),
             (BOX.replace("  90.00 P", " 109.47 P") + NITROGEN, "line 1: the box has an angle of 109.47°"),
             (BOX.replace("30.000", "-3.000") + NITROGEN, "line 1: the box has a side of -3 Å"),
-            (BOX.replace("30.000", " 1.000").replace("40.000", " 1.000").replace("50.000", " 1.000") + NITROGEN, "1 × 1 × 1 Å"),
+            (
+                BOX.replace("30.000", " 1.000").replace("40.000", " 1.000").replace("50.000", " 1.000")
+                    + NITROGEN,
+                "1 × 1 × 1 Å",
+            ),
             (BOX[..30].to_string() + "\n" + NITROGEN, "line 1: the line ends before column 33"),
         ];
         for (text, expected) in cases {

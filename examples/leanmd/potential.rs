@@ -19,11 +19,13 @@
 //! geometrically, in `σ` and in `ε`, as in the Universal Force Field: so each atom brings `σ³` and `√(4 ε)`, and a
 //! pair's values are products.
 
+use talisman::prelude::*;
+
 /// Beutler's `α (1 - λ)²`: where two atoms coincide the energy is `4 ε (1/SOFTNESS² - 1/SOFTNESS)`, eight times `ε`.
 pub const SOFTNESS: f64 = 0.5;
 
 /// The constants of the interaction that all atoms share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pup)]
 pub struct Potential {
     /// Distance from which atoms do not interact, squared (Å²).
     pub cutoff_squared: f64,

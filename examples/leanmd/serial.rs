@@ -3,9 +3,11 @@
 //! Positions and velocities of a parallel run have the same bits. Energies are sums over cells: here they are compensated
 //! sums, in a parallel run the runtime's exact ones; the two agree to the last place or the one beside it.
 
+use talisman::prelude::*;
+
 use super::atoms::{Atom, Atoms, sort_out};
 use super::cell_list::{CellGrid, DIRECTIONS, opposite};
-use super::kernel::{self, Forces};
+use super::kernel::{self, Forces, Share};
 use super::potential::Potential;
 use super::system::System;
 
@@ -24,7 +26,7 @@ impl Energies {
 }
 
 /// How time goes on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pup)]
 pub struct Pace {
     /// Length of a step (fs).
     pub time_step: f64,
@@ -38,9 +40,8 @@ pub struct Serial {
     potential: Potential,
     pace: Pace,
     cells: Vec<Atoms>,
-    forces: Vec<Forces>,
-    /// Potential energy of the pairs each cell owns.
-    energy: Vec<f64>,
+    /// Forces on the atoms of each cell, and the energy of the pairs it owns.
+    totals: Vec<Share>,
     step: u32,
 }
 
@@ -48,8 +49,12 @@ impl Serial {
     /// A system with its first forces.
     pub fn new(system: &System, potential: Potential, pace: Pace) -> Self {
         let grid = system.grid.clone();
-        let cells = grid.indices().zip(system.by_cell()).map(|(cell, atoms)| Atoms::new(atoms, &grid, cell)).collect();
-        let mut serial = Serial { grid, potential, pace, cells, forces: Vec::new(), energy: Vec::new(), step: 0 };
+        let cells = grid
+            .indices()
+            .zip(system.by_cell())
+            .map(|(cell, atoms)| Atoms::new(atoms, &grid, cell))
+            .collect();
+        let mut serial = Serial { grid, potential, pace, cells, totals: Vec::new(), step: 0 };
         serial.interact();
         serial
     }
@@ -71,7 +76,7 @@ impl Serial {
     /// The energies now.
     pub fn energies(&self) -> Energies {
         let kinetic = compensated(self.cells.iter().map(Atoms::kinetic));
-        Energies { kinetic, potential: compensated(self.energy.iter().copied()) }
+        Energies { kinetic, potential: compensated(self.totals.iter().map(|total| total.energy)) }
     }
 
     /// Of all atoms, as [`Atoms::fingerprint`].
@@ -80,8 +85,8 @@ impl Serial {
     }
 
     fn kick(&mut self) {
-        for (atoms, forces) in self.cells.iter_mut().zip(&self.forces) {
-            atoms.kick(forces, self.pace.time_step / 2.0);
+        for (atoms, total) in self.cells.iter_mut().zip(&self.totals) {
+            atoms.kick(&total.forces, self.pace.time_step / 2.0);
         }
     }
 
@@ -103,33 +108,37 @@ impl Serial {
     }
 
     fn interact(&mut self) {
-        let mut pushes = vec![[const { None }; DIRECTIONS]; self.cells.len()];
-        self.energy = vec![0.0; self.cells.len()];
+        let mut shares = vec![no_shares(); self.cells.len()];
         for (number, cell) in self.grid.indices().enumerate() {
             for pair in self.grid.owned_pairs(cell) {
                 let other = self.grid.number(pair.cell);
                 let (left, right) = (self.cells[number].side(), self.cells[other].side());
                 if pair.pair.is_alone() {
-                    let (energy, forces) = kernel::within(&self.potential, left);
-                    self.energy[number] += energy;
-                    pushes[number][pair.direction] = Some(forces);
+                    shares[number][pair.direction] = Some(kernel::within(&self.potential, left));
                 } else {
                     let found = kernel::between(&self.potential, left, right, self.grid.shift(pair.pair));
-                    self.energy[number] += found.energy;
-                    pushes[number][pair.direction] = Some(found.on_left);
-                    pushes[other][opposite(pair.direction)] = Some(found.on_right);
+                    shares[number][pair.direction] = Some(found.on_left);
+                    shares[other][opposite(pair.direction)] = Some(found.on_right);
                 }
             }
         }
-        let totals = self.cells.iter().zip(&pushes);
-        self.forces = totals.map(|(atoms, pushes)| total(pushes, atoms.at.x.len())).collect();
+        let totals = self.cells.iter().zip(&shares).map(|(atoms, shares)| total(shares, atoms.at.x.len()));
+        self.totals = totals.collect();
     }
 }
 
-/// The forces from all directions, added in the order of the directions; `padded` is the number of atoms with padding.
-pub fn total(pushes: &[Option<Forces>; DIRECTIONS], padded: usize) -> Forces {
-    let mut total = Forces::zero(padded);
-    pushes.iter().flatten().for_each(|push| kernel::add(&mut total, push));
+/// A place for a share from each direction.
+pub fn no_shares() -> Vec<Option<Share>> {
+    vec![None; DIRECTIONS]
+}
+
+/// The shares from all directions, added in the order of the directions; `padded` is the number of atoms with padding.
+pub fn total(shares: &[Option<Share>], padded: usize) -> Share {
+    let mut total = Share { energy: 0.0, forces: Forces::zero(padded) };
+    for share in shares.iter().flatten() {
+        total.energy += share.energy;
+        kernel::add(&mut total.forces, &share.forces);
+    }
     total
 }
 
@@ -153,7 +162,8 @@ mod tests {
     const PACE: Pace = Pace { time_step: 1.0, migrate_every: 20 };
 
     fn fluid(cells: [usize; 3], periodic: bool) -> System {
-        let mut system = System::fluid(cells, 30, 1, Cut { reach: 11.0, cells: None, periodic }).expect("wide enough");
+        let mut system =
+            System::fluid(cells, 30, 1, Cut { reach: 11.0, cells: None, periodic }).expect("wide enough");
         system.heat(300.0, 5);
         system
     }
@@ -189,7 +199,10 @@ mod tests {
     #[test]
     fn how_the_box_is_cut_does_not_matter() {
         let fine = fluid([2, 2, 4], true);
-        let coarse = System { grid: CellGrid::cut(fine.grid.size(), [1, 2, 2], 11.0, true).expect("wide"), ..fine.clone() };
+        let coarse = System {
+            grid: CellGrid::cut(fine.grid.size(), [1, 2, 2], 11.0, true).expect("wide"),
+            ..fine.clone()
+        };
         let energy = |system| Serial::new(system, Potential::new(9.0), PACE).energies().potential;
         assert!((energy(&fine) - energy(&coarse)).abs() < 1e-9 * energy(&fine).abs());
     }
@@ -197,7 +210,8 @@ mod tests {
     #[test]
     fn atoms_migrate_and_none_is_lost() {
         let system = fluid([2, 2, 2], true);
-        let mut serial = Serial::new(&system, Potential::new(9.0), Pace { time_step: 5.0, migrate_every: 10 });
+        let mut serial =
+            Serial::new(&system, Potential::new(9.0), Pace { time_step: 5.0, migrate_every: 10 });
         serial.run(60);
         let counts: Vec<usize> = serial.cells.iter().map(Atoms::len).collect();
         assert_eq!(counts.iter().sum::<usize>(), system.atoms.len());

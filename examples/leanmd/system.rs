@@ -21,7 +21,12 @@ pub enum SystemError {
     Pdb(#[from] PdbError),
     #[error(transparent)]
     Grid(#[from] GridError),
+    #[error("more than {MOST_ATOMS} atoms; use fewer replicas, cells or atoms per cell")]
+    TooMany,
 }
+
+/// Most atoms of a system, about what a large machine's memory holds.
+const MOST_ATOMS: usize = 1 << 32;
 
 /// How the box is cut.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +41,9 @@ pub struct Cut {
 impl System {
     /// The contents of a PDB file, `replicas` times along each axis, at rest.
     pub fn from_pdb(path: &Path, replicas: [usize; 3], cut: Cut) -> Result<Self, SystemError> {
-        Self::of_structure(&replicate(pdb::read(path)?, replicas), cut)
+        let structure = pdb::read(path)?;
+        check_count(replicas, structure.atoms.len())?;
+        Self::of_structure(&replicate(structure, replicas), cut)
     }
 
     /// A structure, at rest.
@@ -51,6 +58,7 @@ impl System {
 
     /// A fluid of `per_cell` atoms in each of `cells` cells that are as narrow as allowed, at rest.
     pub fn fluid(cells: [usize; 3], per_cell: usize, seed: u64, cut: Cut) -> Result<Self, SystemError> {
+        check_count(cells, per_cell)?;
         let size = cells.map(|n| n as f64 * cut.reach);
         let grid = CellGrid::cut(size, cells, cut.reach, cut.periodic)?;
         let atoms = fluid::fill(&grid, per_cell, seed);
@@ -93,11 +101,19 @@ pub fn replicate(structure: Structure, replicas: [usize; 3]) -> Structure {
         std::array::from_fn::<f64, 3, _>(|axis| place[axis] as f64 * size[axis])
     });
     let copy = |origin: [f64; 3]| {
-        let moved = move |atom: &PdbAtom| PdbAtom { at: std::array::from_fn(|axis| atom.at[axis] + origin[axis]), ..*atom };
+        let moved = move |atom: &PdbAtom| PdbAtom {
+            at: std::array::from_fn(|axis| atom.at[axis] + origin[axis]),
+            ..*atom
+        };
         structure.atoms.iter().map(moved)
     };
     let atoms = places.flat_map(copy).collect();
     Structure { size: std::array::from_fn(|axis| size[axis] * replicas[axis] as f64), atoms }
+}
+
+fn check_count(times: [usize; 3], atoms: usize) -> Result<(), SystemError> {
+    let count = times.into_iter().try_fold(atoms, usize::checked_mul);
+    count.filter(|count| *count <= MOST_ATOMS).map(drop).ok_or(SystemError::TooMany)
 }
 
 fn at_rest(id: u64, atom: &PdbAtom) -> Atom {
@@ -128,7 +144,10 @@ mod tests {
     #[test]
     fn a_replicated_structure_is_the_structure_side_by_side() {
         let oxygen = elements::find("O").expect("in the table");
-        let one = Structure { size: [10.0, 20.0, 30.0], atoms: vec![PdbAtom { element: oxygen, at: [1.0, 2.0, 3.0] }] };
+        let one = Structure {
+            size: [10.0, 20.0, 30.0],
+            atoms: vec![PdbAtom { element: oxygen, at: [1.0, 2.0, 3.0] }],
+        };
         let four = replicate(one, [2, 2, 1]);
         assert_eq!(four.size, [20.0, 40.0, 30.0]);
         let at: Vec<[f64; 3]> = four.atoms.iter().map(|atom| atom.at).collect();
@@ -139,11 +158,18 @@ mod tests {
     fn heat_has_the_temperature_it_says_and_no_drift() {
         let mut system = System::fluid([3, 3, 3], 50, 1, CUT).expect("wide enough");
         system.heat(300.0, 2);
-        let twice: f64 = system.atoms.iter().map(|a| a.mass * a.velocity.iter().map(|v| v * v).sum::<f64>()).sum();
+        let twice: f64 =
+            system.atoms.iter().map(|a| a.mass * a.velocity.iter().map(|v| v * v).sum::<f64>()).sum();
         let kelvin = twice / ACCELERATION / (3.0 * system.atoms.len() as f64 * BOLTZMANN);
         assert!((kelvin - 300.0).abs() < 15.0, "{kelvin}");
         let momentum: f64 = system.atoms.iter().map(|a| a.mass * a.velocity[0]).sum();
         assert!(momentum.abs() < 1e-10, "{momentum}");
+    }
+
+    #[test]
+    fn a_system_no_memory_holds_is_refused() {
+        let message = System::fluid([1 << 30; 3], 1 << 40, 1, CUT).expect_err("too many").to_string();
+        assert!(message.contains("fewer"), "{message}");
     }
 
     #[test]
