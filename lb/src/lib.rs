@@ -1,1 +1,3 @@
 //! Load balancing.
+
+pub mod load;

@@ -1,1 +1,134 @@
-//! Pack and unpack.
+//! PUP, *pack and unpack*: how an object's state and its messages become bytes and come back.
+//!
+//! One trait, [`Pup`], serves messages, migration and checkpoints, and `#[derive(Pup)]` writes it:
+//!
+//! ```
+//! # extern crate talisman_pup as talisman;
+//! use talisman::pup::{Pup, from_bytes, to_bytes};
+//!
+//! #[derive(Pup, PartialEq, Debug)]
+//! struct Block {
+//!     cells: Vec<f64>,
+//!     at: (i32, i32),
+//!     #[pup(skip)] // rebuilt with `Default`
+//!     scratch: Vec<f64>,
+//! }
+//!
+//! # fn main() {
+//! let block = Block { cells: vec![0.5; 3], at: (1, -1), scratch: vec![] };
+//! let bytes = to_bytes(&block);
+//! assert_eq!(from_bytes::<Block>(&bytes).unwrap(), block);
+//!
+//! // Bytes from outside never panic; the error has the path of the field.
+//! let error = from_bytes::<Block>(&bytes[..34]).unwrap_err();
+//! assert_eq!(error.to_string(), "Block.at.0: 4 bytes wanted, 2 left (at byte 32)");
+//! # }
+//! ```
+//!
+//! The format is little-endian, of fixed width and independent of the pointer size; `docs/pup-format.md` has it byte
+//! by byte. The attributes of the derive are listed at the derive macro [`macro@Pup`].
+//!
+//! What cannot be packed, by design: `Rc`, `Arc` and references, because sharing would not survive the trip.
+
+#[cfg(target_endian = "big")]
+compile_error!(
+    "Talisman's format is little-endian and plain slices travel as memory: big-endian targets need a port"
+);
+
+// Generated code says `::talisman::pup::…`, because programs depend on the root package. These two lines make the same
+// paths work inside this crate.
+extern crate self as talisman;
+#[doc(hidden)]
+pub mod pup {
+    pub use crate::*;
+}
+
+mod bulk;
+mod error;
+mod id;
+mod impls;
+mod object;
+mod packer;
+mod unpacker;
+pub mod via_serde;
+mod whole;
+
+pub use bulk::{Plain, PlainProof};
+pub use error::{Fault, PupError};
+pub use id::{Named, Value, join, key};
+pub use object::{Object, ObjectClash, ObjectEntry, check_object_names, pack_object, unpack_object};
+pub use packer::{Packer, Purpose};
+pub use talisman_pup_derive::{Pup, pup_object};
+pub use unpacker::Unpacker;
+pub use whole::{from_bytes, moves_between_threads, size_of_packed, to_bytes};
+
+#[doc(hidden)]
+pub use impls::Owned;
+#[doc(hidden)]
+pub use inventory;
+
+/// State that can be packed, sent, checkpointed and rebuilt.
+///
+/// Normally derived. A hand-written one is the place where an invariant is checked as bytes come in:
+///
+/// ```
+/// # extern crate talisman_pup as talisman;
+/// use talisman::pup::{Packer, Pup, PupError, Unpacker};
+///
+/// struct Matrix { columns: usize, values: Vec<f64> }
+///
+/// impl Pup for Matrix {
+///     fn pack(&self, p: &mut Packer) {
+///         self.columns.pack(p);
+///         self.values.pack(p);
+///     }
+///     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+///         let columns = usize::unpack(u).map_err(|e| e.field("columns"))?;
+///         let values = Vec::<f64>::unpack(u).map_err(|e| e.field("values"))?;
+///         if columns == 0 || values.len() % columns != 0 {
+///             return Err(u.invalid(format!("{} values do not fill rows of {columns}", values.len())));
+///         }
+///         Ok(Matrix { columns, values })
+///     }
+/// }
+/// ```
+///
+/// Corresponds to the `pup` method of Charm++, split in two so that no default value is needed to unpack into.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be sent or checkpointed: it does not implement `Pup`",
+    label = "this type is not `Pup`",
+    note = "if it is yours, add `#[derive(Pup)]` to it",
+    note = "as a field: `#[pup(skip)]` leaves it out (rebuilt with `Default`), `#[pup(serde)]` uses its serde impl, `#[pup(with = module)]` names your own two functions"
+)]
+pub trait Pup: Sized {
+    /// The fewest bytes a value can take. It bounds what a hostile length can make a reader allocate, so the truth
+    /// matters: too high refuses good data, and 0 is always safe.
+    const MIN_SIZE: usize = 0;
+
+    /// Evidence that slices of this type may be copied as memory.
+    #[doc(hidden)]
+    const PLAIN: Option<PlainProof<Self>> = None;
+
+    /// Writes `self`. May be called twice for one trip, to size and to pack, and has to write the same both times.
+    fn pack(&self, p: &mut Packer);
+
+    /// Rebuilds a value. Never trusts its input.
+    ///
+    /// # Errors
+    /// When the bytes are not those of a value; the error names the field and the offset.
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError>;
+
+    /// Writes the elements, without their number.
+    #[doc(hidden)]
+    #[inline]
+    fn pack_slice(slice: &[Self], p: &mut Packer) {
+        bulk::pack_slice(slice, p)
+    }
+
+    /// Reads `len` elements.
+    #[doc(hidden)]
+    #[inline]
+    fn unpack_vec(len: usize, u: &mut Unpacker<'_>) -> Result<Vec<Self>, PupError> {
+        bulk::unpack_vec(len, u)
+    }
+}

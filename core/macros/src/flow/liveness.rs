@@ -1,0 +1,215 @@
+//! Which variables each label needs: those that some path from it uses before setting them.
+
+use super::ir::{Body, Branch, Code, Label, LabelId, Machine, Node, On, Piece, Wait};
+use super::uses::{Names, bound_names, condition_patterns};
+use syn::Stmt;
+
+/// A machine with its answer.
+pub struct Live {
+    /// For each label the variables it needs, a loop variable's counter among them.
+    needs: Vec<Names>,
+    /// Whether any path from the start leads there.
+    reached: Vec<bool>,
+}
+
+impl Live {
+    /// Iterates to the smallest solution: needs only grow, and names are few.
+    pub fn of(machine: &Machine) -> Live {
+        let mut live = Live { needs: vec![Names::new(); machine.labels.len()], reached: vec![] };
+        loop {
+            let needs: Vec<Names> = machine.labels.iter().map(|label| live.label(label)).collect();
+            if needs == live.needs {
+                break;
+            }
+            live.needs = needs;
+        }
+        live.reached = reached(machine);
+        live
+    }
+
+    /// What this label needs.
+    pub fn needs(&self, label: LabelId) -> &Names {
+        &self.needs[label]
+    }
+
+    /// Whether this label is ever jumped to.
+    pub fn reached(&self, label: LabelId) -> bool {
+        self.reached[label]
+    }
+
+    fn label(&self, label: &Label) -> Names {
+        let mut needs = match &label.body {
+            Body::Code(code) => self.code(code),
+            Body::Wait(wait) => self.wait(wait),
+        };
+        // From inside to outside: the range of a loop may use the variable of the loop around it.
+        for local in label.env.iter().rev() {
+            if let Some(range) = local.range.as_ref().filter(|_| needs.contains(&local.name.to_string())) {
+                needs.extend(range.needs.iter().cloned());
+                needs.insert(range.counter.to_string());
+            }
+        }
+        needs.retain(|name| label.env.iter().any(|local| local.name == name.as_str()));
+        needs
+    }
+
+    fn wait(&self, wait: &Wait) -> Names {
+        match &wait.on {
+            On::Message { then, .. } | On::Reply { then, .. } | On::Call { then, .. } => {
+                without(self.code(&then.code), &then.names)
+            }
+            On::Any(arms) => {
+                let mut needs = Names::new();
+                for arm in arms {
+                    let bound: Names = arm.pats.iter().flat_map(bound_names).collect();
+                    let mut used = self.code(&arm.code);
+                    used.extend(arm.guard.iter().flat_map(|guard| super::uses::of_expr(guard).uses));
+                    needs.extend(without(used, &bound));
+                }
+                needs
+            }
+            On::Overlap { branches, then } => {
+                let mut needs = self.code(then);
+                needs.extend(branches.iter().flat_map(|branch| branch.outer.iter().cloned()));
+                needs
+            }
+        }
+    }
+
+    fn code(&self, code: &Code) -> Names {
+        code.iter().rev().fold(Names::new(), |after, node| self.node(node, after))
+    }
+
+    /// What is needed before a node, given what is needed after it.
+    fn node(&self, node: &Node, after: Names) -> Names {
+        match node {
+            Node::Run(piece) => {
+                let set = match &piece.code {
+                    Stmt::Local(local) => bound_names(&local.pat),
+                    _ => Names::new(),
+                };
+                self.with_piece(without(after, &set), piece)
+            }
+            Node::Raw(_, uses) => union(after, uses),
+            Node::If(condition, then, otherwise) => {
+                let bound = condition_patterns(&condition.code).into_iter().flat_map(bound_names).collect();
+                let either = union(self.code(otherwise), &without(self.code(then), &bound));
+                self.with_piece(either, condition)
+            }
+            Node::Match(value, cases) => {
+                let mut any = Names::new();
+                for case in cases {
+                    let body = self.code(&case.code);
+                    let needs = case.guard.iter().fold(body, |needs, guard| self.with_piece(needs, guard));
+                    any.extend(without(needs, &bound_names(&case.pat)));
+                }
+                self.with_piece(any, value)
+            }
+            Node::Jump(to, _) => self.needs[*to].clone(),
+            Node::Done(value) => value.iter().fold(Names::new(), |needs, value| self.with_piece(needs, value)),
+        }
+    }
+
+    fn with_piece<T>(&self, mut needs: Names, piece: &Piece<T>) -> Names {
+        needs.extend(piece.uses.iter().cloned());
+        for exit in &piece.exits {
+            needs.extend(self.needs[exit.to].iter().cloned());
+        }
+        needs
+    }
+}
+
+/// What a part of an overlap uses of the variables around it, at any of its labels.
+pub fn outer_uses(machine: &Machine) -> Names {
+    let live = Live::of(machine);
+    let outer = |(id, label): (usize, &Label)| -> Names {
+        let own = |name: &String| label.env.iter().any(|l| l.name == name.as_str() && machine.owns(l));
+        live.needs[id].iter().filter(|name| !own(name)).cloned().collect()
+    };
+    machine.labels.iter().enumerate().flat_map(outer).collect()
+}
+
+fn union(mut a: Names, b: &Names) -> Names {
+    a.extend(b.iter().cloned());
+    a
+}
+
+fn without(mut from: Names, names: &Names) -> Names {
+    from.retain(|name| !names.contains(name));
+    from
+}
+
+/// Which labels some path from the first one leads to.
+fn reached(machine: &Machine) -> Vec<bool> {
+    let mut reached = vec![false; machine.labels.len()];
+    let mut next = vec![0];
+    while let Some(label) = next.pop() {
+        if !std::mem::replace(&mut reached[label], true) {
+            label_targets(&machine.labels[label].body, &mut next);
+        }
+    }
+    reached
+}
+
+fn label_targets(body: &Body, out: &mut Vec<LabelId>) {
+    match body {
+        Body::Code(code) => code_targets(code, out),
+        Body::Wait(wait) => match &wait.on {
+            On::Message { then, .. } | On::Reply { then, .. } | On::Call { then, .. } => {
+                code_targets(&then.code, out);
+            }
+            On::Any(arms) => arms.iter().for_each(|arm| code_targets(&arm.code, out)),
+            On::Overlap { then, .. } => code_targets(then, out),
+        },
+    }
+}
+
+fn code_targets(code: &Code, out: &mut Vec<LabelId>) {
+    for node in code {
+        match node {
+            Node::Run(piece) => exits(piece, out),
+            Node::Raw(..) => {}
+            Node::If(condition, then, otherwise) => {
+                exits(condition, out);
+                code_targets(then, out);
+                code_targets(otherwise, out);
+            }
+            Node::Match(value, cases) => {
+                exits(value, out);
+                for case in cases {
+                    case.guard.iter().for_each(|guard| exits(guard, out));
+                    code_targets(&case.code, out);
+                }
+            }
+            Node::Jump(to, _) => out.push(*to),
+            Node::Done(value) => value.iter().for_each(|value| exits(value, out)),
+        }
+    }
+}
+
+fn exits<T>(piece: &Piece<T>, out: &mut Vec<LabelId>) {
+    out.extend(piece.exits.iter().map(|exit| exit.to));
+}
+
+/// Whether any guard of this machine reads the object itself.
+pub fn watches(machine: &Machine, object: &[&str]) -> bool {
+    machine.labels.iter().any(|label| match &label.body {
+        Body::Wait(Wait { on: On::Any(arms), .. }) => arms.iter().filter_map(|arm| arm.guard.as_ref()).any(|guard| {
+            let uses = super::uses::of_expr(guard).uses;
+            object.iter().any(|name| uses.contains(*name))
+        }),
+        Body::Wait(Wait { on: On::Overlap { branches, .. }, .. }) => {
+            branches.iter().any(|Branch { machine, .. }| watches(machine, object))
+        }
+        _ => false,
+    })
+}
+
+/// Whether any guard of this machine reads anything but its message.
+pub fn has_guards(machine: &Machine) -> bool {
+    machine.labels.iter().any(|label| match &label.body {
+        Body::Wait(Wait { on: On::Any(arms), .. }) => arms.iter().any(|arm| arm.guard.is_some()),
+        Body::Wait(Wait { on: On::Overlap { branches, .. }, .. }) => branches.iter().any(|b| has_guards(&b.machine)),
+        _ => false,
+    })
+}

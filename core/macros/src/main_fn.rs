@@ -1,0 +1,130 @@
+//! `#[talisman::main]`, on the impl block of the main chare or on an `async fn main`.
+
+use crate::errors::Errors;
+use crate::expand::{self, Expanded};
+use crate::ir::{Kind, Options};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Error, FnArg, Ident, Item, ItemFn, ItemImpl, Pat, Result, ReturnType, Stmt, Type, parse_quote};
+
+/// The main chare, and the `fn main` that starts the program with it.
+pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let mut errors = Errors::default();
+    if !arguments.is_empty() {
+        errors.at(&arguments, "`#[talisman::main]` takes no arguments");
+    }
+    match syn::parse2::<Item>(item)? {
+        Item::Impl(block) => {
+            let ty = (*block.self_ty).clone();
+            let main = expand::expand(Options::of(Kind::Main), block, errors)?;
+            Ok(program(&ty, main, quote!()))
+        }
+        Item::Fn(function) => of_function(&function, errors),
+        other => Err(Error::new_spanned(
+            other,
+            "`#[talisman::main]` goes on the impl block of the main chare, or on `async fn main`",
+        )),
+    }
+}
+
+/// The chare's code and `fn main`.
+fn program(ty: &Type, main: Expanded, attrs: TokenStream) -> TokenStream {
+    let Expanded { code, init_types } = main;
+    quote! {
+        #code
+        #attrs
+        fn main() -> ::std::process::ExitCode {
+            let __name = match (::core::option_env!("CARGO_BIN_NAME"), ::core::option_env!("CARGO_PKG_NAME")) {
+                (::core::option::Option::Some(__name), _) => __name,
+                (_, ::core::option::Option::Some(__name)) => __name,
+                _ => ::core::module_path!(),
+            };
+            let __version = match ::core::option_env!("CARGO_PKG_VERSION") {
+                ::core::option::Option::Some(__version) => __version,
+                _ => "",
+            };
+            ::talisman::start::main::<#ty, (#(#init_types,)*)>(__name, __version)
+        }
+    }
+}
+
+/// An `async fn main` is an async method of a main chare without state; an entry waits for it and ends the program.
+fn of_function(function: &ItemFn, errors: Errors) -> Result<TokenStream> {
+    let (cx, options) = signature(function)?;
+    let (names, types): (Vec<Ident>, Vec<Type>) = options.into_iter().unzip();
+    let (block, output) = (&function.block, &function.sig.output);
+    let (result, finish) = finish(&cx, output);
+    let context = quote!(#cx: &mut ::talisman::Cx<Self> #(, #names: #types)*);
+    let run = quote_spanned!(function.sig.ident.span()=> __run);
+    let chare: ItemImpl = parse_quote! {
+        impl __Main {
+            #[init]
+            fn __new(#context) -> Self {
+                #cx.me().__main(#(#names),*);
+                __Main
+            }
+            #[entry]
+            async fn __main(&mut self, #context) {
+                let __result: #result = self.#run(#cx #(, #names)*).await;
+                #finish
+            }
+            async fn #run(&mut self, #context) #output #block
+        }
+    };
+    let main = expand::expand(Options::of(Kind::Main), chare, errors)?;
+    let attrs = &function.attrs;
+    let program = program(&parse_quote!(__Main), main, quote!(#(#attrs)*));
+    Ok(quote! {
+        #[derive(::talisman::Pup)]
+        struct __Main;
+        #program
+    })
+}
+
+/// The name of the context, and the other arguments.
+fn signature(function: &ItemFn) -> Result<(Ident, Vec<(Ident, Type)>)> {
+    let sig = &function.sig;
+    if sig.asyncness.is_none() || sig.ident != "main" {
+        return error(
+            sig,
+            "`#[talisman::main]` goes on `async fn main(cx: &mut Cx, options: Options)`, or on the impl block of a main chare",
+        );
+    }
+    let mut inputs = vec![];
+    for input in &sig.inputs {
+        inputs.push(match input {
+            FnArg::Receiver(_) => return error(input, "`main` has no `self`"),
+            FnArg::Typed(typed) => match &*typed.pat {
+                Pat::Ident(pat) => (pat.ident.clone(), (*typed.ty).clone()),
+                other => return error(other, "give this argument a name"),
+            },
+        });
+    }
+    if inputs.is_empty() || inputs.len() > 2 {
+        return error(sig, "`main` takes `cx: &mut Cx`, and then the program's options if it has any");
+    }
+    let (cx, _) = inputs.remove(0);
+    Ok((cx, inputs))
+}
+
+fn error<T>(at: &impl ToTokens, text: &str) -> Result<T> {
+    Err(Error::new_spanned(at, text))
+}
+
+/// The type that `main` returns, and the statement that ends the program with it.
+fn finish(cx: &Ident, output: &ReturnType) -> (TokenStream, Stmt) {
+    match output {
+        ReturnType::Type(_, ty) if !matches!(&**ty, Type::Tuple(t) if t.elems.is_empty()) => {
+            let fail = quote_spanned!(ty.span()=> #cx.fail(__error));
+            let finish = parse_quote! {
+                match __result {
+                    ::core::result::Result::Ok(()) => #cx.exit(),
+                    ::core::result::Result::Err(__error) => #fail,
+                }
+            };
+            (quote!(#ty), finish)
+        }
+        _ => (quote!(()), parse_quote!({ let () = __result; #cx.exit() })),
+    }
+}

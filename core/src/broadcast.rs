@@ -1,0 +1,270 @@
+//! Broadcasts: numbered by the collection's root, spread down its tree, received once by every element.
+//!
+//! An element that moves could miss a broadcast, or get one twice: its old PE may be behind its new one. So each
+//! element counts what it received, and the old PE sends after it what it missed (`Missed`), until the new PE has told how far it
+//! had come when the element arrived.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+
+use crate::collection::Collection;
+use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::location::Place;
+use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::message::envelope::Extra;
+use crate::route::{Collect, Route};
+use crate::object::{Head, flag};
+use crate::pe::Pe;
+use crate::reduction::{Contribution, ReductionKey, Tally};
+use crate::sometimes::sometimes;
+use crate::tree;
+
+impl Cast {
+    /// What an element's message carries: where its answer goes.
+    pub(crate) fn extra(&self, id: ObjId, section: Option<SectionId>, number: u32) -> Option<Box<Extra>> {
+        let (reducer, _) = self.collect.as_ref()?;
+        let collect =
+            Collect { collection: id.collection, section, number, index: id.index, reducer: *reducer };
+        Some(Box::new(Extra { reply: Some(Route::Collect(collect)), ..Extra::default() }))
+    }
+}
+
+/// A PE's part in the broadcasts of a collection.
+#[derive(Default)]
+pub(crate) struct Casts {
+    /// At the root: the next number.
+    numbered: Cell<u32>,
+    /// Broadcasts that went through this PE.
+    passed: Cell<u32>,
+    /// Those that overtook another.
+    early: RefCell<BTreeMap<u32, Cast>>,
+    /// Elements that left and may have missed something.
+    departed: RefCell<Vec<Departed>>,
+    /// Counts of receivers that wait for word of those.
+    uncertain: RefCell<Vec<Uncertain>>,
+}
+
+/// An element that left.
+struct Departed {
+    id: ObjId,
+    /// Broadcasts it had received.
+    had: u32,
+    /// Broadcasts that had passed its new PE when it arrived there, once that is known.
+    until: Option<u32>,
+}
+
+/// The receivers of a broadcast whose number is not certain.
+struct Uncertain {
+    number: u32,
+    receivers: u64,
+    /// Departed elements that may be among them.
+    open: u32,
+}
+
+impl Casts {
+    pub(crate) fn passed(&self) -> u32 {
+        self.passed.get()
+    }
+
+    pub(crate) fn depart(&self, id: ObjId, had: u32) {
+        self.departed.borrow_mut().push(Departed { id, had, until: None });
+    }
+}
+
+impl Pe {
+    /// Sends a broadcast on its way.
+    pub(crate) fn broadcast(&self, id: CollectionId, cast: Cast) {
+        self.tell(id.creator, PeMessage::CastRequest { collection: id, cast });
+    }
+
+    /// At the root: a broadcast gets its number.
+    pub(crate) fn on_cast_request(&self, id: CollectionId, cast: Cast) {
+        let Some(collection) = self.collections.get(id) else { return };
+        let number = collection.casts.numbered.get();
+        collection.casts.numbered.set(number + 1);
+        self.on_cast(id, number, cast);
+    }
+
+    pub(crate) fn on_cast(&self, id: CollectionId, number: u32, cast: Cast) {
+        let Some(collection) = self.collections.get(id) else { return };
+        if number != collection.casts.passed.get() {
+            sometimes("a broadcast overtook another");
+            collection.casts.early.borrow_mut().insert(number, cast);
+            return;
+        }
+        self.pass(collection, number, &cast);
+        loop {
+            let number = collection.casts.passed.get();
+            let Some(cast) = collection.casts.early.borrow_mut().remove(&number) else { break };
+            self.pass(collection, number, &cast);
+        }
+    }
+
+    /// The next broadcast in order: on to the children, and to every element here.
+    fn pass(&self, collection: &Collection, number: u32, cast: &Cast) {
+        for child in tree::children(self.id, collection.root_pe(), self.pes()) {
+            self.tell(child, PeMessage::Cast { collection: collection.id, number, cast: cast.clone() });
+        }
+        // Elements that come while this one is delivered count it as received.
+        collection.casts.passed.set(number + 1);
+        let mut receivers = 0;
+        for slot in self.roster_of(collection).iter() {
+            // An element may have left, and another come into its slot, while those before it ran.
+            let Some((head, _)) = self.slots.at(*slot) else { continue };
+            // SAFETY: an object in a slot is live.
+            let object = unsafe { head.as_ref() };
+            if object.collection().id == collection.id && Self::takes(object, number) {
+                receivers += 1;
+                self.run_cast(head, number, cast);
+            }
+        }
+        self.send_after_departed(collection, number, cast, receivers);
+    }
+
+    /// Whether an element has yet to receive a broadcast; if so it counts as received.
+    fn takes(object: &Head, number: u32) -> bool {
+        if object.has(flag::CATCHING_UP) {
+            // It counts what its old PE sends after it; what passes here it gets in any case.
+            return true;
+        }
+        let takes = object.broadcasts.get() <= number;
+        if takes {
+            object.broadcasts.set(number + 1);
+        }
+        takes
+    }
+
+    fn roster_of(&self, collection: &Collection) -> std::rc::Rc<[u32]> {
+        collection.roster(|| {
+            let all = self.slots.iter().filter_map(|head| {
+                // SAFETY: an object in a slot is live.
+                let object = unsafe { head.as_ref() };
+                (object.collection().id == collection.id).then(|| (object.index(), object.slot.get()))
+            });
+            all.collect()
+        })
+    }
+
+    fn run_cast(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
+        match cast.call {
+            CastCall::Reply(wait) => self.run_reply(head, wait, &cast.args),
+            CastCall::Entry(entry) => {
+                // SAFETY: the object is live.
+                let id = unsafe { head.as_ref() }.id();
+                self.run_packed_entry(head, entry, &cast.args, cast.extra(id, None, number));
+            }
+        }
+    }
+
+    /// Sends a broadcast after those that left and may miss it, and counts its receivers where answers are wanted.
+    fn send_after_departed(&self, collection: &Collection, number: u32, cast: &Cast, here: u64) {
+        let (mut receivers, mut open, mut missed) = (here, 0, Vec::new());
+        collection.casts.departed.borrow_mut().retain(|departed| {
+            if departed.had <= number && departed.until.is_none_or(|until| number < until) {
+                missed.push(departed.id);
+                if departed.until.is_some() { receivers += 1 } else { open += 1 }
+            }
+            departed.until.is_none_or(|until| number + 1 < until)
+        });
+        for id in missed {
+            sometimes("a broadcast was sent after an element that moved");
+            self.send_object(id, ObjectMessage::Missed { number, cast: cast.clone() });
+        }
+        if cast.collect.is_none() {
+            return;
+        }
+        self.note_answers_wanted(collection, number, cast);
+        match open {
+            0 => self.report_receivers(collection, number, receivers),
+            _ => collection.casts.uncertain.borrow_mut().push(Uncertain { number, receivers, open }),
+        }
+    }
+
+    /// The reducer and the receiver of the answers are known to each PE from the broadcast; the root keeps them.
+    fn note_answers_wanted(&self, collection: &Collection, number: u32, cast: &Cast) {
+        if let (Some(root), Some((_, to))) = (&collection.root, &cast.collect) {
+            root.borrow_mut().expect_answers(ReductionKey::Answers(number), to.clone());
+        }
+    }
+
+    fn report_receivers(&self, collection: &Collection, number: u32, receivers: u64) {
+        let tally = Tally { reports: 1, expected: receivers, ..Tally::default() };
+        let key = ReductionKey::Answers(number);
+        self.contribution_made(collection, Contribution::count(collection.id, key, tally));
+    }
+
+    /// An element that left here has arrived; so many broadcasts had passed there.
+    pub(crate) fn on_arrived(&self, id: ObjId, until: u32) {
+        let Some(collection) = self.collections.get(id.collection) else { return };
+        let passed = collection.casts.passed.get();
+        let mut had = None;
+        collection.casts.departed.borrow_mut().retain_mut(|departed| {
+            if departed.id != id || departed.until.is_some() || had.is_some() {
+                return true;
+            }
+            had = Some(departed.had);
+            departed.until = Some(until);
+            until > passed
+        });
+        had.into_iter().for_each(|had| self.settle_uncertain(collection, had, until));
+    }
+
+    fn settle_uncertain(&self, collection: &Collection, had: u32, until: u32) {
+        let mut certain = Vec::new();
+        collection.casts.uncertain.borrow_mut().retain_mut(|count| {
+            if count.number >= had {
+                count.open -= 1;
+                count.receivers += u64::from(count.number < until);
+            }
+            if count.open == 0 {
+                certain.push((count.number, count.receivers));
+            }
+            count.open > 0
+        });
+        certain.into_iter().for_each(|(number, receivers)| self.report_receivers(collection, number, receivers));
+    }
+
+    /// A broadcast sent after an element that moved here.
+    pub(crate) fn run_missed(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
+        // SAFETY: the object is live.
+        let object = unsafe { head.as_ref() };
+        let last = object.has(flag::CATCHING_UP).then(|| object.extras(|extras| extras.catch_up)).unwrap_or(0);
+        if number >= last || number != object.broadcasts.get() {
+            return;
+        }
+        object.broadcasts.set(number + 1);
+        if number + 1 == last {
+            object.clear(flag::CATCHING_UP);
+            object.broadcasts.set(object.collection().casts.passed());
+        }
+        let id = object.id();
+        self.run_cast(head, number, cast);
+        // A move that it had to put off, unless it has moved or gone by now.
+        if let Some(head) = self.find_here(id)
+            // SAFETY: an object in a slot is live.
+            && unsafe { head.as_ref() }.has(flag::MIGRATE)
+        {
+            self.after_entry(head);
+        }
+    }
+
+    /// An element came with so many broadcasts received: it may have to catch up.
+    pub(crate) fn catch_up(&self, collection: &Collection, object: &Head) {
+        let passed = collection.casts.passed.get();
+        if passed > object.broadcasts.get() {
+            sometimes("an element arrived behind the broadcasts");
+            object.set(flag::CATCHING_UP);
+            object.extras(|extras| extras.catch_up = passed);
+        }
+    }
+
+    /// Where an object is believed to be: for grouping, not for sending.
+    pub(crate) fn believed_at(&self, collection: &Collection, index: u128) -> PeId {
+        match collection.place(index) {
+            Place::Here { .. } => self.id,
+            Place::At { pe, .. } => pe,
+            Place::Unknown | Place::Switching => collection.home(index),
+        }
+    }
+}

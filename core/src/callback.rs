@@ -1,0 +1,104 @@
+//! Callbacks: where a value goes when it is ready (Charm++ manual: "callbacks").
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bytes::Bytes;
+
+use crate::function::Function;
+use crate::ids::PeId;
+use crate::pe::current;
+use crate::pup::{Packer, Pup, PupError, Unpacker, to_bytes};
+use crate::route::Route;
+
+/// Where a value of type `V` goes when it is ready: an entry of a chare, a broadcast, a section, a function on a
+/// PE, or the end of the job. It can be sent, stored and checkpointed.
+pub struct Callback<V = ()> {
+    route: Route,
+    types: PhantomData<fn(V)>,
+}
+
+impl<V> Callback<V> {
+    pub(crate) fn to(route: Route) -> Self {
+        Callback { route, types: PhantomData }
+    }
+
+    pub(crate) fn into_route(self) -> Route {
+        self.route
+    }
+
+    /// Drops the value.
+    pub fn ignore() -> Self {
+        Self::to(Route::Ignore)
+    }
+
+    /// Ends the job, successfully.
+    pub fn exit() -> Self {
+        Self::to(Route::Exit(0))
+    }
+
+    /// Calls a registered function on a PE: [`Function`].
+    pub fn function<F: Function<Value = V>>(pe: PeId) -> Self {
+        Self::to(Route::Function(pe, F::KEY))
+    }
+
+    /// Sends a value there.
+    pub fn send(&self, value: V)
+    where
+        V: Pup,
+    {
+        let value = Bytes::from(to_bytes(&value));
+        current(|pe| pe.route(&self.route, value));
+    }
+}
+
+impl<V> Clone for Callback<V> {
+    fn clone(&self) -> Self {
+        Self::to(self.route.clone())
+    }
+}
+
+impl<V> PartialEq for Callback<V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.route == other.route
+    }
+}
+
+impl<V> fmt::Debug for Callback<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Callback({:?})", self.route)
+    }
+}
+
+impl<V> Pup for Callback<V> {
+    const MIN_SIZE: usize = Route::MIN_SIZE;
+
+    fn pack(&self, p: &mut Packer) {
+        self.route.pack(p);
+    }
+
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        Ok(Self::to(Route::unpack(u)?))
+    }
+}
+
+/// Fills in the first of several arguments now.
+macro_rules! fill_in_the_first {
+    ($(($($rest:ident)+) => $left:ty;)*) => { $(
+        impl<First: Pup, $($rest),+> Callback<(First, $($rest),+)> {
+            /// Fills in the first argument now: `cx.callback(Self::residual).with(self.iter)`.
+            pub fn with(self, first: First) -> Callback<$left> {
+                Callback::to(Route::Prefixed(Box::new(self.route), to_bytes(&first).into()))
+            }
+        }
+    )* };
+}
+fill_in_the_first! {
+    (A) => A;
+    (A B) => (A, B);
+    (A B C) => (A, B, C);
+    (A B C D) => (A, B, C, D);
+    (A B C D E) => (A, B, C, D, E);
+    (A B C D E F) => (A, B, C, D, E, F);
+    (A B C D E F G) => (A, B, C, D, E, F, G);
+}

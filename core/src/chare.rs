@@ -1,0 +1,170 @@
+//! What a chare is. Nothing here is written by hand: `#[chare(…)]` on an impl block writes it.
+
+use crate::collection::create::{ArrayBuilder, GroupBuilder, SingleBuilder};
+use crate::cx::Cx;
+pub use crate::entry::{Args, Construct, Entry, EntryInfo, EntryOptions, InitInfo, Invoke};
+use crate::flow::Waiting;
+use crate::index::{ArrayIndex, Extent};
+pub use crate::proxy::{Create, SendTo};
+use crate::proxy::{Array, Proxy};
+use crate::pup::{Packer, Pup, PupError, Unpacker};
+use crate::registry;
+
+/// A migratable object whose entry methods are invoked by messages (Charm++ manual: "chare").
+///
+/// `#[chare(…)]` on an inherent impl block implements it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a chare",
+    note = "put `#[chare(…)]` on its impl block; a generic chare needs its parameters bounded by `talisman::Value`"
+)]
+pub trait Chare: Sized + Send + 'static {
+    #[doc(hidden)]
+    const KEY: u64;
+    /// What kind of collection its objects live in.
+    const KIND: Kind;
+    /// Whether messages between two objects keep their order through migrations.
+    const ORDERED: bool;
+    #[doc(hidden)]
+    const FILE: &'static str;
+    #[doc(hidden)]
+    fn name() -> String;
+    /// The index of one object in its collection.
+    type Index: ArrayIndex;
+    #[doc(hidden)]
+    type Entries<T: SendTo<Self>>: Wrap<T>;
+    #[doc(hidden)]
+    type Inits<T: Create<Self>>: WrapInit<T>;
+    #[doc(hidden)]
+    type Flows: Default + Send + 'static;
+    #[doc(hidden)]
+    const ENTRIES: &'static [EntryInfo];
+    #[doc(hidden)]
+    const INITS: &'static [InitInfo];
+    #[doc(hidden)]
+    fn pack_state(&self, flows: &Self::Flows, p: &mut Packer);
+    #[doc(hidden)]
+    fn unpack_state(u: &mut Unpacker<'_>) -> Result<(Self, Self::Flows), PupError>;
+    #[doc(hidden)]
+    fn replied(&mut self, flows: &mut Self::Flows, cx: &mut Cx<Self>, wait: u64, value: &[u8]) {
+        let _ = (flows, cx, wait, value);
+    }
+    #[doc(hidden)]
+    fn waiting(flows: &Self::Flows) -> Vec<Waiting> {
+        let _ = flows;
+        vec![]
+    }
+    #[doc(hidden)]
+    fn restored(&mut self, cx: &mut Cx<Self>, why: Restored) {
+        let _ = (cx, why);
+    }
+
+    /// An array with these elements, to be created by one of the chare's `#[init]`s:
+    /// `Block::array((4, 4, 4)).new(args)`.
+    fn array(extent: impl Extent<Self::Index>) -> ArrayBuilder<Self>
+    where
+        Self: ArrayChare,
+    {
+        ArrayBuilder::make(extent)
+    }
+
+    /// An array without elements yet: `let pairs = Pair::sparse();`, then `pairs.insert(i).new(args)` and
+    /// `pairs.done_inserting()`.
+    fn sparse() -> Array<Self>
+    where
+        Self: ArrayChare,
+    {
+        crate::collection::create::sparse()
+    }
+
+    /// One of these on every PE (`#[chare(group)]`) or node (`#[chare(nodegroup)]`): `Counter::group().new()`.
+    fn group() -> GroupBuilder<Self>
+    where
+        Self: GroupChare,
+    {
+        GroupBuilder::make()
+    }
+
+    /// One of these, placed by the runtime or by `.on(pe)`: `Tree::chare().new(args)`.
+    fn chare() -> SingleBuilder<Self>
+    where
+        Self: SingleChare,
+    {
+        SingleBuilder::make()
+    }
+
+    /// The program's one main chare.
+    fn main_chare() -> Proxy<Self>
+    where
+        Self: MainChare,
+    {
+        Proxy::to(registry::main_chare_of(Self::KEY))
+    }
+}
+
+/// The kinds of chares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A chare of its own.
+    Single,
+    /// An element of a chare array.
+    Array,
+    /// One per PE.
+    Group,
+    /// One per node (process).
+    NodeGroup,
+    /// Where the program starts.
+    Main,
+}
+
+/// Why an object was rebuilt from its packed state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Pup)]
+pub enum Restored {
+    /// It moved to another PE.
+    AfterMigration,
+    /// The PE it was on died.
+    AfterFailure,
+    /// The job was started again from a checkpoint.
+    FromCheckpoint,
+}
+
+/// A chare with `#[chare(array…)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a chare array",
+    label = "needs `#[chare(array1d)]` … `#[chare(array(Index))]` on its impl block"
+)]
+pub trait ArrayChare: Chare {}
+
+/// A chare with `#[chare(group)]` or `#[chare(nodegroup)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a group",
+    label = "needs `#[chare(group)]` or `#[chare(nodegroup)]` on its impl block"
+)]
+pub trait GroupChare: Chare {}
+
+/// A chare with `#[chare(single)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a chare of its own",
+    label = "needs `#[chare(single)]` on its impl block"
+)]
+pub trait SingleChare: Chare {}
+
+/// The chare with `#[talisman::main]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the main chare",
+    label = "needs `#[talisman::main]` on its impl block; any other chare is reached through a proxy you were given"
+)]
+pub trait MainChare: Chare {}
+
+/// How a generated set of proxy methods holds its target.
+#[doc(hidden)]
+pub trait Wrap<T>: Copy {
+    fn wrap(target: T) -> Self;
+    fn __target(&self) -> &T;
+}
+
+/// The same for a generated set of creation methods.
+#[doc(hidden)]
+pub trait WrapInit<T> {
+    fn wrap(target: T) -> Self;
+    fn __target(&self) -> &T;
+}

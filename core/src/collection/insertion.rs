@@ -1,0 +1,70 @@
+//! `done_inserting`: counting the first elements of an array that was filled from many sides.
+//!
+//! The root asks every PE how many insertions it sent off and how many elements it made. It asks again until the
+//! sums are equal: then none is on its way, and the reductions know how many to wait for. What is inserted from outside after a PE
+//! was asked goes by way of the root.
+
+use crate::ids::CollectionId;
+use crate::message::control::PeMessage;
+use crate::pe::Pe;
+use crate::tree;
+
+/// The root's count.
+#[derive(Default)]
+pub(crate) struct Census {
+    wave: u32,
+    answers: u32,
+    sent: u64,
+    made: u64,
+}
+
+impl Pe {
+    /// At the root: all first elements are on their way.
+    pub(crate) fn on_done_inserting(&self, id: CollectionId) {
+        let Some(root) = self.collections.get(id).and_then(|collection| collection.root.as_ref()) else { return };
+        if root.borrow().elements().is_some() || root.borrow().census.wave > 0 {
+            return;
+        }
+        self.count_again(id);
+    }
+
+    fn count_again(&self, id: CollectionId) {
+        let Some(root) = self.collections.get(id).and_then(|collection| collection.root.as_ref()) else { return };
+        let wave = root.borrow().census.wave + 1;
+        root.borrow_mut().census = Census { wave, ..Census::default() };
+        self.on_count_inserted(id, wave);
+    }
+
+    pub(crate) fn on_count_inserted(&self, id: CollectionId, wave: u32) {
+        let Some(collection) = self.collections.get(id) else { return };
+        for child in tree::children(self.id, collection.root_pe(), self.pes()) {
+            self.tell(child, PeMessage::CountInserted { collection: id, wave });
+        }
+        let insertion = &collection.insertion;
+        insertion.closed.set(true);
+        let (sent, made) = (insertion.sent.get(), insertion.made.get());
+        self.tell(collection.root_pe(), PeMessage::Inserted { collection: id, wave, sent, made });
+    }
+
+    pub(crate) fn on_inserted(&self, id: CollectionId, wave: u32, sent: u64, made: u64) {
+        let Some(collection) = self.collections.get(id) else { return };
+        let Some(root) = &collection.root else { return };
+        let (all_in, complete) = {
+            let census = &mut root.borrow_mut().census;
+            if census.wave != wave {
+                return;
+            }
+            census.answers += 1;
+            census.sent += sent;
+            census.made += made;
+            (census.answers == self.pes(), census.sent == census.made)
+        };
+        if all_in && complete {
+            let made = root.borrow().census.made;
+            root.borrow_mut().begin_with(made);
+            self.complete_reductions(collection);
+        } else if all_in {
+            self.count_again(id);
+        }
+    }
+}

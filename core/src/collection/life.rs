@@ -1,0 +1,344 @@
+//! How collections and their elements come and go.
+
+use std::ptr::NonNull;
+
+use bytes::Bytes;
+
+use super::Collection;
+use super::description::{Description, Fill};
+use crate::chare::Kind;
+use crate::entry::{Args, InitInfo};
+use crate::ids::{CollectionId, ObjId, PeId, single_index};
+use crate::location::Place;
+use crate::map::Map;
+use crate::message::cell::{ArgsCell, Words};
+use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::envelope::{Birth, Body, Envelope, Extra};
+use crate::object::{Head, flag};
+use crate::pe::Pe;
+use crate::pe::deliver::unpack_all;
+use crate::pup::{Packer, Purpose};
+use crate::registry::{ChareType, Registry};
+use crate::sometimes::sometimes;
+use crate::tree;
+
+impl Pe {
+    /// Every PE knows the collections of singletons from the start.
+    pub(crate) fn create_singles(&self) {
+        for (number, chare) in Registry::get().types().iter().enumerate() {
+            if matches!(chare.kind, Kind::Single | Kind::Main) {
+                let id = CollectionId::singles(number as u32);
+                let of = Description {
+                    id,
+                    key: chare.key,
+                    bounds: None,
+                    map: Map::default(),
+                    elements: None,
+                    fill: None,
+                };
+                self.add_collection(&of, chare);
+            }
+        }
+    }
+
+    /// A name for a collection made here.
+    pub(crate) fn name_collection(&self) -> CollectionId {
+        let serial = self.names().collections.get();
+        self.names().collections.set(serial + 1);
+        CollectionId { creator: self.id, serial }
+    }
+
+    /// Announces a collection made here, to this PE first.
+    pub(crate) fn announce(&self, description: Description) {
+        self.tell(self.id, PeMessage::NewCollection(Box::new(description)));
+    }
+
+    fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
+        let collection = Collection::new(of, chare, self.node.shape, self.id, self.node.config.pack_all);
+        collection.insertion.closed.set(of.elements.is_some());
+        self.collections.insert(collection)
+    }
+
+    pub(crate) fn on_new_collection(&self, of: Description) {
+        for child in tree::children(self.id, of.id.creator, self.pes()) {
+            self.tell(child, PeMessage::NewCollection(Box::new(of.clone())));
+        }
+        let Some((_, chare)) = Registry::get().find(of.key) else {
+            let message = format!("a collection of an unknown chare type ({:x}) was announced", of.key);
+            return self.node.job.end(1, Some(message));
+        };
+        let collection = self.add_collection(&of, chare);
+        of.fill.iter().for_each(|fill| self.fill(collection, fill));
+        for envelope in self.take_unknown(of.id) {
+            self.resume(collection, envelope);
+        }
+    }
+
+    /// What waited for a collection goes on.
+    fn resume(&self, collection: &Collection, envelope: NonNull<Envelope>) {
+        // SAFETY: kept by this PE, which gives it away.
+        let is_for_object = match unsafe { envelope.as_ref() } {
+            message if matches!(message.body, Body::Pe | Body::Create(_)) => false,
+            message => !matches!(message.object_message(), Some(ObjectMessage::Create { .. })),
+        };
+        if is_for_object { self.dispatch(collection, envelope) } else { self.enqueue(envelope) }
+    }
+
+    /// Makes this PE's part of the first elements.
+    fn fill(&self, collection: &Collection, fill: &Fill) {
+        for index in self.own_part(collection, fill) {
+            let init = &collection.chare.inits[fill.init as usize];
+            match unpack_all(&fill.args, init.args.unpack) {
+                Ok(mut words) => self.make(collection, index, init, &mut words, None),
+                Err(error) => return self.unreadable(collection, init.name, &error.to_string()),
+            }
+        }
+    }
+
+    fn own_part<'a>(&'a self, collection: &'a Collection, fill: &'a Fill) -> Box<dyn Iterator<Item = u128> + 'a> {
+        let mine = move |index: &u128| collection.home(*index) == self.id;
+        match (&fill.indices, &collection.bounds) {
+            (Some(indices), _) => Box::new(indices.iter().copied().filter(mine)),
+            (None, Some(bounds)) => {
+                let at = |ordinal| (collection.chare.index_at)(ordinal, bounds);
+                match collection.map.ordinals(self.id, bounds, self.pes()) {
+                    Some(own) => Box::new(own.filter_map(at)),
+                    None => Box::new((0..bounds.len()).filter_map(at).filter(mine)),
+                }
+            }
+            (None, None) => match collection.chare.kind {
+                Kind::Group => Box::new(std::iter::once(self.id as u128)),
+                Kind::NodeGroup => Box::new(std::iter::once(self.node.number as u128).filter(mine)),
+                Kind::Array | Kind::Single | Kind::Main => Box::new(std::iter::empty()),
+            },
+        }
+    }
+
+    /// Makes one element here.
+    fn make(&self, collection: &Collection, index: u128, init: &InitInfo, words: &mut Words, birth: Option<Birth>) {
+        if let Place::Here { .. } = collection.place(index) {
+            // SAFETY: the words hold the arguments of this `#[init]`.
+            unsafe { (init.args.drop)(words) };
+            let who = collection.label(index);
+            return self.node.job.end(1, Some(format!("{who} is inserted, but it exists already")));
+        }
+        let birth = birth.unwrap_or(Birth { reduction: 0, newborn: false, counted: false });
+        let newborn = if birth.newborn { flag::NEWBORN } else { 0 };
+        let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), newborn));
+        // SAFETY: just allocated; freed by this PE only, in `remove_element`.
+        let object = unsafe { head.as_ref() };
+        object.reduction.set(birth.reduction);
+        object.broadcasts.set(collection.casts.passed());
+        self.install(collection, head);
+        if birth.counted {
+            collection.insertion.made.set(collection.insertion.made.get() + 1);
+        }
+        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        // SAFETY: allocated above as this type, not constructed yet; the words hold the arguments.
+        unsafe { (init.construct)(head, self, words) };
+        self.running.set(outer.0);
+        self.running_entry.set(outer.1);
+        if object.has(flag::AFTER) {
+            self.after_entry(head);
+        }
+    }
+
+    /// Gives an object its slot and tells whoever has to know.
+    pub(crate) fn install(&self, collection: &Collection, head: NonNull<Head>) {
+        // SAFETY: the caller's object, new here.
+        let object = unsafe { head.as_ref() };
+        let (slot, generation) = self.slots.insert(head);
+        object.slot.set(slot);
+        collection.count_member(1);
+        let index = object.index();
+        self.settle(collection, index, slot, generation);
+        let home = collection.home(index);
+        if home != self.id {
+            self.tell(home, PeMessage::Moved { id: collection.object(index), pe: self.id, moves: object.moves.get() });
+        }
+    }
+
+    /// Runs a message that makes an element.
+    pub(crate) fn run_create(&self, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the queue gave the envelope away.
+        let message = unsafe { envelope.as_mut() };
+        let to = message.to();
+        let Some(collection) = self.collections.get(to.collection) else {
+            return self.keep_for_unknown(to.collection, envelope);
+        };
+        let birth = message.extra.take().and_then(|extra| extra.birth);
+        match (message.body, message.take_object_message().map(|packed| *packed)) {
+            (Body::Create(init), _) => {
+                message.body = Body::Empty;
+                let mut words = message.words;
+                self.pool.put(envelope);
+                self.make(collection, to.index, init, &mut words, birth);
+            }
+            (_, Some(ObjectMessage::Create { init, args })) => {
+                self.pool.put(envelope);
+                self.make_packed(collection, to.index, init, &args, birth);
+            }
+            _ => self.discard(envelope),
+        }
+    }
+
+    fn make_packed(&self, collection: &Collection, index: u128, init: u16, args: &[u8], birth: Option<Birth>) {
+        let Some(info) = collection.chare.inits.get(init as usize) else {
+            return self.unreadable(collection, &format!("init number {init}"), "there is no such `#[init]`");
+        };
+        match unpack_all(args, info.args.unpack) {
+            Ok(mut words) => self.make(collection, index, info, &mut words, birth),
+            Err(error) => self.unreadable(collection, info.name, &error.to_string()),
+        }
+    }
+
+    /// Sends off the making of a singleton chare; its name.
+    pub(crate) fn create_single<A: Args>(
+        &self,
+        collection: CollectionId,
+        pe: Option<PeId>,
+        init: &'static InitInfo,
+        args: A,
+        extra: Option<Box<Extra>>,
+    ) -> ObjId {
+        let pe = pe.unwrap_or_else(|| self.next_place());
+        let serial = self.names().singles.get() + 1;
+        self.names().singles.set(serial);
+        let to = ObjId { collection, index: single_index(pe, self.id, serial) };
+        self.send_create(to, pe, init, args, extra);
+        to
+    }
+
+    /// Where the next singleton goes: round and round, so that a burst of them is spread.
+    fn next_place(&self) -> PeId {
+        let place = self.names().placed.get();
+        self.names().placed.set(place.wrapping_add(1));
+        (self.id + place) % self.pes()
+    }
+
+    fn send_create<A: Args>(
+        &self,
+        to: ObjId,
+        pe: PeId,
+        init: &'static InitInfo,
+        args: A,
+        extra: Option<Box<Extra>>,
+    ) {
+        let mut envelope = self.pool.take();
+        // SAFETY: just taken from the pool.
+        let message = unsafe { envelope.as_mut() };
+        message.body = Body::Create(init);
+        message.address(to);
+        message.from = self.id;
+        message.forwarded = false;
+        message.extra = extra;
+        // SAFETY: the words are the envelope's.
+        unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
+        if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
+    }
+
+    /// Inserts an element into an array: `array.insert(i).new(args)`.
+    pub(crate) fn insert<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &'static InitInfo, args: A) {
+        self.check_pe(pe);
+        match self.collections.get(to.collection) {
+            Some(collection) => match self.birth_here(collection) {
+                Some(birth) => {
+                    let pe = pe.unwrap_or_else(|| collection.home(to.index));
+                    let extra = Extra { birth: Some(birth), ..Extra::default() };
+                    self.send_create(to, pe, init, args, Some(Box::new(extra)));
+                }
+                None => self.insert_by_root(to, pe, init, args, collection.root_pe()),
+            },
+            // Made in this very entry: its announcement is in this PE's queue, before this.
+            None => self.insert_by_root(to, pe, init, args, self.id),
+        }
+    }
+
+    fn insert_by_root<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
+        let mut packer = Packer::new(Purpose::Message);
+        let mut words = ArgsCell::store(args);
+        // SAFETY: stored just above, as this `#[init]`'s arguments; dropped once.
+        unsafe {
+            (init.args.pack)(&words, &mut packer);
+            (init.args.drop)(&mut words);
+        }
+        self.tell(root, PeMessage::Insert { to, pe, init: init.number, args: packer.finish().into() });
+    }
+
+    /// How an element inserted by whoever runs comes into its collection; `None` where only the root can tell.
+    fn birth_here(&self, collection: &Collection) -> Option<Birth> {
+        if let Some(parent) = self.running().filter(|head| head.collection().id == collection.id) {
+            parent.extras(|extras| extras.born += 1);
+            return Some(Birth { reduction: parent.reduction.get(), newborn: true, counted: false });
+        }
+        if collection.insertion.closed.get() {
+            return None;
+        }
+        collection.insertion.sent.set(collection.insertion.sent.get() + 1);
+        Some(Birth { reduction: 0, newborn: false, counted: true })
+    }
+
+    /// An insertion from outside, at the root; or one that waited for its collection to be known here.
+    pub(crate) fn on_insert(&self, to: ObjId, pe: Option<PeId>, init: u16, args: Bytes) {
+        let Some(collection) = self.collections.get(to.collection) else { return };
+        let birth = match (self.birth_here(collection), &collection.root) {
+            (Some(birth), _) => birth,
+            (None, Some(root)) => Birth { reduction: root.borrow_mut().admit(), newborn: true, counted: false },
+            (None, None) => return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args }),
+        };
+        let pe = pe.unwrap_or_else(|| collection.home(to.index));
+        let mut envelope = self.object_message(to, ObjectMessage::Create { init, args });
+        // SAFETY: just made.
+        unsafe { envelope.as_mut() }.extra = Some(Box::new(Extra { birth: Some(birth), ..Extra::default() }));
+        if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
+    }
+
+    /// Removes an object after its last entry.
+    pub(crate) fn remove_element(&self, head: NonNull<Head>) {
+        // SAFETY: the object is live, and freed below only.
+        let object = unsafe { head.as_ref() };
+        let (collection, index) = (object.collection(), object.index());
+        sometimes("an element was removed");
+        self.report_death(object);
+        self.slots.remove(object.slot.get());
+        collection.count_member(-1);
+        collection.set_place(index, Place::Unknown);
+        let home = collection.home(index);
+        if home != self.id {
+            self.tell(home, PeMessage::Gone { id: collection.object(index) });
+        }
+        self.free_object(head);
+    }
+
+    /// At the home: an element is gone.
+    pub(crate) fn on_gone(&self, id: ObjId) {
+        if let Some(collection) = self.collections.get(id.collection)
+            && let Place::At { .. } = collection.place(id.index)
+        {
+            collection.set_place(id.index, Place::Unknown);
+        }
+    }
+
+    /// Frees an object and what it keeps.
+    pub(crate) fn free_object(&self, head: NonNull<Head>) {
+        // SAFETY: the object is live.
+        let object = unsafe { head.as_ref() };
+        let chare = object.collection().chare;
+        if let Some(mut extras) = object.take_extras() {
+            let early = extras.received.values_mut().flat_map(|channel| std::mem::take(&mut channel.early));
+            early.for_each(|(_, envelope)| self.discard(envelope));
+        }
+        // SAFETY: allocated as this type; out of the slots, so nothing finds it any more.
+        unsafe { (chare.free)(head) };
+    }
+
+    /// The program named a PE.
+    ///
+    /// # Panics
+    /// If there is none of this number.
+    pub(crate) fn check_pe(&self, pe: Option<PeId>) {
+        if let Some(pe) = pe.filter(|pe| *pe >= self.pes()) {
+            panic!("there is no PE {pe}: this job has the PEs 0 to {}", self.pes() - 1);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Collections of chares, as one PE sees them.
+
+pub mod create;
+pub(crate) mod description;
+pub(crate) mod insertion;
+pub(crate) mod life;
+pub(crate) mod table;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::broadcast::Casts;
+use crate::chare::Kind;
+use crate::ids::{CollectionId, ObjId, PeId, single_home};
+use crate::index::Bounds;
+use crate::location::{Place, Places, Switches};
+use crate::map::Map;
+use crate::message::envelope::Envelope;
+use crate::node::Shape;
+use crate::reduction::{Pending, ReductionKey, Root};
+use crate::registry::ChareType;
+use description::Description;
+
+/// One PE's view of an array, a group, a nodegroup, or the singletons of one type.
+pub(crate) struct Collection {
+    pub(crate) id: CollectionId,
+    pub(crate) chare: &'static ChareType,
+    /// Of the chare type; a message for another type is not for this collection.
+    pub(crate) key: u64,
+    /// The box of elements it was created with, if it was.
+    pub(crate) bounds: Option<Bounds>,
+    map: Map,
+    shape: Shape,
+    /// Messages may go straight into the queue: no order to keep, nothing to pack.
+    pub(crate) direct: bool,
+    places: Places,
+    pub(crate) switches: Switches,
+    /// Elements on this PE.
+    pub(crate) members: Cell<u32>,
+    /// The slots of the elements on this PE in index order, kept from one broadcast to the next.
+    roster: RefCell<Option<Rc<[u32]>>>,
+    /// At the home: messages for elements that do not exist yet.
+    awaiting: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    pub(crate) casts: Casts,
+    /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
+    pub(crate) pending: RefCell<BTreeMap<ReductionKey, Pending>>,
+    /// At the creator: what the trees end in.
+    pub(crate) root: Option<RefCell<Root>>,
+    pub(crate) insertion: Insertion,
+}
+
+/// Counts that tell when the first elements of a sparse array are all there.
+#[derive(Default)]
+pub(crate) struct Insertion {
+    /// `done_inserting` was announced here: later insertions from outside go by way of the root.
+    pub(crate) closed: Cell<bool>,
+    /// Elements sent off from here before that.
+    pub(crate) sent: Cell<u64>,
+    /// Such elements made here.
+    pub(crate) made: Cell<u64>,
+}
+
+impl Collection {
+    pub(crate) fn new(of: &Description, chare: &'static ChareType, shape: Shape, here: PeId, pack_all: bool) -> Self {
+        let is_root = !of.id.is_singles() && of.id.creator == here;
+        Collection {
+            id: of.id,
+            chare,
+            key: chare.key,
+            bounds: of.bounds.clone(),
+            map: of.map.clone(),
+            shape,
+            direct: !pack_all && !chare.ordered,
+            places: Places::new(of.bounds.as_ref().map_or(0, Bounds::len)),
+            switches: Switches::default(),
+            members: Cell::new(0),
+            roster: RefCell::default(),
+            awaiting: RefCell::default(),
+            casts: Casts::default(),
+            pending: RefCell::default(),
+            root: is_root.then(|| RefCell::new(Root::new(of.elements))),
+            insertion: Insertion::default(),
+        }
+    }
+
+    /// What is known of an element's place.
+    pub(crate) fn place(&self, index: u128) -> Place {
+        self.places.get(index, self.ordinal(index))
+    }
+
+    /// The same, where the caller knows the ordinal.
+    #[inline(always)]
+    pub(crate) fn place_at(&self, index: u128, ordinal: Option<u64>) -> Place {
+        self.places.get(index, ordinal)
+    }
+
+    pub(crate) fn set_place(&self, index: u128, place: Place) {
+        self.places.set(index, self.ordinal(index), place);
+    }
+
+    fn ordinal(&self, index: u128) -> Option<u64> {
+        self.bounds.as_ref().and_then(|bounds| (self.chare.ordinal)(index, bounds))
+    }
+
+    /// The PE that always knows where an element is: a pure function of its name.
+    pub(crate) fn home(&self, index: u128) -> PeId {
+        match self.chare.kind {
+            Kind::Single | Kind::Main => single_home(index),
+            Kind::Group => index as PeId,
+            Kind::NodeGroup => self.shape.first_pe(index as u32),
+            Kind::Array => self.mapped(index),
+        }
+    }
+
+    /// Where the map puts an element.
+    ///
+    /// # Panics
+    /// When a user's map names a PE that there is not.
+    fn mapped(&self, index: u128) -> PeId {
+        (self.chare.home)(&self.map, index, self.bounds.as_ref(), self.shape.pes())
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The PE at the root of its trees.
+    pub(crate) fn root_pe(&self) -> PeId {
+        self.id.creator
+    }
+
+    pub(crate) fn object(&self, index: u128) -> ObjId {
+        ObjId { collection: self.id, index }
+    }
+
+    /// `Block[(1, 2, 3)]`, for people.
+    pub(crate) fn label(&self, index: u128) -> String {
+        format!("{}[{}]", (self.chare.name)(), (self.chare.show_index)(index))
+    }
+
+    /// An element came or went.
+    pub(crate) fn count_member(&self, change: i32) {
+        self.members.set(self.members.get().checked_add_signed(change).expect("members come before they go"));
+        *self.roster.borrow_mut() = None;
+    }
+
+    /// The slots of the elements on this PE, in index order.
+    pub(crate) fn roster(&self, list: impl FnOnce() -> Vec<(u128, u32)>) -> Rc<[u32]> {
+        let mut roster = self.roster.borrow_mut();
+        roster
+            .get_or_insert_with(|| {
+                let mut members = list();
+                members.sort_unstable();
+                members.into_iter().map(|(_, slot)| slot).collect()
+            })
+            .clone()
+    }
+
+    /// Keeps a message for an element that does not exist yet.
+    pub(crate) fn await_element(&self, index: u128, envelope: NonNull<Envelope>) {
+        self.awaiting.borrow_mut().entry(index).or_default().push(envelope);
+    }
+
+    pub(crate) fn take_awaiting(&self, index: u128) -> Vec<NonNull<Envelope>> {
+        if self.awaiting.borrow().is_empty() {
+            return Vec::new();
+        }
+        self.awaiting.borrow_mut().remove(&index).unwrap_or_default()
+    }
+
+    /// Elements that never came, and how many messages waited for each.
+    pub(crate) fn awaited(&self) -> Vec<(u128, usize)> {
+        let mut all: Vec<_> = self.awaiting.borrow().iter().map(|(index, kept)| (*index, kept.len())).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Every message it keeps, when its PE ends.
+    pub(crate) fn take_kept(&self) -> Vec<NonNull<Envelope>> {
+        let mut kept: Vec<_> = self.awaiting.take().into_values().flatten().collect();
+        kept.extend(self.switches.take_all());
+        kept
+    }
+}

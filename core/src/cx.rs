@@ -1,0 +1,268 @@
+//! What a chare can ask of the runtime while one of its entries runs.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::call::{AllReduce, Barrier, Pause, Quiescence};
+use crate::callback::Callback;
+use crate::chare::{Args, ArrayChare, Chare, Entry, GroupChare};
+use crate::ids::{ObjId, PeId};
+use crate::index::ArrayIndex;
+use crate::launch::ResultValue;
+use crate::node::Job;
+use crate::object::{Head, flag};
+use crate::pe::Pe;
+use crate::proxy::{Array, Group, Proxy, Section};
+use crate::pup::{Pup, Value, to_bytes};
+use crate::reduce::{Nothing, Reducer};
+use crate::rng::Rng;
+use crate::route::Route;
+use crate::shared::Shared;
+
+/// What a chare of type `C` can ask of the runtime while one of its entries runs.
+pub struct Cx<C: Chare> {
+    pe: NonNull<Pe>,
+    head: NonNull<Head>,
+    reply: Option<Route>,
+    chare: PhantomData<fn() -> C>,
+}
+
+impl<C: Chare> Cx<C> {
+    pub(crate) fn new(pe: &Pe, head: NonNull<Head>, reply: Option<Route>) -> Self {
+        Cx { pe: NonNull::from(pe), head, reply, chare: PhantomData }
+    }
+
+    #[inline(always)]
+    fn run(&self) -> &Pe {
+        // SAFETY: a context lives while an entry runs, and its PE longer.
+        unsafe { self.pe.as_ref() }
+    }
+
+    #[inline(always)]
+    fn head(&self) -> &Head {
+        // SAFETY: a context lives while an entry of this object runs; an object is freed after its entry.
+        unsafe { self.head.as_ref() }
+    }
+
+    #[doc(hidden)]
+    #[inline]
+    pub fn __reply<R: Pup>(&mut self, value: &R) {
+        if let Some(to) = self.reply.take() {
+            self.run().route(&to, to_bytes(value).into());
+        }
+    }
+
+    #[doc(hidden)]
+    #[inline]
+    pub fn __take_reply(&mut self) -> Option<Route> {
+        self.reply.take()
+    }
+
+    #[doc(hidden)]
+    #[inline]
+    pub fn __id(&self) -> ObjId {
+        self.head().id()
+    }
+
+    /// My index: of the element in its array, of the member's PE in a group (node in a nodegroup).
+    #[inline]
+    pub fn index(&self) -> C::Index {
+        C::Index::from_bits(self.head().index())
+    }
+
+    /// A proxy of myself.
+    pub fn me(&self) -> Proxy<C> {
+        Proxy::to(self.head().id())
+    }
+
+    /// The array I am an element of.
+    #[inline]
+    pub fn array(&self) -> Array<C>
+    where
+        C: ArrayChare,
+    {
+        Array::make(self.head().collection().id, None)
+    }
+
+    /// The group I am a member of.
+    pub fn group(&self) -> Group<C>
+    where
+        C: GroupChare,
+    {
+        Group::make(self.head().collection().id, None)
+    }
+
+    /// The PE I am on, of all PEs of the job.
+    pub fn pe(&self) -> PeId {
+        self.run().id
+    }
+
+    /// PEs of the job.
+    pub fn pes(&self) -> u32 {
+        self.run().pes()
+    }
+
+    /// The node (process) I am on.
+    pub fn node(&self) -> u32 {
+        self.run().node.number
+    }
+
+    /// Nodes (processes) of the job.
+    pub fn nodes(&self) -> u32 {
+        self.run().node.shape.nodes
+    }
+
+    /// A callback to an entry of this very object.
+    pub fn callback<A: Args, R>(&self, entry: Entry<C, A, R>) -> Callback<A::Value> {
+        self.me().callback(entry)
+    }
+
+    /// Adds a value to the next reduction over my array or group; the callback gets the result. Every element
+    /// contributes to each reduction once, in the same order, and names the same callback.
+    pub fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(
+        &mut self,
+        value: T,
+        _: R,
+        to: Callback<R::Output>,
+    ) {
+        self.run().contribute::<T, R>(self.head(), value, to.into_route());
+    }
+
+    /// The same over a section I belong to.
+    pub fn contribute_to<T: Pup + Send + 'static, R: Reducer<T>>(
+        &mut self,
+        section: Section<C>,
+        value: T,
+        _: R,
+        to: Callback<R::Output>,
+    ) {
+        self.run().contribute_to_section::<T, R>(self.head(), section.section(), value, to.into_route());
+    }
+
+    /// In an async entry: contributes and waits for the result, which every element gets.
+    pub fn all_reduce<T: Pup + Send + 'static, R: Reducer<T>>(&mut self, value: T, _: R) -> AllReduce<R::Output> {
+        AllReduce::new::<T, R>(value)
+    }
+
+    /// In an async entry: waits until every element of my array or group is at its barrier.
+    pub fn barrier(&mut self) -> Barrier {
+        Barrier(AllReduce::new::<(), Nothing>(()))
+    }
+
+    /// In an async entry: waits until no message is in flight anywhere, and no timer set.
+    pub fn quiescence(&mut self) -> Quiescence {
+        Quiescence(())
+    }
+
+    /// The callback is called when no message is in flight anywhere, and no timer set.
+    pub fn on_quiescence(&mut self, to: Callback) {
+        self.run().when_quiet(to.into_route());
+    }
+
+    /// The callback is called after at least this time.
+    pub fn after(&mut self, time: Duration, to: Callback) {
+        self.run().timers.set(self.now() + time, to.into_route());
+    }
+
+    /// In an async entry: waits for at least this time.
+    pub fn sleep(&mut self, time: Duration) -> Pause {
+        Pause(time)
+    }
+
+    /// The callback is called, once, when this PE has no other message to run.
+    pub fn when_idle(&mut self, to: Callback) {
+        self.run().timers.when_idle(to.into_route());
+    }
+
+    /// Moves this object to a PE when the entry returns. Messages on their way follow it.
+    ///
+    /// # Panics
+    /// If there is no such PE, or if the object is a member of a group, which belongs to its PE.
+    pub fn migrate_to(&mut self, pe: PeId) {
+        self.run().check_pe(Some(pe));
+        let kind = C::KIND;
+        assert!(
+            !matches!(kind, crate::chare::Kind::Group | crate::chare::Kind::NodeGroup),
+            "a member of a group belongs to its PE and does not migrate"
+        );
+        self.head().extras(|extras| extras.destination = pe);
+        self.head().set(flag::MIGRATE);
+    }
+
+    /// Removes this object when the entry returns.
+    pub fn destroy(&mut self) {
+        self.head().set(flag::DESTROY);
+    }
+
+    /// Ends the job, successfully. Messages on their way are dropped.
+    pub fn exit(&mut self) {
+        self.exit_with(0);
+    }
+
+    /// Ends the job with an exit status of 0 to 255.
+    pub fn exit_with(&mut self, status: u8) {
+        self.run().node.job.end(status.into(), None);
+    }
+
+    /// Ends the job with an error message and status 1.
+    pub fn fail(&mut self, why: impl fmt::Display) {
+        self.run().node.job.end(1, Some(why.to_string()));
+    }
+
+    /// The program's output: `writeln!(cx.output(), "…")`. Lines of different PEs are not mixed. With fault tolerance
+    /// on, a line is held back until no rollback can repeat it.
+    pub fn output(&mut self) -> Output {
+        Output(self.run().node.job.clone())
+    }
+
+    /// Makes a value readable everywhere: read-only, one copy a node.
+    pub fn share<T: Value + Sync>(&mut self, value: T) -> Shared<T> {
+        self.run().share(value)
+    }
+
+    /// Time since the job started, by the runtime's clock.
+    pub fn now(&self) -> Duration {
+        self.run().clock.now()
+    }
+
+    /// This object's own random numbers, seeded by `--seed` and its name: the same in every run.
+    pub fn rng<R>(&mut self, draw: impl FnOnce(&mut Rng) -> R) -> R {
+        let (seed, id) = (self.run().node.config.seed, self.head().id());
+        self.head().extras(|extras| draw(extras.rng.get_or_insert_with(|| Rng::of_object(seed, id))))
+    }
+
+    /// A result of the program, for `--report`.
+    pub fn result(&mut self, name: &str, value: impl Into<ResultValue>) {
+        self.run().node.job.record(name, value.into());
+    }
+
+    /// The program finished its step `step` (counted from 1): for `--progress` and `--report`.
+    pub fn step(&mut self, step: u64) {
+        self.run().node.job.step(step);
+    }
+
+    /// How many steps there will be, if the program knows: for `--progress`.
+    pub fn expect_steps(&mut self, steps: u64) {
+        self.run().node.job.expected_steps.store(steps, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+impl Pe {
+    /// Tells the receiver when nothing is in flight.
+    pub(crate) fn when_quiet(&self, to: Route) {
+        self.tell(0, crate::message::control::PeMessage::WhenQuiet(to));
+    }
+}
+
+/// The program's output, from [`Cx::output`].
+pub struct Output(Arc<Job>);
+
+impl Output {
+    /// What `write!` and `writeln!` call. It returns nothing: whether output can be written is the runtime's concern.
+    pub fn write_fmt(&mut self, args: fmt::Arguments<'_>) {
+        self.0.output.print(&args.to_string());
+    }
+}

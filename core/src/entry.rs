@@ -1,0 +1,229 @@
+//! Entry methods as values, and the tables by which the runtime calls them without knowing their types.
+//!
+//! A chare's `#[chare]` block implements [`Invoke<N>`] for its `N`th entry; [`EntryInfo::of`] turns that into a row
+//! of plain function pointers. The pairing of an entry with its argument type is fixed here, by the compiler, so
+//! the message path can move arguments as raw bytes.
+
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use crate::chare::Chare;
+use crate::cx::Cx;
+use crate::message::cell::{ArgsCell, Words};
+use crate::message::envelope::Extra;
+use crate::object::{Head, Object};
+use crate::pe::Pe;
+use crate::pup::{Packer, PupError, Unpacker};
+
+/// An entry method as a value: `Block::ghost`. `A` is the tuple of its arguments, `R` what it returns.
+pub struct Entry<C, A, R = ()> {
+    pub(crate) number: u16,
+    types: PhantomData<fn(C, A) -> R>,
+}
+
+impl<C, A, R> Entry<C, A, R> {
+    #[doc(hidden)]
+    pub const fn of<const N: usize>() -> Self
+    where
+        C: Invoke<N, Args = A, Output = R>,
+    {
+        Entry { number: N as u16, types: PhantomData }
+    }
+}
+
+impl<C, A, R> Clone for Entry<C, A, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C, A, R> Copy for Entry<C, A, R> {}
+
+/// The arguments of an entry as one value: `()`, the argument itself, or the tuple of them.
+pub trait Args: Send + 'static {
+    /// What a callback to such an entry takes.
+    type Value;
+}
+
+impl Args for () {
+    type Value = ();
+}
+
+impl<A: Send + 'static> Args for (A,) {
+    type Value = A;
+}
+
+macro_rules! args_of_tuples {
+    ($(($($a:ident)+))*) => { $(
+        impl<$($a: Send + 'static),+> Args for ($($a,)+) {
+            type Value = ($($a,)+);
+        }
+    )* };
+}
+args_of_tuples!((A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H));
+
+/// What `#[entry(…)]` said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryOptions {
+    /// Of every message to this entry that says nothing else; smaller is more urgent, 0 is the default.
+    pub priority: i32,
+    /// Goes before everything that waits, whatever its priority.
+    pub expedited: bool,
+}
+
+impl EntryOptions {
+    /// An entry without options.
+    pub const fn new() -> Self {
+        EntryOptions { priority: 0, expedited: false }
+    }
+
+    /// With a default priority.
+    pub const fn priority(self, priority: i32) -> Self {
+        EntryOptions { priority, ..self }
+    }
+
+    /// With messages that wait for nothing.
+    pub const fn expedited(self) -> Self {
+        EntryOptions { expedited: true, ..self }
+    }
+}
+
+impl Default for EntryOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// One exported entry, by its number in declaration order: everything the runtime knows of it.
+#[doc(hidden)]
+pub trait Invoke<const N: usize>: Chare {
+    type Args: Args;
+    type Output: 'static;
+    const NAME: &'static str;
+    const OPTIONS: EntryOptions;
+    fn invoke(&mut self, flows: &mut Self::Flows, cx: &mut Cx<Self>, args: Self::Args);
+    fn pack(args: &Self::Args, p: &mut Packer);
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self::Args, PupError>;
+}
+
+/// One `#[init]`, likewise.
+#[doc(hidden)]
+pub trait Construct<const N: usize>: Chare {
+    type Args: Args;
+    const NAME: &'static str;
+    fn construct(cx: &mut Cx<Self>, args: Self::Args) -> Self;
+    fn pack(args: &Self::Args, p: &mut Packer);
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self::Args, PupError>;
+}
+
+/// How arguments are kept in a message, without their type. Every function takes the message's argument words.
+pub(crate) struct ArgsInfo {
+    /// Bytes that have to be copied when the message is; the arguments themselves, or a pointer to them.
+    pub(crate) size: u8,
+    pub(crate) pack: unsafe fn(&Words, &mut Packer),
+    pub(crate) unpack: fn(&mut Unpacker<'_>) -> Result<Words, PupError>,
+    pub(crate) drop: unsafe fn(&mut Words),
+}
+
+/// One row of a chare's table of entries.
+#[doc(hidden)]
+pub struct EntryInfo {
+    pub(crate) name: &'static str,
+    pub(crate) number: u16,
+    /// The chare type it belongs to, which guards against a message for an object of another type.
+    pub(crate) chare: u64,
+    pub(crate) options: EntryOptions,
+    pub(crate) args: ArgsInfo,
+    /// # Safety
+    /// `Head` is that of a live object of the entry's chare type which nobody else borrows, and the words hold
+    /// this entry's arguments, which are moved out.
+    pub(crate) invoke: unsafe fn(NonNull<Head>, &Pe, &mut Option<Box<Extra>>, &mut Words),
+}
+
+impl EntryInfo {
+    #[doc(hidden)]
+    pub const fn of<C: Invoke<N>, const N: usize>() -> Self {
+        EntryInfo {
+            name: C::NAME,
+            number: N as u16,
+            chare: C::KEY,
+            options: C::OPTIONS,
+            args: ArgsInfo {
+                size: ArgsCell::<C::Args>::SIZE,
+                // SAFETY: the caller's promise that the words hold this entry's arguments.
+                pack: |words, p| C::pack(unsafe { ArgsCell::<C::Args>::borrow(words) }, p),
+                unpack: |u| C::unpack(u).map(ArgsCell::<C::Args>::store),
+                // SAFETY: as above; the caller does not use the words again.
+                drop: |words| drop(unsafe { ArgsCell::<C::Args>::take(words) }),
+            },
+            invoke: invoke::<C, N>,
+        }
+    }
+}
+
+unsafe fn invoke<C: Invoke<N>, const N: usize>(
+    head: NonNull<Head>,
+    pe: &Pe,
+    extra: &mut Option<Box<Extra>>,
+    words: &mut Words,
+) {
+    // SAFETY: the words hold this entry's arguments (promise of `EntryInfo::invoke`).
+    let args = unsafe { ArgsCell::<C::Args>::take(words) };
+    let mut cx = Cx::<C>::new(pe, head, extra.take().and_then(|extra| extra.reply));
+    // SAFETY: the object is a live `C` that nobody else borrows (same promise).
+    let (state, flows) = unsafe { Object::<C>::parts(head) };
+    state.invoke(flows, &mut cx, args);
+}
+
+/// One row of a chare's table of `#[init]`s.
+#[doc(hidden)]
+pub struct InitInfo {
+    pub(crate) name: &'static str,
+    pub(crate) number: u16,
+    pub(crate) chare: u64,
+    pub(crate) args: ArgsInfo,
+    /// # Safety
+    /// `Head` is that of an object of the `#[init]`'s chare type, allocated and not constructed yet; the words hold
+    /// the arguments, which are moved out.
+    pub(crate) construct: unsafe fn(NonNull<Head>, &Pe, &mut Words),
+}
+
+impl InitInfo {
+    #[doc(hidden)]
+    pub const fn of<C: Construct<N>, const N: usize>() -> Self {
+        InitInfo {
+            name: C::NAME,
+            number: N as u16,
+            chare: C::KEY,
+            args: ArgsInfo {
+                size: ArgsCell::<C::Args>::SIZE,
+                // SAFETY: the caller's promise that the words hold this `#[init]`'s arguments.
+                pack: |words, p| C::pack(unsafe { ArgsCell::<C::Args>::borrow(words) }, p),
+                unpack: |u| C::unpack(u).map(ArgsCell::<C::Args>::store),
+                // SAFETY: as above; the caller does not use the words again.
+                drop: |words| drop(unsafe { ArgsCell::<C::Args>::take(words) }),
+            },
+            construct: construct::<C, N>,
+        }
+    }
+}
+
+unsafe fn construct<C: Construct<N>, const N: usize>(head: NonNull<Head>, pe: &Pe, words: &mut Words) {
+    // SAFETY: the words hold this `#[init]`'s arguments (promise of `InitInfo::construct`).
+    let args = unsafe { ArgsCell::<C::Args>::take(words) };
+    let state = C::construct(&mut Cx::<C>::new(pe, head, None), args);
+    // SAFETY: the object is a `C` without a state yet (same promise).
+    unsafe { Object::<C>::initialise(head, state, C::Flows::default()) };
+}
+
+/// Packs arguments that are not in a message.
+pub(crate) fn pack_args<A>(info: &ArgsInfo, args: A) -> bytes::Bytes {
+    let mut packer = Packer::new(crate::pup::Purpose::Message);
+    let mut words = ArgsCell::store(args);
+    // SAFETY: stored just above; the callers pass the info of the entry, or `#[init]`, that takes an `A`. Dropped once.
+    unsafe {
+        (info.pack)(&words, &mut packer);
+        (info.drop)(&mut words);
+    }
+    packer.finish().into()
+}

@@ -1,0 +1,82 @@
+//! Functions that a callback can call: found by name on every node.
+
+use crate::pe::Pe;
+use crate::pup::{Pup, PupError, from_bytes};
+
+/// A function that a [`Callback`](crate::callback::Callback) can call on a PE. It has no object and no state; it may
+/// use proxies. Register it with [`register_function!`](crate::register_function).
+///
+/// ```
+/// # extern crate talisman_core as talisman;
+/// use talisman::function::Function;
+///
+/// struct Tell;
+///
+/// impl Function for Tell {
+///     const NAME: &'static str = "docs::Tell";
+///     type Value = f64;
+///
+///     fn call(value: f64) {
+///         println!("the sum is {value}");
+///     }
+/// }
+///
+/// talisman::register_function!(Tell);
+/// # fn main() {}
+/// ```
+pub trait Function: 'static {
+    /// Its name on the wire, unlike any other function's.
+    const NAME: &'static str;
+    /// Its argument.
+    type Value: Pup;
+
+    /// Does it.
+    fn call(value: Self::Value);
+
+    #[doc(hidden)]
+    const KEY: u64 = crate::pup::key(Self::NAME);
+}
+
+/// One line of the registry of functions.
+#[doc(hidden)]
+pub struct FunctionEntry {
+    key: u64,
+    name: &'static str,
+    call: fn(&[u8]) -> Result<(), PupError>,
+}
+
+impl FunctionEntry {
+    #[doc(hidden)]
+    pub const fn of<F: Function>() -> Self {
+        FunctionEntry { key: F::KEY, name: F::NAME, call: |value| from_bytes(value).map(F::call) }
+    }
+}
+
+inventory::collect!(FunctionEntry);
+
+/// Registers a type with `impl Function`, so that callbacks find it on every node.
+#[macro_export]
+macro_rules! register_function {
+    ($function:ty) => {
+        $crate::inventory::submit! { $crate::function::FunctionEntry::of::<$function>() }
+    };
+}
+
+/// Two functions of one name: the first of their names that is taken twice.
+pub(crate) fn clash() -> Option<&'static str> {
+    let mut all: Vec<_> = inventory::iter::<FunctionEntry>().map(|entry| (entry.key, entry.name)).collect();
+    all.sort_unstable();
+    all.windows(2).find(|two| two[0].0 == two[1].0).map(|two| two[0].1)
+}
+
+impl Pe {
+    pub(crate) fn on_function(&self, id: u64, value: &[u8]) {
+        let Some(entry) = inventory::iter::<FunctionEntry>().find(|entry| entry.key == id) else {
+            let message = format!("a callback calls a function that is not registered ({id:#x}): add `talisman::register_function!(…)`");
+            return self.node.job.end(1, Some(message));
+        };
+        if let Err(error) = (entry.call)(value) {
+            self.node.job.end(1, Some(format!("the argument of `{}` cannot be read: {error}", entry.name)));
+        }
+    }
+}

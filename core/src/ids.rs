@@ -1,0 +1,73 @@
+//! The names of things: processing elements, collections, sections, objects.
+
+use std::fmt;
+
+use crate::pup::Pup;
+
+/// A processing element (PE): one scheduler thread of one node. PEs are numbered through the whole job;
+/// node `n` of a job with `p` PEs a node has the PEs `n * p .. (n + 1) * p`.
+pub type PeId = u32;
+
+/// A collection of chares: an array, a group, a nodegroup, or all singleton chares of one type.
+///
+/// The PE that creates a collection names it without asking anyone: its own number and a count.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Pup)]
+pub struct CollectionId {
+    /// The PE that created it, which is the root of its trees too; [`CollectionId::SINGLES`] for singletons.
+    pub(crate) creator: PeId,
+    /// Which of that PE's collections; for singletons, which chare type of the registry.
+    pub(crate) serial: u32,
+}
+
+impl CollectionId {
+    /// In place of a creator: the collection of all singleton chares of a type.
+    pub(crate) const SINGLES: PeId = PeId::MAX;
+
+    /// The singletons of the `serial`th registered chare type.
+    pub(crate) fn singles(serial: u32) -> Self {
+        CollectionId { creator: Self::SINGLES, serial }
+    }
+
+    pub(crate) fn is_singles(self) -> bool {
+        self.creator == Self::SINGLES
+    }
+}
+
+impl fmt::Debug for CollectionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "c{}.{}", self.creator, self.serial)
+    }
+}
+
+/// One chare: its collection and its index there, as order-preserving bits
+/// ([`ArrayIndex::to_bits`](crate::index::ArrayIndex::to_bits)).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Pup)]
+pub struct ObjId {
+    /// Where it belongs.
+    pub collection: CollectionId,
+    /// Which one it is.
+    pub index: u128,
+}
+
+impl fmt::Debug for ObjId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}[{:x}]", self.collection, self.index)
+    }
+}
+
+/// A part of a collection with a multicast and reductions of its own. Named like a collection.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Pup)]
+pub struct SectionId {
+    pub(crate) creator: PeId,
+    pub(crate) serial: u32,
+}
+
+/// The index of a singleton chare: the PE it was created for, the PE that named it, and a count there.
+pub(crate) fn single_index(home: PeId, creator: PeId, serial: u64) -> u128 {
+    (home as u128) << 96 | (creator as u128) << 64 | serial as u128
+}
+
+/// The home of a singleton chare, from its index.
+pub(crate) fn single_home(index: u128) -> PeId {
+    (index >> 96) as PeId
+}

@@ -1,0 +1,29 @@
+//! Starting and ending a program: its command line, its output, its report, and the signals that end it early.
+//!
+//! Nothing here knows what a chare is. The files stand beside each other and are put together by the runtime:
+//!
+//! | file | is |
+//! |---|---|
+//! | [`options`] | [`RunArgs`], the options every program has, and what is wrong with impossible ones |
+//! | [`command_line`] | the program's own `clap` options and the runtime's, read together |
+//! | [`output`] | whole lines to standard output, or into a test |
+//! | [`progress`] | the bar or the occasional line of `--progress` |
+//! | [`report`] | the JSON file of `--report` |
+//! | [`interrupt`] | what a first and a second Ctrl-C do |
+//! | [`exit`] | exit statuses and their meaning |
+
+pub mod command_line;
+pub mod exit;
+pub mod interrupt;
+pub mod options;
+pub mod output;
+pub mod progress;
+pub mod report;
+
+pub use command_line::{Program, ProgramArgs};
+pub use exit::ExitStatus;
+pub use interrupt::{Interrupts, Signal};
+pub use options::RunArgs;
+pub use output::Output;
+pub use progress::Progress;
+pub use report::{Report, ResultValue, Results};

@@ -1,0 +1,290 @@
+//! The options every Talisman program has.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::thread;
+
+use clap::builder::FalseyValueParser;
+
+/// Most PEs a node may have: far above any machine's cores, so more is a slip of the finger.
+pub const PES_MAX: u32 = 4096;
+
+/// Most nodes a job may have.
+pub const NODES_MAX: u32 = 65_536;
+
+/// Most PEs of a whole job; each costs memory even if it does nothing.
+pub const PES_IN_ALL_MAX: u64 = 1 << 20;
+
+/// PEs per simulated node when `--pes` is not given: fixed, so that a seed means the same run on every machine.
+pub const PES_SIMULATED: u32 = 2;
+
+/// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
+/// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
+pub(super) const IDS: [&str; 8] = [
+    "talisman-nodes",
+    "talisman-pes",
+    "talisman-seed",
+    "talisman-report",
+    "talisman-progress",
+    "talisman-simulate",
+    "talisman-pack-all",
+    "talisman-repack",
+];
+
+// `clap` takes a doc comment on this struct for the help text of the program it is flattened into, so only
+// rustdoc is shown one.
+#[cfg_attr(
+    doc,
+    doc = "The options every Talisman program has, under the heading \"Runtime options\" of its `--help`.
+
+They are added to a program's own automatically; a program that wants to read them flattens this struct into
+its own arguments with `#[command(flatten)]`, and they are not added twice. Every option also has an environment
+variable, `--pes` for example `TALISMAN_PES`; the command line wins over it.
+
+In code, start from the defaults:
+
+```
+use talisman_core::launch::RunArgs;
+
+let run = RunArgs { pes: Some(2), ..RunArgs::default() };
+assert_eq!((run.pes_per_node(), run.seed), (2, 0));
+assert!(RunArgs { pes: Some(0), ..RunArgs::default() }.validate().is_err());
+```"
+)]
+#[allow(missing_docs, reason = "a doc comment would become the program's help text, see above")]
+#[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
+#[command(next_help_heading = "Runtime options")]
+#[group(skip)]
+pub struct RunArgs {
+    /// Nodes (processes) of the job; for now more than one needs --simulate
+    #[arg(id = "talisman-nodes", long = "nodes", env = "TALISMAN_NODES", hide_env_values = true)]
+    #[arg(value_name = "N", default_value_t = 1)]
+    pub nodes: u32,
+
+    /// PEs (scheduler threads) per node [default: one per core this process may use; 2 with --simulate]
+    #[arg(id = "talisman-pes", long = "pes", env = "TALISMAN_PES", hide_env_values = true)]
+    #[arg(value_name = "P")]
+    pub pes: Option<u32>,
+
+    /// Where all random numbers start: the same seed gives the objects the same numbers in every run
+    #[arg(id = "talisman-seed", long = "seed", env = "TALISMAN_SEED", hide_env_values = true)]
+    #[arg(value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Write what happened (results, times, message counts) to this file, as JSON
+    #[arg(id = "talisman-report", long = "report", env = "TALISMAN_REPORT", hide_env_values = true)]
+    #[arg(value_name = "FILE.json")]
+    pub report: Option<PathBuf>,
+
+    /// Show on standard error how many steps are done, and how fast they go
+    #[arg(id = "talisman-progress", long = "progress", env = "TALISMAN_PROGRESS", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub progress: bool,
+
+    /// Run the whole job, all nodes and PEs, in one thread on a simulated clock and network; --seed decides
+    /// every choice, and a hash of all events is printed at the end: equal seeds, equal hashes
+    #[arg(id = "talisman-simulate", long = "simulate", env = "TALISMAN_SIMULATE", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub simulate: bool,
+
+    /// For testing: pack every message, also those that stay within a node
+    #[arg(id = "talisman-pack-all", long = "pack-all", env = "TALISMAN_PACK_ALL", hide = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub pack_all: bool,
+
+    /// For testing: pack and unpack each object after every message
+    #[arg(id = "talisman-repack", long = "repack", env = "TALISMAN_REPACK", hide = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub repack: bool,
+}
+
+impl RunArgs {
+    /// Checks the options against each other and against what exists so far.
+    ///
+    /// # Errors
+    /// The first option that cannot be, with what to write instead.
+    pub fn validate(&self) -> Result<(), OptionsError> {
+        self.validate_pes()?;
+        self.validate_nodes()?;
+        self.validate_pes_in_all()?;
+        self.validate_report()
+    }
+
+    /// PEs per node: `--pes`, otherwise the cores this process may use ([`PES_SIMULATED`] in simulation).
+    pub fn pes_per_node(&self) -> u32 {
+        let default = || if self.simulate { PES_SIMULATED } else { available_cores() };
+        self.pes.unwrap_or_else(default)
+    }
+
+    fn validate_pes(&self) -> Result<(), OptionsError> {
+        match self.pes {
+            Some(0) => Err(OptionsError::NoPes),
+            Some(pes) if pes > PES_MAX => Err(OptionsError::TooManyPes { pes }),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_nodes(&self) -> Result<(), OptionsError> {
+        match self.nodes {
+            0 => Err(OptionsError::NoNodes),
+            nodes if nodes > NODES_MAX => Err(OptionsError::TooManyNodes { nodes }),
+            nodes if nodes > 1 && !self.simulate => Err(OptionsError::NodesNeedSimulation { nodes }),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_pes_in_all(&self) -> Result<(), OptionsError> {
+        let (nodes, pes) = (self.nodes, self.pes_per_node());
+        let in_all = u64::from(nodes) * u64::from(pes);
+        if in_all > PES_IN_ALL_MAX { Err(OptionsError::TooManyPesInAll { nodes, pes }) } else { Ok(()) }
+    }
+
+    /// A report that cannot be written is said before hours of computing, not after.
+    fn validate_report(&self) -> Result<(), OptionsError> {
+        let Some(file) = &self.report else { return Ok(()) };
+        let folder = match file.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        if file.is_dir() || file.file_name().is_none() {
+            return Err(OptionsError::ReportIsNoFile { file: file.clone() });
+        }
+        if !folder.is_dir() {
+            return Err(OptionsError::NoReportFolder { file: file.clone(), folder });
+        }
+        Ok(())
+    }
+}
+
+impl Default for RunArgs {
+    fn default() -> Self {
+        RunArgs {
+            nodes: 1,
+            pes: None,
+            seed: 0,
+            report: None,
+            progress: false,
+            simulate: false,
+            pack_all: false,
+            repack: false,
+        }
+    }
+}
+
+/// Cores this process may use: its affinity mask and the quota of its control group count, not only the machine.
+fn available_cores() -> u32 {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    u32::try_from(cores).unwrap_or(PES_MAX).min(PES_MAX)
+}
+
+/// Runtime options that cannot be; each is a usage error (status 2).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// `--pes 0`.
+    #[error("--pes 0: a node needs at least one PE (scheduler thread); leave --pes out for one per core")]
+    NoPes,
+    /// More than [`PES_MAX`] PEs in a node.
+    #[error("--pes {pes}: a node has at most {PES_MAX} PEs (scheduler threads); one per core is usual")]
+    TooManyPes {
+        /// What was asked for.
+        pes: u32,
+    },
+    /// `--nodes 0`.
+    #[error("--nodes 0: a job has at least one node; leave --nodes out for one")]
+    NoNodes,
+    /// More than [`NODES_MAX`] nodes.
+    #[error("--nodes {nodes}: a job has at most {NODES_MAX} nodes")]
+    TooManyNodes {
+        /// What was asked for.
+        nodes: u32,
+    },
+    /// More than [`PES_IN_ALL_MAX`] PEs in the job.
+    #[error("--nodes {nodes} --pes {pes}: a job has at most {PES_IN_ALL_MAX} PEs in all")]
+    TooManyPesInAll {
+        /// Nodes asked for.
+        nodes: u32,
+        /// PEs of each.
+        pes: u32,
+    },
+    /// Several nodes outside simulation, which this version cannot start.
+    #[error(
+        "--nodes {nodes}: this version runs several nodes only in simulation; \
+         add --simulate, or use --pes for more threads in one process"
+    )]
+    NodesNeedSimulation {
+        /// What was asked for.
+        nodes: u32,
+    },
+    /// `--report` names a folder.
+    #[error("--report {}: this is a folder; name a file in it", file.display())]
+    ReportIsNoFile {
+        /// The path given.
+        file: PathBuf,
+    },
+    /// `--report` names a file in a folder that does not exist.
+    #[error("--report {}: there is no folder {}; create it first", file.display(), folder.display())]
+    NoReportFolder {
+        /// The path given.
+        file: PathBuf,
+        /// The folder that is missing.
+        folder: PathBuf,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_valid_and_use_the_cores() {
+        let args = RunArgs::default();
+        assert_eq!(args.validate(), Ok(()));
+        assert_eq!(args.pes_per_node(), available_cores());
+        assert!(args.pes_per_node() >= 1);
+    }
+
+    #[test]
+    fn given_pes_win_and_simulation_has_a_fixed_default() {
+        assert_eq!(RunArgs { pes: Some(7), ..RunArgs::default() }.pes_per_node(), 7);
+        assert_eq!(RunArgs { simulate: true, ..RunArgs::default() }.pes_per_node(), PES_SIMULATED);
+    }
+
+    #[test]
+    fn impossible_pes_are_refused() {
+        let with = |pes| RunArgs { pes: Some(pes), ..RunArgs::default() }.validate();
+        assert_eq!(with(0), Err(OptionsError::NoPes));
+        assert_eq!(with(PES_MAX), Ok(()));
+        assert_eq!(with(PES_MAX + 1), Err(OptionsError::TooManyPes { pes: PES_MAX + 1 }));
+    }
+
+    #[test]
+    fn several_nodes_need_simulation() {
+        let with = |nodes, simulate| RunArgs { nodes, simulate, ..RunArgs::default() }.validate();
+        assert_eq!(with(0, true), Err(OptionsError::NoNodes));
+        assert_eq!(with(2, false), Err(OptionsError::NodesNeedSimulation { nodes: 2 }));
+        assert_eq!(with(2, true), Ok(()));
+        assert_eq!(with(NODES_MAX + 1, true), Err(OptionsError::TooManyNodes { nodes: NODES_MAX + 1 }));
+    }
+
+    #[test]
+    fn a_job_has_a_limit_of_pes_in_all() {
+        let with =
+            |nodes, pes| RunArgs { nodes, pes: Some(pes), simulate: true, ..RunArgs::default() }.validate();
+        assert_eq!(with(256, PES_MAX), Ok(()));
+        assert_eq!(with(257, PES_MAX), Err(OptionsError::TooManyPesInAll { nodes: 257, pes: PES_MAX }));
+        assert_eq!(with(NODES_MAX, 16), Ok(()));
+    }
+
+    #[test]
+    fn a_report_that_cannot_be_written_is_said_at_the_start() {
+        let with = |file: PathBuf| RunArgs { report: Some(file), ..RunArgs::default() }.validate();
+        let here = std::env::temp_dir();
+        assert_eq!(with(PathBuf::from("report.json")), Ok(()));
+        assert_eq!(with(here.join("report.json")), Ok(()));
+        assert_eq!(with(here.clone()), Err(OptionsError::ReportIsNoFile { file: here.clone() }));
+        let folder = here.join("talisman-no-such-folder");
+        let file = folder.join("report.json");
+        assert_eq!(with(file.clone()), Err(OptionsError::NoReportFolder { file, folder }));
+    }
+}

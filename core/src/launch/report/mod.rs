@@ -1,0 +1,153 @@
+//! `--report FILE.json`: what happened, for scripts.
+//!
+//! The names in the file are fixed; later versions add to them and take none away. All times are in seconds.
+//!
+//! ```json
+//! {
+//!   "program": "jacobi3d", "nodes": 1, "pes": 2, "wall_s": 1.5, "steps": 100,
+//!   "results": {"sum": 3.25, "iterations": 100},
+//!   "messages": {"local": 10, "between_pes": 5, "between_nodes": 0, "bytes_between_nodes": 0},
+//!   "pe": [{"busy_s": 1.2, "idle_s": 0.3}, {"busy_s": 1.1, "idle_s": 0.4}],
+//!   "failures": [], "checkpoints": [], "balancing": []
+//! }
+//! ```
+//!
+//! Floating-point values have enough digits to read back the same bits. JSON has no others than finite ones, so
+//! these are the texts `"NaN"`, `"inf"` and `"-inf"`.
+
+mod file;
+mod value;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+pub use file::ReportError;
+pub use value::{ResultValue, Results};
+
+/// What happened in a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The program's name.
+    pub program: String,
+    /// Nodes (processes) of the job.
+    pub nodes: u32,
+    /// PEs (scheduler threads) per node.
+    pub pes: u32,
+    /// Time from the job's start to its end, on the wall's clock (the simulated one in simulation).
+    pub wall_s: f64,
+    /// Steps the program has reported as done.
+    pub steps: u64,
+    /// The program's own results.
+    pub results: Results,
+    /// Messages by how far they went.
+    pub messages: MessageCounts,
+    /// What each PE did, the PEs of node 0 first.
+    pub pe: Vec<PeTimes>,
+    /// Nodes that died. Always empty until the runtime survives one.
+    pub failures: Vec<serde_json::Value>,
+    /// Checkpoints taken. Always empty until the runtime takes some.
+    pub checkpoints: Vec<serde_json::Value>,
+    /// Rounds of load balancing. Always empty until the runtime balances.
+    pub balancing: Vec<serde_json::Value>,
+}
+
+/// Messages to entry methods, by how far they went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageCounts {
+    /// To an object on the same PE.
+    pub local: u64,
+    /// To another PE of the same node.
+    pub between_pes: u64,
+    /// To another node.
+    pub between_nodes: u64,
+    /// Bytes of those to other nodes, headers included.
+    pub bytes_between_nodes: u64,
+}
+
+/// How one PE spent the job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PeTimes {
+    /// Seconds in entry methods and in the runtime on their behalf.
+    pub busy_s: f64,
+    /// Seconds without work.
+    pub idle_s: f64,
+}
+
+impl Report {
+    /// Writes the report, all of it or nothing: a reader never sees half a file.
+    ///
+    /// # Errors
+    /// The file cannot be written; the error names it and the reason.
+    pub fn write(&self, path: &Path) -> Result<(), ReportError> {
+        file::write(path, &self.to_json())
+    }
+
+    /// The report as JSON text, one line per entry.
+    pub fn to_json(&self) -> String {
+        let mut text =
+            serde_json::to_string_pretty(self).expect("a report has text keys only and plain values");
+        text.push('\n');
+        text
+    }
+
+    /// Reads a report back.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no report; the error names it and the reason.
+    pub fn read(path: &Path) -> Result<Report, ReportError> {
+        serde_json::from_str(&file::read(path)?).map_err(|source| ReportError::no_report(path, source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        let mut results = Results::default();
+        results.set("sum", 0.1 + 0.2);
+        results.set("atoms", 23_558_u64);
+        Report {
+            program: "leanmd".into(),
+            nodes: 1,
+            pes: 2,
+            wall_s: 1.5,
+            steps: 100,
+            results,
+            messages: MessageCounts { local: 1, between_pes: 2, ..MessageCounts::default() },
+            pe: vec![PeTimes { busy_s: 1.25, idle_s: 0.25 }; 2],
+            ..Report::default()
+        }
+    }
+
+    #[test]
+    fn the_names_in_the_file_are_fixed() {
+        let expected = r#"{"program":"leanmd","nodes":1,"pes":2,"wall_s":1.5,"steps":100,
+            "results":{"sum":0.30000000000000004,"atoms":23558},
+            "messages":{"local":1,"between_pes":2,"between_nodes":0,"bytes_between_nodes":0},
+            "pe":[{"busy_s":1.25,"idle_s":0.25},{"busy_s":1.25,"idle_s":0.25}],
+            "failures":[],"checkpoints":[],"balancing":[]}"#;
+        let without_space = |text: &str| text.split_whitespace().collect::<String>();
+        assert_eq!(without_space(&report().to_json()), without_space(expected));
+    }
+
+    #[test]
+    fn a_report_is_read_back_as_it_was_written() {
+        let path = std::env::temp_dir().join(format!("talisman-report-{}.json", std::process::id()));
+        report().write(&path).unwrap();
+        assert_eq!(Report::read(&path).unwrap(), report());
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_report_is_refused_with_its_name() {
+        let path = std::env::temp_dir().join(format!("talisman-no-report-{}.json", std::process::id()));
+        for text in ["", "{", "[1]", r#"{"program": 3}"#] {
+            std::fs::write(&path, text).unwrap();
+            let error = Report::read(&path).unwrap_err().to_string();
+            assert!(error.contains("talisman-no-report"), "{error}");
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+}

@@ -1,0 +1,97 @@
+//! Messages that the runtime itself writes: packed ones for objects, and those from PE to PE.
+
+use bytes::Bytes;
+
+use crate::route::Route;
+use crate::collection::description::Description;
+use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::migrate::Luggage;
+use crate::object::Travel;
+use crate::pup::Pup;
+use crate::quiescence::Wave;
+use crate::reduction::Contribution;
+
+/// A packed message for an object; it finds its receiver like any other.
+#[derive(Debug, Pup)]
+pub(crate) enum ObjectMessage {
+    /// An entry, by number, with its packed arguments.
+    Invoke { entry: u16, args: Bytes },
+    /// An element to be made by an `#[init]`, by number.
+    Create { init: u16, args: Bytes },
+    /// The answer that an async entry waits for.
+    Reply { wait: u64, value: Bytes },
+    /// A broadcast that passed the object while it moved.
+    Missed { number: u32, cast: Cast },
+    /// Finds out where the object is now, along the old way: what was sent before has then arrived.
+    Marker { asker: PeId },
+}
+
+/// What a broadcast brings to each element.
+#[derive(Clone, Debug, Pup)]
+pub(crate) struct Cast {
+    pub(crate) call: CastCall,
+    pub(crate) args: Bytes,
+    /// The reduction of the answers: the reducer's id, and who gets the result.
+    pub(crate) collect: Option<(u64, Route)>,
+}
+
+/// The call in a broadcast.
+#[derive(Clone, Copy, Debug, Pup)]
+pub(crate) enum CastCall {
+    /// An entry, by number.
+    Entry(u16),
+    /// The answer that async entries wait for, by their wait.
+    Reply(u64),
+}
+
+/// A message from PE to PE.
+#[derive(Debug, Pup)]
+pub(crate) enum PeMessage {
+    /// A collection exists. Travels down the tree of its creator.
+    NewCollection(Box<Description>),
+    /// To the root of a collection: a broadcast to be numbered.
+    CastRequest { collection: CollectionId, cast: Cast },
+    /// A numbered broadcast, down the tree.
+    Cast { collection: CollectionId, number: u32, cast: Cast },
+    /// To the root of a section: a multicast.
+    SectionRequest { collection: CollectionId, section: SectionId, cast: Cast },
+    /// A multicast to the members that the root believes on this PE.
+    SectionCast { collection: CollectionId, section: SectionId, number: u32, members: Vec<u128>, cast: Cast },
+    /// A part of a reduction, up the tree.
+    Contribution(Box<Contribution>),
+    /// To the root of a collection: an element to insert, from outside, after `done_inserting`.
+    Insert { to: ObjId, pe: Option<PeId>, init: u16, args: Bytes },
+    /// To the root of a collection: all first elements are on their way.
+    DoneInserting(CollectionId),
+    /// From the root: how many first elements were sent off, how many were made? Down the tree of the root.
+    CountInserted { collection: CollectionId, wave: u32 },
+    /// The answer, straight to the root.
+    Inserted { collection: CollectionId, wave: u32, sent: u64, made: u64 },
+    /// An element that moves here.
+    Arrive { id: ObjId, travel: Box<Travel>, luggage: Luggage },
+    /// To where it came from: it is here, and broadcasts up to this number have passed.
+    Arrived { id: ObjId, broadcasts: u32 },
+    /// To a PE that used an old place.
+    Moved { id: ObjId, pe: PeId, moves: u32 },
+    /// The answer to a marker.
+    Found { id: ObjId, pe: PeId, moves: u32 },
+    /// To the home: the element is gone.
+    Gone { id: ObjId },
+    /// A read-only value, down the tree of its creator.
+    Share { id: u64, value: Bytes },
+    /// Ask for, and answer with, the counts that show quiescence.
+    Quiescence(Wave),
+    /// To PE 0: tell this receiver when nothing is in flight.
+    WhenQuiet(Route),
+    /// Call a registered function.
+    Function { id: u64, value: Bytes },
+    /// The job ends.
+    Exit(i32),
+}
+
+impl PeMessage {
+    /// Whether quiescence waits for it.
+    pub(crate) fn is_counted(&self) -> bool {
+        !matches!(self, PeMessage::Quiescence(_) | PeMessage::Exit(_))
+    }
+}

@@ -1,0 +1,163 @@
+//! One message in memory: 128 bytes, of which 56 are for the arguments.
+
+use std::cell::Cell;
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+
+use super::cell::{WORDS, Words};
+use super::control::{ObjectMessage, PeMessage};
+use crate::route::Route;
+use crate::entry::{EntryInfo, InitInfo};
+use crate::ids::{CollectionId, ObjId, PeId};
+use crate::scheduler::priority::Priority;
+
+/// A message between objects or PEs. Two cache lines; taken from a PE's [`Pool`](super::pool::Pool).
+#[repr(C, align(64))]
+pub(crate) struct Envelope {
+    /// The next in a queue or free list.
+    pub(crate) next: Cell<*mut Envelope>,
+    pub(crate) body: Body,
+    /// The receiver's place on this PE, as the sender found it: valid while `generation` is that of the slot.
+    pub(crate) slot: u32,
+    pub(crate) generation: u32,
+    index: [u64; 2],
+    collection: CollectionId,
+    /// Where it was sent from.
+    pub(crate) from: PeId,
+    /// Came by way of another PE than its sender's.
+    pub(crate) forwarded: bool,
+    /// What few messages need.
+    pub(crate) extra: Option<Box<Extra>>,
+    pub(crate) words: Words,
+}
+
+/// What a message is for.
+#[derive(Clone, Copy)]
+pub(crate) enum Body {
+    /// An entry, with its arguments in the words.
+    Invoke(&'static EntryInfo),
+    /// An element to be made, with the arguments of its `#[init]` in the words.
+    Create(&'static InitInfo),
+    /// Something else for an object: the words hold a `Box<ObjectMessage>`.
+    Object,
+    /// For a PE itself: the words hold a `Box<PeMessage>`.
+    Pe,
+    /// Nothing: the envelope is free.
+    Empty,
+}
+
+/// What few messages need.
+#[derive(Default, Debug)]
+pub(crate) struct Extra {
+    /// Who wants the result.
+    pub(crate) reply: Option<Route>,
+    /// The priority, if it is not the default.
+    pub(crate) priority: Option<Priority>,
+    pub(crate) expedited: bool,
+    /// In an ordered collection: the sender and its sequence number for this receiver.
+    pub(crate) order: Option<(ObjId, u32)>,
+    /// Of an element to be made.
+    pub(crate) birth: Option<Birth>,
+}
+
+/// How an element comes into its collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, crate::pup::Pup)]
+pub(crate) struct Birth {
+    /// The first reduction it takes part in.
+    pub(crate) reduction: u32,
+    /// Inserted by an element of its own collection.
+    pub(crate) newborn: bool,
+    /// Counted by `done_inserting`.
+    pub(crate) counted: bool,
+}
+
+impl Envelope {
+    pub(crate) const EMPTY: Envelope = Envelope {
+        next: Cell::new(null_mut()),
+        body: Body::Empty,
+        slot: u32::MAX,
+        generation: 0,
+        index: [0; 2],
+        collection: CollectionId { creator: 0, serial: 0 },
+        from: 0,
+        forwarded: false,
+        extra: None,
+        words: [const { MaybeUninit::uninit() }; WORDS],
+    };
+
+    #[inline(always)]
+    pub(crate) fn address(&mut self, to: ObjId) {
+        self.index = [to.index as u64, (to.index >> 64) as u64];
+        self.collection = to.collection;
+    }
+
+    #[inline(always)]
+    pub(crate) fn to(&self) -> ObjId {
+        ObjId { collection: self.collection, index: self.index[0] as u128 | (self.index[1] as u128) << 64 }
+    }
+
+    pub(crate) fn put_object_message(&mut self, message: Box<ObjectMessage>) {
+        self.body = Body::Object;
+        // SAFETY: a box fits into the words, which are free.
+        unsafe { self.words.as_mut_ptr().cast::<Box<ObjectMessage>>().write(message) };
+    }
+
+    pub(crate) fn put_pe_message(&mut self, message: Box<PeMessage>) {
+        self.body = Body::Pe;
+        // SAFETY: a box fits into the words, which are free.
+        unsafe { self.words.as_mut_ptr().cast::<Box<PeMessage>>().write(message) };
+    }
+
+    /// Takes the message out; the envelope is empty then.
+    pub(crate) fn take_object_message(&mut self) -> Option<Box<ObjectMessage>> {
+        matches!(self.body, Body::Object).then(|| {
+            self.body = Body::Empty;
+            // SAFETY: `Body::Object` says that the words hold this box, and it is read once.
+            unsafe { self.words.as_ptr().cast::<Box<ObjectMessage>>().read() }
+        })
+    }
+
+    /// Takes the message out; the envelope is empty then.
+    pub(crate) fn take_pe_message(&mut self) -> Option<Box<PeMessage>> {
+        matches!(self.body, Body::Pe).then(|| {
+            self.body = Body::Empty;
+            // SAFETY: `Body::Pe` says that the words hold this box, and it is read once.
+            unsafe { self.words.as_ptr().cast::<Box<PeMessage>>().read() }
+        })
+    }
+
+    pub(crate) fn object_message(&self) -> Option<&ObjectMessage> {
+        // SAFETY: `Body::Object` says that the words hold this box.
+        matches!(self.body, Body::Object).then(|| unsafe { &**self.words.as_ptr().cast::<Box<ObjectMessage>>() })
+    }
+
+    pub(crate) fn pe_message(&self) -> Option<&PeMessage> {
+        // SAFETY: `Body::Pe` says that the words hold this box.
+        matches!(self.body, Body::Pe).then(|| unsafe { &**self.words.as_ptr().cast::<Box<PeMessage>>() })
+    }
+
+    /// Drops what it carries.
+    pub(crate) fn clear(&mut self) {
+        self.extra = None;
+        match self.body {
+            // SAFETY: the body says what the words hold; it is dropped once, since the body is empty afterwards.
+            Body::Invoke(entry) => unsafe { (entry.args.drop)(&mut self.words) },
+            // SAFETY: as above.
+            Body::Create(init) => unsafe { (init.args.drop)(&mut self.words) },
+            Body::Object => drop(self.take_object_message()),
+            Body::Pe => drop(self.take_pe_message()),
+            Body::Empty => {}
+        }
+        self.body = Body::Empty;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_envelope_is_two_cache_lines() {
+        assert_eq!((size_of::<Envelope>(), align_of::<Envelope>()), (128, 64));
+    }
+}

@@ -1,0 +1,229 @@
+//! Migration: an object leaves one PE and goes on at another, between two of its entries.
+
+use std::ptr::NonNull;
+
+use bytes::Bytes;
+
+use crate::chare::Restored;
+use crate::collection::Collection;
+use crate::ids::{ObjId, PeId};
+use crate::location::Place;
+use crate::message::control::PeMessage;
+use crate::object::{Extras, Head, InOrder, Travel, flag};
+use crate::pe::Pe;
+use crate::pup::{Packer, Pup, PupError, Purpose, Unpacker};
+use crate::registry::ChareType;
+use crate::sometimes::sometimes;
+
+/// An object on its way: within a node as it is, between nodes packed.
+#[derive(Debug)]
+pub(crate) enum Luggage {
+    Object(Moving),
+    Packed(Bytes),
+}
+
+/// An object that is in no PE's hands. Freed if it never arrives.
+#[derive(Debug)]
+pub(crate) struct Moving {
+    head: Option<NonNull<Head>>,
+    chare: &'static ChareType,
+}
+
+// SAFETY: a chare is `Send` (a bound of `Chare`), and nobody else has a pointer to one that moves.
+unsafe impl Send for Moving {}
+
+impl Moving {
+    fn take(mut self) -> NonNull<Head> {
+        self.head.take().expect("taken once, by value")
+    }
+}
+
+impl Drop for Moving {
+    fn drop(&mut self) {
+        if let Some(head) = self.head.take() {
+            // SAFETY: allocated as this type; nobody else has it.
+            unsafe { (self.chare.free)(head) };
+        }
+    }
+}
+
+impl Luggage {
+    fn pack_now(&self) -> Bytes {
+        match self {
+            Luggage::Packed(bytes) => bytes.clone(),
+            Luggage::Object(moving) => {
+                let head = moving.head.expect("not taken yet");
+                // SAFETY: a live object of this type that nobody else has.
+                unsafe { pack_object(moving.chare, head) }
+            }
+        }
+    }
+}
+
+impl Pup for Luggage {
+    const MIN_SIZE: usize = 8;
+
+    fn pack(&self, p: &mut Packer) {
+        self.pack_now().pack(p);
+    }
+
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        Ok(Luggage::Packed(Bytes::unpack(u)?))
+    }
+}
+
+/// # Safety
+/// The head is that of a live object of this type that nobody borrows.
+unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Bytes {
+    let mut packer = Packer::new(Purpose::Migration);
+    // SAFETY: the caller's promise.
+    unsafe { (chare.pack)(head, &mut packer) };
+    packer.finish().into()
+}
+
+impl Pe {
+    /// An object asked to be elsewhere.
+    pub(crate) fn migrate_out(&self, head: NonNull<Head>) {
+        // SAFETY: the object is live.
+        let object = unsafe { head.as_ref() };
+        object.clear(flag::MIGRATE);
+        let to = object.extras(|extras| extras.destination);
+        if to == self.id {
+            return;
+        }
+        let (collection, id) = (object.collection(), object.id());
+        if !collection.id.is_singles() {
+            collection.casts.depart(id, object.broadcasts.get());
+        }
+        object.moves.set(object.moves.get() + 1);
+        self.slots.remove(object.slot.get());
+        collection.count_member(-1);
+        collection.set_place(id.index, Place::At { pe: to, moves: object.moves.get() });
+        let (travel, early) = pack_up(object);
+        let luggage = self.luggage(collection.chare, head, to);
+        self.tell(to, PeMessage::Arrive { id, travel: Box::new(travel), luggage });
+        // Behind the object, on the same way.
+        early.into_iter().for_each(|envelope| self.dispatch(collection, envelope));
+    }
+
+    fn luggage(&self, chare: &'static ChareType, head: NonNull<Head>, to: PeId) -> Luggage {
+        let within = self.node.shape.node_of(to) == self.node.number;
+        let moving = Luggage::Object(Moving { head: Some(head), chare });
+        if within && !self.node.config.pack_all { moving } else { Luggage::Packed(moving.pack_now()) }
+    }
+
+    /// An object arrives.
+    pub(crate) fn on_arrive(&self, from: PeId, id: ObjId, travel: Travel, luggage: Luggage) {
+        let Some(collection) = self.collections.get(id.collection) else { return };
+        let head = match luggage {
+            Luggage::Object(moving) => moving.take(),
+            Luggage::Packed(bytes) => match self.unpack_object(collection, id.index, &bytes) {
+                Ok(head) => head,
+                Err(error) => return self.unreadable(collection, "(migration)", &error.to_string()),
+            },
+        };
+        // SAFETY: the object is live and this PE's.
+        let object = unsafe { head.as_ref() };
+        object.collection.set(NonNull::from(collection));
+        unpack_travel(object, travel);
+        let passed = collection.casts.passed();
+        if !collection.id.is_singles() {
+            self.catch_up(collection, object);
+            self.tell(from, PeMessage::Arrived { id, broadcasts: passed });
+        }
+        self.install(collection, head);
+        self.tell_restored(head);
+    }
+
+    fn unpack_object(&self, collection: &Collection, index: u128, bytes: &[u8]) -> Result<NonNull<Head>, PupError> {
+        let chare = collection.chare;
+        let head = (chare.allocate)(Head::new(index, NonNull::from(collection), 0));
+        let mut unpacker = Unpacker::new(bytes, Purpose::Migration);
+        // SAFETY: just allocated as this type, without a state.
+        let unpacked = unsafe { (chare.unpack)(head, &mut unpacker) }.and_then(|()| unpacker.finish());
+        if unpacked.is_err() {
+            // SAFETY: allocated above; nobody else has it.
+            unsafe { (chare.free)(head) };
+        }
+        unpacked.map(|()| head)
+    }
+
+    fn tell_restored(&self, head: NonNull<Head>) {
+        // SAFETY: the object is live.
+        let object = unsafe { head.as_ref() };
+        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        // SAFETY: the object is live, of this type, and runs one entry at a time.
+        unsafe { (object.collection().chare.restored)(head, self, Restored::AfterMigration) };
+        self.running.set(outer.0);
+        self.running_entry.set(outer.1);
+        if object.has(flag::AFTER) {
+            self.after_entry(head);
+        }
+    }
+
+    /// Packs an object and builds it anew in its place: what migration does, without leaving. For tests.
+    pub(crate) fn repack(&self, old: NonNull<Head>) {
+        sometimes("an object was packed and built anew");
+        // SAFETY: the object is live, and between entries.
+        let object = unsafe { old.as_ref() };
+        let collection = object.collection();
+        // SAFETY: as above.
+        let bytes = unsafe { pack_object(collection.chare, old) };
+        let new = match self.unpack_object(collection, object.index(), &bytes) {
+            Ok(new) => new,
+            Err(error) => return self.unreadable(collection, "(repacking)", &error.to_string()),
+        };
+        // SAFETY: just made.
+        unsafe { new.as_ref() }.take_over(object);
+        self.slots.replace(object.slot.get(), new);
+        // SAFETY: allocated as this type; the slot has the new one, so nothing finds the old one any more.
+        unsafe { (collection.chare.free)(old) };
+        // SAFETY: as for `tell_restored`; flags that the hook sets wait for the next entry.
+        unsafe { (collection.chare.restored)(new, self, Restored::AfterMigration) };
+    }
+}
+
+/// What moves with an object, and the messages that came too early for it.
+fn pack_up(object: &Head) -> (Travel, Vec<crate::object::NonNullEnvelope>) {
+    let mut extras = object.take_extras().unwrap_or_default();
+    let early = extras.received.values_mut().flat_map(|channel| std::mem::take(&mut channel.early).into_values());
+    let early: Vec<_> = early.collect();
+    let extras: Extras = *extras;
+    let mut sent: Vec<_> = extras.sent.into_iter().collect();
+    let mut received: Vec<_> = extras.received.into_iter().map(|(from, channel)| (from, channel.next)).collect();
+    sent.sort_unstable();
+    received.sort_unstable();
+    let travel = Travel {
+        flags: object.flags.get() & flag::TRAVELS,
+        reduction: object.reduction.get(),
+        broadcasts: object.broadcasts.get(),
+        moves: object.moves.get(),
+        messages: object.messages.get(),
+        load: object.load.get(),
+        born: extras.born,
+        rng: extras.rng,
+        sections: extras.sections,
+        sent,
+        received,
+    };
+    (travel, early)
+}
+
+fn unpack_travel(object: &Head, travel: Travel) {
+    object.flags.set(travel.flags);
+    object.reduction.set(travel.reduction);
+    object.broadcasts.set(travel.broadcasts);
+    object.moves.set(travel.moves);
+    object.messages.set(travel.messages);
+    object.load.set(travel.load);
+    let received = travel.received.into_iter().map(|(from, next)| (from, InOrder { next, ..InOrder::default() }));
+    let extras = Extras {
+        born: travel.born,
+        rng: travel.rng,
+        sections: travel.sections,
+        sent: travel.sent.into_iter().collect(),
+        received: received.collect(),
+        ..Extras::default()
+    };
+    object.put_extras((!extras.is_empty()).then(|| Box::new(extras)));
+}

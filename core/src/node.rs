@@ -1,0 +1,172 @@
+//! What the PEs of one process share, and what the nodes of one job share in this process.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+
+use bytes::Bytes;
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::ids::PeId;
+use crate::launch::{Output, ResultValue, Results};
+use crate::message::pool::Depot;
+use crate::scheduler::park::Parker;
+
+/// How many nodes, and how many PEs on each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) nodes: u32,
+    pub(crate) pes_per_node: u32,
+}
+
+impl Shape {
+    pub(crate) fn pes(self) -> u32 {
+        self.nodes * self.pes_per_node
+    }
+
+    pub(crate) fn node_of(self, pe: PeId) -> u32 {
+        pe / self.pes_per_node
+    }
+
+    /// The PE where a node's own affairs are looked after: members of nodegroups live there.
+    pub(crate) fn first_pe(self, node: u32) -> PeId {
+        node * self.pes_per_node
+    }
+}
+
+/// How the program is to be run, as far as PEs look at it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Config {
+    /// Seeds `cx.rng()`.
+    pub(crate) seed: u64,
+    /// Packs every message, even within a node.
+    pub(crate) pack_all: bool,
+    /// Packs and unpacks every object after each of its messages.
+    pub(crate) repack: bool,
+}
+
+/// What the PEs of one process share.
+pub(crate) struct Node {
+    pub(crate) shape: Shape,
+    pub(crate) number: u32,
+    pub(crate) config: Config,
+    pub(crate) depot: Arc<Depot>,
+    pub(crate) shared: SharedValues,
+    pub(crate) job: Arc<Job>,
+    /// Where the PEs of this node sleep, by their rank in it.
+    pub(crate) parkers: Box<[Parker]>,
+}
+
+impl Node {
+    pub(crate) fn new(shape: Shape, number: u32, config: Config, job: Arc<Job>) -> Arc<Node> {
+        let parkers = (0..shape.pes_per_node).map(|_| Parker::new()).collect();
+        let (depot, shared) = (Arc::default(), SharedValues::default());
+        Arc::new(Node { shape, number, config, depot, shared, job, parkers })
+    }
+}
+
+/// Read-only values, one copy a node.
+#[derive(Default)]
+pub(crate) struct SharedValues(RwLock<HashMap<u64, SharedValue, FxBuildHasher>>);
+
+/// One of them: as it came, and as the type it is once somebody has asked for that.
+#[derive(Clone)]
+pub(crate) struct SharedValue {
+    pub(crate) packed: Bytes,
+    pub(crate) typed: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl SharedValues {
+    pub(crate) fn get(&self, id: u64) -> Option<SharedValue> {
+        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&id).cloned()
+    }
+
+    pub(crate) fn put(&self, id: u64, value: SharedValue) {
+        self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(id, value);
+    }
+}
+
+/// The job, as the nodes of this process share it: how it ends, what it prints, what it reports.
+pub(crate) struct Job {
+    over: AtomicBool,
+    end: Mutex<Option<End>>,
+    pub(crate) output: Output,
+    pub(crate) steps: AtomicU64,
+    pub(crate) expected_steps: AtomicU64,
+    results: Mutex<Results>,
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) status: i32,
+    /// What went wrong.
+    pub(crate) message: Option<String>,
+}
+
+impl Job {
+    pub(crate) fn new(output: Output) -> Arc<Job> {
+        Arc::new(Job {
+            over: AtomicBool::new(false),
+            end: Mutex::default(),
+            output,
+            steps: AtomicU64::new(0),
+            expected_steps: AtomicU64::new(0),
+            results: Mutex::default(),
+        })
+    }
+
+    /// Whether the job has ended; PEs look at it between messages.
+    #[inline(always)]
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// Ends the job. The first word counts, except that a failure is heard over a success.
+    pub(crate) fn end(&self, status: i32, message: Option<String>) {
+        let mut end = lock(&self.end);
+        if end.as_ref().is_none_or(|end| end.status == 0 && status != 0) {
+            *end = Some(End { status, message });
+        }
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn how_it_ended(&self) -> Option<End> {
+        lock(&self.end).clone()
+    }
+
+    pub(crate) fn record(&self, name: &str, value: ResultValue) {
+        lock(&self.results).insert(name, value);
+    }
+
+    pub(crate) fn results(&self) -> Results {
+        lock(&self.results).clone()
+    }
+
+    /// The program finished a step.
+    pub(crate) fn step(&self, step: u64) {
+        self.steps.fetch_max(step, Ordering::Relaxed);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing in a critical section panics half way.
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_heard_over_a_success_and_the_first_failure_counts() {
+        let job = Job::new(Output::capture());
+        assert!(!job.is_over());
+        job.end(0, None);
+        job.end(1, Some("first".into()));
+        job.end(1, Some("second".into()));
+        job.end(0, None);
+        assert_eq!(job.how_it_ended(), Some(End { status: 1, message: Some("first".into()) }));
+    }
+}

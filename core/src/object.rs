@@ -1,0 +1,251 @@
+//! A chare in memory: the runtime's head, the user's state, the states of its async entries.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::chare::Chare;
+use crate::collection::Collection;
+use crate::ids::{ObjId, SectionId};
+use crate::message::envelope::Envelope;
+use crate::pup::Pup;
+use crate::rng::Rng;
+
+/// What the runtime keeps of an object beside its state: 64 bytes. Only the object's PE touches it.
+#[repr(C)]
+pub(crate) struct Head {
+    index: [u64; 2],
+    /// Its PE's view of its collection, which outlives the object.
+    pub(crate) collection: Cell<NonNull<Collection>>,
+    pub(crate) slot: Cell<u32>,
+    pub(crate) flags: Cell<u32>,
+    /// The next reduction of its collection that it will contribute to.
+    pub(crate) reduction: Cell<u32>,
+    /// Broadcasts of its collection that it has received.
+    pub(crate) broadcasts: Cell<u32>,
+    /// How often it moved; of two places the one with more moves is the later one.
+    pub(crate) moves: Cell<u32>,
+    /// Messages received in this balancing period.
+    pub(crate) messages: Cell<u32>,
+    /// Ticks of the PE's clock spent in its entries in this balancing period.
+    pub(crate) load: Cell<u64>,
+    /// What few objects need.
+    extras: Cell<Option<Box<Extras>>>,
+}
+
+/// Bits of [`Head::flags`].
+pub(crate) mod flag {
+    /// Its state exists; unset while its `#[init]` runs.
+    pub(crate) const LIVE: u32 = 1;
+    /// To be removed after the entry that runs.
+    pub(crate) const DESTROY: u32 = 2;
+    /// To be moved after the entry that runs.
+    pub(crate) const MIGRATE: u32 = 4;
+    /// Inserted by an element of its own collection, and has not contributed yet.
+    pub(crate) const NEWBORN: u32 = 8;
+    /// Waits for broadcasts that its former PE forwards; does not move until it has them.
+    pub(crate) const CATCHING_UP: u32 = 16;
+    /// Anything of the above that has to be looked at after an entry.
+    pub(crate) const AFTER: u32 = DESTROY | MIGRATE;
+    /// What stays with the object when it moves.
+    pub(crate) const TRAVELS: u32 = LIVE | NEWBORN;
+}
+
+/// What few objects need beside the [`Head`]; allocated on first use.
+#[derive(Default)]
+pub(crate) struct Extras {
+    /// Where to move to.
+    pub(crate) destination: u32,
+    /// Elements of its own collection that it inserted since it last contributed.
+    pub(crate) born: u32,
+    /// `cx.rng()`.
+    pub(crate) rng: Option<Rng>,
+    /// Its next reduction in each section.
+    pub(crate) sections: BTreeMap<SectionId, u32>,
+    /// Its next sequence number to each object of an ordered collection.
+    pub(crate) sent: HashMap<ObjId, u32, FxBuildHasher>,
+    /// For an object of an ordered collection: what it got from each sender.
+    pub(crate) received: HashMap<ObjId, InOrder, FxBuildHasher>,
+    /// Broadcasts up to this number come from its former PE.
+    pub(crate) catch_up: u32,
+}
+
+impl Extras {
+    /// Whether there is nothing to keep.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.born == 0
+            && self.rng.is_none()
+            && self.sections.is_empty()
+            && self.sent.is_empty()
+            && self.received.is_empty()
+    }
+}
+
+/// One sender's messages at a receiver that wants them in order.
+#[derive(Default)]
+pub(crate) struct InOrder {
+    /// The next sequence number to deliver.
+    pub(crate) next: u32,
+    /// Those that came too early.
+    pub(crate) early: BTreeMap<u32, NonNullEnvelope>,
+}
+
+/// A kept message.
+pub(crate) type NonNullEnvelope = NonNull<Envelope>;
+
+impl Head {
+    pub(crate) fn new(index: u128, collection: NonNull<Collection>, flags: u32) -> Self {
+        Head {
+            index: [index as u64, (index >> 64) as u64],
+            collection: Cell::new(collection),
+            slot: Cell::new(u32::MAX),
+            flags: Cell::new(flags),
+            reduction: Cell::new(0),
+            broadcasts: Cell::new(0),
+            moves: Cell::new(0),
+            messages: Cell::new(0),
+            load: Cell::new(0),
+            extras: Cell::new(None),
+        }
+    }
+
+    pub(crate) fn index(&self) -> u128 {
+        self.index[0] as u128 | (self.index[1] as u128) << 64
+    }
+
+    /// Its PE's view of its collection.
+    pub(crate) fn collection(&self) -> &Collection {
+        // SAFETY: a PE never frees a `Collection` before its objects, and `migrate` sets the pointer on arrival.
+        unsafe { self.collection.get().as_ref() }
+    }
+
+    pub(crate) fn id(&self) -> ObjId {
+        ObjId { collection: self.collection().id, index: self.index() }
+    }
+
+    pub(crate) fn has(&self, flags: u32) -> bool {
+        self.flags.get() & flags != 0
+    }
+
+    pub(crate) fn set(&self, flags: u32) {
+        self.flags.set(self.flags.get() | flags);
+    }
+
+    pub(crate) fn clear(&self, flags: u32) {
+        self.flags.set(self.flags.get() & !flags);
+    }
+
+    /// Reads or changes what few objects need.
+    pub(crate) fn extras<R>(&self, f: impl FnOnce(&mut Extras) -> R) -> R {
+        let mut extras = self.extras.take().unwrap_or_default();
+        let result = f(&mut extras);
+        self.extras.set(Some(extras));
+        result
+    }
+
+    /// Becomes, for the runtime, the object that it was built anew from.
+    pub(crate) fn take_over(&self, old: &Head) {
+        self.slot.set(old.slot.get());
+        self.flags.set(old.flags.get());
+        self.reduction.set(old.reduction.get());
+        self.broadcasts.set(old.broadcasts.get());
+        self.moves.set(old.moves.get());
+        self.messages.set(old.messages.get());
+        self.load.set(old.load.get());
+        self.put_extras(old.take_extras());
+    }
+
+    /// Takes out what few objects need, if anything was put there yet.
+    pub(crate) fn take_extras(&self) -> Option<Box<Extras>> {
+        self.extras.take()
+    }
+
+    pub(crate) fn put_extras(&self, extras: Option<Box<Extras>>) {
+        self.extras.set(extras);
+    }
+}
+
+/// The part of [`Extras`] and [`Head`] that moves with an object.
+#[derive(Pup)]
+pub(crate) struct Travel {
+    pub(crate) flags: u32,
+    pub(crate) reduction: u32,
+    pub(crate) broadcasts: u32,
+    pub(crate) moves: u32,
+    pub(crate) messages: u32,
+    pub(crate) load: u64,
+    pub(crate) born: u32,
+    pub(crate) rng: Option<Rng>,
+    pub(crate) sections: BTreeMap<SectionId, u32>,
+    pub(crate) sent: Vec<(ObjId, u32)>,
+    pub(crate) received: Vec<(ObjId, u32)>,
+}
+
+/// A chare of type `C` in memory. `repr(C)`: a pointer to it is one to its [`Head`].
+#[repr(C)]
+pub(crate) struct Object<C: Chare> {
+    head: Head,
+    state: MaybeUninit<C>,
+    flows: MaybeUninit<C::Flows>,
+}
+
+impl<C: Chare> Object<C> {
+    /// Memory for an object whose state comes with [`Object::initialise`].
+    pub(crate) fn allocate(head: Head) -> NonNull<Head> {
+        let object =
+            Box::new(Object::<C> { head, state: MaybeUninit::uninit(), flows: MaybeUninit::uninit() });
+        NonNull::from(Box::leak(object)).cast()
+    }
+
+    /// # Safety
+    /// `head` came from [`Object::<C>::allocate`] and is not initialised.
+    pub(crate) unsafe fn initialise(head: NonNull<Head>, state: C, flows: C::Flows) {
+        let object = head.cast::<Self>().as_ptr();
+        // SAFETY: the caller's promise; the fields are written, not read.
+        unsafe {
+            (&raw mut (*object).state).write(MaybeUninit::new(state));
+            (&raw mut (*object).flows).write(MaybeUninit::new(flows));
+            (*object).head.set(flag::LIVE);
+        }
+    }
+
+    /// The user's state and that of the async entries.
+    ///
+    /// # Safety
+    /// `head` is that of an initialised `Object<C>`, and nobody else borrows these parts for `'a`. The head itself
+    /// may be in use: its fields are cells.
+    pub(crate) unsafe fn parts<'a>(head: NonNull<Head>) -> (&'a mut C, &'a mut C::Flows) {
+        let object = head.cast::<Self>().as_ptr();
+        // SAFETY: the caller's promise.
+        unsafe { ((*(&raw mut (*object).state)).assume_init_mut(), (*(&raw mut (*object).flows)).assume_init_mut()) }
+    }
+
+    /// Frees an object, with its state if it has one.
+    ///
+    /// # Safety
+    /// `head` came from [`Object::<C>::allocate`], and nothing uses it any more.
+    pub(crate) unsafe fn free(head: NonNull<Head>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut object = Box::from_raw(head.cast::<Self>().as_ptr());
+            if object.head.has(flag::LIVE) {
+                object.state.assume_init_drop();
+                object.flows.assume_init_drop();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_is_one_cache_line() {
+        assert_eq!(size_of::<Head>(), 64);
+    }
+}

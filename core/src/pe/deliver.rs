@@ -1,0 +1,320 @@
+//! Receiving: from a queue to an entry method.
+
+use std::ptr::NonNull;
+
+use super::Pe;
+use super::send::is_counted;
+use crate::collection::Collection;
+use crate::entry::EntryInfo;
+use crate::ids::{ObjId, PeId};
+use crate::location::Place;
+use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::envelope::{Body, Envelope, Extra};
+use crate::object::{Head, flag};
+use crate::pup::{PupError, Purpose, Unpacker};
+use crate::sometimes::sometimes;
+use crate::stats::count;
+
+impl Pe {
+    /// Takes in a message from another PE.
+    #[inline]
+    pub(crate) fn accept(&self, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the port gives the envelope away.
+        let message = unsafe { envelope.as_mut() };
+        if is_counted(message) {
+            count(&self.stats.received, 1);
+        }
+        if matches!(message.body, Body::Pe | Body::Create(_)) {
+            return self.enqueue(envelope);
+        }
+        let to = message.to();
+        let Some(collection) = self.collections.get(to.collection) else {
+            return self.keep_for_unknown(to.collection, envelope);
+        };
+        if matches!(message.object_message(), Some(ObjectMessage::Create { .. })) {
+            return self.enqueue(envelope);
+        }
+        match collection.place(to.index) {
+            Place::Here { slot, generation } => {
+                message.slot = slot;
+                message.generation = generation;
+                if message.forwarded {
+                    self.correct_sender(collection, message, slot);
+                }
+                self.enqueue(envelope);
+            }
+            place => {
+                self.note_forwarding(message, place);
+                self.dispatch(collection, envelope);
+            }
+        }
+    }
+
+    /// A message that came by another PE than its sender's: that one did not know the place.
+    fn correct_sender(&self, collection: &Collection, message: &Envelope, slot: u32) {
+        if let Some((head, _)) = self.slots.at(slot) {
+            // SAFETY: an object in a slot is live.
+            let moves = unsafe { head.as_ref() }.moves.get();
+            self.correct(message.from, collection.object(message.to().index), moves);
+        }
+    }
+
+    fn note_forwarding(&self, message: &mut Envelope, place: Place) {
+        if message.forwarded && matches!(place, Place::At { .. }) {
+            sometimes("a message was forwarded twice");
+        }
+        message.forwarded = true;
+    }
+
+    /// Runs one message; `false` when none waits.
+    #[inline]
+    pub(crate) fn run_one(&self) -> bool {
+        let Some(mut envelope) = self.next_message() else { return false };
+        // SAFETY: the queue gives the envelope away.
+        let message = unsafe { envelope.as_mut() };
+        match message.body {
+            Body::Invoke(entry) => match self.slots.get(message.slot, message.generation) {
+                Some(head) if message.extra.is_none() => {
+                    self.run_entry(head, entry, &mut None, &mut message.words, &mut message.body);
+                    self.pool.put(envelope);
+                }
+                Some(head) => self.run_in_order(head, envelope),
+                None => self.send_on(envelope),
+            },
+            Body::Object => self.run_object_message(envelope),
+            Body::Create(_) => self.run_create(envelope),
+            Body::Pe => {
+                let from = message.from;
+                let control = message.take_pe_message();
+                self.pool.put(envelope);
+                control.into_iter().for_each(|control| self.handle(from, *control));
+            }
+            Body::Empty => self.pool.put(envelope),
+        }
+        true
+    }
+
+    /// The object left, or went, after the message was queued.
+    #[cold]
+    fn send_on(&self, mut envelope: NonNull<Envelope>) {
+        sometimes("an object left before a queued message");
+        // SAFETY: the queue gave the envelope away.
+        let message = unsafe { envelope.as_mut() };
+        message.forwarded = true;
+        let collection = self.collections.get(message.to().collection).expect("it was queued for an object here");
+        self.dispatch(collection, envelope);
+    }
+
+    /// A message with options: those of an ordered collection wait for their turn.
+    fn run_in_order(&self, head: NonNull<Head>, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the queue gave the envelope away; the object is live.
+        let (message, object) = unsafe { (envelope.as_mut(), head.as_ref()) };
+        let order = message.extra.as_ref().and_then(|extra| extra.order);
+        let Some((sender, number)) = order else { return self.run_with_extra(head, envelope) };
+        let next = object.extras(|extras| extras.received.entry(sender).or_default().next);
+        if number != next {
+            sometimes("a message of an ordered collection came early");
+            return object.extras(|extras| {
+                extras.received.entry(sender).or_default().early.insert(number, envelope);
+            });
+        }
+        let early = object.extras(|extras| {
+            let channel = extras.received.entry(sender).or_default();
+            channel.next += 1;
+            channel.early.remove(&channel.next)
+        });
+        // The next goes through the queue again: the object may have left by then.
+        early.into_iter().for_each(|envelope| self.enqueue_again(envelope));
+        self.run_with_extra(head, envelope);
+    }
+
+    fn enqueue_again(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: kept by the object, which gives it away.
+        let to = unsafe { envelope.as_ref() }.to();
+        self.send_envelope(to.collection, envelope);
+    }
+
+    fn run_with_extra(&self, head: NonNull<Head>, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the queue gave the envelope away.
+        let message = unsafe { envelope.as_mut() };
+        let mut extra = message.extra.take();
+        match message.body {
+            Body::Invoke(entry) => {
+                self.run_entry(head, entry, &mut extra, &mut message.words, &mut message.body);
+                self.pool.put(envelope);
+            }
+            _ => {
+                let packed = message.take_object_message();
+                self.pool.put(envelope);
+                packed.into_iter().for_each(|packed| self.run_packed(head, *packed, extra.take()));
+            }
+        }
+    }
+
+    /// Runs an entry, with its arguments in place.
+    #[inline(always)]
+    fn run_entry(
+        &self,
+        head: NonNull<Head>,
+        entry: &'static EntryInfo,
+        extra: &mut Option<Box<Extra>>,
+        words: &mut crate::message::cell::Words,
+        body: &mut Body,
+    ) {
+        // The arguments are moved out first thing: if the entry panics they are not dropped again.
+        *body = Body::Empty;
+        count(&self.stats.local, 1);
+        let outer = (self.running.replace(Some(head)), self.running_entry.replace(Some(entry)));
+        // SAFETY: the object is live, of the entry's chare type (the collection's), and an object runs one entry at
+        // a time; the words hold this entry's arguments.
+        unsafe { (entry.invoke)(head, self, extra, words) };
+        self.running.set(outer.0);
+        self.running_entry.set(outer.1);
+        // SAFETY: an object is freed after its entry, not in it.
+        if unsafe { head.as_ref() }.has(flag::AFTER) || self.node.config.repack {
+            self.after_entry(head);
+        }
+    }
+
+    fn run_object_message(&self, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the queue gave the envelope away.
+        let message = unsafe { envelope.as_mut() };
+        if matches!(message.object_message(), Some(ObjectMessage::Create { .. })) {
+            return self.run_create(envelope);
+        }
+        match self.slots.get(message.slot, message.generation) {
+            Some(head) if message.extra.is_none() => {
+                let packed = message.take_object_message();
+                self.pool.put(envelope);
+                packed.into_iter().for_each(|packed| self.run_packed(head, *packed, None));
+            }
+            Some(head) => self.run_in_order(head, envelope),
+            None => self.send_on(envelope),
+        }
+    }
+
+    /// Runs a packed message on an object here.
+    pub(crate) fn run_packed(&self, head: NonNull<Head>, message: ObjectMessage, extra: Option<Box<Extra>>) {
+        // SAFETY: the object is live.
+        let object = unsafe { head.as_ref() };
+        match message {
+            ObjectMessage::Invoke { entry, args } => self.run_packed_entry(head, entry, &args, extra),
+            ObjectMessage::Reply { wait, value } => self.run_reply(head, wait, &value),
+            ObjectMessage::Missed { number, cast } => self.run_missed(head, number, &cast),
+            ObjectMessage::Marker { asker } => self.on_marker(object.id(), asker, object.moves.get()),
+            ObjectMessage::Create { .. } => unreachable!("`run_object_message` sees to births"),
+        }
+    }
+
+    /// Runs an entry whose arguments are packed.
+    pub(crate) fn run_packed_entry(&self, head: NonNull<Head>, entry: u16, args: &[u8], extra: Option<Box<Extra>>) {
+        // SAFETY: the object is live.
+        let collection = unsafe { head.as_ref() }.collection();
+        let Some(info) = collection.chare.entries.get(entry as usize) else {
+            return self.unreadable(collection, &format!("entry number {entry}"), "there is no such entry");
+        };
+        match unpack_all(args, info.args.unpack) {
+            Ok(mut words) => self.run_entry(head, info, &mut { extra }, &mut words, &mut Body::Empty),
+            Err(error) => self.unreadable(collection, info.name, &error.to_string()),
+        }
+    }
+
+    /// Hands an answer to the async entry that waits for it.
+    pub(crate) fn run_reply(&self, head: NonNull<Head>, wait: u64, value: &[u8]) {
+        // SAFETY: the object is live.
+        let object = unsafe { head.as_ref() };
+        count(&self.stats.local, 1);
+        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        // SAFETY: the object is live, of this type, and runs one entry at a time.
+        unsafe { (object.collection().chare.replied)(head, self, wait, value) };
+        self.running.set(outer.0);
+        self.running_entry.set(outer.1);
+        if object.has(flag::AFTER) || self.node.config.repack {
+            self.after_entry(head);
+        }
+    }
+
+    /// What an entry asked for that had to wait for its end.
+    #[cold]
+    pub(crate) fn after_entry(&self, head: NonNull<Head>) {
+        // SAFETY: the object is live.
+        let object = unsafe { head.as_ref() };
+        if object.has(flag::DESTROY) {
+            self.remove_element(head);
+        } else if object.has(flag::MIGRATE) && !object.has(flag::CATCHING_UP) {
+            self.migrate_out(head);
+        } else if self.node.config.repack {
+            self.repack(head);
+        }
+    }
+
+    /// A message cannot be read: the job ends, since it would go on without it.
+    pub(crate) fn unreadable(&self, collection: &Collection, what: &str, why: &str) {
+        let chare = (collection.chare.name)();
+        self.node.job.end(1, Some(format!("a message to {chare}::{what} cannot be read: {why}")));
+    }
+
+    /// A message from PE to PE.
+    fn handle(&self, from: PeId, message: PeMessage) {
+        match message {
+            PeMessage::NewCollection(description) => self.on_new_collection(*description),
+            PeMessage::CastRequest { collection, cast } => self.on_cast_request(collection, cast),
+            PeMessage::Cast { collection, number, cast } => self.on_cast(collection, number, cast),
+            PeMessage::SectionRequest { collection, section, cast } => {
+                self.on_section_request(collection, section, cast);
+            }
+            PeMessage::SectionCast { collection, section, number, members, cast } => {
+                self.on_section_cast(collection, section, number, &members, &cast);
+            }
+            PeMessage::Contribution(part) => self.on_contribution(*part),
+            PeMessage::Insert { to, pe, init, args } => self.on_insert(to, pe, init, args),
+            PeMessage::DoneInserting(collection) => self.on_done_inserting(collection),
+            PeMessage::CountInserted { collection, wave } => self.on_count_inserted(collection, wave),
+            PeMessage::Inserted { collection, wave, sent, made } => self.on_inserted(collection, wave, sent, made),
+            PeMessage::Arrive { id, travel, luggage } => self.on_arrive(from, id, *travel, luggage),
+            PeMessage::Arrived { id, broadcasts } => self.on_arrived(id, broadcasts),
+            PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
+            PeMessage::Found { id, pe, moves } => self.on_found(id, pe, moves),
+            PeMessage::Gone { id } => self.on_gone(id),
+            PeMessage::Share { id, value } => self.on_share(id, value),
+            PeMessage::Quiescence(wave) => self.on_wave(from, wave),
+            PeMessage::WhenQuiet(route) => self.detector.ask(route),
+            PeMessage::Function { id, value } => self.on_function(id, &value),
+            PeMessage::Exit(status) => self.node.job.end(status, None),
+        }
+    }
+
+    /// The name of whoever runs, for messages to people.
+    pub(crate) fn who_runs(&self) -> String {
+        match (self.running(), self.running_entry.get()) {
+            (Some(head), Some(entry)) => {
+                format!("{}, entry `{}`", head.collection().label(head.index()), entry.name)
+            }
+            (Some(head), None) => head.collection().label(head.index()),
+            _ => format!("PE {}", self.id),
+        }
+    }
+
+    /// The object meant, if it is here.
+    pub(crate) fn find_here(&self, id: ObjId) -> Option<NonNull<Head>> {
+        match self.collections.get(id.collection)?.place(id.index) {
+            Place::Here { slot, generation } => self.slots.get(slot, generation),
+            _ => None,
+        }
+    }
+}
+
+/// Arguments from all of these bytes.
+pub(crate) fn unpack_all(
+    bytes: &[u8],
+    unpack: fn(&mut Unpacker<'_>) -> Result<crate::message::cell::Words, PupError>,
+) -> Result<crate::message::cell::Words, PupError> {
+    let mut unpacker = Unpacker::new(bytes, Purpose::Message);
+    let words = unpack(&mut unpacker)?;
+    match unpacker.left() {
+        0 => Ok(words),
+        // The arguments leak, as their type is not known here: the job ends over it.
+        left => Err(unpacker.invalid(format!("{left} bytes too many"))),
+    }
+}
+

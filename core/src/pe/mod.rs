@@ -1,0 +1,211 @@
+//! A processing element: its objects, its queue, its view of every collection.
+//!
+//! All of the runtime's logic is here and in the `impl Pe` blocks of the modules named for it. A PE belongs to one
+//! thread and is shared by reference inside it; what changes is in cells, because user code that the PE calls calls
+//! back into it. It knows no clock, network or random source but the ones it is given, so a simulation can run
+//! thousands of PEs in one thread.
+
+pub(crate) mod deliver;
+pub(crate) mod send;
+pub(crate) mod slots;
+pub(crate) mod timers;
+
+use std::cell::{Cell, RefCell};
+use std::ptr::{NonNull, null};
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::clock::Clock;
+use crate::collection::table::Collections;
+use crate::entry::EntryInfo;
+use crate::ids::{CollectionId, PeId};
+use crate::message::envelope::Envelope;
+use crate::message::pool::Pool;
+use crate::message::queue::Queue;
+use crate::node::Node;
+use crate::object::Head;
+use crate::port::Port;
+use crate::quiescence::Detector;
+use crate::scheduler::priority::PriorityQueue;
+use crate::section::Sections;
+use crate::stats::Stats;
+use slots::Slots;
+use timers::Timers;
+
+/// One processing element.
+pub(crate) struct Pe {
+    pub(crate) id: PeId,
+    /// The process it runs in.
+    pub(crate) node: Arc<Node>,
+    pub(crate) clock: Clock,
+    /// The way to the other PEs.
+    pub(crate) port: Port,
+    pub(crate) pool: Pool,
+    /// Messages of default priority.
+    queue: Queue,
+    /// Messages that wait for nothing.
+    express: Queue,
+    /// Messages of other priorities.
+    ranked: RefCell<PriorityQueue<NonNull<Envelope>>>,
+    pub(crate) slots: Slots,
+    pub(crate) collections: Collections,
+    /// Messages to collections that this PE has not heard of yet.
+    unknown: RefCell<HashMap<CollectionId, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    pub(crate) sections: Sections,
+    /// Collections with reductions to send on when there is nothing else to do.
+    pub(crate) unflushed: RefCell<Vec<CollectionId>>,
+    pub(crate) timers: Timers,
+    pub(crate) detector: Detector,
+    pub(crate) stats: Stats,
+    /// Counts for names that this PE gives out.
+    names: Names,
+    /// The object whose entry runs.
+    pub(crate) running: Cell<Option<NonNull<Head>>>,
+    pub(crate) running_entry: Cell<Option<&'static EntryInfo>>,
+}
+
+/// Counts for names that a PE gives out: collections, sections, singletons, shared values.
+#[derive(Default)]
+pub(crate) struct Names {
+    pub(crate) collections: Cell<u32>,
+    pub(crate) sections: Cell<u32>,
+    pub(crate) singles: Cell<u64>,
+    pub(crate) shared: Cell<u32>,
+    pub(crate) placed: Cell<u32>,
+}
+
+impl Pe {
+    pub(crate) fn new(id: PeId, node: Arc<Node>, clock: Clock, port: Port) -> Self {
+        let pe = Pe {
+            id,
+            clock,
+            port,
+            pool: Pool::new(node.depot.clone()),
+            queue: Queue::new(),
+            express: Queue::new(),
+            ranked: RefCell::default(),
+            slots: Slots::default(),
+            collections: Collections::default(),
+            unknown: RefCell::default(),
+            sections: Sections::default(),
+            unflushed: RefCell::default(),
+            timers: Timers::default(),
+            detector: Detector::default(),
+            stats: Stats::default(),
+            names: Names::default(),
+            running: Cell::new(None),
+            running_entry: Cell::new(None),
+            node,
+        };
+        pe.create_singles();
+        pe
+    }
+
+    /// PEs of the job.
+    pub(crate) fn pes(&self) -> u32 {
+        self.node.shape.pes()
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The head of the object whose entry runs.
+    pub(crate) fn running(&self) -> Option<&Head> {
+        // SAFETY: set for the time of an entry only, and an object is freed after its entry.
+        self.running.get().map(|head| unsafe { head.as_ref() })
+    }
+
+    /// Keeps a message until its collection is known here.
+    pub(crate) fn keep_for_unknown(&self, id: CollectionId, envelope: NonNull<Envelope>) {
+        self.unknown.borrow_mut().entry(id).or_default().push(envelope);
+    }
+
+    pub(crate) fn take_unknown(&self, id: CollectionId) -> Vec<NonNull<Envelope>> {
+        self.unknown.borrow_mut().remove(&id).unwrap_or_default()
+    }
+
+    /// Messages for collections that never came, for the report of a job that is stuck.
+    pub(crate) fn unknown_count(&self) -> usize {
+        self.unknown.borrow().values().map(Vec::len).sum()
+    }
+
+    /// Gives up a message: drops what it carries, keeps its memory.
+    pub(crate) fn discard(&self, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the caller owns the envelope.
+        unsafe { envelope.as_mut() }.clear();
+        self.pool.put(envelope);
+    }
+
+    fn drop_messages(&self) {
+        let mut kept: Vec<_> = self.queue.drain().chain(self.express.drain()).collect();
+        kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_urgent()));
+        kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_background()));
+        kept.extend(self.unknown.take().into_values().flatten());
+        kept.extend(self.collections.iter().flat_map(|collection| collection.take_kept()));
+        kept.extend(self.port.take_unsent(self));
+        kept.into_iter().for_each(|envelope| self.discard(envelope));
+    }
+}
+
+impl Drop for Pe {
+    /// Every object and message is dropped, user values included, while their PE can still be reached.
+    fn drop(&mut self) {
+        let _here = Here::enter(self);
+        self.drop_messages();
+        for head in self.slots.drain() {
+            self.free_object(head);
+        }
+        self.timers.clear();
+        self.drop_messages();
+    }
+}
+
+thread_local! {
+    /// The PE that this thread runs right now.
+    static CURRENT: Cell<*const Pe> = const { Cell::new(null()) };
+}
+
+/// Runs with the PE of this thread. Proxies are plain values, so this is how a call on one finds its way.
+///
+/// # Panics
+/// Outside a running program.
+#[inline(always)]
+pub(crate) fn current<R>(f: impl FnOnce(&Pe) -> R) -> R {
+    match try_current(f) {
+        Some(result) => result,
+        None => outside(),
+    }
+}
+
+/// The same where there may be none.
+#[inline(always)]
+pub(crate) fn try_current<R>(f: impl FnOnce(&Pe) -> R) -> Option<R> {
+    // SAFETY: `Here` sets the pointer for as long as it borrows the PE, and resets it.
+    CURRENT.with(|current| unsafe { current.get().as_ref() }).map(f)
+}
+
+#[cold]
+fn outside() -> ! {
+    panic!("proxies, callbacks and shared values only work inside a running Talisman program")
+}
+
+/// While it lives, the PE is the thread's current one.
+pub(crate) struct Here<'a> {
+    before: *const Pe,
+    _pe: &'a Pe,
+}
+
+impl<'a> Here<'a> {
+    pub(crate) fn enter(pe: &'a Pe) -> Self {
+        Here { before: CURRENT.replace(pe), _pe: pe }
+    }
+}
+
+impl Drop for Here<'_> {
+    fn drop(&mut self) {
+        CURRENT.set(self.before);
+    }
+}

@@ -1,0 +1,263 @@
+//! Sending: from a call on a proxy to a queue, here or elsewhere.
+
+use std::ptr::NonNull;
+
+use bytes::Bytes;
+
+use super::Pe;
+use crate::chare::Chare;
+use crate::collection::Collection;
+use crate::entry::{Args, EntryInfo, InitInfo};
+use crate::ids::{CollectionId, ObjId, PeId};
+use crate::index::ArrayIndex;
+use crate::location::Place;
+use crate::message::cell::ArgsCell;
+use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::envelope::{Body, Envelope, Extra};
+use crate::pup::{Packer, Purpose};
+use crate::scheduler::priority::Priority;
+use crate::stats::count;
+
+impl Pe {
+    /// Sends an entry's message to one object.
+    #[inline(always)]
+    pub(crate) fn invoke<C: Chare, A: Args>(
+        &self,
+        to: ObjId,
+        entry: &'static EntryInfo,
+        args: A,
+        extra: Option<Box<Extra>>,
+    ) {
+        debug_assert_eq!(entry.chare, C::KEY, "an entry of this chare");
+        let mut envelope = self.pool.take();
+        // SAFETY: just taken from the pool.
+        let message = unsafe { envelope.as_mut() };
+        message.body = Body::Invoke(entry);
+        message.address(to);
+        message.from = self.id;
+        message.forwarded = false;
+        message.extra = with_options(entry, extra);
+        // SAFETY: the words are the envelope's.
+        unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
+        match self.collections.get(to.collection) {
+            Some(collection) if collection.direct && collection.key == entry.chare => {
+                let ordinal = match &collection.bounds {
+                    Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
+                    None => None,
+                };
+                match collection.place_at(to.index, ordinal) {
+                    Place::Here { slot, generation } => {
+                        message.slot = slot;
+                        message.generation = generation;
+                        self.enqueue(envelope);
+                    }
+                    place => self.dispatch_to(collection, envelope, place),
+                }
+            }
+            Some(collection) => self.send_carefully(collection, envelope),
+            None => self.keep_for_unknown(to.collection, envelope),
+        }
+    }
+
+    /// Sends a packed message to one object.
+    pub(crate) fn send_object(&self, to: ObjId, message: ObjectMessage) {
+        let envelope = self.object_message(to, message);
+        self.send_envelope(to.collection, envelope);
+    }
+
+    /// Sends on what is addressed to an object.
+    pub(crate) fn send_envelope(&self, to: CollectionId, envelope: NonNull<Envelope>) {
+        match self.collections.get(to) {
+            Some(collection) => self.send_carefully(collection, envelope),
+            None => self.keep_for_unknown(to, envelope),
+        }
+    }
+
+    /// An envelope with a packed message for an object.
+    pub(crate) fn object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
+        let mut envelope = self.pool.take();
+        // SAFETY: just taken from the pool.
+        let fresh = unsafe { envelope.as_mut() };
+        fresh.address(to);
+        fresh.from = self.id;
+        fresh.forwarded = false;
+        fresh.put_object_message(Box::new(message));
+        envelope
+    }
+
+    /// Sends a message to a PE, this one included.
+    pub(crate) fn tell(&self, to: PeId, message: PeMessage) {
+        let mut envelope = self.pool.take();
+        // SAFETY: just taken from the pool.
+        let fresh = unsafe { envelope.as_mut() };
+        fresh.from = self.id;
+        fresh.forwarded = false;
+        fresh.put_pe_message(Box::new(message));
+        if to == self.id { self.enqueue(envelope) } else { self.transmit(to, envelope) }
+    }
+
+    /// The collections that keep an order or pack everything.
+    fn send_carefully(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the sender owns the envelope.
+        let message = unsafe { envelope.as_mut() };
+        if let Body::Invoke(entry) = message.body {
+            assert_eq!(entry.chare, collection.key, "a proxy of another chare type was used");
+            if self.node.config.pack_all {
+                pack_in_place(message, entry);
+            }
+        }
+        if collection.chare.ordered {
+            self.number_message(message);
+        }
+        self.dispatch(collection, envelope);
+    }
+
+    /// In an ordered collection each message has a sequence number, per sender and receiver.
+    fn number_message(&self, message: &mut Envelope) {
+        let Some(sender) = self.running() else { return };
+        let is_answer = matches!(message.body, Body::Create(_));
+        if is_answer || message.extra.as_ref().is_some_and(|extra| extra.order.is_some()) {
+            return;
+        }
+        let to = message.to();
+        let number = sender.extras(|extras| {
+            let next = extras.sent.entry(to).or_default();
+            *next += 1;
+            *next - 1
+        });
+        message.extra.get_or_insert_default().order = Some((sender.id(), number));
+    }
+
+    /// Sends a message to where its object is believed.
+    pub(crate) fn dispatch(&self, collection: &Collection, envelope: NonNull<Envelope>) {
+        // SAFETY: the sender owns the envelope.
+        let index = unsafe { envelope.as_ref() }.to().index;
+        self.dispatch_to(collection, envelope, collection.place(index));
+    }
+
+    fn dispatch_to(&self, collection: &Collection, mut envelope: NonNull<Envelope>, place: Place) {
+        // SAFETY: the sender owns the envelope.
+        let message = unsafe { envelope.as_mut() };
+        let index = message.to().index;
+        match place {
+            Place::Here { slot, generation } => {
+                message.slot = slot;
+                message.generation = generation;
+                self.enqueue(envelope);
+            }
+            Place::At { pe, .. } => self.transmit(pe, envelope),
+            Place::Switching => collection.switches.hold(index, envelope),
+            Place::Unknown => {
+                let home = collection.home(index);
+                if home == self.id { self.nowhere(collection, envelope) } else { self.transmit(home, envelope) }
+            }
+        }
+    }
+
+    /// At the home of an object that does not exist (yet, or any more).
+    fn nowhere(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the sender owns the envelope.
+        let message = unsafe { envelope.as_mut() };
+        let id = message.to();
+        match message.object_message() {
+            Some(ObjectMessage::Marker { asker }) => self.on_marker(id, *asker, 0),
+            // Answers and broadcasts belong to the object that is gone.
+            Some(ObjectMessage::Reply { .. } | ObjectMessage::Missed { .. }) => {}
+            Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
+                return collection.await_element(id.index, envelope);
+            }
+        }
+        self.discard(envelope);
+    }
+
+    /// Puts a message into this PE's queue.
+    #[inline(always)]
+    pub(crate) fn enqueue(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the sender owns the envelope.
+        if unsafe { envelope.as_ref() }.extra.is_none() {
+            self.queue.push(envelope);
+        } else {
+            self.enqueue_ranked(envelope);
+        }
+    }
+
+    #[cold]
+    fn enqueue_ranked(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the sender owns the envelope.
+        let extra = unsafe { envelope.as_ref() }.extra.as_deref();
+        match extra {
+            Some(extra) if extra.expedited => self.express.push(envelope),
+            Some(Extra { priority: Some(priority), .. }) if !priority.is_default() => {
+                self.ranked.borrow_mut().push(envelope, priority);
+            }
+            _ => self.queue.push(envelope),
+        }
+    }
+
+    /// The next message to run: expedited, then urgent, then in order of arrival, then the others.
+    #[inline(always)]
+    pub(crate) fn next_message(&self) -> Option<NonNull<Envelope>> {
+        if let Some(envelope) = self.express.pop() {
+            return Some(envelope);
+        }
+        if self.ranked.borrow().is_empty() {
+            return self.queue.pop();
+        }
+        let urgent = self.ranked.borrow_mut().pop_urgent();
+        urgent.or_else(|| self.queue.pop()).or_else(|| self.ranked.borrow_mut().pop_background())
+    }
+
+    /// Whether nothing waits to run here.
+    pub(crate) fn is_queue_empty(&self) -> bool {
+        self.queue.is_empty() && self.express.is_empty() && self.ranked.borrow().is_empty()
+    }
+
+    /// Hands a message to the port.
+    pub(crate) fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
+        debug_assert_ne!(to, self.id, "a message to oneself is queued");
+        // SAFETY: the sender owns the envelope.
+        if is_counted(unsafe { envelope.as_ref() }) {
+            count(&self.stats.sent, 1);
+        }
+        self.port.send(self, to, envelope);
+    }
+}
+
+/// Whether quiescence waits for a message.
+pub(crate) fn is_counted(message: &Envelope) -> bool {
+    message.pe_message().is_none_or(PeMessage::is_counted)
+}
+
+/// What `#[entry(…)]` says holds where the call says nothing else.
+#[inline(always)]
+fn with_options(entry: &EntryInfo, extra: Option<Box<Extra>>) -> Option<Box<Extra>> {
+    if entry.options.priority == 0 && !entry.options.expedited {
+        return extra;
+    }
+    let mut extra = extra.unwrap_or_default();
+    extra.expedited |= entry.options.expedited;
+    extra.priority.get_or_insert_with(|| Priority::int(entry.options.priority));
+    Some(extra)
+}
+
+/// Packs the arguments of a message where it stands.
+pub(crate) fn pack_in_place(message: &mut Envelope, entry: &'static EntryInfo) {
+    let mut packer = Packer::new(Purpose::Message);
+    // SAFETY: the body says that the words hold this entry's arguments.
+    unsafe { (entry.args.pack)(&message.words, &mut packer) };
+    let packed = ObjectMessage::Invoke { entry: entry.number, args: Bytes::from(packer.finish()) };
+    // SAFETY: as above; `put_object_message` then says that they hold something else.
+    unsafe { (entry.args.drop)(&mut message.words) };
+    message.put_object_message(Box::new(packed));
+}
+
+/// Packs the arguments of an element to be made where they stand.
+pub(crate) fn pack_create_in_place(message: &mut Envelope, init: &'static InitInfo) {
+    let mut packer = Packer::new(Purpose::Message);
+    // SAFETY: the body says that the words hold this `#[init]`'s arguments.
+    unsafe { (init.args.pack)(&message.words, &mut packer) };
+    let packed = ObjectMessage::Create { init: init.number, args: Bytes::from(packer.finish()) };
+    // SAFETY: as above; `put_object_message` then says that they hold something else.
+    unsafe { (init.args.drop)(&mut message.words) };
+    message.put_object_message(Box::new(packed));
+}

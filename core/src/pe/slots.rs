@@ -1,0 +1,133 @@
+//! Where a PE's objects are: a table of slots, with a generation each so that a stale slot number is noticed.
+
+use std::cell::UnsafeCell;
+use std::ptr::NonNull;
+
+use crate::object::Head;
+
+/// One slot: 16 bytes.
+#[derive(Clone, Copy)]
+struct Slot {
+    head: Option<NonNull<Head>>,
+    /// Of whoever is in the slot, or of who will be next.
+    generation: u32,
+    /// The next free slot, while this one is.
+    next_free: u32,
+}
+
+const NONE: u32 = u32::MAX;
+/// Generations are packed into 30 bits beside a place (`location.rs`), and wrap there.
+const GENERATIONS: u32 = (1 << 30) - 1;
+
+/// A PE's objects by slot.
+pub(crate) struct Slots {
+    // Every function below takes copies out or puts values in; no reference into the table outlives its call, and
+    // none of them runs user code. So there is never more than one.
+    table: UnsafeCell<Table>,
+}
+
+struct Table {
+    slots: Vec<Slot>,
+    free: u32,
+}
+
+impl Default for Slots {
+    fn default() -> Self {
+        Slots { table: UnsafeCell::new(Table { slots: Vec::new(), free: NONE }) }
+    }
+}
+
+impl Slots {
+    /// Puts an object into a free slot: its number and generation.
+    pub(crate) fn insert(&self, head: NonNull<Head>) -> (u32, u32) {
+        // SAFETY: see `table`.
+        let table = unsafe { &mut *self.table.get() };
+        if table.free == NONE {
+            assert!(table.slots.len() < NONE as usize, "a PE holds at most 2^32 - 1 objects");
+            table.slots.push(Slot { head: Some(head), generation: 0, next_free: NONE });
+            return (table.slots.len() as u32 - 1, 0);
+        }
+        let number = table.free;
+        let slot = &mut table.slots[number as usize];
+        table.free = slot.next_free;
+        slot.head = Some(head);
+        (number, slot.generation)
+    }
+
+    /// Empties a slot; whoever still has its number finds another generation.
+    pub(crate) fn remove(&self, number: u32) {
+        // SAFETY: see `table`.
+        let table = unsafe { &mut *self.table.get() };
+        let slot = &mut table.slots[number as usize];
+        debug_assert!(slot.head.is_some(), "a slot is emptied once");
+        *slot = Slot { head: None, generation: (slot.generation + 1) & GENERATIONS, next_free: table.free };
+        table.free = number;
+    }
+
+    /// Puts an object's new memory in place of its old, under the same number and generation.
+    pub(crate) fn replace(&self, number: u32, head: NonNull<Head>) {
+        // SAFETY: see `table`.
+        unsafe { &mut *self.table.get() }.slots[number as usize].head = Some(head);
+    }
+
+    /// The object in a slot, if it is the one meant.
+    #[inline(always)]
+    pub(crate) fn get(&self, number: u32, generation: u32) -> Option<NonNull<Head>> {
+        // SAFETY: see `table`.
+        let slot = unsafe { &*self.table.get() }.slots.get(number as usize)?;
+        if slot.generation == generation { slot.head } else { None }
+    }
+
+    /// The object in a slot, whoever it is, and its generation.
+    #[inline(always)]
+    pub(crate) fn at(&self, number: u32) -> Option<(NonNull<Head>, u32)> {
+        // SAFETY: see `table`.
+        let slot = unsafe { &*self.table.get() }.slots.get(number as usize)?;
+        slot.head.map(|head| (head, slot.generation))
+    }
+
+    /// Slots in use or free.
+    pub(crate) fn len(&self) -> u32 {
+        // SAFETY: see `table`.
+        unsafe { &*self.table.get() }.slots.len() as u32
+    }
+
+    /// Every object, by slot.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = NonNull<Head>> + '_ {
+        (0..self.len()).filter_map(|number| self.at(number)).map(|(head, _)| head)
+    }
+
+    /// Takes every object out.
+    pub(crate) fn drain(&self) -> Vec<NonNull<Head>> {
+        let all: Vec<_> = self.iter().collect();
+        // SAFETY: see `table`.
+        unsafe { *self.table.get() = Table { slots: Vec::new(), free: NONE } };
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(n: usize) -> NonNull<Head> {
+        // Never followed: the table only keeps it.
+        NonNull::new(std::ptr::without_provenance_mut(n * 64)).expect("not zero")
+    }
+
+    #[test]
+    fn a_reused_slot_has_another_generation() {
+        let slots = Slots::default();
+        let (a, first) = slots.insert(head(1));
+        let (b, _) = slots.insert(head(2));
+        assert_ne!(a, b);
+        slots.remove(a);
+        assert_eq!(slots.get(a, first), None);
+        let (again, second) = slots.insert(head(3));
+        assert_eq!(again, a);
+        assert_ne!(first, second);
+        assert_eq!(slots.get(a, first), None);
+        assert_eq!(slots.get(a, second), Some(head(3)));
+        assert_eq!(slots.iter().count(), 2);
+    }
+}

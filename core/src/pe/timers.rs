@@ -1,0 +1,75 @@
+//! What a PE does later: timers, and work for when it is idle.
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::Pe;
+use crate::route::Route;
+use crate::scheduler::timer;
+
+/// A PE's timers and idle work.
+#[derive(Default)]
+pub(crate) struct Timers {
+    set: RefCell<timer::Timers<Duration, (Route, Bytes)>>,
+    /// How many are set: looked at between messages.
+    count: Cell<usize>,
+    when_idle: RefCell<Vec<Route>>,
+}
+
+impl Timers {
+    pub(crate) fn set(&self, at: Duration, route: Route) {
+        self.set.borrow_mut().insert(at, (route, Bytes::new()));
+        self.count.set(self.count.get() + 1);
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.get() == 0
+    }
+
+    /// When the next one is due.
+    pub(crate) fn next(&self) -> Option<Duration> {
+        self.set.borrow().next_deadline().copied()
+    }
+
+    pub(crate) fn when_idle(&self, route: Route) {
+        self.when_idle.borrow_mut().push(route);
+    }
+
+    pub(crate) fn has_idle_work(&self) -> bool {
+        !self.when_idle.borrow().is_empty()
+    }
+
+    pub(crate) fn clear(&self) {
+        drop(self.set.take());
+        drop(self.when_idle.take());
+    }
+}
+
+impl Pe {
+    /// Sends off what is due; whether anything was.
+    pub(crate) fn run_timers(&self) -> bool {
+        if self.timers.is_empty() {
+            return false;
+        }
+        let now = self.clock.now();
+        let mut any = false;
+        loop {
+            let due = self.timers.set.borrow_mut().pop_due(&now);
+            let Some((route, value)) = due else { break };
+            self.timers.count.set(self.timers.count.get() - 1);
+            self.route(&route, value);
+            any = true;
+        }
+        any
+    }
+
+    /// Sends off what waits for an idle moment; whether anything did.
+    pub(crate) fn run_idle_work(&self) -> bool {
+        let waiting = self.timers.when_idle.take();
+        waiting.iter().for_each(|route| self.route(route, Bytes::new()));
+        !waiting.is_empty()
+    }
+}

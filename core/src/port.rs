@@ -1,0 +1,252 @@
+//! The way from a PE to the others.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::entry::EntryInfo;
+use crate::ids::{CollectionId, ObjId, PeId};
+use crate::message::envelope::{Body, Envelope};
+use crate::node::Node;
+use crate::pe::Pe;
+use crate::scheduler::ring::{self, Consumer, Producer};
+use crate::stats::count;
+use crate::wire;
+
+/// The way from a PE to the others: rings between the threads of a node, or a simulated network.
+pub(crate) enum Port {
+    /// To the other PEs of this process.
+    Threads(Threads),
+    /// Into a simulator's hands.
+    Simulated(Outbox),
+}
+
+/// A ring to, and one from, every other PE of the node.
+pub(crate) struct Threads {
+    to: Vec<Option<RefCell<Link>>>,
+    from: RefCell<Vec<(PeId, Consumer)>>,
+    node: Arc<Node>,
+    /// Words that found a ring full, over all links.
+    spilled: Cell<usize>,
+}
+
+struct Link {
+    ring: Producer,
+    /// What found the ring full; nothing overtakes it.
+    spill: VecDeque<ring::Words>,
+}
+
+/// Words of the arguments that travel in a ring's slot. The others are: entry, collection, index (two words).
+const SMALL: usize = 3;
+
+/// Slots taken from one ring before looking at the next: no PE is kept waiting by a busy neighbour.
+const BURST: usize = 64;
+
+impl Threads {
+    /// The ends for all PEs of a node.
+    pub(crate) fn connect(node: &Arc<Node>) -> Vec<Threads> {
+        let pes = node.shape.pes_per_node as usize;
+        let mut ends: Vec<_> = (0..pes)
+            .map(|_| Threads {
+                to: (0..pes).map(|_| None).collect(),
+                from: RefCell::default(),
+                node: node.clone(),
+                spilled: Cell::new(0),
+            })
+            .collect();
+        for from in 0..pes {
+            for to in (0..pes).filter(|to| *to != from) {
+                let (producer, consumer) = ring::ring(ring::DEFAULT_CAPACITY);
+                ends[from].to[to] = Some(RefCell::new(Link { ring: producer, spill: VecDeque::new() }));
+                ends[to].from.get_mut().push((from as PeId, consumer));
+            }
+        }
+        ends
+    }
+
+    /// Whether anything has arrived, or waits to be sent.
+    pub(crate) fn has_work(&self) -> bool {
+        self.from.borrow().iter().any(|(_, ring)| !ring.is_empty())
+    }
+
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.spilled.get() > 0
+    }
+
+    /// Tells the senders how far this PE has read, before it sleeps.
+    pub(crate) fn publish(&self) {
+        self.from.borrow_mut().iter_mut().for_each(|(_, ring)| ring.publish());
+    }
+
+    #[inline(always)]
+    fn put(&self, to: PeId, words: ring::Words) {
+        let link = self.to[to as usize].as_ref().expect("a PE has no ring to itself");
+        let mut link = link.borrow_mut();
+        if link.spill.is_empty() && link.ring.try_push(words).is_ok() {
+            drop(link);
+            self.node.parkers[to as usize].unpark_if_parked();
+        } else {
+            link.spill.push_back(words);
+            self.spilled.set(self.spilled.get() + 1);
+        }
+    }
+
+    /// Tries again what found a ring full.
+    pub(crate) fn flush(&self) {
+        if self.spilled.get() == 0 {
+            return;
+        }
+        for (to, link) in self.to.iter().enumerate() {
+            let Some(mut link) = link.as_ref().map(RefCell::borrow_mut) else { continue };
+            let before = link.spill.len();
+            while let Some(words) = link.spill.pop_front() {
+                if let Err(words) = link.ring.try_push(words) {
+                    link.spill.push_front(words);
+                    break;
+                }
+            }
+            let sent = before - link.spill.len();
+            if sent > 0 {
+                self.spilled.set(self.spilled.get() - sent);
+                self.node.parkers[to].unpark_if_parked();
+            }
+        }
+    }
+}
+
+impl Port {
+    /// Sends a message to another PE.
+    #[inline]
+    pub(crate) fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
+        match self {
+            Port::Threads(threads) => {
+                count(&pe.stats.between_pes, 1);
+                let rank = to % pe.node.shape.pes_per_node;
+                threads.put(rank, into_words(pe, envelope));
+            }
+            Port::Simulated(outbox) => outbox.send(pe, to, envelope),
+        }
+    }
+
+    /// Takes what arrived from the other PEs of the node; whether that was anything.
+    pub(crate) fn receive(&self, pe: &Pe) -> bool {
+        let Port::Threads(threads) = self else { return false };
+        let mut any = false;
+        let mut rings = threads.from.borrow_mut();
+        for (from, ring) in rings.iter_mut() {
+            any |= ring.drain(BURST, |words| pe.accept(from_words(pe, *from, words))) > 0;
+        }
+        any
+    }
+
+    /// Whether something could not be sent yet.
+    pub(crate) fn has_unsent(&self) -> bool {
+        matches!(self, Port::Threads(threads) if threads.has_unsent())
+    }
+
+    /// What could not be sent yet, and what arrived and was not taken, when its PE ends.
+    pub(crate) fn take_unsent(&self, pe: &Pe) -> Vec<NonNull<Envelope>> {
+        let Port::Threads(threads) = self else { return Vec::new() };
+        let mut all: Vec<ring::Words> = Vec::new();
+        for link in threads.to.iter().flatten() {
+            all.extend(link.borrow_mut().spill.drain(..));
+        }
+        threads.from.borrow_mut().iter_mut().for_each(|(_, ring)| while ring.drain(BURST, |w| all.push(*w)) > 0 {});
+        all.iter().map(|words| from_words(pe, pe.id, words)).collect()
+    }
+}
+
+/// A message as ring words: a small invocation by value, any other as a pointer to its envelope.
+#[inline(always)]
+fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> ring::Words {
+    // SAFETY: the sender owns the envelope.
+    let message = unsafe { envelope.as_mut() };
+    let Body::Invoke(entry) = message.body else { return by_pointer(envelope) };
+    if entry.args.size as usize > SMALL * 8 || message.extra.is_some() || message.forwarded {
+        return by_pointer(envelope);
+    }
+    let to = message.to();
+    let args = &message.words;
+    let words = [
+        word(std::ptr::from_ref(entry).expose_provenance() as u64),
+        word((to.collection.creator as u64) << 32 | to.collection.serial as u64),
+        word(to.index as u64),
+        word((to.index >> 64) as u64),
+        args[0],
+        args[1],
+        args[2],
+    ];
+    message.body = Body::Empty;
+    pe.pool.put(envelope);
+    words
+}
+
+/// The message that ring words stand for.
+#[inline(always)]
+fn from_words(pe: &Pe, from: PeId, words: &ring::Words) -> NonNull<Envelope> {
+    // SAFETY: the four words that are not arguments were written by `into_words` or `by_pointer`.
+    let [entry, collection, low, high] = std::array::from_fn(|i| unsafe { words[i].assume_init() });
+    if entry == 0 {
+        let envelope = std::ptr::with_exposed_provenance_mut(collection as usize);
+        // SAFETY: written by `by_pointer`, from a live envelope that is this PE's from now on.
+        return unsafe { NonNull::new_unchecked(envelope) };
+    }
+    let mut envelope = pe.pool.take();
+    // SAFETY: just taken from the pool.
+    let message = unsafe { envelope.as_mut() };
+    // SAFETY: written by `into_words`, from a reference that lives as long as the program.
+    message.body = Body::Invoke(unsafe { &*std::ptr::with_exposed_provenance::<EntryInfo>(entry as usize) });
+    message.address(ObjId {
+        collection: CollectionId { creator: (collection >> 32) as PeId, serial: collection as u32 },
+        index: low as u128 | (high as u128) << 64,
+    });
+    message.from = from + pe.node.shape.first_pe(pe.node.number);
+    message.words[..SMALL].copy_from_slice(&words[4..]);
+    envelope
+}
+
+fn by_pointer(envelope: NonNull<Envelope>) -> ring::Words {
+    let pointer = envelope.as_ptr().expose_provenance() as u64;
+    [word(0), word(pointer), word(0), word(0), word(0), word(0), word(0)]
+}
+
+#[inline(always)]
+fn word(value: u64) -> MaybeUninit<u64> {
+    MaybeUninit::new(value)
+}
+
+/// What a simulated PE sends: for the simulator to deliver.
+#[derive(Default)]
+pub(crate) struct Outbox(RefCell<Vec<(PeId, Parcel)>>);
+
+/// A message on a simulated network.
+pub(crate) enum Parcel {
+    /// Within a node: as it is.
+    Message(NonNull<Envelope>),
+    /// Between nodes: as bytes, packed and read like on a real wire.
+    Frame(Bytes),
+}
+
+impl Outbox {
+    fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
+        let parcel = if pe.node.shape.node_of(to) == pe.node.number {
+            count(&pe.stats.between_pes, 1);
+            Parcel::Message(envelope)
+        } else {
+            let frame = wire::pack(pe, envelope);
+            count(&pe.stats.between_nodes, 1);
+            count(&pe.stats.bytes_between_nodes, frame.len() as u64);
+            Parcel::Frame(frame)
+        };
+        self.0.borrow_mut().push((to, parcel));
+    }
+
+    /// What was sent since the last call.
+    pub(crate) fn take(&self) -> Vec<(PeId, Parcel)> {
+        self.0.take()
+    }
+}

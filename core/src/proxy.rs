@@ -1,0 +1,390 @@
+//! Proxies: typed handles on which a caller invokes entry methods (Charm++ manual: "proxies").
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use crate::call::{Call, Collective};
+use crate::callback::Callback;
+use crate::chare::{Args, Chare, Entry, Wrap};
+use crate::collection::create::{Insert, insert};
+use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::index::{ArrayIndex, IntoIndex};
+use crate::message::control::{Cast, CastCall};
+use crate::message::envelope::Extra;
+use crate::pe::{Pe, current};
+use crate::pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
+use crate::route::Route;
+use crate::scheduler::priority::Priority;
+
+/// A receiver of entries: what a generated set of proxy methods sends to.
+#[doc(hidden)]
+pub trait SendTo<C: Chare>: Copy {
+    type Reply<R>;
+    fn send<A: Args>(&self, entry: Entry<C, A>, args: A);
+    fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Self::Reply<R>;
+}
+
+/// What a generated set of creation methods makes.
+#[doc(hidden)]
+pub trait Create<C: Chare> {
+    type Made;
+    fn create<A: Args>(&self, init: u16, args: A) -> Self::Made;
+}
+
+/// One object.
+#[doc(hidden)]
+pub struct One<C> {
+    id: ObjId,
+    chare: PhantomData<fn() -> C>,
+}
+
+/// One object, by messages of this priority.
+#[doc(hidden)]
+pub struct OneWith<'a, C> {
+    id: ObjId,
+    urgency: Urgency<'a>,
+    chare: PhantomData<fn() -> C>,
+}
+
+/// How soon a message is wanted.
+#[derive(Clone, Copy)]
+enum Urgency<'a> {
+    Priority(&'a Priority),
+    Expedited,
+}
+
+/// All elements of a collection, or those of a section.
+#[doc(hidden)]
+pub struct Many<C> {
+    collection: CollectionId,
+    section: Option<SectionId>,
+    chare: PhantomData<fn() -> C>,
+}
+
+impl<C> Clone for One<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<C> Copy for One<C> {}
+
+impl<C> Clone for OneWith<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<C> Copy for OneWith<'_, C> {}
+
+impl<C> Clone for Many<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<C> Copy for Many<C> {}
+
+impl<C: Chare> SendTo<C> for One<C> {
+    type Reply<R> = Call<R>;
+
+    #[inline(always)]
+    fn send<A: Args>(&self, entry: Entry<C, A>, args: A) {
+        current(|pe| pe.invoke::<C, A>(self.id, &C::ENTRIES[entry.number as usize], args, None));
+    }
+
+    fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
+        let id = self.id;
+        Call::new(move |pe, reply| pe.invoke::<C, A>(id, &C::ENTRIES[entry.number as usize], args, reply_to(reply)))
+    }
+}
+
+impl<C: Chare> SendTo<C> for OneWith<'_, C> {
+    type Reply<R> = Call<R>;
+
+    fn send<A: Args>(&self, entry: Entry<C, A>, args: A) {
+        let extra = self.urgency.extra();
+        current(|pe| pe.invoke::<C, A>(self.id, &C::ENTRIES[entry.number as usize], args, Some(extra)));
+    }
+
+    fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
+        let (id, mut extra) = (self.id, self.urgency.extra());
+        Call::new(move |pe, reply| {
+            extra.reply = Some(reply);
+            pe.invoke::<C, A>(id, &C::ENTRIES[entry.number as usize], args, Some(extra));
+        })
+    }
+}
+
+impl Urgency<'_> {
+    fn extra(self) -> Box<Extra> {
+        Box::new(match self {
+            Urgency::Priority(priority) => Extra { priority: Some(priority.clone()), ..Extra::default() },
+            Urgency::Expedited => Extra { expedited: true, ..Extra::default() },
+        })
+    }
+}
+
+fn reply_to(reply: Route) -> Option<Box<Extra>> {
+    (reply != Route::Ignore).then(|| Box::new(Extra { reply: Some(reply), ..Extra::default() }))
+}
+
+impl<C: Chare> SendTo<C> for Many<C> {
+    type Reply<R> = Collective<R>;
+
+    fn send<A: Args>(&self, entry: Entry<C, A>, args: A) {
+        let cast = Cast { call: CastCall::Entry(entry.number), args: pack::<C, A, _>(entry, args), collect: None };
+        current(|pe| self.spread(pe, cast));
+    }
+
+    fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Collective<R> {
+        Collective::new(self.collection, self.section, entry.number, pack::<C, A, R>(entry, args))
+    }
+}
+
+impl<C> Many<C> {
+    fn spread(&self, pe: &Pe, cast: Cast) {
+        match self.section {
+            None => pe.broadcast(self.collection, cast),
+            Some(section) => pe.multicast(self.collection, section, cast),
+        }
+    }
+}
+
+/// Packs the arguments of a call to many.
+fn pack<C: Chare, A: Args, R>(entry: Entry<C, A, R>, args: A) -> bytes::Bytes {
+    crate::entry::pack_args(&C::ENTRIES[entry.number as usize].args, args)
+}
+
+macro_rules! proxy {
+    ($(#[$doc:meta])* $proxy:ident<$($life:lifetime,)? C>, $target:ty) => {
+        $(#[$doc])*
+        pub struct $proxy<$($life,)? C: Chare> {
+            entries: C::Entries<$target>,
+        }
+
+        impl<$($life,)? C: Chare> Clone for $proxy<$($life,)? C> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<$($life,)? C: Chare> Copy for $proxy<$($life,)? C> {}
+
+        impl<$($life,)? C: Chare> Deref for $proxy<$($life,)? C> {
+            type Target = C::Entries<$target>;
+
+            #[inline(always)]
+            fn deref(&self) -> &Self::Target {
+                &self.entries
+            }
+        }
+
+        impl<$($life,)? C: Chare> $proxy<$($life,)? C> {
+            #[inline(always)]
+            fn of(target: $target) -> Self {
+                $proxy { entries: Wrap::wrap(target) }
+            }
+
+            #[inline(always)]
+            fn target(&self) -> &$target {
+                self.entries.__target()
+            }
+        }
+    };
+}
+
+proxy!(
+    /// A handle on one chare: an element of an array, a member of a group, a chare of its own.
+    ///
+    /// Its entries are methods; calling one sends a message. A plain value: send it, store it, compare it.
+    Proxy<C>, One<C>
+);
+proxy!(
+    /// A [`Proxy`] whose messages have a priority: `proxy.with_priority(&Priority::int(-1)).work(x)`.
+    Prioritized<'a, C>, OneWith<'a, C>
+);
+proxy!(
+    /// A handle on a whole array. Calling an entry on it calls it on every element: a broadcast.
+    Array<C>, Many<C>
+);
+proxy!(
+    /// A handle on a chosen part of an array or group, with a multicast and reductions of its own.
+    Section<C>, Many<C>
+);
+proxy!(
+    /// A handle on a group or nodegroup.
+    Group<C>, Many<C>
+);
+
+impl<C: Chare> Proxy<C> {
+    pub(crate) fn to(id: ObjId) -> Self {
+        Self::of(One { id, chare: PhantomData })
+    }
+
+    pub(crate) fn id(&self) -> ObjId {
+        self.target().id
+    }
+
+    /// The index of the object.
+    pub fn index(&self) -> C::Index {
+        C::Index::from_bits(self.id().index)
+    }
+
+    /// A callback to an entry of this chare: `driver.callback(Driver::residual)`.
+    pub fn callback<A: Args, R>(&self, entry: Entry<C, A, R>) -> Callback<A::Value> {
+        Callback::to(Route::Entry(self.id(), entry.number))
+    }
+
+    /// The same chare, by messages of this priority (Charm++ manual: "message priorities"). Smaller is more urgent.
+    pub fn with_priority<'a>(&self, priority: &'a Priority) -> Prioritized<'a, C> {
+        self.urgent(Urgency::Priority(priority))
+    }
+
+    /// The same chare, by messages that wait for nothing but the entry that runs.
+    pub fn expedited(&self) -> Prioritized<'static, C> {
+        self.urgent(Urgency::Expedited)
+    }
+
+    fn urgent<'a>(&self, urgency: Urgency<'a>) -> Prioritized<'a, C> {
+        Prioritized::of(OneWith { id: self.id(), urgency, chare: PhantomData })
+    }
+}
+
+impl<C: Chare> PartialEq for Proxy<C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl<C: Chare> Eq for Proxy<C> {}
+
+impl<C: Chare> fmt::Debug for Proxy<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{:?}]", C::name(), self.index())
+    }
+}
+
+impl<C: Chare> Pup for Proxy<C> {
+    const MIN_SIZE: usize = ObjId::MIN_SIZE;
+
+    fn pack(&self, p: &mut Packer) {
+        self.id().pack(p);
+    }
+
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        Ok(Self::to(ObjId::unpack(u)?))
+    }
+}
+
+macro_rules! named {
+    ($($proxy:ident)*) => { $(
+        impl<C: Chare> Named for $proxy<C> {
+            const KEY: u64 = join(key(stringify!($proxy)), C::KEY);
+
+            fn name() -> String {
+                format!("{}<{}>", stringify!($proxy), C::name())
+            }
+        }
+    )* };
+}
+named!(Proxy Array Section Group);
+
+macro_rules! handles_on_many {
+    ($($proxy:ident)*) => { $(
+        impl<C: Chare> $proxy<C> {
+            pub(crate) fn make(collection: CollectionId, section: Option<SectionId>) -> Self {
+                Self::of(Many { collection, section, chare: PhantomData })
+            }
+
+            /// A callback that broadcasts to these.
+            pub fn callback<A: Args, R>(&self, entry: Entry<C, A, R>) -> Callback<A::Value> {
+                let Many { collection, section, .. } = *self.target();
+                Callback::to(Route::Broadcast(collection, section, entry.number))
+            }
+        }
+
+        impl<C: Chare> PartialEq for $proxy<C> {
+            fn eq(&self, other: &Self) -> bool {
+                (self.target().collection, self.target().section) == (other.target().collection, other.target().section)
+            }
+        }
+
+        impl<C: Chare> fmt::Debug for $proxy<C> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}<{}>({:?})", stringify!($proxy), C::name(), self.target().collection)
+            }
+        }
+
+        impl<C: Chare> Pup for $proxy<C> {
+            const MIN_SIZE: usize = CollectionId::MIN_SIZE + 1;
+
+            fn pack(&self, p: &mut Packer) {
+                self.target().collection.pack(p);
+                self.target().section.pack(p);
+            }
+
+            fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+                Ok(Self::make(Pup::unpack(u)?, Pup::unpack(u)?))
+            }
+        }
+    )* };
+}
+handles_on_many!(Array Section Group);
+
+impl<C: Chare> Array<C> {
+    /// One element. It need not exist yet, nor be here.
+    #[inline(always)]
+    pub fn at(&self, index: impl IntoIndex<C::Index>) -> Proxy<C> {
+        Proxy::to(self.object(index))
+    }
+
+    #[inline(always)]
+    fn object(&self, index: impl IntoIndex<C::Index>) -> ObjId {
+        ObjId { collection: self.target().collection, index: index.into_index().to_bits() }
+    }
+
+    /// A part of the array with a multicast and reductions of its own. It lives as long as the job; made once, it can be sent and
+    /// kept like any value.
+    pub fn section(&self, indices: impl IntoIterator<Item = C::Index>) -> Section<C> {
+        let members = indices.into_iter().map(C::Index::to_bits).collect();
+        Section::make(self.target().collection, Some(current(|pe| pe.make_section(members))))
+    }
+
+    /// An element to be added: `pairs.insert(index).new(args)`.
+    pub fn insert(&self, index: impl IntoIndex<C::Index>) -> Insert<C> {
+        insert(self.object(index))
+    }
+
+    /// Says that every first element was inserted (or that its insertion was sent off): reductions over the array
+    /// complete from now on.
+    pub fn done_inserting(&self) {
+        let id = self.target().collection;
+        current(|pe| pe.tell(id.creator, crate::message::control::PeMessage::DoneInserting(id)));
+    }
+}
+
+impl<C: Chare> Section<C> {
+    pub(crate) fn section(&self) -> SectionId {
+        self.target().section.expect("a section has a name")
+    }
+}
+
+impl<C: Chare> Group<C> {
+    /// The member on a PE (of a nodegroup: on a node).
+    pub fn on(&self, place: PeId) -> Proxy<C> {
+        Proxy::to(ObjId { collection: self.target().collection, index: place.to_bits() })
+    }
+
+    /// The member on the caller's PE (of a nodegroup: node).
+    pub fn here(&self) -> Proxy<C> {
+        self.on(current(|pe| match C::KIND {
+            crate::chare::Kind::NodeGroup => pe.node.number,
+            _ => pe.id,
+        }))
+    }
+
+    /// A part of the group, by PEs (nodes).
+    pub fn section(&self, places: impl IntoIterator<Item = PeId>) -> Section<C> {
+        let members = places.into_iter().map(|place| place.to_bits()).collect();
+        Section::make(self.target().collection, Some(current(|pe| pe.make_section(members))))
+    }
+}

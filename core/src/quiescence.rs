@@ -1,0 +1,264 @@
+//! Quiescence: no message in flight, nothing queued, no timer set (Charm++ manual: "quiescence detection").
+//!
+//! PE 0 asks in waves, down a tree and up again. A PE answers when it is idle, with how many messages it has sent to
+//! other PEs and received from them. When two waves in a row give the same sums, and what was sent equals what was
+//! received, nothing was on its way in between (Mattern 1987, the four-counter method).
+//!
+//! The same waves find a job that is stuck: nothing is left to do, nobody asked for quiescence, and the program has
+//! not ended. Then every PE tells what its objects wait for.
+
+use std::cell::{Cell, RefCell};
+
+use crate::ids::PeId;
+use crate::message::control::PeMessage;
+use crate::object::flag;
+use crate::pe::Pe;
+use crate::pup::Pup;
+use crate::route::Route;
+use crate::tree;
+
+/// The PE that counts.
+const ROOT: PeId = 0;
+
+/// A message of the detection.
+#[derive(Debug, Pup)]
+pub(crate) enum Wave {
+    /// Down: count.
+    Ask(u32),
+    /// Up: messages sent and received, of a whole branch.
+    Count { wave: u32, sent: u64, received: u64 },
+    /// Down: the job is stuck; what does everybody wait for?
+    Examine,
+    /// Straight to the root: this.
+    Examined(Vec<String>),
+}
+
+/// A PE's part in the detection.
+#[derive(Default)]
+pub(crate) struct Detector {
+    /// The wave that this PE has to answer, and what its branch has answered.
+    open: Cell<Option<Branch>>,
+    root: RefCell<RootState>,
+}
+
+#[derive(Clone, Copy)]
+struct Branch {
+    wave: u32,
+    missing: u32,
+    sent: u64,
+    received: u64,
+}
+
+#[derive(Default)]
+struct RootState {
+    /// Who wants to be told.
+    asked: Vec<Route>,
+    wave: u32,
+    running: bool,
+    /// The sums of the wave before.
+    last: Option<(u64, u64)>,
+    /// What PEs wait for, and how many have told.
+    examined: (u32, Vec<String>),
+}
+
+impl Detector {
+    /// Somebody wants to know.
+    pub(crate) fn ask(&self, route: Route) {
+        self.root.borrow_mut().asked.push(route);
+    }
+
+    /// Whether a wave is under way, as far as this PE knows.
+    pub(crate) fn is_counting(&self) -> bool {
+        self.root.borrow().running || self.open.get().is_some()
+    }
+
+    /// Whether somebody waits to be told.
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.root.borrow().asked.is_empty()
+    }
+}
+
+impl Pe {
+    /// When there is nothing else to do: answers a wave, or begins one that is wanted. Whether anything was done.
+    pub(crate) fn detect_quiescence(&self) -> bool {
+        if self.answer_wave() {
+            return true;
+        }
+        let wanted = self.id == ROOT && self.detector.is_asked() && !self.detector.root.borrow().running;
+        if wanted {
+            self.begin_wave();
+        }
+        wanted
+    }
+
+    /// PE 0 has had nothing to do for long: perhaps nobody will have, ever again.
+    pub(crate) fn suspect_stuck(&self) {
+        if self.id == ROOT && !self.detector.is_counting() && self.timers.is_empty() {
+            self.begin_wave();
+        }
+    }
+
+    fn begin_wave(&self) {
+        let wave = {
+            let mut root = self.detector.root.borrow_mut();
+            root.running = true;
+            root.wave += 1;
+            root.wave
+        };
+        self.on_ask(wave);
+    }
+
+    pub(crate) fn on_wave(&self, from: PeId, wave: Wave) {
+        match wave {
+            Wave::Ask(wave) => self.on_ask(wave),
+            Wave::Count { wave, sent, received } => self.on_count(wave, sent, received),
+            Wave::Examine => self.on_examine(),
+            Wave::Examined(waits) => self.on_examined(from, waits),
+        }
+    }
+
+    fn on_ask(&self, wave: u32) {
+        let mut missing = 0;
+        for child in tree::children(self.id, ROOT, self.pes()) {
+            self.tell(child, PeMessage::Quiescence(Wave::Ask(wave)));
+            missing += 1;
+        }
+        self.detector.open.set(Some(Branch { wave, missing, sent: 0, received: 0 }));
+    }
+
+    fn on_count(&self, wave: u32, sent: u64, received: u64) {
+        let Some(mut branch) = self.detector.open.get().filter(|branch| branch.wave == wave) else { return };
+        branch.missing -= 1;
+        branch.sent += sent;
+        branch.received += received;
+        self.detector.open.set(Some(branch));
+    }
+
+    /// Answers the open wave, if the branch has and this PE is idle.
+    fn answer_wave(&self) -> bool {
+        let Some(branch) = self.detector.open.get() else { return false };
+        if branch.missing > 0 || !self.is_idle() {
+            return false;
+        }
+        self.detector.open.set(None);
+        let sent = branch.sent + self.stats.sent.get();
+        let received = branch.received + self.stats.received.get();
+        match tree::parent(self.id, ROOT, self.pes()) {
+            Some(parent) => {
+                self.tell(parent, PeMessage::Quiescence(Wave::Count { wave: branch.wave, sent, received }));
+            }
+            None => self.on_sums(sent, received),
+        }
+        true
+    }
+
+    /// Nothing queued, nothing unsent, no timer.
+    fn is_idle(&self) -> bool {
+        self.is_queue_empty() && !self.port.has_unsent() && self.timers.is_empty() && self.unflushed.borrow().is_empty()
+    }
+
+    fn on_sums(&self, sent: u64, received: u64) {
+        let quiet = {
+            let mut root = self.detector.root.borrow_mut();
+            root.running = false;
+            let same = root.last.replace((sent, received)) == Some((sent, received));
+            same && sent == received
+        };
+        if !quiet {
+            return self.begin_wave();
+        }
+        let asked = {
+            let mut root = self.detector.root.borrow_mut();
+            root.last = None;
+            std::mem::take(&mut root.asked)
+        };
+        if asked.is_empty() {
+            return self.examine();
+        }
+        asked.iter().for_each(|route| self.route(route, bytes::Bytes::new()));
+    }
+
+    /// Nothing is left to do, and the program has not ended: what does everybody wait for?
+    fn examine(&self) {
+        self.detector.root.borrow_mut().running = true;
+        for pe in 0..self.pes() {
+            self.tell(pe, PeMessage::Quiescence(Wave::Examine));
+        }
+    }
+
+    fn on_examine(&self) {
+        let waits = self.waits();
+        self.tell(ROOT, PeMessage::Quiescence(Wave::Examined(waits)));
+    }
+
+    fn on_examined(&self, _: PeId, waits: Vec<String>) {
+        let all = {
+            let mut root = self.detector.root.borrow_mut();
+            root.examined.0 += 1;
+            root.examined.1.extend(waits);
+            if root.examined.0 < self.pes() {
+                return;
+            }
+            std::mem::take(&mut root.examined.1)
+        };
+        self.node.job.end(1, Some(stuck_message(all)));
+    }
+
+    /// What the objects of this PE wait for, and the messages that wait for objects.
+    pub(crate) fn waits(&self) -> Vec<String> {
+        let mut waits = Vec::new();
+        for head in self.slots.iter() {
+            // SAFETY: an object in a slot is live.
+            let object = unsafe { head.as_ref() };
+            let collection = object.collection();
+            if object.has(flag::LIVE) {
+                // SAFETY: live, of this type, and between its entries.
+                let of = unsafe { (collection.chare.waiting)(head) };
+                waits.extend(of.iter().map(|wait| format!("{}::{wait}", collection.label(object.index()))));
+            }
+        }
+        for collection in self.collections.iter() {
+            waits.extend(self.waits_of_collection(collection));
+        }
+        match self.unknown_count() {
+            0 => {}
+            kept => waits.push(format!("{kept} messages wait on PE {} for collections that were never made", self.id)),
+        }
+        waits
+    }
+
+    fn waits_of_collection(&self, collection: &crate::collection::Collection) -> Vec<String> {
+        let mut waits = Vec::new();
+        for (index, count) in collection.awaited() {
+            let who = collection.label(index);
+            waits.push(format!("{count} messages wait for {who}, which does not exist"));
+        }
+        if let Some(root) = &collection.root {
+            let name = (collection.chare.name)();
+            let root = root.borrow();
+            for (_, count) in root.waiting().filter(|(_, count)| *count > 0) {
+                waits.push(match root.elements() {
+                    Some(all) => format!("a reduction over `{name}` has {count} of {all} contributions"),
+                    None => format!(
+                        "a reduction over `{name}` has {count} contributions, and waits for `done_inserting()`"
+                    ),
+                });
+            }
+        }
+        waits
+    }
+}
+
+/// Waits that are shown; a job of a million objects has too many to read.
+const SHOWN: usize = 10;
+
+fn stuck_message(waits: Vec<String>) -> String {
+    let mut message = String::from("nothing is left to do, and the program has not said it is done (`cx.exit()`)");
+    for wait in waits.iter().take(SHOWN) {
+        message += &format!("\n  {wait}");
+    }
+    if waits.len() > SHOWN {
+        message += &format!("\n  … and {} more", waits.len() - SHOWN);
+    }
+    message
+}

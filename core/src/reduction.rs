@@ -1,0 +1,480 @@
+//! Reductions: values of all elements become one, with the same bits in every run.
+//!
+//! Contributions are combined on each PE, and sent up the collection's tree when every element here has contributed, or
+//! when the PE has nothing else to do. Nothing depends on when that is: the root counts contributions, and
+//! partial results may meet in any order ([`Reducer`](crate::reduce::Reducer)).
+//!
+//! Elements come and go meanwhile. An element that inserts another says so with its own next contribution, so
+//! the root waits for as many newborn as were announced; one that goes says so too. See [`Tally::is_complete`].
+
+use std::collections::BTreeMap;
+
+use crate::collection::Collection;
+use crate::collection::insertion::Census;
+use crate::ids::{CollectionId, PeId, SectionId};
+use crate::message::control::PeMessage;
+use crate::route::{Collect, Route};
+use crate::object::{Head, flag};
+use crate::pe::Pe;
+use crate::pup::{Pup, Purpose, Unpacker};
+use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
+use crate::tree;
+
+/// Which reduction of a collection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pup)]
+pub(crate) enum ReductionKey {
+    /// The `n`th to which its elements contribute.
+    All(u32),
+    /// Of the answers to its `n`th broadcast.
+    Answers(u32),
+    /// The `n`th to which a section's members contribute.
+    Section(SectionId, u32),
+    /// Of the answers to a section's `n`th multicast.
+    SectionAnswers(SectionId, u32),
+}
+
+/// What is counted on the way to the root. All counts add up.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Pup)]
+pub(crate) struct Tally {
+    /// Contributions of elements that the previous reduction knew.
+    pub(crate) old: u64,
+    /// Such elements that went instead.
+    pub(crate) old_gone: u64,
+    /// Contributions of elements inserted since.
+    pub(crate) new: u64,
+    /// Such elements that went instead.
+    pub(crate) new_gone: u64,
+    /// Elements inserted, as announced by those who inserted them.
+    pub(crate) born: u64,
+    /// For answers: PEs that said how many elements received the broadcast.
+    pub(crate) reports: u32,
+    /// How many those are.
+    pub(crate) expected: u64,
+}
+
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.old += other.old;
+        self.old_gone += other.old_gone;
+        self.new += other.new;
+        self.new_gone += other.new_gone;
+        self.born += other.born;
+        self.reports += other.reports;
+        self.expected += other.expected;
+    }
+
+    /// Whether all of `alive` elements, and all that they inserted, have contributed or gone.
+    ///
+    /// The announcement of an insertion travels with a contribution (or the end) of the inserter. So while one is
+    /// missing, its inserter is missing too, and the first or the second equation does not hold.
+    fn is_complete(&self, alive: u64) -> bool {
+        self.old + self.old_gone == alive && self.new + self.new_gone == self.born
+    }
+
+    fn contributions(&self) -> u64 {
+        self.old + self.new
+    }
+}
+
+/// A part of a reduction on its way up.
+#[derive(Debug, Pup)]
+pub(crate) struct Contribution {
+    pub(crate) collection: CollectionId,
+    pub(crate) key: ReductionKey,
+    tally: Tally,
+    value: Option<AnyPartial>,
+    to: Option<Route>,
+}
+
+impl Contribution {
+    /// Only a count.
+    pub(crate) fn count(collection: CollectionId, key: ReductionKey, tally: Tally) -> Self {
+        Contribution { collection, key, tally, value: None, to: None }
+    }
+}
+
+/// A reduction's parts on one PE.
+#[derive(Default)]
+pub(crate) struct Pending {
+    tally: Tally,
+    value: Option<AnyPartial>,
+    to: Option<Route>,
+    /// Contributions made on this PE.
+    made_here: u64,
+}
+
+impl Pending {
+    /// Who gets the result.
+    pub(crate) fn send_to(&mut self, to: Route) {
+        self.to = Some(to);
+    }
+
+    fn absorb(&mut self, tally: &Tally, value: Option<AnyPartial>, to: Option<Route>) -> Result<(), ReduceError> {
+        self.tally.add(tally);
+        self.to = self.to.take().or(to);
+        match (&mut self.value, value) {
+            (_, None) => Ok(()),
+            (Some(total), Some(value)) => total.combine(value),
+            (empty, Some(value)) => {
+                *empty = Some(value);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What a collection's trees end in.
+pub(crate) struct Root {
+    /// Elements that take part in the next reduction, unless they go; unknown until `done_inserting`.
+    alive: Option<u64>,
+    /// The next reduction to complete.
+    next: u32,
+    open: BTreeMap<ReductionKey, Pending>,
+    pub(crate) census: Census,
+}
+
+impl Root {
+    pub(crate) fn new(elements: Option<u64>) -> Self {
+        Root { alive: elements, next: 0, open: BTreeMap::new(), census: Census::default() }
+    }
+
+    pub(crate) fn elements(&self) -> Option<u64> {
+        self.alive
+    }
+
+    pub(crate) fn begin_with(&mut self, elements: u64) {
+        self.alive = Some(elements);
+    }
+
+    /// An element is inserted from outside: it takes part from the next reduction that is not complete.
+    pub(crate) fn admit(&mut self) -> u32 {
+        self.open.entry(ReductionKey::All(self.next)).or_default().tally.born += 1;
+        self.next
+    }
+
+    pub(crate) fn expect_answers(&mut self, key: ReductionKey, to: Route) {
+        self.open.entry(key).or_default().to = Some(to);
+    }
+
+    /// Takes out a reduction that is complete.
+    fn take_complete(&mut self) -> Option<(ReductionKey, Pending)> {
+        let key = ReductionKey::All(self.next);
+        if let (Some(alive), Some(pending)) = (self.alive, self.open.get(&key))
+            && pending.tally.is_complete(alive)
+        {
+            self.alive = Some(pending.tally.contributions());
+            self.next += 1;
+            return self.open.remove_entry(&key);
+        }
+        None
+    }
+
+    fn take_answers(&mut self, key: ReductionKey, pes: u32) -> Option<Pending> {
+        let tally = &self.open.get(&key)?.tally;
+        if tally.reports < pes || tally.contributions() < tally.expected {
+            return None;
+        }
+        self.open.remove(&key)
+    }
+
+    /// Reductions that wait for somebody, for the report of a job that is stuck.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (ReductionKey, u64)> + '_ {
+        self.open.iter().map(|(key, pending)| (*key, pending.tally.contributions()))
+    }
+}
+
+impl Pe {
+    /// An element contributes to the next reduction of its collection.
+    pub(crate) fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(&self, object: &Head, value: T, to: Route) {
+        let collection = object.collection();
+        if collection.id.is_singles() {
+            panic!("`{}` is no element of an array or group: it has nobody to reduce with", collection.label(object.index()));
+        }
+        let key = ReductionKey::All(object.reduction.get());
+        let tally = self.tally_of(object, true);
+        object.reduction.set(object.reduction.get() + 1);
+        self.add_value::<T, R>(collection, key, tally, value, object.index(), Some(to));
+    }
+
+    /// An element that will not contribute any more.
+    pub(crate) fn report_death(&self, object: &Head) {
+        let collection = object.collection();
+        if collection.id.is_singles() {
+            return;
+        }
+        let key = ReductionKey::All(object.reduction.get());
+        let tally = self.tally_of(object, false);
+        self.contribution_made(collection, Contribution::count(collection.id, key, tally));
+    }
+
+    fn tally_of(&self, object: &Head, contributes: bool) -> Tally {
+        let born = match object.take_extras() {
+            None => 0,
+            Some(mut extras) => {
+                let born = std::mem::take(&mut extras.born);
+                object.put_extras(Some(extras));
+                born.into()
+            }
+        };
+        let mut tally = Tally { born, ..Tally::default() };
+        let newborn = object.has(flag::NEWBORN);
+        object.clear(flag::NEWBORN);
+        *match (newborn, contributes) {
+            (false, true) => &mut tally.old,
+            (false, false) => &mut tally.old_gone,
+            (true, true) => &mut tally.new,
+            (true, false) => &mut tally.new_gone,
+        } = 1;
+        tally
+    }
+
+    /// The packed answer of one element to a broadcast or multicast whose answers are reduced.
+    pub(crate) fn answer(&self, to: Collect, value: &[u8]) {
+        let Some(collection) = self.collections.get(to.collection) else { return };
+        let Some(reducer) = ReduceInfo::known(to.reducer) else {
+            return self.reduction_failed(collection, &ReduceError::Unknown { id: to.reducer });
+        };
+        let add = |pending: &mut Pending| {
+            pending.tally.old += 1;
+            let mut value = Unpacker::new(value, Purpose::Message);
+            match &mut pending.value {
+                Some(total) => total.add_packed(reducer, &mut value, to.index),
+                empty => {
+                    *empty = Some(AnyPartial::lift_packed(reducer, &mut value, to.index)?);
+                    Ok(())
+                }
+            }
+        };
+        self.with_pending(collection, answers_key(&to), add, true);
+    }
+
+    /// A member contributes to the next reduction of a section.
+    pub(crate) fn contribute_to_section<T: Pup + Send + 'static, R: Reducer<T>>(
+        &self,
+        object: &Head,
+        section: SectionId,
+        value: T,
+        to: Route,
+    ) {
+        let number = object.extras(|extras| {
+            let next = extras.sections.entry(section).or_default();
+            *next += 1;
+            *next - 1
+        });
+        let key = ReductionKey::Section(section, number);
+        let tally = Tally { old: 1, ..Tally::default() };
+        self.add_value::<T, R>(object.collection(), key, tally, value, object.index(), Some(to));
+    }
+
+    fn add_value<T: Pup + Send + 'static, R: Reducer<T>>(
+        &self,
+        collection: &Collection,
+        key: ReductionKey,
+        tally: Tally,
+        value: T,
+        index: u128,
+        to: Option<Route>,
+    ) {
+        let add = |pending: &mut Pending| {
+            pending.tally.add(&tally);
+            pending.to = pending.to.take().or(to);
+            match &mut pending.value {
+                Some(total) => total.add::<T, R>(value, index),
+                empty => {
+                    *empty = Some(AnyPartial::lift::<T, R>(value, index)?);
+                    Ok(())
+                }
+            }
+        };
+        self.with_pending(collection, key, add, true);
+    }
+
+    /// Changes a reduction's parts here, and sends them on if nothing more will come from this PE.
+    fn with_pending(
+        &self,
+        collection: &Collection,
+        key: ReductionKey,
+        change: impl FnOnce(&mut Pending) -> Result<(), ReduceError>,
+        made_here: bool,
+    ) {
+        let (changed, full) = {
+            let mut all = collection.pending.borrow_mut();
+            let first = all.is_empty();
+            let pending = all.entry(key).or_default();
+            pending.made_here += u64::from(made_here);
+            let changed = change(pending);
+            if first {
+                self.unflushed.borrow_mut().push(collection.id);
+            }
+            (changed, pending.made_here >= u64::from(collection.members.get()))
+        };
+        match changed {
+            Err(error) => self.reduction_failed(collection, &error),
+            Ok(()) if full => self.send_up(collection, key),
+            Ok(()) => {}
+        }
+    }
+
+    /// A count, or a part from below in the tree.
+    pub(crate) fn contribution_made(&self, collection: &Collection, part: Contribution) {
+        let Contribution { key, tally, value, to, .. } = part;
+        self.with_pending(collection, key, |pending| pending.absorb(&tally, value, to), false);
+    }
+
+    pub(crate) fn on_contribution(&self, part: Contribution) {
+        let Some(collection) = self.collections.get(part.collection) else { return };
+        if self.ends_here(collection, part.key) {
+            let Contribution { key, tally, value, to, .. } = part;
+            self.absorb_at_root(collection, key, |pending| pending.absorb(&tally, value, to));
+        } else {
+            self.contribution_made(collection, part);
+        }
+    }
+
+    /// Sends on what has gathered; whether that was anything.
+    pub(crate) fn flush_reductions(&self) -> bool {
+        let collections = self.unflushed.take();
+        for id in &collections {
+            let Some(collection) = self.collections.get(*id) else { continue };
+            let keys: Vec<_> = collection.pending.borrow().keys().copied().collect();
+            keys.into_iter().for_each(|key| self.send_up(collection, key));
+        }
+        !collections.is_empty()
+    }
+
+    fn send_up(&self, collection: &Collection, key: ReductionKey) {
+        let Some(pending) = collection.pending.borrow_mut().remove(&key) else { return };
+        let Pending { tally, value, to, .. } = pending;
+        if self.ends_here(collection, key) {
+            return self.absorb_at_root(collection, key, |sum| sum.absorb(&tally, value, to));
+        }
+        let part = Contribution { collection: collection.id, key, tally, value, to };
+        self.tell(self.above(collection, key), PeMessage::Contribution(Box::new(part)));
+    }
+
+    fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {
+        match key {
+            ReductionKey::All(_) | ReductionKey::Answers(_) => {
+                tree::parent(self.id, collection.root_pe(), self.pes()).expect("the root sends nothing up")
+            }
+            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => section.creator,
+        }
+    }
+
+    fn ends_here(&self, collection: &Collection, key: ReductionKey) -> bool {
+        match key {
+            ReductionKey::All(_) | ReductionKey::Answers(_) => collection.root.is_some(),
+            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => section.creator == self.id,
+        }
+    }
+
+    fn absorb_at_root(
+        &self,
+        collection: &Collection,
+        key: ReductionKey,
+        change: impl FnOnce(&mut Pending) -> Result<(), ReduceError>,
+    ) {
+        match key {
+            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
+                let Some(size) = self.sections.size(section) else { return };
+                let (changed, complete) = self.sections.with_open(section, key, |pending| {
+                    let changed = change(pending);
+                    (changed, pending.tally.contributions() >= size)
+                });
+                if let Err(error) = changed {
+                    return self.reduction_failed(collection, &error);
+                }
+                if complete && let Some(pending) = self.sections.take_open(section, key) {
+                    self.finish(collection, pending);
+                }
+            }
+            ReductionKey::All(_) | ReductionKey::Answers(_) => {
+                let root = collection.root.as_ref().expect("`ends_here`");
+                let changed = change(root.borrow_mut().open.entry(key).or_default());
+                if let Err(error) = changed {
+                    return self.reduction_failed(collection, &error);
+                }
+                self.complete(collection, key);
+            }
+        }
+    }
+
+    fn complete(&self, collection: &Collection, key: ReductionKey) {
+        let Some(root) = &collection.root else { return };
+        if let ReductionKey::All(_) = key {
+            return self.complete_reductions(collection);
+        }
+        let done = root.borrow_mut().take_answers(key, self.pes());
+        done.into_iter().for_each(|pending| self.finish(collection, pending));
+    }
+
+    /// Every reduction of a collection that is complete, in order.
+    pub(crate) fn complete_reductions(&self, collection: &Collection) {
+        let Some(root) = &collection.root else { return };
+        loop {
+            let complete = root.borrow_mut().take_complete();
+            let Some((_, pending)) = complete else { break };
+            self.finish(collection, pending);
+        }
+    }
+
+    /// The result goes where it is wanted.
+    fn finish(&self, collection: &Collection, pending: Pending) {
+        match (pending.value.map(AnyPartial::finish), pending.to) {
+            // Everybody went, and nobody contributed.
+            (_, None) => {}
+            (Some(Ok(value)), Some(to)) => self.route(&to, value.into()),
+            (Some(Err(error)), _) => self.reduction_failed(collection, &error),
+            (None, Some(_)) => self.reduction_failed(collection, &ReduceError::Nobody),
+        }
+    }
+
+    fn reduction_failed(&self, collection: &Collection, error: &ReduceError) {
+        let name = (collection.chare.name)();
+        self.node.job.end(1, Some(format!("a reduction over the elements of `{name}` failed: {error}")));
+    }
+}
+
+fn answers_key(to: &Collect) -> ReductionKey {
+    match to.section {
+        None => ReductionKey::Answers(to.number),
+        Some(section) => ReductionKey::SectionAnswers(section, to.number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_insertion_that_is_not_announced_yet_is_waited_for() {
+        // Two elements; the second inserted a third, which contributed first.
+        let mut tally = Tally { old: 1, ..Tally::default() };
+        tally.add(&Tally { new: 1, ..Tally::default() });
+        assert!(!tally.is_complete(2));
+        tally.add(&Tally { old: 1, born: 1, ..Tally::default() });
+        assert!(tally.is_complete(2));
+        assert_eq!(tally.contributions(), 3);
+    }
+
+    #[test]
+    fn who_goes_is_not_waited_for() {
+        let mut tally = Tally { old: 1, old_gone: 1, ..Tally::default() };
+        assert!(tally.is_complete(2));
+        tally.add(&Tally { born: 1, ..Tally::default() });
+        assert!(!tally.is_complete(2));
+        tally.add(&Tally { new_gone: 1, ..Tally::default() });
+        assert!(tally.is_complete(2));
+    }
+
+    #[test]
+    fn reductions_complete_in_order() {
+        let mut root = Root::new(Some(1));
+        root.open.entry(ReductionKey::All(1)).or_default().tally.old = 1;
+        assert!(root.take_complete().is_none());
+        root.open.entry(ReductionKey::All(0)).or_default().tally.old = 1;
+        assert_eq!(root.take_complete().map(|done| done.0), Some(ReductionKey::All(0)));
+        assert_eq!(root.take_complete().map(|done| done.0), Some(ReductionKey::All(1)));
+        assert!(root.take_complete().is_none());
+    }
+}

@@ -1,0 +1,156 @@
+//! The chare types of the program, found at start (`inventory` gathers what the macros register).
+
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::chare::{Chare, Kind, Restored};
+use crate::cx::Cx;
+use crate::entry::{EntryInfo, InitInfo};
+use crate::flow::Waiting;
+use crate::ids::{CollectionId, ObjId, single_index};
+use crate::index::{ArrayIndex, Bounds};
+use crate::map::{Map, MapError};
+use crate::object::{Head, Object};
+use crate::pe::Pe;
+use crate::pup::{Packer, PupError, Unpacker};
+
+/// Everything the runtime knows of a chare type.
+///
+/// The functions that take a [`Head`] want that of an object of this type, live and borrowed by nobody.
+#[doc(hidden)]
+pub struct ChareType {
+    pub(crate) key: u64,
+    pub(crate) kind: Kind,
+    pub(crate) ordered: bool,
+    pub(crate) file: &'static str,
+    pub(crate) name: fn() -> String,
+    pub(crate) entries: &'static [EntryInfo],
+    pub(crate) inits: &'static [InitInfo],
+    pub(crate) show_index: fn(u128) -> String,
+    pub(crate) ordinal: fn(u128, &Bounds) -> Option<u64>,
+    /// The home PE that a map gives an element.
+    pub(crate) home: fn(&Map, u128, Option<&Bounds>, u32) -> Result<u32, MapError>,
+    pub(crate) index_at: fn(u64, &Bounds) -> Option<u128>,
+    pub(crate) allocate: fn(Head) -> NonNull<Head>,
+    pub(crate) free: unsafe fn(NonNull<Head>),
+    pub(crate) pack: unsafe fn(NonNull<Head>, &mut Packer),
+    /// Builds the state into a freshly allocated object.
+    pub(crate) unpack: unsafe fn(NonNull<Head>, &mut Unpacker<'_>) -> Result<(), PupError>,
+    pub(crate) replied: unsafe fn(NonNull<Head>, &Pe, u64, &[u8]),
+    pub(crate) restored: unsafe fn(NonNull<Head>, &Pe, Restored),
+    pub(crate) waiting: unsafe fn(NonNull<Head>) -> Vec<Waiting>,
+}
+
+inventory::collect!(ChareType);
+
+impl ChareType {
+    #[doc(hidden)]
+    pub const fn of<C: Chare>() -> Self {
+        ChareType {
+            key: C::KEY,
+            kind: C::KIND,
+            ordered: C::ORDERED,
+            file: C::FILE,
+            name: C::name,
+            entries: C::ENTRIES,
+            inits: C::INITS,
+            show_index: |bits| format!("{:?}", C::Index::from_bits(bits)),
+            ordinal: |bits, bounds| C::Index::from_bits(bits).ordinal(bounds),
+            home: |map, bits, bounds, pes| map.pe(C::Index::from_bits(bits), bounds, pes),
+            index_at: |ordinal, bounds| C::Index::from_ordinal(ordinal, bounds).map(C::Index::to_bits),
+            allocate: Object::<C>::allocate,
+            free: Object::<C>::free,
+            pack: |head, p| {
+                // SAFETY: the caller's promise, of this and the functions below.
+                let (state, flows) = unsafe { Object::<C>::parts(head) };
+                state.pack_state(flows, p);
+            },
+            unpack: |head, u| {
+                let (state, flows) = C::unpack_state(u)?;
+                // SAFETY: as above.
+                unsafe { Object::<C>::initialise(head, state, flows) };
+                Ok(())
+            },
+            replied: |head, pe, wait, value| {
+                // SAFETY: as above.
+                let (state, flows) = unsafe { Object::<C>::parts(head) };
+                state.replied(flows, &mut Cx::new(pe, head, None), wait, value);
+            },
+            restored: |head, pe, why| {
+                // SAFETY: as above.
+                let (state, _) = unsafe { Object::<C>::parts(head) };
+                state.restored(&mut Cx::new(pe, head, None), why);
+            },
+            waiting: |head| {
+                // SAFETY: as above.
+                let (_, flows) = unsafe { Object::<C>::parts(head) };
+                C::waiting(flows)
+            },
+        }
+    }
+}
+
+/// The chare types of this program, sorted by key: the same numbers in every process of a job.
+pub(crate) struct Registry {
+    types: Vec<&'static ChareType>,
+    by_key: HashMap<u64, u32, FxBuildHasher>,
+}
+
+impl Registry {
+    /// The types that this program registered.
+    pub(crate) fn get() -> &'static Registry {
+        static REGISTRY: OnceLock<Registry> = OnceLock::new();
+        REGISTRY.get_or_init(|| {
+            let mut types: Vec<_> = inventory::iter::<ChareType>().collect();
+            types.sort_by_key(|chare| chare.key);
+            let by_key = types.iter().enumerate().map(|(i, chare)| (chare.key, i as u32)).collect();
+            Registry { types, by_key }
+        })
+    }
+
+    pub(crate) fn types(&self) -> &[&'static ChareType] {
+        &self.types
+    }
+
+    /// A type and its number.
+    pub(crate) fn find(&self, key: u64) -> Option<(u32, &'static ChareType)> {
+        self.by_key.get(&key).map(|number| (*number, self.types[*number as usize]))
+    }
+
+    /// Two types of one wire name would take each other's messages.
+    pub(crate) fn clashes(&self) -> Result<(), String> {
+        match self.types.windows(2).find(|two| two[0].key == two[1].key) {
+            None => Ok(()),
+            Some(two) => Err(format!(
+                "two chares have the name `{}` on the wire: one in {}, one in {}; give one of them another with \
+                 `#[chare(…, name = \"…\")]`",
+                (two[0].name)(),
+                two[0].file,
+                two[1].file
+            )),
+        }
+    }
+}
+
+/// A chare type by its compile-time description; generic instances may be missing.
+///
+/// # Panics
+/// Where the instance of a generic chare was not registered, saying what to add.
+pub(crate) fn number_of<C: Chare>() -> (u32, &'static ChareType) {
+    Registry::get().find(C::KEY).unwrap_or_else(|| {
+        let name = C::name();
+        panic!(
+            "`{name}` is an instance of a generic chare that is not registered: add `instances({name})` to its \
+             `#[chare(…)]`, or `talisman::register!({name});`"
+        )
+    })
+}
+
+/// The main chare: the only one of its type.
+pub(crate) fn main_chare_of(key: u64) -> ObjId {
+    let (number, _) = Registry::get().find(key).expect("the main chare is registered by its macro");
+    ObjId { collection: CollectionId::singles(number), index: single_index(0, 0, 0) }
+}

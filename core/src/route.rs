@@ -1,0 +1,73 @@
+//! Where a value goes when it is ready.
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::pe::Pe;
+use crate::pup::Pup;
+
+/// The receiver of a callback, a reduction's result or an entry's answer. Plain data, valid on every node.
+#[derive(Clone, Debug, PartialEq, Pup)]
+pub enum Route {
+    /// Nobody.
+    Ignore,
+    /// The end of the job, with a status.
+    Exit(i32),
+    /// An entry of one object.
+    Entry(ObjId, u16),
+    /// An entry of every element of a collection or section.
+    Broadcast(CollectionId, Option<SectionId>, u16),
+    /// An async entry of one object that waits with this number.
+    Reply(ObjId, u64),
+    /// An async entry of every element of a collection.
+    ReplyAll(CollectionId, u64),
+    /// The reduction over the answers to a broadcast: its collection and number, or section and number.
+    Collect(Collect),
+    /// A named function on a PE.
+    Function(PeId, u64),
+    /// Another receiver, with the packed first arguments put in front.
+    Prefixed(Box<Route>, Bytes),
+}
+
+/// Which collective call an answer belongs to, and where it is reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pup)]
+pub struct Collect {
+    pub(crate) collection: CollectionId,
+    pub(crate) section: Option<SectionId>,
+    pub(crate) number: u32,
+    /// The index of the element that answers, as bits: values are combined in index order.
+    pub(crate) index: u128,
+    /// The reducer's id.
+    pub(crate) reducer: u64,
+}
+
+impl Pe {
+    /// Sends a packed value to its receiver.
+    pub(crate) fn route(&self, to: &Route, value: Bytes) {
+        match to {
+            Route::Ignore => {}
+            Route::Exit(status) => self.node.job.end(*status, None),
+            Route::Entry(id, entry) => self.send_object(*id, ObjectMessage::Invoke { entry: *entry, args: value }),
+            Route::Broadcast(collection, section, entry) => {
+                let cast = Cast { call: CastCall::Entry(*entry), args: value, collect: None };
+                match section {
+                    Some(section) => self.multicast(*collection, *section, cast),
+                    None => self.broadcast(*collection, cast),
+                }
+            }
+            Route::Reply(id, wait) => self.send_object(*id, ObjectMessage::Reply { wait: *wait, value }),
+            Route::ReplyAll(collection, wait) => {
+                self.broadcast(*collection, Cast { call: CastCall::Reply(*wait), args: value, collect: None });
+            }
+            Route::Collect(collect) => self.answer(*collect, &value),
+            Route::Function(pe, id) => self.tell(*pe, PeMessage::Function { id: *id, value }),
+            Route::Prefixed(inner, first) => {
+                let mut all = BytesMut::with_capacity(first.len() + value.len());
+                all.put_slice(first);
+                all.put_slice(&value);
+                self.route(inner, all.freeze());
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Sections: parts of a collection with a multicast and reductions of their own (Charm++ manual: "array sections").
+//!
+//! The PE that made a section is its root and keeps the list of members. A multicast goes to the root, and from
+//! there in one message to each PE that has members.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::collection::Collection;
+use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::pe::Pe;
+use crate::reduction::{Pending, ReductionKey};
+use crate::sometimes::sometimes;
+
+/// The sections that a PE made.
+#[derive(Default)]
+pub(crate) struct Sections(RefCell<HashMap<SectionId, Section, FxBuildHasher>>);
+
+struct Section {
+    members: Rc<[u128]>,
+    /// The next multicast.
+    next: Cell<u32>,
+    open: BTreeMap<ReductionKey, Pending>,
+}
+
+impl Sections {
+    /// How many members a section has.
+    pub(crate) fn size(&self, id: SectionId) -> Option<u64> {
+        self.0.borrow().get(&id).map(|section| section.members.len() as u64)
+    }
+
+    /// Changes a reduction over a section, at its root.
+    pub(crate) fn with_open<R>(&self, id: SectionId, key: ReductionKey, f: impl FnOnce(&mut Pending) -> R) -> R {
+        let mut sections = self.0.borrow_mut();
+        let section = sections.get_mut(&id).expect("`size` found it");
+        f(section.open.entry(key).or_default())
+    }
+
+    pub(crate) fn take_open(&self, id: SectionId, key: ReductionKey) -> Option<Pending> {
+        self.0.borrow_mut().get_mut(&id)?.open.remove(&key)
+    }
+
+    fn next_multicast(&self, id: SectionId) -> Option<(u32, Rc<[u128]>)> {
+        let sections = self.0.borrow();
+        let section = sections.get(&id)?;
+        let number = section.next.get();
+        section.next.set(number + 1);
+        Some((number, section.members.clone()))
+    }
+}
+
+impl Pe {
+    /// Makes a section; members named twice count once.
+    pub(crate) fn make_section(&self, mut members: Vec<u128>) -> SectionId {
+        members.sort_unstable();
+        members.dedup();
+        let serial = self.names().sections.get();
+        self.names().sections.set(serial + 1);
+        let id = SectionId { creator: self.id, serial };
+        let section = Section { members: members.into(), next: Cell::new(0), open: BTreeMap::new() };
+        self.sections.0.borrow_mut().insert(id, section);
+        id
+    }
+
+    /// Sends a multicast on its way.
+    pub(crate) fn multicast(&self, collection: CollectionId, section: SectionId, cast: Cast) {
+        self.tell(section.creator, PeMessage::SectionRequest { collection, section, cast });
+    }
+
+    /// At the root: one message to each PE with members.
+    pub(crate) fn on_section_request(&self, id: CollectionId, section: SectionId, cast: Cast) {
+        let Some(collection) = self.collections.get(id) else { return };
+        let Some((number, members)) = self.sections.next_multicast(section) else { return };
+        if let Some((_, to)) = &cast.collect {
+            let key = ReductionKey::SectionAnswers(section, number);
+            self.sections.with_open(section, key, |pending| pending.send_to(to.clone()));
+        }
+        let mut by_pe: BTreeMap<PeId, Vec<u128>> = BTreeMap::new();
+        for index in members.iter() {
+            by_pe.entry(self.believed_at(collection, *index)).or_default().push(*index);
+        }
+        for (pe, members) in by_pe {
+            if pe == self.id {
+                self.on_section_cast(id, section, number, &members, &cast);
+            } else {
+                let cast = cast.clone();
+                self.tell(pe, PeMessage::SectionCast { collection: id, section, number, members, cast });
+            }
+        }
+    }
+
+    pub(crate) fn on_section_cast(
+        &self,
+        id: CollectionId,
+        section: SectionId,
+        number: u32,
+        members: &[u128],
+        cast: &Cast,
+    ) {
+        let Some(collection) = self.collections.get(id) else { return };
+        for index in members {
+            self.cast_to_member(collection, collection.object(*index), section, number, cast);
+        }
+    }
+
+    fn cast_to_member(
+        &self,
+        collection: &Collection,
+        id: ObjId,
+        section: SectionId,
+        number: u32,
+        cast: &Cast,
+    ) {
+        let CastCall::Entry(entry) = cast.call else { return };
+        let extra = cast.extra(id, Some(section), number);
+        match self.find_here(id) {
+            Some(head) => self.run_packed_entry(head, entry, &cast.args, extra),
+            None => {
+                sometimes("a member of a section was not where its root believed");
+                let args = cast.args.clone();
+                let mut envelope = self.object_message(id, ObjectMessage::Invoke { entry, args });
+                // SAFETY: just made.
+                unsafe { envelope.as_mut() }.extra = extra;
+                self.dispatch(collection, envelope);
+            }
+        }
+    }
+}

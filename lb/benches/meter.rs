@@ -1,0 +1,39 @@
+//! What the meter costs a call that is not timed: `cargo bench -p talisman-lb --bench meter`.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use talisman_lb::load::Meter;
+
+const CALLS: u64 = 10_000_000;
+
+fn main() {
+    table("nothing measured (the limit)", || {
+        (0..CALLS).map(|_| black_box(3)).sum::<i64>();
+    });
+    table("short entry, timed at one call in 16", || metered(100));
+    table("long entry, always timed", || metered(10_000));
+}
+
+/// Without reading a clock, which costs the same whatever decides about it.
+fn metered(ticks: u64) {
+    let (mut meter, mut load) = (Meter::new(1000), 0);
+    // Some entries in turn: calls of one and the same entry would wait for each other's counter in memory, as messages
+    // with work between them do not.
+    for call in 0..CALLS {
+        let entry = black_box(call as usize % 8);
+        load += if meter.begin(entry) { meter.end(entry, ticks) } else { meter.estimate(entry) };
+    }
+    black_box(load);
+}
+
+fn table(name: &str, run: impl Fn()) {
+    let per_call = |_| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_nanos() as f64 / CALLS as f64
+    };
+    let mut times: Vec<f64> = (0..9).map(per_call).collect();
+    times.sort_by(f64::total_cmp);
+    println!("{name:40} {:.2} ns per call (fastest {:.2})", times[4], times[0]);
+}

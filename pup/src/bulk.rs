@@ -1,0 +1,122 @@
+//! Slices: in one piece when the elements are plain, one by one otherwise.
+
+use std::marker::PhantomData;
+
+use crate::{Packer, Pup, PupError, Unpacker};
+
+/// Values that are their bytes, the same on every machine.
+///
+/// The same demands as `bytemuck`'s `NoUninit + AnyBitPattern`, and one more: nothing depends on the pointer size, so
+/// `usize` is not plain. `#[derive(Pup)]` with `#[pup(plain)]` proves all of it at compile time.
+///
+/// # Safety
+/// Every byte of a value is initialised (no padding), every bit pattern is a value, nothing inside is a pointer or
+/// depends on its size, and the layout is fixed (`repr(C)` or `repr(transparent)`).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not plain: it cannot be copied as bytes",
+    label = "not plain",
+    note = "`#[pup(plain)]` needs fields of fixed-width integers, floats, arrays of those, or other plain structs"
+)]
+pub unsafe trait Plain: Copy + 'static {}
+
+// SAFETY: an array has no padding beyond that of its elements, of which there is none.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+
+/// Evidence that `T` is plain, for code that has no such bound: it can only be made where `T: Plain` is known.
+#[derive(Debug)]
+pub struct PlainProof<T>(PhantomData<fn() -> T>);
+
+impl<T: Plain> PlainProof<T> {
+    /// The bound is the proof.
+    #[expect(clippy::new_without_default, reason = "evidence is asked for by name")]
+    pub const fn new() -> Self {
+        PlainProof(PhantomData)
+    }
+}
+
+impl<T> PlainProof<T> {
+    /// An array of plain values is plain.
+    pub(crate) const fn array<const N: usize>(&self) -> PlainProof<[T; N]> {
+        PlainProof(PhantomData)
+    }
+}
+
+/// The elements, without their number.
+#[inline]
+pub(crate) fn pack_slice<T: Pup>(slice: &[T], p: &mut Packer) {
+    match T::PLAIN {
+        Some(proof) => p.bytes(bytes_of(slice, proof)),
+        None => slice.iter().for_each(|x| x.pack(p)),
+    }
+}
+
+/// `len` elements.
+#[inline]
+pub(crate) fn unpack_vec<T: Pup>(len: usize, u: &mut Unpacker<'_>) -> Result<Vec<T>, PupError> {
+    match T::PLAIN {
+        Some(proof) => read_vec(len, u, proof),
+        None => unpack_each(len, u),
+    }
+}
+
+fn unpack_each<T: Pup>(len: usize, u: &mut Unpacker<'_>) -> Result<Vec<T>, PupError> {
+    u.check_len(len, T::MIN_SIZE)?;
+    let mut values = Vec::with_capacity(u.room::<T>(len));
+    u.each::<T>(len, T::MIN_SIZE, |u| {
+        values.push(T::unpack(u)?);
+        Ok(())
+    })?;
+    Ok(values)
+}
+
+/// The memory of plain values.
+#[inline]
+pub(crate) fn bytes_of<T>(slice: &[T], _: PlainProof<T>) -> &[u8] {
+    // SAFETY: by the proof every byte of a `T` is initialised, and bytes need no alignment.
+    unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
+}
+
+/// `len` plain values, copied once.
+#[inline]
+pub(crate) fn read_vec<T>(
+    len: usize,
+    u: &mut Unpacker<'_>,
+    proof: PlainProof<T>,
+) -> Result<Vec<T>, PupError> {
+    u.check_len(len, size_of::<T>())?;
+    if size_of::<T>() == 0 {
+        u.spend_empty(len)?;
+    }
+    Ok(copied(u.bytes(len * size_of::<T>())?, len, proof))
+}
+
+/// A fresh vector of `len` values, which is aligned and has not been zeroed first.
+#[inline]
+fn copied<T>(bytes: &[u8], len: usize, _: PlainProof<T>) -> Vec<T> {
+    assert_eq!(bytes.len(), len * size_of::<T>(), "the caller took exactly these bytes");
+    let mut values = Vec::<T>::with_capacity(len);
+    // SAFETY: `bytes` holds exactly `len * size_of::<T>()` bytes, the vector has room for them and is another
+    // allocation, and by the proof every bit pattern is a `T`.
+    unsafe {
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), values.as_mut_ptr().cast(), bytes.len());
+        values.set_len(len);
+    }
+    values
+}
+
+/// One plain value.
+#[inline]
+pub(crate) fn read_one<T>(u: &mut Unpacker<'_>, _: PlainProof<T>) -> Result<T, PupError> {
+    let bytes = u.bytes(size_of::<T>())?;
+    // SAFETY: `bytes` holds `size_of::<T>()` bytes, of which every pattern is a `T` by the proof; the read does not
+    // need alignment.
+    Ok(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
+}
+
+/// One plain value on the heap, without passing through the stack, which a large array would overflow.
+#[inline]
+pub(crate) fn read_box<T>(u: &mut Unpacker<'_>, proof: PlainProof<T>) -> Result<Box<T>, PupError> {
+    let one = copied(u.bytes(size_of::<T>())?, 1, proof).into_boxed_slice();
+    // SAFETY: a boxed slice of exactly one `T` has the address, size and alignment of a boxed `T`.
+    Ok(unsafe { Box::from_raw(Box::into_raw(one).cast::<T>()) })
+}

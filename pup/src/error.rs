@@ -1,0 +1,173 @@
+//! What was wrong with the bytes, and where.
+
+use std::fmt;
+
+/// What was wrong with the bytes.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The bytes end inside a value.
+    #[error("{wanted} bytes wanted, {left} left")]
+    Short {
+        /// Bytes that were to be read.
+        wanted: usize,
+        /// Bytes that were there.
+        left: usize,
+    },
+    /// A length that the bytes left cannot justify.
+    #[error("a length of {len} cannot fit in the {left} bytes left")]
+    Length {
+        /// The length read.
+        len: u64,
+        /// Bytes that were there.
+        left: usize,
+    },
+    /// More elements without bytes of their own than the bound for one value.
+    #[error("too many elements that take no bytes: one value may have {limit} bytes of memory of them")]
+    Empty {
+        /// The bound, in bytes of memory.
+        limit: usize,
+    },
+    /// Bytes after the end of the value.
+    #[error("{left} bytes left over after the end of the value")]
+    Trailing {
+        /// Bytes that were there.
+        left: usize,
+    },
+    /// A number that is no value of the type: an unknown enum variant, a `bool` of 2, a zero in a `NonZero`.
+    #[error("{tag} is not a valid {of}")]
+    Tag {
+        /// The number read.
+        tag: u64,
+        /// The type it was to be.
+        of: &'static str,
+    },
+    /// A number that does not fit the type on this machine.
+    #[error("{value} does not fit a {of} on this machine")]
+    Width {
+        /// The number read.
+        value: i128,
+        /// The type it was to be.
+        of: &'static str,
+    },
+    /// Text that is not UTF-8.
+    #[error("text is not UTF-8")]
+    Utf8,
+    /// Boxes and containers inside each other beyond the bound that protects the stack.
+    #[error("nested too deeply: keep chains and deep trees in a `Vec` with indices")]
+    Depth,
+    /// A value of a later version of the type.
+    #[error("written by version {found} of the type, this program reads 1 to {newest}")]
+    Version {
+        /// The version read.
+        found: u16,
+        /// The latest version that this program knows.
+        newest: u16,
+    },
+    /// A boxed trait object of a type that is not registered here.
+    #[error(
+        "no type named `{name}` is registered for `dyn {of}` in this program: put `#[pup_object]` on its `impl {of} for …`, and mention its crate in the program so that it is linked"
+    )]
+    Unknown {
+        /// The wire name of the type.
+        name: String,
+        /// The trait.
+        of: &'static str,
+    },
+    /// Something that both sides have to agree on is not the same here.
+    #[error("`{what}` has changed since this was written")]
+    Changed {
+        /// What changed.
+        what: &'static str,
+    },
+    /// Well-formed bytes of a value that is not acceptable.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// What was wrong with the bytes, at which offset, and in which field.
+///
+/// Its size is one pointer, to keep the path on which all goes well fast.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PupError(Box<Inner>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Inner {
+    at: usize,
+    fault: Fault,
+    /// Innermost first, because a path is built on the way out.
+    path: Vec<Part>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Part {
+    Name(&'static str),
+    Index(usize),
+}
+
+impl PupError {
+    /// An error at byte `at`, with no path yet. Inside `unpack` use [`Unpacker::fault`](crate::Unpacker::fault).
+    #[cold]
+    pub fn new(at: usize, fault: Fault) -> Self {
+        PupError(Box::new(Inner { at, fault, path: Vec::new() }))
+    }
+
+    /// Puts a field in front of the path: `edges`, or `Grid.edges`, of which the type is shown when it is outermost.
+    #[cold]
+    #[inline(never)]
+    pub fn field(mut self, name: &'static str) -> Self {
+        self.0.path.push(Part::Name(name));
+        self
+    }
+
+    /// Puts an element of a sequence in front of the path.
+    #[cold]
+    #[inline(never)]
+    pub fn index(mut self, index: usize) -> Self {
+        self.0.path.push(Part::Index(index));
+        self
+    }
+
+    /// What was wrong.
+    pub fn fault(&self) -> &Fault {
+        &self.0.fault
+    }
+
+    /// The offset of the byte where reading stopped.
+    pub fn offset(&self) -> usize {
+        self.0.at
+    }
+
+    /// The path of the field, such as `Grid.edges[1].speed`; empty when the whole value is meant.
+    pub fn path(&self) -> String {
+        let mut path = String::new();
+        for part in self.0.path.iter().rev() {
+            match part {
+                Part::Index(index) => path.push_str(&format!("[{index}]")),
+                Part::Name(name) if path.is_empty() => path.push_str(name),
+                Part::Name(name) => path.extend([".", without_type(name)]),
+            }
+        }
+        path
+    }
+}
+
+fn without_type(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+impl fmt::Display for PupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path();
+        let colon = if path.is_empty() { "" } else { ": " };
+        write!(f, "{path}{colon}{} (at byte {})", self.0.fault, self.0.at)
+    }
+}
+
+impl fmt::Debug for PupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PupError({self})")
+    }
+}
+
+impl std::error::Error for PupError {}

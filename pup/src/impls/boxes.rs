@@ -1,0 +1,61 @@
+//! Boxes and arrays: nothing but their content.
+
+use crate::{Named, Packer, PlainProof, Pup, PupError, Unpacker, bulk};
+
+impl<T: Pup> Pup for Box<T> {
+    const MIN_SIZE: usize = T::MIN_SIZE;
+
+    #[inline]
+    fn pack(&self, p: &mut Packer) {
+        (**self).pack(p);
+    }
+    #[inline]
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        match T::PLAIN {
+            Some(proof) => bulk::read_box(u, proof),
+            None => u.nested_for::<T, _>(|u| u.justified::<T, _>(|u| T::unpack(u).map(Box::new))),
+        }
+    }
+}
+
+impl<T: Named, const N: usize> Named for [T; N] {
+    const KEY: u64 = crate::join(crate::join(crate::key("array"), T::KEY), N as u64);
+    fn name() -> String {
+        format!("[{}; {N}]", T::name())
+    }
+}
+
+impl<T: Pup, const N: usize> Pup for [T; N] {
+    const MIN_SIZE: usize = T::MIN_SIZE.saturating_mul(N);
+    const PLAIN: Option<PlainProof<Self>> = match T::PLAIN {
+        Some(proof) => Some(proof.array()),
+        None => None,
+    };
+
+    #[inline]
+    fn pack(&self, p: &mut Packer) {
+        T::pack_slice(self, p);
+    }
+    #[inline]
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        match Self::PLAIN {
+            Some(proof) => bulk::read_one(u, proof),
+            None => unpack_each(u),
+        }
+    }
+}
+
+/// Element by element. After an error nothing more is read, and the elements there are get dropped.
+fn unpack_each<T: Pup, const N: usize>(u: &mut Unpacker<'_>) -> Result<[T; N], PupError> {
+    let mut failed = None;
+    let values: [Option<T>; N] = std::array::from_fn(|i| {
+        if failed.is_some() {
+            return None;
+        }
+        T::unpack(u).map_err(|e| failed = Some(e.index(i))).ok()
+    });
+    match failed {
+        None => Ok(values.map(|x| x.expect("every element was read"))),
+        Some(error) => Err(error),
+    }
+}

@@ -1,0 +1,218 @@
+//! The unpacker: a cursor over bytes that are not trusted.
+
+use std::fmt;
+
+use crate::{Fault, Plain, PlainProof, Pup, PupError, Purpose, bulk};
+
+/// How deep boxes and containers may be nested. Each level of a small type takes some hundred bytes of stack in a
+/// release build and about 2 KiB in a debug build, so this stays well inside the 2 MiB of a thread.
+const DEPTH_MAX: usize = 256;
+
+/// Types larger than this count as more than one level, because their values pass through the stack.
+/// `tests/depth.rs` overflows 1.5 MiB in a debug build when it is doubled.
+const LEVEL_BYTES: usize = 1024;
+
+/// Memory that elements without bytes of their own (`Vec<()>`, structs whose fields are all skipped) may take in one
+/// value. No bytes justify them, so they need a bound: without one, eight bytes could ask for 2^64 of them.
+const EMPTY_MAX: usize = 1 << 20;
+
+/// Reads the bytes of a value and trusts none of them.
+#[derive(Debug)]
+pub struct Unpacker<'a> {
+    rest: &'a [u8],
+    total: usize,
+    depth: usize,
+    empty_left: usize,
+    purpose: Purpose,
+}
+
+impl<'a> Unpacker<'a> {
+    /// Starts at the first of `bytes`.
+    pub fn new(bytes: &'a [u8], purpose: Purpose) -> Self {
+        Unpacker { rest: bytes, total: bytes.len(), depth: 0, empty_left: EMPTY_MAX, purpose }
+    }
+
+    /// What the value was packed for.
+    pub fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
+    /// Bytes not read yet.
+    pub fn left(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// The offset of the next byte.
+    pub fn offset(&self) -> usize {
+        self.total - self.rest.len()
+    }
+
+    /// Checks that nothing is left.
+    ///
+    /// # Errors
+    /// [`Fault::Trailing`].
+    pub fn finish(&self) -> Result<(), PupError> {
+        match self.left() {
+            0 => Ok(()),
+            left => Err(self.fault(Fault::Trailing { left })),
+        }
+    }
+
+    /// The next `n` bytes, without a copy.
+    ///
+    /// # Errors
+    /// [`Fault::Short`] when fewer are left.
+    #[inline]
+    pub fn bytes(&mut self, n: usize) -> Result<&'a [u8], PupError> {
+        let Some((bytes, rest)) = self.rest.split_at_checked(n) else { return Err(self.short(n)) };
+        self.rest = rest;
+        Ok(bytes)
+    }
+
+    /// The next `N` bytes, for numbers.
+    #[inline]
+    pub(crate) fn fixed<const N: usize>(&mut self) -> Result<[u8; N], PupError> {
+        let Some((bytes, rest)) = self.rest.split_first_chunk() else { return Err(self.short(N)) };
+        self.rest = rest;
+        Ok(*bytes)
+    }
+
+    /// Reads a length. It is not checked against the bytes left: see [`Unpacker::check_len`].
+    ///
+    /// # Errors
+    /// [`Fault::Short`], or [`Fault::Length`] when it does not fit this machine's `usize`.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "it reads a length, it has none")]
+    pub fn len(&mut self) -> Result<usize, PupError> {
+        let len = u64::unpack(self)?;
+        usize::try_from(len).map_err(|_| self.fault(Fault::Length { len, left: self.left() }))
+    }
+
+    /// Checks that `len` elements of at least `min` bytes each can be in the bytes left, before memory is taken.
+    ///
+    /// # Errors
+    /// [`Fault::Length`].
+    #[inline]
+    pub fn check_len(&self, len: usize, min: usize) -> Result<(), PupError> {
+        let most = self.left().checked_div(min).unwrap_or(self.left() + self.empty_left);
+        if len <= most { Ok(()) } else { Err(self.too_long(len)) }
+    }
+
+    /// `len` plain values, copied once, at the speed of memcpy, into a fresh vector and therefore aligned.
+    ///
+    /// # Errors
+    /// [`Fault::Length`] when they are not in the bytes left.
+    #[inline]
+    pub fn plain<T: Plain>(&mut self, len: usize) -> Result<Vec<T>, PupError> {
+        bulk::read_vec(len, self, PlainProof::new())
+    }
+
+    /// One plain value.
+    ///
+    /// # Errors
+    /// [`Fault::Short`].
+    #[inline]
+    pub fn plain_value<T: Plain>(&mut self) -> Result<T, PupError> {
+        bulk::read_one(self, PlainProof::new())
+    }
+
+    /// Runs `f` one level deeper. Whatever lets a type contain itself (a box, a container) reads its content through
+    /// this, so that hostile bytes cannot overflow the stack.
+    ///
+    /// # Errors
+    /// [`Fault::Depth`] when 256 levels are reached; a `T` larger than 1024 bytes counts as several levels.
+    #[inline]
+    pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, PupError>) -> Result<T, PupError> {
+        self.nested_for::<T, T>(f)
+    }
+
+    /// [`Unpacker::nested`] for a result `R` other than the type `T` whose values pass through the stack.
+    #[inline]
+    pub(crate) fn nested_for<T, R>(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> Result<R, PupError>,
+    ) -> Result<R, PupError> {
+        let levels = 1 + size_of::<T>() / LEVEL_BYTES;
+        // The outermost level always passes: a type that is large but not recursive is no danger.
+        if self.depth > 0 && self.depth + levels > DEPTH_MAX {
+            return Err(self.fault(Fault::Depth));
+        }
+        self.depth += levels;
+        let result = f(self);
+        self.depth -= levels;
+        result
+    }
+
+    /// Reads `len` elements with `f`, one level deeper, each with its index in errors.
+    ///
+    /// `T` is what one element takes in memory and `min` the fewest bytes it takes here.
+    #[inline]
+    pub(crate) fn each<T>(
+        &mut self,
+        len: usize,
+        min: usize,
+        mut f: impl FnMut(&mut Self) -> Result<(), PupError>,
+    ) -> Result<(), PupError> {
+        self.check_len(len, min)?;
+        self.nested_for::<T, ()>(|u| {
+            for i in 0..len {
+                let read = if min == 0 { u.justified::<T, ()>(&mut f) } else { f(u) };
+                read.map_err(|e| e.index(i))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads something that takes the memory of a `T`, by bytes or, when it takes none, by the bound for such values.
+    #[inline]
+    pub(crate) fn justified<T, R>(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> Result<R, PupError>,
+    ) -> Result<R, PupError> {
+        let before = self.left();
+        let value = f(self)?;
+        if self.left() == before {
+            self.spend_empty(size_of::<T>().max(1))?;
+        }
+        Ok(value)
+    }
+
+    /// How many elements to make room for at once: no more memory than four times the bytes left, whatever the length
+    /// says, because elements can be much larger in memory than here.
+    #[inline]
+    pub(crate) fn room<T>(&self, len: usize) -> usize {
+        len.min(self.left().saturating_mul(4) / size_of::<T>().max(1))
+    }
+
+    /// An error at this place.
+    #[cold]
+    pub fn fault(&self, fault: Fault) -> PupError {
+        PupError::new(self.offset(), fault)
+    }
+
+    /// For a hand-written `unpack`: the bytes were well formed, the value is not acceptable.
+    #[cold]
+    pub fn invalid(&self, why: impl fmt::Display) -> PupError {
+        self.fault(Fault::Invalid(why.to_string()))
+    }
+
+    /// Charges elements that no bytes justify, by the memory they take.
+    #[inline]
+    pub(crate) fn spend_empty(&mut self, memory: usize) -> Result<(), PupError> {
+        match self.empty_left.checked_sub(memory) {
+            Some(left) => self.empty_left = left,
+            None => return Err(self.fault(Fault::Empty { limit: EMPTY_MAX })),
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn short(&self, wanted: usize) -> PupError {
+        self.fault(Fault::Short { wanted, left: self.left() })
+    }
+
+    #[cold]
+    fn too_long(&self, len: usize) -> PupError {
+        self.fault(Fault::Length { len: len as u64, left: self.left() })
+    }
+}
