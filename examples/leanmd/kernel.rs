@@ -128,20 +128,19 @@ fn within_avx2(potential: &Potential, cell: Side) -> Share {
 fn between_plain(potential: &Potential, left: Side, right: Side, shift: [f64; 3]) -> Interaction {
     let rows = Blocks::of(left, shift);
     let columns = Blocks::of(right, [0.0; 3]);
-    let mut on_right = vec![LaneForces::default(); columns.block.len()];
+    let mut on_right = vec![Column::default(); columns.block.len()];
     let mut on_left = Forces::zero(left.at.x.len());
-    let mut energy = [0.0; LANES];
     for (number, row) in rows.block.iter().enumerate() {
         let mut on_row = [LaneForces::default(); LANES];
         for (column, on_column) in columns.block.iter().zip(&mut on_right) {
             if row.bounds.gap_squared(&column.bounds) < potential.cutoff_squared {
-                tile::<false>(potential, row, column, &mut on_row, on_column, &mut energy);
+                tile::<false>(potential, row, column, &mut on_row, on_column);
             }
         }
         store_rows(&on_row, &mut on_left, number);
     }
     Interaction {
-        on_left: Share { energy: sum(&energy), forces: on_left },
+        on_left: Share { energy: energy(&on_right), forces: on_left },
         on_right: Share { energy: 0.0, forces: store_columns(&on_right) },
     }
 }
@@ -149,22 +148,21 @@ fn between_plain(potential: &Potential, left: Side, right: Side, shift: [f64; 3]
 #[inline(always)]
 fn within_plain(potential: &Potential, cell: Side) -> Share {
     let blocks = Blocks::of(cell, [0.0; 3]).block;
-    let mut on_columns = vec![LaneForces::default(); blocks.len()];
+    let mut on_columns = vec![Column::default(); blocks.len()];
     let mut on_rows = Forces::zero(cell.at.x.len());
-    let mut energy = [0.0; LANES];
     for (number, row) in blocks.iter().enumerate() {
         let mut on_row = [LaneForces::default(); LANES];
-        tile::<true>(potential, row, row, &mut on_row, &mut on_columns[number], &mut energy);
+        tile::<true>(potential, row, row, &mut on_row, &mut on_columns[number]);
         for (column, on_column) in blocks.iter().zip(&mut on_columns).skip(number + 1) {
             if row.bounds.gap_squared(&column.bounds) < potential.cutoff_squared {
-                tile::<false>(potential, row, column, &mut on_row, on_column, &mut energy);
+                tile::<false>(potential, row, column, &mut on_row, on_column);
             }
         }
         store_rows(&on_row, &mut on_rows, number);
     }
     let mut forces = store_columns(&on_columns);
     add(&mut forces, &on_rows);
-    Share { energy: sum(&energy), forces }
+    Share { energy: energy(&on_columns), forces }
 }
 
 /// Eight left atoms against eight right ones. In a `DIAGONAL` tile, a block against itself, each pair counts once.
@@ -174,11 +172,10 @@ fn tile<const DIAGONAL: bool>(
     rows: &Block,
     columns: &Block,
     on_rows: &mut [LaneForces; LANES],
-    on_columns: &mut LaneForces,
-    energy: &mut Lane,
+    on_column: &mut Column,
 ) {
     let gaps = columns.bounds.gaps_squared(rows);
-    let mut column = *on_columns;
+    let mut column = *on_column;
     for row in 0..LANES {
         if gaps[row] >= potential.cutoff_squared {
             continue;
@@ -192,16 +189,16 @@ fn tile<const DIAGONAL: bool>(
             let counts = if DIAGONAL && lane <= row { 0.0 } else { columns.strength[lane] };
             let (e, f) = potential.at(r2, sigma3 * columns.sigma3[lane], strength * counts);
             let (fx, fy, fz) = (f * dx, f * dy, f * dz);
-            energy[lane] += e;
+            column.energy[lane] += e;
             on_row.x[lane] += fx;
             on_row.y[lane] += fy;
             on_row.z[lane] += fz;
-            column.x[lane] -= fx;
-            column.y[lane] -= fy;
-            column.z[lane] -= fz;
+            column.forces.x[lane] -= fx;
+            column.forces.y[lane] -= fy;
+            column.forces.z[lane] -= fz;
         }
     }
-    *on_columns = column;
+    *on_column = column;
 }
 
 /// Forces collected lane by lane: on one left atom from all right ones, or on eight right atoms.
@@ -211,6 +208,13 @@ struct LaneForces {
     x: Lane,
     y: Lane,
     z: Lane,
+}
+
+/// What the rows so far did to eight right atoms, and the energy with them.
+#[derive(Clone, Copy, Default)]
+struct Column {
+    forces: LaneForces,
+    energy: Lane,
 }
 
 /// A cell's atoms, block by block.
@@ -322,9 +326,14 @@ fn store_rows(on_row: &[LaneForces; LANES], forces: &mut Forces, number: usize) 
 }
 
 #[inline(always)]
-fn store_columns(on_columns: &[LaneForces]) -> Forces {
-    let axis = |of: fn(&LaneForces) -> &Lane| on_columns.iter().flat_map(|push| *of(push)).collect();
-    Forces { x: axis(|p| &p.x), y: axis(|p| &p.y), z: axis(|p| &p.z) }
+fn store_columns(columns: &[Column]) -> Forces {
+    let axis = |of: fn(&LaneForces) -> &Lane| columns.iter().flat_map(|column| *of(&column.forces)).collect();
+    Forces { x: axis(|f| &f.x), y: axis(|f| &f.y), z: axis(|f| &f.z) }
+}
+
+#[inline(always)]
+fn energy(columns: &[Column]) -> f64 {
+    columns.iter().map(|column| sum(&column.energy)).sum()
 }
 
 /// Adds `more` to `forces`, atom by atom.
