@@ -175,9 +175,9 @@ mod tests {
 
     #[test]
     fn the_order_of_arrival_does_not_matter() {
-        let all: Vec<Atom> = (0..40)
-            .map(|i| atom(i, [(i * 7 % 12) as f64, (i * 5 % 12) as f64, 0.3 * i as f64], [0.0; 3]))
-            .collect();
+        // Two atoms at each place: then their numbers decide.
+        let place = |n: u64| [(n * 7 % 12) as f64, (n * 5 % 12) as f64, 0.6 * n as f64];
+        let all: Vec<Atom> = (0..40).map(|i| atom(i, place(i / 2), [0.0; 3])).collect();
         let forwards = Atoms::new(all.clone(), &grid(), (0, 0, 0));
         let mut backwards = Atoms::new(all.iter().rev().copied().collect(), &grid(), (0, 0, 0));
         assert_eq!(forwards, backwards);

@@ -35,6 +35,14 @@ impl Cell {
         Cell { rules, pairs, step: 0, atoms, news, shares: no_shares(), total: Share::default(), gone: 0.0 }
     }
 
+    /// Creates the pairs whose left cell this is, beside it; gives their number.
+    #[entry]
+    pub fn create_pairs(&mut self, cx: &mut Cx<Self>) -> u64 {
+        let owned = self.rules.grid.owned_pairs(cx.index());
+        let create = |pair| self.pairs.insert(pair).on(cx.pe()).new(self.rules.clone(), cx.array());
+        owned.map(|neighbour| create(neighbour.pair)).count() as u64
+    }
+
     /// The forces of `step` from the pair with the neighbour in a direction.
     #[entry]
     pub fn share(step: u32, direction: usize, share: Share);

@@ -55,12 +55,15 @@ use talisman::prelude::*;
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     let system: System = options.system().map_err(|error| error.to_string())?;
+    let atoms: u64 = system.atoms.len() as u64;
     let rules: Shared<Rules> = cx.share(options.rules(system.grid.clone()));
-    let sizes: [usize; 3] = [system.atoms.len(), rules.grid.len(), rules.grid.pairs()];
-    let [atoms, in_cells, in_pairs]: [usize; 3] = sizes;
-    writeln!(cx.output(), "{atoms} atoms in {in_cells} cells and {in_pairs} pairs");
+    let pairs: Array<Pair> = Pair::sparse();
+    let cells: Array<Cell> = create(&rules, pairs, system);
+    let number_of_pairs: u64 = cells.create_pairs().reduce(Sum).await;
+    pairs.done_inserting();
+    pairs.run();
+    writeln!(cx.output(), "{atoms} atoms in {} cells and {number_of_pairs} pairs", rules.grid.len());
     cx.expect_steps(u64::from(options.steps));
-    let cells: Array<Cell> = create(&rules, system);
 
     let first: [f64; 2] = cells.start().reduce(Sum).await;
     let start: f64 = cx.now().as_secs_f64();
@@ -80,9 +83,9 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
 
     report(cx, last, change);
     cx.result("fingerprint", format!("{:016x}", fingerprint.0));
-    cx.result("atoms", sizes[0] as u64);
-    cx.result("cells", sizes[1] as u64);
-    cx.result("pairs", sizes[2] as u64);
+    cx.result("atoms", atoms);
+    cx.result("cells", rules.grid.len() as u64);
+    cx.result("pairs", number_of_pairs);
     cx.result("kernel", kernel::build());
     cx.result("seconds_per_step", seconds);
     if options.check {
@@ -92,21 +95,14 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     conserved(change, options.energy_bound)
 }
 
-/// Creates cells with their atoms, and the pairs between them, which wait for positions from then on.
-fn create(rules: &Shared<Rules>, system: System) -> Array<Cell> {
+/// Creates the cells with their atoms.
+fn create(rules: &Shared<Rules>, pairs: Array<Pair>, system: System) -> Array<Cell> {
     let mut atoms: Vec<Vec<Atom>> = system.by_cell();
     let [x, y, z] = rules.grid.cells;
-    let pairs = Pair::sparse();
-    let cells = Cell::array((x, y, z)).map(Map::Block).each(|cell, new| {
+    Cell::array((x, y, z)).each(|cell, new| {
         let atoms = std::mem::take(&mut atoms[rules.grid.number(cell)]);
         new.new(rules.clone(), pairs, atoms);
-    });
-    for neighbour in rules.grid.indices().flat_map(|cell| rules.grid.owned_pairs(cell)) {
-        pairs.insert(neighbour.pair).new(rules.clone(), cells);
-    }
-    pairs.done_inserting();
-    pairs.run();
-    cells
+    })
 }
 
 fn energies([kinetic, potential]: [f64; 2]) -> Energies {

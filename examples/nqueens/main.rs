@@ -85,8 +85,9 @@ impl Subtree {
     /// Creates a chare for each board with one more queen; gives their number.
     fn branch(&self, board: Board) -> u64 {
         let create = |board: Board| {
-            let subtree = Subtree::chare().new(self.tally, self.grain);
-            subtree.with_priority(Priority::int(-(board.placed() as i32))).search(board);
+            let priority = Priority::int(-(board.placed() as i32));
+            let subtree = Subtree::chare().with_priority(&priority).new(self.tally, self.grain);
+            subtree.with_priority(&priority).search(board);
         };
         board.children().map(create).count() as u64
     }
