@@ -29,9 +29,7 @@ impl Flows {
 /// Expands every async method of the chare, and what they share.
 pub fn expand(chare: &Chare, errors: &mut Errors) -> Flows {
     if !chare.has_flows() {
-        let chare_items = quote!(
-            type Flows = ();
-        );
+        let chare_items = quote!(type Flows = (););
         return Flows { code: quote!(), chare_items, poll: quote!(), watches: false };
     }
     let scope = flow::Scope::of(chare);

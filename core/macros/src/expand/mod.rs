@@ -44,8 +44,7 @@ pub fn expand(options: Options, block: ItemImpl, mut errors: Errors) -> Result<E
         chare::expand(&chare, &flows),
         flows.code,
     ];
-    let init_types =
-        chare.inits().next().map_or(vec![], |init| init.arg_types().into_iter().cloned().collect());
+    let init_types = chare.inits().next().map_or(vec![], |init| init.arg_types().into_iter().cloned().collect());
     Ok(Expanded { code: quote!(#(#parts)*), init_types })
 }
 

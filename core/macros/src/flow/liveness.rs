@@ -106,9 +106,7 @@ impl Live {
                 self.with_piece(any, value)
             }
             Node::Jump(to, _) => self.needs[*to].clone(),
-            Node::Done(value) => {
-                value.iter().fold(Names::new(), |needs, value| self.with_piece(needs, value))
-            }
+            Node::Done(value) => value.iter().fold(Names::new(), |needs, value| self.with_piece(needs, value)),
         }
     }
 
@@ -196,12 +194,10 @@ fn exits<T>(piece: &Piece<T>, out: &mut Vec<LabelId>) {
 /// Whether any guard of this machine reads the object itself.
 pub fn watches(machine: &Machine, object: &[&str]) -> bool {
     machine.labels.iter().any(|label| match &label.body {
-        Body::Wait(Wait { on: On::Any(arms), .. }) => {
-            arms.iter().filter_map(|arm| arm.guard.as_ref()).any(|guard| {
-                let uses = super::uses::of_expr(guard).uses;
-                object.iter().any(|name| uses.contains(*name))
-            })
-        }
+        Body::Wait(Wait { on: On::Any(arms), .. }) => arms.iter().filter_map(|arm| arm.guard.as_ref()).any(|guard| {
+            let uses = super::uses::of_expr(guard).uses;
+            object.iter().any(|name| uses.contains(*name))
+        }),
         Body::Wait(Wait { on: On::Overlap { branches, .. }, .. }) => {
             branches.iter().any(|Branch { machine, .. }| watches(machine, object))
         }
@@ -213,9 +209,7 @@ pub fn watches(machine: &Machine, object: &[&str]) -> bool {
 pub fn has_guards(machine: &Machine) -> bool {
     machine.labels.iter().any(|label| match &label.body {
         Body::Wait(Wait { on: On::Any(arms), .. }) => arms.iter().any(|arm| arm.guard.is_some()),
-        Body::Wait(Wait { on: On::Overlap { branches, .. }, .. }) => {
-            branches.iter().any(|b| has_guards(&b.machine))
-        }
+        Body::Wait(Wait { on: On::Overlap { branches, .. }, .. }) => branches.iter().any(|b| has_guards(&b.machine)),
         _ => false,
     })
 }

@@ -20,11 +20,7 @@ pub fn chare_options(arguments: TokenStream) -> Result<Options> {
     syn::meta::parser(|meta| read.one(meta)).parse2(arguments)?;
     let Some(kind) = read.kind else {
         let nothing = at.is_empty();
-        return Err(if nothing {
-            Error::new(Span::call_site(), KINDS)
-        } else {
-            Error::new_spanned(&at, KINDS)
-        });
+        return Err(if nothing { Error::new(Span::call_site(), KINDS) } else { Error::new_spanned(&at, KINDS) });
     };
     if let (Some(at), false) = (read.ordered, matches!(kind, Kind::Array(_))) {
         return Err(Error::new(at, "`ordered` is for chare arrays: it is about messages between elements"));

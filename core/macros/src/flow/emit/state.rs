@@ -141,9 +141,9 @@ fn tag(label: LabelId) -> u16 {
 fn pack(solved: &Solved, label: LabelId, fields: &[Field]) -> TokenStream {
     let (state, tag) = (solved.state(label), tag(label));
     let names = fields.iter().map(|f| &f.name);
-    let packs = fields
-        .iter()
-        .map(|Field { name, ty, at }| quote_spanned!(*at=> <#ty as ::talisman::pup::Pup>::pack(#name, __p);));
+    let packs = fields.iter().map(|Field { name, ty, at }| {
+        quote_spanned!(*at=> <#ty as ::talisman::pup::Pup>::pack(#name, __p);)
+    });
     quote!(#state { #(#names),* } => { ::talisman::pup::Pup::pack(&#tag, __p); #(#packs)* })
 }
 
@@ -214,8 +214,7 @@ fn waits(solved: &Solved) -> TokenStream {
                 return quote!(#state { #(#vars,)* .. } => { #(#vars.__waits(__entry, __all);)* });
             }
         };
-        let (file, line) =
-            (quote_spanned!(wait.at=> ::core::file!()), quote_spanned!(wait.at=> ::core::line!()));
+        let (file, line) = (quote_spanned!(wait.at=> ::core::file!()), quote_spanned!(wait.at=> ::core::line!()));
         quote!(#state { .. } => __all.push(::talisman::flow::Waiting::new(__entry, #what, #file, #line)),)
     });
     quote!(match self { #(#arms)* _ => {} })

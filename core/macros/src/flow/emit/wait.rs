@@ -50,13 +50,7 @@ impl Emit<'_> {
     }
 
     /// Runs each part as far as it can go. Where a guard may look at what another part does, until none can go on.
-    fn overlap(
-        &mut self,
-        solved: &Solved,
-        branches: &[Branch],
-        then: &Code,
-        pending: &TokenStream,
-    ) -> TokenStream {
+    fn overlap(&mut self, solved: &Solved, branches: &[Branch], then: &Code, pending: &TokenStream) -> TokenStream {
         let runs: TokenStream = branches.iter().map(|b| self.machine(&Solved::of(&b.machine))).collect();
         let runs = if branches.iter().any(|b| has_guards(&b.machine)) { until_still(&runs) } else { runs };
         let ended = branches.iter().map(|Branch { machine, var, .. }| {

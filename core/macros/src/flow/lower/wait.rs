@@ -32,13 +32,7 @@ pub struct Target {
 }
 
 impl Lower<'_> {
-    pub(super) fn waiting_let(
-        &mut self,
-        m: &mut Machine,
-        place: Place,
-        local: &Local,
-        rest: &[Stmt],
-    ) -> Code {
+    pub(super) fn waiting_let(&mut self, m: &mut Machine, place: Place, local: &Local, rest: &[Stmt]) -> Code {
         let init = local.init.as_ref().expect("only an initialiser can wait");
         if let Some((_, diverge)) = &init.diverge {
             self.errors.at(diverge, "`let … else` cannot wait: `.await` into a `let` of its own first");
@@ -109,13 +103,7 @@ impl Lower<'_> {
         (quote!(#pat #typed), bound_names(&pat))
     }
 
-    fn awaited(
-        &mut self,
-        m: &Machine,
-        place: &Place,
-        base: &Expr,
-        target: Option<&Target>,
-    ) -> Option<Awaited> {
+    fn awaited(&mut self, m: &Machine, place: &Place, base: &Expr, target: Option<&Target>) -> Option<Awaited> {
         if let Some(call) = self.context_call(base, "when") {
             return self.message(m, place, call);
         }
@@ -135,10 +123,7 @@ impl Lower<'_> {
                 return Some(self.method(m, place, call));
             }
             if self.flow.scope.receives.contains_key(&name) {
-                self.errors.at(
-                    call,
-                    format!("`{name}` has no body: wait for it with `cx.when(Self::{name}).await`"),
-                );
+                self.errors.at(call, format!("`{name}` has no body: wait for it with `cx.when(Self::{name}).await`"));
                 return None;
             }
         }
@@ -148,9 +133,7 @@ impl Lower<'_> {
     /// The call of this method of `cx`, if it is one.
     pub(super) fn context_call<'e>(&self, e: &'e Expr, method: &str) -> Option<&'e ExprMethodCall> {
         match e {
-            Expr::MethodCall(call) if is_variable(&call.receiver, &self.flow.cx) && call.method == method => {
-                Some(call)
-            }
+            Expr::MethodCall(call) if is_variable(&call.receiver, &self.flow.cx) && call.method == method => Some(call),
             _ => None,
         }
     }
@@ -168,8 +151,7 @@ impl Lower<'_> {
             args.push(arg);
             uses.extend(arg_uses);
         }
-        let begin =
-            quote_spanned!(call.span()=> let __sub = ::std::boxed::Box::new(Self::#start(#(#args),*)););
+        let begin = quote_spanned!(call.span()=> let __sub = ::std::boxed::Box::new(Self::#start(#(#args),*)););
         let ret = self.flow.scope.flows[&call.method.to_string()].clone();
         Awaited {
             before: vec![Node::Raw(begin, uses)],
@@ -185,8 +167,7 @@ impl Lower<'_> {
         if let Some(Target { pat, ty: None }) = target
             && !matches!(pat, Pat::Wild(_))
         {
-            self.errors
-                .at(pat, "what is awaited here comes in a message: write its type, `let x: Type = ….await`");
+            self.errors.at(pat, "what is awaited here comes in a message: write its type, `let x: Type = ….await`");
         }
         let (value, uses) = self.plain_expr(m, place, base);
         let written = ty.as_ref().map_or_else(|| quote!(_), |ty| quote!(#ty));
@@ -207,9 +188,7 @@ impl Lower<'_> {
     /// What is awaited, in words.
     fn describe(&self, base: &Expr) -> String {
         match base {
-            Expr::MethodCall(call) if is_variable(&call.receiver, &self.flow.cx) => {
-                format!("`cx.{}`", call.method)
-            }
+            Expr::MethodCall(call) if is_variable(&call.receiver, &self.flow.cx) => format!("`cx.{}`", call.method),
             Expr::MethodCall(call) if call.method == "reduce" => match without_parens(&call.receiver) {
                 Expr::MethodCall(inner) => format!("the answers of `{}`", inner.method),
                 _ => "the answers of a broadcast".into(),
