@@ -161,6 +161,7 @@ impl Awaitable for Pause {
 }
 
 /// Sends the value that an async entry ended with to whoever called it.
-pub(crate) fn answer<R: Pup>(to: &Route, value: &R) {
+#[doc(hidden)]
+pub fn answer<R: Pup>(to: &Route, value: &R) {
     current(|pe| pe.route(to, to_bytes(value).into()));
 }

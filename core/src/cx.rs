@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
@@ -229,9 +230,11 @@ impl<C: Chare> Cx<C> {
     }
 
     /// This object's own random numbers, seeded by `--seed` and its name: the same in every run.
-    pub fn rng<R>(&mut self, draw: impl FnOnce(&mut Rng) -> R) -> R {
+    pub fn rng(&mut self) -> ObjectRng<'_> {
         let (seed, id) = (self.run().node.config.seed, self.head().id());
-        self.head().extras(|extras| draw(extras.rng.get_or_insert_with(|| Rng::of_object(seed, id))))
+        let head = self.head();
+        let rng = head.extras(|extras| extras.rng.take()).unwrap_or_else(|| Rng::of_object(seed, id));
+        ObjectRng { head, rng }
     }
 
     /// A result of the program, for `--report`.
@@ -254,6 +257,32 @@ impl Pe {
     /// Tells the receiver when nothing is in flight.
     pub(crate) fn when_quiet(&self, to: Route) {
         self.tell(0, crate::message::control::PeMessage::WhenQuiet(to));
+    }
+}
+
+/// An object's generator, from [`Cx::rng`]; goes back to the object when dropped.
+pub struct ObjectRng<'a> {
+    head: &'a Head,
+    rng: Rng,
+}
+
+impl Deref for ObjectRng<'_> {
+    type Target = Rng;
+
+    fn deref(&self) -> &Rng {
+        &self.rng
+    }
+}
+
+impl DerefMut for ObjectRng<'_> {
+    fn deref_mut(&mut self) -> &mut Rng {
+        &mut self.rng
+    }
+}
+
+impl Drop for ObjectRng<'_> {
+    fn drop(&mut self) {
+        self.head.extras(|extras| extras.rng = Some(self.rng.clone()));
     }
 }
 

@@ -6,9 +6,74 @@ extern crate self as talisman;
 #[doc(no_inline)]
 pub use talisman_pup as pup;
 
+mod broadcast;
+pub mod call;
+pub mod callback;
+pub mod chare;
+mod clock;
+pub mod collection;
+pub mod cx;
+pub mod entry;
+pub mod flow;
+pub mod function;
+pub mod ids;
 pub mod index;
 pub mod launch;
+mod location;
 pub mod map;
+mod message;
+mod migrate;
+mod node;
+mod object;
+mod pe;
+mod port;
+pub mod proxy;
+mod quiescence;
 pub mod reduce;
+mod reduction;
+#[doc(hidden)]
+pub mod registry;
+pub mod rng;
+#[doc(hidden)]
+pub mod route;
+pub mod run;
 pub mod scheduler;
+mod section;
+pub mod shared;
+pub mod sometimes;
+#[doc(hidden)]
+pub mod start;
+mod stats;
 pub mod sync;
+pub mod testing;
+mod tree;
+mod wire;
+
+pub use callback::Callback;
+pub use chare::{Chare, Entry};
+pub use cx::Cx;
+pub use index::{ArrayIndex, IntoIndex};
+#[doc(hidden)]
+pub use inventory;
+pub use launch::RunArgs;
+pub use map::Map;
+pub use proxy::{Array, Group, Proxy, Section};
+pub use pup::{Pup, Value, pup_object};
+pub use scheduler::priority::Priority;
+pub use shared::Shared;
+pub use talisman_core_macros::{ArrayIndex, chare, main, register};
+
+/// What a program needs.
+pub mod prelude {
+    pub use crate::callback::Callback;
+    pub use crate::chare::{Chare, Restored};
+    pub use crate::cx::Cx;
+    pub use crate::index::{ArrayIndex, Sparse};
+    pub use crate::map::{Map, Placement};
+    pub use crate::proxy::{Array, Group, Proxy, Section};
+    pub use crate::pup::{Packer, Pup, PupError, Unpacker, Value};
+    pub use crate::reduce::*;
+    pub use crate::scheduler::priority::Priority;
+    pub use crate::shared::Shared;
+    pub use talisman_core_macros::{ArrayIndex, chare};
+}

@@ -1,5 +1,6 @@
 //! Migration: an object leaves one PE and goes on at another, between two of its entries.
 
+use std::fmt;
 use std::ptr::NonNull;
 
 use bytes::Bytes;
@@ -23,7 +24,6 @@ pub(crate) enum Luggage {
 }
 
 /// An object that is in no PE's hands. Freed if it never arrives.
-#[derive(Debug)]
 pub(crate) struct Moving {
     head: Option<NonNull<Head>>,
     chare: &'static ChareType,
@@ -35,6 +35,12 @@ unsafe impl Send for Moving {}
 impl Moving {
     fn take(mut self) -> NonNull<Head> {
         self.head.take().expect("taken once, by value")
+    }
+}
+
+impl fmt::Debug for Moving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Moving({})", (self.chare.name)())
     }
 }
 

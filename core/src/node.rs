@@ -2,13 +2,14 @@
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
 
 use bytes::Bytes;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::ids::PeId;
+use crate::launch::progress::Steps;
 use crate::launch::{Output, ResultValue, Results};
 use crate::message::pool::Depot;
 use crate::scheduler::park::Parker;
@@ -62,7 +63,9 @@ impl Node {
     pub(crate) fn new(shape: Shape, number: u32, config: Config, job: Arc<Job>) -> Arc<Node> {
         let parkers = (0..shape.pes_per_node).map(|_| Parker::new()).collect();
         let (depot, shared) = (Arc::default(), SharedValues::default());
-        Arc::new(Node { shape, number, config, depot, shared, job, parkers })
+        let node = Arc::new(Node { shape, number, config, depot, shared, job, parkers });
+        lock(&node.job.nodes).push(Arc::downgrade(&node));
+        node
     }
 }
 
@@ -95,6 +98,8 @@ pub(crate) struct Job {
     pub(crate) steps: AtomicU64,
     pub(crate) expected_steps: AtomicU64,
     results: Mutex<Results>,
+    /// The nodes of this process, to be woken at the end.
+    nodes: Mutex<Vec<Weak<Node>>>,
 }
 
 /// How a job ended.
@@ -114,6 +119,7 @@ impl Job {
             steps: AtomicU64::new(0),
             expected_steps: AtomicU64::new(0),
             results: Mutex::default(),
+            nodes: Mutex::default(),
         })
     }
 
@@ -129,7 +135,10 @@ impl Job {
         if end.as_ref().is_none_or(|end| end.status == 0 && status != 0) {
             *end = Some(End { status, message });
         }
+        drop(end);
         self.over.store(true, Ordering::SeqCst);
+        let nodes: Vec<_> = lock(&self.nodes).iter().filter_map(Weak::upgrade).collect();
+        nodes.iter().flat_map(|node| &node.parkers).for_each(Parker::unpark_if_parked);
     }
 
     pub(crate) fn how_it_ended(&self) -> Option<End> {
@@ -137,11 +146,17 @@ impl Job {
     }
 
     pub(crate) fn record(&self, name: &str, value: ResultValue) {
-        lock(&self.results).insert(name, value);
+        lock(&self.results).set(name, value);
     }
 
     pub(crate) fn results(&self) -> Results {
         lock(&self.results).clone()
+    }
+
+    /// How far the program says it is.
+    pub(crate) fn progress(&self) -> Steps {
+        let total = self.expected_steps.load(Ordering::Relaxed);
+        Steps { done: self.steps.load(Ordering::Relaxed), total: (total > 0).then_some(total) }
     }
 
     /// The program finished a step.

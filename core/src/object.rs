@@ -170,7 +170,7 @@ impl Head {
 }
 
 /// The part of [`Extras`] and [`Head`] that moves with an object.
-#[derive(Pup)]
+#[derive(Debug, Pup)]
 pub(crate) struct Travel {
     pub(crate) flags: u32,
     pub(crate) reduction: u32,

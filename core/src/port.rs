@@ -28,17 +28,20 @@ pub(crate) enum Port {
 /// A ring to, and one from, every other PE of the node.
 pub(crate) struct Threads {
     to: Vec<Option<RefCell<Link>>>,
-    from: RefCell<Vec<(PeId, Consumer)>>,
+    from: RefCell<Vec<(PeId, Consumer<RingWords>)>>,
     node: Arc<Node>,
     /// Words that found a ring full, over all links.
     spilled: Cell<usize>,
 }
 
 struct Link {
-    ring: Producer,
+    ring: Producer<RingWords>,
     /// What found the ring full; nothing overtakes it.
-    spill: VecDeque<ring::Words>,
+    spill: VecDeque<RingWords>,
 }
+
+/// What a ring's slot holds. Arguments may have bytes that mean nothing, so the words are kept as such.
+type RingWords = [MaybeUninit<u64>; 7];
 
 /// Words of the arguments that travel in a ring's slot. The others are: entry, collection, index (two words).
 const SMALL: usize = 3;
@@ -83,7 +86,7 @@ impl Threads {
     }
 
     #[inline(always)]
-    fn put(&self, to: PeId, words: ring::Words) {
+    fn put(&self, to: PeId, words: RingWords) {
         let link = self.to[to as usize].as_ref().expect("a PE has no ring to itself");
         let mut link = link.borrow_mut();
         if link.spill.is_empty() && link.ring.try_push(words).is_ok() {
@@ -151,7 +154,7 @@ impl Port {
     /// What could not be sent yet, and what arrived and was not taken, when its PE ends.
     pub(crate) fn take_unsent(&self, pe: &Pe) -> Vec<NonNull<Envelope>> {
         let Port::Threads(threads) = self else { return Vec::new() };
-        let mut all: Vec<ring::Words> = Vec::new();
+        let mut all: Vec<RingWords> = Vec::new();
         for link in threads.to.iter().flatten() {
             all.extend(link.borrow_mut().spill.drain(..));
         }
@@ -162,7 +165,7 @@ impl Port {
 
 /// A message as ring words: a small invocation by value, any other as a pointer to its envelope.
 #[inline(always)]
-fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> ring::Words {
+fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> RingWords {
     // SAFETY: the sender owns the envelope.
     let message = unsafe { envelope.as_mut() };
     let Body::Invoke(entry) = message.body else { return by_pointer(envelope) };
@@ -187,7 +190,7 @@ fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> ring::Words {
 
 /// The message that ring words stand for.
 #[inline(always)]
-fn from_words(pe: &Pe, from: PeId, words: &ring::Words) -> NonNull<Envelope> {
+fn from_words(pe: &Pe, from: PeId, words: &RingWords) -> NonNull<Envelope> {
     // SAFETY: the four words that are not arguments were written by `into_words` or `by_pointer`.
     let [entry, collection, low, high] = std::array::from_fn(|i| unsafe { words[i].assume_init() });
     if entry == 0 {
@@ -209,7 +212,7 @@ fn from_words(pe: &Pe, from: PeId, words: &ring::Words) -> NonNull<Envelope> {
     envelope
 }
 
-fn by_pointer(envelope: NonNull<Envelope>) -> ring::Words {
+fn by_pointer(envelope: NonNull<Envelope>) -> RingWords {
     let pointer = envelope.as_ptr().expose_provenance() as u64;
     [word(0), word(pointer), word(0), word(0), word(0), word(0), word(0)]
 }

@@ -17,7 +17,8 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let members: Vec<Member> = data.fields.iter().enumerate().map(member).collect();
     let types: Vec<&Type> = data.fields.iter().map(|f| &f.ty).collect();
     let bits: Vec<TokenStream> = types.iter().map(|t| quote_spanned!(t.span()=> <#t>::BITS)).collect();
-    let too_long = format!("`{name}` has more than 128 bits: an element's name must fit into a message's header");
+    let too_long =
+        format!("`{name}` has more than 128 bits: an element's name must fit into a message's header");
     let take_back = members.iter().zip(&types).zip(&bits).rev().map(|((member, ty), bits)| {
         quote!(__out.#member = __bits as #ty; __bits = __bits.checked_shr(#bits).unwrap_or(0);)
     });

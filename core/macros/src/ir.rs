@@ -25,7 +25,7 @@ impl Options {
 pub enum Kind {
     Single,
     /// With the type of the index.
-    Array(Type),
+    Array(Box<Type>),
     Group,
     NodeGroup,
     Main,

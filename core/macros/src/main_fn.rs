@@ -35,16 +35,7 @@ fn program(ty: &Type, main: Expanded, attrs: TokenStream) -> TokenStream {
         #code
         #attrs
         fn main() -> ::std::process::ExitCode {
-            let __name = match (::core::option_env!("CARGO_BIN_NAME"), ::core::option_env!("CARGO_PKG_NAME")) {
-                (::core::option::Option::Some(__name), _) => __name,
-                (_, ::core::option::Option::Some(__name)) => __name,
-                _ => ::core::module_path!(),
-            };
-            let __version = match ::core::option_env!("CARGO_PKG_VERSION") {
-                ::core::option::Option::Some(__version) => __version,
-                _ => "",
-            };
-            ::talisman::start::main::<#ty, (#(#init_types,)*)>(__name, __version)
+            ::talisman::start::main::<#ty, (#(#init_types,)*)>(::talisman::program!())
         }
     }
 }

@@ -32,7 +32,7 @@ impl Pe {
                     id,
                     key: chare.key,
                     bounds: None,
-                    map: Map::default(),
+                    map: Map::Hash,
                     elements: None,
                     fill: None,
                 };
@@ -216,7 +216,8 @@ impl Pe {
         (self.id + place) % self.pes()
     }
 
-    fn send_create<A: Args>(
+    /// Sends off the making of an object.
+    pub(crate) fn send_create<A: Args>(
         &self,
         to: ObjId,
         pe: PeId,

@@ -16,6 +16,8 @@ pub enum ExitStatus {
     Usage,
     /// 3: state was lost that nothing can bring back; the message names what.
     Unrecoverable,
+    /// The program ended itself with a status of its own (`cx.exit_with`).
+    Program(u8),
     /// 128 + the signal's number: 130 after Ctrl-C, 143 after SIGTERM. The job ended in order, but early.
     Interrupted(Signal),
 }
@@ -28,6 +30,7 @@ impl ExitStatus {
             ExitStatus::ProgramFailed => 1,
             ExitStatus::Usage => 2,
             ExitStatus::Unrecoverable => 3,
+            ExitStatus::Program(status) => status,
             ExitStatus::Interrupted(signal) => signal.exit_code(),
         }
     }

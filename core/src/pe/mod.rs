@@ -28,7 +28,7 @@ use crate::node::Node;
 use crate::object::Head;
 use crate::port::Port;
 use crate::quiescence::Detector;
-use crate::scheduler::priority::PriorityQueue;
+use crate::scheduler::queue::PriorityQueue;
 use crate::section::Sections;
 use crate::stats::Stats;
 use slots::Slots;

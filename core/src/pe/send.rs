@@ -187,7 +187,7 @@ impl Pe {
         let extra = unsafe { envelope.as_ref() }.extra.as_deref();
         match extra {
             Some(extra) if extra.expedited => self.express.push(envelope),
-            Some(Extra { priority: Some(priority), .. }) if !priority.is_default() => {
+            Some(Extra { priority: Some(priority), .. }) if priority.to_int() != Some(0) => {
                 self.ranked.borrow_mut().push(envelope, priority);
             }
             _ => self.queue.push(envelope),

@@ -38,10 +38,6 @@ impl Timers {
         self.when_idle.borrow_mut().push(route);
     }
 
-    pub(crate) fn has_idle_work(&self) -> bool {
-        !self.when_idle.borrow().is_empty()
-    }
-
     pub(crate) fn clear(&self) {
         drop(self.set.take());
         drop(self.when_idle.take());

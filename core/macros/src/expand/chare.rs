@@ -15,7 +15,8 @@ pub fn expand(chare: &Chare, flows: &Flows) -> TokenStream {
     let self_ty = &chare.self_ty;
     let (kind, index, marker) = kind(chare);
     // `Send` is a supertrait: its absence is shown at the user's type.
-    let head = quote_spanned!(self_ty.span()=> impl #impl_generics ::talisman::chare::Chare for #self_ty #bounds);
+    let head =
+        quote_spanned!(self_ty.span()=> impl #impl_generics ::talisman::chare::Chare for #self_ty #bounds);
     let (identity, proxies, tables) = (identity(chare), proxies(chare), tables(chare));
     let (state, restored, flow_items) = (state(chare), restored(chare), &flows.chare_items);
     let (ordered, registered) = (chare.options.ordered, registered(chare));
@@ -106,7 +107,10 @@ fn state(chare: &Chare) -> TokenStream {
     let (pack_flows, unpack_flows) = match chare.has_flows() {
         true => (
             quote!(::talisman::pup::Pup::pack(__flows, __p);),
-            quote!(<Self::Flows as ::talisman::pup::Pup>::unpack(__u).map_err(|__e| __e.field("(async entries)"))?),
+            quote!(
+                <Self::Flows as ::talisman::pup::Pup>::unpack(__u)
+                    .map_err(|__e| __e.field("(async entries)"))?
+            ),
         ),
         false => (quote!(), quote!(())),
     };

@@ -29,7 +29,9 @@ impl Flows {
 /// Expands every async method of the chare, and what they share.
 pub fn expand(chare: &Chare, errors: &mut Errors) -> Flows {
     if !chare.has_flows() {
-        let chare_items = quote!(type Flows = (););
+        let chare_items = quote!(
+            type Flows = ();
+        );
         return Flows { code: quote!(), chare_items, poll: quote!(), watches: false };
     }
     let scope = flow::Scope::of(chare);
@@ -130,7 +132,7 @@ fn methods(chare: &Chare, compiled: &[FlowCode], poll: Option<TokenStream>) -> T
         let (names, types, kept) = (method.arg_names(), method.arg_types(), &flow.first);
         quote! {
             #[doc(hidden)]
-            #[allow(unused_variables, clippy::all)]
+            #[allow(unused_variables, non_snake_case, clippy::all)]
             fn #start(#(#names: #types),*) -> #state #type_generics { #state::S0 { #(#kept),* } }
         }
     });

@@ -20,7 +20,7 @@ pub fn chare_attribute(arguments: TokenStream, item: TokenStream) -> Result<Toke
     let mut errors = Errors::default();
     let options = options.unwrap_or_else(|error| {
         errors.push(error);
-        Options::of(Kind::Array(syn::parse_quote!(i32)))
+        Options::of(Kind::Array(Box::new(syn::parse_quote!(i32))))
     });
     Ok(expand(options, block, errors)?.code)
 }
@@ -44,7 +44,8 @@ pub fn expand(options: Options, block: ItemImpl, mut errors: Errors) -> Result<E
         chare::expand(&chare, &flows),
         flows.code,
     ];
-    let init_types = chare.inits().next().map_or(vec![], |init| init.arg_types().into_iter().cloned().collect());
+    let init_types =
+        chare.inits().next().map_or(vec![], |init| init.arg_types().into_iter().cloned().collect());
     Ok(Expanded { code: quote!(#(#parts)*), init_types })
 }
 

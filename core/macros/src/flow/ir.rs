@@ -104,7 +104,7 @@ pub struct Label {
 /// What happens at a label.
 pub enum Body {
     Code(Code),
-    Wait(Wait),
+    Wait(Box<Wait>),
 }
 
 /// A label where the object may wait, and be packed.
@@ -121,7 +121,7 @@ pub enum On {
     /// `cx.when(Self::entry)`, `cx.when(Self::entry, key)`.
     Message { entry: Ident, keyed: bool, arity: usize, then: Then },
     /// An answer, with its type unless nobody looks at it.
-    Reply { ty: Option<Type>, what: String, then: Then },
+    Reply { ty: Option<Box<Type>>, what: String, then: Then },
     /// Another async method.
     Call { flow: Ident, then: Then },
     /// `match cx.when_any().await`.

@@ -1,8 +1,8 @@
 //! Which variables each label needs: those that some path from it uses before setting them.
 
-use super::ir::{Body, Branch, Code, Label, LabelId, Machine, Node, On, Piece, Wait};
+use super::ir::{Body, Code, Label, LabelId, Machine, Node, On, Piece, Wait};
 use super::uses::{Names, bound_names, condition_patterns};
-use syn::Stmt;
+use syn::{Expr, Stmt};
 
 /// A machine with its answer.
 pub struct Live {
@@ -106,7 +106,9 @@ impl Live {
                 self.with_piece(any, value)
             }
             Node::Jump(to, _) => self.needs[*to].clone(),
-            Node::Done(value) => value.iter().fold(Names::new(), |needs, value| self.with_piece(needs, value)),
+            Node::Done(value) => {
+                value.iter().fold(Names::new(), |needs, value| self.with_piece(needs, value))
+            }
         }
     }
 
@@ -191,25 +193,26 @@ fn exits<T>(piece: &Piece<T>, out: &mut Vec<LabelId>) {
     out.extend(piece.exits.iter().map(|exit| exit.to));
 }
 
-/// Whether any guard of this machine reads the object itself.
+/// Whether any guard of this machine reads the object itself: `self`, or what its body calls the context.
 pub fn watches(machine: &Machine, object: &[&str]) -> bool {
-    machine.labels.iter().any(|label| match &label.body {
-        Body::Wait(Wait { on: On::Any(arms), .. }) => arms.iter().filter_map(|arm| arm.guard.as_ref()).any(|guard| {
-            let uses = super::uses::of_expr(guard).uses;
-            object.iter().any(|name| uses.contains(*name))
-        }),
-        Body::Wait(Wait { on: On::Overlap { branches, .. }, .. }) => {
-            branches.iter().any(|Branch { machine, .. }| watches(machine, object))
-        }
-        _ => false,
+    any_guard(machine, &|guard| {
+        let uses = super::uses::of_expr(guard).uses;
+        object.iter().any(|name| uses.contains(*name))
     })
 }
 
-/// Whether any guard of this machine reads anything but its message.
+/// Whether this machine has any guard.
 pub fn has_guards(machine: &Machine) -> bool {
+    any_guard(machine, &|_| true)
+}
+
+fn any_guard(machine: &Machine, test: &dyn Fn(&Expr) -> bool) -> bool {
     machine.labels.iter().any(|label| match &label.body {
-        Body::Wait(Wait { on: On::Any(arms), .. }) => arms.iter().any(|arm| arm.guard.is_some()),
-        Body::Wait(Wait { on: On::Overlap { branches, .. }, .. }) => branches.iter().any(|b| has_guards(&b.machine)),
-        _ => false,
+        Body::Code(_) => false,
+        Body::Wait(wait) => match &wait.on {
+            On::Any(arms) => arms.iter().filter_map(|arm| arm.guard.as_ref()).any(test),
+            On::Overlap { branches, .. } => branches.iter().any(|branch| any_guard(&branch.machine, test)),
+            _ => false,
+        },
     })
 }

@@ -90,7 +90,7 @@ fn assemble(flow: &Flow, items: &[Item], emitted: emit::Emitted) -> FlowCode {
         #[doc(hidden)]
         #(#lints)*
         #[allow(unused_mut, unused_variables, unused_assignments, unreachable_code, unreachable_patterns)]
-        #[allow(irrefutable_let_patterns, unused_labels, clippy::all)]
+        #[allow(irrefutable_let_patterns, unused_labels, non_snake_case, clippy::all)]
         fn #step(
             &mut self,
             __mail: &mut #mail #generics,

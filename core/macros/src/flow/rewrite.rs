@@ -9,7 +9,9 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, ExprBreak, ExprContinue, ExprMacro, ExprReturn, ExprTry, Lifetime, Macro, Token, Type, parse_quote};
+use syn::{
+    Expr, ExprBreak, ExprContinue, ExprMacro, ExprReturn, ExprTry, Lifetime, Macro, Token, Type, parse_quote,
+};
 
 /// A loop of the body that waits inside, or a labelled block that does.
 #[derive(Clone)]
@@ -154,10 +156,30 @@ impl VisitMut for Rewrite<'_> {
         let name = |label: &Option<syn::Label>| label.as_ref().map(|l| l.name.ident.to_string());
         match e {
             Expr::Closure(_) | Expr::Async(_) => return,
-            Expr::Loop(l) => return { let label = name(&l.label); self.inside(e, label, true) },
-            Expr::While(l) => return { let label = name(&l.label); self.inside(e, label, true) },
-            Expr::ForLoop(l) => return { let label = name(&l.label); self.inside(e, label, true) },
-            Expr::Block(b) => return { let label = name(&b.label); self.inside(e, label, false) },
+            Expr::Loop(l) => {
+                return {
+                    let label = name(&l.label);
+                    self.inside(e, label, true)
+                };
+            }
+            Expr::While(l) => {
+                return {
+                    let label = name(&l.label);
+                    self.inside(e, label, true)
+                };
+            }
+            Expr::ForLoop(l) => {
+                return {
+                    let label = name(&l.label);
+                    self.inside(e, label, true)
+                };
+            }
+            Expr::Block(b) => {
+                return {
+                    let label = name(&b.label);
+                    self.inside(e, label, false)
+                };
+            }
             _ => visit_mut::visit_expr_mut(self, e),
         }
         let replacement = match e {

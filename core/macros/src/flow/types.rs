@@ -51,12 +51,16 @@ impl<'a> Visit<'a> for Finder<'_> {
     }
 
     fn visit_type_infer(&mut self, ty: &'a TypeInfer) {
-        let text = format!("`{}` is needed after an `.await`, so its whole type must be written, without `_`", self.name);
+        let text = format!(
+            "`{}` is needed after an `.await`, so its whole type must be written, without `_`",
+            self.name
+        );
         self.found.get_or_insert(Error::new_spanned(ty, text));
     }
 
     fn visit_type_impl_trait(&mut self, ty: &'a TypeImplTrait) {
-        let text = format!("`{}` is needed after an `.await`: `impl Trait` has no type to write down", self.name);
+        let text =
+            format!("`{}` is needed after an `.await`: `impl Trait` has no type to write down", self.name);
         self.found.get_or_insert(Error::new_spanned(ty, text));
     }
 
@@ -73,7 +77,8 @@ impl<'a> Visit<'a> for Finder<'_> {
 /// Whether a `match` by reference can copy a value of this type out: a number, a character or a `bool`.
 pub fn is_plainly_copy(ty: &Type) -> bool {
     const COPY: &[&str] = &[
-        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64", "bool", "char",
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "bool", "char",
     ];
     match ty {
         Type::Path(path) => COPY.iter().any(|name| path.path.is_ident(name)),

@@ -6,7 +6,8 @@ use crate::errors::Errors;
 use crate::ir::{Arg, EntryOptions, Method, Role};
 use quote::format_ident;
 use syn::{
-    Attribute, Block, FnArg, Ident, Pat, PatType, Receiver, ReturnType, Signature, Type, Visibility, parse_quote,
+    Attribute, Block, FnArg, Ident, Pat, PatType, Receiver, ReturnType, Signature, Type, Visibility,
+    parse_quote,
 };
 
 const MOST_ARGUMENTS: usize = 8;
@@ -28,10 +29,16 @@ pub fn role(attrs: &[Attribute], sig: &Signature, has_body: bool, errors: &mut E
         }
     }
     if is_async && matches!(role, Some(Role::Init | Role::Restored)) {
-        errors.at(&sig.asyncness, "only an entry can be `async`: send it a message from here, `cx.me().run(…)`");
+        errors.at(
+            &sig.asyncness,
+            "only an entry can be `async`: send it a message from here, `cx.me().run(…)`",
+        );
     }
     if is_async && !has_body {
-        errors.at(&sig.asyncness, "an entry without a body is not `async`: the async entry that receives it waits");
+        errors.at(
+            &sig.asyncness,
+            "an entry without a body is not `async`: the async entry that receives it waits",
+        );
     }
     role.or((is_async && has_body).then_some(Role::Flow { exported: false }))
 }
@@ -58,10 +65,7 @@ pub fn parse(
         reader.input(at, input, errors);
     }
     if reader.args.len() > MOST_ARGUMENTS {
-        errors.at(
-            &sig.ident,
-            "more than 8 arguments: put some of them into a struct with `#[derive(Pup)]`",
-        );
+        errors.at(&sig.ident, "more than 8 arguments: put some of them into a struct with `#[derive(Pup)]`");
     }
     let ret = result(&sig.output, errors);
     let options = options(role, &ours, ret.is_some(), errors);

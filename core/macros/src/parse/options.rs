@@ -20,7 +20,11 @@ pub fn chare_options(arguments: TokenStream) -> Result<Options> {
     syn::meta::parser(|meta| read.one(meta)).parse2(arguments)?;
     let Some(kind) = read.kind else {
         let nothing = at.is_empty();
-        return Err(if nothing { Error::new(Span::call_site(), KINDS) } else { Error::new_spanned(&at, KINDS) });
+        return Err(if nothing {
+            Error::new(Span::call_site(), KINDS)
+        } else {
+            Error::new_spanned(&at, KINDS)
+        });
     };
     if let (Some(at), false) = (read.ordered, matches!(kind, Kind::Array(_))) {
         return Err(Error::new(at, "`ordered` is for chare arrays: it is about messages between elements"));
@@ -43,7 +47,7 @@ impl Read {
             "single" => Kind::Single,
             "group" => Kind::Group,
             "nodegroup" => Kind::NodeGroup,
-            "array" => Kind::Array(one_type(&meta)?),
+            "array" => Kind::Array(Box::new(one_type(&meta)?)),
             "ordered" => {
                 self.ordered = Some(meta.path.segments[0].ident.span());
                 return Ok(());
@@ -54,7 +58,7 @@ impl Read {
                 return Ok(());
             }
             other => match dimensions(other) {
-                Some(n) => Kind::Array(integer_index(n)),
+                Some(n) => Kind::Array(Box::new(integer_index(n))),
                 None => return Err(meta.error(KINDS)),
             },
         };

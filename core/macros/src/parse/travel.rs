@@ -22,7 +22,9 @@ pub fn owned(ty: &Type, what: &str, errors: &mut Errors) -> Type {
         Type::Path(path) if path.path.segments.last().is_some_and(is_shared) => {
             errors.at(
                 ty,
-                format!("{what} of an entry cannot be shared with the sender: pass the value, or a `Shared<T>`"),
+                format!(
+                    "{what} of an entry cannot be shared with the sender: pass the value, or a `Shared<T>`"
+                ),
             );
             parse_quote!(())
         }
@@ -37,7 +39,9 @@ fn is_shared(segment: &PathSegment) -> bool {
 /// The type that owns what this reference points to, and how to show it.
 fn owner_of(reference: &TypeReference) -> (Type, String) {
     match &*reference.elem {
-        Type::Path(path) if path.path.is_ident("str") => (parse_quote!(::std::string::String), "String".into()),
+        Type::Path(path) if path.path.is_ident("str") => {
+            (parse_quote!(::std::string::String), "String".into())
+        }
         Type::Slice(slice) => {
             let element = &slice.elem;
             (parse_quote!(::std::vec::Vec<#element>), format!("Vec<{}>", quote!(#element)))

@@ -62,7 +62,7 @@ fn a_message_whose_reader_panics_is_gone_and_the_next_one_is_not() {
 #[test]
 #[should_panic(expected = "a ring of 3 slots")]
 fn a_capacity_that_is_no_power_of_two_is_refused() {
-    let _ = ring(3);
+    let _ = ring::<Words>(3);
 }
 
 #[test]

@@ -67,7 +67,8 @@ fn tested_by_reference(arm: &Arm) -> Option<Vec<Pat>> {
     let used = arm.guard.as_ref().map_or_else(Names::new, |guard| uses::of_expr(guard).uses);
     let mut tested = arm.pats.clone();
     for (pat, ty) in tested.iter_mut().zip(&arm.types) {
-        let copied = matches!(pat, Pat::Ident(p) if p.subpat.is_none() && p.by_ref.is_none()) && is_plainly_copy(ty);
+        let copied =
+            matches!(pat, Pat::Ident(p) if p.subpat.is_none() && p.by_ref.is_none()) && is_plainly_copy(ty);
         if copied {
             if let Pat::Ident(pat) = pat {
                 pat.mutability = None;

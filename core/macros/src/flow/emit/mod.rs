@@ -233,7 +233,8 @@ impl Emit<'_> {
     fn check_jump(&mut self, solved: &Solved, to: LabelId, here: &Meaning, inside: &[Ident]) {
         for field in solved.fields(to) {
             let renamed = here.iter().find(|(name, id)| *name == field.name && *id != field.id);
-            let hidden = renamed.map(|(name, _)| name).or_else(|| inside.iter().find(|name| **name == field.name));
+            let hidden =
+                renamed.map(|(name, _)| name).or_else(|| inside.iter().find(|name| **name == field.name));
             if let Some(name) = hidden {
                 let text = format!(
                     "this `{name}` hides an outer `{name}` that is needed again later, after an `.await`: give one of \

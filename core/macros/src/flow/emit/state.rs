@@ -141,9 +141,9 @@ fn tag(label: LabelId) -> u16 {
 fn pack(solved: &Solved, label: LabelId, fields: &[Field]) -> TokenStream {
     let (state, tag) = (solved.state(label), tag(label));
     let names = fields.iter().map(|f| &f.name);
-    let packs = fields.iter().map(|Field { name, ty, at }| {
-        quote_spanned!(*at=> <#ty as ::talisman::pup::Pup>::pack(#name, __p);)
-    });
+    let packs = fields
+        .iter()
+        .map(|Field { name, ty, at }| quote_spanned!(*at=> <#ty as ::talisman::pup::Pup>::pack(#name, __p);));
     quote!(#state { #(#names),* } => { ::talisman::pup::Pup::pack(&#tag, __p); #(#packs)* })
 }
 
@@ -160,7 +160,7 @@ fn unpack(solved: &Solved, label: LabelId, fields: &[Field], entry: &str) -> Tok
 /// The waits of a machine with their labels.
 fn waits_of<'s>(solved: &'s Solved<'_>) -> impl Iterator<Item = (LabelId, &'s Wait)> {
     solved.labels().filter_map(|label| match &solved.machine.labels[label].body {
-        Body::Wait(wait) => Some((label, wait)),
+        Body::Wait(wait) => Some((label, &**wait)),
         Body::Code(_) => None,
     })
 }
@@ -214,7 +214,8 @@ fn waits(solved: &Solved) -> TokenStream {
                 return quote!(#state { #(#vars,)* .. } => { #(#vars.__waits(__entry, __all);)* });
             }
         };
-        let (file, line) = (quote_spanned!(wait.at=> ::core::file!()), quote_spanned!(wait.at=> ::core::line!()));
+        let (file, line) =
+            (quote_spanned!(wait.at=> ::core::file!()), quote_spanned!(wait.at=> ::core::line!()));
         quote!(#state { .. } => __all.push(::talisman::flow::Waiting::new(__entry, #what, #file, #line)),)
     });
     quote!(match self { #(#arms)* _ => {} })

@@ -17,7 +17,7 @@ impl Emit<'_> {
                 let got = message(entry, *keyed, *arity, wait.at, &pending);
                 self.then(solved, got, then, wait.at)
             }
-            On::Reply { ty, then, .. } => self.then(solved, reply(ty.as_ref(), &pending), then, wait.at),
+            On::Reply { ty, then, .. } => self.then(solved, reply(ty.as_deref(), &pending), then, wait.at),
             On::Call { flow, then } => {
                 let got = self.call(flow, &pending);
                 self.then(solved, got, then, wait.at)
@@ -50,7 +50,13 @@ impl Emit<'_> {
     }
 
     /// Runs each part as far as it can go. Where a guard may look at what another part does, until none can go on.
-    fn overlap(&mut self, solved: &Solved, branches: &[Branch], then: &Code, pending: &TokenStream) -> TokenStream {
+    fn overlap(
+        &mut self,
+        solved: &Solved,
+        branches: &[Branch],
+        then: &Code,
+        pending: &TokenStream,
+    ) -> TokenStream {
         let runs: TokenStream = branches.iter().map(|b| self.machine(&Solved::of(&b.machine))).collect();
         let runs = if branches.iter().any(|b| has_guards(&b.machine)) { until_still(&runs) } else { runs };
         let ended = branches.iter().map(|Branch { machine, var, .. }| {

@@ -39,6 +39,14 @@ impl Lower<'_> {
     fn variable(&mut self, place: &mut Place, name: &Ident, ty: Option<&Type>, mutable: bool, pattern: bool) {
         let (id, depth) = (self.fresh_id(), place.depth);
         place.env.retain(|local| local.name != *name);
-        place.env.push(Local { id, name: name.clone(), ty: ty.cloned(), mutable, range: None, depth, pattern });
+        place.env.push(Local {
+            id,
+            name: name.clone(),
+            ty: ty.cloned(),
+            mutable,
+            range: None,
+            depth,
+            pattern,
+        });
     }
 }

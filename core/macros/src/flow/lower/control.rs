@@ -8,10 +8,20 @@ use super::{Lower, Next, Place, without_parens};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprBlock, ExprForLoop, ExprIf, ExprLoop, ExprMatch, ExprWhile, Ident, Label, Pat, Stmt, parse_quote};
+use syn::{
+    Expr, ExprBlock, ExprForLoop, ExprIf, ExprLoop, ExprMatch, ExprWhile, Ident, Label, Pat, Stmt,
+    parse_quote,
+};
 
 impl Lower<'_> {
-    pub(super) fn lower_if(&mut self, m: &mut Machine, place: Place, e: &ExprIf, rest: &[Stmt], tail: bool) -> Code {
+    pub(super) fn lower_if(
+        &mut self,
+        m: &mut Machine,
+        place: Place,
+        e: &ExprIf,
+        rest: &[Stmt],
+        tail: bool,
+    ) -> Code {
         if self.must_not_wait(&e.cond) {
             return vec![];
         }
@@ -82,7 +92,13 @@ impl Lower<'_> {
         vec![Node::Jump(head, meaning(&place.env))]
     }
 
-    pub(super) fn lower_while(&mut self, m: &mut Machine, place: Place, e: &ExprWhile, rest: &[Stmt]) -> Code {
+    pub(super) fn lower_while(
+        &mut self,
+        m: &mut Machine,
+        place: Place,
+        e: &ExprWhile,
+        rest: &[Stmt],
+    ) -> Code {
         if self.must_not_wait(&e.cond) {
             return vec![];
         }
@@ -95,12 +111,19 @@ impl Lower<'_> {
         inside.depth -= 1;
         let body = self.loop_body(m, &inside, &e.label, head, after, &e.body.stmts);
         let here = meaning(&place.env);
-        m.labels[head].body = Body::Code(vec![Node::If(condition, body, vec![Node::Jump(after, here.clone())])]);
+        m.labels[head].body =
+            Body::Code(vec![Node::If(condition, body, vec![Node::Jump(after, here.clone())])]);
         vec![Node::Jump(head, here)]
     }
 
     /// A `for` loop over a range: its counter is a local of ours, its variable is computed from that.
-    pub(super) fn lower_for(&mut self, m: &mut Machine, place: Place, e: &ExprForLoop, rest: &[Stmt]) -> Code {
+    pub(super) fn lower_for(
+        &mut self,
+        m: &mut Machine,
+        place: Place,
+        e: &ExprForLoop,
+        rest: &[Stmt],
+    ) -> Code {
         if self.must_not_wait(&e.expr) {
             return vec![];
         }
@@ -143,7 +166,9 @@ impl Lower<'_> {
     /// Brings the variable of a `for` loop into scope, and gives the statement that sets it.
     fn loop_variable(&mut self, place: &mut Place, pat: &Pat, range: &Expr, counter: &Ident) -> Option<Node> {
         let name = match pat {
-            Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() && pat.mutability.is_none() => &pat.ident,
+            Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() && pat.mutability.is_none() => {
+                &pat.ident
+            }
             Pat::Wild(_) => return None,
             other => {
                 self.errors.at(other, "a `for` loop that waits inside has a plain variable or `_`");

@@ -65,7 +65,7 @@ impl Lower<'_> {
         let inside = place.inside(self.join(m, &place, rest, tail));
         let arms: Vec<Arm> = arms.iter().filter_map(|arm| self.message_arm(m, inside.clone(), arm)).collect();
         let at = syn::spanned::Spanned::span(base);
-        m.labels[label].body = Body::Wait(Wait { at, hidden: vec![], on: On::Any(arms) });
+        m.labels[label].body = Body::Wait(Box::new(Wait { at, hidden: vec![], on: On::Any(arms) }));
         vec![Node::Jump(label, meaning(&place.env))]
     }
 
@@ -81,7 +81,8 @@ impl Lower<'_> {
         let entry = self.receive_entry(&pat.path)?;
         let types = self.argument_types(&entry);
         if pat.elems.len() != types.len() {
-            let text = format!("`{entry}` has {} arguments, this pattern has {}", types.len(), pat.elems.len());
+            let text =
+                format!("`{entry}` has {} arguments, this pattern has {}", types.len(), pat.elems.len());
             self.errors.at(&arm.pat, text);
             return None;
         }
@@ -129,6 +130,7 @@ impl Lower<'_> {
         let scope = self.flow.scope;
         let known: Vec<String> = scope.receives.keys().map(|name| format!("`Self::{name}`")).collect();
         let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-        self.errors.at(at, format!("this is not a receive entry of `{}` (it has: {known})", scope.chare.ident));
+        self.errors
+            .at(at, format!("this is not a receive entry of `{}` (it has: {known})", scope.chare.ident));
     }
 }

@@ -121,7 +121,10 @@ impl Lower<'_> {
             if let Stmt::Item(item) = stmt {
                 self.items.push(item.clone());
             } else if let Some(inside) = await_in_macro(stmt) {
-                self.errors.at(&inside, "an `.await` cannot be inside a macro call: bind the value with `let` first");
+                self.errors.at(
+                    &inside,
+                    "an `.await` cannot be inside a macro call: bind the value with `let` first",
+                );
             } else if stmt_awaits(stmt) {
                 code.extend(self.waiting(m, place, stmt, rest));
                 return code;
@@ -172,7 +175,11 @@ impl Lower<'_> {
     fn waiting_expr(&mut self, m: &mut Machine, place: Place, e: &Expr, rest: &[Stmt], tail: bool) -> Code {
         match e {
             Expr::Await(e) if !expr_awaits(&e.base) => {
-                if tail { self.wait_for_tail(m, place, &e.base) } else { self.wait(m, place, &e.base, None, rest) }
+                if tail {
+                    self.wait_for_tail(m, place, &e.base)
+                } else {
+                    self.wait(m, place, &e.base, None, rest)
+                }
             }
             Expr::If(e) => self.lower_if(m, place, e, rest, tail),
             Expr::Match(e) => self.lower_match(m, place, e, rest, tail),

@@ -20,7 +20,8 @@ impl Lower<'_> {
         let (_, generics, _) = self.flow.scope.chare.generics.split_for_impl();
         for part in &call.args {
             let syn::Expr::Async(part) = part else {
-                self.errors.at(part, "`cx.overlap` takes blocks: `cx.overlap(async { … }, async { … }).await`");
+                self.errors
+                    .at(part, "`cx.overlap` takes blocks: `cx.overlap(async { … }, async { … }).await`");
                 continue;
             };
             let branch = self.branch(&place, part);
@@ -31,7 +32,8 @@ impl Lower<'_> {
         }
         code.push(Node::Jump(label, meaning(&place.env)));
         let then = self.block(m, place, rest);
-        m.labels[label].body = Body::Wait(Wait { at: call.span(), hidden, on: On::Overlap { branches, then } });
+        m.labels[label].body =
+            Body::Wait(Box::new(Wait { at: call.span(), hidden, on: On::Overlap { branches, then } }));
         code
     }
 
@@ -39,7 +41,8 @@ impl Lower<'_> {
     fn branch(&mut self, place: &Place, part: &ExprAsync) -> Branch {
         self.branches += 1;
         let var = format_ident!("__b{}", self.branches);
-        let name = format_ident!("{}_{}", self.flow.scope.chare.state_type(&self.flow.method.name), self.branches);
+        let name =
+            format_ident!("{}_{}", self.flow.scope.chare.state_type(&self.flow.method.name), self.branches);
         let life = Lifetime::new(&format!("'__b{}", self.branches), part.span());
         let mut machine = Machine::new(name, Out::Branch { var: var.clone(), life, depth: place.depth });
         let start = machine.label(place.env.clone());

@@ -21,7 +21,7 @@ pub struct Awaited {
 /// The part of [`On`] that does not depend on what comes then.
 pub enum AwaitedKind {
     Message { entry: Ident, keyed: bool, arity: usize },
-    Reply { ty: Option<Type>, what: String },
+    Reply { ty: Option<Box<Type>>, what: String },
     Call { flow: Ident },
 }
 
@@ -32,7 +32,13 @@ pub struct Target {
 }
 
 impl Lower<'_> {
-    pub(super) fn waiting_let(&mut self, m: &mut Machine, place: Place, local: &Local, rest: &[Stmt]) -> Code {
+    pub(super) fn waiting_let(
+        &mut self,
+        m: &mut Machine,
+        place: Place,
+        local: &Local,
+        rest: &[Stmt],
+    ) -> Code {
         let init = local.init.as_ref().expect("only an initialiser can wait");
         if let Some((_, diverge)) = &init.diverge {
             self.errors.at(diverge, "`let … else` cannot wait: `.await` into a `let` of its own first");
@@ -87,7 +93,7 @@ impl Lower<'_> {
             AwaitedKind::Reply { ty, what } => On::Reply { ty, what, then },
             AwaitedKind::Call { flow } => On::Call { flow, then },
         };
-        m.labels[label].body = Body::Wait(Wait { at: base.span(), hidden: awaited.hidden, on });
+        m.labels[label].body = Body::Wait(Box::new(Wait { at: base.span(), hidden: awaited.hidden, on }));
         code
     }
 
@@ -103,7 +109,13 @@ impl Lower<'_> {
         (quote!(#pat #typed), bound_names(&pat))
     }
 
-    fn awaited(&mut self, m: &Machine, place: &Place, base: &Expr, target: Option<&Target>) -> Option<Awaited> {
+    fn awaited(
+        &mut self,
+        m: &Machine,
+        place: &Place,
+        base: &Expr,
+        target: Option<&Target>,
+    ) -> Option<Awaited> {
         if let Some(call) = self.context_call(base, "when") {
             return self.message(m, place, call);
         }
@@ -123,7 +135,10 @@ impl Lower<'_> {
                 return Some(self.method(m, place, call));
             }
             if self.flow.scope.receives.contains_key(&name) {
-                self.errors.at(call, format!("`{name}` has no body: wait for it with `cx.when(Self::{name}).await`"));
+                self.errors.at(
+                    call,
+                    format!("`{name}` has no body: wait for it with `cx.when(Self::{name}).await`"),
+                );
                 return None;
             }
         }
@@ -133,7 +148,9 @@ impl Lower<'_> {
     /// The call of this method of `cx`, if it is one.
     pub(super) fn context_call<'e>(&self, e: &'e Expr, method: &str) -> Option<&'e ExprMethodCall> {
         match e {
-            Expr::MethodCall(call) if is_variable(&call.receiver, &self.flow.cx) && call.method == method => Some(call),
+            Expr::MethodCall(call) if is_variable(&call.receiver, &self.flow.cx) && call.method == method => {
+                Some(call)
+            }
             _ => None,
         }
     }
@@ -151,7 +168,8 @@ impl Lower<'_> {
             args.push(arg);
             uses.extend(arg_uses);
         }
-        let begin = quote_spanned!(call.span()=> let __sub = ::std::boxed::Box::new(Self::#start(#(#args),*)););
+        let begin =
+            quote_spanned!(call.span()=> let __sub = ::std::boxed::Box::new(Self::#start(#(#args),*)););
         let ret = self.flow.scope.flows[&call.method.to_string()].clone();
         Awaited {
             before: vec![Node::Raw(begin, uses)],
@@ -167,7 +185,8 @@ impl Lower<'_> {
         if let Some(Target { pat, ty: None }) = target
             && !matches!(pat, Pat::Wild(_))
         {
-            self.errors.at(pat, "what is awaited here comes in a message: write its type, `let x: Type = ….await`");
+            self.errors
+                .at(pat, "what is awaited here comes in a message: write its type, `let x: Type = ….await`");
         }
         let (value, uses) = self.plain_expr(m, place, base);
         let written = ty.as_ref().map_or_else(|| quote!(_), |ty| quote!(#ty));
@@ -180,7 +199,7 @@ impl Lower<'_> {
         Awaited {
             before: vec![Node::Raw(begin, uses)],
             hidden: vec![(format_ident!("__wait"), quote!(u64))],
-            kind: AwaitedKind::Reply { ty: ty.clone(), what: self.describe(base) },
+            kind: AwaitedKind::Reply { ty: ty.clone().map(Box::new), what: self.describe(base) },
             ty,
         }
     }
@@ -188,7 +207,9 @@ impl Lower<'_> {
     /// What is awaited, in words.
     fn describe(&self, base: &Expr) -> String {
         match base {
-            Expr::MethodCall(call) if is_variable(&call.receiver, &self.flow.cx) => format!("`cx.{}`", call.method),
+            Expr::MethodCall(call) if is_variable(&call.receiver, &self.flow.cx) => {
+                format!("`cx.{}`", call.method)
+            }
             Expr::MethodCall(call) if call.method == "reduce" => match without_parens(&call.receiver) {
                 Expr::MethodCall(inner) => format!("the answers of `{}`", inner.method),
                 _ => "the answers of a broadcast".into(),

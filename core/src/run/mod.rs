@@ -1,0 +1,123 @@
+//! Running a job: on threads, or simulated in one.
+
+mod panics;
+mod simulate;
+mod threads;
+mod worker;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::chare::{Args, Chare, MainChare};
+use crate::launch::report::{MessageCounts, PeTimes};
+use crate::launch::{Output, Progress, Results, RunArgs};
+use crate::node::{Config, Job, Shape};
+use crate::pe::{Here, Pe};
+use crate::registry::main_chare_of;
+use crate::stats::Totals;
+
+/// What a job left behind.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Exit status: 0 for success.
+    pub status: i32,
+    /// What went wrong.
+    pub message: Option<String>,
+    /// Time from start to end, on the job's clock.
+    pub wall: Duration,
+    /// Steps that the program reported.
+    pub steps: u64,
+    /// Results that the program reported.
+    pub results: Results,
+    /// Messages by how far they went.
+    pub messages: MessageCounts,
+    /// What each PE did.
+    pub pe: Vec<PeTimes>,
+    /// In simulation: a hash of every event in order. The same seed and program give the same.
+    pub trace: Option<u64>,
+    /// In simulation: how many events there were.
+    pub events: u64,
+}
+
+/// What is looked at while a job runs.
+pub struct Watch {
+    job: Arc<Job>,
+    progress: Progress,
+}
+
+impl Watch {
+    /// The job prints to `output`; `progress` shows its steps.
+    pub fn new(output: Output, progress: Progress) -> Self {
+        Watch { job: Job::new(output), progress }
+    }
+
+    /// Something that can end the job from another thread.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.job.clone())
+    }
+}
+
+/// Ends a job from outside.
+pub struct Stopper(Arc<Job>);
+
+impl Stopper {
+    /// Ends the job with this exit status.
+    pub fn stop(&self, status: i32) {
+        self.0.end(status, None);
+    }
+}
+
+/// Runs a program's main chare with its arguments until the job ends.
+pub fn run<C: MainChare, A: Args>(args: A, options: &RunArgs, watch: Watch) -> Outcome {
+    panics::listen();
+    let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
+    let config = Config { seed: options.seed, pack_all: options.pack_all, repack: options.repack };
+    let main = |pe: &Pe| create_main::<C, A>(pe, args);
+    let job = watch.job.clone();
+    let done = if options.simulate {
+        simulate::run(shape, config, &job, main)
+    } else {
+        threads::run(shape, config, &job, watch.progress, main)
+    };
+    outcome(&job, done)
+}
+
+/// What the PEs counted, and how long it took.
+struct Done {
+    wall: Duration,
+    totals: Vec<Totals>,
+    trace: Option<u64>,
+    events: u64,
+}
+
+/// The job's first message: its main chare is made on PE 0.
+fn create_main<C: Chare, A: Args>(pe: &Pe, args: A) {
+    let _here = Here::enter(pe);
+    pe.send_create(main_chare_of(C::KEY), 0, &C::INITS[0], args, None);
+}
+
+fn outcome(job: &Job, done: Done) -> Outcome {
+    let end = job.how_it_ended();
+    let sum = |count: fn(&Totals) -> u64| done.totals.iter().map(count).sum();
+    let seconds = |nanos: u64| Duration::from_nanos(nanos).as_secs_f64();
+    let times = |totals: &Totals| PeTimes {
+        busy_s: seconds(totals.wall_ns.saturating_sub(totals.idle_ns)),
+        idle_s: seconds(totals.idle_ns),
+    };
+    Outcome {
+        status: end.as_ref().map_or(0, |end| end.status),
+        message: end.and_then(|end| end.message),
+        wall: done.wall,
+        steps: job.progress().done,
+        results: job.results(),
+        messages: MessageCounts {
+            local: sum(|totals| totals.local),
+            between_pes: sum(|totals| totals.between_pes),
+            between_nodes: sum(|totals| totals.between_nodes),
+            bytes_between_nodes: sum(|totals| totals.bytes_between_nodes),
+        },
+        pe: done.totals.iter().map(times).collect(),
+        trace: done.trace,
+        events: done.events,
+    }
+}

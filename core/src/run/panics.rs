@@ -1,0 +1,50 @@
+//! A panic in an entry method ends the job with a message that names who, and where.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+use crate::pe::{Pe, try_current};
+
+thread_local! {
+    /// Where the last panic of this thread's PE was, and what it said.
+    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// From now on panics of PEs are kept for [`caught`] instead of being printed; those of other threads go their old
+/// way.
+pub(super) fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let others = take_hook();
+        set_hook(Box::new(move |info| match try_current(|_| ()) {
+            Some(()) => LAST.set(Some(describe(info))),
+            None => others(info),
+        }));
+    });
+}
+
+fn describe(info: &PanicHookInfo<'_>) -> String {
+    let what = text(info.payload());
+    match info.location() {
+        Some(place) => format!("panicked at {}:{}: {what}", place.file(), place.line()),
+        None => format!("panicked: {what}"),
+    }
+}
+
+fn text(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no message)")
+}
+
+/// Runs a PE; a panic in it ends the job. `false` after one.
+pub(super) fn caught(pe: &Pe, work: impl FnOnce()) -> bool {
+    // The PE's cells are each changed in one step, and after a panic only dropped: nothing broken is seen.
+    let Err(payload) = catch_unwind(AssertUnwindSafe(work)) else { return true };
+    let what = LAST.take().unwrap_or_else(|| format!("panicked: {}", text(&*payload)));
+    pe.node.job.end(1, Some(format!("{} {what}", pe.who_runs())));
+    pe.running.set(None);
+    pe.running_entry.set(None);
+    false
+}

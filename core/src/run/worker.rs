@@ -1,0 +1,90 @@
+//! The loop of a PE on a thread of its own.
+
+use std::time::Duration;
+
+use super::panics::caught;
+use crate::pe::{Here, Pe};
+use crate::port::{Port, Threads};
+use crate::scheduler::idle::Idle;
+use crate::scheduler::park::Woken;
+use crate::stats::count;
+
+/// Messages run before the other PEs are looked at again.
+const BATCH: usize = 64;
+/// Looks for messages before the clock is read: shorter gaps are not worth counting as idle.
+const QUICK_LOOKS: usize = 64;
+/// PE 0 asks after so long without work whether anybody will ever have any; each time in vain it waits twice as long.
+const FIRST_SUSPICION: Duration = Duration::from_millis(10);
+const LAST_SUSPICION: Duration = Duration::from_millis(500);
+
+/// Runs a PE until the job is over.
+pub(super) fn work(pe: &Pe) {
+    let _here = Here::enter(pe);
+    let Port::Threads(port) = &pe.port else { unreachable!("a PE on a thread has rings") };
+    let mut rest = Rest { idle: Idle::new(), suspicion: FIRST_SUSPICION };
+    let going = || {
+        while !pe.node.job.is_over() {
+            if !turn(pe, port) {
+                rest.until_work(pe, port);
+            }
+        }
+    };
+    caught(pe, going);
+    pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
+}
+
+/// One round: what arrived, a batch of messages, and if there is none, what is done then. Whether anything was done.
+fn turn(pe: &Pe, port: &Threads) -> bool {
+    let mut any = pe.port.receive(pe);
+    port.flush();
+    for _ in 0..BATCH {
+        if pe.node.job.is_over() || !pe.run_one() {
+            break;
+        }
+        any = true;
+    }
+    any |= pe.run_timers();
+    any || pe.flush_reductions() || pe.run_idle_work() || pe.detect_quiescence()
+}
+
+/// A PE without work.
+struct Rest {
+    idle: Idle,
+    suspicion: Duration,
+}
+
+impl Rest {
+    fn until_work(&mut self, pe: &Pe, port: &Threads) {
+        if port.has_unsent() {
+            // Another PE's ring is full: let it run, on this core if need be.
+            return std::thread::yield_now();
+        }
+        if (0..QUICK_LOOKS).any(|_| port.has_work()) {
+            return;
+        }
+        let start = pe.clock.now();
+        let suspicion = &mut self.suspicion;
+        self.idle.idle(|| port.has_work() || pe.node.job.is_over() || is_due(pe), || sleep(pe, port, suspicion));
+        count(&pe.stats.idle_ns, (pe.clock.now() - start).as_nanos() as u64);
+    }
+}
+
+fn is_due(pe: &Pe) -> bool {
+    !pe.timers.is_empty() && pe.timers.next().is_some_and(|due| due <= pe.clock.now())
+}
+
+fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Duration) {
+    port.publish();
+    let until_timer = pe.timers.next().map(|due| due.saturating_sub(pe.clock.now()));
+    let longest = (pe.id == 0 && !pe.detector.is_counting()).then_some(*suspicion);
+    let timeout = match (until_timer, longest) {
+        (Some(timer), Some(longest)) => Some(timer.min(longest)),
+        (timer, longest) => timer.or(longest),
+    };
+    let parker = &pe.node.parkers[(pe.id - pe.node.shape.first_pe(pe.node.number)) as usize];
+    let woken = parker.park(|| port.has_work() || pe.node.job.is_over(), timeout);
+    if woken == Woken::ByItself && until_timer.is_none() && longest.is_some() {
+        pe.suspect_stuck();
+        *suspicion = (*suspicion * 2).min(LAST_SUSPICION);
+    }
+}

@@ -1,0 +1,122 @@
+//! Where a program starts: what `#[talisman::main]` calls.
+
+use std::process::ExitCode;
+
+use crate::chare::{Args, MainChare};
+use crate::function;
+use crate::launch::command_line::{self, ProgramArgs};
+use crate::launch::{ExitStatus, Interrupts, Output, Program, Progress, Report, RunArgs};
+use crate::registry::Registry;
+use crate::run::{Outcome, Watch, run};
+
+/// The program that is being compiled.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! program {
+    () => {{
+        const PACKAGE: &str = match option_env!("CARGO_PKG_NAME") {
+            Some(package) => package,
+            None => module_path!(),
+        };
+        $crate::launch::Program {
+            name: match option_env!("CARGO_BIN_NAME") {
+                Some(name) => name,
+                None => PACKAGE,
+            },
+            package: PACKAGE,
+            version: match option_env!("CARGO_PKG_VERSION") {
+                Some(version) => version,
+                None => "",
+            },
+        }
+    }};
+}
+
+/// Runs a program as its command line says.
+#[doc(hidden)]
+pub fn main<C: MainChare, A: ProgramArgs + Args>(program: Program) -> ExitCode {
+    let (options, args) = command_line::parse::<A>(&program);
+    start::<C, A>(&program, &options, args).into()
+}
+
+fn start<C: MainChare, A: Args>(program: &Program, options: &RunArgs, args: A) -> ExitStatus {
+    if let Err(message) = check_names() {
+        complain(program, &message);
+        return ExitStatus::Usage;
+    }
+    let output = Output::stdout();
+    let progress = if options.progress { Progress::stderr() } else { Progress::off() };
+    let watch = Watch::new(output.clone(), progress);
+    let stop = watch.stopper();
+    let interrupts = match Interrupts::install(move |signal| stop.stop(signal.exit_code().into())) {
+        Ok(interrupts) => interrupts,
+        Err(error) => {
+            complain(program, &error.to_string());
+            return ExitStatus::ProgramFailed;
+        }
+    };
+    let outcome = run::<C, A>(args, options, watch);
+    let mut status = finish(program, options, &output, &outcome);
+    if let Some(signal) = interrupts.received() {
+        status = ExitStatus::Interrupted(signal);
+    }
+    status
+}
+
+/// Names on the wire have to be different.
+fn check_names() -> Result<(), String> {
+    Registry::get().clashes()?;
+    crate::pup::check_object_names().map_err(|error| error.to_string())?;
+    match function::clash() {
+        Some(name) => Err(format!("two callback functions have the name `{name}`: give one of them another")),
+        None => Ok(()),
+    }
+}
+
+fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outcome) -> ExitStatus {
+    let mut status = status_of(outcome.status);
+    if let Some(message) = &outcome.message {
+        complain(program, message);
+    }
+    if let Some(trace) = outcome.trace {
+        eprintln!("{}: trace of {} events {trace:016x}", program.name, outcome.events);
+    }
+    if let Err(error) = output.finish() {
+        complain(program, &error.to_string());
+        status = status.or(ExitStatus::ProgramFailed);
+    }
+    if let Some(path) = &options.report
+        && let Err(error) = report(program, options, outcome).write(path)
+    {
+        complain(program, &error.to_string());
+        status = status.or(ExitStatus::ProgramFailed);
+    }
+    status
+}
+
+fn report(program: &Program, options: &RunArgs, outcome: &Outcome) -> Report {
+    Report {
+        program: program.name.into(),
+        nodes: options.nodes,
+        pes: options.pes_per_node(),
+        wall_s: outcome.wall.as_secs_f64(),
+        steps: outcome.steps,
+        results: outcome.results.clone(),
+        messages: outcome.messages,
+        pe: outcome.pe.clone(),
+        ..Report::default()
+    }
+}
+
+fn status_of(status: i32) -> ExitStatus {
+    match status {
+        0 => ExitStatus::Done,
+        3 => ExitStatus::Unrecoverable,
+        1 => ExitStatus::ProgramFailed,
+        other => ExitStatus::Program(other as u8),
+    }
+}
+
+fn complain(program: &Program, message: &str) {
+    eprintln!("{}: error: {message}", program.name);
+}

@@ -1,0 +1,90 @@
+//! Running a program inside a test.
+//!
+//! ```
+//! # extern crate talisman_core as talisman;
+//! use talisman::prelude::*;
+//! use talisman::testing::Test;
+//!
+//! #[talisman::main]
+//! async fn main(cx: &mut Cx) {
+//!     writeln!(cx.output(), "hello from {} PEs", cx.pes());
+//! }
+//!
+//! # fn test() {
+//! let done = Test::new().pes(2).run::<__Main>(());
+//! assert_eq!(done.output, ["hello from 2 PEs"]);
+//! # }
+//! # test();
+//! ```
+
+use std::ops::Deref;
+
+use crate::chare::{Args, MainChare};
+use crate::launch::{Output, Progress, RunArgs};
+use crate::run::{Outcome, Watch, run};
+
+/// How a program is to be run in a test. Its output is kept rather than printed.
+#[derive(Clone, Debug)]
+pub struct Test {
+    options: RunArgs,
+}
+
+/// What a program in a test left behind.
+#[derive(Clone, Debug)]
+pub struct Tested {
+    outcome: Outcome,
+    /// The lines of its output.
+    pub output: Vec<String>,
+}
+
+impl Deref for Tested {
+    type Target = Outcome;
+
+    fn deref(&self) -> &Outcome {
+        &self.outcome
+    }
+}
+
+impl Default for Test {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Test {
+    /// On one PE.
+    pub fn new() -> Self {
+        Test { options: RunArgs { pes: Some(1), ..RunArgs::default() } }
+    }
+
+    /// On so many PEs (per node).
+    pub fn pes(mut self, pes: u32) -> Self {
+        self.options.pes = Some(pes);
+        self
+    }
+
+    /// Simulated, on so many nodes.
+    pub fn simulated(mut self, nodes: u32, seed: u64) -> Self {
+        (self.options.simulate, self.options.nodes, self.options.seed) = (true, nodes, seed);
+        self
+    }
+
+    /// Packs every message.
+    pub fn packing_messages(mut self) -> Self {
+        self.options.pack_all = true;
+        self
+    }
+
+    /// Packs every object and builds it anew after each of its messages.
+    pub fn repacking_objects(mut self) -> Self {
+        self.options.repack = true;
+        self
+    }
+
+    /// Runs a program to its end.
+    pub fn run<C: MainChare>(&self, args: impl Args) -> Tested {
+        let output = Output::capture();
+        let outcome = run::<C, _>(args, &self.options, Watch::new(output.clone(), Progress::off()));
+        Tested { outcome, output: output.captured() }
+    }
+}
