@@ -16,13 +16,13 @@ use talisman::prelude::*;
 #[derive(clap::Parser, Pup)]
 struct Options {
     /// Size of the message
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     bytes: u32,
     /// Round trips that are measured
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Round trips before that
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 10)]
     warm_up: u32,
 }
 

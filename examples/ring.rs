@@ -15,10 +15,10 @@ use talisman::prelude::*;
 #[derive(clap::Parser, Pup)]
 struct Options {
     /// Members of the ring
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(i32).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(i32).range(1..))]
     members: i32,
     /// Times the token goes round
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     laps: u64,
 }
 

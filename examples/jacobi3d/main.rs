@@ -39,13 +39,13 @@ struct Options {
     #[arg(long, value_name = "X,Y,Z", default_value = "16,16,16")]
     block: Triple,
     /// Steps to do, or the most to do when there is a tolerance [default: 100, with a tolerance 100000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     steps: Option<u32>,
     /// End once no cell changes by more than this in a step
-    #[arg(long, value_name = "T", value_parser = positive)]
+    #[arg(long, allow_negative_numbers = true, value_name = "T", value_parser = positive)]
     tolerance: Option<f64>,
     /// Steps between two comparisons with the tolerance
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     look_every: u32,
     /// Compare every cell with a serial solver's
     #[arg(long)]

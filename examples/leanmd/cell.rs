@@ -38,9 +38,12 @@ impl Cell {
     /// Creates the pairs whose left cell this is, beside it; gives their number.
     #[entry]
     pub fn create_pairs(&mut self, cx: &mut Cx<Self>) -> u64 {
-        let owned = self.rules.grid.owned_pairs(cx.index());
-        let create = |pair| self.pairs.insert(pair).on(cx.pe()).new(self.rules.clone(), cx.array());
-        owned.map(|neighbour| create(neighbour.pair)).count() as u64
+        let mut created = 0;
+        for neighbour in self.rules.grid.owned_pairs(cx.index()) {
+            self.pairs.insert(neighbour.pair).on(cx.pe()).new(self.rules.clone(), cx.array());
+            created += 1;
+        }
+        created
     }
 
     /// The forces of `step` from the pair with the neighbour in a direction.

@@ -13,13 +13,13 @@ use talisman::prelude::*;
 #[derive(clap::Parser, Clone, Pup)]
 pub struct Options {
     /// Time steps to do
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub steps: u32,
     /// Cells along each axis [default: 4,4,4; with --pdb as many as fit]
     #[arg(long, value_name = "X,Y,Z")]
     pub cells: Option<Triple>,
     /// Atoms in each cell of the generated fluid
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub atoms_per_cell: u32,
     /// Read atoms and box from a PDB file instead
     #[arg(long, value_name = "FILE", conflicts_with = "atoms_per_cell")]
@@ -32,28 +32,28 @@ pub struct Options {
     #[arg(long)]
     pub open: bool,
     /// Distance from which atoms do not interact (Å)
-    #[arg(long, value_name = "R", default_value_t = 9.0, value_parser = positive)]
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 9.0, value_parser = positive)]
     pub cutoff: f64,
     /// What cells are wider than the cutoff, at least (Å): room to move before atoms change cells
-    #[arg(long, value_name = "R", default_value_t = 2.0, value_parser = positive)]
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 2.0, value_parser = positive)]
     pub skin: f64,
     /// Length of a time step (fs)
-    #[arg(long, value_name = "T", default_value_t = 1.0, value_parser = positive)]
+    #[arg(long, allow_negative_numbers = true, value_name = "T", default_value_t = 1.0, value_parser = positive)]
     pub time_step: f64,
     /// Temperature at the start (K)
-    #[arg(long, value_name = "K", default_value_t = 300.0, value_parser = positive)]
+    #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = 300.0, value_parser = positive)]
     pub temperature: f64,
     /// Steps between two movings of atoms to the cells they are in
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub migrate_every: u32,
     /// Steps between two sums of the energies
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub energy_every: u32,
     /// Most the total energy may change, as a share of the kinetic energy at the start
-    #[arg(long, value_name = "SHARE", default_value_t = 1e-4, value_parser = positive)]
+    #[arg(long, allow_negative_numbers = true, value_name = "SHARE", default_value_t = 1e-4, value_parser = positive)]
     pub energy_bound: f64,
     /// Number that decides velocities and the generated fluid
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value_t = 1)]
     pub system_seed: u64,
     /// Compare with a serial simulation: positions and velocities bit by bit, energies to the last place
     #[arg(long)]

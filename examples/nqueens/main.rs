@@ -23,10 +23,10 @@ use talisman::prelude::*;
 #[derive(clap::Parser, Pup)]
 struct Options {
     /// Queens, and rows and columns of the board
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_QUEENS)))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_QUEENS)))]
     queens: u32,
     /// Rows left at which a subtree is searched by one chare
-    #[arg(long, value_name = "ROWS", default_value_t = 7)]
+    #[arg(long, allow_negative_numbers = true, value_name = "ROWS", default_value_t = 7)]
     grain: u32,
 }
 
@@ -84,12 +84,14 @@ impl Subtree {
 
     /// Creates a chare for each board with one more queen; gives their number.
     fn branch(&self, board: Board) -> u64 {
-        let create = |board: Board| {
+        let mut created = 0;
+        for board in board.children() {
             let priority = Priority::int(-(board.placed() as i32));
             let subtree = Subtree::chare().with_priority(&priority).new(self.tally, self.grain);
             subtree.with_priority(&priority).search(board);
-        };
-        board.children().map(create).count() as u64
+            created += 1;
+        }
+        created
     }
 }
 
