@@ -24,48 +24,55 @@ pub struct CellBlock {
     /// ghosts are set before a step.
     #[pup(skip)]
     next: Vec<f64>,
+    /// Values of the west and the east side where they are held: a step overwrites these ghosts.
+    held: [Option<f64>; 2],
 }
 
 impl CellBlock {
     /// A box of `size` cells, all zero.
     pub fn new(size: [usize; 3]) -> Self {
         let len = size.iter().map(|n| n + 2).product();
-        CellBlock { size, cells: vec![0.0; len], next: Vec::new() }
+        CellBlock { size, cells: vec![0.0; len], next: Vec::new(), held: [None; 2] }
     }
 
     /// Sets all ghost cells of a side to one value, for good: the boundary condition of the whole grid. Call it before the
     /// first step.
     pub fn hold(&mut self, side: usize, value: f64) {
-        let ghosts = vec![value; self.face_len(side)];
-        self.set_ghosts(side, &ghosts);
+        self.fill_ghosts(side, value);
+        if let Some(held) = self.held.get_mut(side) {
+            *held = Some(value);
+        }
     }
 
     /// Copies the outermost own cells of a side into `face`, which keeps its memory.
     pub fn read_face(&self, side: usize, face: &mut Vec<f64>) {
         let outermost = if side.is_multiple_of(2) { 1 } else { self.size[side / 2] };
-        face.clear();
-        face.reserve_exact(self.face_len(side));
-        for run in runs(self.size, side / 2, outermost) {
-            let cells = &self.cells[run.start..];
+        face.resize(self.face_len(side), 0.0);
+        for (run, face) in
+            runs(self.size, side / 2, outermost).zip(face.chunks_exact_mut(self.face_row(side)))
+        {
+            let cells = &self.cells[run.range()];
             match run.stride {
-                1 => face.extend_from_slice(&cells[..run.len]),
-                stride => face.extend(cells.iter().step_by(stride).take(run.len)),
+                1 => face.copy_from_slice(cells),
+                stride => face.iter_mut().enumerate().for_each(|(n, to)| *to = cells[n * stride]),
             }
         }
     }
 
-    /// Sets the ghost cells of a side, in the order of [`read_face`](Self::read_face) of the neighbour's opposite side.
+    /// Sets the ghost cells of a side, in the order of [`read_face`](Self::read_face) of the neighbour's opposite side. To be
+    /// done before every step for sides that are not held.
     ///
     /// # Panics
     /// If there are not as many as the side has cells.
     pub fn set_ghosts(&mut self, side: usize, ghosts: &[f64]) {
         assert_eq!(ghosts.len(), self.face_len(side), "a neighbour's face has the size of ours");
-        let layer = if side.is_multiple_of(2) { 0 } else { self.size[side / 2] + 1 };
-        for (run, ghosts) in runs(self.size, side / 2, layer).zip(ghosts.chunks_exact(self.face_row(side))) {
-            let cells = &mut self.cells[run.start..];
+        for (run, ghosts) in
+            runs(self.size, side / 2, self.ghost_layer(side)).zip(ghosts.chunks_exact(self.face_row(side)))
+        {
+            let cells = &mut self.cells[run.range()];
             match run.stride {
-                1 => cells[..run.len].copy_from_slice(ghosts),
-                stride => cells.iter_mut().step_by(stride).zip(ghosts).for_each(|(to, from)| *to = *from),
+                1 => cells.copy_from_slice(ghosts),
+                stride => ghosts.iter().enumerate().for_each(|(n, from)| cells[n * stride] = *from),
             }
         }
     }
@@ -74,6 +81,11 @@ impl CellBlock {
     pub fn relax(&mut self) {
         if self.next.len() != self.cells.len() {
             self.next = self.cells.clone();
+        }
+        for side in 0..2 {
+            if let Some(value) = self.held[side] {
+                self.fill_ghosts(side, value);
+            }
         }
         relax(self.size, &self.cells, &mut self.next);
         std::mem::swap(&mut self.cells, &mut self.next);
@@ -102,7 +114,17 @@ impl CellBlock {
     fn rows_of<'a>(&self, cells: &'a [f64]) -> impl Iterator<Item = &'a [f64]> + use<'a> {
         let size = self.size;
         let planes = (1..=size[2]).flat_map(move |z| runs(size, 2, z));
-        planes.map(|run| &cells[run.start..run.start + run.len])
+        planes.map(|run| &cells[run.range()])
+    }
+
+    fn fill_ghosts(&mut self, side: usize, value: f64) {
+        for run in runs(self.size, side / 2, self.ghost_layer(side)) {
+            self.cells[run.range()].iter_mut().step_by(run.stride).for_each(|ghost| *ghost = value);
+        }
+    }
+
+    fn ghost_layer(&self, side: usize) -> usize {
+        if side.is_multiple_of(2) { 0 } else { self.size[side / 2] + 1 }
     }
 
     fn face_len(&self, side: usize) -> usize {
@@ -120,6 +142,13 @@ struct Run {
     start: usize,
     len: usize,
     stride: usize,
+}
+
+impl Run {
+    /// From the first cell to the last.
+    fn range(&self) -> std::ops::Range<usize> {
+        self.start..self.start + (self.len - 1) * self.stride + 1
+    }
 }
 
 /// The cells with coordinate `layer` along `axis`, ghosts of the other axes left out.
@@ -149,19 +178,20 @@ fn relax_avx2(size: [usize; 3], old: &[f64], new: &mut [f64]) {
     relax_plain(size, old, new);
 }
 
+/// Plane by plane, each as one long row: what stands between the rows, ghosts of the west and east sides, gets values of no
+/// meaning, and short rows cost nothing extra.
 #[inline(always)]
 fn relax_plain([nx, ny, nz]: [usize; 3], old: &[f64], new: &mut [f64]) {
     let (row, plane) = (nx + 2, (nx + 2) * (ny + 2));
+    let len = (ny - 1) * row + nx;
     for z in 1..=nz {
-        for y in 1..=ny {
-            let start = z * plane + y * row + 1;
-            let around = [start - 1, start + 1, start - row, start + row, start - plane, start + plane];
-            relax_row(around.map(|start| &old[start..start + nx]), &mut new[start..start + nx]);
-        }
+        let start = z * plane + row + 1;
+        let around = [start - 1, start + 1, start - row, start + row, start - plane, start + plane];
+        relax_row(around.map(|start| &old[start..start + len]), &mut new[start..start + len]);
     }
 }
 
-/// One row: a plain loop over rows of the same length, which the compiler turns into vector code.
+/// A plain loop over rows of the same length, which the compiler turns into vector code.
 #[inline(always)]
 fn relax_row([west, east, south, north, below, above]: [&[f64]; SIDES], new: &mut [f64]) {
     for x in 0..new.len() {
