@@ -1,5 +1,5 @@
-//! The examples as their users run them: their own checks, the same bits on any number of PEs, and what they say to
-//! wrong options and wrong files.
+//! The examples as their users run them: their own checks, the same bits on any number of PEs, packed after every message
+//! or simulated, and what they say to wrong options and wrong files.
 //!
 //! The programs are those of the same build (`target/PROFILE/examples`), which `cargo test` makes before it runs this.
 
@@ -8,13 +8,22 @@ use std::process::{Command, Output};
 
 use serde_json::{Map, Value};
 
-/// Numbers of PEs every example must give the same results on.
-const PES: [u32; 3] = [1, 2, 8];
+/// Ways to run an example that must all give the same results.
+const WAYS: [&[&str]; 5] = [
+    &["--pes", "1"],
+    &["--pes", "2"],
+    &["--pes", "8"],
+    &["--pes", "2", "--pack-all", "--repack"],
+    &["--simulate", "--nodes", "3", "--pes", "2", "--seed", "7"],
+];
+
+/// The second of them, for tests that need no other.
+const TWO_PES: &[&str] = WAYS[1];
 
 #[test]
 fn hello_greets_from_every_pe() {
-    for pes in PES {
-        let results = run("hello", &[], pes);
+    for (way, pes) in WAYS.iter().zip([1, 2, 8, 2, 6]) {
+        let results = run("hello", &[], way);
         assert_eq!(results["greetings"], pes, "{results:?}");
     }
 }
@@ -50,8 +59,8 @@ fn jacobi3d_is_the_serial_solver_for_sizes_that_do_not_divide() {
 
 #[test]
 fn jacobi3d_does_not_depend_on_its_blocks() {
-    let one = run("jacobi3d", &["--grid", "12,12,12", "--block", "12,12,12", "--steps", "5"], 1);
-    let many = run("jacobi3d", &["--grid", "12,12,12", "--block", "5,4,12", "--steps", "5"], 2);
+    let one = run("jacobi3d", &["--grid", "12,12,12", "--block", "12,12,12", "--steps", "5"], WAYS[0]);
+    let many = run("jacobi3d", &["--grid", "12,12,12", "--block", "5,4,12", "--steps", "5"], TWO_PES);
     assert_eq!(one["residual"], many["residual"]);
 }
 
@@ -70,7 +79,7 @@ fn leanmd_is_the_serial_simulation_and_keeps_its_energy() {
 #[test]
 fn leanmd_has_the_cells_and_pairs_of_the_paper() {
     let size = ["--cells", "7,10,10", "--open", "--atoms-per-cell", "2", "--steps", "1"];
-    let results = run("leanmd", &size, 2);
+    let results = run("leanmd", &size, TWO_PES);
     assert_eq!((&results["cells"], &results["pairs"]), (&700.into(), &7798.into()));
 }
 
@@ -82,12 +91,12 @@ fn leanmd_simulates_the_benchmark_structure() {
         return;
     }
     let file = file.to_str().expect("a path of letters");
-    let results = run("leanmd", &["--pdb", file, "--steps", "2"], 2);
+    let results = run("leanmd", &["--pdb", file, "--steps", "2"], TWO_PES);
     assert_eq!(
         (&results["atoms"], &results["cells"], &results["pairs"]),
         (&23_558.into(), &125.into(), &1750.into())
     );
-    let four = run("leanmd", &["--pdb", file, "--replicate", "2,2,1", "--steps", "1"], 2);
+    let four = run("leanmd", &["--pdb", file, "--replicate", "2,2,1", "--steps", "1"], TWO_PES);
     assert_eq!(four["atoms"], 94_232);
 }
 
@@ -148,25 +157,24 @@ fn wrong_files_are_refused_with_their_line() {
 /// Results that differ from run to run.
 const TIMES: &[&str] = &["seconds_per_step"];
 
-/// Runs on every number of PEs; gives the results, which must be the same to the bit but for `times`.
+/// Runs in every way; gives the results, which must be the same to the bit but for `times`.
 fn same_on_all(example: &str, options: &[&str], times: &[&str]) -> Map<String, Value> {
-    let mut all = PES.map(|pes| run(example, options, pes));
+    let mut all = WAYS.map(|way| run(example, options, way));
     for results in &mut all {
         times.iter().for_each(|time| assert!(results.remove(*time).is_some(), "{example} reports no {time}"));
     }
-    let [first, rest @ ..] = &all;
-    for (pes, results) in PES[1..].iter().zip(rest) {
-        assert_eq!(results, first, "{example} {options:?} on {pes} PEs and on {}", PES[0]);
+    for (way, results) in WAYS.iter().zip(&all) {
+        assert_eq!(results, &all[0], "{example} {options:?} {way:?}, and {:?}", WAYS[0]);
     }
-    first.clone()
+    all[0].clone()
 }
 
 /// Runs an example that must succeed; gives the `results` of its report.
-fn run(example: &str, options: &[&str], pes: u32) -> Map<String, Value> {
-    let report = scratch(&format!("{example}-{pes}.json"));
-    let mut command = command(example, options, pes);
+fn run(example: &str, options: &[&str], way: &[&str]) -> Map<String, Value> {
+    let report = scratch(&format!("{example}.json"));
+    let mut command = command(example, options, way);
     let output = command.arg("--report").arg(&report).output().expect("the example has been built");
-    assert!(output.status.success(), "{example} {options:?} on {pes} PEs: {}", said(&output));
+    assert!(output.status.success(), "{example} {options:?} {way:?}: {}", said(&output));
     let text = std::fs::read_to_string(&report).expect("a report was asked for");
     std::fs::remove_file(&report).expect("just read");
     let report: Value = serde_json::from_str(&text).expect("a report is JSON");
@@ -175,7 +183,7 @@ fn run(example: &str, options: &[&str], pes: u32) -> Map<String, Value> {
 
 /// Runs an example that must end with a status, and an error that says certain things.
 fn refused(example: &str, options: &[&str], status: i32, says: &[&str]) {
-    let output = command(example, options, 2).output().expect("the example has been built");
+    let output = command(example, options, TWO_PES).output().expect("the example has been built");
     assert_eq!(output.status.code(), Some(status), "{example} {options:?}: {}", said(&output));
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(message.contains("error: "), "{example} {options:?}: {message}");
@@ -184,11 +192,11 @@ fn refused(example: &str, options: &[&str], status: i32, says: &[&str]) {
     }
 }
 
-fn command(example: &str, options: &[&str], pes: u32) -> Command {
+fn command(example: &str, options: &[&str], way: &[&str]) -> Command {
     let test = std::env::current_exe().expect("a test knows where it is");
     let profile = test.parent().and_then(Path::parent).expect("tests stand in target/PROFILE/deps");
     let mut command = Command::new(profile.join("examples").join(example));
-    command.args(options).args(["--pes", &pes.to_string()]);
+    command.args(options).args(way);
     command
 }
 
