@@ -1,1 +1,5 @@
-//! Talisman.
+//! Talisman: a runtime for parallel programs made of migratable objects.
+//!
+//! What a program needs is in [`prelude`]; see the README for a first program.
+
+pub use talisman_core::*;

@@ -35,6 +35,8 @@ impl Cast {
 pub(crate) struct Casts {
     /// At the root: the next number.
     numbered: Cell<u32>,
+    /// At the root: broadcasts that wait for `done_inserting`.
+    held: RefCell<Vec<Cast>>,
     /// Broadcasts that went through this PE.
     passed: Cell<u32>,
     /// Those that overtook another.
@@ -67,6 +69,11 @@ impl Casts {
         self.passed.get()
     }
 
+    /// Broadcasts that wait for `done_inserting`.
+    pub(crate) fn held(&self) -> usize {
+        self.held.borrow().len()
+    }
+
     pub(crate) fn depart(&self, id: ObjId, had: u32) {
         self.departed.borrow_mut().push(Departed { id, had, until: None });
     }
@@ -81,9 +88,19 @@ impl Pe {
     /// At the root: a broadcast gets its number.
     pub(crate) fn on_cast_request(&self, id: CollectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
+        if collection.is_inserting() {
+            // Its first elements are on their way, and would miss what passes before them.
+            return collection.casts.held.borrow_mut().push(cast);
+        }
         let number = collection.casts.numbered.get();
         collection.casts.numbered.set(number + 1);
         self.on_cast(id, number, cast);
+    }
+
+    /// At the root: every first element is there.
+    pub(crate) fn release_casts(&self, collection: &Collection) {
+        let held = collection.casts.held.take();
+        held.into_iter().for_each(|cast| self.on_cast_request(collection.id, cast));
     }
 
     pub(crate) fn on_cast(&self, id: CollectionId, number: u32, cast: Cast) {

@@ -10,6 +10,7 @@ use crate::collection::Collection;
 use crate::ids::{ObjId, PeId};
 use crate::location::Place;
 use crate::message::control::PeMessage;
+use crate::message::envelope::Envelope;
 use crate::object::{Extras, Head, InOrder, Travel, flag};
 use crate::pe::Pe;
 use crate::pup::{Packer, Pup, PupError, Purpose, Unpacker};
@@ -125,7 +126,13 @@ impl Pe {
             Luggage::Object(moving) => moving.take(),
             Luggage::Packed(bytes) => match self.unpack_object(collection, id.index, &bytes) {
                 Ok(head) => head,
-                Err(error) => return self.unreadable(collection, "(migration)", &error.to_string()),
+                Err(error) => {
+                    let luggage = Luggage::Packed(bytes);
+                    if !self.keep_if_lacking(|| self.arrive_again(from, id, travel, luggage)) {
+                        self.unreadable(collection, "(migration)", &error.to_string());
+                    }
+                    return;
+                }
             },
         };
         // SAFETY: the object is live and this PE's.
@@ -139,6 +146,15 @@ impl Pe {
         }
         self.install(collection, head);
         self.tell_restored(head);
+    }
+
+    fn arrive_again(&self, from: PeId, id: ObjId, travel: Travel, luggage: Luggage) -> NonNull<Envelope> {
+        let mut envelope = self.pe_message(PeMessage::Arrive { id, travel: Box::new(travel), luggage });
+        // SAFETY: just made.
+        let message = unsafe { envelope.as_mut() };
+        message.from = from;
+        message.address(id);
+        envelope
     }
 
     fn unpack_object(&self, collection: &Collection, index: u128, bytes: &[u8]) -> Result<NonNull<Head>, PupError> {

@@ -233,8 +233,11 @@ impl Pe {
             let who = collection.label(index);
             waits.push(format!("{count} messages wait for {who}, which does not exist"));
         }
+        let name = (collection.chare.name)();
+        if collection.casts.held() > 0 {
+            waits.push(format!("{} broadcasts to `{name}` wait for `done_inserting()`", collection.casts.held()));
+        }
         if let Some(root) = &collection.root {
-            let name = (collection.chare.name)();
             let root = root.borrow();
             for (_, count) in root.waiting().filter(|(_, count)| *count > 0) {
                 waits.push(match root.elements() {

@@ -1,15 +1,18 @@
 //! Read-only values that everyone may read (Charm++ manual: "readonly").
 
 use std::ops::Deref;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::ids::PeId;
 use crate::message::control::PeMessage;
+use crate::message::envelope::Envelope;
 use crate::node::SharedValue;
 use crate::pe::{Pe, current};
 use crate::pup::{Packer, Pup, PupError, Unpacker, Value, from_bytes, to_bytes};
+use crate::sometimes::sometimes;
 use crate::tree;
 
 /// A value set once by `cx.share(value)` and readable everywhere, one copy a node.
@@ -50,7 +53,10 @@ impl<T: Value + Sync> Pup for Shared<T> {
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         let id = u64::unpack(u)?;
         let found = current(|pe| pe.node.shared.get(id));
-        let found = found.ok_or_else(|| u.invalid(format!("the shared value {id:#x} is not known here")))?;
+        let found = found.ok_or_else(|| {
+            current(|pe| pe.missing.set(Some(id)));
+            u.invalid(format!("the shared value {id:#x} is not known here"))
+        })?;
         let value = match found.typed {
             Some(typed) => typed.downcast::<T>().map_err(|_| u.invalid("a shared value of another type"))?,
             None => {
@@ -80,6 +86,18 @@ impl Pe {
     pub(crate) fn on_share(&self, id: u64, value: Bytes) {
         self.send_share(id, &value);
         self.node.shared.put(id, SharedValue { packed: value, typed: None });
+        let waiting = self.lacking.borrow_mut().remove(&id).unwrap_or_default();
+        for envelope in waiting {
+            sometimes("a message came before a shared value in it");
+            self.resume_kept(envelope);
+        }
+    }
+
+    /// Keeps a message that could not be read because a shared value in it has not come yet; `false` if it was not for that.
+    pub(crate) fn keep_if_lacking(&self, envelope: impl FnOnce() -> NonNull<Envelope>) -> bool {
+        let Some(id) = self.missing.take() else { return false };
+        self.lacking.borrow_mut().entry(id).or_default().push(envelope());
+        true
     }
 
     /// Down a tree over the nodes, to the first PE of each.

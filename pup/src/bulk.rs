@@ -120,3 +120,56 @@ pub(crate) fn read_box<T>(u: &mut Unpacker<'_>, proof: PlainProof<T>) -> Result<
     // SAFETY: a boxed slice of exactly one `T` has the address, size and alignment of a boxed `T`.
     Ok(unsafe { Box::from_raw(Box::into_raw(one).cast::<T>()) })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Fault, from_bytes, to_bytes};
+
+    /// A slice that starts at an odd address, which nothing wider than a byte may be read from in place.
+    fn misaligned(bytes: &[u8]) -> Vec<u8> {
+        [&[0], bytes].concat()
+    }
+
+    #[test]
+    fn plain_slices_arrive_aligned_from_any_address() {
+        let values = vec![[1u128, 2], [3, u128::MAX]];
+        for start in 0..16 {
+            let bytes = [vec![0; start], to_bytes(&values)].concat();
+            let back: Vec<[u128; 2]> = from_bytes(&bytes[start..]).unwrap();
+            assert!(back.as_ptr().is_aligned());
+            assert_eq!(back, values);
+        }
+    }
+
+    #[test]
+    fn one_value_and_a_boxed_one_are_read_from_odd_addresses() {
+        let bytes = misaligned(&to_bytes(&[7u64, 8, 9]));
+        assert_eq!(from_bytes::<[u64; 3]>(&bytes[1..]), Ok([7, 8, 9]));
+        assert_eq!(from_bytes::<Box<[u64; 3]>>(&bytes[1..]), Ok(Box::new([7, 8, 9])));
+    }
+
+    #[test]
+    fn values_without_memory_are_read_and_bounded() {
+        assert_eq!(from_bytes::<Vec<[u64; 0]>>(&to_bytes(&vec![[0u64; 0]; 3])), Ok(vec![[]; 3]));
+        assert_eq!(from_bytes::<Box<[u64; 0]>>(&[]), Ok(Box::new([])));
+        assert_eq!(from_bytes::<Vec<u64>>(&to_bytes(&Vec::<u64>::new())), Ok(vec![]));
+        let error = from_bytes::<Vec<[u64; 0]>>(&u64::MAX.to_le_bytes()).unwrap_err();
+        assert!(matches!(error.fault(), Fault::Length { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_boxed_array_larger_than_the_stack_is_read() {
+        let values = vec![1.5f64; 1 << 20];
+        let bytes = to_bytes(&values);
+        let back: Box<[f64; 1 << 20]> = from_bytes(&bytes[8..]).unwrap();
+        assert_eq!(back.as_slice(), values);
+    }
+
+    #[test]
+    fn lengths_near_the_end_of_the_address_space_do_not_wrap() {
+        for len in [u64::MAX, u64::MAX / 16 + 1, 1 << 60] {
+            let error = from_bytes::<Vec<u128>>(&len.to_le_bytes()).unwrap_err();
+            assert_eq!(error.fault(), &Fault::Length { len, left: 0 });
+        }
+    }
+}

@@ -171,3 +171,23 @@ impl fmt::Debug for PupError {
 }
 
 impl std::error::Error for PupError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_type_is_shown_once_at_the_front() {
+        let inner = PupError::new(7, Fault::Utf8).field("Boundary::Flow.speed").index(1).field("Grid.edges");
+        assert_eq!(inner.to_string(), "Grid.edges[1].speed: text is not UTF-8 (at byte 7)");
+        assert_eq!(PupError::new(0, Fault::Depth).path(), "");
+        assert_eq!(PupError::new(0, Fault::Depth).field("0").index(3).path(), "[3].0");
+    }
+
+    #[test]
+    fn an_error_is_one_pointer_and_goes_anywhere() {
+        fn goes_anywhere<T: std::error::Error + Clone + PartialEq + Send + Sync + 'static>() {}
+        goes_anywhere::<PupError>();
+        assert_eq!(size_of::<Result<(), PupError>>(), size_of::<usize>());
+    }
+}

@@ -18,6 +18,11 @@ pub trait Named {
 }
 
 /// What an argument of a message, and a generic parameter of a chare, must be. Every fitting type is one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be sent or checkpointed: it is not `Pup + Named + Send + 'static`",
+    label = "this type is not a `talisman::Value`",
+    note = "if it is yours, add `#[derive(Pup)]` to it; a type parameter is bounded by `talisman::Value`"
+)]
 pub trait Value: Pup + Named + Send + 'static {}
 
 impl<T: Pup + Named + Send + 'static> Value for T {}

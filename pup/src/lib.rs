@@ -58,12 +58,71 @@ pub use error::{Fault, PupError};
 pub use id::{Named, Value, join, key};
 pub use object::{Object, ObjectClash, ObjectEntry, check_object_names, pack_object, unpack_object};
 pub use packer::{Packer, Purpose};
-pub use talisman_pup_derive::{Pup, pup_object};
 pub use unpacker::Unpacker;
 pub use whole::{from_bytes, moves_between_threads, size_of_packed, to_bytes};
 
+/// Writes [`trait@Pup`] and [`Named`].
+///
+/// ```
+/// # extern crate talisman_pup as talisman;
+/// use talisman::pup::{Pup, from_bytes, to_bytes};
+///
+/// #[derive(Pup)]
+/// #[pup(version = 2, restore = Leaf::index)]
+/// struct Leaf<T> {
+///     value: T,
+///     #[pup(since = 2, default = 1.0)] // not in checkpoints of version 1
+///     weight: f64,
+///     #[pup(skip)] // not packed: `index` fills it again
+///     names: Vec<String>,
+/// }
+///
+/// impl<T> Leaf<T> {
+///     fn index(&mut self) {
+///         self.names.push("the leaf".into());
+///     }
+/// }
+///
+/// # fn main() {
+/// let version_1 = [1, 0, 42];
+/// let leaf: Leaf<u8> = from_bytes(&version_1).unwrap();
+/// assert_eq!((leaf.value, leaf.weight, leaf.names.len()), (42, 1.0, 1));
+/// assert_eq!(to_bytes(&leaf)[..3], [2, 0, 42]);
+/// # }
+/// ```
+pub use talisman_pup_derive::Pup;
+
+/// Makes the boxed objects of a trait packable.
+///
+/// ```
+/// # extern crate talisman_pup as talisman;
+/// use talisman::pup::{Pup, from_bytes, pup_object, to_bytes};
+///
+/// #[pup_object]
+/// trait Shape {
+///     fn area(&self) -> f64;
+/// }
+///
+/// #[derive(Pup)]
+/// struct Square(f64);
+///
+/// #[pup_object]
+/// impl Shape for Square {
+///     fn area(&self) -> f64 {
+///         self.0 * self.0
+///     }
+/// }
+///
+/// # fn main() {
+/// let shapes: Vec<Box<dyn Shape>> = vec![Box::new(Square(3.0))];
+/// let back: Vec<Box<dyn Shape>> = from_bytes(&to_bytes(&shapes)).unwrap();
+/// assert_eq!(back[0].area(), 9.0);
+/// # }
+/// ```
+pub use talisman_pup_derive::pup_object;
+
 #[doc(hidden)]
-pub use impls::Owned;
+pub use impls::{Carries, Trip};
 #[doc(hidden)]
 pub use inventory;
 

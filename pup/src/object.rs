@@ -7,6 +7,11 @@ use std::sync::OnceLock;
 use crate::{Fault, Named, Packer, Pup, PupError, Unpacker, Value};
 
 /// The supertrait that `#[pup_object]` adds: an object that knows its wire name and packs itself. Every [`Value`] is one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a boxed object that is sent or checkpointed: it is not `Pup + Send + 'static`",
+    label = "this type cannot travel in a box",
+    note = "if it is yours, add `#[derive(Pup)]` to it"
+)]
 pub trait Object: Send {
     /// The wire name of the concrete type.
     fn object_name(&self) -> String;

@@ -40,3 +40,51 @@ pub fn unpack<T: serde::de::DeserializeOwned>(u: &mut Unpacker<'_>) -> Result<T,
     }
     Ok(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+    use crate::{Purpose, to_bytes};
+
+    /// Fields that are left out break formats without names.
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    struct Sparse {
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        first: Option<u8>,
+        second: u8,
+        inside: Option<Box<Sparse>>,
+    }
+
+    fn packed(value: &Sparse) -> Vec<u8> {
+        let mut p = Packer::new(Purpose::Message);
+        pack(value, &mut p);
+        p.finish()
+    }
+
+    fn unpacked(bytes: &[u8]) -> Result<Sparse, PupError> {
+        unpack(&mut Unpacker::new(bytes, Purpose::Message))
+    }
+
+    #[test]
+    fn fields_that_are_left_out_come_back() {
+        let leaf = |second| Sparse { first: None, second, inside: None };
+        let value = Sparse { inside: Some(Box::new(leaf(2))), ..leaf(1) };
+        assert_eq!(unpacked(&packed(&value)), Ok(value));
+    }
+
+    #[test]
+    fn bytes_after_the_value_and_lengths_without_bytes_are_refused() {
+        let mut bytes = packed(&Sparse { first: None, second: 1, inside: None });
+        bytes[0] += 1;
+        bytes.push(0);
+        assert!(unpacked(&bytes).unwrap_err().to_string().contains("ends before its length says"));
+        // An array and a binary of 2^32 - 1 in MessagePack.
+        for hostile in [0xdd, 0xc6] {
+            let bytes = to_bytes(&vec![hostile, 0xff, 0xff, 0xff, 0xff]);
+            let read: Result<Vec<u64>, _> = unpack(&mut Unpacker::new(&bytes, Purpose::Message));
+            read.unwrap_err();
+        }
+    }
+}

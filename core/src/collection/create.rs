@@ -104,13 +104,11 @@ impl<C: Chare> ArrayBuilder<C> {
     /// Arguments that differ per element: `.each(|(i, j), new| { new.new(table[i][j]); })`.
     pub fn each(self, mut f: impl FnMut(C::Index, Insert<C>)) -> Array<C> {
         let new = self.new_array();
-        let id = current(|pe| {
-            let id = new.announce(pe, None, None);
-            pe.tell(pe.id, crate::message::control::PeMessage::DoneInserting(id));
-            id
-        });
+        let id = current(|pe| new.announce(pe, None, None));
         new.each_index(|bits| f(C::Index::from_bits(bits), insert(ObjId { collection: id, index: bits })));
-        Array::make(id, None)
+        let array: Array<C> = Array::make(id, None);
+        array.done_inserting();
+        array
     }
 }
 

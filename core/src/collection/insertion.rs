@@ -63,6 +63,7 @@ impl Pe {
             let made = root.borrow().census.made;
             root.borrow_mut().begin_with(made);
             self.complete_reductions(collection);
+            self.release_casts(collection);
         } else if all_in {
             self.count_again(id);
         }

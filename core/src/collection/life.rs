@@ -74,6 +74,16 @@ impl Pe {
         }
     }
 
+    /// What waited for something else than its collection goes on.
+    pub(crate) fn resume_kept(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: kept by this PE, which gives it away.
+        let to = unsafe { envelope.as_ref() }.to();
+        match self.collections.get(to.collection) {
+            Some(collection) => self.resume(collection, envelope),
+            None => self.enqueue(envelope),
+        }
+    }
+
     /// What waited for a collection goes on.
     fn resume(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: kept by this PE, which gives it away.
@@ -90,7 +100,12 @@ impl Pe {
             let init = &collection.chare.inits[fill.init as usize];
             match unpack_all(&fill.args, init.args.unpack) {
                 Ok(mut words) => self.make(collection, index, init, &mut words, None),
-                Err(error) => return self.unreadable(collection, init.name, &error.to_string()),
+                Err(error) => {
+                    let again = ObjectMessage::Create { init: fill.init, args: fill.args.clone() };
+                    if !self.keep_if_lacking(|| self.packed_again(collection.object(index), again, None)) {
+                        return self.unreadable(collection, init.name, &error.to_string());
+                    }
+                }
             }
         }
     }
@@ -182,13 +197,19 @@ impl Pe {
         }
     }
 
-    fn make_packed(&self, collection: &Collection, index: u128, init: u16, args: &[u8], birth: Option<Birth>) {
+    fn make_packed(&self, collection: &Collection, index: u128, init: u16, args: &Bytes, birth: Option<Birth>) {
         let Some(info) = collection.chare.inits.get(init as usize) else {
             return self.unreadable(collection, &format!("init number {init}"), "there is no such `#[init]`");
         };
         match unpack_all(args, info.args.unpack) {
             Ok(mut words) => self.make(collection, index, info, &mut words, birth),
-            Err(error) => self.unreadable(collection, info.name, &error.to_string()),
+            Err(error) => {
+                let again = ObjectMessage::Create { init, args: args.clone() };
+                let extra = birth.map(|birth| Box::new(Extra { birth: Some(birth), ..Extra::default() }));
+                if !self.keep_if_lacking(|| self.packed_again(collection.object(index), again, extra)) {
+                    self.unreadable(collection, info.name, &error.to_string());
+                }
+            }
         }
     }
 

@@ -131,6 +131,11 @@ impl Collection {
         self.id.creator
     }
 
+    /// At the root: whether its first elements are not known to be there.
+    pub(crate) fn is_inserting(&self) -> bool {
+        self.root.as_ref().is_some_and(|root| root.borrow().elements().is_none())
+    }
+
     pub(crate) fn object(&self, index: u128) -> ObjId {
         ObjId { collection: self.id, index }
     }

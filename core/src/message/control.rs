@@ -90,6 +90,32 @@ pub(crate) enum PeMessage {
 }
 
 impl PeMessage {
+    /// The collection that has to be known for it to mean anything.
+    pub(crate) fn collection(&self) -> Option<CollectionId> {
+        match self {
+            PeMessage::CastRequest { collection, .. }
+            | PeMessage::Cast { collection, .. }
+            | PeMessage::SectionRequest { collection, .. }
+            | PeMessage::SectionCast { collection, .. }
+            | PeMessage::CountInserted { collection, .. }
+            | PeMessage::Inserted { collection, .. }
+            | PeMessage::DoneInserting(collection) => Some(*collection),
+            PeMessage::Contribution(part) => Some(part.collection),
+            PeMessage::Insert { to: id, .. }
+            | PeMessage::Arrive { id, .. }
+            | PeMessage::Arrived { id, .. }
+            | PeMessage::Moved { id, .. }
+            | PeMessage::Found { id, .. }
+            | PeMessage::Gone { id } => Some(id.collection),
+            PeMessage::NewCollection(_)
+            | PeMessage::Share { .. }
+            | PeMessage::Quiescence(_)
+            | PeMessage::WhenQuiet(_)
+            | PeMessage::Function { .. }
+            | PeMessage::Exit(_) => None,
+        }
+    }
+
     /// Whether quiescence waits for it.
     pub(crate) fn is_counted(&self) -> bool {
         !matches!(self, PeMessage::Quiescence(_) | PeMessage::Exit(_))

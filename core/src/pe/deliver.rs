@@ -2,6 +2,8 @@
 
 use std::ptr::NonNull;
 
+use bytes::Bytes;
+
 use super::Pe;
 use super::send::is_counted;
 use crate::collection::Collection;
@@ -83,15 +85,23 @@ impl Pe {
             },
             Body::Object => self.run_object_message(envelope),
             Body::Create(_) => self.run_create(envelope),
-            Body::Pe => {
-                let from = message.from;
-                let control = message.take_pe_message();
-                self.pool.put(envelope);
-                control.into_iter().for_each(|control| self.handle(from, *control));
-            }
+            Body::Pe => self.run_pe_message(envelope),
             Body::Empty => self.pool.put(envelope),
         }
         true
+    }
+
+    fn run_pe_message(&self, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the queue gave the envelope away.
+        let message = unsafe { envelope.as_mut() };
+        let about = message.pe_message().and_then(PeMessage::collection);
+        if let Some(id) = about.filter(|id| self.collections.get(*id).is_none()) {
+            return self.keep_for_unknown(id, envelope);
+        }
+        let from = message.from;
+        let control = message.take_pe_message();
+        self.pool.put(envelope);
+        control.into_iter().for_each(|control| self.handle(from, *control));
     }
 
     /// The object left, or went, after the message was queued.
@@ -207,7 +217,7 @@ impl Pe {
     }
 
     /// Runs an entry whose arguments are packed.
-    pub(crate) fn run_packed_entry(&self, head: NonNull<Head>, entry: u16, args: &[u8], extra: Option<Box<Extra>>) {
+    pub(crate) fn run_packed_entry(&self, head: NonNull<Head>, entry: u16, args: &Bytes, extra: Option<Box<Extra>>) {
         // SAFETY: the object is live.
         let collection = unsafe { head.as_ref() }.collection();
         let Some(info) = collection.chare.entries.get(entry as usize) else {
@@ -215,8 +225,30 @@ impl Pe {
         };
         match unpack_all(args, info.args.unpack) {
             Ok(mut words) => self.run_entry(head, info, &mut { extra }, &mut words, &mut Body::Empty),
-            Err(error) => self.unreadable(collection, info.name, &error.to_string()),
+            Err(error) => {
+                // SAFETY: the object is live.
+                let id = unsafe { head.as_ref() }.id();
+                let again = || self.packed_again(id, ObjectMessage::Invoke { entry, args: args.clone() }, extra);
+                if !self.keep_if_lacking(again) {
+                    self.unreadable(collection, info.name, &error.to_string());
+                }
+            }
         }
+    }
+
+    /// A message as it was before it could not be read.
+    pub(crate) fn packed_again(
+        &self,
+        id: ObjId,
+        message: ObjectMessage,
+        extra: Option<Box<Extra>>,
+    ) -> NonNull<Envelope> {
+        let mut envelope = self.object_message(id, message);
+        // It had its turn in its order.
+        let extra = extra.map(|extra| Box::new(Extra { order: None, ..*extra }));
+        // SAFETY: just made.
+        unsafe { envelope.as_mut() }.extra = extra;
+        envelope
     }
 
     /// Hands an answer to the async entry that waits for it.

@@ -53,6 +53,10 @@ pub(crate) struct Pe {
     pub(crate) collections: Collections,
     /// Messages to collections that this PE has not heard of yet.
     unknown: RefCell<HashMap<CollectionId, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    /// A shared value that the message being read lacks.
+    pub(crate) missing: Cell<Option<u64>>,
+    /// Messages that wait for a shared value.
+    pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     pub(crate) sections: Sections,
     /// Collections with reductions to send on when there is nothing else to do.
     pub(crate) unflushed: RefCell<Vec<CollectionId>>,
@@ -89,6 +93,8 @@ impl Pe {
             slots: Slots::default(),
             collections: Collections::default(),
             unknown: RefCell::default(),
+            missing: Cell::new(None),
+            lacking: RefCell::default(),
             sections: Sections::default(),
             unflushed: RefCell::default(),
             timers: Timers::default(),
@@ -144,6 +150,7 @@ impl Pe {
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_urgent()));
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_background()));
         kept.extend(self.unknown.take().into_values().flatten());
+        kept.extend(self.lacking.take().into_values().flatten());
         kept.extend(self.collections.iter().flat_map(|collection| collection.take_kept()));
         kept.extend(self.port.take_unsent(self));
         kept.into_iter().for_each(|envelope| self.discard(envelope));

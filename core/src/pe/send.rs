@@ -87,13 +87,19 @@ impl Pe {
 
     /// Sends a message to a PE, this one included.
     pub(crate) fn tell(&self, to: PeId, message: PeMessage) {
+        let envelope = self.pe_message(message);
+        if to == self.id { self.enqueue(envelope) } else { self.transmit(to, envelope) }
+    }
+
+    /// An envelope with a message for a PE.
+    pub(crate) fn pe_message(&self, message: PeMessage) -> NonNull<Envelope> {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
         let fresh = unsafe { envelope.as_mut() };
         fresh.from = self.id;
         fresh.forwarded = false;
         fresh.put_pe_message(Box::new(message));
-        if to == self.id { self.enqueue(envelope) } else { self.transmit(to, envelope) }
+        envelope
     }
 
     /// The collections that keep an order or pack everything.

@@ -1,4 +1,4 @@
-//! The macros of `talisman-pup`: parse the input into a small model ([`ir`]), then expand the model.
+//! The macros of `talisman-pup`: parse the input into a small model (`ir`), then expand the model.
 
 mod bounds;
 mod errors;

@@ -59,3 +59,44 @@ fn unpack_each<T: Pup, const N: usize>(u: &mut Unpacker<'_>) -> Result<[T; N], P
         Some(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::from_bytes;
+
+    thread_local! {
+        static ALIVE: Cell<i32> = const { Cell::new(0) };
+    }
+
+    struct Counted;
+
+    impl Pup for Counted {
+        fn pack(&self, p: &mut Packer) {
+            0u8.pack(p);
+        }
+        fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+            u8::unpack(u)?;
+            ALIVE.set(ALIVE.get() + 1);
+            Ok(Counted)
+        }
+    }
+
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            ALIVE.set(ALIVE.get() - 1);
+        }
+    }
+
+    #[test]
+    fn an_array_cut_short_drops_what_it_has() {
+        let error = from_bytes::<[Counted; 4]>(&[0; 2]).err().unwrap();
+        assert_eq!((error.path().as_str(), ALIVE.get()), ("[2]", 0));
+        let array = from_bytes::<[Counted; 4]>(&[0; 4]).ok().unwrap();
+        assert_eq!(ALIVE.get(), 4);
+        drop(array);
+        assert_eq!(ALIVE.get(), 0);
+    }
+}

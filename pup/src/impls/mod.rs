@@ -12,4 +12,4 @@ mod strings;
 mod time;
 mod tuples;
 
-pub use refused::Owned;
+pub use refused::{Carries, Trip};

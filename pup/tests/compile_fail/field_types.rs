@@ -1,7 +1,7 @@
 extern crate talisman_pup as talisman;
 use std::rc::Rc;
 use std::sync::Arc;
-use talisman::pup::{Named, Pup};
+use talisman::pup::{Named, Pup, Value};
 
 struct Opaque;
 
@@ -45,6 +45,9 @@ fn main() {
     pup::<&mut Vec<std::rc::Weak<u8>>>();
     named::<Opaque>();
     pup::<Generic<Opaque>>();
+    fn value<T: Value>() {}
+    value::<Opaque>();
+    value::<Rc<u8>>();
 }
 
 #[derive(Pup)]

@@ -1,0 +1,37 @@
+//! What several tests need.
+
+use talisman::chare::{Args, MainChare};
+use talisman::testing::{Test, Tested};
+
+/// Runs a program in every manner: on threads and simulated, as it is, with every message packed, with every object
+/// packed after each message. The lines of its output, sorted where they come from several PEs, are always these.
+pub fn same_everywhere<C: MainChare, A: Args>(args: impl Fn() -> A, expected: &[&str]) {
+    for (name, test) in manners() {
+        let tested = test.run::<C>(args());
+        assert_ended_well(&name, &tested);
+        assert_eq!(tested.output, expected, "{name}");
+    }
+}
+
+pub fn assert_ended_well(name: &str, tested: &Tested) {
+    assert_eq!((tested.status, &tested.message), (0, &None), "{name}: {:?}", tested.output);
+}
+
+/// Every manner of running a program.
+pub fn manners() -> Vec<(String, Test)> {
+    let mut all = Vec::new();
+    for pes in [1, 2, 8] {
+        all.push((format!("{pes} PEs"), Test::new().pes(pes)));
+        all.push((format!("{pes} PEs, packed messages"), Test::new().pes(pes).packing_messages()));
+        let both = Test::new().pes(pes).packing_messages().repacking_objects();
+        all.push((format!("{pes} PEs, packed messages and objects"), both));
+    }
+    for seed in 0..5 {
+        for nodes in [1, 3] {
+            let test = Test::new().pes(2).simulated(nodes, seed);
+            all.push((format!("simulated, {nodes} nodes, seed {seed}"), test.clone()));
+            all.push((format!("simulated, {nodes} nodes, seed {seed}, repacked"), test.repacking_objects()));
+        }
+    }
+    all
+}
