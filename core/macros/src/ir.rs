@@ -1,7 +1,9 @@
 //! What `parse` has understood of a chare's impl block, and `expand` writes code for.
 
 use quote::format_ident;
-use syn::{Attribute, Block, Generics, Ident, ImplItem, LitStr, Signature, Type, Visibility};
+use syn::{
+    Attribute, Block, FnArg, Generics, Ident, ImplItem, LitStr, Pat, Signature, Type, Visibility, parse_quote,
+};
 
 /// What `#[chare(…)]` said.
 pub struct Options {
@@ -124,6 +126,25 @@ impl Method {
     /// Whether a call of it gives something to wait for.
     pub fn answers(&self) -> bool {
         self.ret.is_some() || self.options.ack
+    }
+
+    /// The type of the context as the method writes it, so that the user's import of it is used.
+    pub fn context_type(&self) -> Type {
+        let written = self.sig.inputs.iter().find_map(|input| match input {
+            FnArg::Typed(typed) => match (&*typed.pat, &self.cx) {
+                (Pat::Ident(pat), Some(cx)) if pat.ident == *cx => Some((*typed.ty).clone()),
+                _ => None,
+            },
+            FnArg::Receiver(_) => None,
+        });
+        written.unwrap_or_else(|| parse_quote!(&mut ::talisman::Cx<Self>))
+    }
+
+    /// The attributes that say what the compiler is to complain about.
+    pub fn lints(&self) -> impl Iterator<Item = &Attribute> {
+        let is_lint =
+            |a: &&Attribute| ["allow", "expect", "warn", "deny"].iter().any(|lint| a.path().is_ident(lint));
+        self.attrs.iter().filter(is_lint)
     }
 
     pub fn arg_names(&self) -> Vec<&Ident> {

@@ -5,8 +5,9 @@ use crate::expand::{self, Expanded};
 use crate::ir::{Kind, Options};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
+use syn::parse_quote;
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, Ident, Item, ItemFn, ItemImpl, Pat, Result, ReturnType, Stmt, Type, parse_quote};
+use syn::{Error, FnArg, Ident, Item, ItemFn, ItemImpl, Pat, PathArguments, Result, ReturnType, Stmt, Type};
 
 /// The main chare, and the `fn main` that starts the program with it.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -30,7 +31,11 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
 
 /// The chare's code and `fn main`.
 fn program(ty: &Type, main: Expanded, attrs: TokenStream) -> TokenStream {
-    let Expanded { code, init_types } = main;
+    let Expanded { code, mut init_types } = main;
+    if init_types.len() > 1 {
+        // Reported already: only the options are known how to make.
+        init_types.clear();
+    }
     quote! {
         #code
         #attrs
@@ -47,7 +52,7 @@ fn of_function(function: &ItemFn, errors: Errors) -> Result<TokenStream> {
     let (block, output) = (&function.block, &function.sig.output);
     let (result, finish) = finish(&cx, output);
     let context = quote!(#cx: &mut ::talisman::Cx<Self> #(, #names: #types)*);
-    let run = quote_spanned!(function.sig.ident.span()=> __run);
+    let (run, attrs) = (quote_spanned!(function.sig.ident.span()=> __run), &function.attrs);
     let chare: ItemImpl = parse_quote! {
         impl __Main {
             #[init]
@@ -60,15 +65,17 @@ fn of_function(function: &ItemFn, errors: Errors) -> Result<TokenStream> {
                 let __result: #result = self.#run(#cx #(, #names)*).await;
                 #finish
             }
+            #(#attrs)*
             async fn #run(&mut self, #context) #output #block
         }
     };
     let main = expand::expand(Options::of(Kind::Main), chare, errors)?;
-    let attrs = &function.attrs;
+    let import = context_import(function);
     let program = program(&parse_quote!(__Main), main, quote!(#(#attrs)*));
     Ok(quote! {
         #[derive(::talisman::Pup)]
         struct __Main;
+        #import
         #program
     })
 }
@@ -97,6 +104,19 @@ fn signature(function: &ItemFn) -> Result<(Ident, Vec<(Ident, Type)>)> {
     }
     let (cx, _) = inputs.remove(0);
     Ok((cx, inputs))
+}
+
+/// A use of the name by which the user imported `Cx`: without its parameter it can stand nowhere in the chare.
+fn context_import(function: &ItemFn) -> Option<TokenStream> {
+    let Some(FnArg::Typed(typed)) = function.sig.inputs.first() else { return None };
+    let ty = match &*typed.ty {
+        Type::Reference(reference) => &*reference.elem,
+        other => other,
+    };
+    let Type::Path(path) = ty else { return None };
+    let mut path = path.path.clone();
+    path.segments.last_mut()?.arguments = PathArguments::None;
+    Some(quote!(const _: () = { #[allow(unused_imports)] use #path as _; };))
 }
 
 fn error<T>(at: &impl ToTokens, text: &str) -> Result<T> {

@@ -132,7 +132,7 @@ fn methods(chare: &Chare, compiled: &[FlowCode], poll: Option<TokenStream>) -> T
         let (names, types, kept) = (method.arg_names(), method.arg_types(), &flow.first);
         quote! {
             #[doc(hidden)]
-            #[allow(unused_variables, non_snake_case, clippy::all)]
+            #[allow(unused_variables, dead_code, non_snake_case, clippy::all)]
             fn #start(#(#names: #types),*) -> #state #type_generics { #state::S0 { #(#kept),* } }
         }
     });
@@ -153,8 +153,8 @@ fn poll_method(chare: &Chare, running: &[&Method], watches: bool) -> Option<Toke
         let (list, step) = (method.running(), step_method(&method.name));
         // The one place that demands `Pup` of the result.
         let answer = match &method.ret {
-            Some(ty) => quote_spanned!(ty.span()=> ::talisman::flow::answer::<#ty>),
-            None => quote!(::talisman::flow::answer::<()>),
+            Some(ty) => quote_spanned!(ty.span()=> |__to, __value| ::talisman::flow::answer(__to, __value)),
+            None => quote!(|__to, __value| ::talisman::flow::answer(__to, __value)),
         };
         quote!(__flows.#list.poll(|__at| self.#step(&mut __flows.mail, __cx, __at), #answer))
     });
@@ -162,6 +162,7 @@ fn poll_method(chare: &Chare, running: &[&Method], watches: bool) -> Option<Toke
     let body = if watches { quote!(while #any {}) } else { quote!(let _ = #any;) };
     Some(quote! {
         #[doc(hidden)]
+        #[allow(clippy::all)]
         fn __poll(&mut self, __flows: &mut #flows #type_generics, __cx: &mut ::talisman::Cx<Self>) { #body }
     })
 }

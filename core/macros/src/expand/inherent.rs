@@ -1,9 +1,11 @@
 //! The user's own items, a constant for each entry, and the bodies of the entries.
 
 use crate::ir::{Chare, Method, Role};
+use crate::parse::SelfType;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{FnArg, Ident, Pat, Signature};
+use syn::visit_mut::VisitMut;
+use syn::{FnArg, Ident, Pat, Signature, Type};
 
 /// The inherent impl block, and the local trait with the bodies.
 pub fn expand(chare: &Chare) -> TokenStream {
@@ -53,7 +55,7 @@ fn bodies(chare: &Chare) -> Option<TokenStream> {
     }
     let (impl_generics, type_generics, bounds) = chare.generics.split_for_impl();
     let (name, params, self_ty) = (local_trait(chare), &chare.generics.params, &chare.self_ty);
-    let declared = bodies.iter().map(|m| declaration(&m.sig));
+    let declared = bodies.iter().map(|m| declaration(&m.sig, self_ty));
     let defined = bodies.iter().map(|m| {
         let (attrs, sig, block) = (&m.attrs, &m.sig, &m.block);
         quote!(#(#attrs)* #sig #block)
@@ -66,16 +68,19 @@ fn bodies(chare: &Chare) -> Option<TokenStream> {
     })
 }
 
-/// A signature without the patterns that only a body may have.
-fn declaration(sig: &Signature) -> TokenStream {
+/// A signature without the patterns that only a body may have. In the trait `Self` is not yet the chare, so it is
+/// written out.
+fn declaration(sig: &Signature, self_ty: &Type) -> TokenStream {
     let mut sig = sig.clone();
     for input in &mut sig.inputs {
         if let FnArg::Typed(typed) = input {
             typed.attrs.clear();
+            SelfType(self_ty).visit_type_mut(&mut typed.ty);
             if let Pat::Ident(pat) = &mut *typed.pat {
                 pat.mutability = None;
             }
         }
     }
+    SelfType(self_ty).visit_return_type_mut(&mut sig.output);
     quote!(#[allow(clippy::too_many_arguments)] #sig;)
 }

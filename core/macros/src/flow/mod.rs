@@ -13,6 +13,8 @@ mod tests;
 mod types;
 mod uses;
 
+pub use uses::stmt_awaits;
+
 use crate::errors::Errors;
 use crate::ir::{Arg, Chare, Method, step_method};
 use ir::Machine;
@@ -85,16 +87,16 @@ fn assemble(flow: &Flow, items: &[Item], emitted: emit::Emitted) -> FlowCode {
     let (state, mail) = (chare.state_type(&method.name), chare.mail_type());
     let ret = method.ret.as_ref().map_or_else(|| quote!(()), |ty| quote!(#ty));
     let (step, cx, body) = (step_method(&method.name), &flow.cx, &emitted.body);
-    let lints = method.attrs.iter().filter(|a| !a.path().is_ident("doc"));
+    let (lints, context) = (method.lints(), method.context_type());
     let step = quote! {
         #[doc(hidden)]
         #(#lints)*
         #[allow(unused_mut, unused_variables, unused_assignments, unreachable_code, unreachable_patterns)]
-        #[allow(irrefutable_let_patterns, unused_labels, non_snake_case, clippy::all)]
+        #[allow(irrefutable_let_patterns, unused_labels, dead_code, non_snake_case, clippy::all)]
         fn #step(
             &mut self,
             __mail: &mut #mail #generics,
-            #cx: &mut ::talisman::Cx<Self>,
+            #cx: #context,
             __at: &mut #state #generics,
         ) -> ::talisman::flow::Step<#ret> {
             if !__at.__ready(__mail) {

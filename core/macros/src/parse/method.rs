@@ -3,8 +3,9 @@
 use super::options::entry_options;
 use super::travel::owned;
 use crate::errors::Errors;
+use crate::flow::stmt_awaits;
 use crate::ir::{Arg, EntryOptions, Method, Role};
-use quote::format_ident;
+use quote::{format_ident, quote};
 use syn::{
     Attribute, Block, FnArg, Ident, Pat, PatType, Receiver, ReturnType, Signature, Type, Visibility,
     parse_quote,
@@ -24,7 +25,7 @@ pub fn role(attrs: &[Attribute], sig: &Signature, has_body: bool, errors: &mut E
             Some(_) => Role::Entry,
             None => continue,
         };
-        if role.replace(this).is_some() {
+        if *role.get_or_insert(this) != this {
             errors.at(attribute, "one of `#[init]`, `#[entry]` and `#[restored]`");
         }
     }
@@ -60,7 +61,7 @@ pub fn parse(
     let (ours, attrs): (Vec<_>, Vec<_>) = attrs.into_iter().partition(|a| our_attribute(a).is_some());
     check_attributes(&attrs, errors);
     check_signature(role, &sig, errors);
-    let mut reader = Reader { role, cx: None, args: vec![], written: vec![] };
+    let mut reader = Reader { role, cx: None, args: vec![] };
     for (at, input) in sig.inputs.iter().filter_map(typed).enumerate() {
         reader.input(at, input, errors);
     }
@@ -70,6 +71,7 @@ pub fn parse(
     let ret = result(&sig.output, errors);
     let options = options(role, &ours, ret.is_some(), errors);
     check_result(role, &sig, ret.is_some(), errors);
+    check_waits(role, &sig, block.as_ref(), errors);
     let mut method = Method {
         role,
         vis,
@@ -85,7 +87,7 @@ pub fn parse(
     };
     method.sig.asyncness = None;
     if errors.count() > before {
-        make_whole(&mut method, reader.written);
+        make_whole(&mut method);
     }
     method
 }
@@ -160,8 +162,6 @@ struct Reader {
     role: Role,
     cx: Option<Ident>,
     args: Vec<Arg>,
-    /// The type of every argument but `cx`, made whole.
-    written: Vec<Type>,
 }
 
 impl Reader {
@@ -188,13 +188,15 @@ impl Reader {
 
     fn argument(&mut self, at: usize, input: &PatType, errors: &mut Errors) {
         let ty = owned(&input.ty, "an argument", errors);
-        self.written.push(ty.clone());
         match &*input.pat {
             Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() => {
                 self.args.push(Arg { name: pat.ident.clone(), ty, mutable: pat.mutability.is_some() });
             }
             Pat::Wild(_) => self.args.push(Arg { name: format_ident!("_arg{}", at), ty, mutable: false }),
-            other => errors.at(other, "give this argument a name: proxies show it"),
+            other => {
+                errors.at(other, "give this argument a name: proxies show it");
+                self.args.push(Arg { name: format_ident!("_arg{}", at), ty, mutable: false });
+            }
         }
     }
 }
@@ -237,28 +239,31 @@ fn check_result(role: Role, sig: &Signature, returns: bool, errors: &mut Errors)
     }
 }
 
+fn check_waits(role: Role, sig: &Signature, block: Option<&Block>, errors: &mut Errors) {
+    let waits = block.is_some_and(|block| block.stmts.iter().any(stmt_awaits));
+    if waits && !matches!(role, Role::Flow { .. }) {
+        let what = match role {
+            Role::Entry => "this entry waits, so it is written".to_string(),
+            _ => format!("{} cannot wait; an entry can:", called(role)),
+        };
+        errors.at(&sig.fn_token, format!("{what} `#[entry] async fn …`"));
+    }
+}
+
 /// Gives a method with a mistake a signature that compiles, and a body that fits any: its uses then give no errors.
-fn make_whole(method: &mut Method, mut written: Vec<Type>) {
+fn make_whole(method: &mut Method) {
+    method.args.truncate(MOST_ARGUMENTS);
     if method.block.is_some() {
         method.block = Some(parse_quote!({ ::core::unreachable!() }));
     }
-    written.reverse();
-    for input in &mut method.sig.inputs {
-        if let FnArg::Typed(typed) = input {
-            *typed.ty = match is_context(&typed.ty) {
-                true => parse_quote!(&mut ::talisman::Cx<Self>),
-                false => written.pop().expect("one for each argument"),
-            };
-        }
-    }
-    if let (Some(ret), ReturnType::Type(_, ty)) = (&method.ret, &mut method.sig.output) {
-        **ty = ret.clone();
-    }
-    match method.sig.inputs.first_mut() {
-        Some(first @ FnArg::Receiver(_)) if method.role != Role::Init => *first = parse_quote!(&mut self),
-        None | Some(FnArg::Typed(_)) if !matches!(method.role, Role::Init | Role::Receive) => {
-            method.sig.inputs.insert(0, parse_quote!(&mut self));
-        }
-        _ => {}
-    }
+    let receiver = (!matches!(method.role, Role::Init | Role::Receive)).then(|| quote!(&mut self,));
+    let cx = method.cx.iter().map(|cx| quote!(#cx: &mut ::talisman::Cx<Self>,));
+    let ret = match (method.role, &method.ret) {
+        (Role::Init, _) => quote!(-> Self),
+        (_, Some(ty)) => quote!(-> #ty),
+        (_, None) => quote!(),
+    };
+    let (name, generics) = (&method.name, &method.sig.generics);
+    let (names, types) = (method.arg_names(), method.arg_types());
+    method.sig = parse_quote!(fn #name #generics(#receiver #(#cx)* #(#names: #types),*) #ret);
 }

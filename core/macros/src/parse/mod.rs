@@ -34,10 +34,12 @@ pub fn chare(options: Options, block: ItemImpl, errors: &mut Errors) -> Result<C
     if let Some((_, path, _)) = &block.trait_ {
         errors.at(path, "`#[chare]` goes on an inherent impl block, not on a trait's");
     }
-    for lifetime in block.generics.lifetimes() {
-        errors.at(lifetime, "a chare owns its state: it has no lifetime parameters");
+    if let Some(lifetime) = block.generics.lifetimes().next() {
+        // Nothing that could be written for this chare would compile.
+        return Err(Error::new_spanned(lifetime, "a chare owns its state: it has no lifetime parameters"));
     }
     let (mut methods, kept) = sort_items(block.items, errors);
+    drop_doubles(&mut methods, errors);
     for method in &mut methods {
         write_self_out(method, &block.self_ty);
     }
@@ -142,13 +144,20 @@ fn check_inits(chare: &Chare, errors: &mut Errors) {
     }
 }
 
-fn check_names(chare: &Chare, errors: &mut Errors) {
+fn drop_doubles(methods: &mut Vec<Method>, errors: &mut Errors) {
     let mut seen = BTreeSet::new();
-    for method in &chare.methods {
-        names::check_reserved(method, errors);
-        if !seen.insert(method.name.to_string()) {
+    methods.retain(|method| {
+        let first = seen.insert(method.name.to_string());
+        if !first {
             errors.at(&method.name, "there is already an entry of this name");
         }
+        first
+    });
+}
+
+fn check_names(chare: &Chare, errors: &mut Errors) {
+    for method in &chare.methods {
+        names::check_reserved(method, errors);
     }
     let restored: Vec<&Method> = chare.methods.iter().filter(|m| m.role == Role::Restored).collect();
     if let Some(second) = restored.get(1) {

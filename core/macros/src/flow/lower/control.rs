@@ -237,7 +237,7 @@ fn name(label: &Label) -> String {
 /// `let i = counter.value(…);`
 pub fn set_loop_variable(name: &Ident, range: &Range) -> TokenStream {
     let Range { counter, typed, .. } = range;
-    quote_spanned!(name.span()=> let #name = #counter.value(#typed);)
+    quote_spanned!(typed.span()=> let #name = #counter.value(#typed);)
 }
 
 /// The range in a closure that only tells its type. A variable of a known type is declared anew in there, so that the
