@@ -10,7 +10,10 @@ mod pi {
 
     #[test]
     fn runs() {
-        crate::common::same_everywhere::<__Main, _>(|| (Options { slices: 1000 },), &["pi is about 3.141593"]);
+        crate::common::same_everywhere::<__Main, _>(
+            || (Options { slices: 1000 },),
+            &["pi is about 3.141593"],
+        );
     }
 }
 
@@ -19,7 +22,10 @@ mod jacobi3d {
 
     #[test]
     fn runs() {
-        crate::common::same_everywhere::<__Main, _>(|| (Config { blocks: 3, cells: 4 },), &["sum 0.954310282"]);
+        crate::common::same_everywhere::<__Main, _>(
+            || (Config { blocks: 3, cells: 4 },),
+            &["sum 0.954310282"],
+        );
     }
 }
 
