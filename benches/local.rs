@@ -87,8 +87,8 @@ mod program {
     use super::bare;
     use crate::common::{nanos, on_pes, sample, wanted};
 
-    const ROUNDS: usize = 41;
-    const MESSAGES: u64 = 200_000;
+    const ROUNDS: usize = 301;
+    const MESSAGES: u64 = 20_000;
     const ELEMENTS: u32 = 100_000;
     const IN_FLIGHT: u32 = 50_000;
 
@@ -303,8 +303,8 @@ mod program {
                 sample(super::ELEMENT, ns, bare::sequence(MESSAGES, 1));
             }
             if wanted(super::MANY) {
-                let ns: f64 = counter.play(crowd, 9).await;
-                sample(super::MANY, ns, bare::sequence(10 * IN_FLIGHT as u64, IN_FLIGHT as usize));
+                let ns: f64 = counter.play(crowd, 1).await;
+                sample(super::MANY, ns, bare::sequence(2 * IN_FLIGHT as u64, IN_FLIGHT as usize));
             }
             if wanted(super::SINGLE) {
                 let ns: f64 = hermits[0].play(MESSAGES).await;
