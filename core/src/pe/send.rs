@@ -36,7 +36,8 @@ impl Pe {
         message.address(to);
         message.from = self.id;
         message.forwarded = false;
-        message.extra = with_options(entry, extra);
+        // SAFETY: the field is valid; nothing is dropped unread, since a free envelope has no extra.
+        unsafe { (&raw mut message.extra).write(with_options(entry, extra)) };
         // SAFETY: the words are the envelope's.
         unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
         match self.collections.get(to.collection) {

@@ -68,7 +68,9 @@ fn entry_method(chare: &Chare, method: &Method) -> TokenStream {
 /// `fn name(&self, arguments)`, at the place of the method: an error about a call of it points there.
 fn signature(method: &Method) -> TokenStream {
     let (name, names, types) = (&method.name, method.arg_names(), method.arg_types());
-    quote_spanned!(name.span()=> fn #name(&self, #(#names: #types),*))
+    // `self` as in the body, also where the method comes out of a `macro_rules!`.
+    let receiver = quote!(&self);
+    quote_spanned!(name.span()=> fn #name(#receiver, #(#names: #types),*))
 }
 
 fn inits(chare: &Chare) -> TokenStream {

@@ -149,10 +149,12 @@ impl Lower<'_> {
     /// Whether the chare's own signatures tell the type of what is awaited.
     pub(super) fn told_by_signature(&self, base: &Expr) -> bool {
         let base = without_parens(base);
-        let of_context = ["when", "when_any", "overlap"].iter().any(|name| self.context_call(base, name).is_some());
+        let of_context =
+            ["when", "when_any", "overlap"].iter().any(|name| self.context_call(base, name).is_some());
         let scope = self.flow.scope;
         let own = own_method(base).map(|call| call.method.to_string());
-        of_context || own.is_some_and(|name| scope.flows.contains_key(&name) || scope.receives.contains_key(&name))
+        of_context
+            || own.is_some_and(|name| scope.flows.contains_key(&name) || scope.receives.contains_key(&name))
     }
 
     /// The call of this method of `cx`, if it is one.
@@ -233,7 +235,9 @@ impl Lower<'_> {
 /// `self.method(…)`.
 fn own_method(e: &Expr) -> Option<&ExprMethodCall> {
     match e {
-        Expr::MethodCall(call) if matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self")) => Some(call),
+        Expr::MethodCall(call) if matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self")) => {
+            Some(call)
+        }
         _ => None,
     }
 }
