@@ -182,7 +182,7 @@ unsafe fn invoke<C: Invoke<N>, const N: usize>(
 ) {
     // SAFETY: the words hold this entry's arguments (promise of `EntryInfo::invoke`).
     let args = unsafe { ArgsCell::<C::Args>::take(words) };
-    let mut cx = Cx::<C>::new(pe, head, extra.take().and_then(|extra| extra.reply));
+    let mut cx = Cx::<C>::new(pe, head, extra.take());
     // SAFETY: the object is a live `C` that nobody else borrows (same promise).
     let (state, flows) = unsafe { Object::<C>::parts(head) };
     state.invoke(flows, &mut cx, args);

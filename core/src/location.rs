@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::collection::Collection;
-use crate::ids::{ObjId, PeId};
+use crate::ids::{ObjId, PeId, single_home, slot_of};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
@@ -134,10 +134,27 @@ impl Switches {
 }
 
 impl Pe {
+    /// What is known of an object's place.
+    pub(crate) fn place_of(&self, collection: &Collection, index: u128) -> Place {
+        match self.named_slot(collection, index) {
+            Some((slot, generation)) => Place::Here { slot, generation },
+            None => collection.place(index),
+        }
+    }
+
+    /// The slot of a singleton that was named after it, while it is there.
+    #[inline(always)]
+    pub(crate) fn named_slot(&self, collection: &Collection, index: u128) -> Option<(u32, u32)> {
+        if !collection.id.is_singles() || single_home(index) != self.id {
+            return None;
+        }
+        slot_of(index).filter(|(slot, generation)| self.slots.get(*slot, *generation).is_some())
+    }
+
     /// Somebody found an object at another place than this PE had sent to.
     pub(crate) fn on_moved(&self, id: ObjId, pe: PeId, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
-        let (new, old_way) = match collection.place(id.index) {
+        let (new, old_way) = match self.place_of(collection, id.index) {
             Place::Unknown => (true, collection.home(id.index)),
             Place::At { moves: known, pe: old } => (moves > known && old != pe, old),
             Place::Here { .. } | Place::Switching => return,
@@ -172,7 +189,7 @@ impl Pe {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let switch = collection.switches.0.borrow_mut().remove(&id.index);
         let Some(switch) = switch else { return };
-        if collection.place(id.index) == Place::Switching {
+        if self.place_of(collection, id.index) == Place::Switching {
             let place =
                 if pe == self.id { Place::Unknown } else { Place::At { pe, moves: moves.max(switch.moves) } };
             collection.set_place(id.index, place);
@@ -185,7 +202,9 @@ impl Pe {
 
     /// An object came to, or was made on, this PE: what waited for it goes on.
     pub(crate) fn settle(&self, collection: &Collection, index: u128, slot: u32, generation: u32) {
-        collection.set_place(index, Place::Here { slot, generation });
+        if self.named_slot(collection, index).is_none() {
+            collection.set_place(index, Place::Here { slot, generation });
+        }
         let switch = collection.switches.0.borrow_mut().remove(&index);
         let held = switch.map(|switch| switch.held).unwrap_or_default();
         for envelope in held.into_iter().chain(collection.take_awaiting(index)) {

@@ -203,7 +203,7 @@ impl Pe {
         };
         // SAFETY: just made.
         unsafe { new.as_ref() }.take_over(object);
-        self.slots.replace(object.slot.get(), new);
+        self.slots.put(object.slot.get(), new);
         // SAFETY: allocated as this type; the slot has the new one, so nothing finds the old one any more.
         unsafe { (collection.chare.free)(old) };
         // SAFETY: as for `tell_restored`; flags that the hook sets wait for the next entry.

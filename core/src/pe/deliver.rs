@@ -37,7 +37,7 @@ impl Pe {
         if matches!(message.object_message(), Some(ObjectMessage::Create { .. })) {
             return self.enqueue(envelope);
         }
-        match collection.place(to.index) {
+        match self.place_of(collection, to.index) {
             Place::Here { slot, generation } => {
                 message.slot = slot;
                 message.generation = generation;
@@ -367,7 +367,7 @@ impl Pe {
 
     /// The object meant, if it is here.
     pub(crate) fn find_here(&self, id: ObjId) -> Option<NonNull<Head>> {
-        match self.collections.get(id.collection)?.place(id.index) {
+        match self.place_of(self.collections.get(id.collection)?, id.index) {
             Place::Here { slot, generation } => self.slots.get(slot, generation),
             _ => None,
         }

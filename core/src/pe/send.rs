@@ -14,6 +14,7 @@ use crate::location::Place;
 use crate::message::cell::ArgsCell;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
+use crate::message::queue::prefetch;
 use crate::pup::{Packer, Purpose};
 use crate::scheduler::priority::Priority;
 use crate::stats::count;
@@ -46,7 +47,8 @@ impl Pe {
                     Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
                     None => None,
                 };
-                match collection.here(to.index, ordinal) {
+                let named = self.named_slot(collection, to.index);
+                match named.or_else(|| collection.here(to.index, ordinal)) {
                     Some((slot, generation)) => {
                         message.slot = slot;
                         message.generation = generation;
@@ -139,7 +141,7 @@ impl Pe {
     pub(crate) fn dispatch(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let index = unsafe { envelope.as_ref() }.to().index;
-        self.dispatch_to(collection, envelope, collection.place(index));
+        self.dispatch_to(collection, envelope, self.place_of(collection, index));
     }
 
     fn dispatch_to(&self, collection: &Collection, mut envelope: NonNull<Envelope>, place: Place) {
@@ -212,11 +214,20 @@ impl Pe {
         if self.out_of_line.get() > 0 {
             return self.next_ranked();
         }
-        let first = self.queue.pop();
-        if let Some(next) = self.queue.peek() {
-            self.slots.prefetch(next.slot);
+        self.fetch_ahead();
+        self.queue.pop()
+    }
+
+    /// Fetches messages, and then their objects, some time before their turn.
+    #[inline(always)]
+    fn fetch_ahead(&self) {
+        if let Some(soon) = self.queue.ahead(FETCH_OBJECT) {
+            // SAFETY: what is in the queue is a live envelope.
+            self.slots.prefetch(unsafe { soon.as_ref() }.slot);
+            if let Some(later) = self.queue.ahead(FETCH_MESSAGE) {
+                prefetch(later);
+            }
         }
-        first
     }
 
     #[cold]
@@ -247,6 +258,11 @@ impl Pe {
         self.port.send(self, to, envelope);
     }
 }
+
+/// So many messages before its turn an object is fetched: the time that memory takes, over that of a message.
+const FETCH_OBJECT: usize = 5;
+/// The message itself is needed then, and fetched as much earlier.
+const FETCH_MESSAGE: usize = 10;
 
 /// Whether quiescence waits for a message.
 pub(crate) fn is_counted(message: &Envelope) -> bool {
