@@ -25,10 +25,10 @@ impl Queue {
 
     #[inline(always)]
     pub(crate) fn push(&self, envelope: NonNull<Envelope>) {
-        let tail = self.tail.get();
-        if tail - self.head.get() == self.len() {
+        if self.tail.get() - self.head.get() == self.len() {
             self.grow();
         }
+        let tail = self.tail.get();
         let place = tail & (self.len() - 1);
         // SAFETY: see `ring`; the place is below its length, a power of two.
         unsafe { *(&mut *self.ring.get()).get_unchecked_mut(place) = Some(envelope) };
