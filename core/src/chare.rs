@@ -168,10 +168,13 @@ pub trait MainChare: Chare {}
 #[doc(hidden)]
 pub struct Moves<C>(PhantomData<fn() -> C>);
 
-impl<C: Send> Moves<C> {
+impl<C> Moves<C> {
     /// The state of a chare moves between threads.
     #[doc(hidden)]
-    pub const fn between_threads() -> Self {
+    pub const fn between_threads() -> Self
+    where
+        C: Send,
+    {
         Moves(PhantomData)
     }
 }

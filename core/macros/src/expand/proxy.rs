@@ -48,27 +48,23 @@ fn entries(chare: &Chare) -> TokenStream {
 }
 
 fn entry_method(chare: &Chare, method: &Method) -> TokenStream {
-    let (docs, vis, name, self_ty) = (&method.docs, &method.vis, &method.name, &chare.self_ty);
-    let names = method.arg_names();
+    let (name, names, self_ty) = (&method.name, method.arg_names(), &chare.self_ty);
     let target = quote!(::talisman::chare::SendTo::<#self_ty>);
     let arguments = quote!(&self.0, <#self_ty>::#name, (#(#names,)*));
-    let signature = signature(method);
     if !method.answers() {
-        return quote!(#(#docs)* #vis #signature { #target::send(#arguments) });
+        return offered(method, quote_spanned!(name.span()=> ()), quote!(#target::send(#arguments)));
     }
     let output = super::inherent::output(method);
-    quote! {
-        #(#docs)*
-        #vis #signature -> <__To as ::talisman::chare::SendTo<#self_ty>>::Reply<#output> {
-            #target::call(#arguments)
-        }
-    }
+    let reply = quote_spanned!(name.span()=> <__To as ::talisman::chare::SendTo<#self_ty>>::Reply<#output>);
+    offered(method, reply, quote!(#target::call(#arguments)))
 }
 
-/// `fn name(&self, arguments)`, at the place of the method: an error about a call of it points there.
-fn signature(method: &Method) -> TokenStream {
-    let (name, names, types) = (&method.name, method.arg_names(), method.arg_types());
-    quote_spanned!(name.span()=> fn #name(&self, #(#names: #types),*))
+/// The method that proxies or builders offer, at the place of the user's: an error about a call of it points there.
+fn offered(method: &Method, result: TokenStream, body: TokenStream) -> TokenStream {
+    let (docs, vis, name) = (&method.docs, &method.vis, &method.name);
+    let (names, types) = (method.arg_names(), method.arg_types());
+    let method = quote_spanned!(name.span()=> fn #name(&self, #(#names: #types),*) -> #result { #body });
+    quote!(#(#docs)* #vis #method)
 }
 
 fn inits(chare: &Chare) -> TokenStream {
@@ -91,14 +87,9 @@ fn inits(chare: &Chare) -> TokenStream {
 }
 
 fn init_method(chare: &Chare, number: usize, method: &Method) -> TokenStream {
-    let (docs, vis, self_ty, signature) = (&method.docs, &method.vis, &chare.self_ty, signature(method));
-    let (names, number) = (method.arg_names(), number as u16);
-    quote! {
-        #(#docs)*
-        #vis #signature -> __To::Made {
-            ::talisman::chare::Create::<#self_ty>::create(&self.0, #number, (#(#names,)*))
-        }
-    }
+    let (names, number, self_ty) = (method.arg_names(), number as u16, &chare.self_ty);
+    let create = quote!(::talisman::chare::Create::<#self_ty>::create(&self.0, #number, (#(#names,)*)));
+    offered(method, quote_spanned!(method.name.span()=> __To::Made), create)
 }
 
 /// The chare's generic parameters with a comma after the last, to go before ours.

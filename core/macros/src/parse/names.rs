@@ -92,7 +92,8 @@ mod tests {
             TraitItem::Fn(f) if f.default.is_some() && f.sig.receiver().is_none() => Some(f),
             _ => None,
         });
-        let hidden = |f: &syn::TraitItemFn| f.attrs.iter().any(|a| quote::quote!(#a).to_string().contains("hidden"));
+        let hidden =
+            |f: &syn::TraitItemFn| f.attrs.iter().any(|a| quote::quote!(#a).to_string().contains("hidden"));
         sorted(offered.filter(|f| !hidden(f)).map(|f| f.sig.ident.to_string()).collect())
     }
 

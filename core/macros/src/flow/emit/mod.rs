@@ -205,7 +205,9 @@ impl Emit<'_> {
                 let value = value.map_or_else(|| quote_spanned!(at=> ()), ToTokens::into_token_stream);
                 match ret {
                     None => quote!({ return ::talisman::flow::Step::Done(#value); }),
-                    Some(ret) => quote!({ let __value: #ret = #value; return ::talisman::flow::Step::Done(__value); }),
+                    Some(ret) => {
+                        quote!({ let __value: #ret = #value; return ::talisman::flow::Step::Done(__value); })
+                    }
                 }
             }
             Out::Branch { life, .. } => quote!({ #value; __moved = true; break #life; }),

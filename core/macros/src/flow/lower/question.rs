@@ -53,7 +53,8 @@ impl Lower<'_> {
     /// `let x: T = base.await?;` is `let __value: Result<T, E> = base.await; let x: T = __value?;`.
     pub(super) fn ask(&mut self, m: &mut Machine, place: Place, question: Question, rest: &[Stmt]) -> Code {
         let Question { base, then, value, remains } = question;
-        let asked = if self.told_by_signature(&base) { Ok(None) } else { self.asked(&base, remains).map(Some) };
+        let asked =
+            if self.told_by_signature(&base) { Ok(None) } else { self.asked(&base, remains).map(Some) };
         let ty = match asked {
             Ok(ty) => ty,
             Err(error) => {
