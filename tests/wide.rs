@@ -80,7 +80,7 @@ pub mod wide {
         #[entry]
         #[expect(unused_variables)]
         fn unused(&mut self, what: T, mut how: u8) {
-            how = 3;
+            how += 1;
             let _ = how;
         }
 
@@ -89,7 +89,7 @@ pub mod wide {
         pub fn note(number: u32, note: Note<T>);
 
         #[entry]
-        fn stop();
+        pub(crate) fn stop();
 
         /// Waits in every way.
         #[entry]
@@ -99,7 +99,7 @@ pub mod wide {
                 let note = cx.when(Self::note, number).await;
                 self.notes.push(note);
             }
-            let (_, notes): (Self::Index, Vec<Note<T>>) = target.give(cx.index()).await;
+            let (_, notes): ((i32, i32), Vec<Note<T>>) = target.give(cx.index()).await;
             self.notes.extend(notes);
             let _: u64 = self.part(cx, rounds).await?;
             cx.overlap(
@@ -255,7 +255,6 @@ mod program {
             writeln!(cx.output(), "{total:?}");
             let group: Group<one::State> = one::State::group().new();
             group.warm(1.5);
-            group.on(0).warm(1.0);
             group.sum(cx.callback(Self::warmth));
         }
 
@@ -266,7 +265,7 @@ mod program {
         }
 
         async fn doubled(&mut self, cx: &mut Cx<Self>, x: f64) -> Result<f64, String> {
-            self.checked(cx, x + 1.0).await.ok();
+            self.checked(cx, x + 10.0).await?;
             let twice: f64 = self.helper.twice(x).await?;
             self.helper.check(twice).await?;
             Ok(twice)
@@ -279,15 +278,33 @@ mod program {
 
         async fn walls(&mut self, cx: &mut Cx<Self>) -> Result<u64, String> {
             let walls = Wide::<String, 3>::array((2, 1)).new();
-            let (one, other) = (walls.at((0, 0)), walls.at((1, 0)));
+            let one: Proxy<Wide<String, 3>> = walls.at((0, 0));
+            let other: Proxy<Wide<String, 3>> = walls.at((1, 0));
             one.eight(7, 0, 0.0, String::new(), vec![], [0; 3], None, (0, 0));
             for wall in [one, other] {
                 wall.note(5, Note { from: None, read: 1 });
                 wall.note(0, Note::default());
             }
-            let _ = cx;
-            let runs: Proxy<Runs> = Runs::chare().new();
-            runs.both(one, other).await?
+            walls.stop();
+            let (mut first, mut second): (Result<u64, String>, Result<u64, String>) = (Ok(0), Ok(0));
+            cx.overlap(
+                async {
+                    let got: Result<u64, String> = one.run(1, other).await;
+                    first = got;
+                },
+                async {
+                    let got: Result<u64, String> = other.run(1, one).await;
+                    second = got;
+                },
+            )
+            .await;
+            Ok(first? + second?)
         }
+    }
+
+    #[test]
+    fn runs() {
+        let lines = ["Ok(4.0) Err(\"-2 is negative\") Err(\"no, -1\")", "Ok(14)", "0"];
+        crate::common::same_everywhere::<Main, _>(|| (), &lines);
     }
 }

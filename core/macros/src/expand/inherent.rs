@@ -57,7 +57,9 @@ fn bodies(chare: &Chare) -> Option<TokenStream> {
     let (name, params, self_ty) = (local_trait(chare), &chare.generics.params, &chare.self_ty);
     let declared = bodies.iter().map(|m| declaration(&m.sig, self_ty));
     let defined = bodies.iter().map(|m| {
-        let (attrs, sig, block) = (&m.attrs, &m.sig, &m.block);
+        let (sig, block) = (&m.sig, &m.block);
+        // The constant is what others use, and what can be deprecated.
+        let attrs = m.attrs.iter().filter(|a| !a.path().is_ident("deprecated"));
         quote!(#(#attrs)* #sig #block)
     });
     Some(quote! {

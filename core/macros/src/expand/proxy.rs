@@ -42,7 +42,7 @@ fn entries(chare: &Chare) -> TokenStream {
             fn wrap(__to: __To) -> Self { #name(__to, ::core::marker::PhantomData) }
             fn __target(&self) -> &__To { &self.0 }
         }
-        #[allow(private_bounds, private_interfaces, dead_code, clippy::too_many_arguments)]
+        #[allow(private_bounds, private_interfaces, dead_code, deprecated, clippy::too_many_arguments)]
         impl<#params __To: ::talisman::chare::SendTo<#self_ty>> #target #bounds { #(#methods)* }
     }
 }
