@@ -42,17 +42,17 @@ pub mod wide {
         /// Has as many arguments as there may be.
         #[allow(clippy::too_many_arguments)]
         #[init]
-        pub(crate) fn with(a: u8, b: i16, c: f64, d: String, e: Vec<T>, f: [u32; N], g: Option<bool>, h: (u8, u8)) -> Self {
-            drop((a, b, c, d, f, g, h));
-            Wide { notes: e.into_iter().map(|from| Note { from: Some(from), read: 0 }).collect(), sums: [0; N] }
+        pub(crate) fn with(one: u8, twice: i16, x: f64, name: String, from: Vec<T>, each: [u32; N], may: Option<bool>, two: (u8, u8)) -> Self {
+            drop((one, twice, x, name, each, may, two));
+            Wide { notes: from.into_iter().map(|from| Note { from: Some(from), read: 0 }).collect(), sums: [0; N] }
         }
 
         /// Has as many arguments as there may be.
         #[entry]
         #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
-        pub fn eight(&mut self, a: u8, b: i16, c: f64, d: String, e: Vec<T>, f: [u32; N], g: Option<bool>, h: (u8, u8)) {
-            drop((b, c, d, e, f, g, h));
-            self.sums[0] += u64::from(a);
+        pub fn eight(&mut self, one: u8, twice: i16, x: f64, name: String, from: Vec<T>, each: [u32; N], may: Option<bool>, two: (u8, u8)) {
+            drop((twice, x, name, from, each, may, two));
+            self.sums[0] += u64::from(one);
         }
 
         #[entry(priority = -1)]
@@ -153,6 +153,7 @@ pub mod wide {
 
     impl<T: Value + Clone, const N: usize> Wide<T, N> {
         /// Another impl block of the chare.
+        #[must_use]
         pub fn names() -> usize {
             Self::NAMES
         }
