@@ -42,15 +42,37 @@ pub mod wide {
         /// Has as many arguments as there may be.
         #[allow(clippy::too_many_arguments)]
         #[init]
-        pub(crate) fn with(one: u8, twice: i16, x: f64, name: String, from: Vec<T>, each: [u32; N], may: Option<bool>, two: (u8, u8)) -> Self {
+        pub(crate) fn with(
+            one: u8,
+            twice: i16,
+            x: f64,
+            name: String,
+            from: Vec<T>,
+            each: [u32; N],
+            may: Option<bool>,
+            two: (u8, u8),
+        ) -> Self {
             drop((one, twice, x, name, each, may, two));
-            Wide { notes: from.into_iter().map(|from| Note { from: Some(from), read: 0 }).collect(), sums: [0; N] }
+            Wide {
+                notes: from.into_iter().map(|from| Note { from: Some(from), read: 0 }).collect(),
+                sums: [0; N],
+            }
         }
 
         /// Has as many arguments as there may be.
         #[entry]
         #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
-        pub fn eight(&mut self, one: u8, twice: i16, x: f64, name: String, from: Vec<T>, each: [u32; N], may: Option<bool>, two: (u8, u8)) {
+        pub fn eight(
+            &mut self,
+            one: u8,
+            twice: i16,
+            x: f64,
+            name: String,
+            from: Vec<T>,
+            each: [u32; N],
+            may: Option<bool>,
+            two: (u8, u8),
+        ) {
             drop((twice, x, name, from, each, may, two));
             self.sums[0] += u64::from(one);
         }
@@ -93,7 +115,12 @@ pub mod wide {
 
         /// Waits in every way.
         #[entry]
-        pub async fn run(&mut self, cx: &mut Cx<Self>, mut rounds: u32, target: Proxy<Self>) -> Result<u64, String> {
+        pub async fn run(
+            &mut self,
+            cx: &mut Cx<Self>,
+            mut rounds: u32,
+            target: Proxy<Self>,
+        ) -> Result<u64, String> {
             const STEP: u32 = 1;
             for number in 0..rounds {
                 let note = cx.when(Self::note, number).await;
