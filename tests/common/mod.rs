@@ -5,7 +5,7 @@ use talisman::testing::{Test, Tested};
 
 /// Runs a program in every manner: on threads and simulated, as it is, with every message packed, with every object
 /// packed after each message. The lines of its output, sorted where they come from several PEs, are always these.
-pub fn same_everywhere<C: MainChare, A: Args>(args: impl Fn() -> A, expected: &[&str]) {
+pub fn same_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, expected: &[&str]) {
     for (name, test) in manners() {
         eprintln!("{name}");
         let tested = test.run::<C>(args());
