@@ -237,6 +237,9 @@ impl Pe {
             let who = collection.label(index);
             waits.push(format!("{count} messages wait for {who}, which does not exist"));
         }
+        for index in collection.unborn() {
+            waits.push(format!("{} is inserted, but it exists already", collection.label(index)));
+        }
         let name = (collection.chare.name)();
         if collection.casts.held() > 0 {
             waits.push(format!(

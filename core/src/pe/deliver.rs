@@ -27,15 +27,15 @@ impl Pe {
         if is_counted(message) {
             count(&self.stats.received, 1);
         }
-        if matches!(message.body, Body::Pe | Body::Create(_)) {
-            return self.enqueue(envelope);
+        if let Body::Pe = message.body {
+            return self.accept_for_pe(envelope);
         }
         let to = message.to();
         let Some(collection) = self.collections.get(to.collection) else {
             return self.keep_for_unknown(to.collection, envelope);
         };
-        if matches!(message.object_message(), Some(ObjectMessage::Create { .. })) {
-            return self.enqueue(envelope);
+        if message.is_creation() {
+            return self.enqueue_creation(collection, envelope);
         }
         match self.place_of(collection, to.index) {
             Place::Here { slot, generation } => {
@@ -51,6 +51,17 @@ impl Pe {
                 self.dispatch(collection, envelope);
             }
         }
+    }
+
+    pub(crate) fn accept_for_pe(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the port gave the envelope away.
+        let message = unsafe { envelope.as_ref() };
+        if let Some(PeMessage::Arrive { id, .. }) = message.pe_message()
+            && let Some(collection) = self.collections.get(id.collection)
+        {
+            self.expect_object(collection, id.index);
+        }
+        self.enqueue(envelope);
     }
 
     /// A message that came by another PE than its sender's: that one did not know the place.
@@ -85,7 +96,7 @@ impl Pe {
                 None => self.send_on(envelope),
             },
             Body::Object => self.run_object_message(envelope),
-            Body::Create(_) => self.run_create(envelope),
+            Body::Create(_) => self.run_creation(envelope),
             Body::Pe => self.run_pe_message(envelope),
             Body::Empty => self.pool.put(envelope),
         }
@@ -216,8 +227,8 @@ impl Pe {
     fn run_object_message(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
-        if matches!(message.object_message(), Some(ObjectMessage::Create { .. })) {
-            return self.run_create(envelope);
+        if message.is_creation() {
+            return self.run_creation(envelope);
         }
         match self.slots.get(message.slot, message.generation) {
             Some(head) if message.extra.is_none() => {
@@ -237,8 +248,9 @@ impl Pe {
         match message {
             ObjectMessage::Invoke { entry, args } => self.run_packed_entry(head, entry, &args, extra),
             ObjectMessage::Reply { wait, value } => self.run_reply(head, wait, &value),
-            ObjectMessage::Missed { number, cast } => self.run_missed(head, number, &cast),
-            ObjectMessage::Marker { asker } => self.on_marker(object.id(), asker, object.moves.get()),
+            ObjectMessage::Marker { asker, asked } => {
+                self.on_marker(object.id(), asker, asked, object.moves.get());
+            }
             ObjectMessage::Create { .. } => unreachable!("`run_object_message` sees to births"),
         }
     }
@@ -341,10 +353,11 @@ impl Pe {
                 self.on_inserted(collection, wave, sent, made)
             }
             PeMessage::Arrive { id, travel, luggage } => self.on_arrive(from, id, *travel, luggage),
-            PeMessage::Arrived { id, broadcasts } => self.on_arrived(id, broadcasts),
+            PeMessage::Arrived { id, moves, broadcasts } => self.on_arrived(id, moves, broadcasts),
+            PeMessage::Missed { id, moves, number, cast } => self.on_missed(id, moves, number, cast),
             PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
-            PeMessage::Found { id, pe, moves } => self.on_found(id, pe, moves),
-            PeMessage::Gone { id } => self.on_gone(id),
+            PeMessage::Found { id, pe, asked, moves } => self.on_found(id, pe, asked, moves),
+            PeMessage::Gone { id, moves } => self.on_gone(id, moves),
             PeMessage::Share { id, value } => self.on_share(id, value),
             PeMessage::Shared { id } => self.on_shared(id),
             PeMessage::Quiescence(wave) => self.on_wave(from, wave),

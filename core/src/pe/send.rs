@@ -156,7 +156,7 @@ impl Pe {
             }
             Place::At { pe, .. } => self.transmit(pe, envelope),
             Place::Switching => collection.switches.hold(index, envelope),
-            Place::Unknown => {
+            Place::Unknown | Place::Gone { .. } => {
                 let home = collection.home(index);
                 if home == self.id {
                     self.nowhere(collection, envelope)
@@ -173,9 +173,9 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
         match message.object_message() {
-            Some(ObjectMessage::Marker { asker }) => self.on_marker(id, *asker, 0),
-            // Answers and broadcasts belong to the object that is gone.
-            Some(ObjectMessage::Reply { .. } | ObjectMessage::Missed { .. }) => {}
+            Some(ObjectMessage::Marker { asker, asked }) => self.on_marker(id, *asker, *asked, 0),
+            // An answer belongs to the object that is gone.
+            Some(ObjectMessage::Reply { .. }) => {}
             Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
                 return collection.await_element(id.index, envelope);
             }
