@@ -111,6 +111,9 @@ impl Places {
     }
 }
 
+/// In place of a number of moves: the object is nowhere.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
 /// A change of place that waits for its marker.
 pub(crate) struct Switch {
     moves: u32,
@@ -126,6 +129,13 @@ impl Switches {
     pub(crate) fn hold(&self, index: u128, envelope: NonNull<Envelope>) {
         let mut switches = self.0.borrow_mut();
         switches.get_mut(&index).expect("a place that switches has its switch").held.push(envelope);
+    }
+
+    /// Ends a change of place, if the object was found after at least as many moves as were told of.
+    fn take(&self, index: u128, moves: u32) -> Option<Switch> {
+        let mut switches = self.0.borrow_mut();
+        let is_over = switches.get(&index).is_some_and(|switch| moves >= switch.moves);
+        if is_over { switches.remove(&index) } else { None }
     }
 
     pub(crate) fn take_all(&self) -> Vec<NonNull<Envelope>> {
@@ -170,17 +180,36 @@ impl Pe {
     /// The marker arrived: the new place can be used.
     pub(crate) fn on_found(&self, id: ObjId, pe: PeId, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
-        let switch = collection.switches.0.borrow_mut().remove(&id.index);
-        let Some(switch) = switch else { return };
-        if collection.place(id.index) == Place::Switching {
-            let place =
-                if pe == self.id { Place::Unknown } else { Place::At { pe, moves: moves.max(switch.moves) } };
-            collection.set_place(id.index, place);
-        }
+        let Some(switch) = collection.switches.take(id.index, moves) else { return };
+        // The home is where messages go that know no place.
+        let at_home = pe == collection.home(id.index);
+        let place = if at_home { Place::Unknown } else { Place::At { pe, moves } };
+        collection.set_place(id.index, place);
+        self.release(collection, switch);
+    }
+
+    /// What waited for a change of place goes on.
+    fn release(&self, collection: &Collection, switch: Switch) {
         for envelope in switch.held {
-            sometimes("a message waited for a marker");
+            sometimes("a message waited for a change of place");
             self.dispatch(collection, envelope);
         }
+    }
+
+    /// An object is gone: what comes for it is for the next of its name.
+    pub(crate) fn forget_place(&self, collection: &Collection, index: u128) {
+        collection.set_place(index, Place::Unknown);
+        if let Some(switch) = collection.switches.take(index, NOWHERE) {
+            sometimes("an object went while its new place was found out");
+            self.release(collection, switch);
+        }
+    }
+
+    /// An object has come, but cannot be rebuilt yet: its messages wait.
+    pub(crate) fn expect_object(&self, collection: &Collection, index: u128, moves: u32) {
+        collection.set_place(index, Place::Switching);
+        let held = collection.switches.take(index, NOWHERE).map(|switch| switch.held).unwrap_or_default();
+        collection.switches.0.borrow_mut().insert(index, Switch { moves, held });
     }
 
     /// An object came to, or was made on, this PE: what waited for it goes on.

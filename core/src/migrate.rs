@@ -128,8 +128,10 @@ impl Pe {
             Luggage::Packed(bytes) => match self.unpack_object(collection, id.index, &bytes) {
                 Ok(head) => head,
                 Err(error) => {
-                    let luggage = Luggage::Packed(bytes);
-                    if !self.keep_if_lacking(|| self.arrive_again(from, id, travel, luggage)) {
+                    let (luggage, moves) = (Luggage::Packed(bytes), travel.moves);
+                    if self.keep_if_lacking(|| self.arrive_again(from, id, travel, luggage)) {
+                        self.expect_object(collection, id.index, moves);
+                    } else {
                         self.unreadable(collection, "(migration)", &error.to_string());
                     }
                     return;

@@ -113,7 +113,8 @@ impl Pe {
     fn resume(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: kept by this PE, which gives it away.
         let is_for_object = match unsafe { envelope.as_ref() } {
-            message if matches!(message.body, Body::Pe | Body::Create(_)) => false,
+            message if matches!(message.body, Body::Pe) => return self.accept_pe_message(envelope),
+            message if matches!(message.body, Body::Create(_)) => false,
             message => !matches!(message.object_message(), Some(ObjectMessage::Create { .. })),
         };
         if is_for_object { self.dispatch(collection, envelope) } else { self.enqueue(envelope) }
@@ -379,9 +380,9 @@ impl Pe {
     /// At the home: an element is gone.
     pub(crate) fn on_gone(&self, id: ObjId) {
         if let Some(collection) = self.collections.get(id.collection)
-            && let Place::At { .. } = collection.place(id.index)
+            && let Place::At { .. } | Place::Switching = collection.place(id.index)
         {
-            collection.set_place(id.index, Place::Unknown);
+            self.forget_place(collection, id.index);
         }
     }
 

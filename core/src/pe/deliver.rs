@@ -27,8 +27,10 @@ impl Pe {
         if is_counted(message) {
             count(&self.stats.received, 1);
         }
-        if matches!(message.body, Body::Pe | Body::Create(_)) {
-            return self.enqueue(envelope);
+        match message.body {
+            Body::Pe => return self.accept_pe_message(envelope),
+            Body::Create(_) => return self.enqueue(envelope),
+            _ => {}
         }
         let to = message.to();
         let Some(collection) = self.collections.get(to.collection) else {
@@ -44,12 +46,19 @@ impl Pe {
                 if message.forwarded {
                     self.correct_sender(collection, message, slot);
                 }
-                self.enqueue(envelope);
             }
-            place => {
-                self.note_forwarding(message, place);
-                self.dispatch(collection, envelope);
-            }
+            // It may be for an object that has messages in the queue still, and does not overtake them.
+            _ => message.slot = u32::MAX,
+        }
+        self.enqueue(envelope);
+    }
+
+    /// A message from PE to PE. An object that arrives is known at once: the messages right behind it are for it.
+    pub(crate) fn accept_pe_message(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the port gives the envelope away.
+        match unsafe { envelope.as_ref() }.pe_message() {
+            Some(PeMessage::Arrive { .. }) => self.run_pe_message(envelope),
+            _ => self.enqueue(envelope),
         }
     }
 
@@ -82,7 +91,7 @@ impl Pe {
                     self.pool.put(envelope);
                 }
                 Some(head) => self.run_in_order(head, envelope),
-                None => self.send_on(envelope),
+                None => self.find_again(envelope),
             },
             Body::Object => self.run_object_message(envelope),
             Body::Create(_) => self.run_create(envelope),
@@ -105,15 +114,26 @@ impl Pe {
         control.into_iter().for_each(|control| self.handle(from, *control));
     }
 
-    /// The object left, or went, after the message was queued.
+    /// The object was not here, or in another slot, when the message was queued; or it has left since.
     #[cold]
-    fn send_on(&self, mut envelope: NonNull<Envelope>) {
-        sometimes("an object left before a queued message");
+    fn find_again(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
-        message.forwarded = true;
-        let collection =
-            self.collections.get(message.to().collection).expect("it was queued for an object here");
+        let to = message.to();
+        let collection = self.collections.get(to.collection).expect("`accept` or the sender found it");
+        let place = collection.place(to.index);
+        if let Place::Here { slot, generation } = place
+            && let Some(head) = self.slots.get(slot, generation)
+        {
+            sometimes("an object came before a queued message");
+            if message.forwarded {
+                self.correct_sender(collection, message, slot);
+            }
+            // Now, not at the end of the queue: what came after it is there.
+            return self.run_in_order(head, envelope);
+        }
+        sometimes("an object was not here for a queued message");
+        self.note_forwarding(message, place);
         self.dispatch(collection, envelope);
     }
 
@@ -226,7 +246,7 @@ impl Pe {
                 packed.into_iter().for_each(|packed| self.run_packed(head, *packed, None));
             }
             Some(head) => self.run_in_order(head, envelope),
-            None => self.send_on(envelope),
+            None => self.find_again(envelope),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::collection::Collection;
 use crate::entry::{Args, EntryInfo, InitInfo};
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::index::ArrayIndex;
-use crate::location::Place;
+use crate::location::{NOWHERE, Place};
 use crate::message::cell::ArgsCell;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
@@ -171,7 +171,7 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
         match message.object_message() {
-            Some(ObjectMessage::Marker { asker }) => self.on_marker(id, *asker, 0),
+            Some(ObjectMessage::Marker { asker }) => self.on_marker(id, *asker, NOWHERE),
             // Answers and broadcasts belong to the object that is gone.
             Some(ObjectMessage::Reply { .. } | ObjectMessage::Missed { .. }) => {}
             Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
