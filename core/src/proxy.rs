@@ -360,7 +360,8 @@ impl<C: Chare> Array<C> {
     /// kept like any value.
     pub fn section(&self, indices: impl IntoIterator<Item = C::Index>) -> Section<C> {
         let members = indices.into_iter().map(C::Index::to_bits).collect();
-        Section::make(self.target().collection, Some(current(|pe| pe.make_section(members))))
+        let of = self.target().collection;
+        Section::make(of, Some(current(|pe| pe.make_section(of, members))))
     }
 
     /// An element to be added: `pairs.insert(index).new(args)`.
@@ -399,6 +400,7 @@ impl<C: Chare> Group<C> {
     /// A part of the group, by PEs (nodes).
     pub fn section(&self, places: impl IntoIterator<Item = PeId>) -> Section<C> {
         let members = places.into_iter().map(|place| place.to_bits()).collect();
-        Section::make(self.target().collection, Some(current(|pe| pe.make_section(members))))
+        let of = self.target().collection;
+        Section::make(of, Some(current(|pe| pe.make_section(of, members))))
     }
 }

@@ -48,12 +48,12 @@ impl Worker {
         me.with_priority(&Priority::int(i32::MAX)).work(110);
         me.with_priority(&Priority::int(i32::MIN)).work(30);
         me.at_once(10);
-        // Bit vectors: a prefix is more urgent than what it begins; the empty one more than all.
+        // Bit vectors are binary fractions; zeros at the end change nothing, and equals keep their order.
         let bits = |text: &str| Priority::bits(text.chars().map(|c| c == '1'));
         me.with_priority(&bits("0001")).work(36);
-        me.with_priority(&bits("0000")).work(35);
-        me.with_priority(&bits("000")).work(31);
-        me.with_priority(&bits("")).work(20);
+        me.with_priority(&bits("0000")).work(31);
+        me.with_priority(&bits("000")).work(32);
+        me.with_priority(&bits("")).work(33);
         me.with_priority(&bits("11111111111111111111111111111111111111")).work(120);
         me.urgent(41);
         me.expedited().work(11);

@@ -127,7 +127,7 @@ mod no_such_place {
 
     #[test]
     fn is_told() {
-        crate::common::fails_everywhere::<__Main, _>(|| (), 1, &["there is no PE", "singles.rs"]);
+        crate::common::fails_everywhere::<__Main, _>(|| (), 1, &["__Main[0]", "there is no PE"]);
     }
 }
 
