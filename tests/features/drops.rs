@@ -125,7 +125,7 @@ async fn main(cx: &mut Cx, options: Options) {
     array.at(2).end(options.how);
     let all: Vec<Vec<Counted>> = array.give().reduce(Concat).await;
     drop(all);
-    cx.me().__main(Options { how: 0 }); // whoever comes here waits for the end
+    cx.me().__main(Options { how: options.how }); // whoever comes here waits for the end
 }
 
 #[test]

@@ -173,6 +173,8 @@ macro_rules! numbered {
                     for receiver in 0..RECEIVERS {
                         receivers.at(receiver).go().await;
                     }
+                    // They have arrived.
+                    cx.quiescence().await;
                 }
                 let heard: Vec<u32> = receivers.heard().reduce(Sum).await;
                 writeln!(cx.output(), "{heard:?}");
