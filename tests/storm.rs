@@ -19,7 +19,10 @@ use std::env;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use program::{End, Main, Plan};
+use talisman::RunArgs;
+use talisman::launch::{Output, Progress};
 use talisman::rng::Rng;
+use talisman::run::{Watch, run};
 use talisman::testing::{Test, Tested};
 
 /// Seeds that once found a fault.
@@ -80,6 +83,27 @@ fn a_storm_that_is_cut_off_leaves_nothing() {
         for end in [End::Exit(1), End::Fail(1), End::Panic(1)] {
             cut_off(seed, end, |test, _| test.pes(3));
         }
+    }
+}
+
+#[test]
+fn a_storm_that_is_stopped_from_outside_ends_and_leaves_nothing() {
+    for seed in 0..4 {
+        let (plan, _) = planned(seed);
+        let ledger = ledger::open(plan.job, plan.core);
+        let watch = Watch::new(Output::capture(), Progress::off());
+        let (stopper, busy) = (watch.stopper(), ledger.clone());
+        let stopping = std::thread::spawn(move || {
+            while busy.sent() < 2000 {
+                std::thread::yield_now();
+            }
+            stopper.stop(130);
+        });
+        let options = RunArgs { pes: Some(3), ..RunArgs::default() };
+        let outcome = run::<Main, _>((Plan { rounds: u32::MAX, ..plan },), &options, watch);
+        stopping.join().expect("it only waits");
+        assert_eq!((outcome.status, ledger.values()), (130, 0), "seed {seed}");
+        ledger::close(plan.job);
     }
 }
 

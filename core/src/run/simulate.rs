@@ -137,15 +137,8 @@ impl Cluster {
         let pe = &self.pes[id as usize];
         {
             let _here = Here::enter(pe);
-            match parcel {
-                Parcel::Message(envelope) => pe.accept(envelope),
-                Parcel::Frame(bytes) => match wire::unpack(pe, &bytes) {
-                    Ok(envelope) => pe.accept(envelope),
-                    Err(error) => {
-                        pe.node.job.end(1, Some(format!("a message to PE {id} cannot be read: {error}")))
-                    }
-                },
-            }
+            // A map of the program's own may panic.
+            caught(pe, || accept(pe, parcel));
         }
         self.trace.note(event.at, 1, id, event.serial);
         self.collect(id);
@@ -196,6 +189,18 @@ impl Cluster {
         }
         let totals = self.pes.iter().map(|pe| pe.stats.totals()).collect();
         Done { wall, totals, trace: Some(self.trace.hash), events: self.trace.events }
+    }
+}
+
+fn accept(pe: &Pe, parcel: Parcel) {
+    match parcel {
+        Parcel::Message(envelope) => pe.accept(envelope),
+        Parcel::Frame(bytes) => match wire::unpack(pe, &bytes) {
+            Ok(envelope) => pe.accept(envelope),
+            Err(error) => {
+                pe.node.job.end(1, Some(format!("a message to PE {} cannot be read: {error}", pe.id)));
+            }
+        },
     }
 }
 
