@@ -82,15 +82,13 @@ mod bare {
 }
 
 mod program {
-    use std::hint::black_box;
-
     use talisman::prelude::*;
 
     use super::bare;
-    use crate::common::{nanos, on_pes, sample};
+    use crate::common::{nanos, on_pes, sample, wanted};
 
-    const ROUNDS: usize = 41;
-    const MESSAGES: u64 = 200_000;
+    const ROUNDS: usize = 301;
+    const MESSAGES: u64 = 20_000;
     const ELEMENTS: u32 = 100_000;
     const IN_FLIGHT: u32 = 50_000;
 
@@ -300,18 +298,26 @@ mod program {
         hermits[0].meet(hermits[1]);
         hermits[1].meet(hermits[0]);
         for _ in 0..ROUNDS {
-            let ns: f64 = pair.at(0).play(MESSAGES).await;
-            sample(super::ELEMENT, ns, bare::sequence(MESSAGES, 1));
-            let ns: f64 = counter.play(crowd, 9).await;
-            sample(super::MANY, ns, bare::sequence(10 * IN_FLIGHT as u64, IN_FLIGHT as usize));
-            let ns: f64 = hermits[0].play(MESSAGES).await;
-            sample(super::SINGLE, ns, bare::sequence(MESSAGES, 1));
-            let plain: f64 = pair.at(0).play_plain(MESSAGES).await;
-            let starts: f64 = pair.at(0).play_starts(MESSAGES).await;
-            let received: f64 = pair.at(0).play_received(MESSAGES).await;
-            sample(super::ASYNC_START, starts, plain);
-            sample(super::ASYNC_WHEN, received, plain);
+            if wanted(super::ELEMENT) {
+                let ns: f64 = pair.at(0).play(MESSAGES).await;
+                sample(super::ELEMENT, ns, bare::sequence(MESSAGES, 1));
+            }
+            if wanted(super::MANY) {
+                let ns: f64 = counter.play(crowd, 1).await;
+                sample(super::MANY, ns, bare::sequence(2 * IN_FLIGHT as u64, IN_FLIGHT as usize));
+            }
+            if wanted(super::SINGLE) {
+                let ns: f64 = hermits[0].play(MESSAGES).await;
+                sample(super::SINGLE, ns, bare::sequence(MESSAGES, 1));
+            }
+            if wanted(super::ASYNC_START) {
+                let plain: f64 = pair.at(0).play_plain(MESSAGES).await;
+                let starts: f64 = pair.at(0).play_starts(MESSAGES).await;
+                let received: f64 = pair.at(0).play_received(MESSAGES).await;
+                sample(super::ASYNC_START, starts, plain);
+                sample(super::ASYNC_WHEN, received, plain);
+            }
         }
-        black_box(cx);
+        cx.exit();
     }
 }

@@ -16,6 +16,7 @@ mod ordered;
 mod program;
 
 use std::env;
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use program::{End, Main, Plan};
@@ -68,9 +69,19 @@ fn storms_come_out_right_on_threads() {
 #[test]
 fn the_same_seed_gives_the_same_run() {
     let traces: Vec<_> = (0..5).map(trace).collect();
+    if env::var_os(PRINT).is_some() {
+        return println!("\ntraces {traces:?}");
+    }
     assert_eq!(traces, (0..5).map(trace).collect::<Vec<_>>());
     assert!(traces.windows(2).all(|pair| pair[0] != pair[1]));
+    let mut other = Command::new(env::current_exe().expect("this test"));
+    let other = other.args(["--exact", "the_same_seed_gives_the_same_run", "--nocapture"]).env(PRINT, "");
+    let printed = String::from_utf8(other.output().expect("it runs").stdout).expect("text");
+    assert!(printed.contains(&format!("traces {traces:?}")), "in another process: {printed}");
 }
+
+/// Makes the test above print its traces, for its like in another process.
+const PRINT: &str = "TALISMAN_STORM_PRINT";
 
 #[test]
 fn a_storm_that_is_cut_off_leaves_nothing() {

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use talisman::RunArgs;
 use talisman::chare::{Args, MainChare};
-use talisman::launch::{Output, Progress};
+use talisman::launch::{Output, Progress, ResultValue};
 use talisman::run::{Outcome, Watch, run};
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -48,6 +48,14 @@ pub fn on_pes<C: MainChare>(pes: u32, args: impl Args) -> Outcome {
     let outcome = run::<C, _>(args, &options, Watch::new(Output::capture(), Progress::off()));
     assert_eq!((outcome.status, &outcome.message), (0, &None), "the measured program failed");
     outcome
+}
+
+/// A number that a program reported.
+pub fn result(outcome: &Outcome, name: &str) -> f64 {
+    match outcome.results.value(name) {
+        Some(ResultValue::F64(value)) => *value,
+        other => panic!("the program reports `{name}` as a number, not {other:?}"),
+    }
 }
 
 /// Whether a word was given on the command line: benchmarks have parts that can be run alone.

@@ -364,7 +364,7 @@ impl Pe {
 
     /// Where an object is believed to be: for grouping, not for sending.
     pub(crate) fn believed_at(&self, collection: &Collection, index: u128) -> PeId {
-        match collection.place(index) {
+        match self.place_of(collection, index) {
             Place::Here { .. } => self.id,
             Place::At { pe, .. } => pe,
             Place::Unknown | Place::Switching | Place::Gone { .. } => collection.home(index),

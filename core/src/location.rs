@@ -19,7 +19,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::collection::Collection;
-use crate::ids::{ObjId, PeId};
+use crate::ids::{ObjId, PeId, single_home, slot_of};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
@@ -99,6 +99,16 @@ impl Places {
         }
     }
 
+    /// The slot and generation of an element on this PE: the message path's question.
+    #[inline(always)]
+    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> Option<(u32, u32)> {
+        let bits = match ordinal {
+            Some(ordinal) => self.dense[ordinal as usize / PAGE].get()?[ordinal as usize % PAGE].get(),
+            None => *self.sparse.borrow().get(&index)?,
+        };
+        (bits & KIND == HERE).then_some((bits as u32, (bits >> 32) as u32 & HIGH))
+    }
+
     pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
         match ordinal {
             Some(ordinal) => {
@@ -155,10 +165,27 @@ impl Switches {
 }
 
 impl Pe {
+    /// What is known of an object's place.
+    pub(crate) fn place_of(&self, collection: &Collection, index: u128) -> Place {
+        match self.named_slot(collection, index) {
+            Some((slot, generation)) => Place::Here { slot, generation },
+            None => collection.place(index),
+        }
+    }
+
+    /// The slot of a singleton that was named after it, while it is there.
+    #[inline(always)]
+    pub(crate) fn named_slot(&self, collection: &Collection, index: u128) -> Option<(u32, u32)> {
+        if !collection.id.is_singles() || single_home(index) != self.id {
+            return None;
+        }
+        slot_of(index).filter(|(slot, generation)| self.slots.get(*slot, *generation).is_some())
+    }
+
     /// Somebody found an object at another place than this PE had sent to.
     pub(crate) fn on_moved(&self, id: ObjId, pe: PeId, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
-        let (new, old_way) = match collection.place(id.index) {
+        let (new, old_way) = match self.place_of(collection, id.index) {
             Place::Unknown => (true, collection.home(id.index)),
             Place::At { moves: known, pe: old } => (moves > known && old != pe, old),
             Place::Here { .. } | Place::Switching | Place::Gone { .. } => return,
@@ -200,7 +227,10 @@ impl Pe {
 
     /// A place is known: what waited for that goes on.
     fn switch(&self, collection: &Collection, index: u128, place: Place) {
-        collection.set_place(index, place);
+        // Of a singleton in the slot that it is named after, the name tells the place.
+        if self.named_slot(collection, index).is_none() {
+            collection.set_place(index, place);
+        }
         for envelope in collection.switches.end(index) {
             sometimes("a message waited for a marker");
             self.dispatch(collection, envelope);
@@ -209,7 +239,7 @@ impl Pe {
 
     /// An object is on its way to this PE and will be taken in behind what is queued.
     pub(crate) fn expect_object(&self, collection: &Collection, index: u128) {
-        if !matches!(collection.place(index), Place::Here { .. }) {
+        if !matches!(self.place_of(collection, index), Place::Here { .. }) {
             collection.set_place(index, Place::Switching);
             collection.switches.expect(index);
         }
@@ -244,7 +274,7 @@ impl Pe {
     pub(crate) fn on_gone(&self, id: ObjId, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         debug_assert!(
-            !matches!(collection.place(id.index), Place::Here { .. }),
+            !matches!(self.place_of(collection, id.index), Place::Here { .. }),
             "only one of a name lives at a time"
         );
         self.switch(collection, id.index, Place::Gone { moves });

@@ -30,7 +30,8 @@ pub(crate) struct Moving {
     chare: &'static ChareType,
 }
 
-// SAFETY: a chare is `Send` (a bound of `Chare`), and nobody else has a pointer to one that moves.
+// SAFETY: a chare is `Send` (`ChareType::of` has the proof), its flows are too (a bound of `Chare::Flows`), and nobody
+// else has a pointer to an object that moves.
 unsafe impl Send for Moving {}
 
 impl Moving {
@@ -206,7 +207,7 @@ impl Pe {
         };
         // SAFETY: just made.
         unsafe { new.as_ref() }.take_over(object);
-        self.slots.replace(object.slot.get(), new);
+        self.slots.put(object.slot.get(), new);
         // SAFETY: allocated as this type; the slot has the new one, so nothing finds the old one any more.
         unsafe { (collection.chare.free)(old) };
         // SAFETY: as for `tell_restored`; flags that the hook sets wait for the next entry.

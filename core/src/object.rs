@@ -31,8 +31,7 @@ pub(crate) struct Head {
     pub(crate) moves: Cell<u32>,
     /// Messages received in this balancing period.
     pub(crate) messages: Cell<u32>,
-    /// Ticks of the PE's clock spent in its entries in this balancing period, as metered: an estimate may be
-    /// corrected downwards.
+    /// Ticks of the PE's clock spent in its entries in this balancing period, as metered.
     pub(crate) load: Cell<i64>,
     /// What few objects need.
     extras: Cell<Option<Box<Extras>>>,
@@ -48,13 +47,15 @@ pub(crate) mod flag {
     pub(crate) const MIGRATE: u32 = 4;
     /// Waits for broadcasts that its former PE forwards; does not move until it has them.
     pub(crate) const CATCHING_UP: u32 = 16;
+    /// Its entries are long enough to time every one.
+    pub(crate) const LONG: u32 = 32;
     /// Anything of the above that has to be looked at after an entry.
     pub(crate) const AFTER: u32 = DESTROY | MIGRATE;
     /// From this bit on: the generation of one inserted late that has not contributed yet
     /// ([`Birth::generation`](crate::message::envelope::Birth)), else zero.
     pub(crate) const GENERATION: u32 = 8;
     /// What stays with the object when it moves.
-    pub(crate) const TRAVELS: u32 = LIVE | u32::MAX << GENERATION;
+    pub(crate) const TRAVELS: u32 = LIVE | LONG | u32::MAX << GENERATION;
 }
 
 /// What few objects need beside the [`Head`]; allocated on first use.
@@ -129,11 +130,14 @@ impl Head {
         ObjId { collection: self.collection().id, index: self.index() }
     }
 
-    /// A message was run, and took so many ticks.
     #[inline(always)]
+    pub(crate) fn count_message(&self) {
+        self.messages.set(self.messages.get().wrapping_add(1));
+    }
+
+    /// Adds to its load.
     pub(crate) fn charge(&self, ticks: i64) {
         self.load.set(self.load.get() + ticks);
-        self.messages.set(self.messages.get().wrapping_add(1));
     }
 
     pub(crate) fn has(&self, flags: u32) -> bool {

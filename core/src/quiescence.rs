@@ -223,6 +223,10 @@ impl Pe {
         for collection in self.collections.iter() {
             waits.extend(self.waits_of_collection(collection));
         }
+        for (of, count, all) in self.sections.waiting() {
+            let name = self.collections.get(of).map_or_else(String::new, |of| (of.chare.name)());
+            waits.push(format!("a reduction over a section of `{name}` has {count} of {all} contributions"));
+        }
         match self.unknown_count() {
             0 => {}
             kept => waits

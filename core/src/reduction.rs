@@ -126,6 +126,10 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
+    pub(crate) fn contributions(&self) -> u64 {
+        self.tally.contributions()
+    }
+
     /// Who gets the result.
     pub(crate) fn send_to(&mut self, to: Route) {
         self.to = Some(to);
@@ -459,7 +463,7 @@ impl Pe {
     }
 
     /// The result goes where it is wanted.
-    fn finish(&self, collection: &Collection, pending: Pending) {
+    pub(crate) fn finish(&self, collection: &Collection, pending: Pending) {
         match (pending.value.map(AnyPartial::finish), pending.to) {
             // Everybody went, and nobody contributed.
             (_, None) => {}

@@ -8,7 +8,7 @@ use super::Collection;
 use super::description::{Description, Fill};
 use crate::chare::Kind;
 use crate::entry::{Args, InitInfo};
-use crate::ids::{CollectionId, ObjId, PeId, single_index};
+use crate::ids::{CollectionId, ObjId, PeId, single_home, single_index, slot_index, slot_of};
 use crate::location::Place;
 use crate::map::Map;
 use crate::message::cell::{ArgsCell, Words};
@@ -162,7 +162,7 @@ impl Pe {
         words: &mut Words,
         birth: Option<Birth>,
     ) {
-        if let Place::Here { .. } = collection.place(index) {
+        if let Place::Here { .. } = self.place_of(collection, index) {
             // SAFETY: the words hold the arguments of this `#[init]`.
             unsafe { (init.args.drop)(words) };
             let who = collection.label(index);
@@ -195,7 +195,7 @@ impl Pe {
     pub(crate) fn install(&self, collection: &Collection, head: NonNull<Head>) {
         // SAFETY: the caller's object, new here.
         let object = unsafe { head.as_ref() };
-        let (slot, generation) = self.slots.insert(head);
+        let (slot, generation) = self.slot_for(collection, object.index(), head);
         object.slot.set(slot);
         collection.count_member(1);
         let index = object.index();
@@ -206,6 +206,18 @@ impl Pe {
                 home,
                 PeMessage::Moved { id: collection.object(index), pe: self.id, moves: object.moves.get() },
             );
+        }
+    }
+
+    /// The slot kept for a singleton named after it; any other for an object of another name, or one that comes back.
+    fn slot_for(&self, collection: &Collection, index: u128, head: NonNull<Head>) -> (u32, u32) {
+        let kept = slot_of(index).filter(|_| collection.id.is_singles() && single_home(index) == self.id);
+        match kept.filter(|(slot, generation)| self.slots.is_kept(*slot, *generation)) {
+            Some((slot, generation)) => {
+                self.slots.put(slot, head);
+                (slot, generation)
+            }
+            None => self.slots.insert(head),
         }
     }
 
@@ -230,7 +242,7 @@ impl Pe {
         if collection.home(to.index) != self.id {
             return self.create(collection, envelope);
         }
-        let moves = match collection.place(to.index) {
+        let moves = match self.place_of(collection, to.index) {
             Place::Here { .. } | Place::Unknown => 0,
             Place::Gone { moves } => moves,
             Place::At { .. } | Place::Switching => {
@@ -243,7 +255,9 @@ impl Pe {
             birth.moves = moves;
             birth.on
         });
-        match on.filter(|on| *on != self.id && !matches!(collection.place(to.index), Place::Here { .. })) {
+        match on
+            .filter(|on| *on != self.id && !matches!(self.place_of(collection, to.index), Place::Here { .. }))
+        {
             None => self.create(collection, envelope),
             Some(on) => {
                 self.transmit(on, envelope);
@@ -306,9 +320,15 @@ impl Pe {
         extra: Option<Box<Extra>>,
     ) -> ObjId {
         let pe = pe.unwrap_or_else(|| self.next_place());
-        let serial = self.names().singles.get() + 1;
-        self.names().singles.set(serial);
-        let to = ObjId { collection, index: single_index(pe, self.id, serial) };
+        let index = if pe == self.id {
+            let (slot, generation) = self.slots.reserve();
+            slot_index(pe, slot, generation)
+        } else {
+            let serial = self.names().singles.get() + 1;
+            self.names().singles.set(serial);
+            single_index(pe, self.id, serial)
+        };
+        let to = ObjId { collection, index };
         self.send_create(to, pe, init, args, extra);
         to
     }

@@ -13,7 +13,6 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use talisman_lb::load::Meter;
 
 use crate::broadcast::Casts;
 use crate::chare::Kind;
@@ -55,12 +54,7 @@ pub(crate) struct Collection {
     /// At the creator: what the trees end in.
     pub(crate) root: Option<RefCell<Root>>,
     pub(crate) insertion: Insertion,
-    /// What its entries cost on this PE.
-    pub(crate) meter: RefCell<Meter>,
 }
-
-/// Entries that take longer than about a microsecond, in ticks of a 2 to 4 GHz counter, are timed at every call.
-const METER_LIMIT: u64 = 2_500;
 
 /// Counts that tell when the first elements of a sparse array are all there.
 #[derive(Default)]
@@ -100,7 +94,6 @@ impl Collection {
             pending: RefCell::default(),
             root: is_root.then(|| RefCell::new(Root::new(of.elements))),
             insertion: Insertion::default(),
-            meter: RefCell::new(Meter::new(METER_LIMIT)),
         }
     }
 
@@ -109,10 +102,10 @@ impl Collection {
         self.places.get(index, self.ordinal(index))
     }
 
-    /// The same, where the caller knows the ordinal.
+    /// The slot and generation of an element on this PE; the caller knows the ordinal.
     #[inline(always)]
-    pub(crate) fn place_at(&self, index: u128, ordinal: Option<u64>) -> Place {
-        self.places.get(index, ordinal)
+    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> Option<(u32, u32)> {
+        self.places.here(index, ordinal)
     }
 
     pub(crate) fn set_place(&self, index: u128, place: Place) {

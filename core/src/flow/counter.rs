@@ -64,6 +64,9 @@ impl Pup for Counter {
 }
 
 /// An integer of at most 64 bits.
+#[diagnostic::on_unimplemented(
+    message = "a `for` loop that waits inside counts integers of at most 64 bits, not `{Self}`"
+)]
 pub trait Int: Copy + PartialOrd {
     /// Its bits, the sign extended.
     fn to_bits(self) -> u64;

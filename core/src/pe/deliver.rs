@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 
 use bytes::Bytes;
+use talisman_lb::load::Kind;
 
 use super::Pe;
 use super::send::is_counted;
@@ -36,7 +37,7 @@ impl Pe {
         if message.is_creation() {
             return self.enqueue_creation(collection, envelope);
         }
-        match collection.place(to.index) {
+        match self.place_of(collection, to.index) {
             Place::Here { slot, generation } => {
                 message.slot = slot;
                 message.generation = generation;
@@ -188,21 +189,38 @@ impl Pe {
         count(&self.stats.local, 1);
         // SAFETY: the object is live, and freed after its entry, not in it.
         let object = unsafe { head.as_ref() };
-        let meter = &object.collection().meter;
-        let start = meter.borrow_mut().begin(entry.number.into()).then(|| self.clock.ticks());
+        let start = self.is_timed(object).then(|| self.clock.ticks());
         self.running.set(Some(head));
         self.running_entry.set(Some(entry));
         // SAFETY: the object is live, of the entry's chare type (the collection's), and an object runs one entry at
         // a time; the words hold this entry's arguments.
         unsafe { (entry.invoke)(head, self, extra, words) };
         self.running.set(None);
-        let charge = match start {
-            None => meter.borrow().estimate(entry.number.into()),
-            Some(start) => meter.borrow_mut().end(entry.number.into(), self.clock.ticks() - start),
-        };
-        object.charge(charge);
+        object.count_message();
+        if let Some(start) = start {
+            self.charge(object, start);
+        }
         if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
+        }
+    }
+
+    /// Whether the entry that begins is to be timed.
+    #[inline(always)]
+    fn is_timed(&self, object: &Head) -> bool {
+        object.has(flag::LONG) || self.meter.borrow_mut().is_due()
+    }
+
+    /// An entry was timed from `start` until now.
+    #[inline(never)]
+    fn charge(&self, object: &Head, start: u64) {
+        let kind = if object.has(flag::LONG) { Kind::Long } else { Kind::Short };
+        let ticks = self.clock.ticks().saturating_sub(start);
+        let (charge, kind) = self.meter.borrow_mut().charge(kind, ticks);
+        object.charge(charge);
+        match kind {
+            Kind::Long => object.set(flag::LONG),
+            Kind::Short => object.clear(flag::LONG),
         }
     }
 
@@ -362,7 +380,7 @@ impl Pe {
 
     /// The object meant, if it is here.
     pub(crate) fn find_here(&self, id: ObjId) -> Option<NonNull<Head>> {
-        match self.collections.get(id.collection)?.place(id.index) {
+        match self.place_of(self.collections.get(id.collection)?, id.index) {
             Place::Here { slot, generation } => self.slots.get(slot, generation),
             _ => None,
         }

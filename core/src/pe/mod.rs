@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use talisman_lb::load::Meter;
 
 use crate::clock::Clock;
 use crate::collection::table::Collections;
@@ -33,6 +34,9 @@ use crate::section::Sections;
 use crate::stats::Stats;
 use slots::Slots;
 use timers::Timers;
+
+/// Objects whose entries take longer than about a microsecond, in ticks of a 2 to 4 GHz counter, have every call timed.
+const LONG_TICKS: u64 = 2_500;
 
 /// One processing element.
 pub(crate) struct Pe {
@@ -65,6 +69,7 @@ pub(crate) struct Pe {
     pub(crate) timers: Timers,
     pub(crate) detector: Detector,
     pub(crate) stats: Stats,
+    pub(crate) meter: RefCell<Meter>,
     /// Counts for names that this PE gives out.
     names: Names,
     /// The object whose entry runs.
@@ -107,6 +112,7 @@ impl Pe {
             timers: Timers::default(),
             detector: Detector::default(),
             stats: Stats::default(),
+            meter: RefCell::new(Meter::new(LONG_TICKS)),
             names: Names::default(),
             running: Cell::new(None),
             repacks: node.config.repack,
@@ -192,6 +198,19 @@ thread_local! {
 pub(crate) fn current<R>(f: impl FnOnce(&Pe) -> R) -> R {
     match try_current(f) {
         Some(result) => result,
+        None => outside(),
+    }
+}
+
+/// The same for the message path, by reference: a closure would pass the arguments of a message through memory.
+///
+/// # Safety
+/// The reference is not used after the caller returns to the runtime.
+#[inline(always)]
+pub(crate) unsafe fn current_ref<'a>() -> &'a Pe {
+    // SAFETY: `Here` sets the pointer for as long as it borrows the PE, and resets it.
+    match CURRENT.with(|current| unsafe { current.get().as_ref() }) {
+        Some(pe) => pe,
         None => outside(),
     }
 }

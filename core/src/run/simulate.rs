@@ -137,8 +137,15 @@ impl Cluster {
         let pe = &self.pes[id as usize];
         {
             let _here = Here::enter(pe);
-            // A map of the program's own may panic.
-            caught(pe, || accept(pe, parcel));
+            caught(pe, || match parcel {
+                Parcel::Message(envelope) => pe.accept(envelope),
+                Parcel::Frame(bytes) => match wire::unpack(pe, &bytes) {
+                    Ok(envelope) => pe.accept(envelope),
+                    Err(error) => {
+                        pe.node.job.end(1, Some(format!("a message to PE {id} cannot be read: {error}")))
+                    }
+                },
+            });
         }
         self.trace.note(event.at, 1, id, event.serial);
         self.collect(id);
@@ -189,18 +196,6 @@ impl Cluster {
         }
         let totals = self.pes.iter().map(|pe| pe.stats.totals()).collect();
         Done { wall, totals, trace: Some(self.trace.hash), events: self.trace.events }
-    }
-}
-
-fn accept(pe: &Pe, parcel: Parcel) {
-    match parcel {
-        Parcel::Message(envelope) => pe.accept(envelope),
-        Parcel::Frame(bytes) => match wire::unpack(pe, &bytes) {
-            Ok(envelope) => pe.accept(envelope),
-            Err(error) => {
-                pe.node.job.end(1, Some(format!("a message to PE {} cannot be read: {error}", pe.id)));
-            }
-        },
     }
 }
 

@@ -1,0 +1,286 @@
+//! What a message between two PEs of one process costs, against a raw hand-over; and what PEs cost each other when there
+//! are more of them than cores.
+//!
+//! `cargo bench --bench between_pes`. The limit of a hop is two threads that poll and write each other's flag, and these
+//! threads are the PEs themselves, inside an entry: so both sides of a ratio run on the same two cores. The ideal of
+//! the crowded stencil is its work divided by the cores, with the cores' speed taken from running all of them at once.
+
+mod common;
+
+use common::{Budget, Row, row};
+
+const HOP_8: &str = "ping-pong, one way, 8 bytes";
+const HOP_24: &str = "ping-pong, one way, 24 bytes";
+const STREAM: &str = "stream, per message of 16 bytes | one hand-over";
+const GRAIN_100: &str = "stencil, 8 PEs on 2 cores, 100 µs grain, µs per step | ideal";
+const GRAIN_10: &str = "stencil, 8 PEs on 2 cores, 10 µs grain, µs per step | ideal";
+
+fn main() {
+    if common::wanted("hops") {
+        hops::measure();
+    }
+    if common::wanted("crowd") {
+        crowd::measure();
+    }
+    let charm = |row, ns| Row { charm: Some(ns), ..row };
+    common::table(
+        "A message between two PEs",
+        "ns",
+        &[
+            charm(row(HOP_8, Budget::Times(1.3)), 650.0),
+            charm(row(HOP_24, Budget::Times(1.3)), 650.0),
+            row(STREAM, Budget::Open),
+        ],
+    );
+    common::table(
+        "More PEs than cores",
+        "µs",
+        &[row(GRAIN_100, Budget::Times(1.2)), row(GRAIN_10, Budget::Open)],
+    );
+}
+
+/// Two PEs.
+mod hops {
+    use std::hint::spin_loop;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use talisman::prelude::*;
+
+    use crate::common::{nanos, on_pes, sample};
+
+    const ROUNDS: usize = 41;
+    const TRIPS: u64 = 5_000;
+    const MESSAGES: u64 = 100_000;
+
+    pub fn measure() {
+        on_pes::<__Main>(2, ());
+    }
+
+    /// Two lines, so that two flags never share one.
+    #[repr(align(128))]
+    struct Flag(AtomicU64);
+
+    static FLAGS: [Flag; 2] = [const { Flag(AtomicU64::new(0)) }; 2];
+
+    impl Flag {
+        fn wait_for(&self, value: u64) {
+            while self.0.load(Ordering::Acquire) != value {
+                spin_loop();
+            }
+        }
+    }
+
+    /// One of two, each on a PE of its own.
+    #[derive(Pup)]
+    struct Player {
+        seen: u64,
+    }
+
+    #[chare(group)]
+    impl Player {
+        #[init]
+        fn new() -> Self {
+            Player { seen: 0 }
+        }
+
+        #[entry]
+        fn ball(&mut self, cx: &mut Cx<Self>, left: u64) {
+            match left {
+                0 => cx.group().on(0).finished(),
+                _ => cx.group().on(1 - cx.pe()).ball(left - 1),
+            }
+        }
+
+        #[entry]
+        fn heavy_ball(&mut self, cx: &mut Cx<Self>, left: u64, a: u64, b: u64) {
+            self.seen = self.seen.wrapping_add(a);
+            match left {
+                0 => cx.group().on(0).finished(),
+                _ => cx.group().on(1 - cx.pe()).heavy_ball(left - 1, b, a),
+            }
+        }
+
+        #[entry]
+        fn finished();
+
+        #[entry]
+        async fn play(&mut self, cx: &mut Cx<Self>, trips: u64) -> f64 {
+            let start: u64 = nanos();
+            cx.group().on(1).ball(2 * trips);
+            cx.when(Self::finished).await;
+            (nanos() - start) as f64 / (2 * trips) as f64
+        }
+
+        #[entry]
+        async fn play_heavy(&mut self, cx: &mut Cx<Self>, trips: u64) -> f64 {
+            let start: u64 = nanos();
+            cx.group().on(1).heavy_ball(2 * trips, 1, 2);
+            cx.when(Self::finished).await;
+            (nanos() - start) as f64 / (2 * trips) as f64
+        }
+
+        /// The limit: hands a flag over and over. Both PEs are in this entry at once.
+        #[entry]
+        fn echo(&mut self, first: u64, trips: u64) {
+            for trip in first..first + trips {
+                FLAGS[0].wait_for(trip);
+                FLAGS[1].0.store(trip, Ordering::Release);
+            }
+        }
+
+        #[entry]
+        fn raw(&mut self, cx: &mut Cx<Self>, first: u64, trips: u64) -> f64 {
+            cx.group().on(1).echo(first, trips);
+            let hand_over = |trip| {
+                FLAGS[0].0.store(trip, Ordering::Release);
+                FLAGS[1].wait_for(trip);
+            };
+            hand_over(first); // Both are there now.
+            let start = nanos();
+            (first + 1..first + trips).for_each(hand_over);
+            (nanos() - start) as f64 / (2 * (trips - 1)) as f64
+        }
+
+        #[entry]
+        fn drop(&mut self, cx: &mut Cx<Self>, number: u64, last: u64) {
+            self.seen = self.seen.wrapping_add(number);
+            if number == last {
+                cx.group().on(0).finished();
+            }
+        }
+
+        /// Sends as fast as it can, a batch at a time so that the scheduler has its turn.
+        #[entry]
+        fn pour(&mut self, cx: &mut Cx<Self>, from: u64, last: u64) {
+            let to = last.min(from + 63);
+            (from..=to).for_each(|number| cx.group().on(1).drop(number, last));
+            if to < last {
+                cx.group().on(0).pour(to + 1, last);
+            }
+        }
+
+        #[entry]
+        async fn stream(&mut self, cx: &mut Cx<Self>, messages: u64) -> f64 {
+            let start: u64 = nanos();
+            cx.group().on(0).pour(1, messages);
+            cx.when(Self::finished).await;
+            (nanos() - start) as f64 / messages as f64
+        }
+    }
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx) {
+        let players: Group<Player> = Player::group().new();
+        for round in 0..ROUNDS {
+            let first: u64 = 1 + 2 * round as u64 * TRIPS;
+            let light: f64 = players.on(0).play(TRIPS).await;
+            let raw: f64 = players.on(0).raw(first, TRIPS).await;
+            sample(super::HOP_8, light, raw);
+            let heavy: f64 = players.on(0).play_heavy(TRIPS).await;
+            let raw: f64 = players.on(0).raw(first + TRIPS, TRIPS).await;
+            sample(super::HOP_24, heavy, raw);
+            let stream: f64 = players.on(0).stream(MESSAGES).await;
+            sample(super::STREAM, stream, raw);
+        }
+        cx.exit();
+    }
+}
+
+/// Eight PEs on the cores that there are.
+mod crowd {
+    use std::hint::black_box;
+    use std::thread;
+
+    use talisman::prelude::*;
+
+    use super::{GRAIN_10, GRAIN_100};
+    use crate::common::{nanos, ns_each, on_pes, result, sample};
+
+    const PES: u32 = 8;
+    const ROUNDS: usize = 11;
+
+    pub fn measure() {
+        let speed = (0..5).map(|_| cores_at_once(1_000_000)).fold(f64::INFINITY, f64::min);
+        for _ in 0..ROUNDS {
+            for (what, grain_us, steps) in [(GRAIN_100, 100, 100), (GRAIN_10, 10, 400)] {
+                let grain = (f64::from(grain_us) * 1000.0 / speed) as u64;
+                let outcome = on_pes::<__Main>(PES, (Options { grain, steps },));
+                sample(what, result(&outcome, "us per step"), ideal_us(grain, steps));
+            }
+        }
+    }
+
+    /// Microseconds per step if the cores did nothing but the work of all cells.
+    fn ideal_us(grain: u64, steps: u32) -> f64 {
+        let all = (0..steps).flat_map(|step| (0..PES).map(move |pe| share(grain, pe, step)));
+        let each = all.sum::<u64>() / cores();
+        cores_at_once(each) * each as f64 / 1000.0 / f64::from(steps)
+    }
+
+    /// Half to one and a half grains, so that neighbours do not go in step.
+    fn share(grain: u64, pe: u32, step: u32) -> u64 {
+        let thousandths = 500 + (pe.wrapping_mul(2_654_435_761) ^ step.wrapping_mul(40_503)) % 1000;
+        grain * u64::from(thousandths) / 1000
+    }
+
+    fn cores() -> u64 {
+        thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
+    }
+
+    /// Nanoseconds per unit of work when every core works at once, as they do in the stencil.
+    fn cores_at_once(units: u64) -> f64 {
+        let all: Vec<_> =
+            (0..cores()).map(|_| thread::spawn(move || ns_each(units, || work(units)))).collect();
+        let all: Vec<f64> = all.into_iter().map(|one| one.join().expect("it only computes")).collect();
+        all.iter().sum::<f64>() / all.len() as f64
+    }
+
+    /// A chain of dependent operations: as long as its count says, on any core.
+    fn work(units: u64) {
+        black_box((0..units).fold(1.0f64, |x, _| x * 1.000_000_1 + 1e-9));
+    }
+
+    /// One cell of a ring: works, tells both neighbours, waits for both.
+    #[derive(Pup)]
+    struct Cell {
+        grain: u64,
+    }
+
+    #[chare(group)]
+    impl Cell {
+        #[init]
+        fn new(grain: u64) -> Self {
+            Cell { grain }
+        }
+
+        #[entry]
+        fn edge(step: u32);
+
+        #[entry]
+        async fn run(&mut self, cx: &mut Cx<Self>, steps: u32) -> u64 {
+            for step in 0..steps {
+                work(share(self.grain, cx.pe(), step));
+                cx.group().on((cx.pe() + 1) % PES).edge(step);
+                cx.group().on((cx.pe() + PES - 1) % PES).edge(step);
+                cx.when(Self::edge, step).await;
+                cx.when(Self::edge, step).await;
+            }
+            nanos()
+        }
+    }
+
+    #[derive(clap::Parser, Pup)]
+    struct Options {
+        grain: u64,
+        steps: u32,
+    }
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx, options: Options) {
+        let cells: Group<Cell> = Cell::group().new(options.grain);
+        let _warm: u64 = cells.run(2).reduce(Max).await;
+        let start: u64 = nanos();
+        let end: u64 = cells.run(options.steps).reduce(Max).await;
+        cx.result("us per step", (end - start) as f64 / 1000.0 / options.steps as f64);
+    }
+}
