@@ -148,6 +148,8 @@ impl Pe {
     pub(crate) fn on_moved(&self, id: ObjId, pe: PeId, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let (new, old_way) = match collection.place(id.index) {
+            // Word of the time before its last end.
+            Place::Unknown if collection.past_moves(id.index).is_some_and(|past| moves <= past) => return,
             Place::Unknown => (true, collection.home(id.index)),
             Place::At { moves: known, pe: old } => (moves > known && old != pe, old),
             Place::Here { .. } | Place::Switching => return,
@@ -159,10 +161,7 @@ impl Pe {
         if old_way == self.id {
             // This is the home of an object that was made elsewhere: what came for it has waited here.
             collection.set_place(id.index, Place::At { pe, moves });
-            collection
-                .take_awaiting(id.index)
-                .into_iter()
-                .for_each(|envelope| self.dispatch(collection, envelope));
+            self.release_awaiting(collection, id.index);
             return;
         }
         collection.set_place(id.index, Place::Switching);
@@ -216,10 +215,10 @@ impl Pe {
     pub(crate) fn settle(&self, collection: &Collection, index: u128, slot: u32, generation: u32) {
         collection.set_place(index, Place::Here { slot, generation });
         let switch = collection.switches.0.borrow_mut().remove(&index);
-        let held = switch.map(|switch| switch.held).unwrap_or_default();
-        for envelope in held.into_iter().chain(collection.take_awaiting(index)) {
-            self.dispatch(collection, envelope);
+        if let Some(switch) = switch {
+            self.release(collection, switch);
         }
+        self.release_awaiting(collection, index);
     }
 
     /// An object found here was sent to by another PE's knowledge: that PE learns better.

@@ -170,12 +170,13 @@ impl Pe {
             return self.node.job.end(1, Some(format!("{who} is inserted, but it exists already")));
         }
         assert_eq!(init.chare, collection.key, "an `#[init]` of the collection's chare type");
-        let birth = birth.unwrap_or(Birth { reduction: 0, newborn: false, counted: false });
+        let birth = birth.unwrap_or_default();
         let newborn = if birth.newborn { flag::NEWBORN } else { 0 };
         let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), newborn));
         // SAFETY: just allocated; freed by this PE only, in `remove_element`.
         let object = unsafe { head.as_ref() };
         object.reduction.set(birth.reduction);
+        object.moves.set(birth.moves.unwrap_or(0));
         object.broadcasts.set(collection.casts.passed());
         self.install(collection, head);
         if birth.counted {
@@ -217,7 +218,11 @@ impl Pe {
         let Some(collection) = self.collections.get(to.collection) else {
             return self.keep_for_unknown(to.collection, envelope);
         };
-        let birth = message.extra.take().and_then(|extra| extra.birth);
+        let birth = message.extra.as_ref().and_then(|extra| extra.birth);
+        if let Some(birth) = birth.filter(|birth| birth.moves.is_none()) {
+            return self.admit(collection, envelope, birth);
+        }
+        message.extra = None;
         match (message.body, message.take_object_message().map(|packed| *packed)) {
             (Body::Create(init), _) => {
                 message.body = Body::Empty;
@@ -231,6 +236,34 @@ impl Pe {
             }
             _ => self.discard(envelope),
         }
+    }
+
+    /// At the home: elements of one index live one after another, whoever inserts them and wherever they are.
+    fn admit(&self, collection: &Collection, mut envelope: NonNull<Envelope>, birth: Birth) {
+        // SAFETY: the queue gave the envelope away.
+        let message = unsafe { envelope.as_mut() };
+        let index = message.to().index;
+        let place = collection.place(index);
+        if matches!(place, Place::At { .. } | Place::Switching) {
+            sometimes("an element was inserted before its home knew of the end of the last");
+            return collection.await_element(index, envelope);
+        }
+        let moves = collection.past_moves(index).map_or(0, |past| past + 1);
+        let birth = Birth { moves: Some(moves), ..birth };
+        message.extra = Some(Box::new(Extra { birth: Some(birth), ..Extra::default() }));
+        match birth.on.filter(|pe| *pe != self.id && place == Place::Unknown) {
+            None => self.run_create(envelope),
+            Some(pe) => {
+                collection.set_place(index, Place::At { pe, moves });
+                self.transmit(pe, envelope);
+                self.release_awaiting(collection, index);
+            }
+        }
+    }
+
+    /// What waited for an element, or for the end of the one before, goes on.
+    pub(crate) fn release_awaiting(&self, collection: &Collection, index: u128) {
+        collection.take_awaiting(index).into_iter().for_each(|envelope| self.resume(collection, envelope));
     }
 
     fn make_packed(
@@ -308,9 +341,8 @@ impl Pe {
         match self.collections.get(to.collection) {
             Some(collection) => match self.birth_here(collection) {
                 Some(birth) => {
-                    let pe = pe.unwrap_or_else(|| collection.home(to.index));
-                    let extra = Extra { birth: Some(birth), ..Extra::default() };
-                    self.send_create(to, pe, init, args, Some(Box::new(extra)));
+                    let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
+                    self.send_create(to, collection.home(to.index), init, args, Some(Box::new(extra)));
                 }
                 None => self.insert_by_root(to, pe, init, args, collection.root_pe()),
             },
@@ -334,13 +366,13 @@ impl Pe {
     fn birth_here(&self, collection: &Collection) -> Option<Birth> {
         if let Some(parent) = self.running().filter(|head| head.collection().id == collection.id) {
             parent.extras(|extras| extras.born += 1);
-            return Some(Birth { reduction: parent.reduction.get(), newborn: true, counted: false });
+            return Some(Birth { reduction: parent.reduction.get(), newborn: true, ..Birth::default() });
         }
         if collection.insertion.closed.get() {
             return None;
         }
         collection.insertion.sent.set(collection.insertion.sent.get() + 1);
-        Some(Birth { reduction: 0, newborn: false, counted: true })
+        Some(Birth { counted: true, ..Birth::default() })
     }
 
     /// An insertion from outside, at the root; or one that waited for its collection to be known here.
@@ -349,15 +381,16 @@ impl Pe {
         let birth = match (self.birth_here(collection), &collection.root) {
             (Some(birth), _) => birth,
             (None, Some(root)) => {
-                Birth { reduction: root.borrow_mut().admit(), newborn: true, counted: false }
+                Birth { reduction: root.borrow_mut().admit(), newborn: true, ..Birth::default() }
             }
             (None, None) => return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args }),
         };
-        let pe = pe.unwrap_or_else(|| collection.home(to.index));
+        let home = collection.home(to.index);
+        let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
         let mut envelope = self.object_message(to, ObjectMessage::Create { init, args });
         // SAFETY: just made.
-        unsafe { envelope.as_mut() }.extra = Some(Box::new(Extra { birth: Some(birth), ..Extra::default() }));
-        if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
+        unsafe { envelope.as_mut() }.extra = Some(Box::new(extra));
+        if home == self.id { self.enqueue(envelope) } else { self.transmit(home, envelope) }
     }
 
     /// Removes an object after its last entry.
@@ -372,17 +405,20 @@ impl Pe {
         collection.set_place(index, Place::Unknown);
         let home = collection.home(index);
         if home != self.id {
-            self.tell(home, PeMessage::Gone { id: collection.object(index) });
+            self.tell(home, PeMessage::Gone { id: collection.object(index), moves: object.moves.get() });
+        } else {
+            collection.bury(index, object.moves.get());
         }
         self.free_object(head);
     }
 
     /// At the home: an element is gone.
-    pub(crate) fn on_gone(&self, id: ObjId) {
-        if let Some(collection) = self.collections.get(id.collection)
-            && let Place::At { .. } | Place::Switching = collection.place(id.index)
-        {
+    pub(crate) fn on_gone(&self, id: ObjId, moves: u32) {
+        let Some(collection) = self.collections.get(id.collection) else { return };
+        collection.bury(id.index, moves);
+        if let Place::At { .. } | Place::Switching = collection.place(id.index) {
             self.forget_place(collection, id.index);
+            self.release_awaiting(collection, id.index);
         }
     }
 

@@ -46,6 +46,8 @@ pub(crate) struct Collection {
     roster: RefCell<Option<Rc<[u32]>>>,
     /// At the home: messages for elements that do not exist yet.
     awaiting: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    /// At the home: moves of elements that are gone. Word of these moves may still come, and is old.
+    graves: RefCell<HashMap<u128, u32, FxBuildHasher>>,
     pub(crate) casts: Casts,
     /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
     pub(crate) pending: RefCell<BTreeMap<ReductionKey, Pending>>,
@@ -87,6 +89,7 @@ impl Collection {
             members: Cell::new(0),
             roster: RefCell::default(),
             awaiting: RefCell::default(),
+            graves: RefCell::default(),
             casts: Casts::default(),
             pending: RefCell::default(),
             root: is_root.then(|| RefCell::new(Root::new(of.elements))),
@@ -179,6 +182,18 @@ impl Collection {
             return Vec::new();
         }
         self.awaiting.borrow_mut().remove(&index).unwrap_or_default()
+    }
+
+    /// At the home: an element went after so many moves. One that never moved left no word anywhere.
+    pub(crate) fn bury(&self, index: u128, moves: u32) {
+        if moves > 0 && !self.id.is_singles() {
+            self.graves.borrow_mut().insert(index, moves);
+        }
+    }
+
+    /// At the home: the moves of the elements of this index that are gone.
+    pub(crate) fn past_moves(&self, index: u128) -> Option<u32> {
+        self.graves.borrow().get(&index).copied()
     }
 
     /// Elements that never came, and how many messages waited for each.

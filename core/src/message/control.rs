@@ -77,8 +77,8 @@ pub(crate) enum PeMessage {
     Moved { id: ObjId, pe: PeId, moves: u32 },
     /// The answer to a marker.
     Found { id: ObjId, pe: PeId, moves: u32 },
-    /// To the home: the element is gone.
-    Gone { id: ObjId },
+    /// To the home: the element is gone, after so many moves.
+    Gone { id: ObjId, moves: u32 },
     /// A read-only value, down the tree of its creator.
     Share { id: u64, value: Bytes },
     /// To the other PEs of a node: it has this read-only value now.
@@ -110,7 +110,7 @@ impl PeMessage {
             | PeMessage::Arrived { id, .. }
             | PeMessage::Moved { id, .. }
             | PeMessage::Found { id, .. }
-            | PeMessage::Gone { id } => Some(id.collection),
+            | PeMessage::Gone { id, .. } => Some(id.collection),
             PeMessage::NewCollection(_)
             | PeMessage::Adopt(_)
             | PeMessage::Share { .. }

@@ -61,7 +61,7 @@ pub(crate) struct Extra {
 }
 
 /// How an element comes into its collection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, crate::pup::Pup)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, crate::pup::Pup)]
 pub(crate) struct Birth {
     /// The first reduction it takes part in.
     pub(crate) reduction: u32,
@@ -69,6 +69,10 @@ pub(crate) struct Birth {
     pub(crate) newborn: bool,
     /// Counted by `done_inserting`.
     pub(crate) counted: bool,
+    /// Where the program wants it, if not at its home.
+    pub(crate) on: Option<PeId>,
+    /// Where it begins to count its moves: beyond those of the element before it of the same index. Its home says.
+    pub(crate) moves: Option<u32>,
 }
 
 impl Envelope {

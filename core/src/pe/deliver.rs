@@ -364,7 +364,7 @@ impl Pe {
             PeMessage::Arrived { id, broadcasts } => self.on_arrived(id, broadcasts),
             PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
             PeMessage::Found { id, pe, moves } => self.on_found(id, pe, moves),
-            PeMessage::Gone { id } => self.on_gone(id),
+            PeMessage::Gone { id, moves } => self.on_gone(id, moves),
             PeMessage::Share { id, value } => self.on_share(id, value),
             PeMessage::Shared { id } => self.on_shared(id),
             PeMessage::Quiescence(wave) => self.on_wave(from, wave),
