@@ -249,9 +249,8 @@ impl Pe {
             ));
         }
         if let Some(root) = &collection.root {
-            let root = root.borrow();
-            for (_, count) in root.waiting().filter(|(_, count)| *count > 0) {
-                waits.push(match root.elements() {
+            for (count, all) in root.borrow().waiting().filter(|(count, _)| *count > 0) {
+                waits.push(match all {
                     Some(all) => format!("a reduction over `{name}` has {count} of {all} contributions"),
                     None => format!(
                         "a reduction over `{name}` has {count} contributions, and waits for `done_inserting()`"

@@ -18,6 +18,7 @@ use crate::pe::Pe;
 use crate::pup::{Pup, Purpose, Unpacker};
 use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 use crate::route::{Collect, Route};
+use crate::sometimes::sometimes;
 use crate::tree;
 
 /// Which reduction of a collection.
@@ -178,17 +179,28 @@ impl Root {
         None
     }
 
+    /// Forgets that somebody went who would have received a broadcast, if nobody wants the answers to it.
+    fn forget_unwanted(&mut self, key: ReductionKey) {
+        let unwanted = |open: &Pending| open.to.is_none() && open.contributions() == 0 && open.tally.reports == 0;
+        if matches!(key, ReductionKey::Answers(_)) && self.open.get(&key).is_some_and(unwanted) {
+            self.open.remove(&key);
+        }
+    }
+
     fn take_answers(&mut self, key: ReductionKey, pes: u32) -> Option<Pending> {
         let tally = &self.open.get(&key)?.tally;
-        if tally.reports < pes || tally.contributions() < tally.expected {
+        if tally.reports < pes || tally.contributions() + tally.old_gone < tally.expected {
             return None;
         }
         self.open.remove(&key)
     }
 
-    /// Reductions that wait for somebody, for the report of a job that is stuck.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = (ReductionKey, u64)> + '_ {
-        self.open.iter().map(|(key, pending)| (*key, pending.tally.contributions()))
+    /// Reductions that wait for somebody, for the report of a job that is stuck: how many came, of how many.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (u64, Option<u64>)> + '_ {
+        self.open.iter().map(|(key, Pending { tally, .. })| match key {
+            ReductionKey::Answers(_) => (tally.contributions(), Some(tally.expected)),
+            _ => (tally.contributions(), self.alive),
+        })
     }
 }
 
@@ -220,8 +232,23 @@ impl Pe {
             return;
         }
         let key = ReductionKey::All(object.reduction.get());
+        self.report_unanswered(object);
         let tally = self.tally_of(object, false);
         self.contribution_made(collection, Contribution::count(collection.id, key, tally));
+    }
+
+    /// Broadcasts that still follow the object from its former PE, where it was counted as a receiver, find it gone.
+    fn report_unanswered(&self, object: &Head) {
+        if !object.has(flag::CATCHING_UP) {
+            return;
+        }
+        let collection = object.collection();
+        for number in object.broadcasts.get()..object.extras(|extras| extras.catch_up) {
+            sometimes("an element went before a broadcast that followed it");
+            let tally = Tally { old_gone: 1, ..Tally::default() };
+            let key = ReductionKey::Answers(number);
+            self.contribution_made(collection, Contribution::count(collection.id, key, tally));
+        }
     }
 
     fn tally_of(&self, object: &Head, contributes: bool) -> Tally {
@@ -413,6 +440,7 @@ impl Pe {
                 if let Err(error) = changed {
                     return self.reduction_failed(collection, &error);
                 }
+                root.borrow_mut().forget_unwanted(key);
                 self.complete(collection, key);
             }
         }
