@@ -1,12 +1,11 @@
 //! What a chare is. Nothing here is written by hand: `#[chare(…)]` on an impl block writes it.
 
-use std::marker::PhantomData;
-
 use crate::collection::create::{ArrayBuilder, GroupBuilder, SingleBuilder};
 use crate::cx::Cx;
 pub use crate::entry::{Args, Construct, Entry, EntryInfo, EntryOptions, InitInfo, Invoke};
 use crate::flow::Waiting;
 use crate::index::{ArrayIndex, Extent};
+pub use crate::moves::Moves;
 use crate::proxy::{Array, Proxy};
 pub use crate::proxy::{Create, SendTo};
 use crate::pup::{Packer, Pup, PupError, Unpacker};
@@ -159,22 +158,6 @@ pub trait SingleChare: Chare {}
     label = "needs `#[talisman::main]` on its impl block; any other chare is reached through a proxy you were given"
 )]
 pub trait MainChare: Chare {}
-
-/// Proof that values of type `C` may move between threads.
-///
-/// `Send` is not a supertrait of [`Chare`]: each of the many places that need the trait would then repeat the one
-/// complaint about a state that is not `Send`. Nobody has a [`ChareType`](crate::registry::ChareType), without which no
-/// object is made, but by such a proof.
-#[doc(hidden)]
-pub struct Moves<C>(PhantomData<fn() -> C>);
-
-impl<C: Send> Moves<C> {
-    /// The state of a chare moves between threads.
-    #[doc(hidden)]
-    pub const fn between_threads() -> Self {
-        Moves(PhantomData)
-    }
-}
 
 /// How a generated set of proxy methods holds its target.
 #[doc(hidden)]

@@ -100,10 +100,10 @@ impl Pe {
             return;
         }
         let (collection, id) = (object.collection(), object.id());
-        if !collection.id.is_singles() {
-            collection.casts.depart(id, object.broadcasts.get());
-        }
         object.moves.set(object.moves.get() + 1);
+        if !collection.id.is_singles() {
+            collection.casts.depart(object, to);
+        }
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
         collection.set_place(id.index, Place::At { pe: to, moves: object.moves.get() });
@@ -128,10 +128,9 @@ impl Pe {
             Luggage::Packed(bytes) => match self.unpack_object(collection, id.index, &bytes) {
                 Ok(head) => head,
                 Err(error) => {
-                    let (luggage, moves) = (Luggage::Packed(bytes), travel.moves);
-                    if self.keep_if_lacking(|| self.arrive_again(from, id, travel, luggage)) {
-                        self.expect_object(collection, id.index, moves);
-                    } else {
+                    let luggage = Luggage::Packed(bytes);
+                    collection.casts.expect(id.index, travel.moves);
+                    if !self.keep_if_lacking(|| self.arrive_again(from, id, travel, luggage)) {
                         self.unreadable(collection, "(migration)", &error.to_string());
                     }
                     return;
@@ -145,10 +144,13 @@ impl Pe {
         let passed = collection.casts.passed();
         if !collection.id.is_singles() {
             self.catch_up(collection, object);
-            self.tell(from, PeMessage::Arrived { id, broadcasts: passed });
+            self.tell(from, PeMessage::Arrived { id, moves: object.moves.get(), broadcasts: passed });
         }
+        let moves = object.moves.get();
+        let missed = collection.casts.take_expected(id.index, moves);
         self.install(collection, head);
         self.tell_restored(head);
+        missed.into_iter().for_each(|(number, cast)| self.on_missed(id, moves, number, cast));
     }
 
     fn arrive_again(&self, from: PeId, id: ObjId, travel: Travel, luggage: Luggage) -> NonNull<Envelope> {
@@ -205,7 +207,7 @@ impl Pe {
         };
         // SAFETY: just made.
         unsafe { new.as_ref() }.take_over(object);
-        self.slots.replace(object.slot.get(), new);
+        self.slots.put(object.slot.get(), new);
         // SAFETY: allocated as this type; the slot has the new one, so nothing finds the old one any more.
         unsafe { (collection.chare.free)(old) };
         // SAFETY: as for `tell_restored`; flags that the hook sets wait for the next entry.

@@ -45,16 +45,17 @@ pub(crate) mod flag {
     pub(crate) const DESTROY: u32 = 2;
     /// To be moved after the entry that runs.
     pub(crate) const MIGRATE: u32 = 4;
-    /// Inserted by an element of its own collection, and has not contributed yet.
-    pub(crate) const NEWBORN: u32 = 8;
     /// Waits for broadcasts that its former PE forwards; does not move until it has them.
     pub(crate) const CATCHING_UP: u32 = 16;
     /// Its entries are long enough to time every one.
     pub(crate) const LONG: u32 = 32;
     /// Anything of the above that has to be looked at after an entry.
     pub(crate) const AFTER: u32 = DESTROY | MIGRATE;
+    /// From this bit on: the generation of one inserted late that has not contributed yet
+    /// ([`Birth::generation`](crate::message::envelope::Birth)), else zero.
+    pub(crate) const GENERATION: u32 = 8;
     /// What stays with the object when it moves.
-    pub(crate) const TRAVELS: u32 = LIVE | NEWBORN | LONG;
+    pub(crate) const TRAVELS: u32 = LIVE | LONG | u32::MAX << GENERATION;
 }
 
 /// What few objects need beside the [`Head`]; allocated on first use.
@@ -145,6 +146,11 @@ impl Head {
 
     pub(crate) fn set(&self, flags: u32) {
         self.flags.set(self.flags.get() | flags);
+    }
+
+    /// The generation it was born in, if it has not contributed since ([`flag::GENERATION`]).
+    pub(crate) fn generation(&self) -> u32 {
+        self.flags.get() >> flag::GENERATION
     }
 
     pub(crate) fn clear(&self, flags: u32) {

@@ -241,6 +241,9 @@ impl Pe {
             let who = collection.label(index);
             waits.push(format!("{count} messages wait for {who}, which does not exist"));
         }
+        for index in collection.unborn() {
+            waits.push(format!("{} is inserted, but it exists already", collection.label(index)));
+        }
         let name = (collection.chare.name)();
         if collection.casts.held() > 0 {
             waits.push(format!(
@@ -249,8 +252,9 @@ impl Pe {
             ));
         }
         if let Some(root) = &collection.root {
-            for (count, all) in root.borrow().waiting().filter(|(count, _)| *count > 0) {
-                waits.push(match all {
+            let root = root.borrow();
+            for (_, count) in root.waiting().filter(|(_, count)| *count > 0) {
+                waits.push(match root.elements() {
                     Some(all) => format!("a reduction over `{name}` has {count} of {all} contributions"),
                     None => format!(
                         "a reduction over `{name}` has {count} contributions, and waits for `done_inserting()`"

@@ -5,7 +5,7 @@ use talisman::testing::{Test, Tested};
 
 /// Runs a program in every manner: on threads and simulated, as it is, with every message packed, with every object
 /// packed after each message. The lines of its output, sorted where they come from several PEs, are always these.
-pub fn same_everywhere<C: MainChare, A: Args>(args: impl Fn() -> A, expected: &[&str]) {
+pub fn same_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, expected: &[&str]) {
     for (name, test) in manners() {
         eprintln!("{name}");
         let tested = test.run::<C>(args());
@@ -38,7 +38,8 @@ pub fn manners() -> Vec<(String, Test)> {
 }
 
 /// A program that fails in every manner, with this status and a message that has all of these parts.
-pub fn fails_everywhere<C: MainChare, A: Args>(args: impl Fn() -> A, status: i32, parts: &[&str]) {
+#[allow(dead_code, reason = "not every test binary has programs that fail")]
+pub fn fails_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, status: i32, parts: &[&str]) {
     for (name, test) in manners() {
         eprintln!("{name}");
         let tested = test.run::<C>(args());

@@ -1,6 +1,10 @@
 //! `.await` where none can be.
 use talisman::prelude::*;
 
+mod alias {
+    pub type Result = std::result::Result<(), String>;
+}
+
 #[derive(Pup)]
 struct Block {
     cells: Vec<f64>,
@@ -81,7 +85,7 @@ impl Block {
         Ok(())
     }
     #[entry]
-    async fn question_of_an_alias(&mut self, cx: &mut Cx<Self>) -> Done {
+    async fn question_of_an_alias(&mut self, cx: &mut Cx<Self>) -> alias::Result {
         let n: usize = cx.array().at(1).parse().await?;
         Ok(())
     }

@@ -4,7 +4,7 @@ mod counters {
     use talisman::prelude::*;
 
     const ALL: i32 = 12;
-    const SENT: u64 = 60;
+    const SENT: u64 = 30;
 
     #[derive(Pup)]
     struct Mover {
@@ -81,9 +81,9 @@ macro_rules! numbered {
         mod $name {
             use talisman::prelude::*;
 
-            const RECEIVERS: i32 = 5;
+            const RECEIVERS: i32 = 4;
             const SENDERS: i32 = 6;
-            const SENT: u32 = 60;
+            const SENT: u32 = 24;
 
             #[derive(Pup)]
             struct Receiver {

@@ -46,8 +46,8 @@ pub(crate) struct Collection {
     roster: RefCell<Option<Rc<[u32]>>>,
     /// At the home: messages for elements that do not exist yet.
     awaiting: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
-    /// At the home: moves of elements that are gone. Word of these moves may still come, and is old.
-    graves: RefCell<HashMap<u128, u32, FxBuildHasher>>,
+    /// At the home: elements to be made when the former ones of their names are gone.
+    unborn: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     pub(crate) casts: Casts,
     /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
     pub(crate) pending: RefCell<BTreeMap<ReductionKey, Pending>>,
@@ -89,7 +89,7 @@ impl Collection {
             members: Cell::new(0),
             roster: RefCell::default(),
             awaiting: RefCell::default(),
-            graves: RefCell::default(),
+            unborn: RefCell::default(),
             casts: Casts::default(),
             pending: RefCell::default(),
             root: is_root.then(|| RefCell::new(Root::new(of.elements))),
@@ -184,16 +184,20 @@ impl Collection {
         self.awaiting.borrow_mut().remove(&index).unwrap_or_default()
     }
 
-    /// At the home: an element went after so many moves. One that never moved left no word anywhere.
-    pub(crate) fn bury(&self, index: u128, moves: u32) {
-        if moves > 0 && !self.id.is_singles() {
-            self.graves.borrow_mut().insert(index, moves);
-        }
+    /// Keeps an element that cannot be made before the former one of its name is gone.
+    pub(crate) fn await_end(&self, index: u128, creation: NonNull<Envelope>) {
+        self.unborn.borrow_mut().entry(index).or_default().push(creation);
     }
 
-    /// At the home: the moves of the elements of this index that are gone.
-    pub(crate) fn past_moves(&self, index: u128) -> Option<u32> {
-        self.graves.borrow().get(&index).copied()
+    pub(crate) fn take_unborn(&self, index: u128) -> Vec<NonNull<Envelope>> {
+        self.unborn.borrow_mut().remove(&index).unwrap_or_default()
+    }
+
+    /// Elements that wait to be made.
+    pub(crate) fn unborn(&self) -> Vec<u128> {
+        let mut all: Vec<_> = self.unborn.borrow().keys().copied().collect();
+        all.sort_unstable();
+        all
     }
 
     /// Elements that never came, and how many messages waited for each.
@@ -207,6 +211,7 @@ impl Collection {
     /// Every message it keeps, when its PE ends.
     pub(crate) fn take_kept(&self) -> Vec<NonNull<Envelope>> {
         let mut kept: Vec<_> = self.awaiting.take().into_values().flatten().collect();
+        kept.extend(self.unborn.take().into_values().flatten());
         kept.extend(self.switches.take_all());
         kept
     }

@@ -61,18 +61,19 @@ pub(crate) struct Extra {
 }
 
 /// How an element comes into its collection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, crate::pup::Pup)]
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, crate::pup::Pup)]
 pub(crate) struct Birth {
     /// The first reduction it takes part in.
     pub(crate) reduction: u32,
-    /// Inserted by an element of its own collection.
-    pub(crate) newborn: bool,
+    /// 0 for the first elements. One inserted later, by an element that contributed to the last reduction or from
+    /// outside, is of generation 1; what such a one inserts before it has contributed, of the next.
+    pub(crate) generation: u32,
     /// Counted by `done_inserting`.
     pub(crate) counted: bool,
-    /// Where the program wants it, if not at its home.
+    /// Where to, if not to its home.
     pub(crate) on: Option<PeId>,
-    /// Where it begins to count its moves: beyond those of the element before it of the same index. Its home says.
-    pub(crate) moves: Option<u32>,
+    /// Moves of former elements of its name: its own are counted on from there.
+    pub(crate) moves: u32,
 }
 
 impl Envelope {
@@ -142,6 +143,15 @@ impl Envelope {
     pub(crate) fn pe_message(&self) -> Option<&PeMessage> {
         // SAFETY: `Body::Pe` says that the words hold this box.
         matches!(self.body, Body::Pe).then(|| unsafe { &**self.words.as_ptr().cast::<Box<PeMessage>>() })
+    }
+
+    /// Whether it makes an object.
+    pub(crate) fn is_creation(&self) -> bool {
+        match self.body {
+            Body::Create(_) => true,
+            Body::Object => matches!(self.object_message(), Some(ObjectMessage::Create { .. })),
+            Body::Invoke(_) | Body::Pe | Body::Empty => false,
+        }
     }
 
     /// Drops what it carries.

@@ -27,39 +27,41 @@ impl Pe {
         if is_counted(message) {
             count(&self.stats.received, 1);
         }
-        match message.body {
-            Body::Pe => return self.accept_pe_message(envelope),
-            Body::Create(_) => return self.enqueue(envelope),
-            _ => {}
+        if let Body::Pe = message.body {
+            return self.accept_for_pe(envelope);
         }
         let to = message.to();
         let Some(collection) = self.collections.get(to.collection) else {
             return self.keep_for_unknown(to.collection, envelope);
         };
-        if matches!(message.object_message(), Some(ObjectMessage::Create { .. })) {
-            return self.enqueue(envelope);
+        if message.is_creation() {
+            return self.enqueue_creation(collection, envelope);
         }
-        match collection.place(to.index) {
+        match self.place_of(collection, to.index) {
             Place::Here { slot, generation } => {
                 message.slot = slot;
                 message.generation = generation;
                 if message.forwarded {
                     self.correct_sender(collection, message, slot);
                 }
+                self.enqueue(envelope);
             }
-            // It may be for an object that has messages in the queue still, and does not overtake them.
-            _ => message.slot = u32::MAX,
+            place => {
+                self.note_forwarding(message, place);
+                self.dispatch(collection, envelope);
+            }
         }
-        self.enqueue(envelope);
     }
 
-    /// A message from PE to PE. An object that arrives is known at once: the messages right behind it are for it.
-    pub(crate) fn accept_pe_message(&self, envelope: NonNull<Envelope>) {
-        // SAFETY: the port gives the envelope away.
-        match unsafe { envelope.as_ref() }.pe_message() {
-            Some(PeMessage::Arrive { .. }) => self.run_pe_message(envelope),
-            _ => self.enqueue(envelope),
+    pub(crate) fn accept_for_pe(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the port gave the envelope away.
+        let message = unsafe { envelope.as_ref() };
+        if let Some(PeMessage::Arrive { id, .. }) = message.pe_message()
+            && let Some(collection) = self.collections.get(id.collection)
+        {
+            self.expect_object(collection, id.index);
         }
+        self.enqueue(envelope);
     }
 
     /// A message that came by another PE than its sender's: that one did not know the place.
@@ -91,10 +93,10 @@ impl Pe {
                     self.pool.put(envelope);
                 }
                 Some(head) => self.run_in_order(head, envelope),
-                None => self.find_again(envelope),
+                None => self.send_on(envelope),
             },
             Body::Object => self.run_object_message(envelope),
-            Body::Create(_) => self.run_create(envelope),
+            Body::Create(_) => self.run_creation(envelope),
             Body::Pe => self.run_pe_message(envelope),
             Body::Empty => self.pool.put(envelope),
         }
@@ -114,26 +116,15 @@ impl Pe {
         control.into_iter().for_each(|control| self.handle(from, *control));
     }
 
-    /// The object was not here, or in another slot, when the message was queued; or it has left since.
+    /// The object left, or went, after the message was queued.
     #[cold]
-    fn find_again(&self, mut envelope: NonNull<Envelope>) {
+    fn send_on(&self, mut envelope: NonNull<Envelope>) {
+        sometimes("an object left before a queued message");
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
-        let to = message.to();
-        let collection = self.collections.get(to.collection).expect("`accept` or the sender found it");
-        let place = collection.place(to.index);
-        if let Place::Here { slot, generation } = place
-            && let Some(head) = self.slots.get(slot, generation)
-        {
-            sometimes("an object came before a queued message");
-            if message.forwarded {
-                self.correct_sender(collection, message, slot);
-            }
-            // Now, not at the end of the queue: what came after it is there.
-            return self.run_in_order(head, envelope);
-        }
-        sometimes("an object was not here for a queued message");
-        self.note_forwarding(message, place);
+        message.forwarded = true;
+        let collection =
+            self.collections.get(message.to().collection).expect("it was queued for an object here");
         self.dispatch(collection, envelope);
     }
 
@@ -236,8 +227,8 @@ impl Pe {
     fn run_object_message(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
-        if matches!(message.object_message(), Some(ObjectMessage::Create { .. })) {
-            return self.run_create(envelope);
+        if message.is_creation() {
+            return self.run_creation(envelope);
         }
         match self.slots.get(message.slot, message.generation) {
             Some(head) if message.extra.is_none() => {
@@ -246,7 +237,7 @@ impl Pe {
                 packed.into_iter().for_each(|packed| self.run_packed(head, *packed, None));
             }
             Some(head) => self.run_in_order(head, envelope),
-            None => self.find_again(envelope),
+            None => self.send_on(envelope),
         }
     }
 
@@ -257,8 +248,9 @@ impl Pe {
         match message {
             ObjectMessage::Invoke { entry, args } => self.run_packed_entry(head, entry, &args, extra),
             ObjectMessage::Reply { wait, value } => self.run_reply(head, wait, &value),
-            ObjectMessage::Missed { number, cast } => self.run_missed(head, number, &cast),
-            ObjectMessage::Marker { asker } => self.on_marker(object.id(), asker, object.moves.get()),
+            ObjectMessage::Marker { asker, asked } => {
+                self.on_marker(object.id(), asker, asked, object.moves.get());
+            }
             ObjectMessage::Create { .. } => unreachable!("`run_object_message` sees to births"),
         }
     }
@@ -361,9 +353,10 @@ impl Pe {
                 self.on_inserted(collection, wave, sent, made)
             }
             PeMessage::Arrive { id, travel, luggage } => self.on_arrive(from, id, *travel, luggage),
-            PeMessage::Arrived { id, broadcasts } => self.on_arrived(id, broadcasts),
+            PeMessage::Arrived { id, moves, broadcasts } => self.on_arrived(id, moves, broadcasts),
+            PeMessage::Missed { id, moves, number, cast } => self.on_missed(id, moves, number, cast),
             PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
-            PeMessage::Found { id, pe, moves } => self.on_found(id, pe, moves),
+            PeMessage::Found { id, pe, asked, moves } => self.on_found(id, pe, asked, moves),
             PeMessage::Gone { id, moves } => self.on_gone(id, moves),
             PeMessage::Share { id, value } => self.on_share(id, value),
             PeMessage::Shared { id } => self.on_shared(id),
@@ -387,7 +380,7 @@ impl Pe {
 
     /// The object meant, if it is here.
     pub(crate) fn find_here(&self, id: ObjId) -> Option<NonNull<Head>> {
-        match self.collections.get(id.collection)?.place(id.index) {
+        match self.place_of(self.collections.get(id.collection)?, id.index) {
             Place::Here { slot, generation } => self.slots.get(slot, generation),
             _ => None,
         }

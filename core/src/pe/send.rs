@@ -10,10 +10,11 @@ use crate::collection::Collection;
 use crate::entry::{Args, EntryInfo, InitInfo};
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::index::ArrayIndex;
-use crate::location::{NOWHERE, Place};
+use crate::location::Place;
 use crate::message::cell::ArgsCell;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
+use crate::message::queue::prefetch;
 use crate::pup::{Packer, Purpose};
 use crate::scheduler::priority::Priority;
 use crate::stats::count;
@@ -46,7 +47,8 @@ impl Pe {
                     Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
                     None => None,
                 };
-                match collection.here(to.index, ordinal) {
+                let named = self.named_slot(collection, to.index);
+                match named.or_else(|| collection.here(to.index, ordinal)) {
                     Some((slot, generation)) => {
                         message.slot = slot;
                         message.generation = generation;
@@ -139,7 +141,7 @@ impl Pe {
     pub(crate) fn dispatch(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let index = unsafe { envelope.as_ref() }.to().index;
-        self.dispatch_to(collection, envelope, collection.place(index));
+        self.dispatch_to(collection, envelope, self.place_of(collection, index));
     }
 
     fn dispatch_to(&self, collection: &Collection, mut envelope: NonNull<Envelope>, place: Place) {
@@ -154,7 +156,7 @@ impl Pe {
             }
             Place::At { pe, .. } => self.transmit(pe, envelope),
             Place::Switching => collection.switches.hold(index, envelope),
-            Place::Unknown => {
+            Place::Unknown | Place::Gone { .. } => {
                 let home = collection.home(index);
                 if home == self.id {
                     self.nowhere(collection, envelope)
@@ -171,9 +173,9 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
         match message.object_message() {
-            Some(ObjectMessage::Marker { asker }) => self.on_marker(id, *asker, NOWHERE),
-            // Answers and broadcasts belong to the object that is gone.
-            Some(ObjectMessage::Reply { .. } | ObjectMessage::Missed { .. }) => {}
+            Some(ObjectMessage::Marker { asker, asked }) => self.on_marker(id, *asker, *asked, 0),
+            // An answer belongs to the object that is gone.
+            Some(ObjectMessage::Reply { .. }) => {}
             Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
                 return collection.await_element(id.index, envelope);
             }
@@ -212,11 +214,20 @@ impl Pe {
         if self.out_of_line.get() > 0 {
             return self.next_ranked();
         }
-        let first = self.queue.pop();
-        if let Some(next) = self.queue.peek() {
-            self.slots.prefetch(next.slot);
+        self.fetch_ahead();
+        self.queue.pop()
+    }
+
+    /// Fetches messages, and then their objects, some time before their turn.
+    #[inline(always)]
+    fn fetch_ahead(&self) {
+        if let Some(soon) = self.queue.ahead(FETCH_OBJECT) {
+            // SAFETY: what is in the queue is a live envelope.
+            self.slots.prefetch(unsafe { soon.as_ref() }.slot);
+            if let Some(later) = self.queue.ahead(FETCH_MESSAGE) {
+                prefetch(later);
+            }
         }
-        first
     }
 
     #[cold]
@@ -247,6 +258,11 @@ impl Pe {
         self.port.send(self, to, envelope);
     }
 }
+
+/// So many messages before its turn an object is fetched: the time that memory takes, over that of a message.
+const FETCH_OBJECT: usize = 5;
+/// The message itself is needed then, and fetched as much earlier.
+const FETCH_MESSAGE: usize = 10;
 
 /// Whether quiescence waits for a message.
 pub(crate) fn is_counted(message: &Envelope) -> bool {

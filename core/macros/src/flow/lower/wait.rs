@@ -3,7 +3,7 @@
 use super::super::ir::{Body, Code, Machine, Node, On, Then, Wait, meaning};
 use super::super::uses::{Names, bound_names, expr_awaits};
 use super::{Lower, Place, WHERE_AWAIT, is_variable, value_type, without_parens};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprMethodCall, Ident, Local, Pat, Stmt, Type, parse_quote};
@@ -96,7 +96,7 @@ impl Lower<'_> {
             AwaitedKind::Reply { ty, what } => On::Reply { ty, what, then },
             AwaitedKind::Call { flow } => On::Call { flow, then },
         };
-        m.labels[label].body = Body::Wait(Box::new(Wait { at: base.span(), hidden: awaited.hidden, on }));
+        m.labels[label].body = Body::Wait(Box::new(Wait { at: place_of(base), hidden: awaited.hidden, on }));
         code
     }
 
@@ -203,8 +203,8 @@ impl Lower<'_> {
         let (value, uses) = self.plain_expr(m, place, base);
         let written = ty.as_ref().map_or_else(|| quote!(_), |ty| quote!(#ty));
         let cx = &self.flow.cx;
-        let what = quote_spanned!(base.span()=> __what);
-        let begin = quote_spanned! {base.span()=>
+        let what = quote_spanned!(place_of(base)=> __what);
+        let begin = quote_spanned! {place_of(base)=>
             let #what = #value;
             let __wait = __mail.replies.begin::<#written, _>(#cx.__id(), #what);
         };
@@ -239,6 +239,16 @@ fn own_method(e: &Expr) -> Option<&ExprMethodCall> {
             Some(call)
         }
         _ => None,
+    }
+}
+
+/// Where to point for what is awaited: the span of a whole expression is only that of its first token.
+fn place_of(e: &Expr) -> Span {
+    match e {
+        Expr::MethodCall(call) => call.method.span(),
+        Expr::Call(call) => place_of(&call.func),
+        Expr::Path(path) => path.path.segments.last().map_or_else(|| path.span(), Spanned::span),
+        other => other.span(),
     }
 }
 
