@@ -91,6 +91,7 @@ mod program {
     const MESSAGES: u64 = 20_000;
     const ELEMENTS: u32 = 100_000;
     const IN_FLIGHT: u32 = 50_000;
+    const HOPS: u64 = 10;
 
     /// One of two elements that send a ball to and fro.
     #[derive(Pup)]
@@ -188,13 +189,13 @@ mod program {
     struct Crowd {
         seen: u64,
         next: i32,
-        done: Proxy<Counter>,
+        done: Group<Counter>,
     }
 
     #[chare(array1d)]
     impl Crowd {
         #[init]
-        fn new(cx: &mut Cx<Self>, done: Proxy<Counter>) -> Self {
+        fn new(cx: &mut Cx<Self>, done: Group<Counter>) -> Self {
             let step = (ELEMENTS as f64 * 0.618) as u32 | 1;
             Crowd { seen: 0, next: ((cx.index() as u32 + step) % ELEMENTS) as i32, done }
         }
@@ -203,7 +204,7 @@ mod program {
         fn ball(&mut self, cx: &mut Cx<Self>, left: u64, stamp: u64) {
             self.seen = self.seen.wrapping_add(stamp);
             match left {
-                0 => self.done.arrived(),
+                0 => self.done.on(0).arrived(),
                 _ => cx.array().at(self.next).ball(left - 1, stamp + 1),
             }
         }
@@ -215,7 +216,7 @@ mod program {
         left: u32,
     }
 
-    #[chare(single)]
+    #[chare(group)]
     impl Counter {
         #[init]
         fn new() -> Self {
@@ -292,19 +293,19 @@ mod program {
     #[talisman::main]
     async fn main(cx: &mut Cx) {
         let pair: Array<Player> = Player::array(2).new();
-        let counter: Proxy<Counter> = Counter::chare().new();
+        let counter: Group<Counter> = Counter::group().new();
         let crowd: Array<Crowd> = Crowd::array(ELEMENTS as i32).new(counter);
         let hermits: [Proxy<Hermit>; 2] = [Hermit::chare().new(), Hermit::chare().new()];
         hermits[0].meet(hermits[1]);
         hermits[1].meet(hermits[0]);
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             if wanted(super::ELEMENT) {
                 let ns: f64 = pair.at(0).play(MESSAGES).await;
                 sample(super::ELEMENT, ns, bare::sequence(MESSAGES, 1));
             }
-            if wanted(super::MANY) {
-                let ns: f64 = counter.play(crowd, 1).await;
-                sample(super::MANY, ns, bare::sequence(2 * IN_FLIGHT as u64, IN_FLIGHT as usize));
+            if wanted(super::MANY) && round % 8 == 0 {
+                let ns: f64 = counter.on(0).play(crowd, HOPS - 1).await;
+                sample(super::MANY, ns, bare::sequence(HOPS * IN_FLIGHT as u64, IN_FLIGHT as usize));
             }
             if wanted(super::SINGLE) {
                 let ns: f64 = hermits[0].play(MESSAGES).await;
