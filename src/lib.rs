@@ -3,3 +3,6 @@
 //! What a program needs is in [`prelude`]; see the README for a first program.
 
 pub use talisman_core::*;
+
+#[doc = include_str!("../docs/async-entries.md")]
+pub mod async_entries {}

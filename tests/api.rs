@@ -1,7 +1,8 @@
 //! The programs of the programming model's description run, on every number of PEs and in every manner, with the same
 //! output.
 
-#![allow(dead_code, missing_docs)]
+#![deny(warnings)]
+#![allow(missing_docs)]
 
 mod common;
 

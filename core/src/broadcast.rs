@@ -1,8 +1,9 @@
 //! Broadcasts: numbered by the collection's root, spread down its tree, received once by every element.
 //!
 //! An element that moves could miss a broadcast, or get one twice: its old PE may be behind its new one. So each
-//! element counts what it received, and the old PE sends after it what it missed (`Missed`), until the new PE has told how far it
-//! had come when the element arrived.
+//! element counts what it received, and the old PE sends after it what it missed (`Missed`), until the new PE has told
+//! how far it had come when the element arrived. What is sent after an element goes to its new PE, not to the element:
+//! so it comes in order behind it, and what comes for one that was removed before it had caught up is still counted.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use std::ptr::NonNull;
 use crate::collection::Collection;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::location::Place;
-use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::message::control::{Cast, CastCall, PeMessage};
 use crate::message::envelope::Extra;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
@@ -45,11 +46,18 @@ pub(crate) struct Casts {
     departed: RefCell<Vec<Departed>>,
     /// Counts of receivers that wait for word of those.
     uncertain: RefCell<Vec<Uncertain>>,
+    /// Elements that were removed here before they had caught up.
+    ghosts: RefCell<Vec<Ghost>>,
+    /// Arrivals that wait for something else, and what came after them.
+    expected: RefCell<Vec<Expected>>,
 }
 
 /// An element that left.
 struct Departed {
     id: ObjId,
+    to: PeId,
+    /// Its moves, this one included.
+    moves: u32,
     /// Broadcasts it had received.
     had: u32,
     /// Broadcasts that had passed its new PE when it arrived there, once that is known.
@@ -64,6 +72,22 @@ struct Uncertain {
     open: u32,
 }
 
+/// An element that was removed before it had caught up: it received nothing more, but was counted as a receiver.
+struct Ghost {
+    index: u128,
+    moves: u32,
+    /// Broadcasts that it had received, and those that it would have caught up with.
+    next: u32,
+    last: u32,
+}
+
+/// An element that has come and cannot be read yet.
+struct Expected {
+    index: u128,
+    moves: u32,
+    missed: Vec<(u32, Cast)>,
+}
+
 impl Casts {
     pub(crate) fn passed(&self) -> u32 {
         self.passed.get()
@@ -74,8 +98,48 @@ impl Casts {
         self.held.borrow().len()
     }
 
-    pub(crate) fn depart(&self, id: ObjId, had: u32) {
-        self.departed.borrow_mut().push(Departed { id, had, until: None });
+    /// An element leaves; the move is counted already.
+    pub(crate) fn depart(&self, object: &Head, to: PeId) {
+        let (id, moves, had) = (object.id(), object.moves.get(), object.broadcasts.get());
+        self.departed.borrow_mut().push(Departed { id, to, moves, had, until: None });
+    }
+
+    /// An element is removed.
+    pub(crate) fn bury(&self, object: &Head) {
+        if object.has(flag::CATCHING_UP) {
+            sometimes("an element was removed before it had caught up with the broadcasts");
+            let (next, last) = (object.broadcasts.get(), object.extras(|extras| extras.catch_up));
+            self.ghosts.borrow_mut().push(Ghost {
+                index: object.index(),
+                moves: object.moves.get(),
+                next,
+                last,
+            });
+        }
+    }
+
+    /// An element has come and cannot be read yet.
+    pub(crate) fn expect(&self, index: u128, moves: u32) {
+        self.expected.borrow_mut().push(Expected { index, moves, missed: Vec::new() });
+    }
+
+    /// An element has come: what came after it while it could not be read.
+    pub(crate) fn take_expected(&self, index: u128, moves: u32) -> Vec<(u32, Cast)> {
+        let mut expected = self.expected.borrow_mut();
+        let found = expected.iter().position(|one| (one.index, one.moves) == (index, moves));
+        found.map(|at| expected.swap_remove(at).missed).unwrap_or_default()
+    }
+
+    /// Whether a broadcast was for one that was removed, and would have received it.
+    fn haunts(&self, index: u128, moves: u32, number: u32) -> bool {
+        let mut ghosts = self.ghosts.borrow_mut();
+        let found = ghosts.iter().position(|ghost| (ghost.index, ghost.moves) == (index, moves));
+        let Some(at) = found.filter(|at| ghosts[*at].next == number) else { return false };
+        ghosts[at].next += 1;
+        if ghosts[at].next == ghosts[at].last {
+            ghosts.swap_remove(at);
+        }
+        true
     }
 }
 
@@ -179,14 +243,14 @@ impl Pe {
         let (mut receivers, mut open, mut missed) = (here, 0, Vec::new());
         collection.casts.departed.borrow_mut().retain(|departed| {
             if departed.had <= number && departed.until.is_none_or(|until| number < until) {
-                missed.push(departed.id);
+                missed.push((departed.id, departed.to, departed.moves));
                 if departed.until.is_some() { receivers += 1 } else { open += 1 }
             }
             departed.until.is_none_or(|until| number + 1 < until)
         });
-        for id in missed {
+        for (id, to, moves) in missed {
             sometimes("a broadcast was sent after an element that moved");
-            self.send_object(id, ObjectMessage::Missed { number, cast: cast.clone() });
+            self.tell(to, PeMessage::Missed { id, moves, number, cast: cast.clone() });
         }
         if cast.collect.is_none() {
             return;
@@ -212,12 +276,12 @@ impl Pe {
     }
 
     /// An element that left here has arrived; so many broadcasts had passed there.
-    pub(crate) fn on_arrived(&self, id: ObjId, until: u32) {
+    pub(crate) fn on_arrived(&self, id: ObjId, moves: u32, until: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let passed = collection.casts.passed.get();
         let mut had = None;
         collection.casts.departed.borrow_mut().retain_mut(|departed| {
-            if departed.id != id || departed.until.is_some() || had.is_some() {
+            if (departed.id, departed.moves) != (id, moves) {
                 return true;
             }
             had = Some(departed.had);
@@ -245,11 +309,30 @@ impl Pe {
     }
 
     /// A broadcast sent after an element that moved here.
-    pub(crate) fn run_missed(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
+    pub(crate) fn on_missed(&self, id: ObjId, moves: u32, number: u32, cast: Cast) {
+        let Some(collection) = self.collections.get(id.collection) else { return };
+        let mut expected = collection.casts.expected.borrow_mut();
+        if let Some(one) = expected.iter_mut().find(|one| (one.index, one.moves) == (id.index, moves)) {
+            return one.missed.push((number, cast));
+        }
+        drop(expected);
+        // SAFETY: an object in a slot is live.
+        match self.find_here(id).filter(|head| unsafe { head.as_ref() }.moves.get() == moves) {
+            Some(head) => self.run_missed(head, number, &cast),
+            None if collection.casts.haunts(id.index, moves, number) && cast.collect.is_some() => {
+                let tally = Tally { old: 1, ..Tally::default() };
+                let key = ReductionKey::Answers(number);
+                self.contribution_made(collection, Contribution::count(collection.id, key, tally));
+            }
+            // It has moved on, and had nothing to catch up with here.
+            None => {}
+        }
+    }
+
+    fn run_missed(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
-        let last =
-            object.has(flag::CATCHING_UP).then(|| object.extras(|extras| extras.catch_up)).unwrap_or(0);
+        let last = if object.has(flag::CATCHING_UP) { object.extras(|extras| extras.catch_up) } else { 0 };
         if number >= last || number != object.broadcasts.get() {
             return;
         }
@@ -281,10 +364,10 @@ impl Pe {
 
     /// Where an object is believed to be: for grouping, not for sending.
     pub(crate) fn believed_at(&self, collection: &Collection, index: u128) -> PeId {
-        match collection.place(index) {
+        match self.place_of(collection, index) {
             Place::Here { .. } => self.id,
             Place::At { pe, .. } => pe,
-            Place::Unknown | Place::Switching => collection.home(index),
+            Place::Unknown | Place::Switching | Place::Gone { .. } => collection.home(index),
         }
     }
 }

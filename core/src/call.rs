@@ -92,10 +92,12 @@ impl<R> Collective<R> {
     }
 }
 
+type Contribute = Box<dyn FnOnce(&Pe, &Head, Route)>;
+
 /// A contribution to a reduction whose result every element gets: `cx.all_reduce(value, Sum).await`.
 #[must_use = "an all-reduce happens when it is awaited"]
 pub struct AllReduce<T> {
-    contribute: Box<dyn FnOnce(&Pe, &Head, Route)>,
+    contribute: Contribute,
     types: PhantomData<fn() -> T>,
 }
 

@@ -5,6 +5,7 @@ use crate::cx::Cx;
 pub use crate::entry::{Args, Construct, Entry, EntryInfo, EntryOptions, InitInfo, Invoke};
 use crate::flow::Waiting;
 use crate::index::{ArrayIndex, Extent};
+pub use crate::moves::Moves;
 use crate::proxy::{Array, Proxy};
 pub use crate::proxy::{Create, SendTo};
 use crate::pup::{Packer, Pup, PupError, Unpacker};
@@ -17,9 +18,12 @@ use crate::registry;
     message = "`{Self}` is not a chare",
     note = "put `#[chare(…)]` on its impl block; a generic chare needs its parameters bounded by `talisman::Value`"
 )]
-pub trait Chare: Sized + Send + 'static {
+pub trait Chare: Sized + 'static {
     #[doc(hidden)]
     const KEY: u64;
+    /// The proof that objects may move between threads.
+    #[doc(hidden)]
+    const MOVES: Moves<Self>;
     /// What kind of collection its objects live in.
     const KIND: Kind;
     /// Whether messages between two objects keep their order through migrations.

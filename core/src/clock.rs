@@ -22,7 +22,8 @@ impl Clock {
         }
     }
 
-    /// A cheap count for measuring how long an entry takes; [`Clock::ticks_per_second`] tells its unit.
+    /// A cheap count for measuring how long an entry takes: cycles of the processor's counter, nanoseconds where there
+    /// is none.
     #[inline(always)]
     pub(crate) fn ticks(&self) -> u64 {
         match self {

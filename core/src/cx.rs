@@ -13,6 +13,7 @@ use crate::chare::{Args, ArrayChare, Chare, Entry, GroupChare};
 use crate::ids::{ObjId, PeId};
 use crate::index::ArrayIndex;
 use crate::launch::ResultValue;
+use crate::message::envelope::Extra;
 use crate::node::Job;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
@@ -27,13 +28,14 @@ use crate::shared::Shared;
 pub struct Cx<C: Chare> {
     pe: NonNull<Pe>,
     head: NonNull<Head>,
-    reply: Option<Route>,
+    extra: Option<Box<Extra>>,
     chare: PhantomData<fn() -> C>,
 }
 
 impl<C: Chare> Cx<C> {
-    pub(crate) fn new(pe: &Pe, head: NonNull<Head>, reply: Option<Route>) -> Self {
-        Cx { pe: NonNull::from(pe), head, reply, chare: PhantomData }
+    #[inline(always)]
+    pub(crate) fn new(pe: &Pe, head: NonNull<Head>, extra: Option<Box<Extra>>) -> Self {
+        Cx { pe: NonNull::from(pe), head, extra, chare: PhantomData }
     }
 
     #[inline(always)]
@@ -51,7 +53,7 @@ impl<C: Chare> Cx<C> {
     #[doc(hidden)]
     #[inline]
     pub fn __reply<R: Pup>(&mut self, value: &R) {
-        if let Some(to) = self.reply.take() {
+        if let Some(to) = self.__take_reply() {
             self.run().route(&to, to_bytes(value).into());
         }
     }
@@ -59,7 +61,7 @@ impl<C: Chare> Cx<C> {
     #[doc(hidden)]
     #[inline]
     pub fn __take_reply(&mut self) -> Option<Route> {
-        self.reply.take()
+        self.extra.take()?.reply
     }
 
     #[doc(hidden)]

@@ -11,6 +11,7 @@ use crate::chare::Chare;
 use crate::cx::Cx;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::envelope::Extra;
+use crate::moves::Moves;
 use crate::object::{Head, Object};
 use crate::pe::Pe;
 use crate::pup::{Packer, PupError, Unpacker};
@@ -27,6 +28,7 @@ impl<C, A, R> Entry<C, A, R> {
     where
         C: Invoke<N, Args = A, Output = R>,
     {
+        let _proof = C::ARGS_MOVE;
         Entry { number: N as u16, types: PhantomData }
     }
 }
@@ -40,7 +42,12 @@ impl<C, A, R> Clone for Entry<C, A, R> {
 impl<C, A, R> Copy for Entry<C, A, R> {}
 
 /// The arguments of an entry as one value: `()`, the argument itself, or the tuple of them.
-pub trait Args: Send + 'static {
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the arguments of an entry",
+    note = "at most 8 arguments, each of which owns what it holds (`'static`)",
+    note = "more of them go into a struct with `#[derive(Pup)]`"
+)]
+pub trait Args: 'static {
     /// What a callback to such an entry takes.
     type Value;
 }
@@ -49,13 +56,13 @@ impl Args for () {
     type Value = ();
 }
 
-impl<A: Send + 'static> Args for (A,) {
+impl<A: 'static> Args for (A,) {
     type Value = A;
 }
 
 macro_rules! args_of_tuples {
     ($(($($a:ident)+))*) => { $(
-        impl<$($a: Send + 'static),+> Args for ($($a,)+) {
+        impl<$($a: 'static),+> Args for ($($a,)+) {
             type Value = ($($a,)+);
         }
     )* };
@@ -96,8 +103,14 @@ impl Default for EntryOptions {
 
 /// One exported entry, by its number in declaration order: everything the runtime knows of it.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no entry with the number {N}",
+    note = "`#[entry]` methods in the `#[chare]` block of `{Self}` make them"
+)]
 pub trait Invoke<const N: usize>: Chare {
     type Args: Args;
+    /// The proof that the arguments may move between threads.
+    const ARGS_MOVE: Moves<Self::Args>;
     type Output: 'static;
     const NAME: &'static str;
     const OPTIONS: EntryOptions;
@@ -108,8 +121,14 @@ pub trait Invoke<const N: usize>: Chare {
 
 /// One `#[init]`, likewise.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no `#[init]` with the number {N}",
+    note = "`#[init]` functions in the `#[chare]` block of `{Self}` make them"
+)]
 pub trait Construct<const N: usize>: Chare {
     type Args: Args;
+    /// The proof that the arguments may move between threads.
+    const ARGS_MOVE: Moves<Self::Args>;
     const NAME: &'static str;
     fn construct(cx: &mut Cx<Self>, args: Self::Args) -> Self;
     fn pack(args: &Self::Args, p: &mut Packer);
@@ -143,6 +162,8 @@ pub struct EntryInfo {
 impl EntryInfo {
     #[doc(hidden)]
     pub const fn of<C: Invoke<N>, const N: usize>() -> Self {
+        // Evaluated, so that it exists: messages rely on it.
+        let _proof = C::ARGS_MOVE;
         EntryInfo {
             name: C::NAME,
             number: N as u16,
@@ -169,7 +190,7 @@ unsafe fn invoke<C: Invoke<N>, const N: usize>(
 ) {
     // SAFETY: the words hold this entry's arguments (promise of `EntryInfo::invoke`).
     let args = unsafe { ArgsCell::<C::Args>::take(words) };
-    let mut cx = Cx::<C>::new(pe, head, extra.take().and_then(|extra| extra.reply));
+    let mut cx = Cx::<C>::new(pe, head, extra.take());
     // SAFETY: the object is a live `C` that nobody else borrows (same promise).
     let (state, flows) = unsafe { Object::<C>::parts(head) };
     state.invoke(flows, &mut cx, args);
@@ -191,6 +212,8 @@ pub struct InitInfo {
 impl InitInfo {
     #[doc(hidden)]
     pub const fn of<C: Construct<N>, const N: usize>() -> Self {
+        // Evaluated, so that it exists: messages rely on it.
+        let _proof = C::ARGS_MOVE;
         InitInfo {
             name: C::NAME,
             number: N as u16,

@@ -24,6 +24,10 @@ use crate::pup::{Pup, PupError, from_bytes};
 /// talisman::register_function!(Tell);
 /// # fn main() {}
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a function that a callback can call",
+    note = "`impl Function for {Self} {{ … }}`, and `talisman::register_function!({Self});`"
+)]
 pub trait Function: 'static {
     /// Its name on the wire, unlike any other function's.
     const NAME: &'static str;

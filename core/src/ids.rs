@@ -71,3 +71,30 @@ pub(crate) fn single_index(home: PeId, creator: PeId, serial: u64) -> u128 {
 pub(crate) fn single_home(index: u128) -> PeId {
     (index >> 96) as PeId
 }
+
+/// In place of a count: the chare was named after the slot that its own PE kept for it.
+const IN_SLOT: u128 = 1 << 63;
+
+/// The index of a singleton chare that its own PE creates: where it will be, so that nobody has to look.
+pub(crate) fn slot_index(home: PeId, slot: u32, generation: u32) -> u128 {
+    debug_assert!(generation >> 30 == 0, "generations have 30 bits");
+    single_index(home, home, (generation as u64) << 32 | slot as u64) | IN_SLOT
+}
+
+/// The slot and generation in such an index.
+#[inline(always)]
+pub(crate) fn slot_of(index: u128) -> Option<(u32, u32)> {
+    (index & IN_SLOT != 0).then_some((index as u32, (index >> 32) as u32 & ((1 << 30) - 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_found_in_an_index() {
+        let index = slot_index(7, 12, (1 << 30) - 1);
+        assert_eq!((single_home(index), slot_of(index)), (7, Some((12, (1 << 30) - 1))));
+        assert_eq!(slot_of(single_index(7, 7, 12)), None);
+    }
+}

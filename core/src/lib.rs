@@ -23,6 +23,7 @@ mod location;
 pub mod map;
 mod message;
 mod migrate;
+mod moves;
 mod node;
 mod object;
 mod pe;

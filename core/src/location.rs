@@ -6,6 +6,11 @@
 //!
 //! A new place is not used at once: what was sent along the old way might be overtaken. The sender's PE first sends a
 //! *marker* along the old way and keeps further messages; when the marker has arrived, so has everything before it.
+//!
+//! An object that is made or removed goes by its home too. To be removed counts as a last move, to nowhere; the home
+//! keeps that in mind, so that older news does not bring the object back. Whoever inserts an object again asks the
+//! home, which waits until the former one is gone, and the moves are counted on. So of two places the one with more
+//! moves is always the later one, and a message that follows places only ever goes forward.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::NonNull;
@@ -14,7 +19,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::collection::Collection;
-use crate::ids::{ObjId, PeId};
+use crate::ids::{ObjId, PeId, single_home, slot_of};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
@@ -29,13 +34,17 @@ pub(crate) enum Place {
     Here { slot: u32, generation: u32 },
     /// On another, after so many moves.
     At { pe: PeId, moves: u32 },
-    /// A marker is on its way; messages are kept.
+    /// A marker, or the object itself, is on its way; messages are kept.
     Switching,
+    /// At the home: nowhere, since so many moves.
+    Gone { moves: u32 },
 }
 
 const KIND: u64 = 0b11 << 62;
 const HERE: u64 = 0b01 << 62;
 const AT: u64 = 0b10 << 62;
+/// Of the fourth kind there are two: the low bits tell.
+const GONE: u64 = KIND | 1;
 /// Moves and generations in a packed place.
 const HIGH: u32 = (1 << 30) - 1;
 
@@ -47,7 +56,8 @@ impl Place {
             HERE => Place::Here { slot: low, generation: high },
             AT => Place::At { pe: low, moves: high },
             0 => Place::Unknown,
-            _ => Place::Switching,
+            _ if low == 0 => Place::Switching,
+            _ => Place::Gone { moves: high },
         }
     }
 
@@ -57,6 +67,7 @@ impl Place {
             Place::Here { slot, generation } => HERE | ((generation & HIGH) as u64) << 32 | slot as u64,
             Place::At { pe, moves } => AT | ((moves & HIGH) as u64) << 32 | pe as u64,
             Place::Switching => KIND,
+            Place::Gone { moves } => GONE | ((moves & HIGH) as u64) << 32,
         }
     }
 }
@@ -88,6 +99,16 @@ impl Places {
         }
     }
 
+    /// The slot and generation of an element on this PE: the message path's question.
+    #[inline(always)]
+    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> Option<(u32, u32)> {
+        let bits = match ordinal {
+            Some(ordinal) => self.dense[ordinal as usize / PAGE].get()?[ordinal as usize % PAGE].get(),
+            None => *self.sparse.borrow().get(&index)?,
+        };
+        (bits & KIND == HERE).then_some((bits as u32, (bits >> 32) as u32 & HIGH))
+    }
+
     pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
         match ordinal {
             Some(ordinal) => {
@@ -101,9 +122,11 @@ impl Places {
     }
 }
 
-/// A change of place that waits for its marker.
+/// A change of place that is waited for.
+#[derive(Default)]
 pub(crate) struct Switch {
-    moves: u32,
+    /// The moves after which it was said to be at the new place; none when it is itself on its way here.
+    moves: Option<u32>,
     held: Vec<NonNull<Envelope>>,
 }
 
@@ -118,19 +141,54 @@ impl Switches {
         switches.get_mut(&index).expect("a place that switches has its switch").held.push(envelope);
     }
 
+    /// The object itself is on its way here: what comes for it waits for it, rather than going round in circles.
+    fn expect(&self, index: u128) {
+        self.0.borrow_mut().entry(index).or_default().moves = None;
+    }
+
+    fn begin(&self, index: u128, moves: u32) {
+        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), held: Vec::new() });
+    }
+
+    /// What was kept for an object whose place is known now.
+    fn end(&self, index: u128) -> Vec<NonNull<Envelope>> {
+        self.0.borrow_mut().remove(&index).map(|switch| switch.held).unwrap_or_default()
+    }
+
+    fn waits_for(&self, index: u128, moves: u32) -> bool {
+        self.0.borrow().get(&index).is_some_and(|switch| switch.moves == Some(moves))
+    }
+
     pub(crate) fn take_all(&self) -> Vec<NonNull<Envelope>> {
         self.0.take().into_values().flat_map(|switch| switch.held).collect()
     }
 }
 
 impl Pe {
+    /// What is known of an object's place.
+    pub(crate) fn place_of(&self, collection: &Collection, index: u128) -> Place {
+        match self.named_slot(collection, index) {
+            Some((slot, generation)) => Place::Here { slot, generation },
+            None => collection.place(index),
+        }
+    }
+
+    /// The slot of a singleton that was named after it, while it is there.
+    #[inline(always)]
+    pub(crate) fn named_slot(&self, collection: &Collection, index: u128) -> Option<(u32, u32)> {
+        if !collection.id.is_singles() || single_home(index) != self.id {
+            return None;
+        }
+        slot_of(index).filter(|(slot, generation)| self.slots.get(*slot, *generation).is_some())
+    }
+
     /// Somebody found an object at another place than this PE had sent to.
     pub(crate) fn on_moved(&self, id: ObjId, pe: PeId, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
-        let (new, old_way) = match collection.place(id.index) {
+        let (new, old_way) = match self.place_of(collection, id.index) {
             Place::Unknown => (true, collection.home(id.index)),
             Place::At { moves: known, pe: old } => (moves > known && old != pe, old),
-            Place::Here { .. } | Place::Switching => return,
+            Place::Here { .. } | Place::Switching | Place::Gone { .. } => return,
         };
         if !new || pe == self.id {
             return;
@@ -146,41 +204,86 @@ impl Pe {
             return;
         }
         collection.set_place(id.index, Place::Switching);
-        collection.switches.0.borrow_mut().insert(id.index, Switch { moves, held: Vec::new() });
-        let marker = self.object_message(id, ObjectMessage::Marker { asker: self.id });
+        collection.switches.begin(id.index, moves);
+        let marker = self.object_message(id, ObjectMessage::Marker { asker: self.id, asked: moves });
         self.transmit(old_way, marker);
     }
 
     /// A marker arrived where the object is (or, if it is nowhere, at its home).
-    pub(crate) fn on_marker(&self, id: ObjId, asker: PeId, moves: u32) {
-        let found = PeMessage::Found { id, pe: self.id, moves };
-        self.tell(asker, found);
+    pub(crate) fn on_marker(&self, id: ObjId, asker: PeId, asked: u32, moves: u32) {
+        self.tell(asker, PeMessage::Found { id, pe: self.id, asked, moves });
     }
 
     /// The marker arrived: the new place can be used.
-    pub(crate) fn on_found(&self, id: ObjId, pe: PeId, moves: u32) {
+    pub(crate) fn on_found(&self, id: ObjId, pe: PeId, asked: u32, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
-        let switch = collection.switches.0.borrow_mut().remove(&id.index);
-        let Some(switch) = switch else { return };
-        if collection.place(id.index) == Place::Switching {
-            let place =
-                if pe == self.id { Place::Unknown } else { Place::At { pe, moves: moves.max(switch.moves) } };
-            collection.set_place(id.index, place);
+        // The object may have been here since, and this be the answer to an older question.
+        if !collection.switches.waits_for(id.index, asked) {
+            return;
         }
-        for envelope in switch.held {
+        let place = if pe == self.id { Place::Unknown } else { Place::At { pe, moves: moves.max(asked) } };
+        self.switch(collection, id.index, place);
+    }
+
+    /// A place is known: what waited for that goes on.
+    fn switch(&self, collection: &Collection, index: u128, place: Place) {
+        // Of a singleton in the slot that it is named after, the name tells the place.
+        if self.named_slot(collection, index).is_none() {
+            collection.set_place(index, place);
+        }
+        for envelope in collection.switches.end(index) {
             sometimes("a message waited for a marker");
             self.dispatch(collection, envelope);
         }
     }
 
+    /// An object is on its way to this PE and will be taken in behind what is queued.
+    pub(crate) fn expect_object(&self, collection: &Collection, index: u128) {
+        if !matches!(self.place_of(collection, index), Place::Here { .. }) {
+            collection.set_place(index, Place::Switching);
+            collection.switches.expect(index);
+        }
+    }
+
     /// An object came to, or was made on, this PE: what waited for it goes on.
     pub(crate) fn settle(&self, collection: &Collection, index: u128, slot: u32, generation: u32) {
-        collection.set_place(index, Place::Here { slot, generation });
-        let switch = collection.switches.0.borrow_mut().remove(&index);
-        let held = switch.map(|switch| switch.held).unwrap_or_default();
-        for envelope in held.into_iter().chain(collection.take_awaiting(index)) {
-            self.dispatch(collection, envelope);
+        self.switch(collection, index, Place::Here { slot, generation });
+        collection.take_awaiting(index).into_iter().for_each(|envelope| self.dispatch(collection, envelope));
+    }
+
+    /// At the home: an object is to be made on another PE.
+    pub(crate) fn settle_elsewhere(&self, collection: &Collection, index: u128, pe: PeId, moves: u32) {
+        collection.set_place(index, Place::At { pe, moves });
+        collection.take_awaiting(index).into_iter().for_each(|envelope| self.dispatch(collection, envelope));
+    }
+
+    /// An object was removed here: its home hears of it, and this PE sends there what still comes for it.
+    pub(crate) fn unsettle(&self, collection: &Collection, index: u128, moves: u32) {
+        let (home, id) = (collection.home(index), collection.object(index));
+        if home == self.id {
+            // Of one that never moved there is no older news to be guarded against.
+            let place = if moves == 0 { Place::Unknown } else { Place::Gone { moves: moves + 1 } };
+            collection.set_place(index, place);
+            return self.release_unborn(collection, index);
         }
+        collection.set_place(index, Place::At { pe: home, moves: moves + 1 });
+        self.tell(home, PeMessage::Gone { id, moves: moves + 1 });
+    }
+
+    /// At the home: an object is gone.
+    pub(crate) fn on_gone(&self, id: ObjId, moves: u32) {
+        let Some(collection) = self.collections.get(id.collection) else { return };
+        debug_assert!(
+            !matches!(self.place_of(collection, id.index), Place::Here { .. }),
+            "only one of a name lives at a time"
+        );
+        self.switch(collection, id.index, Place::Gone { moves });
+        self.release_unborn(collection, id.index);
+    }
+
+    /// The object of this name is gone: those that wait to be made can be.
+    fn release_unborn(&self, collection: &Collection, index: u128) {
+        collection.take_unborn(index).into_iter().for_each(|envelope| self.enqueue(envelope));
     }
 
     /// An object found here was sent to by another PE's knowledge: that PE learns better.
@@ -200,6 +303,7 @@ mod tests {
         let places = [
             Place::Unknown,
             Place::Switching,
+            Place::Gone { moves: HIGH },
             Place::Here { slot: u32::MAX, generation: HIGH },
             Place::At { pe: 9999, moves: 12 },
         ];

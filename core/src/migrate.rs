@@ -30,7 +30,8 @@ pub(crate) struct Moving {
     chare: &'static ChareType,
 }
 
-// SAFETY: a chare is `Send` (a bound of `Chare`), and nobody else has a pointer to one that moves.
+// SAFETY: a chare is `Send` (`ChareType::of` has the proof), its flows are too (a bound of `Chare::Flows`), and nobody
+// else has a pointer to an object that moves.
 unsafe impl Send for Moving {}
 
 impl Moving {
@@ -99,10 +100,10 @@ impl Pe {
             return;
         }
         let (collection, id) = (object.collection(), object.id());
-        if !collection.id.is_singles() {
-            collection.casts.depart(id, object.broadcasts.get());
-        }
         object.moves.set(object.moves.get() + 1);
+        if !collection.id.is_singles() {
+            collection.casts.depart(object, to);
+        }
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
         collection.set_place(id.index, Place::At { pe: to, moves: object.moves.get() });
@@ -128,6 +129,7 @@ impl Pe {
                 Ok(head) => head,
                 Err(error) => {
                     let luggage = Luggage::Packed(bytes);
+                    collection.casts.expect(id.index, travel.moves);
                     if !self.keep_if_lacking(|| self.arrive_again(from, id, travel, luggage)) {
                         self.unreadable(collection, "(migration)", &error.to_string());
                     }
@@ -142,10 +144,13 @@ impl Pe {
         let passed = collection.casts.passed();
         if !collection.id.is_singles() {
             self.catch_up(collection, object);
-            self.tell(from, PeMessage::Arrived { id, broadcasts: passed });
+            self.tell(from, PeMessage::Arrived { id, moves: object.moves.get(), broadcasts: passed });
         }
+        let moves = object.moves.get();
+        let missed = collection.casts.take_expected(id.index, moves);
         self.install(collection, head);
         self.tell_restored(head);
+        missed.into_iter().for_each(|(number, cast)| self.on_missed(id, moves, number, cast));
     }
 
     fn arrive_again(&self, from: PeId, id: ObjId, travel: Travel, luggage: Luggage) -> NonNull<Envelope> {
@@ -178,11 +183,11 @@ impl Pe {
     fn tell_restored(&self, head: NonNull<Head>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        self.running.set(Some(head));
+        self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
         unsafe { (object.collection().chare.restored)(head, self, Restored::AfterMigration) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
+        self.running.set(None);
         if object.has(flag::AFTER) {
             self.after_entry(head);
         }
@@ -202,7 +207,7 @@ impl Pe {
         };
         // SAFETY: just made.
         unsafe { new.as_ref() }.take_over(object);
-        self.slots.replace(object.slot.get(), new);
+        self.slots.put(object.slot.get(), new);
         // SAFETY: allocated as this type; the slot has the new one, so nothing finds the old one any more.
         unsafe { (collection.chare.free)(old) };
         // SAFETY: as for `tell_restored`; flags that the hook sets wait for the next entry.

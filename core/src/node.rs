@@ -12,6 +12,7 @@ use crate::ids::PeId;
 use crate::launch::progress::Steps;
 use crate::launch::{Output, ResultValue, Results};
 use crate::message::pool::Depot;
+use crate::pe::try_current;
 use crate::scheduler::park::Parker;
 
 /// How many nodes, and how many PEs on each.
@@ -137,6 +138,7 @@ impl Job {
         }
         drop(end);
         self.over.store(true, Ordering::SeqCst);
+        try_current(|pe| pe.stopped.set(true));
         let nodes: Vec<_> = lock(&self.nodes).iter().filter_map(Weak::upgrade).collect();
         nodes.iter().flat_map(|node| &node.parkers).for_each(Parker::unpark_if_parked);
     }

@@ -31,8 +31,8 @@ pub(crate) struct Head {
     pub(crate) moves: Cell<u32>,
     /// Messages received in this balancing period.
     pub(crate) messages: Cell<u32>,
-    /// Ticks of the PE's clock spent in its entries in this balancing period.
-    pub(crate) load: Cell<u64>,
+    /// Ticks of the PE's clock spent in its entries in this balancing period, as metered.
+    pub(crate) load: Cell<i64>,
     /// What few objects need.
     extras: Cell<Option<Box<Extras>>>,
 }
@@ -45,14 +45,17 @@ pub(crate) mod flag {
     pub(crate) const DESTROY: u32 = 2;
     /// To be moved after the entry that runs.
     pub(crate) const MIGRATE: u32 = 4;
-    /// Inserted by an element of its own collection, and has not contributed yet.
-    pub(crate) const NEWBORN: u32 = 8;
     /// Waits for broadcasts that its former PE forwards; does not move until it has them.
     pub(crate) const CATCHING_UP: u32 = 16;
+    /// Its entries are long enough to time every one.
+    pub(crate) const LONG: u32 = 32;
     /// Anything of the above that has to be looked at after an entry.
     pub(crate) const AFTER: u32 = DESTROY | MIGRATE;
+    /// From this bit on: the generation of one inserted late that has not contributed yet
+    /// ([`Birth::generation`](crate::message::envelope::Birth)), else zero.
+    pub(crate) const GENERATION: u32 = 8;
     /// What stays with the object when it moves.
-    pub(crate) const TRAVELS: u32 = LIVE | NEWBORN;
+    pub(crate) const TRAVELS: u32 = LIVE | LONG | u32::MAX << GENERATION;
 }
 
 /// What few objects need beside the [`Head`]; allocated on first use.
@@ -127,12 +130,27 @@ impl Head {
         ObjId { collection: self.collection().id, index: self.index() }
     }
 
+    #[inline(always)]
+    pub(crate) fn count_message(&self) {
+        self.messages.set(self.messages.get().wrapping_add(1));
+    }
+
+    /// Adds to its load.
+    pub(crate) fn charge(&self, ticks: i64) {
+        self.load.set(self.load.get() + ticks);
+    }
+
     pub(crate) fn has(&self, flags: u32) -> bool {
         self.flags.get() & flags != 0
     }
 
     pub(crate) fn set(&self, flags: u32) {
         self.flags.set(self.flags.get() | flags);
+    }
+
+    /// The generation it was born in, if it has not contributed since ([`flag::GENERATION`]).
+    pub(crate) fn generation(&self) -> u32 {
+        self.flags.get() >> flag::GENERATION
     }
 
     pub(crate) fn clear(&self, flags: u32) {
@@ -177,7 +195,7 @@ pub(crate) struct Travel {
     pub(crate) broadcasts: u32,
     pub(crate) moves: u32,
     pub(crate) messages: u32,
-    pub(crate) load: u64,
+    pub(crate) load: i64,
     pub(crate) born: u32,
     pub(crate) rng: Option<Rng>,
     pub(crate) sections: BTreeMap<SectionId, u32>,
@@ -222,7 +240,8 @@ impl<C: Chare> Object<C> {
         let object = head.cast::<Self>().as_ptr();
         // SAFETY: the caller's promise.
         unsafe {
-            ((*(&raw mut (*object).state)).assume_init_mut(), (*(&raw mut (*object).flows)).assume_init_mut())
+            let (state, flows) = (&raw mut (*object).state, &raw mut (*object).flows);
+            ((*state).assume_init_mut(), (*flows).assume_init_mut())
         }
     }
 

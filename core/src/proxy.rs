@@ -12,13 +12,17 @@ use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::index::{ArrayIndex, IntoIndex};
 use crate::message::control::{Cast, CastCall};
 use crate::message::envelope::Extra;
-use crate::pe::{Pe, current};
+use crate::pe::{Pe, current, current_ref};
 use crate::pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 
 /// A receiver of entries: what a generated set of proxy methods sends to.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "entries of `{C}` cannot be called on `{Self}`",
+    note = "they are methods of `Proxy<{C}>`, `Array<{C}>`, `Section<{C}>` and `Group<{C}>`"
+)]
 pub trait SendTo<C: Chare>: Copy {
     type Reply<R>;
     fn send<A: Args>(&self, entry: Entry<C, A>, args: A);
@@ -27,6 +31,10 @@ pub trait SendTo<C: Chare>: Copy {
 
 /// What a generated set of creation methods makes.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` creates no `{C}`",
+    note = "`{C}::array(…)`, `{C}::group()` and `{C}::chare()` do, each for one kind of chare"
+)]
 pub trait Create<C: Chare> {
     type Made;
     fn create<A: Args>(&self, init: u16, args: A) -> Self::Made;
@@ -88,7 +96,9 @@ impl<C: Chare> SendTo<C> for One<C> {
 
     #[inline(always)]
     fn send<A: Args>(&self, entry: Entry<C, A>, args: A) {
-        current(|pe| pe.invoke::<C, A>(self.id, &C::ENTRIES[entry.number as usize], args, None));
+        // SAFETY: used for this call only.
+        let pe = unsafe { current_ref() };
+        pe.invoke::<C, A>(self.id, &C::ENTRIES[entry.number as usize], args, None);
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Call<R> {
@@ -188,6 +198,7 @@ macro_rules! proxy {
             }
 
             #[inline(always)]
+            #[allow(dead_code, reason = "a prioritized proxy is only called")]
             fn target(&self) -> &$target {
                 self.entries.__target()
             }
@@ -349,7 +360,8 @@ impl<C: Chare> Array<C> {
     /// kept like any value.
     pub fn section(&self, indices: impl IntoIterator<Item = C::Index>) -> Section<C> {
         let members = indices.into_iter().map(C::Index::to_bits).collect();
-        Section::make(self.target().collection, Some(current(|pe| pe.make_section(members))))
+        let of = self.target().collection;
+        Section::make(of, Some(current(|pe| pe.make_section(of, members))))
     }
 
     /// An element to be added: `pairs.insert(index).new(args)`.
@@ -388,6 +400,7 @@ impl<C: Chare> Group<C> {
     /// A part of the group, by PEs (nodes).
     pub fn section(&self, places: impl IntoIterator<Item = PeId>) -> Section<C> {
         let members = places.into_iter().map(|place| place.to_bits()).collect();
-        Section::make(self.target().collection, Some(current(|pe| pe.make_section(members))))
+        let of = self.target().collection;
+        Section::make(of, Some(current(|pe| pe.make_section(of, members))))
     }
 }

@@ -223,6 +223,10 @@ impl Pe {
         for collection in self.collections.iter() {
             waits.extend(self.waits_of_collection(collection));
         }
+        for (of, count, all) in self.sections.waiting() {
+            let name = self.collections.get(of).map_or_else(String::new, |of| (of.chare.name)());
+            waits.push(format!("a reduction over a section of `{name}` has {count} of {all} contributions"));
+        }
         match self.unknown_count() {
             0 => {}
             kept => waits
@@ -236,6 +240,9 @@ impl Pe {
         for (index, count) in collection.awaited() {
             let who = collection.label(index);
             waits.push(format!("{count} messages wait for {who}, which does not exist"));
+        }
+        for index in collection.unborn() {
+            waits.push(format!("{} is inserted, but it exists already", collection.label(index)));
         }
         let name = (collection.chare.name)();
         if collection.casts.held() > 0 {

@@ -5,7 +5,8 @@
 //! partial results may meet in any order ([`Reducer`](crate::reduce::Reducer)).
 //!
 //! Elements come and go meanwhile. An element that inserts another says so with its own next contribution, so
-//! the root waits for as many newborn as were announced; one that goes says so too. See [`Tally::is_complete`].
+//! the root waits for as many newborn as were announced, generation by generation; one that goes says so too. See
+//! [`Tally::is_complete`].
 
 use std::collections::BTreeMap;
 
@@ -34,45 +35,66 @@ pub(crate) enum ReductionKey {
 }
 
 /// What is counted on the way to the root. All counts add up.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Pup)]
+#[derive(Clone, Default, Debug, PartialEq, Eq, Pup)]
 pub(crate) struct Tally {
     /// Contributions of elements that the previous reduction knew.
     pub(crate) old: u64,
     /// Such elements that went instead.
     pub(crate) old_gone: u64,
-    /// Contributions of elements inserted since.
-    pub(crate) new: u64,
-    /// Such elements that went instead.
-    pub(crate) new_gone: u64,
-    /// Elements inserted, as announced by those who inserted them.
-    pub(crate) born: u64,
+    /// Elements inserted since, the first generation first.
+    pub(crate) generations: Vec<Generation>,
     /// For answers: PEs that said how many elements received the broadcast.
     pub(crate) reports: u32,
     /// How many those are.
     pub(crate) expected: u64,
 }
 
+/// Elements inserted since the previous reduction, of one generation (`Birth::generation`).
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Pup)]
+pub(crate) struct Generation {
+    /// Inserted, as announced by those who inserted them.
+    born: u64,
+    /// Contributions.
+    contributed: u64,
+    /// Those that went instead.
+    gone: u64,
+}
+
 impl Tally {
     fn add(&mut self, other: &Tally) {
         self.old += other.old;
         self.old_gone += other.old_gone;
-        self.new += other.new;
-        self.new_gone += other.new_gone;
-        self.born += other.born;
+        for (number, other) in (1..).zip(&other.generations) {
+            let sum = self.generation(number);
+            sum.born += other.born;
+            sum.contributed += other.contributed;
+            sum.gone += other.gone;
+        }
         self.reports += other.reports;
         self.expected += other.expected;
     }
 
     /// Whether all of `alive` elements, and all that they inserted, have contributed or gone.
     ///
-    /// The announcement of an insertion travels with a contribution (or the end) of the inserter. So while one is
-    /// missing, its inserter is missing too, and the first or the second equation does not hold.
+    /// The announcement of an insertion travels with a contribution (or the end) of the inserter. So when all of the
+    /// old elements have been heard of, all of the first generation have been announced; when all of those have been
+    /// heard of, all of the second have, and so on. One count for all generations would not do: one that is missing
+    /// and the child that it has not announced would cancel out.
     fn is_complete(&self, alive: u64) -> bool {
-        self.old + self.old_gone == alive && self.new + self.new_gone == self.born
+        let all = |generation: &Generation| generation.contributed + generation.gone == generation.born;
+        self.old + self.old_gone == alive && self.generations.iter().all(all)
     }
 
     fn contributions(&self) -> u64 {
-        self.old + self.new
+        self.old + self.generations.iter().map(|generation| generation.contributed).sum::<u64>()
+    }
+
+    /// The counts of a generation, numbered from 1.
+    fn generation(&mut self, number: u32) -> &mut Generation {
+        if self.generations.len() < number as usize {
+            self.generations.resize_with(number as usize, Generation::default);
+        }
+        &mut self.generations[number as usize - 1]
     }
 }
 
@@ -104,6 +126,10 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
+    pub(crate) fn contributions(&self) -> u64 {
+        self.tally.contributions()
+    }
+
     /// Who gets the result.
     pub(crate) fn send_to(&mut self, to: Route) {
         self.to = Some(to);
@@ -153,7 +179,7 @@ impl Root {
 
     /// An element is inserted from outside: it takes part from the next reduction that is not complete.
     pub(crate) fn admit(&mut self) -> u32 {
-        self.open.entry(ReductionKey::All(self.next)).or_default().tally.born += 1;
+        self.open.entry(ReductionKey::All(self.next)).or_default().tally.generation(1).born += 1;
         self.next
     }
 
@@ -229,14 +255,17 @@ impl Pe {
                 born.into()
             }
         };
-        let mut tally = Tally { born, ..Tally::default() };
-        let newborn = object.has(flag::NEWBORN);
-        object.clear(flag::NEWBORN);
-        *match (newborn, contributes) {
-            (false, true) => &mut tally.old,
-            (false, false) => &mut tally.old_gone,
-            (true, true) => &mut tally.new,
-            (true, false) => &mut tally.new_gone,
+        let mut tally = Tally::default();
+        let generation = object.generation();
+        object.clear(u32::MAX << flag::GENERATION);
+        if born > 0 {
+            tally.generation(generation + 1).born = born;
+        }
+        *match (generation, contributes) {
+            (0, true) => &mut tally.old,
+            (0, false) => &mut tally.old_gone,
+            (number, true) => &mut tally.generation(number).contributed,
+            (number, false) => &mut tally.generation(number).gone,
         } = 1;
         tally
     }
@@ -434,7 +463,7 @@ impl Pe {
     }
 
     /// The result goes where it is wanted.
-    fn finish(&self, collection: &Collection, pending: Pending) {
+    pub(crate) fn finish(&self, collection: &Collection, pending: Pending) {
         match (pending.value.map(AnyPartial::finish), pending.to) {
             // Everybody went, and nobody contributed.
             (_, None) => {}
@@ -465,20 +494,37 @@ mod tests {
     fn an_insertion_that_is_not_announced_yet_is_waited_for() {
         // Two elements; the second inserted a third, which contributed first.
         let mut tally = Tally { old: 1, ..Tally::default() };
-        tally.add(&Tally { new: 1, ..Tally::default() });
+        tally.add(&inserted(1, 0, 1, 0));
         assert!(!tally.is_complete(2));
-        tally.add(&Tally { old: 1, born: 1, ..Tally::default() });
+        tally.add(&Tally { old: 1, ..inserted(1, 1, 0, 0) });
         assert!(tally.is_complete(2));
         assert_eq!(tally.contributions(), 3);
+    }
+
+    #[test]
+    fn a_child_does_not_stand_in_for_its_parent() {
+        // One element inserted another, and that one a third, which contributed before its parent.
+        let mut tally = Tally { old: 1, ..inserted(1, 1, 0, 0) };
+        tally.add(&inserted(2, 0, 1, 0));
+        assert!(!tally.is_complete(1));
+        tally.add(&inserted(1, 0, 1, 0));
+        tally.add(&inserted(2, 1, 0, 0));
+        assert!(tally.is_complete(1));
+    }
+
+    fn inserted(number: u32, born: u64, contributed: u64, gone: u64) -> Tally {
+        let mut tally = Tally::default();
+        *tally.generation(number) = Generation { born, contributed, gone };
+        tally
     }
 
     #[test]
     fn who_goes_is_not_waited_for() {
         let mut tally = Tally { old: 1, old_gone: 1, ..Tally::default() };
         assert!(tally.is_complete(2));
-        tally.add(&Tally { born: 1, ..Tally::default() });
+        tally.add(&inserted(1, 1, 0, 0));
         assert!(!tally.is_complete(2));
-        tally.add(&Tally { new_gone: 1, ..Tally::default() });
+        tally.add(&inserted(1, 0, 0, 1));
         assert!(tally.is_complete(2));
     }
 

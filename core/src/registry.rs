@@ -49,6 +49,8 @@ inventory::collect!(ChareType);
 impl ChareType {
     #[doc(hidden)]
     pub const fn of<C: Chare>() -> Self {
+        // Evaluated, so that it exists: `migrate` relies on it.
+        let _proof = C::MOVES;
         ChareType {
             key: C::KEY,
             kind: C::KIND,

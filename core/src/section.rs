@@ -22,6 +22,7 @@ use crate::sometimes::sometimes;
 pub(crate) struct Sections(RefCell<HashMap<SectionId, Section, FxBuildHasher>>);
 
 struct Section {
+    of: CollectionId,
     members: Rc<[u128]>,
     /// The next multicast.
     next: Cell<u32>,
@@ -50,6 +51,17 @@ impl Sections {
         self.0.borrow_mut().get_mut(&id)?.open.remove(&key)
     }
 
+    /// Reductions over sections that wait for somebody: how many contributed, of how many members.
+    pub(crate) fn waiting(&self) -> Vec<(CollectionId, u64, usize)> {
+        let sections = self.0.borrow();
+        let mut all: Vec<_> = sections.iter().collect();
+        all.sort_by_key(|(id, _)| **id);
+        let open = all.iter().flat_map(|(_, section)| {
+            section.open.values().map(|open| (section.of, open.contributions(), section.members.len()))
+        });
+        open.collect()
+    }
+
     fn next_multicast(&self, id: SectionId) -> Option<(u32, Rc<[u128]>)> {
         let sections = self.0.borrow();
         let section = sections.get(&id)?;
@@ -61,13 +73,13 @@ impl Sections {
 
 impl Pe {
     /// Makes a section; members named twice count once.
-    pub(crate) fn make_section(&self, mut members: Vec<u128>) -> SectionId {
+    pub(crate) fn make_section(&self, of: CollectionId, mut members: Vec<u128>) -> SectionId {
         members.sort_unstable();
         members.dedup();
         let serial = self.names().sections.get();
         self.names().sections.set(serial + 1);
         let id = SectionId { creator: self.id, serial };
-        let section = Section { members: members.into(), next: Cell::new(0), open: BTreeMap::new() };
+        let section = Section { of, members: members.into(), next: Cell::new(0), open: BTreeMap::new() };
         self.sections.0.borrow_mut().insert(id, section);
         id
     }
@@ -84,6 +96,9 @@ impl Pe {
         if let Some((_, to)) = &cast.collect {
             let key = ReductionKey::SectionAnswers(section, number);
             self.sections.with_open(section, key, |pending| pending.send_to(to.clone()));
+        }
+        if members.is_empty() && let Some(nothing) = self.sections.take_open(section, ReductionKey::SectionAnswers(section, number)) {
+            return self.finish(collection, nothing);
         }
         let mut by_pe: BTreeMap<PeId, Vec<u128>> = BTreeMap::new();
         for index in members.iter() {

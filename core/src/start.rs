@@ -34,12 +34,12 @@ macro_rules! program {
 
 /// Runs a program as its command line says.
 #[doc(hidden)]
-pub fn main<C: MainChare, A: ProgramArgs + Args>(program: Program) -> ExitCode {
+pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> ExitCode {
     let (options, args) = command_line::parse::<A>(&program);
     start::<C, A>(&program, &options, args).into()
 }
 
-fn start<C: MainChare, A: Args>(program: &Program, options: &RunArgs, args: A) -> ExitStatus {
+fn start<C: MainChare, A: Args + Send>(program: &Program, options: &RunArgs, args: A) -> ExitStatus {
     if let Err(message) = check_names() {
         complain(program, &message);
         return ExitStatus::Usage;

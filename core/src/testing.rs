@@ -82,7 +82,7 @@ impl Test {
     }
 
     /// Runs a program to its end.
-    pub fn run<C: MainChare>(&self, args: impl Args) -> Tested {
+    pub fn run<C: MainChare>(&self, args: impl Args + Send) -> Tested {
         let output = Output::capture();
         let outcome = run::<C, _>(args, &self.options, Watch::new(output.clone(), Progress::off()));
         Tested { outcome, output: output.captured() }

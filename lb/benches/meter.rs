@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use talisman_lb::load::Meter;
+use talisman_lb::load::{Kind, Meter};
 
 const CALLS: u64 = 10_000_000;
 
@@ -17,14 +17,15 @@ fn main() {
 
 /// Without reading a clock, which costs the same whatever decides about it.
 fn metered(ticks: u64) {
-    let (mut meter, mut load) = (Meter::new(1000), 0);
-    // Some entries in turn: calls of one and the same entry would wait for each other's counter in memory, as messages
-    // with work between them do not.
-    for call in 0..CALLS {
-        let entry = black_box(call as usize % 8);
-        load += if meter.begin(entry) { meter.end(entry, ticks) } else { meter.estimate(entry) };
+    let (mut meter, mut load, mut kind) = (Meter::new(1000), 0, Kind::Short);
+    for _ in 0..CALLS {
+        if kind == Kind::Long || meter.is_due() {
+            let charge;
+            (charge, kind) = meter.charge(kind, black_box(ticks));
+            load += charge;
+        }
+        black_box(&load);
     }
-    black_box(load);
 }
 
 fn table(name: &str, run: impl Fn()) {

@@ -5,7 +5,7 @@ use talisman::testing::{Test, Tested};
 
 /// Runs a program in every manner: on threads and simulated, as it is, with every message packed, with every object
 /// packed after each message. The lines of its output, sorted where they come from several PEs, are always these.
-pub fn same_everywhere<C: MainChare, A: Args>(args: impl Fn() -> A, expected: &[&str]) {
+pub fn same_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, expected: &[&str]) {
     for (name, test) in manners() {
         eprintln!("{name}");
         let tested = test.run::<C>(args());
@@ -35,4 +35,17 @@ pub fn manners() -> Vec<(String, Test)> {
         }
     }
     all
+}
+
+/// A program that fails in every manner, with this status and a message that has all of these parts.
+pub fn fails_everywhere<C: MainChare, A: Args>(args: impl Fn() -> A, status: i32, parts: &[&str]) {
+    for (name, test) in manners() {
+        eprintln!("{name}");
+        let tested = test.run::<C>(args());
+        let message = tested.message.clone().unwrap_or_default();
+        assert_eq!(tested.status, status, "{name}: {message} {:?}", tested.output);
+        for part in parts {
+            assert!(message.contains(part), "{name}: `{part}` is not in:\n{message}");
+        }
+    }
 }

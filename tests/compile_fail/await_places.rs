@@ -1,6 +1,10 @@
 //! `.await` where none can be.
 use talisman::prelude::*;
 
+mod alias {
+    pub type Result = std::result::Result<(), String>;
+}
+
 #[derive(Pup)]
 struct Block {
     cells: Vec<f64>,
@@ -21,6 +25,10 @@ impl Block {
     #[entry]
     fn size(&self) -> usize {
         self.cells.len()
+    }
+    #[entry]
+    fn parse(&self) -> Result<usize, String> {
+        Ok(self.cells.len())
     }
     #[entry]
     fn plain(&mut self, cx: &mut Cx<Self>) {
@@ -53,6 +61,33 @@ impl Block {
     async fn let_else(&mut self, cx: &mut Cx<Self>) {
         let Some(x): Option<u32> = cx.barrier().await else { return };
         let _ = x;
+    }
+    #[entry]
+    async fn if_let(&mut self, cx: &mut Cx<Self>) {
+        if let [first, ..] = &cx.when(Self::ghost, 1).await[..] {
+            self.cells.push(*first);
+        }
+    }
+    #[entry]
+    async fn while_let(&mut self, cx: &mut Cx<Self>) {
+        while let Some(x) = cx.when(Self::ghost, 1).await.pop() {
+            self.cells.push(x);
+        }
+    }
+    #[entry]
+    async fn question(&mut self, cx: &mut Cx<Self>) {
+        let n: usize = cx.array().at(1).parse().await?;
+        self.cells.truncate(n);
+    }
+    #[entry]
+    async fn question_without_type(&mut self, cx: &mut Cx<Self>) -> Result<(), String> {
+        let n = cx.array().at(1).parse().await?;
+        Ok(())
+    }
+    #[entry]
+    async fn question_of_an_alias(&mut self, cx: &mut Cx<Self>) -> alias::Result {
+        let n: usize = cx.array().at(1).parse().await?;
+        Ok(())
     }
     #[entry]
     async fn in_a_guard(&mut self, cx: &mut Cx<Self>) {

@@ -19,7 +19,12 @@ impl Block {
         cx.contribute(1.0, Max, self.driver.callback(Block::poke));
         cx.contribute(1.0, Max, cx.callback(Self::helper));
         cx.contribute(String::new(), Sum, Callback::ignore());
+        cx.contribute(self.driver, Merged, Callback::ignore());
+        cx.contribute(1.0, Sum);
+        cx.when_idle(cx.callback(Self::add));
     }
+    #[entry]
+    fn add(&mut self, _x: f64) {}
     #[entry]
     fn poke(&mut self) {}
     fn helper(&mut self, _cx: &mut Cx<Self>, _value: f64) {}

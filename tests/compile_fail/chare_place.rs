@@ -1,4 +1,4 @@
-//! `#[chare]` where it does not belong.
+//! `#[chare]` where it does not belong, and a chare that borrows.
 use talisman::prelude::*;
 
 #[chare(single)]
@@ -22,6 +22,18 @@ impl [u8] {
     #[init]
     fn new() -> Self {
         todo!()
+    }
+}
+
+struct Borrows<'a> {
+    cells: &'a [f64],
+}
+
+#[chare(single)]
+impl<'a> Borrows<'a> {
+    #[init]
+    fn new() -> Self {
+        Borrows { cells: &[] }
     }
 }
 

@@ -13,6 +13,8 @@ impl Block {
     #[entry]
     fn at(&mut self) {}
     #[entry]
+    fn with_priority(&mut self) {}
+    #[entry]
     fn array(&mut self) {}
     #[entry]
     fn twice(&mut self) {}

@@ -33,7 +33,7 @@ mod two_inits {
     #[talisman::main]
     impl Main {
         #[init]
-        fn new(a: u32, b: u32) -> Self {
+        fn new(_a: u32, _b: u32) -> Self {
             Main
         }
         #[init]

@@ -1,4 +1,5 @@
 //! State and arguments that cannot be packed: one error each.
+use std::rc::Rc;
 use talisman::prelude::*;
 
 struct NoDerive {
@@ -62,6 +63,48 @@ impl<T: Send + 'static> Generic<T> {
     }
 }
 talisman::register!(Generic<f64>);
+
+#[derive(Pup)]
+struct KeepsFile {
+    size: u64,
+}
+
+#[chare(array1d)]
+impl KeepsFile {
+    #[init]
+    fn new() -> Self {
+        KeepsFile { size: 0 }
+    }
+    #[entry]
+    async fn file(&mut self, cx: &mut Cx<Self>) {
+        let log: std::fs::File = std::fs::File::open("x").unwrap();
+        cx.barrier().await;
+        self.size = log.metadata().unwrap().len();
+    }
+}
+
+#[derive(Pup)]
+struct Counted {
+    cells: Vec<f64>,
+    #[pup(skip)]
+    cache: Rc<Vec<f64>>,
+}
+
+#[chare(array1d)]
+impl Counted {
+    #[init]
+    fn new() -> Self {
+        Counted { cells: vec![], cache: Default::default() }
+    }
+    #[entry]
+    fn add(&mut self, x: f64) {
+        self.cells.push(x + self.cache[0])
+    }
+    #[entry]
+    async fn wait(&mut self, cx: &mut Cx<Self>) {
+        cx.barrier().await;
+    }
+}
 
 #[talisman::main]
 async fn main(cx: &mut Cx) {

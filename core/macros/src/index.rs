@@ -20,8 +20,10 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let too_long =
         format!("`{name}` has more than 128 bits: an element's name must fit into a message's header");
     let take_back = members.iter().zip(&types).zip(&bits).rev().map(|((member, ty), bits)| {
-        quote!(__out.#member = __bits as #ty; __bits = __bits.checked_shr(#bits).unwrap_or(0);)
+        let least = least(ty);
+        quote!(__out.#member = (__bits ^ #least) as #ty; __bits = __bits.checked_shr(#bits).unwrap_or(0);)
     });
+    let least = types.iter().map(|ty| least(ty));
     Ok(quote! {
         const _: () = ::core::assert!(0 #(+ #bits)* <= 128, #too_long);
         #[automatically_derived]
@@ -29,7 +31,7 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
             fn to_bits(self) -> u128 {
                 let mut __bits = 0u128;
                 #(__bits = __bits.checked_shl(#bits).unwrap_or(0)
-                    | ((self.#members as i128 as u128) & (u128::MAX >> (128 - #bits)));)*
+                    | ((self.#members as i128 as u128 ^ #least) & (u128::MAX >> (128 - #bits)));)*
                 __bits
             }
             #[allow(unused_assignments)]
@@ -46,6 +48,11 @@ pub fn expand(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
     })
+}
+
+/// The sign bit of a signed type, and those above it: turned, it makes the order of the bits that of the values.
+fn least(ty: &Type) -> TokenStream {
+    quote!(<#ty>::MIN as i128 as u128)
 }
 
 fn member((at, field): (usize, &syn::Field)) -> Member {

@@ -39,6 +39,7 @@ fn program(ty: &Type, main: Expanded, attrs: TokenStream) -> TokenStream {
     quote! {
         #code
         #attrs
+        #[allow(dead_code)] // Tests include programs as modules.
         fn main() -> ::std::process::ExitCode {
             ::talisman::start::main::<#ty, (#(#init_types,)*)>(::talisman::program!())
         }

@@ -99,7 +99,7 @@ impl<C: Chare> ArrayBuilder<C> {
     pub fn map(self, map: impl IntoMap<C::Index>) -> Self {
         let NewArray { bounds, indices, .. } = self.new_array();
         Self::of(NewArray {
-            bounds: bounds.clone(),
+            bounds: *bounds,
             indices: indices.clone(),
             map: map.into_map(),
             chare: PhantomData,
@@ -121,7 +121,7 @@ impl<C: Chare> NewArray<C> {
     fn announce(&self, pe: &Pe, elements: Option<u64>, fill: Option<Fill>) -> CollectionId {
         let (_, chare) = number_of::<C>();
         let id = pe.name_collection();
-        let (bounds, map) = (self.bounds.clone(), self.map.clone());
+        let (bounds, map) = (self.bounds, self.map.clone());
         pe.announce(Description { id, key: chare.key, bounds, map, elements, fill });
         id
     }

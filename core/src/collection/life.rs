@@ -8,7 +8,7 @@ use super::Collection;
 use super::description::{Description, Fill};
 use crate::chare::Kind;
 use crate::entry::{Args, InitInfo};
-use crate::ids::{CollectionId, ObjId, PeId, single_index};
+use crate::ids::{CollectionId, ObjId, PeId, single_home, single_index, slot_index, slot_of};
 use crate::location::Place;
 use crate::map::Map;
 use crate::message::cell::{ArgsCell, Words};
@@ -112,11 +112,11 @@ impl Pe {
     /// What waited for a collection goes on.
     fn resume(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: kept by this PE, which gives it away.
-        let is_for_object = match unsafe { envelope.as_ref() } {
-            message if matches!(message.body, Body::Pe | Body::Create(_)) => false,
-            message => !matches!(message.object_message(), Some(ObjectMessage::Create { .. })),
-        };
-        if is_for_object { self.dispatch(collection, envelope) } else { self.enqueue(envelope) }
+        match unsafe { envelope.as_ref() } {
+            message if matches!(message.body, Body::Pe) => self.accept_for_pe(envelope),
+            message if message.is_creation() => self.enqueue_creation(collection, envelope),
+            _ => self.dispatch(collection, envelope),
+        }
     }
 
     /// Makes this PE's part of the first elements.
@@ -162,28 +162,30 @@ impl Pe {
         words: &mut Words,
         birth: Option<Birth>,
     ) {
-        if let Place::Here { .. } = collection.place(index) {
+        if let Place::Here { .. } = self.place_of(collection, index) {
             // SAFETY: the words hold the arguments of this `#[init]`.
             unsafe { (init.args.drop)(words) };
             let who = collection.label(index);
             return self.node.job.end(1, Some(format!("{who} is inserted, but it exists already")));
         }
-        let birth = birth.unwrap_or(Birth { reduction: 0, newborn: false, counted: false });
-        let newborn = if birth.newborn { flag::NEWBORN } else { 0 };
-        let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), newborn));
+        assert_eq!(init.chare, collection.key, "an `#[init]` of the collection's chare type");
+        let birth = birth.unwrap_or_default();
+        let flags = birth.generation << flag::GENERATION;
+        let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), flags));
         // SAFETY: just allocated; freed by this PE only, in `remove_element`.
         let object = unsafe { head.as_ref() };
         object.reduction.set(birth.reduction);
+        object.moves.set(birth.moves);
         object.broadcasts.set(collection.casts.passed());
         self.install(collection, head);
         if birth.counted {
             collection.insertion.made.set(collection.insertion.made.get() + 1);
         }
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        self.running.set(Some(head));
+        self.running_entry.set(None);
         // SAFETY: allocated above as this type, not constructed yet; the words hold the arguments.
         unsafe { (init.construct)(head, self, words) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
+        self.running.set(None);
         if object.has(flag::AFTER) {
             self.after_entry(head);
         }
@@ -193,7 +195,7 @@ impl Pe {
     pub(crate) fn install(&self, collection: &Collection, head: NonNull<Head>) {
         // SAFETY: the caller's object, new here.
         let object = unsafe { head.as_ref() };
-        let (slot, generation) = self.slots.insert(head);
+        let (slot, generation) = self.slot_for(collection, object.index(), head);
         object.slot.set(slot);
         collection.count_member(1);
         let index = object.index();
@@ -207,14 +209,68 @@ impl Pe {
         }
     }
 
-    /// Runs a message that makes an element.
-    pub(crate) fn run_create(&self, mut envelope: NonNull<Envelope>) {
+    /// The slot kept for a singleton named after it; any other for an object of another name, or one that comes back.
+    fn slot_for(&self, collection: &Collection, index: u128, head: NonNull<Head>) -> (u32, u32) {
+        let kept = slot_of(index).filter(|_| collection.id.is_singles() && single_home(index) == self.id);
+        match kept.filter(|(slot, generation)| self.slots.is_kept(*slot, *generation)) {
+            Some((slot, generation)) => {
+                self.slots.put(slot, head);
+                (slot, generation)
+            }
+            None => self.slots.insert(head),
+        }
+    }
+
+    /// Queues a message that makes an object; what comes for the object meanwhile waits.
+    pub(crate) fn enqueue_creation(&self, collection: &Collection, envelope: NonNull<Envelope>) {
+        // SAFETY: the caller gives the envelope away.
+        let index = unsafe { envelope.as_ref() }.to().index;
+        if collection.home(index) != self.id {
+            self.expect_object(collection, index);
+        }
+        self.enqueue(envelope);
+    }
+
+    /// Runs a message that makes an object: at its home, which decides when and where.
+    pub(crate) fn run_creation(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         let to = message.to();
         let Some(collection) = self.collections.get(to.collection) else {
             return self.keep_for_unknown(to.collection, envelope);
         };
+        if collection.home(to.index) != self.id {
+            return self.create(collection, envelope);
+        }
+        let moves = match self.place_of(collection, to.index) {
+            Place::Here { .. } | Place::Unknown => 0,
+            Place::Gone { moves } => moves,
+            Place::At { .. } | Place::Switching => {
+                sometimes("an element was inserted before its former one was known to be gone");
+                return collection.await_end(to.index, envelope);
+            }
+        };
+        let birth = message.extra.as_mut().and_then(|extra| extra.birth.as_mut());
+        let on = birth.and_then(|birth| {
+            birth.moves = moves;
+            birth.on
+        });
+        match on
+            .filter(|on| *on != self.id && !matches!(self.place_of(collection, to.index), Place::Here { .. }))
+        {
+            None => self.create(collection, envelope),
+            Some(on) => {
+                self.transmit(on, envelope);
+                self.settle_elsewhere(collection, to.index, on, moves);
+            }
+        }
+    }
+
+    /// Makes the object of a message here.
+    fn create(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the queue gave the envelope away.
+        let message = unsafe { envelope.as_mut() };
+        let to = message.to();
         let birth = message.extra.take().and_then(|extra| extra.birth);
         match (message.body, message.take_object_message().map(|packed| *packed)) {
             (Body::Create(init), _) => {
@@ -264,9 +320,15 @@ impl Pe {
         extra: Option<Box<Extra>>,
     ) -> ObjId {
         let pe = pe.unwrap_or_else(|| self.next_place());
-        let serial = self.names().singles.get() + 1;
-        self.names().singles.set(serial);
-        let to = ObjId { collection, index: single_index(pe, self.id, serial) };
+        let index = if pe == self.id {
+            let (slot, generation) = self.slots.reserve();
+            slot_index(pe, slot, generation)
+        } else {
+            let serial = self.names().singles.get() + 1;
+            self.names().singles.set(serial);
+            single_index(pe, self.id, serial)
+        };
+        let to = ObjId { collection, index };
         self.send_create(to, pe, init, args, extra);
         to
     }
@@ -306,9 +368,8 @@ impl Pe {
         match self.collections.get(to.collection) {
             Some(collection) => match self.birth_here(collection) {
                 Some(birth) => {
-                    let pe = pe.unwrap_or_else(|| collection.home(to.index));
-                    let extra = Extra { birth: Some(birth), ..Extra::default() };
-                    self.send_create(to, pe, init, args, Some(Box::new(extra)));
+                    let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
+                    self.send_create(to, collection.home(to.index), init, args, Some(Box::new(extra)));
                 }
                 None => self.insert_by_root(to, pe, init, args, collection.root_pe()),
             },
@@ -332,13 +393,14 @@ impl Pe {
     fn birth_here(&self, collection: &Collection) -> Option<Birth> {
         if let Some(parent) = self.running().filter(|head| head.collection().id == collection.id) {
             parent.extras(|extras| extras.born += 1);
-            return Some(Birth { reduction: parent.reduction.get(), newborn: true, counted: false });
+            let (reduction, generation) = (parent.reduction.get(), parent.generation() + 1);
+            return Some(Birth { reduction, generation, ..Birth::default() });
         }
         if collection.insertion.closed.get() {
             return None;
         }
         collection.insertion.sent.set(collection.insertion.sent.get() + 1);
-        Some(Birth { reduction: 0, newborn: false, counted: true })
+        Some(Birth { counted: true, ..Birth::default() })
     }
 
     /// An insertion from outside, at the root; or one that waited for its collection to be known here.
@@ -347,15 +409,16 @@ impl Pe {
         let birth = match (self.birth_here(collection), &collection.root) {
             (Some(birth), _) => birth,
             (None, Some(root)) => {
-                Birth { reduction: root.borrow_mut().admit(), newborn: true, counted: false }
+                Birth { reduction: root.borrow_mut().admit(), generation: 1, ..Birth::default() }
             }
             (None, None) => return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args }),
         };
-        let pe = pe.unwrap_or_else(|| collection.home(to.index));
         let mut envelope = self.object_message(to, ObjectMessage::Create { init, args });
+        let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
         // SAFETY: just made.
-        unsafe { envelope.as_mut() }.extra = Some(Box::new(Extra { birth: Some(birth), ..Extra::default() }));
-        if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
+        unsafe { envelope.as_mut() }.extra = Some(Box::new(extra));
+        let home = collection.home(to.index);
+        if home == self.id { self.enqueue(envelope) } else { self.transmit(home, envelope) }
     }
 
     /// Removes an object after its last entry.
@@ -364,24 +427,12 @@ impl Pe {
         let object = unsafe { head.as_ref() };
         let (collection, index) = (object.collection(), object.index());
         sometimes("an element was removed");
+        collection.casts.bury(object);
         self.report_death(object);
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
-        collection.set_place(index, Place::Unknown);
-        let home = collection.home(index);
-        if home != self.id {
-            self.tell(home, PeMessage::Gone { id: collection.object(index) });
-        }
+        self.unsettle(collection, index, object.moves.get());
         self.free_object(head);
-    }
-
-    /// At the home: an element is gone.
-    pub(crate) fn on_gone(&self, id: ObjId) {
-        if let Some(collection) = self.collections.get(id.collection)
-            && let Place::At { .. } = collection.place(id.index)
-        {
-            collection.set_place(id.index, Place::Unknown);
-        }
     }
 
     /// Frees an object and what it keeps.

@@ -46,6 +46,8 @@ pub(crate) struct Collection {
     roster: RefCell<Option<Rc<[u32]>>>,
     /// At the home: messages for elements that do not exist yet.
     awaiting: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    /// At the home: elements to be made when the former ones of their names are gone.
+    unborn: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     pub(crate) casts: Casts,
     /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
     pub(crate) pending: RefCell<BTreeMap<ReductionKey, Pending>>,
@@ -78,7 +80,7 @@ impl Collection {
             id: of.id,
             chare,
             key: chare.key,
-            bounds: of.bounds.clone(),
+            bounds: of.bounds,
             map: of.map.clone(),
             shape,
             direct: !pack_all && !chare.ordered,
@@ -87,6 +89,7 @@ impl Collection {
             members: Cell::new(0),
             roster: RefCell::default(),
             awaiting: RefCell::default(),
+            unborn: RefCell::default(),
             casts: Casts::default(),
             pending: RefCell::default(),
             root: is_root.then(|| RefCell::new(Root::new(of.elements))),
@@ -99,10 +102,10 @@ impl Collection {
         self.places.get(index, self.ordinal(index))
     }
 
-    /// The same, where the caller knows the ordinal.
+    /// The slot and generation of an element on this PE; the caller knows the ordinal.
     #[inline(always)]
-    pub(crate) fn place_at(&self, index: u128, ordinal: Option<u64>) -> Place {
-        self.places.get(index, ordinal)
+    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> Option<(u32, u32)> {
+        self.places.here(index, ordinal)
     }
 
     pub(crate) fn set_place(&self, index: u128, place: Place) {
@@ -181,6 +184,22 @@ impl Collection {
         self.awaiting.borrow_mut().remove(&index).unwrap_or_default()
     }
 
+    /// Keeps an element that cannot be made before the former one of its name is gone.
+    pub(crate) fn await_end(&self, index: u128, creation: NonNull<Envelope>) {
+        self.unborn.borrow_mut().entry(index).or_default().push(creation);
+    }
+
+    pub(crate) fn take_unborn(&self, index: u128) -> Vec<NonNull<Envelope>> {
+        self.unborn.borrow_mut().remove(&index).unwrap_or_default()
+    }
+
+    /// Elements that wait to be made.
+    pub(crate) fn unborn(&self) -> Vec<u128> {
+        let mut all: Vec<_> = self.unborn.borrow().keys().copied().collect();
+        all.sort_unstable();
+        all
+    }
+
     /// Elements that never came, and how many messages waited for each.
     pub(crate) fn awaited(&self) -> Vec<(u128, usize)> {
         let mut all: Vec<_> =
@@ -192,6 +211,7 @@ impl Collection {
     /// Every message it keeps, when its PE ends.
     pub(crate) fn take_kept(&self) -> Vec<NonNull<Envelope>> {
         let mut kept: Vec<_> = self.awaiting.take().into_values().flatten().collect();
+        kept.extend(self.unborn.take().into_values().flatten());
         kept.extend(self.switches.take_all());
         kept
     }

@@ -1,4 +1,4 @@
-//! Answers that have arrived and that no async entry has looked at yet.
+//! The answers an object waits for.
 
 use super::{Awaitable, Begin};
 use crate::ids::ObjId;
@@ -9,6 +9,10 @@ use crate::pup::{Packer, Pup, PupError, Unpacker, from_bytes};
 pub struct Replies {
     /// The last number given out.
     last: u64,
+    /// What is waited for and has not arrived. An answer that is not among them is dropped: the result of an
+    /// all-reduce goes to every element, also to one that contributed and does not wait.
+    open: Vec<u64>,
+    /// What has arrived, and no async entry has looked at yet.
     arrived: Vec<(u64, Vec<u8>)>,
 }
 
@@ -16,12 +20,17 @@ impl Replies {
     /// Sets a call going; the number under which its answer will arrive.
     pub fn begin<T, W: Awaitable<Output = T>>(&mut self, object: ObjId, what: W) -> u64 {
         self.last += 1;
-        what.begin(Begin::new(object, self.last))
+        let wait = what.begin(Begin::new(object, self.last));
+        self.open.push(wait);
+        wait
     }
 
-    /// An answer has arrived.
-    pub fn push(&mut self, wait: u64, value: &[u8]) {
+    /// An answer has arrived. Tells whether anything waits for it.
+    pub fn push(&mut self, wait: u64, value: &[u8]) -> bool {
+        let Some(at) = self.open.iter().position(|open| *open == wait) else { return false };
+        self.open.swap_remove(at);
         self.arrived.push((wait, value.to_vec()));
+        true
     }
 
     /// Whether the answer with this number is there.
@@ -30,14 +39,15 @@ impl Replies {
         self.find(wait).is_some()
     }
 
-    /// The answer with this number, if it is there.
+    /// The answer with this number, if it is there; `asked` says what was asked.
     ///
     /// # Panics
-    /// If its bytes are no `T`: the entry that was called is another in the program that sent them. The panic is the
-    /// waiting entry's, which the runtime names.
-    pub fn take<T: Pup>(&mut self, wait: u64) -> Option<T> {
+    /// If its bytes are no `T`. The types of question and answer are checked when the program is compiled, so the bytes
+    /// were damaged, or written by another build of the program. An entry that cannot have what it waits for cannot go
+    /// on: the panic ends the job, under the name of the object and with this text.
+    pub fn take<T: Pup>(&mut self, wait: u64, asked: &str) -> Option<T> {
         let bytes = self.remove(wait)?;
-        Some(from_bytes(&bytes).unwrap_or_else(|error| wrong_answer::<T>(&error)))
+        Some(from_bytes(&bytes).unwrap_or_else(|error| unreadable::<T>(asked, &error)))
     }
 
     /// Drops the answer with this number, if it is there.
@@ -56,51 +66,87 @@ impl Replies {
 }
 
 #[cold]
-fn wrong_answer<T>(error: &PupError) -> ! {
-    panic!("an answer that should be a `{}` cannot be read: {error}", std::any::type_name::<T>())
+fn unreadable<T>(asked: &str, error: &PupError) -> ! {
+    panic!(
+        "{asked}: what arrived cannot be read as `{}`: {error}. This is no mistake of the entry that waits: the bytes were \
+         damaged on their way, or sent by another build of the program",
+        std::any::type_name::<T>()
+    )
 }
 
 impl Pup for Replies {
     fn pack(&self, p: &mut Packer) {
         self.last.pack(p);
+        self.open.pack(p);
         self.arrived.pack(p);
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
-        Ok(Replies { last: Pup::unpack(u)?, arrived: Pup::unpack(u)? })
+        Ok(Replies { last: Pup::unpack(u)?, open: Pup::unpack(u)?, arrived: Pup::unpack(u)? })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::CollectionId;
     use crate::pup::to_bytes;
+
+    /// What sends nothing.
+    struct Asked;
+
+    impl Awaitable for Asked {
+        type Output = ();
+
+        fn begin(self, at: Begin) -> u64 {
+            at.fresh()
+        }
+    }
+
+    /// Waits for this many answers, numbered from 1.
+    fn waiting_for(count: u64) -> Replies {
+        let mut replies = Replies::default();
+        let object = ObjId { collection: CollectionId::singles(0), index: 0 };
+        (1..=count).for_each(|number| assert_eq!(replies.begin(object, Asked), number));
+        replies
+    }
 
     #[test]
     fn finds_answers_by_number_whatever_their_order() {
-        let mut replies = Replies::default();
-        replies.push(2, &to_bytes(&"two".to_string()));
-        replies.push(1, &to_bytes(&1.5f64));
+        let mut replies = waiting_for(3);
+        assert!(replies.push(2, &to_bytes(&"two".to_string())));
+        assert!(replies.push(1, &to_bytes(&1.5f64)));
         assert!(replies.has(1) && !replies.has(3));
-        assert_eq!(replies.take::<f64>(1), Some(1.5));
-        assert_eq!(replies.take::<f64>(1), None);
+        assert_eq!(replies.take::<f64>(1, "one"), Some(1.5));
+        assert_eq!(replies.take::<f64>(1, "one"), None);
         assert_eq!(replies.drop_one(2), Some(()));
         assert_eq!(replies.drop_one(2), None);
     }
 
     #[test]
-    fn numbers_go_on_after_a_checkpoint() {
-        let mut replies = Replies { last: 6, ..Default::default() };
-        replies.push(6, &to_bytes(&7u32));
-        let mut again: Replies = from_bytes(&to_bytes(&replies)).unwrap();
-        assert_eq!((again.last, again.take::<u32>(6)), (6, Some(7)));
+    fn an_answer_that_nobody_waits_for_is_dropped() {
+        let mut replies = waiting_for(1);
+        assert!(!replies.push(1 << 63, &[]), "the result of a reduction that nobody here waits for");
+        assert!(replies.push(1, &[]));
+        assert!(!replies.push(1, &[]), "an answer comes once");
+        assert_eq!(replies.drop_one(1), Some(()));
+        assert!(replies.open.is_empty() && replies.arrived.is_empty(), "{replies:?}");
     }
 
     #[test]
-    #[should_panic(expected = "an answer that should be a `u64` cannot be read")]
-    fn a_wrong_answer_is_told() {
-        let mut replies = Replies::default();
+    fn waits_go_on_after_a_checkpoint() {
+        let mut replies = waiting_for(6);
+        replies.push(6, &to_bytes(&7u32));
+        let mut again: Replies = from_bytes(&to_bytes(&replies)).unwrap();
+        assert_eq!((again.last, again.take::<u32>(6, "six")), (6, Some(7)));
+        assert!(again.push(5, &[]), "it still waits for this one");
+    }
+
+    #[test]
+    #[should_panic(expected = "the answer of `size`: what arrived cannot be read as `u64`")]
+    fn an_unreadable_answer_is_told() {
+        let mut replies = waiting_for(1);
         replies.push(1, &[1, 2, 3]);
-        let _ = replies.take::<u64>(1);
+        let _ = replies.take::<u64>(1, "the answer of `size`");
     }
 }

@@ -19,6 +19,10 @@ pub struct Program {
 }
 
 /// The arguments of a program's `main`: none, `()`, or one that derives [`clap::Parser`], `(P,)`.
+#[diagnostic::on_unimplemented(
+    message = "the program's options cannot be read from the command line",
+    note = "`main` takes `cx`, and one struct with `#[derive(clap::Parser, Pup)]` or nothing; but this is `{Self}`"
+)]
 pub trait ProgramArgs: Sized {
     /// The program's own command line, without the runtime's options unless the program flattens them.
     fn command(program: &Program) -> Command;

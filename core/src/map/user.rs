@@ -44,6 +44,10 @@ pub use talisman_pup::{ObjectEntry, inventory};
 /// talisman::register_map!(Stripes);
 /// # fn main() {}
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a map of the program's own",
+    note = "`impl Placement for {Self}` says where elements go, and `talisman::register_map!({Self});` makes it known"
+)]
 pub trait Placement: Registered + Value + Sync {
     /// The index of the arrays it places.
     type Index: ArrayIndex;

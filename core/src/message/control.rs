@@ -20,10 +20,8 @@ pub(crate) enum ObjectMessage {
     Create { init: u16, args: Bytes },
     /// The answer that an async entry waits for.
     Reply { wait: u64, value: Bytes },
-    /// A broadcast that passed the object while it moved.
-    Missed { number: u32, cast: Cast },
     /// Finds out where the object is now, along the old way: what was sent before has then arrived.
-    Marker { asker: PeId },
+    Marker { asker: PeId, asked: u32 },
 }
 
 /// What a broadcast brings to each element.
@@ -71,14 +69,16 @@ pub(crate) enum PeMessage {
     Inserted { collection: CollectionId, wave: u32, sent: u64, made: u64 },
     /// An element that moves here.
     Arrive { id: ObjId, travel: Box<Travel>, luggage: Luggage },
-    /// To where it came from: it is here, and broadcasts up to this number have passed.
-    Arrived { id: ObjId, broadcasts: u32 },
+    /// To where it came from: it is here after so many moves, and broadcasts up to this number have passed.
+    Arrived { id: ObjId, moves: u32, broadcasts: u32 },
+    /// To where an element went with its so manyth move: a broadcast that it may have missed.
+    Missed { id: ObjId, moves: u32, number: u32, cast: Cast },
     /// To a PE that used an old place.
     Moved { id: ObjId, pe: PeId, moves: u32 },
     /// The answer to a marker.
-    Found { id: ObjId, pe: PeId, moves: u32 },
-    /// To the home: the element is gone.
-    Gone { id: ObjId },
+    Found { id: ObjId, pe: PeId, asked: u32, moves: u32 },
+    /// To the home: the element is gone, which counts as a move.
+    Gone { id: ObjId, moves: u32 },
     /// A read-only value, down the tree of its creator.
     Share { id: u64, value: Bytes },
     /// To the other PEs of a node: it has this read-only value now.
@@ -108,9 +108,10 @@ impl PeMessage {
             PeMessage::Insert { to: id, .. }
             | PeMessage::Arrive { id, .. }
             | PeMessage::Arrived { id, .. }
+            | PeMessage::Missed { id, .. }
             | PeMessage::Moved { id, .. }
             | PeMessage::Found { id, .. }
-            | PeMessage::Gone { id } => Some(id.collection),
+            | PeMessage::Gone { id, .. } => Some(id.collection),
             PeMessage::NewCollection(_)
             | PeMessage::Adopt(_)
             | PeMessage::Share { .. }

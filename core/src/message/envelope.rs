@@ -61,29 +61,37 @@ pub(crate) struct Extra {
 }
 
 /// How an element comes into its collection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, crate::pup::Pup)]
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, crate::pup::Pup)]
 pub(crate) struct Birth {
     /// The first reduction it takes part in.
     pub(crate) reduction: u32,
-    /// Inserted by an element of its own collection.
-    pub(crate) newborn: bool,
+    /// 0 for the first elements. One inserted later, by an element that contributed to the last reduction or from
+    /// outside, is of generation 1; what such a one inserts before it has contributed, of the next.
+    pub(crate) generation: u32,
     /// Counted by `done_inserting`.
     pub(crate) counted: bool,
+    /// Where to, if not to its home.
+    pub(crate) on: Option<PeId>,
+    /// Moves of former elements of its name: its own are counted on from there.
+    pub(crate) moves: u32,
 }
 
 impl Envelope {
-    pub(crate) const EMPTY: Envelope = Envelope {
-        next: Cell::new(null_mut()),
-        body: Body::Empty,
-        slot: u32::MAX,
-        generation: 0,
-        index: [0; 2],
-        collection: CollectionId { creator: 0, serial: 0 },
-        from: 0,
-        forwarded: false,
-        extra: None,
-        words: [const { MaybeUninit::uninit() }; WORDS],
-    };
+    /// A free one.
+    pub(crate) fn empty() -> Envelope {
+        Envelope {
+            next: Cell::new(null_mut()),
+            body: Body::Empty,
+            slot: u32::MAX,
+            generation: 0,
+            index: [0; 2],
+            collection: CollectionId { creator: 0, serial: 0 },
+            from: 0,
+            forwarded: false,
+            extra: None,
+            words: [const { MaybeUninit::uninit() }; WORDS],
+        }
+    }
 
     #[inline(always)]
     pub(crate) fn address(&mut self, to: ObjId) {
@@ -135,6 +143,15 @@ impl Envelope {
     pub(crate) fn pe_message(&self) -> Option<&PeMessage> {
         // SAFETY: `Body::Pe` says that the words hold this box.
         matches!(self.body, Body::Pe).then(|| unsafe { &**self.words.as_ptr().cast::<Box<PeMessage>>() })
+    }
+
+    /// Whether it makes an object.
+    pub(crate) fn is_creation(&self) -> bool {
+        match self.body {
+            Body::Create(_) => true,
+            Body::Object => matches!(self.object_message(), Some(ObjectMessage::Create { .. })),
+            Body::Invoke(_) | Body::Pe | Body::Empty => false,
+        }
     }
 
     /// Drops what it carries.

@@ -9,7 +9,7 @@ use super::envelope::Envelope;
 
 /// Envelopes allocated at once. An aligned allocation each would cost several times a message.
 const BLOCK: usize = 64;
-/// A PE that has this many free ones gives [`BLOCK`] of them to the others.
+/// A PE that has this many free ones beyond those it allocated gives [`BLOCK`] of them to the others.
 const SPILL: u32 = 4 * BLOCK as u32;
 
 /// One PE's free envelopes. Messages to other PEs take their envelope along; what gathers where more arrive than
@@ -17,6 +17,8 @@ const SPILL: u32 = 4 * BLOCK as u32;
 pub(crate) struct Pool {
     free: Cell<*mut Envelope>,
     count: Cell<u32>,
+    /// As many free ones make it give some away.
+    limit: Cell<u32>,
     depot: Arc<Depot>,
     /// The blocks this PE allocated: freed with the depot, when no PE is left.
     blocks: RefCell<Vec<Block>>,
@@ -24,7 +26,13 @@ pub(crate) struct Pool {
 
 impl Pool {
     pub(crate) fn new(depot: Arc<Depot>) -> Self {
-        Pool { free: Cell::new(null_mut()), count: Cell::new(0), depot, blocks: RefCell::default() }
+        Pool {
+            free: Cell::new(null_mut()),
+            count: Cell::new(0),
+            limit: Cell::new(SPILL),
+            depot,
+            blocks: RefCell::default(),
+        }
     }
 
     /// A free envelope: empty, and linked to nothing.
@@ -48,7 +56,7 @@ impl Pool {
         unsafe { envelope.as_ref() }.next.set(self.free.get());
         self.free.set(envelope.as_ptr());
         self.count.set(self.count.get() + 1);
-        if self.count.get() >= SPILL {
+        if self.count.get() >= self.limit.get() {
             self.spill();
         }
     }
@@ -59,6 +67,7 @@ impl Pool {
             let block = Block::allocate();
             let chain = block.chain();
             self.blocks.borrow_mut().push(block);
+            self.limit.set(self.limit.get().saturating_add(BLOCK as u32));
             chain
         });
         self.free.set(chain.0);
@@ -142,7 +151,7 @@ impl Block {
         let Some(memory) = NonNull::new(memory) else { handle_alloc_error(Self::LAYOUT) };
         for i in 0..BLOCK {
             // SAFETY: inside the block.
-            unsafe { memory.add(i).write(Envelope::EMPTY) };
+            unsafe { memory.add(i).write(Envelope::empty()) };
         }
         Block(memory)
     }

@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 
 use bytes::Bytes;
+use talisman_lb::load::Kind;
 
 use super::Pe;
 use super::send::is_counted;
@@ -26,17 +27,17 @@ impl Pe {
         if is_counted(message) {
             count(&self.stats.received, 1);
         }
-        if matches!(message.body, Body::Pe | Body::Create(_)) {
-            return self.enqueue(envelope);
+        if let Body::Pe = message.body {
+            return self.accept_for_pe(envelope);
         }
         let to = message.to();
         let Some(collection) = self.collections.get(to.collection) else {
             return self.keep_for_unknown(to.collection, envelope);
         };
-        if matches!(message.object_message(), Some(ObjectMessage::Create { .. })) {
-            return self.enqueue(envelope);
+        if message.is_creation() {
+            return self.enqueue_creation(collection, envelope);
         }
-        match collection.place(to.index) {
+        match self.place_of(collection, to.index) {
             Place::Here { slot, generation } => {
                 message.slot = slot;
                 message.generation = generation;
@@ -50,6 +51,17 @@ impl Pe {
                 self.dispatch(collection, envelope);
             }
         }
+    }
+
+    pub(crate) fn accept_for_pe(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the port gave the envelope away.
+        let message = unsafe { envelope.as_ref() };
+        if let Some(PeMessage::Arrive { id, .. }) = message.pe_message()
+            && let Some(collection) = self.collections.get(id.collection)
+        {
+            self.expect_object(collection, id.index);
+        }
+        self.enqueue(envelope);
     }
 
     /// A message that came by another PE than its sender's: that one did not know the place.
@@ -84,7 +96,7 @@ impl Pe {
                 None => self.send_on(envelope),
             },
             Body::Object => self.run_object_message(envelope),
-            Body::Create(_) => self.run_create(envelope),
+            Body::Create(_) => self.run_creation(envelope),
             Body::Pe => self.run_pe_message(envelope),
             Body::Empty => self.pool.put(envelope),
         }
@@ -175,23 +187,48 @@ impl Pe {
         // The arguments are moved out first thing: if the entry panics they are not dropped again.
         *body = Body::Empty;
         count(&self.stats.local, 1);
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(Some(entry)));
+        // SAFETY: the object is live, and freed after its entry, not in it.
+        let object = unsafe { head.as_ref() };
+        let start = self.is_timed(object).then(|| self.clock.ticks());
+        self.running.set(Some(head));
+        self.running_entry.set(Some(entry));
         // SAFETY: the object is live, of the entry's chare type (the collection's), and an object runs one entry at
         // a time; the words hold this entry's arguments.
         unsafe { (entry.invoke)(head, self, extra, words) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
-        // SAFETY: an object is freed after its entry, not in it.
-        if unsafe { head.as_ref() }.has(flag::AFTER) || self.node.config.repack {
+        self.running.set(None);
+        object.count_message();
+        if let Some(start) = start {
+            self.charge(object, start);
+        }
+        if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
+        }
+    }
+
+    /// Whether the entry that begins is to be timed.
+    #[inline(always)]
+    fn is_timed(&self, object: &Head) -> bool {
+        object.has(flag::LONG) || self.meter.borrow_mut().is_due()
+    }
+
+    /// An entry was timed from `start` until now.
+    #[inline(never)]
+    fn charge(&self, object: &Head, start: u64) {
+        let kind = if object.has(flag::LONG) { Kind::Long } else { Kind::Short };
+        let ticks = self.clock.ticks().saturating_sub(start);
+        let (charge, kind) = self.meter.borrow_mut().charge(kind, ticks);
+        object.charge(charge);
+        match kind {
+            Kind::Long => object.set(flag::LONG),
+            Kind::Short => object.clear(flag::LONG),
         }
     }
 
     fn run_object_message(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
-        if matches!(message.object_message(), Some(ObjectMessage::Create { .. })) {
-            return self.run_create(envelope);
+        if message.is_creation() {
+            return self.run_creation(envelope);
         }
         match self.slots.get(message.slot, message.generation) {
             Some(head) if message.extra.is_none() => {
@@ -211,8 +248,9 @@ impl Pe {
         match message {
             ObjectMessage::Invoke { entry, args } => self.run_packed_entry(head, entry, &args, extra),
             ObjectMessage::Reply { wait, value } => self.run_reply(head, wait, &value),
-            ObjectMessage::Missed { number, cast } => self.run_missed(head, number, &cast),
-            ObjectMessage::Marker { asker } => self.on_marker(object.id(), asker, object.moves.get()),
+            ObjectMessage::Marker { asker, asked } => {
+                self.on_marker(object.id(), asker, asked, object.moves.get());
+            }
             ObjectMessage::Create { .. } => unreachable!("`run_object_message` sees to births"),
         }
     }
@@ -264,12 +302,12 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         count(&self.stats.local, 1);
-        let outer = (self.running.replace(Some(head)), self.running_entry.replace(None));
+        self.running.set(Some(head));
+        self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
         unsafe { (object.collection().chare.replied)(head, self, wait, value) };
-        self.running.set(outer.0);
-        self.running_entry.set(outer.1);
-        if object.has(flag::AFTER) || self.node.config.repack {
+        self.running.set(None);
+        if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
         }
     }
@@ -283,7 +321,7 @@ impl Pe {
             self.remove_element(head);
         } else if object.has(flag::MIGRATE) && !object.has(flag::CATCHING_UP) {
             self.migrate_out(head);
-        } else if self.node.config.repack {
+        } else if self.repacks {
             self.repack(head);
         }
     }
@@ -315,10 +353,11 @@ impl Pe {
                 self.on_inserted(collection, wave, sent, made)
             }
             PeMessage::Arrive { id, travel, luggage } => self.on_arrive(from, id, *travel, luggage),
-            PeMessage::Arrived { id, broadcasts } => self.on_arrived(id, broadcasts),
+            PeMessage::Arrived { id, moves, broadcasts } => self.on_arrived(id, moves, broadcasts),
+            PeMessage::Missed { id, moves, number, cast } => self.on_missed(id, moves, number, cast),
             PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
-            PeMessage::Found { id, pe, moves } => self.on_found(id, pe, moves),
-            PeMessage::Gone { id } => self.on_gone(id),
+            PeMessage::Found { id, pe, asked, moves } => self.on_found(id, pe, asked, moves),
+            PeMessage::Gone { id, moves } => self.on_gone(id, moves),
             PeMessage::Share { id, value } => self.on_share(id, value),
             PeMessage::Shared { id } => self.on_shared(id),
             PeMessage::Quiescence(wave) => self.on_wave(from, wave),
@@ -341,7 +380,7 @@ impl Pe {
 
     /// The object meant, if it is here.
     pub(crate) fn find_here(&self, id: ObjId) -> Option<NonNull<Head>> {
-        match self.collections.get(id.collection)?.place(id.index) {
+        match self.place_of(self.collections.get(id.collection)?, id.index) {
             Place::Here { slot, generation } => self.slots.get(slot, generation),
             _ => None,
         }

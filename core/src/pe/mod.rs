@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use talisman_lb::load::Meter;
 
 use crate::clock::Clock;
 use crate::collection::table::Collections;
@@ -34,6 +35,9 @@ use crate::stats::Stats;
 use slots::Slots;
 use timers::Timers;
 
+/// Objects whose entries take longer than about a microsecond, in ticks of a 2 to 4 GHz counter, have every call timed.
+const LONG_TICKS: u64 = 2_500;
+
 /// One processing element.
 pub(crate) struct Pe {
     pub(crate) id: PeId,
@@ -47,6 +51,8 @@ pub(crate) struct Pe {
     queue: Queue,
     /// Messages that wait for nothing.
     express: Queue,
+    /// Messages in the two beside the common queue.
+    out_of_line: Cell<u32>,
     /// Messages of other priorities.
     ranked: RefCell<PriorityQueue<NonNull<Envelope>>>,
     pub(crate) slots: Slots,
@@ -63,10 +69,15 @@ pub(crate) struct Pe {
     pub(crate) timers: Timers,
     pub(crate) detector: Detector,
     pub(crate) stats: Stats,
+    pub(crate) meter: RefCell<Meter>,
     /// Counts for names that this PE gives out.
     names: Names,
     /// The object whose entry runs.
     pub(crate) running: Cell<Option<NonNull<Head>>>,
+    /// `Config::repack`, looked at after each entry.
+    pub(crate) repacks: bool,
+    /// This PE ended the job: it runs no further message. (When another did, it stops at the end of its batch.)
+    pub(crate) stopped: Cell<bool>,
     pub(crate) running_entry: Cell<Option<&'static EntryInfo>>,
 }
 
@@ -89,6 +100,7 @@ impl Pe {
             pool: Pool::new(node.depot.clone()),
             queue: Queue::new(),
             express: Queue::new(),
+            out_of_line: Cell::new(0),
             ranked: RefCell::default(),
             slots: Slots::default(),
             collections: Collections::default(),
@@ -100,8 +112,11 @@ impl Pe {
             timers: Timers::default(),
             detector: Detector::default(),
             stats: Stats::default(),
+            meter: RefCell::new(Meter::new(LONG_TICKS)),
             names: Names::default(),
             running: Cell::new(None),
+            repacks: node.config.repack,
+            stopped: Cell::new(false),
             running_entry: Cell::new(None),
             node,
         };
@@ -183,6 +198,19 @@ thread_local! {
 pub(crate) fn current<R>(f: impl FnOnce(&Pe) -> R) -> R {
     match try_current(f) {
         Some(result) => result,
+        None => outside(),
+    }
+}
+
+/// The same for the message path, by reference: a closure would pass the arguments of a message through memory.
+///
+/// # Safety
+/// The reference is not used after the caller returns to the runtime.
+#[inline(always)]
+pub(crate) unsafe fn current_ref<'a>() -> &'a Pe {
+    // SAFETY: `Here` sets the pointer for as long as it borrows the PE, and resets it.
+    match CURRENT.with(|current| unsafe { current.get().as_ref() }) {
+        Some(pe) => pe,
         None => outside(),
     }
 }

@@ -14,6 +14,7 @@ use crate::location::Place;
 use crate::message::cell::ArgsCell;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
+use crate::message::queue::prefetch;
 use crate::pup::{Packer, Purpose};
 use crate::scheduler::priority::Priority;
 use crate::stats::count;
@@ -36,7 +37,8 @@ impl Pe {
         message.address(to);
         message.from = self.id;
         message.forwarded = false;
-        message.extra = with_options(entry, extra);
+        // SAFETY: the field is valid; nothing is dropped unread, since a free envelope has no extra.
+        unsafe { (&raw mut message.extra).write(with_options(entry, extra)) };
         // SAFETY: the words are the envelope's.
         unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
         match self.collections.get(to.collection) {
@@ -45,13 +47,14 @@ impl Pe {
                     Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
                     None => None,
                 };
-                match collection.place_at(to.index, ordinal) {
-                    Place::Here { slot, generation } => {
+                let named = self.named_slot(collection, to.index);
+                match named.or_else(|| collection.here(to.index, ordinal)) {
+                    Some((slot, generation)) => {
                         message.slot = slot;
                         message.generation = generation;
                         self.enqueue(envelope);
                     }
-                    place => self.dispatch_to(collection, envelope, place),
+                    None => self.dispatch(collection, envelope),
                 }
             }
             Some(collection) => self.send_carefully(collection, envelope),
@@ -138,7 +141,7 @@ impl Pe {
     pub(crate) fn dispatch(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let index = unsafe { envelope.as_ref() }.to().index;
-        self.dispatch_to(collection, envelope, collection.place(index));
+        self.dispatch_to(collection, envelope, self.place_of(collection, index));
     }
 
     fn dispatch_to(&self, collection: &Collection, mut envelope: NonNull<Envelope>, place: Place) {
@@ -153,7 +156,7 @@ impl Pe {
             }
             Place::At { pe, .. } => self.transmit(pe, envelope),
             Place::Switching => collection.switches.hold(index, envelope),
-            Place::Unknown => {
+            Place::Unknown | Place::Gone { .. } => {
                 let home = collection.home(index);
                 if home == self.id {
                     self.nowhere(collection, envelope)
@@ -170,9 +173,9 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
         match message.object_message() {
-            Some(ObjectMessage::Marker { asker }) => self.on_marker(id, *asker, 0),
-            // Answers and broadcasts belong to the object that is gone.
-            Some(ObjectMessage::Reply { .. } | ObjectMessage::Missed { .. }) => {}
+            Some(ObjectMessage::Marker { asker, asked }) => self.on_marker(id, *asker, *asked, 0),
+            // An answer belongs to the object that is gone.
+            Some(ObjectMessage::Reply { .. }) => {}
             Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
                 return collection.await_element(id.index, envelope);
             }
@@ -200,26 +203,49 @@ impl Pe {
             Some(Extra { priority: Some(priority), .. }) if priority.to_int() != Some(0) => {
                 self.ranked.borrow_mut().push(envelope, priority);
             }
-            _ => self.queue.push(envelope),
+            _ => return self.queue.push(envelope),
         }
+        self.out_of_line.set(self.out_of_line.get() + 1);
     }
 
     /// The next message to run: expedited, then urgent, then in order of arrival, then the others.
     #[inline(always)]
     pub(crate) fn next_message(&self) -> Option<NonNull<Envelope>> {
-        if let Some(envelope) = self.express.pop() {
+        if self.out_of_line.get() > 0 {
+            return self.next_ranked();
+        }
+        self.fetch_ahead();
+        self.queue.pop()
+    }
+
+    /// Fetches messages, and then their objects, some time before their turn.
+    #[inline(always)]
+    fn fetch_ahead(&self) {
+        if let Some(soon) = self.queue.ahead(FETCH_OBJECT) {
+            // SAFETY: what is in the queue is a live envelope.
+            self.slots.prefetch(unsafe { soon.as_ref() }.slot);
+            if let Some(later) = self.queue.ahead(FETCH_MESSAGE) {
+                prefetch(later);
+            }
+        }
+    }
+
+    #[cold]
+    fn next_ranked(&self) -> Option<NonNull<Envelope>> {
+        let urgent = self.express.pop().or_else(|| self.ranked.borrow_mut().pop_urgent());
+        if urgent.is_none()
+            && let Some(envelope) = self.queue.pop()
+        {
             return Some(envelope);
         }
-        if self.ranked.borrow().is_empty() {
-            return self.queue.pop();
-        }
-        let urgent = self.ranked.borrow_mut().pop_urgent();
-        urgent.or_else(|| self.queue.pop()).or_else(|| self.ranked.borrow_mut().pop_background())
+        let next = urgent.or_else(|| self.ranked.borrow_mut().pop_background());
+        self.out_of_line.set(self.out_of_line.get() - u32::from(next.is_some()));
+        next
     }
 
     /// Whether nothing waits to run here.
     pub(crate) fn is_queue_empty(&self) -> bool {
-        self.queue.is_empty() && self.express.is_empty() && self.ranked.borrow().is_empty()
+        self.queue.is_empty() && self.out_of_line.get() == 0
     }
 
     /// Hands a message to the port.
@@ -232,6 +258,11 @@ impl Pe {
         self.port.send(self, to, envelope);
     }
 }
+
+/// So many messages before its turn an object is fetched: the time that memory takes, over that of a message.
+const FETCH_OBJECT: usize = 5;
+/// The message itself is needed then, and fetched as much earlier.
+const FETCH_MESSAGE: usize = 10;
 
 /// Whether quiescence waits for a message.
 pub(crate) fn is_counted(message: &Envelope) -> bool {

@@ -3,6 +3,7 @@
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 
+use crate::message::queue::prefetch;
 use crate::object::Head;
 
 /// One slot: 16 bytes.
@@ -16,6 +17,8 @@ struct Slot {
 }
 
 const NONE: u32 = u32::MAX;
+/// In place of the next free slot: this one is not free.
+const KEPT: u32 = u32::MAX - 1;
 /// Generations are packed into 30 bits beside a place (`location.rs`), and wrap there.
 const GENERATIONS: u32 = (1 << 30) - 1;
 
@@ -40,18 +43,9 @@ impl Default for Slots {
 impl Slots {
     /// Puts an object into a free slot: its number and generation.
     pub(crate) fn insert(&self, head: NonNull<Head>) -> (u32, u32) {
-        // SAFETY: see `table`.
-        let table = unsafe { &mut *self.table.get() };
-        if table.free == NONE {
-            assert!(table.slots.len() < NONE as usize, "a PE holds at most 2^32 - 1 objects");
-            table.slots.push(Slot { head: Some(head), generation: 0, next_free: NONE });
-            return (table.slots.len() as u32 - 1, 0);
-        }
-        let number = table.free;
-        let slot = &mut table.slots[number as usize];
-        table.free = slot.next_free;
-        slot.head = Some(head);
-        (number, slot.generation)
+        let (number, generation) = self.reserve();
+        self.put(number, head);
+        (number, generation)
     }
 
     /// Empties a slot; whoever still has its number finds another generation.
@@ -64,8 +58,8 @@ impl Slots {
         table.free = number;
     }
 
-    /// Puts an object's new memory in place of its old, under the same number and generation.
-    pub(crate) fn replace(&self, number: u32, head: NonNull<Head>) {
+    /// Puts an object into its reserved slot; or its new memory in place of its old.
+    pub(crate) fn put(&self, number: u32, head: NonNull<Head>) {
         // SAFETY: see `table`.
         unsafe { &mut *self.table.get() }.slots[number as usize].head = Some(head);
     }
@@ -84,6 +78,38 @@ impl Slots {
         // SAFETY: see `table`.
         let slot = unsafe { &*self.table.get() }.slots.get(number as usize)?;
         slot.head.map(|head| (head, slot.generation))
+    }
+
+    /// Fetches an object that will run soon: its head, and the line of its state's first fields.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, number: u32) {
+        if let Some((head, _)) = self.at(number) {
+            prefetch(head);
+        }
+    }
+
+    /// Whether a slot is kept for an object to come, under this generation.
+    pub(crate) fn is_kept(&self, number: u32, generation: u32) -> bool {
+        // SAFETY: see `table`.
+        let slot = unsafe { &*self.table.get() }.slots.get(number as usize).copied();
+        slot.is_some_and(|slot| {
+            slot.head.is_none() && slot.generation == generation && slot.next_free == KEPT
+        })
+    }
+
+    /// A free slot for an object to come: its number and generation.
+    pub(crate) fn reserve(&self) -> (u32, u32) {
+        // SAFETY: see `table`.
+        let table = unsafe { &mut *self.table.get() };
+        if table.free == NONE {
+            assert!(table.slots.len() < KEPT as usize, "a PE holds at most 2^32 - 1 objects");
+            table.slots.push(Slot { head: None, generation: 0, next_free: KEPT });
+            return (table.slots.len() as u32 - 1, 0);
+        }
+        let number = table.free;
+        let slot = &mut table.slots[number as usize];
+        table.free = std::mem::replace(&mut slot.next_free, KEPT);
+        (number, slot.generation)
     }
 
     /// Slots in use or free.

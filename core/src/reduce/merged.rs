@@ -5,6 +5,10 @@ use talisman_pup::Pup;
 use super::{Ordered, ReduceError, Reducer};
 
 /// A type that takes in another of its kind: the simple way to a reducer of one's own, used with [`Merged`].
+#[diagnostic::on_unimplemented(
+    message = "values of type `{Self}` are not merged",
+    note = "`impl Merge for {Self}` says how one takes in another; numbers have `Sum`, `Product`, `Min`, `Max`"
+)]
 pub trait Merge: Pup + Send + 'static {
     /// Whether values may be merged on the way, in whatever order they meet, because the result is the same *to the
     /// bit*: integer sums, minima, unions. Otherwise, as by default, all values travel to the end, where they are

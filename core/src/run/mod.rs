@@ -68,7 +68,7 @@ impl Stopper {
 }
 
 /// Runs a program's main chare with its arguments until the job ends.
-pub fn run<C: MainChare, A: Args>(args: A, options: &RunArgs, watch: Watch) -> Outcome {
+pub fn run<C: MainChare, A: Args + Send>(args: A, options: &RunArgs, watch: Watch) -> Outcome {
     panics::listen();
     let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
     let config = Config { seed: options.seed, pack_all: options.pack_all, repack: options.repack };

@@ -137,7 +137,7 @@ impl Cluster {
         let pe = &self.pes[id as usize];
         {
             let _here = Here::enter(pe);
-            match parcel {
+            caught(pe, || match parcel {
                 Parcel::Message(envelope) => pe.accept(envelope),
                 Parcel::Frame(bytes) => match wire::unpack(pe, &bytes) {
                     Ok(envelope) => pe.accept(envelope),
@@ -145,7 +145,7 @@ impl Cluster {
                         pe.node.job.end(1, Some(format!("a message to PE {id} cannot be read: {error}")))
                     }
                 },
-            }
+            });
         }
         self.trace.note(event.at, 1, id, event.serial);
         self.collect(id);

@@ -38,7 +38,7 @@ fn turn(pe: &Pe, port: &Threads) -> bool {
     let mut any = pe.port.receive(pe);
     port.flush();
     for _ in 0..BATCH {
-        if pe.node.job.is_over() || !pe.run_one() {
+        if pe.stopped.get() || !pe.run_one() {
             break;
         }
         any = true;

@@ -14,14 +14,14 @@ pub fn expand(chare: &Chare, flows: &Flows) -> TokenStream {
     let (impl_generics, _, bounds) = chare.generics.split_for_impl();
     let self_ty = &chare.self_ty;
     let (kind, index, marker) = kind(chare);
-    // `Send` is a supertrait: its absence is shown at the user's type.
-    let head =
-        quote_spanned!(self_ty.span()=> impl #impl_generics ::talisman::chare::Chare for #self_ty #bounds);
+    // The one place that demands `Send` of the state.
+    let moves = quote_spanned!(self_ty.span()=> ::talisman::chare::Moves::<#self_ty>::between_threads());
     let (identity, proxies, tables) = (identity(chare), proxies(chare), tables(chare));
     let (state, restored, flow_items) = (state(chare), restored(chare), &flows.chare_items);
     let (ordered, registered) = (chare.options.ordered, registered(chare));
     quote! {
-        #head {
+        impl #impl_generics ::talisman::chare::Chare for #self_ty #bounds {
+            const MOVES: ::talisman::chare::Moves<Self> = #moves;
             const KIND: ::talisman::chare::Kind = ::talisman::chare::Kind::#kind;
             const ORDERED: bool = #ordered;
             type Index = #index;

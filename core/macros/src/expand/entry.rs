@@ -1,6 +1,6 @@
 //! `Invoke` for each entry and `Construct` for each init: how a message's arguments cross a wire, and where they go.
 //!
-//! This is the one place that demands `Pup` of an argument, at the argument's own type.
+//! This is the one place that demands `Pup` and `Send` of an argument, at the argument's own type.
 
 use super::flows::Flows;
 use super::generic_arguments;
@@ -108,8 +108,12 @@ fn wire_format(method: &Method) -> TokenStream {
     let (types, names) = (method.arg_types(), method.arg_names());
     let (packs, unpacks) = (method.args.iter().map(pack), method.args.iter().map(|a| unpack(method, a)));
     let result = quote!(::core::result::Result);
+    // The one place that demands `Send` of an argument.
+    let moves =
+        types.iter().map(|ty| quote_spanned!(ty.span()=> <::talisman::chare::Moves<#ty>>::between_threads()));
     quote! {
         type Args = (#(#types,)*);
+        const ARGS_MOVE: ::talisman::chare::Moves<Self::Args> = <::talisman::chare::Moves<Self::Args>>::all((#(#moves,)*));
         #[allow(unused_variables)]
         fn pack((#(#names,)*): &Self::Args, __p: &mut ::talisman::pup::Packer) { #(#packs)* }
         #[allow(unused_variables)]

@@ -181,8 +181,9 @@ fn chare_items(chare: &Chare, running: &[&Method], poll: &TokenStream) -> TokenS
             __wait: u64,
             __value: &[u8],
         ) {
-            __flows.mail.replies.push(__wait, __value);
-            #poll
+            if __flows.mail.replies.push(__wait, __value) {
+                #poll
+            }
         }
         fn waiting(__flows: &Self::Flows) -> ::std::vec::Vec<::talisman::flow::Waiting> {
             let mut __all = ::std::vec::Vec::new();

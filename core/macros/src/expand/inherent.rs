@@ -13,7 +13,10 @@ pub fn expand(chare: &Chare) -> TokenStream {
     let (self_ty, attrs, kept) = (&chare.self_ty, &chare.attrs, &chare.kept);
     let own = chare.methods.iter().filter(|m| matches!(m.role, Role::Init | Role::Restored)).map(|method| {
         let (attrs, vis, sig, block) = (&method.attrs, &method.vis, &method.sig, &method.block);
-        quote!(#(#attrs)* #vis #sig #block)
+        // Nobody but a message makes a chare.
+        let lints = (method.role == Role::Init)
+            .then(|| quote!(#[allow(clippy::new_without_default, clippy::must_use_candidate)]));
+        quote!(#lints #(#attrs)* #vis #sig #block)
     });
     let constants = chare.entries().enumerate().map(|(number, method)| constant(number, method));
     let bodies = bodies(chare);
@@ -30,7 +33,7 @@ fn constant(number: usize, method: &Method) -> TokenStream {
     let output = output(method);
     quote! {
         #(#docs)*
-        #[allow(non_upper_case_globals, dead_code, private_interfaces)]
+        #[allow(non_upper_case_globals, dead_code, private_interfaces, clippy::type_complexity)]
         #vis const #name: ::talisman::chare::Entry<Self, (#(#types,)*), #output> =
             ::talisman::chare::Entry::of::<#number>();
     }
@@ -57,12 +60,14 @@ fn bodies(chare: &Chare) -> Option<TokenStream> {
     let (name, params, self_ty) = (local_trait(chare), &chare.generics.params, &chare.self_ty);
     let declared = bodies.iter().map(|m| declaration(&m.sig, self_ty));
     let defined = bodies.iter().map(|m| {
-        let (attrs, sig, block) = (&m.attrs, &m.sig, &m.block);
+        let (sig, block) = (&m.sig, &m.block);
+        // The constant is what others use, and what can be deprecated.
+        let attrs = m.attrs.iter().filter(|a| !a.path().is_ident("deprecated"));
         quote!(#(#attrs)* #sig #block)
     });
     Some(quote! {
         #[doc(hidden)]
-        #[allow(dead_code)]
+        #[allow(dead_code, non_camel_case_types)]
         trait #name<#params>: ::talisman::chare::Chare #bounds { #(#declared)* }
         impl #impl_generics #name #type_generics for #self_ty #bounds { #(#defined)* }
     })

@@ -2,8 +2,8 @@
 
 use crate::expand::generic_arguments;
 use crate::ir::{Chare, Method};
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 
 /// The type that proxies deref to.
@@ -30,8 +30,9 @@ fn entries(chare: &Chare) -> TokenStream {
     let target = quote!(#name<#(#arguments,)* __To>);
     quote! {
         #[doc = #doc]
-        #[allow(private_bounds, private_interfaces)]
+        #[allow(private_bounds, private_interfaces, non_camel_case_types)]
         pub struct #name<#params __To>(__To, ::core::marker::PhantomData<fn() -> #self_ty>) #bounds;
+        #[allow(clippy::expl_impl_clone_on_copy)]
         impl<#params __To: ::core::clone::Clone> ::core::clone::Clone for #target #bounds {
             fn clone(&self) -> Self {
                 #name(::core::clone::Clone::clone(&self.0), ::core::marker::PhantomData)
@@ -42,26 +43,34 @@ fn entries(chare: &Chare) -> TokenStream {
             fn wrap(__to: __To) -> Self { #name(__to, ::core::marker::PhantomData) }
             fn __target(&self) -> &__To { &self.0 }
         }
-        #[allow(private_bounds, private_interfaces, dead_code, clippy::too_many_arguments)]
+        #[allow(private_bounds, private_interfaces, dead_code, deprecated, clippy::too_many_arguments)]
         impl<#params __To: ::talisman::chare::SendTo<#self_ty>> #target #bounds { #(#methods)* }
     }
 }
 
 fn entry_method(chare: &Chare, method: &Method) -> TokenStream {
-    let (docs, vis, name, self_ty) = (&method.docs, &method.vis, &method.name, &chare.self_ty);
-    let (names, types) = (method.arg_names(), method.arg_types());
+    let (name, names, self_ty) = (&method.name, method.arg_names(), &chare.self_ty);
     let target = quote!(::talisman::chare::SendTo::<#self_ty>);
     let arguments = quote!(&self.0, <#self_ty>::#name, (#(#names,)*));
     if !method.answers() {
-        return quote!(#(#docs)* #vis fn #name(&self, #(#names: #types),*) { #target::send(#arguments) });
+        return offered(method, quote_spanned!(place(method)=> ()), quote!(#target::send(#arguments)));
     }
     let output = super::inherent::output(method);
-    quote! {
-        #(#docs)*
-        #vis fn #name(&self, #(#names: #types),*) -> <__To as ::talisman::chare::SendTo<#self_ty>>::Reply<#output> {
-            #target::call(#arguments)
-        }
-    }
+    let reply = quote_spanned!(place(method)=> <__To as ::talisman::chare::SendTo<#self_ty>>::Reply<#output>);
+    offered(method, reply, quote!(#target::call(#arguments)))
+}
+
+/// The method that proxies or builders offer, at the place of the user's: an error about a call of it points there.
+fn offered(method: &Method, result: TokenStream, body: TokenStream) -> TokenStream {
+    let (docs, vis, name) = (&method.docs, &method.vis, &method.name);
+    let (names, types) = (method.arg_names(), method.arg_types());
+    let method = quote_spanned!(place(method)=> fn #name(&self, #(#names: #types),*) -> #result { #body });
+    quote!(#(#docs)* #vis #method)
+}
+
+/// The place of the user's method, for code that is ours: linters know the difference.
+fn place(method: &Method) -> Span {
+    Span::call_site().located_at(method.name.span())
 }
 
 fn inits(chare: &Chare) -> TokenStream {
@@ -71,7 +80,7 @@ fn inits(chare: &Chare) -> TokenStream {
     let target = quote!(#name<#(#arguments,)* __To>);
     quote! {
         #[doc(hidden)]
-        #[allow(private_bounds, private_interfaces)]
+        #[allow(private_bounds, private_interfaces, non_camel_case_types)]
         pub struct #name<#params __To>(__To, ::core::marker::PhantomData<fn() -> #self_ty>) #bounds;
         impl<#params __To> ::talisman::chare::WrapInit<__To> for #target #bounds {
             fn wrap(__to: __To) -> Self { #name(__to, ::core::marker::PhantomData) }
@@ -84,14 +93,9 @@ fn inits(chare: &Chare) -> TokenStream {
 }
 
 fn init_method(chare: &Chare, number: usize, method: &Method) -> TokenStream {
-    let (docs, vis, name, self_ty) = (&method.docs, &method.vis, &method.name, &chare.self_ty);
-    let (names, types, number) = (method.arg_names(), method.arg_types(), number as u16);
-    quote! {
-        #(#docs)*
-        #vis fn #name(&self, #(#names: #types),*) -> __To::Made {
-            ::talisman::chare::Create::<#self_ty>::create(&self.0, #number, (#(#names,)*))
-        }
-    }
+    let (names, number, self_ty) = (method.arg_names(), number as u16, &chare.self_ty);
+    let create = quote!(::talisman::chare::Create::<#self_ty>::create(&self.0, #number, (#(#names,)*)));
+    offered(method, quote_spanned!(place(method)=> __To::Made), create)
 }
 
 /// The chare's generic parameters with a comma after the last, to go before ours.

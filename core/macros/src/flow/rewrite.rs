@@ -147,7 +147,8 @@ fn done(value: &Expr, at: Span) -> Expr {
     syn::parse2(whole).expect("a return expression")
 }
 
-fn is_result(ty: &Type) -> bool {
+/// Whether this is a `Result`, as far as its name tells.
+pub fn is_result(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == "Result"))
 }
 

@@ -116,6 +116,33 @@ fn names_bound_inside_are_other_variables() {
 }
 
 #[test]
+fn a_question_mark_behind_an_await_is_a_step_of_its_own() {
+    let c = fine(
+        "async fn part(&mut self, cx: &mut Cx<Self>) -> Result<(), Other> { cx.barrier().await; Ok(()) }
+        #[entry] async fn run(&mut self, cx: &mut Cx<Self>) -> Result<u32, Mine> {
+            let n: u32 = cx.array().at(0).size().await?;
+            cx.array().at(0).check().await?;
+            self.part(cx).await?;
+            Ok(n)
+        }",
+    );
+    assert_eq!(c.states, ["S0()", "S1(__wait)", "S2(n __wait)", "S3(n __sub)", "Done()"]);
+    assert!(c.step.contains("begin :: < Result < u32 , Mine > , _ >"), "{}", c.step);
+    assert!(c.step.contains("begin :: < Result < () , Mine > , _ >"), "{}", c.step);
+    assert!(!c.step.contains("Result < () , Other >"), "the type of an own method is known: {}", c.step);
+}
+
+#[test]
+fn a_question_mark_needs_types_that_can_be_seen() {
+    let run = |ret: &str, body: &str| {
+        mistake(&format!("#[entry] async fn run(&mut self, cx: &mut Cx<Self>) -> {ret} {{ {body} Ok(()) }}"))
+    };
+    assert!(run("u32", "cx.array().at(0).size().await?;").contains("returns a `Result`"));
+    assert!(run("own::Result", "cx.array().at(0).size().await?;").contains("cannot be seen"));
+    assert!(run("Result<(), E>", "let n = cx.array().at(0).size().await?;").contains("is left after `?`"));
+}
+
+#[test]
 fn format_strings_use_variables() {
     let c = fine(
         "#[entry] async fn run(&mut self, cx: &mut Cx<Self>, width: usize, x: f64, y: f64) {

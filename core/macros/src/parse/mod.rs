@@ -3,6 +3,7 @@
 mod method;
 mod names;
 mod options;
+mod parameters;
 mod self_type;
 mod travel;
 
@@ -29,7 +30,7 @@ pub fn impl_block(item: TokenStream) -> Result<ItemImpl> {
 }
 
 /// A chare from its impl block. What is wrong goes to `errors`, and is replaced by something that compiles.
-pub fn chare(options: Options, block: ItemImpl, errors: &mut Errors) -> Result<Chare> {
+pub fn chare(options: Options, mut block: ItemImpl, errors: &mut Errors) -> Result<Chare> {
     let ident = type_name(&block.self_ty)?;
     if let Some((_, path, _)) = &block.trait_ {
         errors.at(path, "`#[chare]` goes on an inherent impl block, not on a trait's");
@@ -38,6 +39,7 @@ pub fn chare(options: Options, block: ItemImpl, errors: &mut Errors) -> Result<C
         // Nothing that could be written for this chare would compile.
         return Err(Error::new_spanned(lifetime, "a chare owns its state: it has no lifetime parameters"));
     }
+    parameters::check(&mut block.generics, errors);
     let (mut methods, kept) = sort_items(block.items, errors);
     drop_doubles(&mut methods, errors);
     for method in &mut methods {

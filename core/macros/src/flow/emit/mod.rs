@@ -203,7 +203,12 @@ impl Emit<'_> {
                 let ret = self.flow.method.ret.as_ref();
                 let at = ret.map_or_else(Span::call_site, syn::spanned::Spanned::span);
                 let value = value.map_or_else(|| quote_spanned!(at=> ()), ToTokens::into_token_stream);
-                quote!({ return ::talisman::flow::Step::Done(#value); })
+                match ret {
+                    None => quote!({ return ::talisman::flow::Step::Done(#value); }),
+                    Some(ret) => {
+                        quote!({ let __value: #ret = #value; return ::talisman::flow::Step::Done(__value); })
+                    }
+                }
             }
             Out::Branch { life, .. } => quote!({ #value; __moved = true; break #life; }),
         }

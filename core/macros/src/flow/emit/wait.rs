@@ -17,7 +17,10 @@ impl Emit<'_> {
                 let got = message(entry, *keyed, *arity, wait.at, &pending);
                 self.then(solved, got, then, wait.at)
             }
-            On::Reply { ty, then, .. } => self.then(solved, reply(ty.as_deref(), &pending), then, wait.at),
+            On::Reply { ty, what, then } => {
+                let got = reply(ty.as_deref(), what, wait.at, &pending);
+                self.then(solved, got, then, wait.at)
+            }
             On::Call { flow, then } => {
                 let got = self.call(flow, &pending);
                 self.then(solved, got, then, wait.at)
@@ -109,9 +112,17 @@ pub(super) fn same_key(at: Span) -> TokenStream {
     quote_spanned!(at=> |__m| __m.0 == *__key)
 }
 
-fn reply(ty: Option<&Type>, pending: &TokenStream) -> TokenStream {
+/// What was asked, and where, for the one who reads that the answer is unreadable.
+fn asked(what: &str, at: Span) -> TokenStream {
+    quote_spanned!(at=> ::core::concat!(#what, " (", ::core::file!(), ":", ::core::line!(), ")"))
+}
+
+fn reply(ty: Option<&Type>, what: &str, at: Span, pending: &TokenStream) -> TokenStream {
     let take = match ty {
-        Some(ty) => quote!(take::<#ty>(__wait)),
+        Some(ty) => {
+            let asked = asked(what, at);
+            quote!(take::<#ty>(__wait, #asked))
+        }
         None => quote!(drop_one(__wait)),
     };
     quote!(let ::core::option::Option::Some(__got) = __mail.replies.#take else #pending;)

@@ -7,12 +7,14 @@ mod bind;
 mod control;
 mod message;
 mod overlap;
+mod question;
 mod wait;
 
 use super::Flow;
 use super::ir::{Body, Code, Env, LabelId, Local, Machine, Node, Out, Piece, meaning};
 pub use control::set_loop_variable;
 
+use self::question::question;
 use super::rewrite::{Loop, Rewrite};
 use super::types::infer;
 use super::uses::{self, Facts, await_in_macro, expr_awaits, stmt_awaits};
@@ -24,7 +26,8 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Item, Stmt, Type};
 
 const WHERE_AWAIT: &str = "an `.await` stands alone as a statement, on the right of a `let`, or under \
-     `match cx.when_any().await`: what is computed before and after it are two separate steps of the object";
+     `match cx.when_any().await`: what is computed before and after it are two separate steps of the object. \
+     Write `let x: Type = ….await;`, and go on with `x`";
 
 /// A lowered body.
 pub struct Lowered {
@@ -158,12 +161,14 @@ impl Lower<'_> {
 
     /// A statement with an `.await` inside, and everything after it.
     fn waiting(&mut self, m: &mut Machine, place: Place, stmt: &Stmt, rest: &[Stmt]) -> Code {
+        let unfinished = matches!(stmt, Stmt::Expr(_, None));
+        let tail = unfinished && rest.is_empty() && matches!(place.next, Next::Value);
+        if let Some(question) = question(stmt, self.flow.method.ret.as_ref().filter(|_| tail)) {
+            return self.ask(m, place, question, rest);
+        }
         match stmt {
             Stmt::Local(local) => self.waiting_let(m, place, local, rest),
-            Stmt::Expr(e, semi) => {
-                let tail = rest.is_empty() && semi.is_none() && matches!(place.next, Next::Value);
-                self.waiting_expr(m, place, e, rest, tail)
-            }
+            Stmt::Expr(e, _) => self.waiting_expr(m, place, e, rest, tail),
             other => {
                 self.errors.at(other, WHERE_AWAIT);
                 vec![]

@@ -3,7 +3,7 @@
 use super::super::ir::{Body, Code, Machine, Node, On, Then, Wait, meaning};
 use super::super::uses::{Names, bound_names, expr_awaits};
 use super::{Lower, Place, WHERE_AWAIT, is_variable, value_type, without_parens};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprMethodCall, Ident, Local, Pat, Stmt, Type, parse_quote};
@@ -41,7 +41,10 @@ impl Lower<'_> {
     ) -> Code {
         let init = local.init.as_ref().expect("only an initialiser can wait");
         if let Some((_, diverge)) = &init.diverge {
-            self.errors.at(diverge, "`let … else` cannot wait: `.await` into a `let` of its own first");
+            self.errors.at(
+                diverge,
+                "`let … else` cannot wait: write `let x: Type = ….await;`, and then `let … = x else { … };`",
+            );
             return vec![];
         }
         match &*init.expr {
@@ -93,7 +96,7 @@ impl Lower<'_> {
             AwaitedKind::Reply { ty, what } => On::Reply { ty, what, then },
             AwaitedKind::Call { flow } => On::Call { flow, then },
         };
-        m.labels[label].body = Body::Wait(Box::new(Wait { at: base.span(), hidden: awaited.hidden, on }));
+        m.labels[label].body = Body::Wait(Box::new(Wait { at: place_of(base), hidden: awaited.hidden, on }));
         code
     }
 
@@ -127,9 +130,7 @@ impl Lower<'_> {
             );
             return None;
         }
-        if let Expr::MethodCall(call) = base
-            && matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self"))
-        {
+        if let Some(call) = own_method(base) {
             let name = call.method.to_string();
             if self.flow.scope.flows.contains_key(&name) {
                 return Some(self.method(m, place, call));
@@ -143,6 +144,17 @@ impl Lower<'_> {
             }
         }
         Some(self.reply(m, place, base, target))
+    }
+
+    /// Whether the chare's own signatures tell the type of what is awaited.
+    pub(super) fn told_by_signature(&self, base: &Expr) -> bool {
+        let base = without_parens(base);
+        let of_context =
+            ["when", "when_any", "overlap"].iter().any(|name| self.context_call(base, name).is_some());
+        let scope = self.flow.scope;
+        let own = own_method(base).map(|call| call.method.to_string());
+        of_context
+            || own.is_some_and(|name| scope.flows.contains_key(&name) || scope.receives.contains_key(&name))
     }
 
     /// The call of this method of `cx`, if it is one.
@@ -191,8 +203,8 @@ impl Lower<'_> {
         let (value, uses) = self.plain_expr(m, place, base);
         let written = ty.as_ref().map_or_else(|| quote!(_), |ty| quote!(#ty));
         let cx = &self.flow.cx;
-        let what = quote_spanned!(base.span()=> __what);
-        let begin = quote_spanned! {base.span()=>
+        let what = quote_spanned!(place_of(base)=> __what);
+        let begin = quote_spanned! {place_of(base)=>
             let #what = #value;
             let __wait = __mail.replies.begin::<#written, _>(#cx.__id(), #what);
         };
@@ -217,6 +229,26 @@ impl Lower<'_> {
             Expr::MethodCall(call) => format!("the answer of `{}`", call.method),
             _ => "an answer".into(),
         }
+    }
+}
+
+/// `self.method(…)`.
+fn own_method(e: &Expr) -> Option<&ExprMethodCall> {
+    match e {
+        Expr::MethodCall(call) if matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self")) => {
+            Some(call)
+        }
+        _ => None,
+    }
+}
+
+/// Where to point for what is awaited: the span of a whole expression is only that of its first token.
+fn place_of(e: &Expr) -> Span {
+    match e {
+        Expr::MethodCall(call) => call.method.span(),
+        Expr::Call(call) => place_of(&call.func),
+        Expr::Path(path) => path.path.segments.last().map_or_else(|| path.span(), Spanned::span),
+        other => other.span(),
     }
 }
 

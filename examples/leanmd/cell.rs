@@ -1,0 +1,176 @@
+//! A cell: the atoms in it, and their motion.
+
+use super::atoms::{Atom, Atoms, sort_out};
+use super::cell_list::CellIndex;
+use super::frozen::Frozen;
+use super::kernel::{Kinds, Share};
+use super::options::Rules;
+use super::pair::Pair;
+use super::serial::{no_shares, total};
+use talisman::prelude::*;
+
+/// One cell of the box.
+#[derive(Pup)]
+pub struct Cell {
+    rules: Shared<Rules>,
+    pairs: Array<Pair>,
+    step: u32,
+    atoms: Atoms,
+    /// What kind the atoms are, until the pairs have been told.
+    news: Option<Frozen<Kinds>>,
+    /// Shares that have come, by the direction of the neighbour. They come in any order, and are added in this one.
+    shares: Vec<Option<Share>>,
+    /// Forces on the atoms, and the energy of the pairs of this cell.
+    total: Share,
+    /// How far an atom may have gone since atoms were last moved to their cells (Å).
+    gone: f64,
+}
+
+#[chare(array3d)]
+impl Cell {
+    #[init]
+    pub fn new(cx: &mut Cx<Self>, rules: Shared<Rules>, pairs: Array<Pair>, atoms: Vec<Atom>) -> Self {
+        let atoms = Atoms::new(atoms, &rules.grid, cx.index());
+        let news = Some(Frozen::new(atoms.kinds.clone()));
+        Cell { rules, pairs, step: 0, atoms, news, shares: no_shares(), total: Share::default(), gone: 0.0 }
+    }
+
+    /// Creates the pairs whose left cell this is, beside it; gives their number.
+    #[entry]
+    pub fn create_pairs(&mut self, cx: &mut Cx<Self>) -> u64 {
+        let mut created = 0;
+        for neighbour in self.rules.grid.owned_pairs(cx.index()) {
+            self.pairs.insert(neighbour.pair).on(cx.pe()).new(self.rules.clone(), cx.array());
+            created += 1;
+        }
+        created
+    }
+
+    /// The forces of `step` from the pair with the neighbour in a direction.
+    #[entry]
+    pub fn share(step: u32, direction: usize, share: Share);
+
+    /// Atoms that moved here, after `step`.
+    #[entry]
+    fn arrivals(step: u32, atoms: Vec<Atom>);
+
+    /// The first forces; gives kinetic and potential energy.
+    #[entry]
+    pub async fn start(&mut self, cx: &mut Cx<Self>) -> [f64; 2] {
+        self.interact(cx).await;
+        self.energies()
+    }
+
+    /// Some steps of velocity Verlet; gives kinetic and potential energy after them.
+    #[entry]
+    pub async fn advance(&mut self, cx: &mut Cx<Self>, steps: u32) -> [f64; 2] {
+        for _ in 0..steps {
+            self.kick();
+            self.drift(cx);
+            if self.step.is_multiple_of(self.rules.pace.migrate_every) {
+                self.migrate(cx).await;
+            }
+            self.interact(cx).await;
+            self.kick();
+            self.tell_progress(cx);
+        }
+        self.energies()
+    }
+
+    /// Changes with any bit of any atom's position and velocity.
+    #[entry]
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint(self.atoms.fingerprint())
+    }
+
+    /// Shows the atoms to all pairs, and adds up what comes back.
+    async fn interact(&mut self, cx: &mut Cx<Self>) {
+        let neighbours: usize = self.show_atoms(cx);
+        for _ in 0..neighbours {
+            let (direction, share) = cx.when(Self::share, self.step).await;
+            self.shares[direction] = Some(share);
+        }
+        self.total = total(&self.shares, self.atoms.at.x.len());
+        self.shares = no_shares();
+    }
+
+    /// Sends atoms that have left to their cells, and takes in those that come.
+    async fn migrate(&mut self, cx: &mut Cx<Self>) {
+        let neighbours: usize = self.rules.grid.others(cx.index()).len();
+        let mut atoms: Vec<Atom> = self.send_leavers(cx);
+        for _ in 0..neighbours {
+            let arrived = cx.when(Self::arrivals, self.step).await;
+            atoms.extend(arrived);
+        }
+        self.settle(cx, atoms);
+    }
+
+    fn show_atoms(&mut self, cx: &mut Cx<Self>) -> usize {
+        let (at, news) = (Frozen::new(self.atoms.at.clone()), self.news.take());
+        let neighbours = self.rules.grid.neighbours(cx.index());
+        for neighbour in &neighbours {
+            let pair = self.pairs.at(neighbour.pair);
+            pair.positions(self.step, neighbour.on_right, at.clone(), news.clone());
+        }
+        neighbours.len()
+    }
+
+    fn send_leavers(&mut self, cx: &mut Cx<Self>) -> Vec<Atom> {
+        let (stay, mut go) = sort_out(self.atoms.take(), &self.rules.grid, cx.index());
+        for other in self.rules.grid.others(cx.index()) {
+            let to_other = |(home, atom): (CellIndex, Atom)| (home == other).then_some(atom);
+            let leavers = go.iter().copied().filter_map(to_other).collect();
+            go.retain(|(home, _)| *home != other);
+            cx.array().at(other).arrivals(self.step, leavers);
+        }
+        debug_assert!(go.is_empty(), "the margin keeps atoms from passing a whole cell");
+        stay
+    }
+
+    fn settle(&mut self, cx: &mut Cx<Self>, atoms: Vec<Atom>) {
+        self.atoms = Atoms::new(atoms, &self.rules.grid, cx.index());
+        self.news = Some(Frozen::new(self.atoms.kinds.clone()));
+        self.gone = 0.0;
+    }
+
+    /// Two atoms of cells that are no neighbours must not have come within the cutoff unseen.
+    fn drift(&mut self, cx: &mut Cx<Self>) {
+        self.step += 1;
+        self.gone += self.atoms.drift(self.rules.pace.time_step).sqrt();
+        if 2.0 * self.gone > self.rules.margin {
+            let (gone, half) = (self.gone, self.rules.margin / 2.0);
+            cx.fail(format!(
+                "at step {} an atom of cell {:?} may be {gone:.2} Å from where it was sorted in, more than the {half:.2} Å \
+                 that cutoff and skin allow; use a larger --skin, or a smaller --migrate-every or --time-step",
+                self.step,
+                cx.index(),
+            ));
+        }
+    }
+
+    fn tell_progress(&self, cx: &mut Cx<Self>) {
+        if cx.index() == (0, 0, 0) {
+            cx.step(u64::from(self.step));
+        }
+    }
+}
+
+impl Cell {
+    fn kick(&mut self) {
+        self.atoms.kick(&self.total.forces, self.rules.pace.time_step / 2.0);
+    }
+
+    fn energies(&self) -> [f64; 2] {
+        [self.atoms.kinetic(), self.total.energy]
+    }
+}
+
+/// Of the atoms of some cells: the order of the cells does not matter.
+#[derive(Clone, Copy, Debug, PartialEq, Pup)]
+pub struct Fingerprint(pub u64);
+
+impl Merge for Fingerprint {
+    fn merge(&mut self, other: Self) {
+        self.0 = self.0.wrapping_add(other.0);
+    }
+}

@@ -1,0 +1,152 @@
+//! Molecular dynamics in the manner of LeanMD, the program of the FTC-Charm++ paper (Zheng, Shi, Kalé 2004): the box is cut
+//! into cells, and for each two neighbouring cells, and each cell with itself, there is a pair that computes forces.
+//!
+//! Shows: two chare arrays, one dense with three indices, one sparse with an index type of its own; messages matched by step;
+//! async functions that call each other; a reducer of one's own; a value many messages share; numerics that know nothing of chares.
+//!
+//! ```text
+//! cargo run --release --example leanmd -- --cells 7,10,10 --open --atoms-per-cell 131 --steps 100
+//! cargo run --release --example leanmd -- --pdb structure.pdb --replicate 2,2,1 --steps 200
+//! ```
+//!
+//! **Physics** (`potential.rs`, `elements.rs`): Lennard-Jones with a soft core (Beutler 1994), so that the atoms of a structure whose
+//! bonds and charges are not simulated may stand as close as they do, brought smoothly to zero at the cutoff; parameters of the
+//! Universal Force Field; velocity Verlet. Units: Å, fs, u, kcal/mol, K. Without `--pdb` the box is filled with a
+//! fluid of argon's mass and well depth, `σ` following from the number of atoms per cell.
+//!
+//! **Cells** are wider than the cutoff by at least `--skin`. Atoms change cells every `--migrate-every` steps only; that no two
+//! atoms have come within the cutoff unseen meanwhile is checked at every step. The box repeats on all sides unless `--open`; then
+//! `--cells 7,10,10` gives the 700 cells and 7798 pairs of the paper.
+//!
+//! **Determinism**: a cell adds forces in the order of its neighbours, whatever the order in which they come, and energies
+//! are added exactly: the results have the same bits on any number of PEs, and with or without AVX2.
+//!
+//! Checks: the total energy may not change by more than `--energy-bound` times the kinetic energy at the start. With `--check`
+//! a serial simulation must give the same positions and velocities bit by bit, and the same energies to the last place.
+//!
+//! Results: `energy_kinetic`, `energy_potential`, `energy_total` (kcal/mol, after the last step), `energy_change` (largest,
+//! as a share of the kinetic energy at the start), `fingerprint` (of all positions and velocities), `atoms`, `cells`, `pairs`,
+//! `kernel` (the build of the force kernel that ran), `seconds_per_step`.
+
+mod atoms;
+mod cell;
+mod cell_list;
+mod elements;
+mod fluid;
+mod frozen;
+mod kernel;
+#[path = "../common/options.rs"]
+mod numbers;
+mod options;
+mod pair;
+mod pdb;
+mod potential;
+mod serial;
+mod system;
+
+use atoms::Atom;
+use cell::{Cell, Fingerprint};
+use options::{Options, Rules};
+use pair::Pair;
+use serial::{Energies, Serial};
+use system::System;
+use talisman::prelude::*;
+
+#[talisman::main]
+async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
+    let system: System = options.system().map_err(|error| error.to_string())?;
+    let atoms: u64 = system.atoms.len() as u64;
+    let rules: Shared<Rules> = cx.share(options.rules(system.grid.clone()));
+    let pairs: Array<Pair> = Pair::sparse();
+    let cells: Array<Cell> = create(&rules, pairs, system);
+    let number_of_pairs: u64 = cells.create_pairs().reduce(Sum).await;
+    pairs.done_inserting();
+    pairs.run();
+    writeln!(cx.output(), "{atoms} atoms in {} cells and {number_of_pairs} pairs", rules.grid.len());
+    cx.expect_steps(u64::from(options.steps));
+
+    let first: [f64; 2] = cells.start().reduce(Sum).await;
+    let start: f64 = cx.now().as_secs_f64();
+    let mut step: u32 = 0;
+    let mut change: f64 = 0.0;
+    let mut last: [f64; 2] = first;
+    while step < options.steps {
+        let more: u32 = options.energy_every.min(options.steps - step);
+        let energies: [f64; 2] = cells.advance(more).reduce(Sum).await;
+        step += more;
+        last = energies;
+        change = change.max(change_of(first, last));
+        writeln!(cx.output(), "step {step}: {}", text(last));
+    }
+    let seconds: f64 = (cx.now().as_secs_f64() - start) / f64::from(step);
+    let fingerprint: Fingerprint = cells.fingerprint().reduce(Merged).await;
+
+    report(cx, last, change);
+    cx.result("fingerprint", format!("{:016x}", fingerprint.0));
+    cx.result("atoms", atoms);
+    cx.result("cells", rules.grid.len() as u64);
+    cx.result("pairs", number_of_pairs);
+    cx.result("kernel", kernel::build());
+    cx.result("seconds_per_step", seconds);
+    if options.check {
+        check(&options, fingerprint, last)?;
+        writeln!(cx.output(), "every atom is where the serial simulation has it");
+    }
+    conserved(change, options.energy_bound)
+}
+
+/// Creates the cells with their atoms.
+fn create(rules: &Shared<Rules>, pairs: Array<Pair>, system: System) -> Array<Cell> {
+    let mut atoms: Vec<Vec<Atom>> = system.by_cell();
+    let [x, y, z] = rules.grid.cells;
+    Cell::array((x, y, z)).each(|cell, new| {
+        let atoms = std::mem::take(&mut atoms[rules.grid.number(cell)]);
+        new.new(rules.clone(), pairs, atoms);
+    })
+}
+
+fn energies([kinetic, potential]: [f64; 2]) -> Energies {
+    Energies { kinetic, potential }
+}
+
+fn change_of(first: [f64; 2], now: [f64; 2]) -> f64 {
+    (energies(now).total() - energies(first).total()).abs() / first[0]
+}
+
+fn text(now: [f64; 2]) -> String {
+    let now = energies(now);
+    format!("kinetic {:.6}, potential {:.6}, total {:.6} kcal/mol", now.kinetic, now.potential, now.total())
+}
+
+fn report<C: Chare>(cx: &mut Cx<C>, last: [f64; 2], change: f64) {
+    let last = energies(last);
+    cx.result("energy_kinetic", last.kinetic);
+    cx.result("energy_potential", last.potential);
+    cx.result("energy_total", last.total());
+    cx.result("energy_change", change);
+}
+
+fn check(options: &Options, fingerprint: Fingerprint, last: [f64; 2]) -> Result<(), String> {
+    let system = options.system().map_err(|error| error.to_string())?;
+    let mut serial = Serial::new(&system, potential::Potential::new(options.cutoff), options.pace());
+    serial.run(options.steps);
+    let (found, expected) = (energies(last), serial.energies());
+    if fingerprint.0 != serial.fingerprint() {
+        return Err("positions or velocities differ from the serial simulation's".into());
+    }
+    let close = |a: f64, b: f64| a.next_down() <= b && b <= a.next_up();
+    if close(found.kinetic, expected.kinetic) && close(found.potential, expected.potential) {
+        return Ok(());
+    }
+    Err(format!("the energies are {found:?}, in the serial simulation {expected:?}"))
+}
+
+fn conserved(change: f64, bound: f64) -> Result<(), String> {
+    if change <= bound {
+        return Ok(());
+    }
+    Err(format!(
+        "the total energy changed by {change:e} of the kinetic energy, more than the bound of {bound:e}; \
+         use a smaller --time-step, or a larger --energy-bound if this is expected"
+    ))
+}

@@ -1,0 +1,114 @@
+//! The program's options, and what they describe.
+
+use std::path::PathBuf;
+
+use super::cell_list::CellGrid;
+use super::numbers::{Triple, positive};
+use super::potential::Potential;
+use super::serial::Pace;
+use super::system::{Cut, System, SystemError};
+use talisman::prelude::*;
+
+/// Molecular dynamics: Lennard-Jones atoms in cells, the forces between cells computed by pairs.
+#[derive(clap::Parser, Clone, Pup)]
+pub struct Options {
+    /// Time steps to do
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub steps: u32,
+    /// Cells along each axis [default: 4,4,4; with --pdb as many as fit]
+    #[arg(long, value_name = "X,Y,Z")]
+    pub cells: Option<Triple>,
+    /// Atoms in each cell of the generated fluid
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub atoms_per_cell: u32,
+    /// Read atoms and box from a PDB file instead
+    #[arg(long, value_name = "FILE", conflicts_with = "atoms_per_cell")]
+    #[pup(serde)]
+    pub pdb: Option<PathBuf>,
+    /// Repeat the file's contents along each axis
+    #[arg(long, value_name = "X,Y,Z", requires = "pdb")]
+    pub replicate: Option<Triple>,
+    /// Do not repeat the box: cells at its border have fewer neighbours
+    #[arg(long)]
+    pub open: bool,
+    /// Distance from which atoms do not interact (Å)
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 9.0, value_parser = positive)]
+    pub cutoff: f64,
+    /// What cells are wider than the cutoff, at least (Å): room to move before atoms change cells
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 2.0, value_parser = positive)]
+    pub skin: f64,
+    /// Length of a time step (fs)
+    #[arg(long, allow_negative_numbers = true, value_name = "T", default_value_t = 1.0, value_parser = positive)]
+    pub time_step: f64,
+    /// Temperature at the start (K)
+    #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = 300.0, value_parser = positive)]
+    pub temperature: f64,
+    /// Steps between two movings of atoms to the cells they are in
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub migrate_every: u32,
+    /// Steps between two sums of the energies
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub energy_every: u32,
+    /// Most the total energy may change, as a share of the kinetic energy at the start
+    #[arg(long, allow_negative_numbers = true, value_name = "SHARE", default_value_t = 1e-4, value_parser = positive)]
+    pub energy_bound: f64,
+    /// Number that decides velocities and the generated fluid
+    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value_t = 1)]
+    pub system_seed: u64,
+    /// Compare with a serial simulation: positions and velocities bit by bit, energies to the last place
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// Cells along each axis of a generated fluid when nothing is said.
+const FLUID_CELLS: [usize; 3] = [4, 4, 4];
+
+impl Options {
+    /// The system before its first step. The same options give the same system.
+    pub fn system(&self) -> Result<System, SystemError> {
+        let cells = self.cells.map(|cells| cells.0);
+        let cut = Cut { reach: self.cutoff + self.skin, cells, periodic: !self.open };
+        let mut system = match &self.pdb {
+            Some(path) => System::from_pdb(path, self.replicas(), cut)?,
+            None => System::fluid(
+                cells.unwrap_or(FLUID_CELLS),
+                self.atoms_per_cell as usize,
+                self.system_seed,
+                cut,
+            )?,
+        };
+        system.heat(self.temperature, self.system_seed);
+        Ok(system)
+    }
+
+    /// What all chares are told, in a box cut so.
+    pub fn rules(&self, grid: CellGrid) -> Rules {
+        Rules {
+            potential: Potential::new(self.cutoff),
+            margin: grid.margin(self.cutoff),
+            pace: self.pace(),
+            steps: self.steps,
+            grid,
+        }
+    }
+
+    /// How time goes on.
+    pub fn pace(&self) -> Pace {
+        Pace { time_step: self.time_step, migrate_every: self.migrate_every }
+    }
+
+    fn replicas(&self) -> [usize; 3] {
+        self.replicate.map_or([1; 3], |replicas| replicas.0)
+    }
+}
+
+/// What all chares know.
+#[derive(Clone, Debug, Pup)]
+pub struct Rules {
+    pub grid: CellGrid,
+    pub potential: Potential,
+    pub pace: Pace,
+    pub steps: u32,
+    /// How much closer two atoms may come before they are moved to their new cells (Å).
+    pub margin: f64,
+}

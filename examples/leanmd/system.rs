@@ -1,0 +1,181 @@
+//! What is simulated: the box, its cells and its atoms, from a file or generated.
+
+use std::path::Path;
+
+use super::atoms::{ACCELERATION, Atom, BOLTZMANN};
+use super::cell_list::{CellGrid, GridError};
+use super::fluid::{self, noise};
+use super::pdb::{self, PdbAtom, PdbError, Structure};
+
+/// A system before its first step.
+#[derive(Clone, Debug)]
+pub struct System {
+    pub grid: CellGrid,
+    pub atoms: Vec<Atom>,
+}
+
+/// Why there is nothing to simulate.
+#[derive(Debug, thiserror::Error)]
+pub enum SystemError {
+    #[error(transparent)]
+    Pdb(#[from] PdbError),
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    #[error("more than {MOST_ATOMS} atoms; use fewer replicas, cells or atoms per cell")]
+    TooMany,
+}
+
+/// Most atoms of a system, about what a large machine's memory holds.
+const MOST_ATOMS: usize = 1 << 32;
+
+/// How the box is cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// Least width of a cell: cutoff and skin (Å).
+    pub reach: f64,
+    /// Cells along each axis; as many as fit if none is said.
+    pub cells: Option<[usize; 3]>,
+    pub periodic: bool,
+}
+
+impl System {
+    /// The contents of a PDB file, `replicas` times along each axis, at rest.
+    pub fn from_pdb(path: &Path, replicas: [usize; 3], cut: Cut) -> Result<Self, SystemError> {
+        let structure = pdb::read(path)?;
+        check_count(replicas, structure.atoms.len())?;
+        Self::of_structure(&replicate(structure, replicas), cut)
+    }
+
+    /// A structure, at rest.
+    pub fn of_structure(structure: &Structure, cut: Cut) -> Result<Self, SystemError> {
+        let grid = match cut.cells {
+            Some(cells) => CellGrid::cut(structure.size, cells, cut.reach, cut.periodic)?,
+            None => CellGrid::fit(structure.size, cut.reach, cut.periodic)?,
+        };
+        let atoms = structure.atoms.iter().enumerate().map(|(id, atom)| at_rest(id as u64, atom)).collect();
+        Ok(System { grid, atoms })
+    }
+
+    /// A fluid of `per_cell` atoms in each of `cells` cells that are as narrow as allowed, at rest.
+    pub fn fluid(cells: [usize; 3], per_cell: usize, seed: u64, cut: Cut) -> Result<Self, SystemError> {
+        check_count(cells, per_cell)?;
+        let size = cells.map(|n| n as f64 * cut.reach);
+        let grid = CellGrid::cut(size, cells, cut.reach, cut.periodic)?;
+        let atoms = fluid::fill(&grid, per_cell, seed);
+        Ok(System { grid, atoms })
+    }
+
+    /// Gives the atoms velocities of a temperature (K), without a motion of the whole. The same seed gives the same velocities.
+    pub fn heat(&mut self, temperature: f64, seed: u64) {
+        for atom in &mut self.atoms {
+            let spread = (BOLTZMANN * temperature * ACCELERATION / atom.mass).sqrt();
+            atom.velocity = std::array::from_fn(|axis| spread * normal(seed, 3 * atom.id + axis as u64));
+        }
+        self.stop_drifting();
+    }
+
+    /// The atoms of each cell, by the cell's number, brought into the box.
+    pub fn by_cell(&self) -> Vec<Vec<Atom>> {
+        let mut cells = vec![Vec::new(); self.grid.len()];
+        for atom in &self.atoms {
+            let (cell, at) = self.grid.home(atom.at);
+            cells[self.grid.number(cell)].push(Atom { at, ..*atom });
+        }
+        cells
+    }
+
+    fn stop_drifting(&mut self) {
+        let mass: f64 = self.atoms.iter().map(|atom| atom.mass).sum();
+        for axis in 0..3 {
+            let momentum: f64 = self.atoms.iter().map(|atom| atom.mass * atom.velocity[axis]).sum();
+            self.atoms.iter_mut().for_each(|atom| atom.velocity[axis] -= momentum / mass);
+        }
+    }
+}
+
+/// Repeats a structure and its box.
+pub fn replicate(structure: Structure, replicas: [usize; 3]) -> Structure {
+    let size = structure.size;
+    let places = (0..replicas.iter().product()).map(|n: usize| {
+        let place = [n / replicas[2] / replicas[1], n / replicas[2] % replicas[1], n % replicas[2]];
+        std::array::from_fn::<f64, 3, _>(|axis| place[axis] as f64 * size[axis])
+    });
+    let copy = |origin: [f64; 3]| {
+        let moved = move |atom: &PdbAtom| PdbAtom {
+            at: std::array::from_fn(|axis| atom.at[axis] + origin[axis]),
+            ..*atom
+        };
+        structure.atoms.iter().map(moved)
+    };
+    let atoms = places.flat_map(copy).collect();
+    Structure { size: std::array::from_fn(|axis| size[axis] * replicas[axis] as f64), atoms }
+}
+
+fn check_count(times: [usize; 3], atoms: usize) -> Result<(), SystemError> {
+    let count = times.into_iter().try_fold(atoms, usize::checked_mul);
+    count.filter(|count| *count <= MOST_ATOMS).map(drop).ok_or(SystemError::TooMany)
+}
+
+fn at_rest(id: u64, atom: &PdbAtom) -> Atom {
+    let element = atom.element;
+    Atom {
+        at: atom.at,
+        velocity: [0.0; 3],
+        mass: element.mass,
+        sigma3: element.sigma().powi(3),
+        strength: (4.0 * element.depth).sqrt(),
+        id,
+    }
+}
+
+/// A number from the normal distribution (Box and Muller), of `seed` and `index` alone.
+fn normal(seed: u64, index: u64) -> f64 {
+    let (radius, angle) = (1.0 - noise(seed, 2 * index), noise(seed, 2 * index + 1));
+    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::elements;
+    use super::*;
+
+    const CUT: Cut = Cut { reach: 11.0, cells: None, periodic: true };
+
+    #[test]
+    fn a_replicated_structure_is_the_structure_side_by_side() {
+        let oxygen = elements::find("O").expect("in the table");
+        let one = Structure {
+            size: [10.0, 20.0, 30.0],
+            atoms: vec![PdbAtom { element: oxygen, at: [1.0, 2.0, 3.0] }],
+        };
+        let four = replicate(one, [2, 2, 1]);
+        assert_eq!(four.size, [20.0, 40.0, 30.0]);
+        let at: Vec<[f64; 3]> = four.atoms.iter().map(|atom| atom.at).collect();
+        assert_eq!(at, [[1.0, 2.0, 3.0], [1.0, 22.0, 3.0], [11.0, 2.0, 3.0], [11.0, 22.0, 3.0]]);
+    }
+
+    #[test]
+    fn heat_has_the_temperature_it_says_and_no_drift() {
+        let mut system = System::fluid([3, 3, 3], 50, 1, CUT).expect("wide enough");
+        system.heat(300.0, 2);
+        let twice: f64 =
+            system.atoms.iter().map(|a| a.mass * a.velocity.iter().map(|v| v * v).sum::<f64>()).sum();
+        let kelvin = twice / ACCELERATION / (3.0 * system.atoms.len() as f64 * BOLTZMANN);
+        assert!((kelvin - 300.0).abs() < 15.0, "{kelvin}");
+        let momentum: f64 = system.atoms.iter().map(|a| a.mass * a.velocity[0]).sum();
+        assert!(momentum.abs() < 1e-10, "{momentum}");
+    }
+
+    #[test]
+    fn a_system_no_memory_holds_is_refused() {
+        let message = System::fluid([1 << 30; 3], 1 << 40, 1, CUT).expect_err("too many").to_string();
+        assert!(message.contains("fewer"), "{message}");
+    }
+
+    #[test]
+    fn every_atom_is_in_one_cell() {
+        let system = System::fluid([2, 3, 4], 9, 1, CUT).expect("wide enough");
+        let cells = system.by_cell();
+        assert!(cells.iter().all(|atoms| atoms.len() == 9));
+    }
+}

@@ -1,0 +1,213 @@
+//! The examples as their users run them: their own checks, the same bits on any number of PEs, packed after every message
+//! or simulated, and what they say to wrong options and wrong files.
+//!
+//! The programs are those of the same build (`target/PROFILE/examples`), which `cargo test` makes before it runs this.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Map, Value};
+
+/// Ways to run an example that must all give the same results.
+const WAYS: [&[&str]; 5] = [
+    &["--pes", "1"],
+    &["--pes", "2"],
+    &["--pes", "8"],
+    &["--pes", "2", "--pack-all", "--repack"],
+    &["--simulate", "--nodes", "4", "--pes", "1", "--seed", "7"],
+];
+
+/// The second of them, for tests that need no other.
+const TWO_PES: &[&str] = WAYS[1];
+
+#[test]
+fn hello_greets_from_every_pe() {
+    for (way, pes) in WAYS.iter().zip([1, 2, 8, 2, 4]) {
+        let results = run("hello", &[], way);
+        assert_eq!(results["greetings"], pes, "{results:?}");
+    }
+}
+
+#[test]
+fn ring_passes_its_token_on() {
+    let results = same_on_all("ring", &["--members", "7", "--laps", "30"], &["seconds_per_hop"]);
+    assert_eq!(results["hops"], 7 * 30);
+}
+
+#[test]
+fn pingpong_brings_its_message_back() {
+    for bytes in ["1", "8", "100000"] {
+        same_on_all("pingpong", &["--bytes", bytes, "--rounds", "50"], &["seconds_one_way"]);
+    }
+}
+
+#[test]
+fn nqueens_finds_the_published_number() {
+    let results = same_on_all("nqueens", &["--queens", "8", "--grain", "5"], &["seconds"]);
+    assert_eq!(results["solutions"], 92);
+}
+
+#[test]
+fn jacobi3d_is_the_serial_solver_for_sizes_that_do_not_divide() {
+    let sizes = ["--grid", "21,13,10", "--block", "8,8,4"];
+    let steps = same_on_all("jacobi3d", &[&sizes[..], &["--steps", "12", "--check"]].concat(), TIMES);
+    assert_eq!((&steps["steps"], &steps["differences"]), (&Value::from(12), &Value::from(0)));
+    let to_end = same_on_all("jacobi3d", &[&sizes[..], &["--tolerance", "1e-3", "--check"]].concat(), TIMES);
+    assert!(to_end["residual"].as_f64().is_some_and(|residual| residual <= 1e-3), "{to_end:?}");
+    assert_eq!(to_end["converged"], true);
+}
+
+#[test]
+fn jacobi3d_does_not_depend_on_its_blocks() {
+    let one = run("jacobi3d", &["--grid", "12,12,12", "--block", "12,12,12", "--steps", "5"], WAYS[0]);
+    let many = run("jacobi3d", &["--grid", "12,12,12", "--block", "5,4,12", "--steps", "5"], TWO_PES);
+    assert_eq!(one["residual"], many["residual"]);
+}
+
+#[test]
+fn leanmd_is_the_serial_simulation_and_keeps_its_energy() {
+    let fluid = ["--cells", "3,3,2", "--atoms-per-cell", "20", "--steps", "45", "--check"];
+    let results = same_on_all("leanmd", &fluid, TIMES);
+    assert_eq!(
+        (&results["atoms"], &results["cells"], &results["pairs"]),
+        (&360.into(), &18.into(), &252.into())
+    );
+    let open = ["--cells", "2,3,3", "--atoms-per-cell", "12", "--steps", "21", "--open", "--check"];
+    same_on_all("leanmd", &open, TIMES);
+}
+
+#[test]
+fn leanmd_has_the_cells_and_pairs_of_the_paper() {
+    let size = ["--cells", "7,10,10", "--open", "--atoms-per-cell", "2", "--steps", "1"];
+    let results = run("leanmd", &size, TWO_PES);
+    assert_eq!((&results["cells"], &results["pairs"]), (&700.into(), &7798.into()));
+}
+
+#[test]
+fn leanmd_simulates_the_benchmark_structure() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/5dfr_solv-cube_equil.pdb");
+    if !file.exists() {
+        println!("skipped: {} is not there", file.display());
+        return;
+    }
+    let file = file.to_str().expect("a path of letters");
+    let results = run("leanmd", &["--pdb", file, "--steps", "2"], TWO_PES);
+    assert_eq!(
+        (&results["atoms"], &results["cells"], &results["pairs"]),
+        (&23_558.into(), &125.into(), &1750.into())
+    );
+    let four = run("leanmd", &["--pdb", file, "--replicate", "2,2,1", "--steps", "1"], TWO_PES);
+    assert_eq!(four["atoms"], 94_232);
+}
+
+#[test]
+fn wrong_options_are_refused_with_what_to_do() {
+    refused("jacobi3d", &["--steps", "-3"], 2, &["--steps", "-3 is not in 1.."]);
+    refused("jacobi3d", &["--steps", "0"], 2, &["--steps", "0 is not in 1.."]);
+    refused("jacobi3d", &["--grid", "64,64"], 2, &["--grid", "three whole numbers"]);
+    refused("jacobi3d", &["--block", "8,0,8"], 2, &["--block", "above zero"]);
+    refused("jacobi3d", &["--tolerance", "-1"], 2, &["--tolerance"]);
+    refused("jacobi3d", &["--tolerance", "nan"], 2, &["--tolerance", "above zero"]);
+    refused("jacobi3d", &["--colour"], 2, &["--colour", "--help"]);
+    refused(
+        "jacobi3d",
+        &["--grid", "8,8,8", "--block", "8,9,8"],
+        1,
+        &["9 cells along y", "at most --block 8"],
+    );
+    refused("leanmd", &["--steps", "0"], 2, &["--steps"]);
+    refused("leanmd", &["--atoms-per-cell", "0"], 2, &["--atoms-per-cell"]);
+    refused("leanmd", &["--replicate", "2,2,1"], 2, &["--pdb"]);
+    refused("leanmd", &["--cutoff", "-9"], 2, &["--cutoff"]);
+    refused("leanmd", &["--cells", "40000,1,1"], 1, &["40000 cells along x"]);
+    refused("leanmd", &["--time-step", "60", "--steps", "5"], 1, &["--time-step", "--skin"]);
+    refused("nqueens", &["--queens", "33"], 2, &["--queens"]);
+    refused("ring", &["--members", "0"], 2, &["--members"]);
+    refused("pingpong", &["--bytes", "0"], 2, &["--bytes"]);
+}
+
+#[test]
+fn wrong_files_are_refused_with_their_line() {
+    let atom = "ATOM      1  O   HOH A   1      11.000  12.000  13.000  1.00  0.00           O\n";
+    let cryst =
+        |side: &str| format!("CRYST1{side:>9}{side:>9}{side:>9}  90.00  90.00  90.00 P 1           1\n");
+    let good = cryst("40.000");
+    let cases: [(&str, Vec<u8>, &[&str]); 7] = [
+        ("empty", Vec::new(), &["is empty"]),
+        ("foreign", b"\x7fELF\x02\x01\x01\0\0\0\xff\xfe".to_vec(), &["is not a PDB file"]),
+        ("boxless", atom.into(), &["no CRYST1"]),
+        ("truncated", format!("{good}{}", &atom[..44]).into(), &["line 2", "truncated"]),
+        (
+            "nan",
+            format!("{good}{}", atom.replace("12.000", "   nan")).into(),
+            &["line 2", "columns 39-46", "nan"],
+        ),
+        ("tilted", format!("{}{atom}", good.replacen("90.00", "75.00", 1)).into(), &["line 1", "75°"]),
+        ("small", format!("{}{atom}", cryst("10.000")).into(), &["10 Å along x", "--replicate"]),
+    ];
+    for (name, bytes, says) in cases {
+        let file = scratch(&format!("{name}.pdb"));
+        std::fs::write(&file, bytes).expect("the scratch folder can be written");
+        refused("leanmd", &["--pdb", file.to_str().expect("a path of letters")], 1, says);
+        std::fs::remove_file(file).expect("just written");
+    }
+    refused("leanmd", &["--pdb", "no/such.pdb"], 1, &["no/such.pdb", "--pdb"]);
+}
+
+/// Results that differ from run to run.
+const TIMES: &[&str] = &["seconds_per_step"];
+
+/// Runs in every way; gives the results, which must be the same to the bit but for `times`.
+fn same_on_all(example: &str, options: &[&str], times: &[&str]) -> Map<String, Value> {
+    let mut all = WAYS.map(|way| run(example, options, way));
+    for results in &mut all {
+        times.iter().for_each(|time| assert!(results.remove(*time).is_some(), "{example} reports no {time}"));
+    }
+    for (way, results) in WAYS.iter().zip(&all) {
+        assert_eq!(results, &all[0], "{example} {options:?} {way:?}, and {:?}", WAYS[0]);
+    }
+    all[0].clone()
+}
+
+/// Runs an example that must succeed; gives the `results` of its report.
+fn run(example: &str, options: &[&str], way: &[&str]) -> Map<String, Value> {
+    let report = scratch(&format!("{example}.json"));
+    let mut command = command(example, options, way);
+    let output = command.arg("--report").arg(&report).output().expect("the example has been built");
+    assert!(output.status.success(), "{example} {options:?} {way:?}: {}", said(&output));
+    let text = std::fs::read_to_string(&report).expect("a report was asked for");
+    std::fs::remove_file(&report).expect("just read");
+    let report: Value = serde_json::from_str(&text).expect("a report is JSON");
+    report["results"].as_object().expect("a report has results").clone()
+}
+
+/// Runs an example that must end with a status, and an error that says certain things.
+fn refused(example: &str, options: &[&str], status: i32, says: &[&str]) {
+    let output = command(example, options, TWO_PES).output().expect("the example has been built");
+    assert_eq!(output.status.code(), Some(status), "{example} {options:?}: {}", said(&output));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("error: "), "{example} {options:?}: {message}");
+    for part in says {
+        assert!(message.contains(part), "{example} {options:?} does not say `{part}`: {message}");
+    }
+}
+
+fn command(example: &str, options: &[&str], way: &[&str]) -> Command {
+    let test = std::env::current_exe().expect("a test knows where it is");
+    let profile = test.parent().and_then(Path::parent).expect("tests stand in target/PROFILE/deps");
+    let mut command = Command::new(profile.join("examples").join(example));
+    command.args(options).args(way);
+    command
+}
+
+/// A file of this test alone: tests run side by side.
+fn scratch(name: &str) -> PathBuf {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("test").to_string();
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{name}"))
+}
+
+fn said(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr))
+}

@@ -1,0 +1,25 @@
+//! Every feature of the programming model, in every manner of running: each module is about one part of it.
+
+#![allow(dead_code, missing_docs)]
+
+mod common;
+
+mod features {
+    mod arrays;
+    mod callbacks;
+    mod drops;
+    mod ends;
+    mod flows;
+    mod groups;
+    mod insertion;
+    mod migration;
+    mod placement;
+    mod priorities;
+    mod quiet;
+    mod reductions;
+    mod sections;
+    mod singles;
+    mod statistics;
+    mod stuck;
+    mod values;
+}

@@ -1,0 +1,194 @@
+//! Migration at any moment: no message lost, none doubled, none out of order where order is promised.
+
+mod counters {
+    use talisman::prelude::*;
+
+    const ALL: i32 = 12;
+    const SENT: u64 = 60;
+
+    #[derive(Pup)]
+    struct Mover {
+        sent: u64,
+        heard: Vec<u64>,
+        bytes: u64,
+        mapped: u32,
+    }
+
+    #[chare(array1d)]
+    impl Mover {
+        #[init]
+        fn new() -> Self {
+            Mover { sent: 0, heard: vec![0; ALL as usize], bytes: 0, mapped: 0 }
+        }
+
+        #[restored]
+        fn restored(&mut self, _cx: &mut Cx<Self>, why: Restored) {
+            assert_eq!(why, Restored::AfterMigration);
+        }
+
+        #[entry]
+        fn run(&mut self, cx: &mut Cx<Self>) {
+            if self.sent == SENT {
+                return;
+            }
+            self.sent += 1;
+            for _ in 0..2 {
+                let to = cx.rng().below(ALL as u64) as i32;
+                cx.array().at(to).hear(cx.index(), 1, vec![1; to as usize * 30]);
+            }
+            if cx.rng().below(3) > 0 {
+                let pes = cx.pes() as u64;
+                let pe = cx.rng().below(pes) as u32;
+                cx.migrate_to(pe);
+            }
+            cx.me().run();
+        }
+
+        #[entry]
+        fn hear(&mut self, cx: &mut Cx<Self>, from: i32, n: u64, bytes: Vec<u8>) {
+            self.heard[from as usize] += n;
+            self.bytes += bytes.len() as u64;
+            if bytes.len() % 4 == 0 {
+                cx.migrate_to((cx.pe() + 1) % cx.pes());
+            }
+        }
+
+        #[entry]
+        fn counts(&mut self) -> (u64, Vec<u64>) {
+            (self.sent, self.heard.clone())
+        }
+    }
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx) {
+        let movers: Array<Mover> = Mover::array(ALL).map(Map::RoundRobin).new();
+        movers.run();
+        cx.quiescence().await;
+        let (sent, heard): (u64, Vec<u64>) = movers.counts().reduce((Sum, Sum)).await;
+        writeln!(cx.output(), "{sent} {heard:?}");
+    }
+
+    #[test]
+    fn agree_in_the_end() {
+        let heard = [2 * SENT; ALL as usize];
+        crate::common::same_everywhere::<__Main, _>(|| (), &[&format!("{} {heard:?}", SENT * ALL as u64)]);
+    }
+}
+
+/// Numbered messages from each of several senders to each of several receivers.
+macro_rules! numbered {
+    ($name:ident, $kind:meta, $sender_moves:expr, $receiver_moves:expr) => {
+        mod $name {
+            use talisman::prelude::*;
+
+            const RECEIVERS: i32 = 5;
+            const SENDERS: i32 = 6;
+            const SENT: u32 = 60;
+
+            #[derive(Pup)]
+            struct Receiver {
+                next: Vec<u32>,
+            }
+
+            #[chare(array1d, $kind)]
+            impl Receiver {
+                #[init]
+                fn new() -> Self {
+                    Receiver { next: vec![0; SENDERS as usize] }
+                }
+
+                #[entry]
+                fn hear(&mut self, cx: &mut Cx<Self>, from: i32, number: u32) {
+                    let next = &mut self.next[from as usize];
+                    assert_eq!(*next, number, "from {from} to {}", cx.index());
+                    *next += 1;
+                    let moves: fn(u32) -> bool = $receiver_moves;
+                    if moves(number) {
+                        let pes = cx.pes() as u64;
+                        let pe = cx.rng().below(pes) as u32;
+                        cx.migrate_to(pe);
+                    }
+                }
+
+                #[entry(ack)]
+                fn go(&mut self, cx: &mut Cx<Self>) {
+                    let pes = cx.pes() as u64;
+                    let pe = cx.rng().below(pes) as u32;
+                    cx.migrate_to(pe);
+                }
+
+                #[entry]
+                fn heard(&mut self) -> Vec<u32> {
+                    self.next.clone()
+                }
+            }
+
+            #[derive(Pup)]
+            struct Sender {
+                to: Array<Receiver>,
+                next: u32,
+                until: u32,
+            }
+
+            #[chare(array1d)]
+            impl Sender {
+                #[init]
+                fn new(to: Array<Receiver>) -> Self {
+                    Sender { to, next: 0, until: 0 }
+                }
+
+                #[entry]
+                fn send(&mut self, cx: &mut Cx<Self>, until: u32) {
+                    self.until = until;
+                    cx.me().one();
+                }
+
+                #[entry]
+                fn one(&mut self, cx: &mut Cx<Self>) {
+                    if self.next == self.until {
+                        return;
+                    }
+                    for receiver in 0..RECEIVERS {
+                        self.to.at(receiver).hear(cx.index(), self.next);
+                    }
+                    self.next += 1;
+                    let moves: fn(u32) -> bool = $sender_moves;
+                    if moves(self.next) {
+                        let pes = cx.pes() as u64;
+                        let pe = cx.rng().below(pes) as u32;
+                        cx.migrate_to(pe);
+                    }
+                    cx.me().one();
+                }
+            }
+
+            #[talisman::main]
+            async fn main(cx: &mut Cx) {
+                let receivers: Array<Receiver> = Receiver::array(RECEIVERS).new();
+                let senders: Array<Sender> = Sender::array(SENDERS).new(receivers);
+                for round in 1..=3u32 {
+                    senders.send(round * SENT / 3);
+                    cx.quiescence().await;
+                    // Right after a move the senders still know the old place.
+                    for receiver in 0..RECEIVERS {
+                        receivers.at(receiver).go().await;
+                    }
+                }
+                let heard: Vec<u32> = receivers.heard().reduce(Sum).await;
+                writeln!(cx.output(), "{heard:?}");
+            }
+
+            #[test]
+            fn messages_keep_their_order() {
+                let heard = vec![SENT * RECEIVERS as u32; SENDERS as usize];
+                crate::common::same_everywhere::<__Main, _>(|| (), &[&format!("{heard:?}")]);
+            }
+        }
+    };
+}
+
+// Without `ordered`, order is kept while neither moves: here between, and right after, moves of the receivers.
+numbered!(after_a_move, name = "after_a_move::Receiver", |_| false, |_| false);
+// With it, always.
+numbered!(receivers_that_move, ordered, |_| false, |number| number % 2 == 0);
+numbered!(everybody_moves, ordered, |number| number % 3 == 1, |_| true);

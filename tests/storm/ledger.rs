@@ -1,0 +1,223 @@
+//! What a storm should come to, kept beside the runtime: every element of a job reports here what it does.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+
+use talisman::pup::{Packer, Pup, PupError, Unpacker};
+
+/// The ledgers of the jobs that run, by a number that travels with the job's elements.
+static LEDGERS: LazyLock<Mutex<HashMap<u64, Arc<Ledger>>>> = LazyLock::new(Mutex::default);
+
+/// Opens the ledger of a job; indices from `first_free` on are for elements that are inserted.
+pub fn open(job: u64, first_free: i32) -> Arc<Ledger> {
+    let ledger = Arc::<Ledger>::default();
+    ledger.book().next_index = first_free;
+    LEDGERS.lock().expect("no test panics in it").insert(job, ledger.clone());
+    ledger
+}
+
+/// Closes it.
+pub fn close(job: u64) {
+    LEDGERS.lock().expect("no test panics in it").remove(&job);
+}
+
+/// The ledger of a job.
+pub fn of(job: u64) -> Arc<Ledger> {
+    LEDGERS.lock().expect("no test panics in it")[&job].clone()
+}
+
+#[derive(Default)]
+pub struct Ledger(Mutex<Book>);
+
+#[derive(Default)]
+struct Book {
+    sent: u64,
+    /// Messages sent and not received.
+    open: BTreeSet<u64>,
+    /// Who received which broadcast or multicast.
+    casts: BTreeMap<(Cast, i32), u32>,
+    /// What was contributed to each reduction, and what came out of it.
+    made: BTreeMap<u32, (u64, f64)>,
+    results: BTreeMap<u32, (u64, f64)>,
+    alive: BTreeSet<i32>,
+    /// Indices that elements had which are gone.
+    free: Vec<i32>,
+    gone: i32,
+    born: u64,
+    next_index: i32,
+    /// Counted values that live.
+    values: i64,
+    violations: Vec<String>,
+    finished: bool,
+}
+
+/// A broadcast or multicast, by kind and number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Cast {
+    Step(u32),
+    Count(u32),
+    Part(u32),
+    PartCount(u32),
+}
+
+impl Ledger {
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub fn violation(&self, what: String) {
+        self.book().violations.push(what);
+    }
+
+    /// The name of a message about to be sent.
+    pub fn send(&self) -> u64 {
+        let mut book = self.book();
+        book.sent += 1;
+        let id = book.sent;
+        book.open.insert(id);
+        id
+    }
+
+    pub fn receive(&self, id: u64, at: i32) {
+        let mut book = self.book();
+        if !book.open.remove(&id) {
+            book.violations.push(format!("message {id} was received again, by {at}"));
+        }
+    }
+
+    /// The runtime says that nothing is in flight.
+    pub fn quiet(&self, when: &str) {
+        let mut book = self.book();
+        if !book.open.is_empty() {
+            let open = book.open.len();
+            book.violations.push(format!("{when}: quiet, while {open} messages are on their way"));
+        }
+    }
+
+    pub fn cast(&self, cast: Cast, at: i32) {
+        let mut book = self.book();
+        let times = book.casts.entry((cast, at)).or_default();
+        *times += 1;
+        if *times > 1 {
+            book.violations.push(format!("{cast:?} was received twice by {at}"));
+        }
+    }
+
+    /// How many received it.
+    pub fn receivers(&self, cast: Cast) -> u64 {
+        self.book().casts.range((cast, i32::MIN)..=(cast, i32::MAX)).count() as u64
+    }
+
+    /// Everyone of `who` received it.
+    pub fn was_received_by_all(&self, cast: Cast, who: impl Iterator<Item = i32>) {
+        for at in who {
+            let mut book = self.book();
+            if !book.casts.contains_key(&(cast, at)) {
+                book.violations.push(format!("{cast:?} was not received by {at}"));
+            }
+        }
+    }
+
+    pub fn contribute(&self, round: u32, value: f64) {
+        let mut book = self.book();
+        let sum = book.made.entry(round).or_default();
+        *sum = (sum.0 + 1, sum.1 + value);
+    }
+
+    pub fn reduced(&self, round: u32, count: u64, sum: f64) {
+        if self.book().results.insert(round, (count, sum)).is_some() {
+            self.violation(format!("reduction {round} came out twice"));
+        }
+    }
+
+    /// An element is made; how many were before.
+    pub fn born(&self, index: i32) -> u64 {
+        let mut book = self.book();
+        book.born += 1;
+        if !book.alive.insert(index) {
+            book.violations.push(format!("element {index} was made twice"));
+        }
+        book.born
+    }
+
+    pub fn died(&self, index: i32) {
+        let mut book = self.book();
+        book.alive.remove(&index);
+        book.free.push(index);
+        // The next of this index is another.
+        book.gone += 1;
+        let (gone, former) = (-book.gone, std::mem::take(&mut book.casts));
+        let named = |((cast, at), times)| ((cast, if at == index { gone } else { at }), times);
+        book.casts = former.into_iter().map(named).collect();
+    }
+
+    /// An index for a new element: one that was used before, if `again` and there is one.
+    pub fn free_index(&self, again: bool) -> i32 {
+        let mut book = self.book();
+        if again && let Some(index) = book.free.pop() {
+            return index;
+        }
+        book.next_index += 1;
+        book.next_index - 1
+    }
+
+    pub fn alive(&self) -> u64 {
+        self.book().alive.len() as u64
+    }
+
+    pub fn values(&self) -> i64 {
+        self.book().values
+    }
+
+    pub fn finish(&self) {
+        self.book().finished = true;
+    }
+
+    /// What went wrong, at the end of a job that came to its end.
+    pub fn violations(&self) -> Vec<String> {
+        let book = self.book();
+        let mut all = book.violations.clone();
+        if !book.finished {
+            all.push("the storm did not come to its end".into());
+        }
+        for (round, made) in &book.made {
+            let result = book.results.get(round);
+            if result != Some(made) {
+                all.push(format!("reduction {round}: {made:?} was contributed, {result:?} came out"));
+            }
+        }
+        if book.values != 0 {
+            all.push(format!("{} values were not dropped", book.values));
+        }
+        all
+    }
+}
+
+/// A value that is counted while it lives.
+#[derive(Debug)]
+pub struct Counted(u64);
+
+impl Counted {
+    pub fn new(job: u64) -> Self {
+        of(job).book().values += 1;
+        Counted(job)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        of(self.0).book().values -= 1;
+    }
+}
+
+impl Pup for Counted {
+    const MIN_SIZE: usize = 8;
+
+    fn pack(&self, p: &mut Packer) {
+        self.0.pack(p);
+    }
+
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        Ok(Counted::new(u64::unpack(u)?))
+    }
+}
