@@ -29,63 +29,10 @@ fn main() {
     );
 }
 
-/// The limit.
-mod bare {
-    use std::collections::VecDeque;
-    use std::hint::black_box;
-    use std::mem::MaybeUninit;
-
-    use crate::common::ns_each;
-
-    /// A message of 64 bytes.
-    type Message = Box<MaybeUninit<[u64; 8]>>;
-    type Entry = fn(&mut u64, &Message);
-
-    #[inline(never)]
-    fn add(sum: &mut u64, message: &Message) {
-        *sum = sum.wrapping_add(first(message));
-    }
-
-    #[inline(never)]
-    fn mix(sum: &mut u64, message: &Message) {
-        *sum ^= first(message);
-    }
-
-    fn first(message: &Message) -> u64 {
-        // SAFETY: `sequence` writes the first word of every message.
-        unsafe { message.as_ptr().cast::<u64>().read() }
-    }
-
-    /// Nanoseconds per message, with so many in flight.
-    pub fn sequence(messages: u64, in_flight: usize) -> f64 {
-        let entries: [Entry; 2] = black_box([add, mix]);
-        let mut queue: VecDeque<(Entry, Message)> = VecDeque::new();
-        let mut sum = 0;
-        let fresh = |number: u64| {
-            let mut message = Box::<[u64; 8]>::new_uninit();
-            // SAFETY: inside the allocation.
-            unsafe { message.as_mut_ptr().cast::<u64>().write(number) };
-            message
-        };
-        (1..in_flight as u64)
-            .for_each(|number| queue.push_back((entries[number as usize & 1], fresh(number))));
-        let ns = ns_each(messages, || {
-            for number in 0..messages {
-                queue.push_back((entries[number as usize & 1], fresh(number)));
-                let (entry, message) = black_box(&mut queue).pop_front().expect("one was just pushed");
-                entry(&mut sum, &message);
-            }
-        });
-        black_box(sum);
-        ns
-    }
-}
-
 mod program {
     use talisman::prelude::*;
 
-    use super::bare;
-    use crate::common::{nanos, on_pes, sample, wanted};
+    use crate::common::{bare, nanos, on_pes, sample, wanted};
 
     const ROUNDS: usize = 301;
     const MESSAGES: u64 = 20_000;
