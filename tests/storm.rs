@@ -10,14 +10,20 @@
 
 #[path = "storm/ledger.rs"]
 mod ledger;
+#[path = "storm/ordered.rs"]
+mod ordered;
 #[path = "storm/program.rs"]
 mod program;
 
 use std::env;
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use program::{End, Main, Plan};
+use talisman::RunArgs;
+use talisman::launch::{Output, Progress};
 use talisman::rng::Rng;
+use talisman::run::{Watch, run};
 use talisman::testing::{Test, Tested};
 
 /// Seeds that once found a fault.
@@ -27,7 +33,26 @@ const FOUND_SOMETHING: &[u64] = &[];
 fn storms_come_out_right_in_simulation() {
     let failures: Vec<_> = seeds().filter_map(|seed| storm(seed).err()).take(5).collect();
     assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
+    let marks = talisman::sometimes::take_marks();
+    if env::var_os("TALISMAN_STORM_SEED").is_none() {
+        RARE.iter()
+            .for_each(|rare| assert!(marks.contains_key(rare), "no storm came here: {rare}; {marks:#?}"));
+    }
 }
+
+/// What a storm has to come to sometimes, or it is none.
+const RARE: &[&str] = &[
+    "a broadcast was sent after an element that moved",
+    "a member of a section was not where its root believed",
+    "a message waited for a marker",
+    "a message was forwarded twice",
+    "a sender learns that an object moved",
+    "an element arrived behind the broadcasts",
+    "an element was inserted before its former one was known to be gone",
+    "an element was removed before it had caught up with the broadcasts",
+    "an object left before a queued message",
+    "an object was packed and built anew",
+];
 
 #[test]
 fn storms_come_out_right_on_threads() {
@@ -44,9 +69,19 @@ fn storms_come_out_right_on_threads() {
 #[test]
 fn the_same_seed_gives_the_same_run() {
     let traces: Vec<_> = (0..5).map(trace).collect();
+    if env::var_os(PRINT).is_some() {
+        return println!("\ntraces {traces:?}");
+    }
     assert_eq!(traces, (0..5).map(trace).collect::<Vec<_>>());
     assert!(traces.windows(2).all(|pair| pair[0] != pair[1]));
+    let mut other = Command::new(env::current_exe().expect("this test"));
+    let other = other.args(["--exact", "the_same_seed_gives_the_same_run", "--nocapture"]).env(PRINT, "");
+    let printed = String::from_utf8(other.output().expect("it runs").stdout).expect("text");
+    assert!(printed.contains(&format!("traces {traces:?}")), "in another process: {printed}");
 }
+
+/// Makes the test above print its traces, for its like in another process.
+const PRINT: &str = "TALISMAN_STORM_PRINT";
 
 #[test]
 fn a_storm_that_is_cut_off_leaves_nothing() {
@@ -62,6 +97,27 @@ fn a_storm_that_is_cut_off_leaves_nothing() {
     }
 }
 
+#[test]
+fn a_storm_that_is_stopped_from_outside_ends_and_leaves_nothing() {
+    for seed in 0..4 {
+        let (plan, _) = planned(seed);
+        let ledger = ledger::open(plan.job, plan.core);
+        let watch = Watch::new(Output::capture(), Progress::off());
+        let (stopper, busy) = (watch.stopper(), ledger.clone());
+        let stopping = std::thread::spawn(move || {
+            while busy.sent() < 2000 {
+                std::thread::yield_now();
+            }
+            stopper.stop(130);
+        });
+        let options = RunArgs { pes: Some(3), ..RunArgs::default() };
+        let outcome = run::<Main, _>((Plan { rounds: u32::MAX, ..plan },), &options, watch);
+        stopping.join().expect("it only waits");
+        assert_eq!((outcome.status, ledger.values()), (130, 0), "seed {seed}");
+        ledger::close(plan.job);
+    }
+}
+
 fn cut_off(seed: u64, end: End, way: impl Fn(Test, u32) -> Test) {
     let (plan, (nodes, test)) = planned(seed);
     let plan = Plan { end, rounds: 4, ..plan };
@@ -72,12 +128,26 @@ fn cut_off(seed: u64, end: End, way: impl Fn(Test, u32) -> Test) {
     ledger::close(plan.job);
 }
 
+#[test]
+fn messages_of_an_ordered_array_come_in_order() {
+    for seed in 0..100 {
+        let (Plan { job, .. }, (nodes, test)) = planned(seed);
+        let plan = ordered::Plan { job, elements: 2 + seed as i32 % 12, rounds: 10 };
+        let ledger = ledger::open(job, 0);
+        let way = if seed < 95 { test.simulated(nodes, seed) } else { test };
+        let tested = ordered::run(&way, plan);
+        let wrong = wrong_of(&ledger.violations(), &tested);
+        ledger::close(job);
+        assert!(wrong.is_empty(), "seed {seed}, {plan:?}:\n{}", wrong.join("\n"));
+    }
+}
+
 /// The seeds to try.
 fn seeds() -> Box<dyn Iterator<Item = u64>> {
     let number = |name| env::var(name).ok().map(|text: String| text.parse::<u64>().expect("a number"));
     match (number("TALISMAN_STORM_SEED"), number("TALISMAN_STORM_SEEDS")) {
         (Some(seed), _) => Box::new(std::iter::once(seed)),
-        (None, many) => Box::new(FOUND_SOMETHING.iter().copied().chain(0..many.unwrap_or(200))),
+        (None, many) => Box::new(FOUND_SOMETHING.iter().copied().chain(0..many.unwrap_or(150))),
     }
 }
 

@@ -9,7 +9,8 @@ use std::marker::PhantomData;
 /// has a [`ChareType`](crate::registry::ChareType), without which no object is made, or an
 /// [`Entry`](crate::Entry), without which nothing is sent, but by such a proof.
 #[doc(hidden)]
-pub struct Moves<T>(PhantomData<fn() -> T>);
+// Invariant: a proof for a type is none for its subtypes and supertypes.
+pub struct Moves<T>(PhantomData<fn(T) -> T>);
 
 impl<T> Moves<T> {
     /// The compiler has it.

@@ -153,7 +153,10 @@ impl Port {
 
     /// What could not be sent yet, and what arrived and was not taken, when its PE ends.
     pub(crate) fn take_unsent(&self, pe: &Pe) -> Vec<NonNull<Envelope>> {
-        let Port::Threads(threads) = self else { return Vec::new() };
+        let threads = match self {
+            Port::Threads(threads) => threads,
+            Port::Simulated(outbox) => return outbox.take_messages(),
+        };
         let mut all: Vec<RingWords> = Vec::new();
         for link in threads.to.iter().flatten() {
             all.extend(link.borrow_mut().spill.drain(..));
@@ -212,6 +215,8 @@ fn from_words(pe: &Pe, from: PeId, words: &RingWords) -> NonNull<Envelope> {
         index: low as u128 | (high as u128) << 64,
     });
     message.from = from + pe.node.shape.first_pe(pe.node.number);
+    // The envelope may have carried one that was.
+    message.forwarded = false;
     message.words[..SMALL].copy_from_slice(&words[4..]);
     envelope
 }
@@ -250,6 +255,15 @@ impl Outbox {
             Parcel::Frame(frame)
         };
         self.0.borrow_mut().push((to, parcel));
+    }
+
+    /// What dropped values still sent, when their PE ends.
+    fn take_messages(&self) -> Vec<NonNull<Envelope>> {
+        let message = |(_, parcel)| match parcel {
+            Parcel::Message(envelope) => Some(envelope),
+            Parcel::Frame(_) => None,
+        };
+        self.take().into_iter().filter_map(message).collect()
     }
 
     /// What was sent since the last call.

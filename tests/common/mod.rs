@@ -38,7 +38,8 @@ pub fn manners() -> Vec<(String, Test)> {
 }
 
 /// A program that fails in every manner, with this status and a message that has all of these parts.
-pub fn fails_everywhere<C: MainChare, A: Args>(args: impl Fn() -> A, status: i32, parts: &[&str]) {
+#[allow(dead_code, reason = "not every test binary has programs that fail")]
+pub fn fails_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, status: i32, parts: &[&str]) {
     for (name, test) in manners() {
         eprintln!("{name}");
         let tested = test.run::<C>(args());

@@ -4,7 +4,7 @@ mod counters {
     use talisman::prelude::*;
 
     const ALL: i32 = 12;
-    const SENT: u64 = 60;
+    const SENT: u64 = 30;
 
     #[derive(Pup)]
     struct Mover {
@@ -81,9 +81,9 @@ macro_rules! numbered {
         mod $name {
             use talisman::prelude::*;
 
-            const RECEIVERS: i32 = 5;
+            const RECEIVERS: i32 = 4;
             const SENDERS: i32 = 6;
-            const SENT: u32 = 60;
+            const SENT: u32 = 24;
 
             #[derive(Pup)]
             struct Receiver {
@@ -169,10 +169,11 @@ macro_rules! numbered {
                 for round in 1..=3u32 {
                     senders.send(round * SENT / 3);
                     cx.quiescence().await;
-                    // Right after a move the senders still know the old place.
                     for receiver in 0..RECEIVERS {
                         receivers.at(receiver).go().await;
                     }
+                    // The senders know the old places still.
+                    cx.quiescence().await;
                 }
                 let heard: Vec<u32> = receivers.heard().reduce(Sum).await;
                 writeln!(cx.output(), "{heard:?}");
@@ -187,7 +188,7 @@ macro_rules! numbered {
     };
 }
 
-// Without `ordered`, order is kept while neither moves: here between, and right after, moves of the receivers.
+// Without `ordered`, order is kept while neither moves: here between moves of the receivers.
 numbered!(after_a_move, name = "after_a_move::Receiver", |_| false, |_| false);
 // With it, always.
 numbered!(receivers_that_move, ordered, |_| false, |number| number % 2 == 0);

@@ -78,6 +78,11 @@ impl Ledger {
         id
     }
 
+    /// Messages sent so far.
+    pub fn sent(&self) -> u64 {
+        self.book().sent
+    }
+
     pub fn receive(&self, id: u64, at: i32) {
         let mut book = self.book();
         if !book.open.remove(&id) {

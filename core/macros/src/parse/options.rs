@@ -128,6 +128,7 @@ fn priority(meta: &ParseNestedMeta<'_>) -> Result<i32> {
     let number: LitInt = input.parse().map_err(|e| {
         Error::new(e.span(), "a priority is an integer: `priority = -3`; smaller numbers run first")
     })?;
-    let value: i32 = number.base10_parse()?;
-    Ok(if negative { -value } else { value })
+    let size: i64 = number.base10_parse().unwrap_or(i64::MAX);
+    i32::try_from(if negative { -size } else { size })
+        .map_err(|_| Error::new(number.span(), "a priority is an integer of 32 bits, `i32`"))
 }
