@@ -46,7 +46,7 @@ const AT: u64 = 0b10 << 62;
 /// Of the fourth kind there are two: the low bits tell.
 const GONE: u64 = KIND | 1;
 /// Moves and generations in a packed place.
-const HIGH: u32 = (1 << 30) - 1;
+pub(crate) const HIGH: u32 = (1 << 30) - 1;
 
 impl Place {
     #[inline(always)]
@@ -99,14 +99,18 @@ impl Places {
         }
     }
 
-    /// The slot and generation of an element on this PE: the message path's question.
+    /// The packed place of an element that is on this PE, with the slot in the low and the generation in the high half;
+    /// else 0. The message path's question.
     #[inline(always)]
-    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> Option<(u32, u32)> {
+    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> u64 {
         let bits = match ordinal {
-            Some(ordinal) => self.dense[ordinal as usize / PAGE].get()?[ordinal as usize % PAGE].get(),
-            None => *self.sparse.borrow().get(&index)?,
+            Some(ordinal) => match self.dense[ordinal as usize / PAGE].get() {
+                Some(page) => page[ordinal as usize % PAGE].get(),
+                None => 0,
+            },
+            None => self.sparse.borrow().get(&index).copied().unwrap_or(0),
         };
-        (bits & KIND == HERE).then_some((bits as u32, (bits >> 32) as u32 & HIGH))
+        if bits & KIND == HERE { bits } else { 0 }
     }
 
     pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
@@ -170,6 +174,18 @@ impl Pe {
         match self.named_slot(collection, index) {
             Some((slot, generation)) => Place::Here { slot, generation },
             None => collection.place(index),
+        }
+    }
+
+    /// The packed place of a singleton in the slot that it was named after, else 0.
+    #[inline(always)]
+    pub(crate) fn named_here(&self, collection: &Collection, index: u128) -> u64 {
+        if !collection.id.is_singles() {
+            return 0;
+        }
+        match self.named_slot(collection, index) {
+            Some((slot, generation)) => HERE | (generation as u64) << 32 | slot as u64,
+            None => 0,
         }
     }
 
