@@ -48,9 +48,9 @@ mod hops {
 
     use crate::common::{nanos, on_pes, sample};
 
-    const ROUNDS: usize = 41;
-    const TRIPS: u64 = 5_000;
-    const MESSAGES: u64 = 100_000;
+    const ROUNDS: usize = 301;
+    const TRIPS: u64 = 500;
+    const MESSAGES: u64 = 5_000;
 
     pub fn measure() {
         on_pes::<__Main>(2, ());

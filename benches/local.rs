@@ -29,68 +29,16 @@ fn main() {
     );
 }
 
-/// The limit.
-mod bare {
-    use std::collections::VecDeque;
-    use std::hint::black_box;
-    use std::mem::MaybeUninit;
-
-    use crate::common::ns_each;
-
-    /// A message of 64 bytes.
-    type Message = Box<MaybeUninit<[u64; 8]>>;
-    type Entry = fn(&mut u64, &Message);
-
-    #[inline(never)]
-    fn add(sum: &mut u64, message: &Message) {
-        *sum = sum.wrapping_add(first(message));
-    }
-
-    #[inline(never)]
-    fn mix(sum: &mut u64, message: &Message) {
-        *sum ^= first(message);
-    }
-
-    fn first(message: &Message) -> u64 {
-        // SAFETY: `sequence` writes the first word of every message.
-        unsafe { message.as_ptr().cast::<u64>().read() }
-    }
-
-    /// Nanoseconds per message, with so many in flight.
-    pub fn sequence(messages: u64, in_flight: usize) -> f64 {
-        let entries: [Entry; 2] = black_box([add, mix]);
-        let mut queue: VecDeque<(Entry, Message)> = VecDeque::new();
-        let mut sum = 0;
-        let fresh = |number: u64| {
-            let mut message = Box::<[u64; 8]>::new_uninit();
-            // SAFETY: inside the allocation.
-            unsafe { message.as_mut_ptr().cast::<u64>().write(number) };
-            message
-        };
-        (1..in_flight as u64)
-            .for_each(|number| queue.push_back((entries[number as usize & 1], fresh(number))));
-        let ns = ns_each(messages, || {
-            for number in 0..messages {
-                queue.push_back((entries[number as usize & 1], fresh(number)));
-                let (entry, message) = black_box(&mut queue).pop_front().expect("one was just pushed");
-                entry(&mut sum, &message);
-            }
-        });
-        black_box(sum);
-        ns
-    }
-}
-
 mod program {
     use talisman::prelude::*;
 
-    use super::bare;
-    use crate::common::{nanos, on_pes, sample, wanted};
+    use crate::common::{bare, nanos, on_pes, sample, wanted};
 
     const ROUNDS: usize = 301;
     const MESSAGES: u64 = 20_000;
     const ELEMENTS: u32 = 100_000;
     const IN_FLIGHT: u32 = 50_000;
+    const HOPS: u64 = 10;
 
     /// One of two elements that send a ball to and fro.
     #[derive(Pup)]
@@ -188,13 +136,13 @@ mod program {
     struct Crowd {
         seen: u64,
         next: i32,
-        done: Proxy<Counter>,
+        done: Group<Counter>,
     }
 
     #[chare(array1d)]
     impl Crowd {
         #[init]
-        fn new(cx: &mut Cx<Self>, done: Proxy<Counter>) -> Self {
+        fn new(cx: &mut Cx<Self>, done: Group<Counter>) -> Self {
             let step = (ELEMENTS as f64 * 0.618) as u32 | 1;
             Crowd { seen: 0, next: ((cx.index() as u32 + step) % ELEMENTS) as i32, done }
         }
@@ -203,7 +151,7 @@ mod program {
         fn ball(&mut self, cx: &mut Cx<Self>, left: u64, stamp: u64) {
             self.seen = self.seen.wrapping_add(stamp);
             match left {
-                0 => self.done.arrived(),
+                0 => self.done.on(0).arrived(),
                 _ => cx.array().at(self.next).ball(left - 1, stamp + 1),
             }
         }
@@ -215,7 +163,7 @@ mod program {
         left: u32,
     }
 
-    #[chare(single)]
+    #[chare(group)]
     impl Counter {
         #[init]
         fn new() -> Self {
@@ -292,19 +240,19 @@ mod program {
     #[talisman::main]
     async fn main(cx: &mut Cx) {
         let pair: Array<Player> = Player::array(2).new();
-        let counter: Proxy<Counter> = Counter::chare().new();
+        let counter: Group<Counter> = Counter::group().new();
         let crowd: Array<Crowd> = Crowd::array(ELEMENTS as i32).new(counter);
         let hermits: [Proxy<Hermit>; 2] = [Hermit::chare().new(), Hermit::chare().new()];
         hermits[0].meet(hermits[1]);
         hermits[1].meet(hermits[0]);
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             if wanted(super::ELEMENT) {
                 let ns: f64 = pair.at(0).play(MESSAGES).await;
                 sample(super::ELEMENT, ns, bare::sequence(MESSAGES, 1));
             }
-            if wanted(super::MANY) {
-                let ns: f64 = counter.play(crowd, 1).await;
-                sample(super::MANY, ns, bare::sequence(2 * IN_FLIGHT as u64, IN_FLIGHT as usize));
+            if wanted(super::MANY) && round % 8 == 0 {
+                let ns: f64 = counter.on(0).play(crowd, HOPS - 1).await;
+                sample(super::MANY, ns, bare::sequence(HOPS * IN_FLIGHT as u64, IN_FLIGHT as usize));
             }
             if wanted(super::SINGLE) {
                 let ns: f64 = hermits[0].play(MESSAGES).await;

@@ -7,6 +7,8 @@
 // Each benchmark uses its part of this module.
 #![allow(dead_code)]
 
+pub mod bare;
+
 use std::sync::{LazyLock, Mutex};
 use std::time::Instant;
 
@@ -42,8 +44,13 @@ pub fn sample(what: &'static str, ours: f64, limit: f64) {
     SAMPLES.lock().expect("no one panics with it").push(Sample { what, ours, limit });
 }
 
+/// Keeps what a round measured where nothing is at hand to compare with.
+pub fn alone(what: &'static str, ours: f64) {
+    sample(what, ours, f64::NAN);
+}
+
 /// Runs a program in this process on so many PEs, and stops the benchmark if it fails.
-pub fn on_pes<C: MainChare>(pes: u32, args: impl Args) -> Outcome {
+pub fn on_pes<C: MainChare>(pes: u32, args: impl Args + Send) -> Outcome {
     let options = RunArgs { pes: Some(pes), ..RunArgs::default() };
     let outcome = run::<C, _>(args, &options, Watch::new(Output::capture(), Progress::off()));
     assert_eq!((outcome.status, &outcome.message), (0, &None), "the measured program failed");
@@ -127,14 +134,17 @@ fn print_row(row: &Row, samples: &[&Sample]) -> bool {
         Budget::Open => ("–".into(), true),
     };
     let charm = row.charm.map_or("–".into(), |charm| format!("{charm}"));
+    let [limit, ratio, quartiles]: [String; 3] = match median(&limit).is_nan() {
+        true => ["–".into(), "–".into(), "–".into()],
+        false => {
+            let quartiles = format!("{:.2}–{:.2}", quantile(&ratio, 0.25), quantile(&ratio, 0.75));
+            [significant(median(&limit)), format!("{:.2}", median(&ratio)), quartiles]
+        }
+    };
     println!(
-        "| {:<62} | {:>9} | {:>9} | {:>5.2} | {:>5.2}–{:<5.2} | {budget:>9} | {charm:>7} |{}",
+        "| {:<62} | {:>9} | {limit:>9} | {ratio:>5} | {quartiles:>11} | {budget:>9} | {charm:>7} |{}",
         row.what,
         significant(median(&ours)),
-        significant(median(&limit)),
-        median(&ratio),
-        quantile(&ratio, 0.25),
-        quantile(&ratio, 0.75),
         if kept { "" } else { " missed" }
     );
     kept

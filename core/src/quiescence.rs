@@ -124,6 +124,7 @@ impl Pe {
             missing += 1;
         }
         self.detector.open.set(Some(Branch { wave, missing, sent: 0, received: 0 }));
+        self.chores.set(true);
     }
 
     fn on_count(&self, wave: u32, sent: u64, received: u64) {
