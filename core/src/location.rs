@@ -131,6 +131,8 @@ impl Places {
 pub(crate) struct Switch {
     /// The moves after which it was said to be at the new place; none when it is itself on its way here.
     moves: Option<u32>,
+    /// The new place.
+    pe: PeId,
     held: Vec<NonNull<Envelope>>,
 }
 
@@ -150,8 +152,13 @@ impl Switches {
         self.0.borrow_mut().entry(index).or_default().moves = None;
     }
 
-    fn begin(&self, index: u128, moves: u32) {
-        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), held: Vec::new() });
+    fn begin(&self, index: u128, pe: PeId, moves: u32) {
+        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), pe, held: Vec::new() });
+    }
+
+    /// The new place, if that is what is waited for.
+    fn told(&self, index: u128, asked: u32) -> Option<PeId> {
+        self.0.borrow().get(&index).filter(|switch| switch.moves == Some(asked)).map(|switch| switch.pe)
     }
 
     /// What was kept for an object whose place is known now.
@@ -161,6 +168,14 @@ impl Switches {
 
     fn waits_for(&self, index: u128, moves: u32) -> bool {
         self.0.borrow().get(&index).is_some_and(|switch| switch.moves == Some(moves))
+    }
+
+    /// Objects whose messages wait for a place, and how many wait for each, for the report of a job that is stuck.
+    pub(crate) fn waiting(&self) -> Vec<(u128, usize)> {
+        let switches = self.0.borrow();
+        let mut all: Vec<_> = switches.iter().map(|(index, switch)| (*index, switch.held.len())).collect();
+        all.sort_unstable();
+        all
     }
 
     pub(crate) fn take_all(&self) -> Vec<NonNull<Envelope>> {
@@ -220,9 +235,28 @@ impl Pe {
             return;
         }
         collection.set_place(id.index, Place::Switching);
-        collection.switches.begin(id.index, moves);
+        collection.switches.begin(id.index, pe, moves);
         let marker = self.object_message(id, ObjectMessage::Marker { asker: self.id, asked: moves });
         self.transmit(old_way, marker);
+    }
+
+    /// Keeps a message until its object's place is known.
+    pub(crate) fn hold(&self, collection: &Collection, envelope: NonNull<Envelope>) {
+        // SAFETY: the sender owns the envelope.
+        let message = unsafe { envelope.as_ref() };
+        let index = message.to().index;
+        match message.object_message() {
+            Some(ObjectMessage::Marker { asker, asked }) if *asker == self.id => {
+                let (told, moves) = (collection.switches.told(index, *asked), *asked);
+                self.discard(envelope);
+                // The old way leads back here, so nothing that was sent along it is on it any more.
+                if let Some(pe) = told {
+                    sometimes("a marker came back to who had sent it");
+                    self.switch(collection, index, Place::At { pe, moves });
+                }
+            }
+            _ => collection.switches.hold(index, envelope),
+        }
     }
 
     /// A marker arrived where the object is (or, if it is nowhere, at its home).

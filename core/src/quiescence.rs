@@ -238,6 +238,11 @@ impl Pe {
 
     fn waits_of_collection(&self, collection: &crate::collection::Collection) -> Vec<String> {
         let mut waits = Vec::new();
+        for (index, count) in collection.switches.waiting() {
+            let who = collection.label(index);
+            let here = self.id;
+            waits.push(format!("{count} messages wait on PE {here} until it is known where {who} is"));
+        }
         for (index, count) in collection.awaited() {
             let who = collection.label(index);
             waits.push(format!("{count} messages wait for {who}, which does not exist"));

@@ -157,7 +157,7 @@ impl Pe {
                 self.enqueue(envelope);
             }
             Place::At { pe, .. } => self.transmit(pe, envelope),
-            Place::Switching => collection.switches.hold(index, envelope),
+            Place::Switching => self.hold(collection, envelope),
             Place::Unknown | Place::Gone { .. } => {
                 let home = collection.home(index);
                 if home == self.id {
