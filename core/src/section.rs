@@ -97,7 +97,10 @@ impl Pe {
             let key = ReductionKey::SectionAnswers(section, number);
             self.sections.with_open(section, key, |pending| pending.send_to(to.clone()));
         }
-        if members.is_empty() && let Some(nothing) = self.sections.take_open(section, ReductionKey::SectionAnswers(section, number)) {
+        if members.is_empty()
+            && let Some(nothing) =
+                self.sections.take_open(section, ReductionKey::SectionAnswers(section, number))
+        {
             return self.finish(collection, nothing);
         }
         let mut by_pe: BTreeMap<PeId, Vec<u128>> = BTreeMap::new();
