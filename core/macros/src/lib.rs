@@ -2,7 +2,7 @@
 //!
 //! Every macro goes the same way: `parse` reads what the user wrote and checks it, `ir` holds it, `expand` writes the
 //! code. Async entries have a compiler of their own in `flow`; `core/macros/README.md` tells how it works. Mistakes are
-//! gathered in [`errors::Errors`] and shown next to the rest of the expansion, so that one mistake in one method does
+//! gathered in `errors::Errors` and shown next to the rest of the expansion, so that one mistake in one method does
 //! not make every other use of the chare an error too.
 //!
 //! The crate is used through `talisman`, which is also what the generated code names: it contains only absolute
