@@ -14,7 +14,7 @@ const WAYS: [&[&str]; 5] = [
     &["--pes", "2"],
     &["--pes", "8"],
     &["--pes", "2", "--pack-all", "--repack"],
-    &["--simulate", "--nodes", "4", "--pes", "1", "--seed", "7"],
+    &["--simulate", "--nodes", "3", "--pes", "2", "--seed", "7"],
 ];
 
 /// The second of them, for tests that need no other.

@@ -1,7 +1,7 @@
 //! Jacobi's iteration.
 
-// Of the example's modules the loop needs a part.
-#![allow(dead_code)]
+// Of the example's modules the loop needs a part, and none of their tests.
+#![allow(dead_code, unused_imports)]
 
 #[path = "../../examples/jacobi3d/block.rs"]
 mod block;
