@@ -4,7 +4,7 @@
 //! The programs are those of the same build (`target/PROFILE/examples`), which `cargo test` makes before it runs this.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::{Map, Value};
 
@@ -22,7 +22,7 @@ const TWO_PES: &[&str] = WAYS[1];
 
 #[test]
 fn hello_greets_from_every_pe() {
-    for (way, pes) in WAYS.iter().zip([1, 2, 8, 2, 4]) {
+    for (way, pes) in WAYS.iter().zip([1, 2, 8, 2, 6]) {
         let results = run("hello", &[], way);
         assert_eq!(results["greetings"], pes, "{results:?}");
     }
@@ -32,6 +32,28 @@ fn hello_greets_from_every_pe() {
 fn ring_passes_its_token_on() {
     let results = same_on_all("ring", &["--members", "7", "--laps", "30"], &["seconds_per_hop"]);
     assert_eq!(results["hops"], 7 * 30);
+}
+
+#[test]
+fn an_interrupt_ends_a_program_in_order() {
+    for (signal, status) in [("INT", 130), ("TERM", 143)] {
+        let report = scratch(&format!("interrupted-{signal}.json"));
+        let mut command = command("ring", &["--laps", "4000000000"], TWO_PES);
+        let ring = command.arg("--report").arg(&report).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let ring = ring.spawn().expect("the example has been built");
+        // The program is at work once its threads are there.
+        let threads = format!("/proc/{}/task", ring.id());
+        while std::fs::read_dir(&threads).map_or(0, Iterator::count) < 3 {
+            std::thread::yield_now();
+        }
+        let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {}", ring.id())]).status();
+        assert!(sent.expect("every system has a shell").success());
+        let output = ring.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(status), "{}", said(&output));
+        let text = std::fs::read_to_string(&report).expect("the report is written all the same");
+        std::fs::remove_file(&report).expect("just read");
+        assert!(text.contains("\"program\": \"ring\""), "{text}");
+    }
 }
 
 #[test]
