@@ -1,1 +1,3 @@
-//! MPI programs.
+//! MPI programs on Talisman: virtual ranks.
+//!
+//! Nothing is here yet.
