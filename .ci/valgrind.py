@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the unit tests of unsafe code under valgrind: no invalid access, no use of unset memory, no lost block.
+"""Runs tests of unsafe code under valgrind: no invalid access, no use of unset memory, no lost block.
 
     .ci/valgrind.py                        the selection below
     .ci/valgrind.py talisman_core=report   the tests of a crate whose name contains a text
@@ -17,6 +17,12 @@ import time
 SELECTED = [
     ("talisman_pup", ""),
     ("talisman_core", "scheduler::"),
+    ("talisman_core", "message::"),
+    ("talisman_core", "pe::"),
+    ("talisman_core", "location::"),
+    # Whole jobs: objects made, moved and dropped, on threads and simulated.
+    ("api", "kinds"),
+    ("storm", "in_simulation"),
 ]
 
 LIMIT_S = 300
@@ -31,16 +37,17 @@ VALGRIND = [
 
 def main():
     selected = [tuple(argument.split("=", 1)) for argument in sys.argv[1:]] or SELECTED
-    programs = unit_tests()
+    programs = test_programs()
     failures = [failure for crate, part in selected if (failure := check(programs.get(crate), crate, part))]
     for failure in failures:
         print(f"FAILED: {failure}", file=sys.stderr)
     sys.exit(1 if failures else 0)
 
 
-def unit_tests():
-    """Crate → executable with its unit tests; the same build as `cargo test --workspace`."""
-    command = ["cargo", "test", "--workspace", "--lib", "--no-run", "--message-format=json"]
+def test_programs():
+    """Crate, or file in tests/, → executable with its tests; the same build as `cargo test --workspace`."""
+    targets = ["--lib", "--test", "api", "--test", "storm"]
+    command = ["cargo", "test", "--workspace", *targets, "--no-run", "--message-format=json"]
     built = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout
     messages = (json.loads(line) for line in built.splitlines() if line.startswith("{"))
     return {message["target"]["name"]: message["executable"] for message in messages if message.get("executable")}
@@ -49,12 +56,13 @@ def unit_tests():
 def check(program, crate, part):
     """Runs the selected tests; returns what failed."""
     if program is None:
-        return f"{crate}: there is no such crate with unit tests"
+        return f"{crate}: there is no such crate with unit tests, nor file in tests/"
     start = time.monotonic()
     try:
         done = subprocess.run(
             # Proptest's usual number of cases takes minutes under valgrind and finds no other paths.
-            ["env", "PROPTEST_CASES=8", *VALGRIND, program, "--test-threads=1", part],
+            # One storm likewise.
+            ["env", "PROPTEST_CASES=8", "TALISMAN_STORM_SEED=3", *VALGRIND, program, "--test-threads=1", part],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
         )
     except subprocess.TimeoutExpired:

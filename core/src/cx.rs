@@ -182,6 +182,7 @@ impl<C: Chare> Cx<C> {
     /// The callback is called, once, when this PE has no other message to run.
     pub fn when_idle(&mut self, to: Callback) {
         self.run().timers.when_idle(to.into_route());
+        self.run().chores.set(true);
     }
 
     /// Moves this object to a PE when the entry returns. Messages on their way follow it.

@@ -46,7 +46,7 @@ const AT: u64 = 0b10 << 62;
 /// Of the fourth kind there are two: the low bits tell.
 const GONE: u64 = KIND | 1;
 /// Moves and generations in a packed place.
-const HIGH: u32 = (1 << 30) - 1;
+pub(crate) const HIGH: u32 = (1 << 30) - 1;
 
 impl Place {
     #[inline(always)]
@@ -99,14 +99,18 @@ impl Places {
         }
     }
 
-    /// The slot and generation of an element on this PE: the message path's question.
+    /// The packed place of an element that is on this PE, with the slot in the low and the generation in the high half;
+    /// else 0. The message path's question.
     #[inline(always)]
-    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> Option<(u32, u32)> {
+    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> u64 {
         let bits = match ordinal {
-            Some(ordinal) => self.dense[ordinal as usize / PAGE].get()?[ordinal as usize % PAGE].get(),
-            None => *self.sparse.borrow().get(&index)?,
+            Some(ordinal) => match self.dense[ordinal as usize / PAGE].get() {
+                Some(page) => page[ordinal as usize % PAGE].get(),
+                None => 0,
+            },
+            None => self.sparse.borrow().get(&index).copied().unwrap_or(0),
         };
-        (bits & KIND == HERE).then_some((bits as u32, (bits >> 32) as u32 & HIGH))
+        if bits & KIND == HERE { bits } else { 0 }
     }
 
     pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
@@ -127,6 +131,8 @@ impl Places {
 pub(crate) struct Switch {
     /// The moves after which it was said to be at the new place; none when it is itself on its way here.
     moves: Option<u32>,
+    /// The new place.
+    pe: PeId,
     held: Vec<NonNull<Envelope>>,
 }
 
@@ -146,8 +152,13 @@ impl Switches {
         self.0.borrow_mut().entry(index).or_default().moves = None;
     }
 
-    fn begin(&self, index: u128, moves: u32) {
-        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), held: Vec::new() });
+    fn begin(&self, index: u128, pe: PeId, moves: u32) {
+        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), pe, held: Vec::new() });
+    }
+
+    /// The new place, if that is what is waited for.
+    fn told(&self, index: u128, asked: u32) -> Option<PeId> {
+        self.0.borrow().get(&index).filter(|switch| switch.moves == Some(asked)).map(|switch| switch.pe)
     }
 
     /// What was kept for an object whose place is known now.
@@ -157,6 +168,14 @@ impl Switches {
 
     fn waits_for(&self, index: u128, moves: u32) -> bool {
         self.0.borrow().get(&index).is_some_and(|switch| switch.moves == Some(moves))
+    }
+
+    /// Objects whose messages wait for a place, and how many wait for each, for the report of a job that is stuck.
+    pub(crate) fn waiting(&self) -> Vec<(u128, usize)> {
+        let switches = self.0.borrow();
+        let mut all: Vec<_> = switches.iter().map(|(index, switch)| (*index, switch.held.len())).collect();
+        all.sort_unstable();
+        all
     }
 
     pub(crate) fn take_all(&self) -> Vec<NonNull<Envelope>> {
@@ -170,6 +189,18 @@ impl Pe {
         match self.named_slot(collection, index) {
             Some((slot, generation)) => Place::Here { slot, generation },
             None => collection.place(index),
+        }
+    }
+
+    /// The packed place of a singleton in the slot that it was named after, else 0.
+    #[inline(always)]
+    pub(crate) fn named_here(&self, collection: &Collection, index: u128) -> u64 {
+        if !collection.id.is_singles() {
+            return 0;
+        }
+        match self.named_slot(collection, index) {
+            Some((slot, generation)) => HERE | (generation as u64) << 32 | slot as u64,
+            None => 0,
         }
     }
 
@@ -204,9 +235,28 @@ impl Pe {
             return;
         }
         collection.set_place(id.index, Place::Switching);
-        collection.switches.begin(id.index, moves);
+        collection.switches.begin(id.index, pe, moves);
         let marker = self.object_message(id, ObjectMessage::Marker { asker: self.id, asked: moves });
         self.transmit(old_way, marker);
+    }
+
+    /// Keeps a message until its object's place is known.
+    pub(crate) fn hold(&self, collection: &Collection, envelope: NonNull<Envelope>) {
+        // SAFETY: the sender owns the envelope.
+        let message = unsafe { envelope.as_ref() };
+        let index = message.to().index;
+        match message.object_message() {
+            Some(ObjectMessage::Marker { asker, asked }) if *asker == self.id => {
+                let (told, moves) = (collection.switches.told(index, *asked), *asked);
+                self.discard(envelope);
+                // The old way leads back here, so nothing that was sent along it is on it any more.
+                if let Some(pe) = told {
+                    sometimes("a marker came back to who had sent it");
+                    self.switch(collection, index, Place::At { pe, moves });
+                }
+            }
+            _ => collection.switches.hold(index, envelope),
+        }
     }
 
     /// A marker arrived where the object is (or, if it is nowhere, at its home).

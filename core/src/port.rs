@@ -128,7 +128,7 @@ impl Port {
         match self {
             Port::Threads(threads) => {
                 count(&pe.stats.between_pes, 1);
-                let rank = to % pe.node.shape.pes_per_node;
+                let rank = to - pe.first_pe;
                 threads.put(rank, into_words(pe, envelope));
             }
             Port::Simulated(outbox) => outbox.send(pe, to, envelope),
@@ -214,7 +214,7 @@ fn from_words(pe: &Pe, from: PeId, words: &RingWords) -> NonNull<Envelope> {
         collection: CollectionId { creator: (collection >> 32) as PeId, serial: collection as u32 },
         index: low as u128 | (high as u128) << 64,
     });
-    message.from = from + pe.node.shape.first_pe(pe.node.number);
+    message.from = from + pe.first_pe;
     // The envelope may have carried one that was.
     message.forwarded = false;
     message.words[..SMALL].copy_from_slice(&words[4..]);

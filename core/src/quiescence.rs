@@ -124,6 +124,7 @@ impl Pe {
             missing += 1;
         }
         self.detector.open.set(Some(Branch { wave, missing, sent: 0, received: 0 }));
+        self.chores.set(true);
     }
 
     fn on_count(&self, wave: u32, sent: u64, received: u64) {
@@ -237,6 +238,11 @@ impl Pe {
 
     fn waits_of_collection(&self, collection: &crate::collection::Collection) -> Vec<String> {
         let mut waits = Vec::new();
+        for (index, count) in collection.switches.waiting() {
+            let who = collection.label(index);
+            let here = self.id;
+            waits.push(format!("{count} messages wait on PE {here} until it is known where {who} is"));
+        }
         for (index, count) in collection.awaited() {
             let who = collection.label(index);
             waits.push(format!("{count} messages wait for {who}, which does not exist"));

@@ -347,6 +347,7 @@ impl Pe {
             let changed = change(pending);
             if first {
                 self.unflushed.borrow_mut().push(collection.id);
+                self.chores.set(true);
             }
             (changed, pending.made_here >= u64::from(collection.members.get()))
         };

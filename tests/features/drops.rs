@@ -34,7 +34,7 @@ struct Counted {
 
 impl Counted {
     fn new(n: u64) -> Self {
-        Counted { n, alive: Alive::default() }
+        Counted { n, alive: Default::default() }
     }
 }
 
@@ -57,7 +57,7 @@ impl Element {
     #[entry]
     fn take(&mut self, cx: &mut Cx<Self>, value: Counted, large: [u64; 20]) {
         let n = large[0] + self.others.len() as u64;
-        if n % 3 == 0 {
+        if n.is_multiple_of(3) {
             self.others.push(value);
         }
         cx.migrate_to((cx.pe() + n as u32) % cx.pes());

@@ -204,7 +204,7 @@ mod questions {
 
         #[entry]
         fn half(&mut self, n: u32) -> Result<u32, String> {
-            if n % 2 == 0 { Ok(n / 2) } else { Err(format!("{n} is odd")) }
+            if n.is_multiple_of(2) { Ok(n / 2) } else { Err(format!("{n} is odd")) }
         }
 
         #[entry]

@@ -48,7 +48,7 @@ mod counters {
         fn hear(&mut self, cx: &mut Cx<Self>, from: i32, n: u64, bytes: Vec<u8>) {
             self.heard[from as usize] += n;
             self.bytes += bytes.len() as u64;
-            if bytes.len() % 4 == 0 {
+            if bytes.len().is_multiple_of(4) {
                 cx.migrate_to((cx.pe() + 1) % cx.pes());
             }
         }

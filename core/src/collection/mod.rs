@@ -102,9 +102,9 @@ impl Collection {
         self.places.get(index, self.ordinal(index))
     }
 
-    /// The slot and generation of an element on this PE; the caller knows the ordinal.
+    /// The packed place of an element on this PE, else 0; the caller knows the ordinal.
     #[inline(always)]
-    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> Option<(u32, u32)> {
+    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> u64 {
         self.places.here(index, ordinal)
     }
 

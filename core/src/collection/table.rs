@@ -1,6 +1,6 @@
 //! A PE's collections by name.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 
 use super::Collection;
@@ -13,6 +13,9 @@ pub(crate) struct Collections {
     // The functions below neither keep a reference into the vectors nor run user code, so there is never more than
     // one; the collections themselves are shared by reference and change through cells.
     tables: UnsafeCell<Tables>,
+    /// The one asked for last. Most messages are for the same collection as the one before, and then the way through the
+    /// tables, a chain of loads, is left out.
+    recent: Cell<Option<(CollectionId, NonNull<Collection>)>>,
 }
 
 #[derive(Default)]
@@ -26,10 +29,20 @@ struct Tables {
 impl Collections {
     #[inline(always)]
     pub(crate) fn get(&self, id: CollectionId) -> Option<&Collection> {
+        match self.recent.get() {
+            // SAFETY: as in `look_up`, where it comes from.
+            Some((recent, found)) if recent == id => Some(unsafe { found.as_ref() }),
+            _ => self.look_up(id),
+        }
+    }
+
+    #[inline(never)]
+    fn look_up(&self, id: CollectionId) -> Option<&Collection> {
         // SAFETY: see `tables`.
         let tables = unsafe { &*self.tables.get() };
         let table = if id.is_singles() { &tables.singles } else { tables.made.get(id.creator as usize)? };
         let found = (*table.get(id.serial as usize)?)?;
+        self.recent.set(Some((id, found)));
         // SAFETY: allocated by `insert`, and freed with the table only.
         Some(unsafe { found.as_ref() })
     }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Words of arguments in an [`Envelope`](super::envelope::Envelope): what is left of its 128 bytes.
-pub(crate) const WORDS: usize = 7;
+pub(crate) const WORDS: usize = 8;
 
 /// The arguments of one message, untyped.
 pub(crate) type Words = [MaybeUninit<u64>; WORDS];
@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn small_arguments_stay_in_place_and_large_or_aligned_ones_are_boxed() {
         assert_eq!(ArgsCell::<(u32, usize, Vec<f64>)>::SIZE, 40);
-        assert_eq!(ArgsCell::<[u64; 7]>::SIZE, 56);
-        assert_eq!(ArgsCell::<[u64; 8]>::SIZE, 8);
+        assert_eq!(ArgsCell::<[u64; 8]>::SIZE, 64);
+        assert_eq!(ArgsCell::<[u64; 9]>::SIZE, 8);
         assert_eq!(ArgsCell::<(u128,)>::SIZE, 8);
     }
 

@@ -1,8 +1,6 @@
-//! One message in memory: 128 bytes, of which 56 are for the arguments.
+//! One message in memory: 128 bytes, of which 64 are for the arguments.
 
-use std::cell::Cell;
 use std::mem::MaybeUninit;
-use std::ptr::null_mut;
 
 use super::cell::{WORDS, Words};
 use super::control::{ObjectMessage, PeMessage};
@@ -11,24 +9,23 @@ use crate::ids::{CollectionId, ObjId, PeId};
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 
-/// A message between objects or PEs. Two cache lines; taken from a PE's [`Pool`](super::pool::Pool).
+/// A message between objects or PEs. Two cache lines, of which the first has what running a small message takes; from a
+/// PE's [`Pool`](super::pool::Pool), which links free ones through their words.
 #[repr(C, align(64))]
 pub(crate) struct Envelope {
-    /// The next in a queue or free list.
-    pub(crate) next: Cell<*mut Envelope>,
     pub(crate) body: Body,
     /// The receiver's place on this PE, as the sender found it: valid while `generation` is that of the slot.
     pub(crate) slot: u32,
     pub(crate) generation: u32,
+    /// What few messages need.
+    pub(crate) extra: Option<Box<Extra>>,
+    pub(crate) words: Words,
     index: [u64; 2],
     collection: CollectionId,
     /// Where it was sent from.
     pub(crate) from: PeId,
     /// Came by way of another PE than its sender's.
     pub(crate) forwarded: bool,
-    /// What few messages need.
-    pub(crate) extra: Option<Box<Extra>>,
-    pub(crate) words: Words,
 }
 
 /// What a message is for.
@@ -80,7 +77,6 @@ impl Envelope {
     /// A free one.
     pub(crate) fn empty() -> Envelope {
         Envelope {
-            next: Cell::new(null_mut()),
             body: Body::Empty,
             slot: u32::MAX,
             generation: 0,
@@ -91,6 +87,23 @@ impl Envelope {
             extra: None,
             words: [const { MaybeUninit::uninit() }; WORDS],
         }
+    }
+
+    /// The next in a list of free ones.
+    ///
+    /// # Safety
+    /// This one is in such a list: its words hold what [`Envelope::set_link`] put there.
+    #[inline(always)]
+    pub(crate) unsafe fn link(&self) -> *mut Envelope {
+        // SAFETY: the caller's promise.
+        unsafe { self.words.as_ptr().cast::<*mut Envelope>().read() }
+    }
+
+    /// Links this one, which is empty, to the next in a list of free ones.
+    #[inline(always)]
+    pub(crate) fn set_link(&mut self, next: *mut Envelope) {
+        // SAFETY: a pointer fits into the words, which are free.
+        unsafe { self.words.as_mut_ptr().cast::<*mut Envelope>().write(next) };
     }
 
     #[inline(always)]

@@ -41,7 +41,7 @@ impl Pool {
         match NonNull::new(self.free.get()) {
             Some(envelope) => {
                 // SAFETY: what is in the free list is a live envelope that nobody uses.
-                self.free.set(unsafe { envelope.as_ref() }.next.get());
+                self.free.set(unsafe { envelope.as_ref().link() });
                 self.count.set(self.count.get() - 1);
                 envelope
             }
@@ -51,9 +51,9 @@ impl Pool {
 
     /// Gives an empty envelope back.
     #[inline(always)]
-    pub(crate) fn put(&self, envelope: NonNull<Envelope>) {
+    pub(crate) fn put(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller owns the envelope and gives it up.
-        unsafe { envelope.as_ref() }.next.set(self.free.get());
+        unsafe { envelope.as_mut() }.set_link(self.free.get());
         self.free.set(envelope.as_ptr());
         self.count.set(self.count.get() + 1);
         if self.count.get() >= self.limit.get() {
@@ -81,10 +81,12 @@ impl Pool {
         let mut last = first;
         for _ in 1..BLOCK {
             // SAFETY: the free list has at least `SPILL` live envelopes.
-            last = unsafe { &*last }.next.get();
+            last = unsafe { (*last).link() };
         }
         // SAFETY: as above.
-        let rest = unsafe { &*last }.next.replace(null_mut());
+        let rest = unsafe { (*last).link() };
+        // SAFETY: as above.
+        unsafe { (*last).set_link(null_mut()) };
         self.free.set(rest);
         self.count.set(self.count.get() - BLOCK as u32);
         self.depot.put(Chain(first));
@@ -158,9 +160,11 @@ impl Block {
 
     /// All its envelopes, linked.
     fn chain(&self) -> Chain {
-        for i in 1..BLOCK {
+        for i in 0..BLOCK {
             // SAFETY: inside the block, and initialised by `allocate`.
-            unsafe { self.0.add(i - 1).as_ref().next.set(self.0.add(i).as_ptr()) };
+            let next = if i + 1 < BLOCK { unsafe { self.0.add(i + 1) }.as_ptr() } else { null_mut() };
+            // SAFETY: as above.
+            unsafe { self.0.add(i).as_mut() }.set_link(next);
         }
         Chain(self.0.as_ptr())
     }

@@ -361,7 +361,10 @@ impl Pe {
             PeMessage::Share { id, value } => self.on_share(id, value),
             PeMessage::Shared { id } => self.on_shared(id),
             PeMessage::Quiescence(wave) => self.on_wave(from, wave),
-            PeMessage::WhenQuiet(route) => self.detector.ask(route),
+            PeMessage::WhenQuiet(route) => {
+                self.detector.ask(route);
+                self.chores.set(true);
+            }
             PeMessage::Function { id, value } => self.on_function(id, &value),
             PeMessage::Exit(status) => self.node.job.end(status, None),
         }

@@ -41,6 +41,8 @@ const LONG_TICKS: u64 = 2_500;
 /// One processing element.
 pub(crate) struct Pe {
     pub(crate) id: PeId,
+    /// The first PE of its node.
+    pub(crate) first_pe: PeId,
     /// The process it runs in.
     pub(crate) node: Arc<Node>,
     pub(crate) clock: Clock,
@@ -64,6 +66,8 @@ pub(crate) struct Pe {
     /// Messages that wait for a shared value.
     pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     pub(crate) sections: Sections,
+    /// There may be something to do when no message waits: reductions to send on, idle work, a wave to answer.
+    pub(crate) chores: Cell<bool>,
     /// Collections with reductions to send on when there is nothing else to do.
     pub(crate) unflushed: RefCell<Vec<CollectionId>>,
     pub(crate) timers: Timers,
@@ -95,6 +99,7 @@ impl Pe {
     pub(crate) fn new(id: PeId, node: Arc<Node>, clock: Clock, port: Port) -> Self {
         let pe = Pe {
             id,
+            first_pe: node.shape.first_pe(node.number),
             clock,
             port,
             pool: Pool::new(node.depot.clone()),
@@ -108,6 +113,7 @@ impl Pe {
             missing: Cell::new(None),
             lacking: RefCell::default(),
             sections: Sections::default(),
+            chores: Cell::new(false),
             unflushed: RefCell::default(),
             timers: Timers::default(),
             detector: Detector::default(),
@@ -137,6 +143,14 @@ impl Pe {
     pub(crate) fn running(&self) -> Option<&Head> {
         // SAFETY: set for the time of an entry only, and an object is freed after its entry.
         self.running.get().map(|head| unsafe { head.as_ref() })
+    }
+
+    /// What is done when no message waits; whether anything was.
+    pub(crate) fn do_chores(&self) -> bool {
+        let done = self.flush_reductions() || self.run_idle_work() || self.detect_quiescence();
+        // A wave stays a chore until this PE has answered it.
+        self.chores.set(done || self.detector.is_counting());
+        done
     }
 
     /// Keeps a message until its collection is known here.

@@ -10,7 +10,7 @@ use crate::collection::Collection;
 use crate::entry::{Args, EntryInfo, InitInfo};
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::index::ArrayIndex;
-use crate::location::Place;
+use crate::location::{HIGH as GENERATIONS, Place};
 use crate::message::cell::ArgsCell;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
@@ -47,15 +47,17 @@ impl Pe {
                     Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
                     None => None,
                 };
-                let named = self.named_slot(collection, to.index);
-                match named.or_else(|| collection.here(to.index, ordinal)) {
-                    Some((slot, generation)) => {
-                        message.slot = slot;
-                        message.generation = generation;
-                        self.enqueue(envelope);
-                    }
-                    None => self.dispatch(collection, envelope),
+                // As one word in a register: a pair would come back through memory.
+                let mut here = self.named_here(collection, to.index);
+                if here == 0 {
+                    here = collection.here(to.index, ordinal);
                 }
+                if here == 0 {
+                    return self.dispatch(collection, envelope);
+                }
+                message.slot = here as u32;
+                message.generation = (here >> 32) as u32 & GENERATIONS;
+                self.enqueue(envelope);
             }
             Some(collection) => self.send_carefully(collection, envelope),
             None => self.keep_for_unknown(to.collection, envelope),
@@ -155,7 +157,7 @@ impl Pe {
                 self.enqueue(envelope);
             }
             Place::At { pe, .. } => self.transmit(pe, envelope),
-            Place::Switching => collection.switches.hold(index, envelope),
+            Place::Switching => self.hold(collection, envelope),
             Place::Unknown | Place::Gone { .. } => {
                 let home = collection.home(index);
                 if home == self.id {

@@ -11,8 +11,9 @@ use crate::stats::count;
 
 /// Messages run before the other PEs are looked at again.
 const BATCH: usize = 64;
-/// Looks for messages before the clock is read: shorter gaps are not worth counting as idle.
-const QUICK_LOOKS: usize = 64;
+/// Looks for messages before the clock is read, about half a microsecond: a message on its way to another PE and
+/// back comes within that, and gaps so short are not worth counting as idle.
+const QUICK_LOOKS: usize = 256;
 /// PE 0 asks after so long without work whether anybody will ever have any; each time in vain it waits twice as long.
 const FIRST_SUSPICION: Duration = Duration::from_millis(10);
 const LAST_SUSPICION: Duration = Duration::from_millis(500);
@@ -44,7 +45,7 @@ fn turn(pe: &Pe, port: &Threads) -> bool {
         any = true;
     }
     any |= pe.run_timers();
-    any || pe.flush_reductions() || pe.run_idle_work() || pe.detect_quiescence()
+    any || (pe.chores.get() && pe.do_chores())
 }
 
 /// A PE without work.
@@ -59,7 +60,7 @@ impl Rest {
             // Another PE's ring is full: let it run, on this core if need be.
             return std::thread::yield_now();
         }
-        if (0..QUICK_LOOKS).any(|_| port.has_work()) {
+        if !self.idle.is_crowded() && (0..QUICK_LOOKS).any(|_| port.has_work()) {
             return;
         }
         let start = pe.clock.now();
@@ -82,7 +83,7 @@ fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Duration) {
         (Some(timer), Some(longest)) => Some(timer.min(longest)),
         (timer, longest) => timer.or(longest),
     };
-    let parker = &pe.node.parkers[(pe.id - pe.node.shape.first_pe(pe.node.number)) as usize];
+    let parker = &pe.node.parkers[(pe.id - pe.first_pe) as usize];
     let woken = parker.park(|| port.has_work() || pe.node.job.is_over(), timeout);
     if woken == Woken::ByItself && until_timer.is_none() && longest.is_some() {
         pe.suspect_stuck();

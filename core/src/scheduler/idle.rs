@@ -36,6 +36,11 @@ impl Idle {
         Idle::default()
     }
 
+    /// Whether other threads were seen to want this core.
+    pub fn is_crowded(&self) -> bool {
+        self.crowded > 0
+    }
+
     /// Waits until `has_work` returns true or `park`, called once at most, returns.
     ///
     /// `has_work` is called very often: it should look at memory only. Whatever has a time of its own
