@@ -1,7 +1,7 @@
 //! Molecular dynamics.
 
-// Of the example's modules the loop needs a part.
-#![allow(dead_code)]
+// Of the example's modules the loop needs a part; their tests are compiled here too, but not run.
+#![allow(dead_code, unused_imports)]
 
 #[path = "../../examples/leanmd/atoms.rs"]
 mod atoms;

@@ -93,7 +93,9 @@ impl Inserter {
 
     #[entry]
     fn fill(&mut self, cx: &mut Cx<Self>, array: Array<Idle>, from: i32) {
-        (from..from + BATCH).for_each(|index| drop(array.insert(index).new()));
+        for index in from..from + BATCH {
+            array.insert(index).new();
+        }
         match from + BATCH {
             ELEMENTS => array.done_inserting(),
             next => cx.me().fill(array, next),
