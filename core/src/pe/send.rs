@@ -10,7 +10,7 @@ use crate::collection::Collection;
 use crate::entry::{Args, EntryInfo, InitInfo};
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::index::ArrayIndex;
-use crate::location::{HIGH as GENERATIONS, Place};
+use crate::location::Place;
 use crate::message::cell::ArgsCell;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
@@ -48,16 +48,18 @@ impl Pe {
                     None => None,
                 };
                 // As one word in a register: a pair would come back through memory.
-                let mut here = self.named_here(collection, to.index);
-                if here == 0 {
-                    here = collection.here(to.index, ordinal);
+                let mut packed = self.named_here(collection, to.index);
+                if packed == 0 {
+                    packed = collection.packed_place(to.index, ordinal);
                 }
-                if here == 0 {
-                    return self.dispatch(collection, envelope);
+                match Self::slot_in(packed) {
+                    Some((slot, generation)) => {
+                        message.slot = slot;
+                        message.generation = generation;
+                        self.enqueue(envelope);
+                    }
+                    None => self.dispatch_to(collection, envelope, Place::unpack(packed)),
                 }
-                message.slot = here as u32;
-                message.generation = (here >> 32) as u32 & GENERATIONS;
-                self.enqueue(envelope);
             }
             Some(collection) => self.send_carefully(collection, envelope),
             None => self.keep_for_unknown(to.collection, envelope),

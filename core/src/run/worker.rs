@@ -13,7 +13,7 @@ use crate::stats::count;
 const BATCH: usize = 64;
 /// Looks for messages before the clock is read, about half a microsecond: a message on its way to another PE and
 /// back comes within that, and gaps so short are not worth counting as idle.
-const QUICK_LOOKS: usize = 256;
+const QUICK_LOOKS: usize = 1024;
 /// PE 0 asks after so long without work whether anybody will ever have any; each time in vain it waits twice as long.
 const FIRST_SUSPICION: Duration = Duration::from_millis(10);
 const LAST_SUSPICION: Duration = Duration::from_millis(500);
