@@ -27,12 +27,16 @@ pub(crate) enum Port {
 
 /// A ring to, and one from, every other PE of the node.
 pub(crate) struct Threads {
-    to: Vec<Option<RefCell<Link>>>,
-    from: RefCell<Vec<(PeId, Consumer<RingWords>)>>,
+    to: Vec<Option<OwnLines<RefCell<Link>>>>,
+    from: RefCell<Vec<OwnLines<(PeId, Consumer<RingWords>)>>>,
     node: Arc<Node>,
     /// Words that found a ring full, over all links.
     spilled: Cell<usize>,
 }
+
+/// Keeps what one PE writes at every message off the cache lines of the others: all ends are allocated together.
+#[repr(align(128))]
+struct OwnLines<T>(T);
 
 struct Link {
     ring: Producer<RingWords>,
@@ -64,8 +68,9 @@ impl Threads {
         for from in 0..pes {
             for to in (0..pes).filter(|to| *to != from) {
                 let (producer, consumer) = ring::ring(ring::DEFAULT_CAPACITY);
-                ends[from].to[to] = Some(RefCell::new(Link { ring: producer, spill: VecDeque::new() }));
-                ends[to].from.get_mut().push((from as PeId, consumer));
+                let link = Link { ring: producer, spill: VecDeque::new() };
+                ends[from].to[to] = Some(OwnLines(RefCell::new(link)));
+                ends[to].from.get_mut().push(OwnLines((from as PeId, consumer)));
             }
         }
         ends
@@ -73,7 +78,7 @@ impl Threads {
 
     /// Whether anything has arrived, or waits to be sent.
     pub(crate) fn has_work(&self) -> bool {
-        self.from.borrow().iter().any(|(_, ring)| !ring.is_empty())
+        self.from.borrow().iter().any(|OwnLines((_, ring))| !ring.is_empty())
     }
 
     pub(crate) fn has_unsent(&self) -> bool {
@@ -82,13 +87,13 @@ impl Threads {
 
     /// Tells the senders how far this PE has read, before it sleeps.
     pub(crate) fn publish(&self) {
-        self.from.borrow_mut().iter_mut().for_each(|(_, ring)| ring.publish());
+        self.from.borrow_mut().iter_mut().for_each(|OwnLines((_, ring))| ring.publish());
     }
 
     #[inline(always)]
     fn put(&self, to: PeId, words: RingWords) {
         let link = self.to[to as usize].as_ref().expect("a PE has no ring to itself");
-        let mut link = link.borrow_mut();
+        let mut link = link.0.borrow_mut();
         if link.spill.is_empty() && link.ring.try_push(words).is_ok() {
             drop(link);
             self.node.parkers[to as usize].unpark_if_parked();
@@ -104,7 +109,7 @@ impl Threads {
             return;
         }
         for (to, link) in self.to.iter().enumerate() {
-            let Some(mut link) = link.as_ref().map(RefCell::borrow_mut) else { continue };
+            let Some(mut link) = link.as_ref().map(|link| link.0.borrow_mut()) else { continue };
             let before = link.spill.len();
             while let Some(words) = link.spill.pop_front() {
                 if let Err(words) = link.ring.try_push(words) {
@@ -140,7 +145,7 @@ impl Port {
         let Port::Threads(threads) = self else { return false };
         let mut any = false;
         let mut rings = threads.from.borrow_mut();
-        for (from, ring) in rings.iter_mut() {
+        for OwnLines((from, ring)) in rings.iter_mut() {
             any |= ring.drain(BURST, |words| pe.accept(from_words(pe, *from, words))) > 0;
         }
         any
@@ -159,13 +164,13 @@ impl Port {
         };
         let mut all: Vec<RingWords> = Vec::new();
         for link in threads.to.iter().flatten() {
-            all.extend(link.borrow_mut().spill.drain(..));
+            all.extend(link.0.borrow_mut().spill.drain(..));
         }
         threads
             .from
             .borrow_mut()
             .iter_mut()
-            .for_each(|(_, ring)| while ring.drain(BURST, |w| all.push(*w)) > 0 {});
+            .for_each(|OwnLines((_, ring))| while ring.drain(BURST, |w| all.push(*w)) > 0 {});
         all.iter().map(|words| from_words(pe, pe.id, words)).collect()
     }
 }
