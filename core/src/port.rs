@@ -10,6 +10,7 @@ use bytes::Bytes;
 
 use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, ObjId, PeId};
+use crate::message::cell::Words;
 use crate::message::envelope::{Body, Envelope};
 use crate::node::Node;
 use crate::pe::Pe;
@@ -140,6 +141,26 @@ impl Port {
         }
     }
 
+    /// Sends a small invocation to another PE of this node by value, without an envelope. `false` if it is not small, or
+    /// goes elsewhere.
+    #[inline]
+    pub(crate) fn send_small(
+        &self,
+        pe: &Pe,
+        to: PeId,
+        object: ObjId,
+        entry: &'static EntryInfo,
+        args: &Words,
+    ) -> bool {
+        let Port::Threads(threads) = self else { return false };
+        if entry.args.size as usize > SMALL * 8 {
+            return false;
+        }
+        count(&pe.stats.between_pes, 1);
+        threads.put(to - pe.first_pe, small_words(object, entry, args));
+        true
+    }
+
     /// Takes what arrived from the other PEs of the node; whether that was anything.
     pub(crate) fn receive(&self, pe: &Pe) -> bool {
         let Port::Threads(threads) = self else { return false };
@@ -184,9 +205,15 @@ fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> RingWords {
     if entry.args.size as usize > SMALL * 8 || message.extra.is_some() || message.forwarded {
         return by_pointer(envelope);
     }
-    let to = message.to();
-    let args = &message.words;
-    let words = [
+    let words = small_words(message.to(), entry, &message.words);
+    message.body = Body::Empty;
+    pe.pool.put(envelope);
+    words
+}
+
+#[inline(always)]
+fn small_words(to: ObjId, entry: &'static EntryInfo, args: &Words) -> RingWords {
+    [
         word(std::ptr::from_ref(entry).expose_provenance() as u64),
         word((to.collection.creator as u64) << 32 | to.collection.serial as u64),
         word(to.index as u64),
@@ -194,10 +221,7 @@ fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> RingWords {
         args[0],
         args[1],
         args[2],
-    ];
-    message.body = Body::Empty;
-    pe.pool.put(envelope);
-    words
+    ]
 }
 
 /// The message that ring words stand for.

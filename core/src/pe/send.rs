@@ -11,7 +11,7 @@ use crate::entry::{Args, EntryInfo, InitInfo};
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::index::ArrayIndex;
 use crate::location::Place;
-use crate::message::cell::ArgsCell;
+use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
@@ -30,40 +30,109 @@ impl Pe {
         extra: Option<Box<Extra>>,
     ) {
         debug_assert_eq!(entry.chare, C::KEY, "an entry of this chare");
-        let mut envelope = self.pool.take();
+        let extra = with_options(entry, extra);
+        let collection = match self.collections.get(to.collection) {
+            Some(collection) if collection.direct && collection.key == entry.chare => collection,
+            other => return self.invoke_carefully(other, to, entry, ArgsCell::store(args), extra),
+        };
+        let ordinal = match &collection.bounds {
+            Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
+            None => None,
+        };
+        // As one word in a register: a pair would come back through memory.
+        let mut packed = self.named_here(collection, to.index);
+        if packed == 0 {
+            packed = collection.packed_place(to.index, ordinal);
+        }
+        let Some((slot, generation)) = Self::slot_in(packed) else {
+            return self.invoke_away(
+                collection,
+                Place::unpack(packed),
+                to,
+                entry,
+                &ArgsCell::store(args),
+                extra,
+            );
+        };
+        let mut envelope = self.addressed(to);
         // SAFETY: just taken from the pool.
         let message = unsafe { envelope.as_mut() };
         message.body = Body::Invoke(entry);
+        message.slot = slot;
+        message.generation = generation;
+        // SAFETY: the field is valid; nothing is dropped unread, since a free envelope has no extra.
+        unsafe { (&raw mut message.extra).write(extra) };
+        // SAFETY: the words are the envelope's.
+        unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
+        self.enqueue(envelope);
+    }
+
+    /// A free envelope, addressed.
+    #[inline(always)]
+    fn addressed(&self, to: ObjId) -> NonNull<Envelope> {
+        let mut envelope = self.pool.take();
+        // SAFETY: just taken from the pool.
+        let message = unsafe { envelope.as_mut() };
         message.address(to);
         message.from = self.id;
         message.forwarded = false;
-        // SAFETY: the field is valid; nothing is dropped unread, since a free envelope has no extra.
-        unsafe { (&raw mut message.extra).write(with_options(entry, extra)) };
-        // SAFETY: the words are the envelope's.
-        unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
-        match self.collections.get(to.collection) {
-            Some(collection) if collection.direct && collection.key == entry.chare => {
-                let ordinal = match &collection.bounds {
-                    Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
-                    None => None,
-                };
-                // As one word in a register: a pair would come back through memory.
-                let mut packed = self.named_here(collection, to.index);
-                if packed == 0 {
-                    packed = collection.packed_place(to.index, ordinal);
-                }
-                match Self::slot_in(packed) {
-                    Some((slot, generation)) => {
-                        message.slot = slot;
-                        message.generation = generation;
-                        self.enqueue(envelope);
-                    }
-                    None => self.dispatch_to(collection, envelope, Place::unpack(packed)),
-                }
-            }
+        envelope
+    }
+
+    /// The object is not here.
+    #[inline(never)]
+    fn invoke_away(
+        &self,
+        collection: &Collection,
+        place: Place,
+        to: ObjId,
+        entry: &'static EntryInfo,
+        words: &Words,
+        extra: Option<Box<Extra>>,
+    ) {
+        let pe = match place {
+            Place::At { pe, .. } => pe,
+            Place::Unknown => collection.home(to.index),
+            Place::Here { .. } | Place::Switching | Place::Gone { .. } => self.id,
+        };
+        if pe != self.id && extra.is_none() && self.port.send_small(self, pe, to, entry, words) {
+            return count(&self.stats.sent, 1);
+        }
+        let envelope = self.filled(to, entry, words, extra);
+        self.dispatch_to(collection, envelope, place);
+    }
+
+    /// The collection keeps an order, packs everything, or is not known yet.
+    #[inline(never)]
+    fn invoke_carefully(
+        &self,
+        collection: Option<&Collection>,
+        to: ObjId,
+        entry: &'static EntryInfo,
+        words: Words,
+        extra: Option<Box<Extra>>,
+    ) {
+        let envelope = self.filled(to, entry, &words, extra);
+        match collection {
             Some(collection) => self.send_carefully(collection, envelope),
             None => self.keep_for_unknown(to.collection, envelope),
         }
+    }
+
+    fn filled(
+        &self,
+        to: ObjId,
+        entry: &'static EntryInfo,
+        words: &Words,
+        extra: Option<Box<Extra>>,
+    ) -> NonNull<Envelope> {
+        let mut envelope = self.addressed(to);
+        // SAFETY: just taken from the pool.
+        let message = unsafe { envelope.as_mut() };
+        message.body = Body::Invoke(entry);
+        message.extra = extra;
+        message.words = *words;
+        envelope
     }
 
     /// Sends a packed message to one object.
