@@ -133,7 +133,6 @@ impl Port {
     pub(crate) fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         match self {
             Port::Threads(threads) => {
-                count(&pe.stats.between_pes, 1);
                 let rank = to - pe.first_pe;
                 threads.put(rank, into_words(pe, envelope));
             }
@@ -275,11 +274,9 @@ pub(crate) enum Parcel {
 impl Outbox {
     fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         let parcel = if pe.node.shape.node_of(to) == pe.node.number {
-            count(&pe.stats.between_pes, 1);
             Parcel::Message(envelope)
         } else {
             let frame = wire::pack(pe, envelope);
-            count(&pe.stats.between_nodes, 1);
             count(&pe.stats.bytes_between_nodes, frame.len() as u64);
             Parcel::Frame(frame)
         };

@@ -325,8 +325,13 @@ impl Pe {
     pub(crate) fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
         debug_assert_ne!(to, self.id, "a message to oneself is queued");
         // SAFETY: the sender owns the envelope.
-        if is_counted(unsafe { envelope.as_ref() }) {
+        let message = unsafe { envelope.as_ref() };
+        if is_counted(message) {
             count(&self.stats.sent, 1);
+        }
+        if !matches!(message.body, Body::Pe) {
+            let near = self.node.shape.node_of(to) == self.node.number;
+            count(if near { &self.stats.between_pes } else { &self.stats.between_nodes }, 1);
         }
         self.port.send(self, to, envelope);
     }
