@@ -431,19 +431,18 @@ impl Pe {
         self.report_death(object);
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
+        let mut order = object.take_extras().map(|extras| extras.order).unwrap_or_default();
+        let early = order.take_early();
         self.unsettle(collection, index, object.moves.get());
+        early.into_iter().for_each(|packed| self.send_early(collection, index, &packed));
         self.free_object(head);
     }
 
-    /// Frees an object and what it keeps.
+    /// Frees an object.
     pub(crate) fn free_object(&self, head: NonNull<Head>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         let chare = object.collection().chare;
-        if let Some(mut extras) = object.take_extras() {
-            let early = extras.received.values_mut().flat_map(|channel| std::mem::take(&mut channel.early));
-            early.for_each(|(_, envelope)| self.discard(envelope));
-        }
         // SAFETY: allocated as this type; out of the slots, so nothing finds it any more.
         unsafe { (chare.free)(head) };
     }

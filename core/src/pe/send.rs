@@ -123,22 +123,6 @@ impl Pe {
         self.dispatch(collection, envelope);
     }
 
-    /// In an ordered collection each message has a sequence number, per sender and receiver.
-    fn number_message(&self, message: &mut Envelope) {
-        let Some(sender) = self.running() else { return };
-        let is_answer = matches!(message.body, Body::Create(_));
-        if is_answer || message.extra.as_ref().is_some_and(|extra| extra.order.is_some()) {
-            return;
-        }
-        let to = message.to();
-        let number = sender.extras(|extras| {
-            let next = extras.sent.entry(to).or_default();
-            *next += 1;
-            *next - 1
-        });
-        message.extra.get_or_insert_default().order = Some((sender.id(), number));
-    }
-
     /// Sends a message to where its object is believed.
     pub(crate) fn dispatch(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
