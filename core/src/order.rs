@@ -2,6 +2,11 @@
 //!
 //! Every message to an object of such a collection has a number, counted per sender and receiver. The receiver runs each
 //! sender's messages by their numbers; one that comes too early is packed and kept, and moves with the receiver.
+//!
+//! The order holds between names, through any number of moves and lives. An element that is removed leaves its counts to its
+//! home, which hands them to the next element of that name. So what was sent to a former life and not delivered
+//! reaches the next one, before all that was sent later; and what a sender's next life sends comes after what its
+//! former one did. Home keeps these counts as long as the array lives, like those that partners keep of each other.
 
 use std::collections::BTreeMap;
 use std::ptr::NonNull;

@@ -328,7 +328,7 @@ impl Pe {
             PeMessage::Missed { id, moves, number, cast } => self.on_missed(id, moves, number, cast),
             PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
             PeMessage::Found { id, pe, asked, moves } => self.on_found(id, pe, asked, moves),
-            PeMessage::Gone { id, moves } => self.on_gone(id, moves),
+            PeMessage::Gone { id, moves, order } => self.on_gone(id, moves, order),
             PeMessage::Share { id, value } => self.on_share(id, value),
             PeMessage::Shared { id } => self.on_shared(id),
             PeMessage::Quiescence(wave) => self.on_wave(from, wave),

@@ -158,9 +158,15 @@ impl Pe {
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
+        let is_numbered = message.extra.as_ref().is_some_and(|extra| extra.order.is_some());
         match message.object_message() {
             Some(ObjectMessage::Marker { asker, asked }) => self.on_marker(id, *asker, *asked, 0),
-            // An answer belongs to the object that is gone.
+            // An answer belongs to the object that is gone; its number has to come to the next of that name.
+            Some(ObjectMessage::Reply { .. }) if is_numbered => {
+                drop(message.take_object_message());
+                message.put_object_message(Box::new(ObjectMessage::to_nobody()));
+                return collection.await_element(id.index, envelope);
+            }
             Some(ObjectMessage::Reply { .. }) => {}
             Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
                 return collection.await_element(id.index, envelope);
