@@ -37,8 +37,7 @@ mod counters {
                 cx.array().at(to).hear(cx.index(), 1, vec![1; to as usize * 30]);
             }
             if cx.rng().below(3) > 0 {
-                let pes = cx.pes() as u64;
-                let pe = cx.rng().below(pes) as u32;
+                let pe = cx.rng().below(cx.pes().into()) as u32;
                 cx.migrate_to(pe);
             }
             cx.me().run();
@@ -100,7 +99,7 @@ mod a_crowd {
             for number in 0..4 {
                 cx.array().at(1).hear(SENT - left + number);
             }
-            let pe = cx.rng().below(PES.into()) as u32;
+            let pe = cx.rng().below(cx.pes().into()) as u32;
             cx.migrate_to(pe);
             if left > 4 {
                 cx.me().throw(left - 4);
@@ -111,7 +110,7 @@ mod a_crowd {
         fn hear(&mut self, cx: &mut Cx<Self>, number: u32) {
             assert_eq!(number, self.next);
             self.next += 1;
-            let pe = cx.rng().below(PES.into()) as u32;
+            let pe = cx.rng().below(cx.pes().into()) as u32;
             cx.migrate_to(pe);
         }
     }
@@ -162,16 +161,14 @@ macro_rules! numbered {
                     *next += 1;
                     let moves: fn(u32) -> bool = $receiver_moves;
                     if moves(number) {
-                        let pes = cx.pes() as u64;
-                        let pe = cx.rng().below(pes) as u32;
+                        let pe = cx.rng().below(cx.pes().into()) as u32;
                         cx.migrate_to(pe);
                     }
                 }
 
                 #[entry(ack)]
                 fn go(&mut self, cx: &mut Cx<Self>) {
-                    let pes = cx.pes() as u64;
-                    let pe = cx.rng().below(pes) as u32;
+                    let pe = cx.rng().below(cx.pes().into()) as u32;
                     cx.migrate_to(pe);
                 }
 
@@ -212,8 +209,7 @@ macro_rules! numbered {
                     self.next += 1;
                     let moves: fn(u32) -> bool = $sender_moves;
                     if moves(self.next) {
-                        let pes = cx.pes() as u64;
-                        let pe = cx.rng().below(pes) as u32;
+                        let pe = cx.rng().below(cx.pes().into()) as u32;
                         cx.migrate_to(pe);
                     }
                     cx.me().one();
