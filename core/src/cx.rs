@@ -63,6 +63,13 @@ impl<C: Chare> Cx<C> {
         self.extra.take()?.reply
     }
 
+    /// This async entry goes on: a panic is its own, whatever message made it go on.
+    #[doc(hidden)]
+    #[inline]
+    pub fn __resumes<A: Args, R>(&self, entry: Entry<C, A, R>) {
+        self.run().running_entry.set(Some(&C::ENTRIES[entry.number as usize]));
+    }
+
     #[doc(hidden)]
     #[inline]
     pub fn __id(&self) -> ObjId {

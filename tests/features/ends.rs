@@ -153,7 +153,7 @@ mod by_a_panic_while_waiting {
 
     #[test]
     fn in_an_async_entry() {
-        let parts = ["Element[2]", "got 1", "tests/features/ends.rs:"];
+        let parts = ["Element[2]", "entry `run`", "got 1", "tests/features/ends.rs:"];
         crate::common::fails_everywhere::<__Main, _>(|| (), 1, &parts);
     }
 }
