@@ -18,10 +18,12 @@ use std::ptr::NonNull;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use crate::chare::Kind;
 use crate::collection::Collection;
 use crate::ids::{ObjId, PeId, single_home, slot_of};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::Envelope;
+use crate::order::Order;
 use crate::pe::Pe;
 use crate::sometimes::sometimes;
 
@@ -325,25 +327,30 @@ impl Pe {
     }
 
     /// An object was removed here: its home hears of it, and this PE sends there what still comes for it.
-    pub(crate) fn unsettle(&self, collection: &Collection, index: u128, moves: u32) {
+    pub(crate) fn unsettle(&self, collection: &Collection, index: u128, moves: u32, order: Order) {
         let (home, id) = (collection.home(index), collection.object(index));
+        // Only elements of arrays have successors.
+        let inherited = collection.chare.kind == Kind::Array && !order.is_empty();
+        let order = inherited.then(|| Box::new(order));
         if home == self.id {
             // Of one that never moved there is no older news to be guarded against.
             let place = if moves == 0 { Place::Unknown } else { Place::Gone { moves: moves + 1 } };
             collection.set_place(index, place);
+            collection.keep_order(index, order);
             return self.release_unborn(collection, index);
         }
         collection.set_place(index, Place::At { pe: home, moves: moves + 1 });
-        self.tell(home, PeMessage::Gone { id, moves: moves + 1 });
+        self.tell(home, PeMessage::Gone { id, moves: moves + 1, order });
     }
 
     /// At the home: an object is gone.
-    pub(crate) fn on_gone(&self, id: ObjId, moves: u32) {
+    pub(crate) fn on_gone(&self, id: ObjId, moves: u32, order: Option<Box<Order>>) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         debug_assert!(
             !matches!(self.place_of(collection, id.index), Place::Here { .. }),
             "only one of a name lives at a time"
         );
+        collection.keep_order(id.index, order);
         self.switch(collection, id.index, Place::Gone { moves });
         self.release_unborn(collection, id.index);
     }

@@ -72,8 +72,10 @@ mod random {
 
         #[entry]
         fn draw(&mut self, cx: &mut Cx<Self>, moving: bool) {
-            let drawn = cx.rng().next_u64();
-            self.drawn.push(drawn);
+            let (mut one, mut other) = (cx.rng(), cx.rng());
+            let drawn = [one.next_u64(), other.next_u64(), one.below(cx.index() as u64 + 1)];
+            assert_ne!(drawn[0], drawn[1], "both draw from the object");
+            self.drawn.extend(drawn);
             if moving {
                 cx.migrate_to((cx.pe() + 1) % cx.pes());
             }
@@ -132,8 +134,7 @@ mod simulation {
 
         #[entry]
         fn walk(&mut self, cx: &mut Cx<Self>, left: u32) {
-            let pes = cx.pes() as u64;
-            let to = cx.rng().below(pes) as u32;
+            let to = cx.rng().below(cx.pes().into()) as u32;
             cx.migrate_to(to);
             if left > 0 {
                 cx.array().at((cx.index() + left as i32) % 6).walk(left - 1);

@@ -194,22 +194,6 @@ impl Pe {
         self.dispatch(collection, envelope);
     }
 
-    /// In an ordered collection each message has a sequence number, per sender and receiver.
-    fn number_message(&self, message: &mut Envelope) {
-        let Some(sender) = self.running() else { return };
-        let is_answer = matches!(message.body, Body::Create(_));
-        if is_answer || message.extra.as_ref().is_some_and(|extra| extra.order.is_some()) {
-            return;
-        }
-        let to = message.to();
-        let number = sender.extras(|extras| {
-            let next = extras.sent.entry(to).or_default();
-            *next += 1;
-            *next - 1
-        });
-        message.extra.get_or_insert_default().order = Some((sender.id(), number));
-    }
-
     /// Sends a message to where its object is believed.
     pub(crate) fn dispatch(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
@@ -245,9 +229,15 @@ impl Pe {
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
+        let is_numbered = message.extra.as_ref().is_some_and(|extra| extra.order.is_some());
         match message.object_message() {
             Some(ObjectMessage::Marker { asker, asked }) => self.on_marker(id, *asker, *asked, 0),
-            // An answer belongs to the object that is gone.
+            // An answer belongs to the object that is gone; its number has to come to the next of that name.
+            Some(ObjectMessage::Reply { .. }) if is_numbered => {
+                drop(message.take_object_message());
+                message.put_object_message(Box::new(ObjectMessage::to_nobody()));
+                return collection.await_element(id.index, envelope);
+            }
             Some(ObjectMessage::Reply { .. }) => {}
             Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
                 return collection.await_element(id.index, envelope);
