@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, ObjId, PeId};
-use crate::message::cell::Words;
+use crate::message::cell::{WORDS, Words};
 use crate::message::envelope::{Body, Envelope};
 use crate::node::Node;
 use crate::pe::Pe;
@@ -29,7 +29,7 @@ pub(crate) enum Port {
 /// A ring to, and one from, every other PE of the node.
 pub(crate) struct Threads {
     to: Vec<Option<OwnLines<RefCell<Link>>>>,
-    from: RefCell<Vec<OwnLines<(PeId, Consumer<RingWords>)>>>,
+    from: RefCell<Vec<OwnLines<Source>>>,
     node: Arc<Node>,
     /// Words that found a ring full, over all links.
     spilled: Cell<usize>,
@@ -38,6 +38,12 @@ pub(crate) struct Threads {
 /// Keeps what one PE writes at every message off the cache lines of the others: all ends are allocated together.
 #[repr(align(128))]
 struct OwnLines<T>(T);
+
+/// What comes from one PE.
+struct Source {
+    rank: PeId,
+    ring: Consumer<RingWords>,
+}
 
 struct Link {
     ring: Producer<RingWords>,
@@ -71,7 +77,7 @@ impl Threads {
                 let (producer, consumer) = ring::ring(ring::DEFAULT_CAPACITY);
                 let link = Link { ring: producer, spill: VecDeque::new() };
                 ends[from].to[to] = Some(OwnLines(RefCell::new(link)));
-                ends[to].from.get_mut().push(OwnLines((from as PeId, consumer)));
+                ends[to].from.get_mut().push(OwnLines(Source { rank: from as PeId, ring: consumer }));
             }
         }
         ends
@@ -79,7 +85,7 @@ impl Threads {
 
     /// Whether anything has arrived, or waits to be sent.
     pub(crate) fn has_work(&self) -> bool {
-        self.from.borrow().iter().any(|OwnLines((_, ring))| !ring.is_empty())
+        self.from.borrow().iter().any(|OwnLines(source)| !source.ring.is_empty())
     }
 
     pub(crate) fn has_unsent(&self) -> bool {
@@ -88,7 +94,7 @@ impl Threads {
 
     /// Tells the senders how far this PE has read, before it sleeps.
     pub(crate) fn publish(&self) {
-        self.from.borrow_mut().iter_mut().for_each(|OwnLines((_, ring))| ring.publish());
+        self.from.borrow_mut().iter_mut().for_each(|OwnLines(source)| source.ring.publish());
     }
 
     #[inline(always)]
@@ -160,13 +166,14 @@ impl Port {
         true
     }
 
-    /// Takes what arrived from the other PEs of the node; whether that was anything.
+    /// Takes what arrived from the other PEs of the node; whether that was anything. A small message may run at once, so
+    /// user code runs in here.
     pub(crate) fn receive(&self, pe: &Pe) -> bool {
         let Port::Threads(threads) = self else { return false };
         let mut any = false;
         let mut rings = threads.from.borrow_mut();
-        for OwnLines((from, ring)) in rings.iter_mut() {
-            any |= ring.drain(BURST, |words| pe.accept(from_words(pe, *from, words))) > 0;
+        for OwnLines(Source { rank, ring }) in rings.iter_mut() {
+            any |= ring.drain(BURST, |words| take_in(pe, *rank, words)) > 0;
         }
         any
     }
@@ -190,7 +197,7 @@ impl Port {
             .from
             .borrow_mut()
             .iter_mut()
-            .for_each(|OwnLines((_, ring))| while ring.drain(BURST, |w| all.push(*w)) > 0 {});
+            .for_each(|OwnLines(Source { ring, .. })| while ring.drain(BURST, |w| all.push(*w)) > 0 {});
         all.iter().map(|words| from_words(pe, pe.id, words)).collect()
     }
 }
@@ -223,30 +230,54 @@ fn small_words(to: ObjId, entry: &'static EntryInfo, args: &Words) -> RingWords 
     ]
 }
 
-/// The message that ring words stand for.
+/// Runs the message that ring words stand for, or queues it.
 #[inline(always)]
+fn take_in(pe: &Pe, from: PeId, words: &RingWords) {
+    match small_message(words) {
+        Some((object, entry)) => {
+            let mut args = [const { MaybeUninit::uninit() }; WORDS];
+            args[..SMALL].copy_from_slice(&words[4..]);
+            if !pe.run_at_once(object, entry, &mut args) {
+                pe.accept(pe.filled(object, entry, &args, from + pe.first_pe));
+            }
+        }
+        None => pe.accept(envelope_in(words)),
+    }
+}
+
+/// The message that ring words stand for.
 fn from_words(pe: &Pe, from: PeId, words: &RingWords) -> NonNull<Envelope> {
-    // SAFETY: the four words that are not arguments were written by `into_words` or `by_pointer`.
+    match small_message(words) {
+        Some((object, entry)) => {
+            let mut args = [const { MaybeUninit::uninit() }; WORDS];
+            args[..SMALL].copy_from_slice(&words[4..]);
+            pe.filled(object, entry, &args, from + pe.first_pe)
+        }
+        None => envelope_in(words),
+    }
+}
+
+/// The receiver and the entry of a message that travels by value.
+#[inline(always)]
+fn small_message(words: &RingWords) -> Option<(ObjId, &'static EntryInfo)> {
+    // SAFETY: the four words that are not arguments were written by `small_words` or `by_pointer`.
     let [entry, collection, low, high] = std::array::from_fn(|i| unsafe { words[i].assume_init() });
     if entry == 0 {
-        let envelope = std::ptr::with_exposed_provenance_mut(collection as usize);
-        // SAFETY: written by `by_pointer`, from a live envelope that is this PE's from now on.
-        return unsafe { NonNull::new_unchecked(envelope) };
+        return None;
     }
-    let mut envelope = pe.pool.take();
-    // SAFETY: just taken from the pool.
-    let message = unsafe { envelope.as_mut() };
-    // SAFETY: written by `into_words`, from a reference that lives as long as the program.
-    message.body = Body::Invoke(unsafe { &*std::ptr::with_exposed_provenance::<EntryInfo>(entry as usize) });
-    message.address(ObjId {
+    let object = ObjId {
         collection: CollectionId { creator: (collection >> 32) as PeId, serial: collection as u32 },
         index: low as u128 | (high as u128) << 64,
-    });
-    message.from = from + pe.first_pe;
-    // The envelope may have carried one that was.
-    message.forwarded = false;
-    message.words[..SMALL].copy_from_slice(&words[4..]);
-    envelope
+    };
+    // SAFETY: written by `small_words`, from a reference that lives as long as the program.
+    Some((object, unsafe { &*std::ptr::with_exposed_provenance::<EntryInfo>(entry as usize) }))
+}
+
+/// The envelope that ring words point to.
+#[inline(always)]
+fn envelope_in(words: &RingWords) -> NonNull<Envelope> {
+    // SAFETY: written by `by_pointer`, from a live envelope that is this PE's from now on.
+    unsafe { NonNull::new_unchecked(std::ptr::with_exposed_provenance_mut(words[1].assume_init() as usize)) }
 }
 
 fn by_pointer(envelope: NonNull<Envelope>) -> RingWords {

@@ -11,6 +11,7 @@ use crate::collection::Collection;
 use crate::entry::EntryInfo;
 use crate::ids::{ObjId, PeId};
 use crate::location::Place;
+use crate::message::cell::Words;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::object::{Head, flag};
@@ -63,6 +64,24 @@ impl Pe {
             self.expect_object(collection, id.index);
         }
         self.enqueue(envelope);
+    }
+
+    /// Runs a small message from another PE of the node as it arrives, if nothing waits before it and its object is here;
+    /// `false` if it has to be queued.
+    #[inline]
+    pub(crate) fn run_at_once(&self, to: ObjId, entry: &'static EntryInfo, words: &mut Words) -> bool {
+        if !self.is_queue_empty() || self.stopped.get() {
+            return false;
+        }
+        let Some(collection) = self.collections.get(to.collection) else { return false };
+        if !collection.direct || collection.key != entry.chare {
+            return false;
+        }
+        let Some(head) = self.find_in(collection, to.index) else { return false };
+        count(&self.stats.received, 1);
+        count(&self.stats.arrived, 1);
+        self.run_entry(head, entry, &mut None, words, &mut Body::Empty);
+        true
     }
 
     /// A message that came by another PE than its sender's: that one did not know the place.
@@ -153,7 +172,7 @@ impl Pe {
         head: NonNull<Head>,
         entry: &'static EntryInfo,
         extra: &mut Option<Box<Extra>>,
-        words: &mut crate::message::cell::Words,
+        words: &mut Words,
         body: &mut Body,
     ) {
         // The arguments are moved out first thing: if the entry panics they are not dropped again.
@@ -355,7 +374,11 @@ impl Pe {
 
     /// The object meant, if it is here.
     pub(crate) fn find_here(&self, id: ObjId) -> Option<NonNull<Head>> {
-        match self.place_of(self.collections.get(id.collection)?, id.index) {
+        self.find_in(self.collections.get(id.collection)?, id.index)
+    }
+
+    fn find_in(&self, collection: &Collection, index: u128) -> Option<NonNull<Head>> {
+        match self.place_of(collection, index) {
             Place::Here { slot, generation } => self.slots.get(slot, generation),
             _ => None,
         }
@@ -365,8 +388,8 @@ impl Pe {
 /// Arguments from all of these bytes.
 pub(crate) fn unpack_all(
     bytes: &[u8],
-    unpack: fn(&mut Unpacker<'_>) -> Result<crate::message::cell::Words, PupError>,
-) -> Result<crate::message::cell::Words, PupError> {
+    unpack: fn(&mut Unpacker<'_>) -> Result<Words, PupError>,
+) -> Result<Words, PupError> {
     let mut unpacker = Unpacker::new(bytes, Purpose::Message);
     let words = unpack(&mut unpacker)?;
     match unpacker.left() {

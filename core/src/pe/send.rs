@@ -98,7 +98,9 @@ impl Pe {
         if pe != self.id && extra.is_none() && self.port.send_small(self, pe, to, entry, words) {
             return count(&self.stats.sent, 1);
         }
-        let envelope = self.filled(to, entry, words, extra);
+        let mut envelope = self.filled(to, entry, words, self.id);
+        // SAFETY: just filled.
+        unsafe { envelope.as_mut() }.extra = extra;
         self.dispatch_to(collection, envelope, place);
     }
 
@@ -112,25 +114,28 @@ impl Pe {
         words: Words,
         extra: Option<Box<Extra>>,
     ) {
-        let envelope = self.filled(to, entry, &words, extra);
+        let mut envelope = self.filled(to, entry, &words, self.id);
+        // SAFETY: just filled.
+        unsafe { envelope.as_mut() }.extra = extra;
         match collection {
             Some(collection) => self.send_carefully(collection, envelope),
             None => self.keep_for_unknown(to.collection, envelope),
         }
     }
 
-    fn filled(
+    /// An envelope with an entry's message.
+    pub(crate) fn filled(
         &self,
         to: ObjId,
         entry: &'static EntryInfo,
         words: &Words,
-        extra: Option<Box<Extra>>,
+        from: PeId,
     ) -> NonNull<Envelope> {
         let mut envelope = self.addressed(to);
         // SAFETY: just taken from the pool.
         let message = unsafe { envelope.as_mut() };
+        message.from = from;
         message.body = Body::Invoke(entry);
-        message.extra = extra;
         message.words = *words;
         envelope
     }
