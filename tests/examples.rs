@@ -40,10 +40,11 @@ fn an_interrupt_ends_a_program_in_order() {
         let report = scratch(&format!("interrupted-{signal}.json"));
         let mut command = command("ring", &["--laps", "4000000000"], TWO_PES);
         let ring = command.arg("--report").arg(&report).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let ring = ring.spawn().expect("the example has been built");
+        let mut ring = ring.spawn().expect("the example has been built");
         // The program is at work once its threads are there.
         let threads = format!("/proc/{}/task", ring.id());
         while std::fs::read_dir(&threads).map_or(0, Iterator::count) < 3 {
+            assert!(ring.try_wait().expect("it is our child").is_none(), "it ended before the signal");
             std::thread::yield_now();
         }
         let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {}", ring.id())]).status();
