@@ -86,6 +86,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     let last: Vec<u8> = near.serve(far, warm, options.rounds).await;
     let seconds: f64 = (cx.now().as_secs_f64() - start) / (2.0 * f64::from(options.rounds));
     writeln!(cx.output(), "{} bytes: {:.3} µs one way", options.bytes, seconds * 1e6);
+    cx.result("rounds", options.rounds);
     cx.result("seconds_one_way", seconds);
 
     let times = 2 * (u64::from(options.warm_up) + u64::from(options.rounds));

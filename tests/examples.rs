@@ -23,8 +23,10 @@ const TWO_PES: &[&str] = WAYS[1];
 #[test]
 fn hello_greets_from_every_pe() {
     for (way, pes) in WAYS.iter().zip([1, 2, 8, 2, 6]) {
-        let results = run("hello", &[], way);
-        assert_eq!(results["greetings"], pes, "{results:?}");
+        let output = command("hello", &[], way).output().expect("the example has been built");
+        let greetings: Vec<String> = (0..pes).map(|pe| format!("hello from PE {pe} of {pes}")).collect();
+        assert_eq!(String::from_utf8_lossy(&output.stdout).lines().collect::<Vec<_>>(), greetings, "{way:?}");
+        assert_eq!(run("hello", &[], way)["greetings_per_pe"], 1.0);
     }
 }
 

@@ -130,11 +130,11 @@ fn cut_off(seed: u64, end: End, way: impl Fn(Test, u32) -> Test) {
 
 #[test]
 fn messages_of_an_ordered_array_come_in_order() {
-    for seed in 0..100 {
+    for seed in 0..200 {
         let (Plan { job, .. }, (nodes, test)) = planned(seed);
-        let plan = ordered::Plan { job, elements: 2 + seed as i32 % 12, rounds: 10 };
+        let plan = ordered::Plan { job, elements: 2 + seed as i32 % 12, rounds: 10, again: seed % 2 == 1 };
         let ledger = ledger::open(job, 0);
-        let way = if seed < 95 { test.simulated(nodes, seed) } else { test };
+        let way = if seed < 184 { test.simulated(nodes, seed) } else { test };
         let tested = ordered::run(&way, plan);
         let wrong = wrong_of(&ledger.violations(), &tested);
         ledger::close(job);

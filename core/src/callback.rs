@@ -82,6 +82,13 @@ impl<V> Pup for Callback<V> {
     }
 }
 
+impl<V: Pup> Callback<V> {
+    /// Fills in the value now, all of it: `cx.after(second, cx.callback(Self::timeout).with_value(attempt))`.
+    pub fn with_value(self, value: V) -> Callback {
+        Callback::to(Route::Prefixed(Box::new(self.route), to_bytes(&value).into()))
+    }
+}
+
 /// Fills in the first of several arguments now.
 macro_rules! fill_in_the_first {
     ($(($($rest:ident)+) => $left:ty;)*) => { $(

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +61,13 @@ impl<C: Chare> Cx<C> {
     #[inline]
     pub fn __take_reply(&mut self) -> Option<Route> {
         self.extra.take()?.reply
+    }
+
+    /// This async entry goes on: a panic is its own, whatever message made it go on.
+    #[doc(hidden)]
+    #[inline]
+    pub fn __resumes<A: Args, R>(&self, entry: Entry<C, A, R>) {
+        self.run().running_entry.set(Some(&C::ENTRIES[entry.number as usize]));
     }
 
     #[doc(hidden)]
@@ -236,11 +242,16 @@ impl<C: Chare> Cx<C> {
     }
 
     /// This object's own random numbers, seeded by `--seed` and its name: the same in every run.
-    pub fn rng(&mut self) -> ObjectRng<'_> {
-        let (seed, id) = (self.run().node.config.seed, self.head().id());
-        let head = self.head();
-        let rng = head.extras(|extras| extras.rng.take()).unwrap_or_else(|| Rng::of_object(seed, id));
-        ObjectRng { head, rng }
+    ///
+    /// ```
+    /// # extern crate talisman_core as talisman;
+    /// # use talisman::prelude::*;
+    /// fn any_pe<C: Chare>(cx: &Cx<C>) -> u32 {
+    ///     cx.rng().below(cx.pes().into()) as u32
+    /// }
+    /// ```
+    pub fn rng(&self) -> ObjectRng<'_> {
+        ObjectRng { head: self.head(), seed: self.run().node.config.seed }
     }
 
     /// A result of the program, for `--report`.
@@ -266,29 +277,35 @@ impl Pe {
     }
 }
 
-/// An object's generator, from [`Cx::rng`]; goes back to the object when dropped.
+/// An object's generator, from [`Cx::rng`]. It draws from the object itself: two of them share one sequence.
 pub struct ObjectRng<'a> {
     head: &'a Head,
-    rng: Rng,
+    seed: u64,
 }
 
-impl Deref for ObjectRng<'_> {
-    type Target = Rng;
-
-    fn deref(&self) -> &Rng {
-        &self.rng
+impl ObjectRng<'_> {
+    /// 64 random bits.
+    pub fn next_u64(&mut self) -> u64 {
+        self.draw(Rng::next_u64)
     }
-}
 
-impl DerefMut for ObjectRng<'_> {
-    fn deref_mut(&mut self) -> &mut Rng {
-        &mut self.rng
+    /// A number from `0` up to, and without, `bound`. `0` when the bound is `0`.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.draw(|rng| rng.below(bound))
     }
-}
 
-impl Drop for ObjectRng<'_> {
-    fn drop(&mut self) {
-        self.head.extras(|extras| extras.rng = Some(self.rng.clone()));
+    /// A number from 0 up to, and without, 1: a multiple of 2⁻⁵³.
+    pub fn unit_f64(&mut self) -> f64 {
+        self.draw(Rng::unit_f64)
+    }
+
+    /// Draws with a function that takes a generator: `cx.rng().draw(|rng| shuffle(rng, &mut deck))`.
+    pub fn draw<T>(&mut self, draw: impl FnOnce(&mut Rng) -> T) -> T {
+        let kept = self.head.extras(|extras| extras.rng.take());
+        let mut rng = kept.unwrap_or_else(|| Rng::of_object(self.seed, self.head.id()));
+        let drawn = draw(&mut rng);
+        self.head.extras(|extras| extras.rng = Some(rng));
+        drawn
     }
 }
 

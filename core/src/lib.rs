@@ -29,6 +29,7 @@ mod migrate;
 mod moves;
 mod node;
 mod object;
+mod order;
 mod pe;
 mod port;
 pub mod proxy;

@@ -11,7 +11,7 @@ use crate::ids::{ObjId, PeId};
 use crate::location::Place;
 use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
-use crate::object::{Extras, Head, InOrder, Travel, flag};
+use crate::object::{Extras, Head, Travel, flag};
 use crate::pe::Pe;
 use crate::pup::{Packer, Pup, PupError, Purpose, Unpacker};
 use crate::registry::ChareType;
@@ -107,11 +107,9 @@ impl Pe {
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
         collection.set_place(id.index, Place::At { pe: to, moves: object.moves.get() });
-        let (travel, early) = pack_up(object);
+        let travel = Box::new(pack_up(object));
         let luggage = self.luggage(collection.chare, head, to);
-        self.tell(to, PeMessage::Arrive { id, travel: Box::new(travel), luggage });
-        // Behind the object, on the same way.
-        early.into_iter().for_each(|envelope| self.dispatch(collection, envelope));
+        self.tell(to, PeMessage::Arrive { id, travel, luggage });
     }
 
     fn luggage(&self, chare: &'static ChareType, head: NonNull<Head>, to: PeId) -> Luggage {
@@ -215,19 +213,10 @@ impl Pe {
     }
 }
 
-/// What moves with an object, and the messages that came too early for it.
-fn pack_up(object: &Head) -> (Travel, Vec<crate::object::NonNullEnvelope>) {
-    let mut extras = object.take_extras().unwrap_or_default();
-    let early =
-        extras.received.values_mut().flat_map(|channel| std::mem::take(&mut channel.early).into_values());
-    let early: Vec<_> = early.collect();
-    let extras: Extras = *extras;
-    let mut sent: Vec<_> = extras.sent.into_iter().collect();
-    let mut received: Vec<_> =
-        extras.received.into_iter().map(|(from, channel)| (from, channel.next)).collect();
-    sent.sort_unstable();
-    received.sort_unstable();
-    let travel = Travel {
+/// What moves with an object.
+fn pack_up(object: &Head) -> Travel {
+    let extras: Extras = *object.take_extras().unwrap_or_default();
+    Travel {
         flags: object.flags.get() & flag::TRAVELS,
         reduction: object.reduction.get(),
         broadcasts: object.broadcasts.get(),
@@ -237,10 +226,8 @@ fn pack_up(object: &Head) -> (Travel, Vec<crate::object::NonNullEnvelope>) {
         born: extras.born,
         rng: extras.rng,
         sections: extras.sections,
-        sent,
-        received,
-    };
-    (travel, early)
+        order: extras.order,
+    }
 }
 
 fn unpack_travel(object: &Head, travel: Travel) {
@@ -250,14 +237,11 @@ fn unpack_travel(object: &Head, travel: Travel) {
     object.moves.set(travel.moves);
     object.messages.set(travel.messages);
     object.load.set(travel.load);
-    let received =
-        travel.received.into_iter().map(|(from, next)| (from, InOrder { next, ..InOrder::default() }));
     let extras = Extras {
         born: travel.born,
         rng: travel.rng,
         sections: travel.sections,
-        sent: travel.sent.into_iter().collect(),
-        received: received.collect(),
+        order: travel.order,
         ..Extras::default()
     };
     object.put_extras((!extras.is_empty()).then(|| Box::new(extras)));

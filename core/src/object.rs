@@ -5,13 +5,10 @@ use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
-
 use crate::chare::Chare;
 use crate::collection::Collection;
 use crate::ids::{ObjId, SectionId};
-use crate::message::envelope::Envelope;
+use crate::order::Order;
 use crate::pup::Pup;
 use crate::rng::Rng;
 
@@ -69,10 +66,8 @@ pub(crate) struct Extras {
     pub(crate) rng: Option<Rng>,
     /// Its next reduction in each section.
     pub(crate) sections: BTreeMap<SectionId, u32>,
-    /// Its next sequence number to each object of an ordered collection.
-    pub(crate) sent: HashMap<ObjId, u32, FxBuildHasher>,
-    /// For an object of an ordered collection: what it got from each sender.
-    pub(crate) received: HashMap<ObjId, InOrder, FxBuildHasher>,
+    /// Its messages to and in ordered collections.
+    pub(crate) order: Order,
     /// Broadcasts up to this number come from its former PE.
     pub(crate) catch_up: u32,
 }
@@ -80,25 +75,9 @@ pub(crate) struct Extras {
 impl Extras {
     /// Whether there is nothing to keep.
     pub(crate) fn is_empty(&self) -> bool {
-        self.born == 0
-            && self.rng.is_none()
-            && self.sections.is_empty()
-            && self.sent.is_empty()
-            && self.received.is_empty()
+        self.born == 0 && self.rng.is_none() && self.sections.is_empty() && self.order.is_empty()
     }
 }
-
-/// One sender's messages at a receiver that wants them in order.
-#[derive(Default)]
-pub(crate) struct InOrder {
-    /// The next sequence number to deliver.
-    pub(crate) next: u32,
-    /// Those that came too early.
-    pub(crate) early: BTreeMap<u32, NonNullEnvelope>,
-}
-
-/// A kept message.
-pub(crate) type NonNullEnvelope = NonNull<Envelope>;
 
 impl Head {
     pub(crate) fn new(index: u128, collection: NonNull<Collection>, flags: u32) -> Self {
@@ -199,8 +178,7 @@ pub(crate) struct Travel {
     pub(crate) born: u32,
     pub(crate) rng: Option<Rng>,
     pub(crate) sections: BTreeMap<SectionId, u32>,
-    pub(crate) sent: Vec<(ObjId, u32)>,
-    pub(crate) received: Vec<(ObjId, u32)>,
+    pub(crate) order: Order,
 }
 
 /// A chare of type `C` in memory. `repr(C)`: a pointer to it is one to its [`Head`].

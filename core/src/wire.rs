@@ -103,7 +103,7 @@ fn options(extra: &Extra) -> Options {
         priority: extra.priority.as_ref().map(parts),
         expedited: extra.expedited,
         order: extra.order,
-        birth: extra.birth,
+        birth: extra.birth.clone(),
     }
 }
 

@@ -99,6 +99,16 @@ impl Main {
         to.send(7);
         let got = cx.when(Self::named).await;
         writeln!(cx.output(), "{got:?}");
+        // Everything filled in: one argument, several, and the rest of several.
+        cx.on_quiescence(cx.callback(Self::function_called).with_value(8));
+        let n = cx.when(Self::function_called).await;
+        writeln!(cx.output(), "called with {n}");
+        cx.on_quiescence(cx.callback(Self::named).with_value(("nine".into(), 0.25, 9)));
+        let got = cx.when(Self::named).await;
+        writeln!(cx.output(), "{got:?}");
+        cx.on_quiescence(cx.callback(Self::named).with("ten".into()).with(0.5).with_value(10));
+        let got = cx.when(Self::named).await;
+        writeln!(cx.output(), "{got:?}");
         cx.on_quiescence(Callback::exit());
     }
 }
@@ -111,6 +121,9 @@ fn go_where_they_should() {
         r#"("six", 0.5, 6)"#,
         r#"("six", 0.5, 5)"#,
         r#"("six", 0.5, 7)"#,
+        "called with 8",
+        r#"("nine", 0.25, 9)"#,
+        r#"("ten", 0.5, 10)"#,
     ];
     crate::common::same_everywhere::<Main, _>(|| (), &lines);
 }

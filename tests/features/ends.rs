@@ -153,7 +153,7 @@ mod by_a_panic_while_waiting {
 
     #[test]
     fn in_an_async_entry() {
-        let parts = ["Element[2]", "got 1", "tests/features/ends.rs:"];
+        let parts = ["Element[2]", "entry `run`", "got 1", "tests/features/ends.rs:"];
         crate::common::fails_everywhere::<__Main, _>(|| (), 1, &parts);
     }
 }
@@ -303,5 +303,41 @@ mod generic {
             1,
             &["Cell<u8>", "instances(", "register!"],
         );
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod without_enough_threads {
+    use std::process::Command;
+
+    use talisman::prelude::*;
+    use talisman::testing::Test;
+
+    const CHILD: &str = "TALISMAN_TEST_FEW_THREADS";
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx) {
+        cx.exit();
+    }
+
+    /// Not a test by itself: run as a child process, whose limits are its own.
+    #[test]
+    fn child() {
+        if std::env::var_os(CHILD).is_some() {
+            let tested = Test::new().pes(8).run::<__Main>(());
+            println!("status {}: {}", tested.status, tested.message.clone().unwrap_or_default());
+        }
+    }
+
+    #[test]
+    fn it_is_told_and_nobody_waits_for_the_missing() {
+        // Stacks of 300 MiB, of which three fit into 1 GiB of addresses.
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -v 1048576 && exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+        limited.args(["features::ends::without_enough_threads::child", "--exact", "--nocapture"]);
+        let done = limited.env(CHILD, "").env("RUST_MIN_STACK", "314572800").output().unwrap();
+        let text = String::from_utf8_lossy(&done.stdout);
+        let told = text.contains("status 1: the system gives no thread for PE ") && text.contains(" of 8: ");
+        assert!(told, "{text}{}", String::from_utf8_lossy(&done.stderr));
     }
 }

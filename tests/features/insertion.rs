@@ -236,6 +236,101 @@ mod again {
     }
 }
 
+mod ordered_again {
+    use talisman::prelude::*;
+
+    #[derive(Pup)]
+    struct Element {
+        life: u32,
+    }
+
+    /// Says what it is told to, so that the numbers of its messages and answers go on from life to life.
+    #[chare(array1d, ordered)]
+    impl Element {
+        #[init]
+        fn new(life: u32) -> Self {
+            Element { life }
+        }
+
+        #[entry]
+        fn life(&mut self) -> u32 {
+            self.life
+        }
+
+        #[entry]
+        fn tell(&mut self, cx: &mut Cx<Self>, to: i32, number: u32) {
+            cx.array().at(to).hear(number);
+        }
+
+        #[entry]
+        fn hear(&mut self, cx: &mut Cx<Self>, number: u32) {
+            Main::main_chare().heard(cx.index(), self.life, number);
+        }
+
+        /// Is gone before the answer is there.
+        #[entry]
+        async fn ask(&mut self, cx: &mut Cx<Self>, of: i32) {
+            cx.me().go();
+            let _: u32 = cx.array().at(of).life().await;
+        }
+
+        #[entry]
+        fn go(&mut self, cx: &mut Cx<Self>) {
+            cx.destroy();
+        }
+    }
+
+    #[derive(Pup)]
+    struct Main;
+
+    #[talisman::main]
+    impl Main {
+        #[init]
+        fn new(cx: &mut Cx<Self>) -> Self {
+            cx.me().run();
+            Main
+        }
+
+        #[entry]
+        fn heard(at: i32, life: u32, number: u32);
+
+        #[entry]
+        async fn run(&mut self, cx: &mut Cx<Self>) {
+            let array: Array<Element> = Element::array(Sparse).new(0);
+            array.insert(0).new(0);
+            array.insert(1).on(cx.pes() - 1).new(0);
+            array.done_inserting();
+            let mut number: u32 = 0;
+            for life in 0..6u32 {
+                for turn in 0..3i32 {
+                    let to: i32 = 1 - turn % 2;
+                    array.at(1 - to).tell(to, number);
+                    let heard = cx.when(Self::heard).await;
+                    assert_eq!(heard, (to, life, number));
+                    number += 1;
+                }
+                if life % 2 == 0 {
+                    array.at(0).ask(1);
+                } else {
+                    array.at(0).go();
+                }
+                array.at(1).go();
+                // Nobody is there: this is for the next life.
+                cx.quiescence().await;
+                array.insert(0).on(life % cx.pes()).new(life + 1);
+                array.insert(1).new(life + 1);
+            }
+            writeln!(cx.output(), "{number} heard");
+            cx.exit();
+        }
+    }
+
+    #[test]
+    fn the_next_of_a_name_hears_and_is_heard() {
+        crate::common::same_everywhere::<Main, _>(|| (), &["18 heard"]);
+    }
+}
+
 mod twice {
     use talisman::prelude::*;
 

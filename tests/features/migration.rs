@@ -37,8 +37,7 @@ mod counters {
                 cx.array().at(to).hear(cx.index(), 1, vec![1; to as usize * 30]);
             }
             if cx.rng().below(3) > 0 {
-                let pes = cx.pes() as u64;
-                let pe = cx.rng().below(pes) as u32;
+                let pe = cx.rng().below(cx.pes().into()) as u32;
                 cx.migrate_to(pe);
             }
             cx.me().run();
@@ -75,6 +74,64 @@ mod counters {
     }
 }
 
+mod a_crowd {
+    use talisman::prelude::*;
+    use talisman::testing::Test;
+
+    const SENT: u32 = 1_000;
+    const PES: u32 = 12;
+
+    #[derive(Pup)]
+    struct Runner {
+        next: u32,
+    }
+
+    /// Moves at every message, so that most messages come early at one PE or another.
+    #[chare(array1d, ordered)]
+    impl Runner {
+        #[init]
+        fn new() -> Self {
+            Runner { next: 0 }
+        }
+
+        #[entry]
+        fn throw(&mut self, cx: &mut Cx<Self>, left: u32) {
+            for number in 0..4 {
+                cx.array().at(1).hear(SENT - left + number);
+            }
+            let pe = cx.rng().below(cx.pes().into()) as u32;
+            cx.migrate_to(pe);
+            if left > 4 {
+                cx.me().throw(left - 4);
+            }
+        }
+
+        #[entry]
+        fn hear(&mut self, cx: &mut Cx<Self>, number: u32) {
+            assert_eq!(number, self.next);
+            self.next += 1;
+            let pe = cx.rng().below(cx.pes().into()) as u32;
+            cx.migrate_to(pe);
+        }
+    }
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx) {
+        Runner::array(2).new().at(0).throw(SENT);
+        cx.quiescence().await;
+    }
+
+    #[test]
+    fn of_early_messages_moves_with_its_receiver() {
+        for seed in 0..5 {
+            let tested = Test::new().pes(PES / 3).simulated(3, seed).run::<__Main>(());
+            crate::common::assert_ended_well(&format!("seed {seed}"), &tested);
+            let messages = tested.messages.between_pes + tested.messages.between_nodes;
+            assert!(messages < 60 * u64::from(SENT), "seed {seed}: {messages} messages for {SENT}");
+        }
+    }
+}
+
 /// Numbered messages from each of several senders to each of several receivers.
 macro_rules! numbered {
     ($name:ident, $kind:meta, $sender_moves:expr, $receiver_moves:expr) => {
@@ -104,16 +161,14 @@ macro_rules! numbered {
                     *next += 1;
                     let moves: fn(u32) -> bool = $receiver_moves;
                     if moves(number) {
-                        let pes = cx.pes() as u64;
-                        let pe = cx.rng().below(pes) as u32;
+                        let pe = cx.rng().below(cx.pes().into()) as u32;
                         cx.migrate_to(pe);
                     }
                 }
 
                 #[entry(ack)]
                 fn go(&mut self, cx: &mut Cx<Self>) {
-                    let pes = cx.pes() as u64;
-                    let pe = cx.rng().below(pes) as u32;
+                    let pe = cx.rng().below(cx.pes().into()) as u32;
                     cx.migrate_to(pe);
                 }
 
@@ -154,8 +209,7 @@ macro_rules! numbered {
                     self.next += 1;
                     let moves: fn(u32) -> bool = $sender_moves;
                     if moves(self.next) {
-                        let pes = cx.pes() as u64;
-                        let pe = cx.rng().below(pes) as u32;
+                        let pe = cx.rng().below(cx.pes().into()) as u32;
                         cx.migrate_to(pe);
                     }
                     cx.me().one();

@@ -1,6 +1,8 @@
-//! Elements of an ordered array that talk while everybody moves: messages between two come in order all the same.
+//! Elements of an ordered array that talk while everybody moves, or is removed and inserted again: messages between two
+//! names come in order all the same.
 
 use talisman::prelude::*;
+use talisman::rng::Rng;
 use talisman::testing::{Test, Tested};
 
 use crate::ledger::{self, Counted};
@@ -13,6 +15,9 @@ pub struct Plan {
     pub elements: i32,
     #[arg(skip)]
     pub rounds: u32,
+    /// Elements are removed and inserted again.
+    #[arg(skip)]
+    pub again: bool,
 }
 
 #[derive(Pup)]
@@ -20,28 +25,37 @@ struct Talker {
     plan: Plan,
     said: Vec<u32>,
     heard: Vec<u32>,
+    /// Unlike `cx.rng()`, not the same again in the next life.
+    rng: Rng,
 }
 
 #[chare(array1d, ordered)]
 impl Talker {
     #[init]
-    fn new(plan: Plan) -> Self {
-        Talker { plan, said: vec![0; plan.elements as usize], heard: vec![0; plan.elements as usize] }
+    fn new(cx: &mut Cx<Self>, plan: Plan) -> Self {
+        let none = vec![0; plan.elements as usize];
+        Talker { plan, said: none.clone(), heard: none, rng: Rng::new(cx.rng().next_u64()) }
+    }
+
+    /// The next life counts on.
+    #[init]
+    fn again(plan: Plan, said: Vec<u32>, heard: Vec<u32>, rng: Rng) -> Self {
+        Talker { plan, said, heard, rng }
     }
 
     #[entry]
     fn talk(&mut self, cx: &mut Cx<Self>, left: u32) {
         for _ in 0..6 {
-            let to = cx.rng().below(self.plan.elements as u64) as i32;
+            let to = self.rng.below(self.plan.elements as u64) as i32;
             let number = self.said[to as usize];
             self.said[to as usize] += 1;
             let id = ledger::of(self.plan.job).send();
             cx.array().at(to).say(id, cx.index(), number, Counted::new(self.plan.job));
         }
-        wander(cx);
         if left > 0 {
             cx.me().talk(left - 1);
         }
+        self.wander(cx);
     }
 
     #[entry]
@@ -52,15 +66,22 @@ impl Talker {
             ledger.violation(format!("{} heard {number} of {from} instead of {heard}", cx.index()));
         }
         *heard += 1;
-        wander(cx);
+        self.wander(cx);
     }
 }
 
-fn wander(cx: &mut Cx<Talker>) {
-    let pes = u64::from(cx.pes());
-    if cx.rng().below(3) == 0 {
-        let pe = cx.rng().below(pes) as u32;
-        cx.migrate_to(pe);
+impl Talker {
+    fn wander(&mut self, cx: &mut Cx<Self>) {
+        let pe = self.rng.below(cx.pes().into()) as u32;
+        match self.rng.below(12) {
+            0..4 => cx.migrate_to(pe),
+            4 if self.plan.again => {
+                let (said, heard) = (std::mem::take(&mut self.said), std::mem::take(&mut self.heard));
+                cx.array().insert(cx.index()).on(pe).again(self.plan, said, heard, self.rng.clone());
+                cx.destroy();
+            }
+            _ => {}
+        }
     }
 }
 

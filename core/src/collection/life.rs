@@ -177,6 +177,10 @@ impl Pe {
         object.reduction.set(birth.reduction);
         object.moves.set(birth.moves);
         object.broadcasts.set(collection.casts.passed());
+        if let Some(order) = birth.order {
+            sometimes("an element takes over the order of a former one");
+            object.extras(|extras| extras.order = *order);
+        }
         self.install(collection, head);
         if birth.counted {
             collection.insertion.made.set(collection.insertion.made.get() + 1);
@@ -253,6 +257,9 @@ impl Pe {
         let birth = message.extra.as_mut().and_then(|extra| extra.birth.as_mut());
         let on = birth.and_then(|birth| {
             birth.moves = moves;
+            if let Some(order) = collection.take_order(to.index) {
+                birth.order = Some(order);
+            }
             birth.on
         });
         match on
@@ -431,19 +438,18 @@ impl Pe {
         self.report_death(object);
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
-        self.unsettle(collection, index, object.moves.get());
+        let mut order = object.take_extras().map(|extras| extras.order).unwrap_or_default();
+        let early = order.take_early();
+        self.unsettle(collection, index, object.moves.get(), order);
+        early.into_iter().for_each(|packed| self.send_early(collection, index, &packed));
         self.free_object(head);
     }
 
-    /// Frees an object and what it keeps.
+    /// Frees an object.
     pub(crate) fn free_object(&self, head: NonNull<Head>) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         let chare = object.collection().chare;
-        if let Some(mut extras) = object.take_extras() {
-            let early = extras.received.values_mut().flat_map(|channel| std::mem::take(&mut channel.early));
-            early.for_each(|(_, envelope)| self.discard(envelope));
-        }
         // SAFETY: allocated as this type; out of the slots, so nothing finds it any more.
         unsafe { (chare.free)(head) };
     }

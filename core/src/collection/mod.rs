@@ -22,6 +22,7 @@ use crate::location::{Place, Places, Switches};
 use crate::map::Map;
 use crate::message::envelope::Envelope;
 use crate::node::Shape;
+use crate::order::Order;
 use crate::reduction::{Pending, ReductionKey, Root};
 use crate::registry::ChareType;
 use description::Description;
@@ -48,6 +49,8 @@ pub(crate) struct Collection {
     awaiting: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     /// At the home: elements to be made when the former ones of their names are gone.
     unborn: RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>,
+    /// At the home: what elements that were removed left to the next of their names.
+    orders: RefCell<HashMap<u128, Box<Order>, FxBuildHasher>>,
     pub(crate) casts: Casts,
     /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
     pub(crate) pending: RefCell<BTreeMap<ReductionKey, Pending>>,
@@ -67,6 +70,15 @@ pub(crate) struct Insertion {
     pub(crate) made: Cell<u64>,
 }
 
+/// The member of a group that is on a PE.
+fn own_member(kind: Kind, shape: Shape, here: PeId) -> Option<u128> {
+    match kind {
+        Kind::Group => Some(here.into()),
+        Kind::NodeGroup => Some(shape.node_of(here).into()),
+        Kind::Single | Kind::Array | Kind::Main => None,
+    }
+}
+
 impl Collection {
     pub(crate) fn new(
         of: &Description,
@@ -84,12 +96,16 @@ impl Collection {
             map: of.map.clone(),
             shape,
             direct: !pack_all && !chare.ordered,
-            places: Places::new(of.bounds.as_ref().map_or(0, Bounds::len)),
+            places: Places::new(
+                of.bounds.as_ref().map_or(0, Bounds::len),
+                own_member(chare.kind, shape, here),
+            ),
             switches: Switches::default(),
             members: Cell::new(0),
             roster: RefCell::default(),
             awaiting: RefCell::default(),
             unborn: RefCell::default(),
+            orders: RefCell::default(),
             casts: Casts::default(),
             pending: RefCell::default(),
             root: is_root.then(|| RefCell::new(Root::new(of.elements))),
@@ -102,10 +118,10 @@ impl Collection {
         self.places.get(index, self.ordinal(index))
     }
 
-    /// The packed place of an element on this PE, else 0; the caller knows the ordinal.
+    /// The packed place of an element; the caller knows the ordinal.
     #[inline(always)]
-    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> u64 {
-        self.places.here(index, ordinal)
+    pub(crate) fn packed_place(&self, index: u128, ordinal: Option<u64>) -> u64 {
+        self.places.packed(index, ordinal)
     }
 
     pub(crate) fn set_place(&self, index: u128, place: Place) {
@@ -191,6 +207,16 @@ impl Collection {
 
     pub(crate) fn take_unborn(&self, index: u128) -> Vec<NonNull<Envelope>> {
         self.unborn.borrow_mut().remove(&index).unwrap_or_default()
+    }
+
+    /// Keeps what an element that was removed left to the next of its name.
+    pub(crate) fn keep_order(&self, index: u128, order: Option<Box<Order>>) {
+        order.into_iter().for_each(|order| drop(self.orders.borrow_mut().insert(index, order)));
+    }
+
+    /// What the former element of this name left.
+    pub(crate) fn take_order(&self, index: u128) -> Option<Box<Order>> {
+        self.orders.borrow_mut().remove(&index)
     }
 
     /// Elements that wait to be made.

@@ -6,6 +6,7 @@ use crate::collection::description::Description;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::migrate::Luggage;
 use crate::object::Travel;
+use crate::order::Order;
 use crate::pup::Pup;
 use crate::quiescence::Wave;
 use crate::reduction::Contribution;
@@ -22,6 +23,13 @@ pub(crate) enum ObjectMessage {
     Reply { wait: u64, value: Bytes },
     /// Finds out where the object is now, along the old way: what was sent before has then arrived.
     Marker { asker: PeId, asked: u32 },
+}
+
+impl ObjectMessage {
+    /// An answer that nobody waits for: waits are counted from 1.
+    pub(crate) fn to_nobody() -> Self {
+        ObjectMessage::Reply { wait: 0, value: Bytes::new() }
+    }
 }
 
 /// What a broadcast brings to each element.
@@ -77,8 +85,8 @@ pub(crate) enum PeMessage {
     Moved { id: ObjId, pe: PeId, moves: u32 },
     /// The answer to a marker.
     Found { id: ObjId, pe: PeId, asked: u32, moves: u32 },
-    /// To the home: the element is gone, which counts as a move.
-    Gone { id: ObjId, moves: u32 },
+    /// To the home: the element is gone, which counts as a move, and left its order to the next of its name.
+    Gone { id: ObjId, moves: u32, order: Option<Box<Order>> },
     /// A read-only value, down the tree of its creator.
     Share { id: u64, value: Bytes },
     /// To the other PEs of a node: it has this read-only value now.

@@ -6,6 +6,7 @@ use super::cell::{WORDS, Words};
 use super::control::{ObjectMessage, PeMessage};
 use crate::entry::{EntryInfo, InitInfo};
 use crate::ids::{CollectionId, ObjId, PeId};
+use crate::order::Order;
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 
@@ -58,7 +59,7 @@ pub(crate) struct Extra {
 }
 
 /// How an element comes into its collection.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, crate::pup::Pup)]
+#[derive(Clone, Default, Debug, PartialEq, Eq, crate::pup::Pup)]
 pub(crate) struct Birth {
     /// The first reduction it takes part in.
     pub(crate) reduction: u32,
@@ -71,6 +72,8 @@ pub(crate) struct Birth {
     pub(crate) on: Option<PeId>,
     /// Moves of former elements of its name: its own are counted on from there.
     pub(crate) moves: u32,
+    /// What the former element of its name left.
+    pub(crate) order: Option<Box<Order>>,
 }
 
 impl Envelope {

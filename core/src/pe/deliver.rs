@@ -37,6 +37,7 @@ impl Pe {
         if message.is_creation() {
             return self.enqueue_creation(collection, envelope);
         }
+        count(&self.stats.arrived, 1);
         match self.place_of(collection, to.index) {
             Place::Here { slot, generation } => {
                 message.slot = slot;
@@ -128,36 +129,7 @@ impl Pe {
         self.dispatch(collection, envelope);
     }
 
-    /// A message with options: those of an ordered collection wait for their turn.
-    fn run_in_order(&self, head: NonNull<Head>, mut envelope: NonNull<Envelope>) {
-        // SAFETY: the queue gave the envelope away; the object is live.
-        let (message, object) = unsafe { (envelope.as_mut(), head.as_ref()) };
-        let order = message.extra.as_ref().and_then(|extra| extra.order);
-        let Some((sender, number)) = order else { return self.run_with_extra(head, envelope) };
-        let next = object.extras(|extras| extras.received.entry(sender).or_default().next);
-        if number != next {
-            sometimes("a message of an ordered collection came early");
-            return object.extras(|extras| {
-                extras.received.entry(sender).or_default().early.insert(number, envelope);
-            });
-        }
-        let early = object.extras(|extras| {
-            let channel = extras.received.entry(sender).or_default();
-            channel.next += 1;
-            channel.early.remove(&channel.next)
-        });
-        // The next goes through the queue again: the object may have left by then.
-        early.into_iter().for_each(|envelope| self.enqueue_again(envelope));
-        self.run_with_extra(head, envelope);
-    }
-
-    fn enqueue_again(&self, envelope: NonNull<Envelope>) {
-        // SAFETY: kept by the object, which gives it away.
-        let to = unsafe { envelope.as_ref() }.to();
-        self.send_envelope(to.collection, envelope);
-    }
-
-    fn run_with_extra(&self, head: NonNull<Head>, mut envelope: NonNull<Envelope>) {
+    pub(crate) fn run_with_extra(&self, head: NonNull<Head>, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         let mut extra = message.extra.take();
@@ -186,7 +158,7 @@ impl Pe {
     ) {
         // The arguments are moved out first thing: if the entry panics they are not dropped again.
         *body = Body::Empty;
-        count(&self.stats.local, 1);
+        count(&self.stats.run, 1);
         // SAFETY: the object is live, and freed after its entry, not in it.
         let object = unsafe { head.as_ref() };
         let start = self.is_timed(object).then(|| self.clock.ticks());
@@ -301,7 +273,7 @@ impl Pe {
     pub(crate) fn run_reply(&self, head: NonNull<Head>, wait: u64, value: &[u8]) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
-        count(&self.stats.local, 1);
+        count(&self.stats.run, 1);
         self.running.set(Some(head));
         self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
@@ -357,7 +329,7 @@ impl Pe {
             PeMessage::Missed { id, moves, number, cast } => self.on_missed(id, moves, number, cast),
             PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
             PeMessage::Found { id, pe, asked, moves } => self.on_found(id, pe, asked, moves),
-            PeMessage::Gone { id, moves } => self.on_gone(id, moves),
+            PeMessage::Gone { id, moves, order } => self.on_gone(id, moves, order),
             PeMessage::Share { id, value } => self.on_share(id, value),
             PeMessage::Shared { id } => self.on_shared(id),
             PeMessage::Quiescence(wave) => self.on_wave(from, wave),

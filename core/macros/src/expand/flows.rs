@@ -150,13 +150,19 @@ fn poll_method(chare: &Chare, running: &[&Method], watches: bool) -> Option<Toke
     let (_, type_generics, _) = chare.generics.split_for_impl();
     let flows = flows_type(chare);
     let one = running.iter().map(|method| {
-        let (list, step) = (method.running(), step_method(&method.name));
+        let (name, list, step) = (&method.name, method.running(), step_method(&method.name));
         // The one place that demands `Pup` of the result.
         let answer = match &method.ret {
             Some(ty) => quote_spanned!(ty.span()=> |__to, __value| ::talisman::flow::answer(__to, __value)),
             None => quote!(|__to, __value| ::talisman::flow::answer(__to, __value)),
         };
-        quote!(__flows.#list.poll(|__at| self.#step(&mut __flows.mail, __cx, __at), #answer))
+        quote!(__flows.#list.poll(
+            |__at| {
+                __cx.__resumes(Self::#name);
+                self.#step(&mut __flows.mail, __cx, __at)
+            },
+            #answer
+        ))
     });
     let any = quote!(#(#one)||*);
     let body = if watches { quote!(while #any {}) } else { quote!(let _ = #any;) };

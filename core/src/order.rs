@@ -1,0 +1,175 @@
+//! The order of messages in collections declared `ordered`.
+//!
+//! Every message to an object of such a collection has a number, counted per sender and receiver. The receiver runs each
+//! sender's messages by their numbers; one that comes too early is packed and kept, and moves with the receiver.
+//!
+//! The order holds between names, through any number of moves and lives. An element that is removed leaves its counts to its
+//! home, which hands them to the next element of that name. So what was sent to a former life and not delivered
+//! reaches the next one, before all that was sent later; and what a sender's next life sends comes after what its
+//! former one did. Home keeps these counts as long as the array lives, like those that partners keep of each other.
+
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+
+use bytes::Bytes;
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::collection::Collection;
+use crate::ids::ObjId;
+use crate::message::envelope::{Body, Envelope};
+use crate::object::Head;
+use crate::pe::Pe;
+use crate::pup::{Packer, Pup, PupError, Unpacker};
+use crate::sometimes::sometimes;
+use crate::wire;
+
+/// An object's place in the orders that it takes part in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Order {
+    /// Its next sequence number to each object of an ordered collection.
+    sent: HashMap<ObjId, u32, FxBuildHasher>,
+    /// For an object of an ordered collection: what it got from each sender.
+    received: HashMap<ObjId, InOrder, FxBuildHasher>,
+}
+
+/// One sender's messages at a receiver that wants them in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
+struct InOrder {
+    /// The next sequence number to deliver.
+    next: u32,
+    /// Those that came too early, packed as for another node.
+    early: BTreeMap<u32, Bytes>,
+}
+
+impl Order {
+    /// Whether there is nothing to keep.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sent.is_empty() && self.received.is_empty()
+    }
+
+    /// The number of the next message to an object.
+    fn number(&mut self, to: ObjId) -> u32 {
+        let next = self.sent.entry(to).or_default();
+        *next += 1;
+        *next - 1
+    }
+
+    /// Whether it is this message's turn.
+    fn is_next(&mut self, from: ObjId, number: u32) -> bool {
+        self.received.entry(from).or_default().next == number
+    }
+
+    fn keep(&mut self, from: ObjId, number: u32, packed: Bytes) {
+        self.received.entry(from).or_default().early.insert(number, packed);
+    }
+
+    /// A sender's next message is delivered: the one after it, if that was early.
+    fn advance(&mut self, from: ObjId) -> Option<Bytes> {
+        let channel = self.received.entry(from).or_default();
+        channel.next += 1;
+        channel.early.remove(&channel.next)
+    }
+
+    /// Everything that came too early, sender by sender.
+    pub(crate) fn take_early(&mut self) -> Vec<Bytes> {
+        let mut channels: Vec<_> = self.received.iter_mut().collect();
+        channels.sort_unstable_by_key(|(from, _)| **from);
+        channels
+            .into_iter()
+            .flat_map(|(_, channel)| std::mem::take(&mut channel.early).into_values())
+            .collect()
+    }
+}
+
+impl Pup for Order {
+    const MIN_SIZE: usize = 2 * Vec::<(ObjId, u32)>::MIN_SIZE;
+
+    fn pack(&self, p: &mut Packer) {
+        sorted(&self.sent).pack(p);
+        sorted(&self.received).pack(p);
+    }
+
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        let sent = Vec::<(ObjId, u32)>::unpack(u)?.into_iter().collect();
+        let received = Vec::<(ObjId, InOrder)>::unpack(u)?.into_iter().collect();
+        Ok(Order { sent, received })
+    }
+}
+
+/// In the same order in every run.
+fn sorted<V: Clone>(map: &HashMap<ObjId, V, FxBuildHasher>) -> Vec<(ObjId, V)> {
+    let mut all: Vec<_> = map.iter().map(|(id, value)| (*id, value.clone())).collect();
+    all.sort_unstable_by_key(|(id, _)| *id);
+    all
+}
+
+impl Pe {
+    /// Gives a message to an object of an ordered collection its number.
+    pub(crate) fn number_message(&self, message: &mut Envelope) {
+        let Some(sender) = self.running() else { return };
+        let is_birth = matches!(message.body, Body::Create(_));
+        if is_birth || message.extra.as_ref().is_some_and(|extra| extra.order.is_some()) {
+            return;
+        }
+        let number = sender.extras(|extras| extras.order.number(message.to()));
+        message.extra.get_or_insert_default().order = Some((sender.id(), number));
+    }
+
+    /// Runs a message with options: those of an ordered collection wait for their turn.
+    pub(crate) fn run_in_order(&self, head: NonNull<Head>, envelope: NonNull<Envelope>) {
+        // SAFETY: the queue gave the envelope away; the object is live.
+        let (message, object) = unsafe { (envelope.as_ref(), head.as_ref()) };
+        let order = message.extra.as_ref().and_then(|extra| extra.order);
+        let Some((sender, number)) = order else { return self.run_with_extra(head, envelope) };
+        if !object.extras(|extras| extras.order.is_next(sender, number)) {
+            sometimes("a message of an ordered collection came early");
+            let packed = wire::pack(self, envelope);
+            return object.extras(|extras| extras.order.keep(sender, number, packed));
+        }
+        let early = object.extras(|extras| extras.order.advance(sender));
+        // The next goes through the queue again: the object may have left by then.
+        early.into_iter().for_each(|packed| self.send_early(object.collection(), object.index(), &packed));
+        self.run_with_extra(head, envelope);
+    }
+
+    /// Sends on a message that had come too early for its object.
+    pub(crate) fn send_early(&self, collection: &Collection, index: u128, packed: &Bytes) {
+        let envelope = match wire::unpack(self, packed) {
+            Ok(envelope) => envelope,
+            Err(error) => return self.unreadable(collection, "(kept)", &error.to_string()),
+        };
+        // SAFETY: just made.
+        let message = unsafe { envelope.as_ref() };
+        if message.object_message().is_some() && message.to() == collection.object(index) {
+            return self.dispatch(collection, envelope);
+        }
+        self.discard(envelope);
+        self.unreadable(collection, "(kept)", "it is for somebody else");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::CollectionId;
+    use crate::pup::{from_bytes, to_bytes};
+
+    fn id(index: u128) -> ObjId {
+        ObjId { collection: CollectionId { creator: 0, serial: 3 }, index }
+    }
+
+    #[test]
+    fn messages_have_their_turns_through_packing() {
+        let mut order = Order::default();
+        assert_eq!((order.number(id(1)), order.number(id(1)), order.number(id(2))), (0, 1, 0));
+        order.keep(id(7), 2, Bytes::from_static(b"two"));
+        order.keep(id(7), 1, Bytes::from_static(b"one"));
+        let mut order: Order = from_bytes(&to_bytes(&order)).unwrap();
+        assert_eq!(order.number(id(1)), 2);
+        assert!(order.is_next(id(7), 0) && !order.is_next(id(7), 1));
+        assert_eq!(order.advance(id(7)).as_deref(), Some(&b"one"[..]));
+        assert_eq!(order.take_early(), [&b"two"[..]]);
+        assert!(order.is_next(id(7), 1) && order.advance(id(7)).is_none());
+    }
+}
