@@ -57,7 +57,7 @@ fn reported_us(example: &str, arguments: &[String]) -> f64 {
     let text = std::fs::read_to_string(&report).expect("the report is written");
     std::fs::remove_file(&report).expect("the report is ours");
     let report: serde_json::Value = serde_json::from_str(&text).expect("a report is JSON");
-    report["results"]["seconds_per_step"].as_f64().expect("the program reports its time") * 1e6
+    report["results"]["per_step_s"].as_f64().expect("the program reports its time") * 1e6
 }
 
 /// An example program of the same build.

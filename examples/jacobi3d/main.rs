@@ -15,7 +15,7 @@
 //! Checks: with `--check` every cell is compared, bit by bit, with a serial solver's.
 //!
 //! Results: `steps`, `residual` (largest change in the last step), `checksum` (sum of all cells: the exact sum of the blocks'
-//! sums), `converged`, `seconds_per_step`, and with `--check` `differences`.
+//! sums), `converged`, `per_step_s`, and with `--check` `differences`.
 
 mod block;
 mod grid;
@@ -177,7 +177,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     cx.result("residual", residual);
     cx.result("checksum", checksum);
     cx.result("converged", plan.until.is_reached(residual));
-    cx.result("seconds_per_step", seconds);
+    cx.result("per_step_s", seconds);
     if options.check {
         let serial = serial::solve(&plan.grid, plan.until);
         let same_end: bool = (serial.steps, serial.residual.to_bits()) == (steps, residual.to_bits());
