@@ -17,10 +17,7 @@ import time
 
 # Arguments that make an example short; without an entry it runs as it is. An example that takes longer than
 # LIMIT_S needs one.
-SHORT = {
-    "jacobi3d": [],
-    "leanmd": [],
-}
+SHORT = {}
 
 LIMIT_S = 60
 

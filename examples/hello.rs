@@ -6,7 +6,7 @@
 //! cargo run --release --example hello -- --pes 4
 //! ```
 //!
-//! Checks: there is a greeting from every PE, in the order of the PEs. Result: `greetings`.
+//! Checks: there is a greeting from every PE, in the order of the PEs. Result: `greetings_per_pe`.
 
 use talisman::prelude::*;
 
@@ -33,7 +33,7 @@ async fn main(cx: &mut Cx) -> Result<(), String> {
     for pe in &pes {
         writeln!(cx.output(), "hello from PE {pe} of {}", cx.pes());
     }
-    cx.result("greetings", pes.len() as u64);
+    cx.result("greetings_per_pe", pes.len() as f64 / f64::from(cx.pes()));
     if pes == (0..cx.pes()).collect::<Vec<u32>>() {
         return Ok(());
     }

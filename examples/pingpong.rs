@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The two stand on the first and on the last PE; with one PE both are on it. Each adds one to the first and to the last byte.
-//! Checks: in the end both have been counted up as often as the message went one way. Result: `seconds_one_way`.
+//! Checks: in the end both have been counted up as often as the message went one way. Result: `one_way_s`.
 
 use talisman::prelude::*;
 
@@ -86,7 +86,8 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     let last: Vec<u8> = near.serve(far, warm, options.rounds).await;
     let seconds: f64 = (cx.now().as_secs_f64() - start) / (2.0 * f64::from(options.rounds));
     writeln!(cx.output(), "{} bytes: {:.3} µs one way", options.bytes, seconds * 1e6);
-    cx.result("seconds_one_way", seconds);
+    cx.result("rounds", options.rounds);
+    cx.result("one_way_s", seconds);
 
     let times = 2 * (u64::from(options.warm_up) + u64::from(options.rounds));
     let expected = if options.bytes == 1 { 2 * times } else { times } as u8;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Each member passes the token to the next and counts. Checks: after the last lap every member has seen the token once for
-//! every lap. Results: `hops`, `seconds_per_hop`.
+//! every lap. Results: `hops`, `per_hop_s`.
 
 use talisman::prelude::*;
 
@@ -86,7 +86,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     let most: u64 = ring.seen().reduce(Max).await;
     writeln!(cx.output(), "{hops} hops, {:.0} ns each", seconds * 1e9);
     cx.result("hops", hops);
-    cx.result("seconds_per_hop", seconds);
+    cx.result("per_hop_s", seconds);
     if (least, most) == (options.laps, options.laps) {
         return Ok(());
     }

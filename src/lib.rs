@@ -6,3 +6,7 @@ pub use talisman_core::*;
 
 #[doc = include_str!("../docs/async-entries.md")]
 pub mod async_entries {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,6 +1,6 @@
 //! Molecular dynamics.
 
-// Of the example's modules the loop needs a part, and none of their tests.
+// Of the example's modules the loop needs a part; their tests are compiled here too, but not run.
 #![allow(dead_code, unused_imports)]
 
 #[path = "../../examples/leanmd/atoms.rs"]

@@ -231,8 +231,7 @@ impl<C: Chare> Cx<C> {
         self.run().node.job.end(1, Some(why.to_string()));
     }
 
-    /// The program's output: `writeln!(cx.output(), "…")`. Lines of different PEs are not mixed. With fault tolerance
-    /// on, a line is held back until no rollback can repeat it.
+    /// The program's output: `writeln!(cx.output(), "…")`. Lines of different PEs are not mixed.
     pub fn output(&mut self) -> Output {
         Output(self.run().node.job.clone())
     }

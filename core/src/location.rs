@@ -48,11 +48,11 @@ const AT: u64 = 0b10 << 62;
 /// Of the fourth kind there are two: the low bits tell.
 const GONE: u64 = KIND | 1;
 /// Moves and generations in a packed place.
-pub(crate) const HIGH: u32 = (1 << 30) - 1;
+const HIGH: u32 = (1 << 30) - 1;
 
 impl Place {
     #[inline(always)]
-    fn unpack(bits: u64) -> Place {
+    pub(crate) fn unpack(bits: u64) -> Place {
         let (high, low) = ((bits >> 32) as u32 & HIGH, bits as u32);
         match bits & KIND {
             HERE => Place::Here { slot: low, generation: high },
@@ -82,37 +82,45 @@ pub(crate) struct Places {
     /// Allocated by the page, since a PE of a large job touches few.
     dense: Box<[OnceCell<Page>]>,
     sparse: RefCell<HashMap<u128, u64, FxBuildHasher>>,
+    /// In a group, whose members do not move: the index of the one that can be here, and its place.
+    own: Option<(u128, Cell<u64>)>,
 }
 
 impl Places {
-    pub(crate) fn new(dense: u64) -> Self {
+    /// For a box of so many elements; or for a group, of which this member can be here.
+    pub(crate) fn new(dense: u64, own: Option<u128>) -> Self {
         let pages = (dense as usize).div_ceil(PAGE);
-        Places { dense: (0..pages).map(|_| OnceCell::new()).collect(), sparse: RefCell::default() }
+        Places {
+            dense: (0..pages).map(|_| OnceCell::new()).collect(),
+            sparse: RefCell::default(),
+            own: own.map(|index| (index, Cell::new(0))),
+        }
     }
 
     #[inline(always)]
     pub(crate) fn get(&self, index: u128, ordinal: Option<u64>) -> Place {
-        match ordinal {
-            Some(ordinal) => match self.dense[ordinal as usize / PAGE].get() {
-                Some(page) => Place::unpack(page[ordinal as usize % PAGE].get()),
-                None => Place::Unknown,
-            },
-            None => self.sparse.borrow().get(&index).map_or(Place::Unknown, |bits| Place::unpack(*bits)),
-        }
+        Place::unpack(self.packed(index, ordinal))
     }
 
-    /// The packed place of an element that is on this PE, with the slot in the low and the generation in the high half;
-    /// else 0. The message path's question.
+    /// The packed place, which is one word in a register: the message path's question.
     #[inline(always)]
-    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> u64 {
-        let bits = match ordinal {
+    pub(crate) fn packed(&self, index: u128, ordinal: Option<u64>) -> u64 {
+        match ordinal {
             Some(ordinal) => match self.dense[ordinal as usize / PAGE].get() {
                 Some(page) => page[ordinal as usize % PAGE].get(),
                 None => 0,
             },
-            None => self.sparse.borrow().get(&index).copied().unwrap_or(0),
-        };
-        if bits & KIND == HERE { bits } else { 0 }
+            None => match &self.own {
+                Some((own, place)) => {
+                    if *own == index {
+                        place.get()
+                    } else {
+                        0
+                    }
+                }
+                None => self.sparse.borrow().get(&index).copied().unwrap_or(0),
+            },
+        }
     }
 
     pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
@@ -121,6 +129,9 @@ impl Places {
                 let page = self.dense[ordinal as usize / PAGE]
                     .get_or_init(|| Box::new([const { Cell::new(0) }; PAGE]));
                 page[ordinal as usize % PAGE].set(place.pack());
+            }
+            None if self.own.as_ref().is_some_and(|(own, _)| *own == index) => {
+                self.own.iter().for_each(|(_, own)| own.set(place.pack()));
             }
             None if place == Place::Unknown => drop(self.sparse.borrow_mut().remove(&index)),
             None => drop(self.sparse.borrow_mut().insert(index, place.pack())),
@@ -192,6 +203,12 @@ impl Pe {
             Some((slot, generation)) => Place::Here { slot, generation },
             None => collection.place(index),
         }
+    }
+
+    /// The slot and generation in the packed place of an object that is here.
+    #[inline(always)]
+    pub(crate) fn slot_in(packed: u64) -> Option<(u32, u32)> {
+        (packed & KIND == HERE).then_some((packed as u32, (packed >> 32) as u32 & HIGH))
     }
 
     /// The packed place of a singleton in the slot that it was named after, else 0.
@@ -371,7 +388,7 @@ mod tests {
 
     #[test]
     fn places_are_kept_by_ordinal_and_by_index() {
-        let places = Places::new(1000);
+        let places = Places::new(1000, None);
         let here = Place::Here { slot: 3, generation: 1 };
         assert_eq!(places.get(0, Some(999)), Place::Unknown);
         places.set(0, Some(999), here);
@@ -379,6 +396,15 @@ mod tests {
         assert_eq!((places.get(0, Some(999)), places.get(77, None)), (here, here));
         assert_eq!(places.get(999, None), Place::Unknown);
         places.set(77, None, Place::Unknown);
+        assert!(places.sparse.borrow().is_empty());
+    }
+
+    #[test]
+    fn of_a_group_one_member_can_be_here() {
+        let places = Places::new(0, Some(3));
+        let here = Place::Here { slot: 3, generation: 1 };
+        places.set(3, None, here);
+        assert_eq!((places.get(3, None), places.get(2, None)), (here, Place::Unknown));
         assert!(places.sparse.borrow().is_empty());
     }
 }

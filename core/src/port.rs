@@ -10,6 +10,7 @@ use bytes::Bytes;
 
 use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, ObjId, PeId};
+use crate::message::cell::Words;
 use crate::message::envelope::{Body, Envelope};
 use crate::node::Node;
 use crate::pe::Pe;
@@ -27,12 +28,16 @@ pub(crate) enum Port {
 
 /// A ring to, and one from, every other PE of the node.
 pub(crate) struct Threads {
-    to: Vec<Option<RefCell<Link>>>,
-    from: RefCell<Vec<(PeId, Consumer<RingWords>)>>,
+    to: Vec<Option<OwnLines<RefCell<Link>>>>,
+    from: RefCell<Vec<OwnLines<(PeId, Consumer<RingWords>)>>>,
     node: Arc<Node>,
     /// Words that found a ring full, over all links.
     spilled: Cell<usize>,
 }
+
+/// Keeps what one PE writes at every message off the cache lines of the others: all ends are allocated together.
+#[repr(align(128))]
+struct OwnLines<T>(T);
 
 struct Link {
     ring: Producer<RingWords>,
@@ -64,8 +69,9 @@ impl Threads {
         for from in 0..pes {
             for to in (0..pes).filter(|to| *to != from) {
                 let (producer, consumer) = ring::ring(ring::DEFAULT_CAPACITY);
-                ends[from].to[to] = Some(RefCell::new(Link { ring: producer, spill: VecDeque::new() }));
-                ends[to].from.get_mut().push((from as PeId, consumer));
+                let link = Link { ring: producer, spill: VecDeque::new() };
+                ends[from].to[to] = Some(OwnLines(RefCell::new(link)));
+                ends[to].from.get_mut().push(OwnLines((from as PeId, consumer)));
             }
         }
         ends
@@ -73,7 +79,7 @@ impl Threads {
 
     /// Whether anything has arrived, or waits to be sent.
     pub(crate) fn has_work(&self) -> bool {
-        self.from.borrow().iter().any(|(_, ring)| !ring.is_empty())
+        self.from.borrow().iter().any(|OwnLines((_, ring))| !ring.is_empty())
     }
 
     pub(crate) fn has_unsent(&self) -> bool {
@@ -82,13 +88,13 @@ impl Threads {
 
     /// Tells the senders how far this PE has read, before it sleeps.
     pub(crate) fn publish(&self) {
-        self.from.borrow_mut().iter_mut().for_each(|(_, ring)| ring.publish());
+        self.from.borrow_mut().iter_mut().for_each(|OwnLines((_, ring))| ring.publish());
     }
 
     #[inline(always)]
     fn put(&self, to: PeId, words: RingWords) {
         let link = self.to[to as usize].as_ref().expect("a PE has no ring to itself");
-        let mut link = link.borrow_mut();
+        let mut link = link.0.borrow_mut();
         if link.spill.is_empty() && link.ring.try_push(words).is_ok() {
             drop(link);
             self.node.parkers[to as usize].unpark_if_parked();
@@ -104,7 +110,7 @@ impl Threads {
             return;
         }
         for (to, link) in self.to.iter().enumerate() {
-            let Some(mut link) = link.as_ref().map(RefCell::borrow_mut) else { continue };
+            let Some(mut link) = link.as_ref().map(|link| link.0.borrow_mut()) else { continue };
             let before = link.spill.len();
             while let Some(words) = link.spill.pop_front() {
                 if let Err(words) = link.ring.try_push(words) {
@@ -127,7 +133,6 @@ impl Port {
     pub(crate) fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         match self {
             Port::Threads(threads) => {
-                count(&pe.stats.between_pes, 1);
                 let rank = to - pe.first_pe;
                 threads.put(rank, into_words(pe, envelope));
             }
@@ -135,12 +140,32 @@ impl Port {
         }
     }
 
+    /// Sends a small invocation to another PE of this node by value, without an envelope. `false` if it is not small, or
+    /// goes elsewhere.
+    #[inline]
+    pub(crate) fn send_small(
+        &self,
+        pe: &Pe,
+        to: PeId,
+        object: ObjId,
+        entry: &'static EntryInfo,
+        args: &Words,
+    ) -> bool {
+        let Port::Threads(threads) = self else { return false };
+        if entry.args.size as usize > SMALL * 8 {
+            return false;
+        }
+        count(&pe.stats.between_pes, 1);
+        threads.put(to - pe.first_pe, small_words(object, entry, args));
+        true
+    }
+
     /// Takes what arrived from the other PEs of the node; whether that was anything.
     pub(crate) fn receive(&self, pe: &Pe) -> bool {
         let Port::Threads(threads) = self else { return false };
         let mut any = false;
         let mut rings = threads.from.borrow_mut();
-        for (from, ring) in rings.iter_mut() {
+        for OwnLines((from, ring)) in rings.iter_mut() {
             any |= ring.drain(BURST, |words| pe.accept(from_words(pe, *from, words))) > 0;
         }
         any
@@ -159,13 +184,13 @@ impl Port {
         };
         let mut all: Vec<RingWords> = Vec::new();
         for link in threads.to.iter().flatten() {
-            all.extend(link.borrow_mut().spill.drain(..));
+            all.extend(link.0.borrow_mut().spill.drain(..));
         }
         threads
             .from
             .borrow_mut()
             .iter_mut()
-            .for_each(|(_, ring)| while ring.drain(BURST, |w| all.push(*w)) > 0 {});
+            .for_each(|OwnLines((_, ring))| while ring.drain(BURST, |w| all.push(*w)) > 0 {});
         all.iter().map(|words| from_words(pe, pe.id, words)).collect()
     }
 }
@@ -179,9 +204,15 @@ fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> RingWords {
     if entry.args.size as usize > SMALL * 8 || message.extra.is_some() || message.forwarded {
         return by_pointer(envelope);
     }
-    let to = message.to();
-    let args = &message.words;
-    let words = [
+    let words = small_words(message.to(), entry, &message.words);
+    message.body = Body::Empty;
+    pe.pool.put(envelope);
+    words
+}
+
+#[inline(always)]
+fn small_words(to: ObjId, entry: &'static EntryInfo, args: &Words) -> RingWords {
+    [
         word(std::ptr::from_ref(entry).expose_provenance() as u64),
         word((to.collection.creator as u64) << 32 | to.collection.serial as u64),
         word(to.index as u64),
@@ -189,10 +220,7 @@ fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> RingWords {
         args[0],
         args[1],
         args[2],
-    ];
-    message.body = Body::Empty;
-    pe.pool.put(envelope);
-    words
+    ]
 }
 
 /// The message that ring words stand for.
@@ -246,11 +274,9 @@ pub(crate) enum Parcel {
 impl Outbox {
     fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         let parcel = if pe.node.shape.node_of(to) == pe.node.number {
-            count(&pe.stats.between_pes, 1);
             Parcel::Message(envelope)
         } else {
             let frame = wire::pack(pe, envelope);
-            count(&pe.stats.between_nodes, 1);
             count(&pe.stats.bytes_between_nodes, frame.len() as u64);
             Parcel::Frame(frame)
         };

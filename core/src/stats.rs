@@ -5,13 +5,15 @@ use std::cell::Cell;
 /// Counters of one PE. They only grow.
 #[derive(Default)]
 pub(crate) struct Stats {
-    /// Messages whose receiver was on this PE.
-    pub(crate) local: Cell<u64>,
-    /// Messages to other PEs of this node.
+    /// Entries run, and answers given to async entries.
+    pub(crate) run: Cell<u64>,
+    /// Messages for objects that came from other PEs.
+    pub(crate) arrived: Cell<u64>,
+    /// Messages for objects on other PEs of this node.
     pub(crate) between_pes: Cell<u64>,
-    /// Messages to other nodes.
+    /// Messages for objects on other nodes.
     pub(crate) between_nodes: Cell<u64>,
-    /// Their bytes.
+    /// Bytes to other nodes, of all messages.
     pub(crate) bytes_between_nodes: Cell<u64>,
     /// Messages to other PEs that quiescence waits for.
     pub(crate) sent: Cell<u64>,
@@ -32,6 +34,7 @@ pub(crate) fn count(counter: &Cell<u64>, more: u64) {
 /// A PE's counters at the end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
+    /// Messages that came from objects on the same PE.
     pub(crate) local: u64,
     pub(crate) between_pes: u64,
     pub(crate) between_nodes: u64,
@@ -43,7 +46,7 @@ pub(crate) struct Totals {
 impl Stats {
     pub(crate) fn totals(&self) -> Totals {
         Totals {
-            local: self.local.get(),
+            local: self.run.get().saturating_sub(self.arrived.get()),
             between_pes: self.between_pes.get(),
             between_nodes: self.between_nodes.get(),
             bytes_between_nodes: self.bytes_between_nodes.get(),

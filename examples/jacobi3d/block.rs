@@ -47,14 +47,13 @@ impl CellBlock {
     /// Copies the outermost own cells of a side into `face`, which keeps its memory.
     pub fn read_face(&self, side: usize, face: &mut Vec<f64>) {
         let outermost = if side.is_multiple_of(2) { 1 } else { self.size[side / 2] };
-        face.resize(self.face_len(side), 0.0);
-        for (run, face) in
-            runs(self.size, side / 2, outermost).zip(face.chunks_exact_mut(self.face_row(side)))
-        {
+        face.clear();
+        face.reserve(self.face_len(side));
+        for run in runs(self.size, side / 2, outermost) {
             let cells = &self.cells[run.range()];
             match run.stride {
-                1 => face.copy_from_slice(cells),
-                stride => face.iter_mut().enumerate().for_each(|(n, to)| *to = cells[n * stride]),
+                1 => face.extend_from_slice(cells),
+                stride => face.extend(cells.iter().step_by(stride)),
             }
         }
     }
@@ -72,7 +71,9 @@ impl CellBlock {
             let cells = &mut self.cells[run.range()];
             match run.stride {
                 1 => cells.copy_from_slice(ghosts),
-                stride => ghosts.iter().enumerate().for_each(|(n, from)| cells[n * stride] = *from),
+                stride => {
+                    cells.iter_mut().step_by(stride).zip(ghosts).for_each(|(ghost, from)| *ghost = *from)
+                }
             }
         }
     }

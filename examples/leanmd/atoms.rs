@@ -79,7 +79,7 @@ impl Atoms {
     /// Changes the velocities by the forces acting for `time` (fs).
     pub fn kick(&mut self, forces: &Forces, time: f64) {
         let impulse = time * ACCELERATION;
-        for (velocity, force) in self.velocity.iter_mut().zip([&forces.x, &forces.y, &forces.z]) {
+        for (velocity, force) in self.velocity.iter_mut().zip(forces.axes()) {
             for ((velocity, force), mass) in velocity.iter_mut().zip(force).zip(&self.mass) {
                 *velocity += impulse * force / mass;
             }
@@ -198,7 +198,9 @@ mod tests {
         let mut atoms = Atoms::new(vec![atom(1, [1.0; 3], [0.01, 0.0, 0.0])], &grid(), (0, 0, 0));
         assert!((atoms.kinetic() - 0.5 * 2.0 * 1e-4 / ACCELERATION).abs() < 1e-12);
         assert!((atoms.drift(2.0).sqrt() - 0.02).abs() < 1e-15);
-        atoms.kick(&Forces { x: vec![0.0; 8], y: vec![1.0; 8], z: vec![0.0; 8] }, 1.0);
+        let mut forces = Forces::zero(8);
+        forces.axes_mut()[1].fill(1.0);
+        atoms.kick(&forces, 1.0);
         assert_eq!(atoms.take()[0].velocity, [0.01, ACCELERATION / 2.0, 0.0]);
     }
 

@@ -91,7 +91,7 @@ impl Cell {
             self.shares[direction] = Some(share);
         }
         self.total = total(&self.shares, self.atoms.at.x.len());
-        self.shares = no_shares();
+        self.shares.fill(None);
     }
 
     /// Sends atoms that have left to their cells, and takes in those that come.

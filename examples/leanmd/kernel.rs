@@ -8,6 +8,8 @@
 //! width of the machine's registers, and none is fused. So the plain build and the AVX2 build of the same code, chosen at run
 //! time, give the same bits.
 
+use std::cell::RefCell;
+
 use talisman::prelude::*;
 
 use super::potential::Potential;
@@ -40,17 +42,33 @@ pub struct Side<'a> {
 }
 
 /// Forces on a cell's atoms (kcal/mol/Å), padded as its coordinates are.
+///
+/// All axes stand in one piece of memory: there is one for each message.
 #[derive(Clone, Debug, Default, PartialEq, Pup)]
 pub struct Forces {
-    pub x: Vec<f64>,
-    pub y: Vec<f64>,
-    pub z: Vec<f64>,
+    /// First `x` of all atoms, then `y`, then `z`.
+    all: Vec<f64>,
 }
 
 impl Forces {
     /// No force on any of `atoms` atoms (padding included).
     pub fn zero(atoms: usize) -> Self {
-        Forces { x: vec![0.0; atoms], y: vec![0.0; atoms], z: vec![0.0; atoms] }
+        Forces { all: vec![0.0; 3 * atoms] }
+    }
+
+    /// The forces along `x`, `y` and `z`.
+    pub fn axes(&self) -> [&[f64]; 3] {
+        let (x, yz) = self.all.split_at(self.all.len() / 3);
+        let (y, z) = yz.split_at(x.len());
+        [x, y, z]
+    }
+
+    /// As [`axes`](Self::axes), to write.
+    pub fn axes_mut(&mut self) -> [&mut [f64]; 3] {
+        let atoms = self.all.len() / 3;
+        let (x, yz) = self.all.split_at_mut(atoms);
+        let (y, z) = yz.split_at_mut(atoms);
+        [x, y, z]
     }
 }
 
@@ -94,45 +112,62 @@ pub fn build() -> &'static str {
 /// Forces between the atoms of `left` and those of `right` moved by `shift` (the box's period, where the two are
 /// neighbours across its border).
 pub fn between(potential: &Potential, left: Side, right: Side, shift: [f64; 3]) -> Interaction {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the machine has AVX2, which is all the function asks for beyond the baseline.
-        return unsafe { between_avx2(potential, left, right, shift) };
-    }
-    between_plain(potential, left, right, shift)
+    WORKSPACE.with_borrow_mut(|space| {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has AVX2, which is all the function asks for beyond the baseline.
+            return unsafe { between_avx2(space, potential, left, right, shift) };
+        }
+        between_plain(space, potential, left, right, shift)
+    })
 }
 
 /// Forces among the atoms of one cell, each pair once.
 pub fn within(potential: &Potential, cell: Side) -> Share {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the machine has AVX2, which is all the function asks for beyond the baseline.
-        return unsafe { within_avx2(potential, cell) };
-    }
-    within_plain(potential, cell)
+    WORKSPACE.with_borrow_mut(|space| {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has AVX2, which is all the function asks for beyond the baseline.
+            return unsafe { within_avx2(space, potential, cell) };
+        }
+        within_plain(space, potential, cell)
+    })
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn between_avx2(potential: &Potential, left: Side, right: Side, shift: [f64; 3]) -> Interaction {
-    between_plain(potential, left, right, shift)
+fn between_avx2(
+    space: &mut Workspace,
+    potential: &Potential,
+    left: Side,
+    right: Side,
+    shift: [f64; 3],
+) -> Interaction {
+    between_plain(space, potential, left, right, shift)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn within_avx2(potential: &Potential, cell: Side) -> Share {
-    within_plain(potential, cell)
+fn within_avx2(space: &mut Workspace, potential: &Potential, cell: Side) -> Share {
+    within_plain(space, potential, cell)
 }
 
 #[inline(always)]
-fn between_plain(potential: &Potential, left: Side, right: Side, shift: [f64; 3]) -> Interaction {
-    let rows = Blocks::of(left, shift);
-    let columns = Blocks::of(right, [0.0; 3]);
-    let mut on_right = vec![Column::default(); columns.block.len()];
-    let mut on_left = Forces::zero(left.at.x.len());
-    for (number, row) in rows.block.iter().enumerate() {
+fn between_plain(
+    space: &mut Workspace,
+    potential: &Potential,
+    left: Side,
+    right: Side,
+    shift: [f64; 3],
+) -> Interaction {
+    let Workspace { rows, columns, on_columns } = space;
+    fill(rows, left, shift);
+    fill(columns, right, [0.0; 3]);
+    clear(on_columns, columns.len());
+    let mut on_left = Forces::zero(rows.len() * LANES);
+    for (number, row) in rows.iter().enumerate() {
         let mut on_row = [LaneForces::default(); LANES];
-        for (column, on_column) in columns.block.iter().zip(&mut on_right) {
+        for (column, on_column) in columns.iter().zip(&mut *on_columns) {
             if row.bounds.gap_squared(&column.bounds) < potential.cutoff_squared {
                 tile::<false>(potential, row, column, &mut on_row, on_column);
             }
@@ -140,29 +175,30 @@ fn between_plain(potential: &Potential, left: Side, right: Side, shift: [f64; 3]
         store_rows(&on_row, &mut on_left, number);
     }
     Interaction {
-        on_left: Share { energy: energy(&on_right), forces: on_left },
-        on_right: Share { energy: 0.0, forces: store_columns(&on_right) },
+        on_left: Share { energy: energy(on_columns), forces: on_left },
+        on_right: Share { energy: 0.0, forces: store_columns(on_columns) },
     }
 }
 
 #[inline(always)]
-fn within_plain(potential: &Potential, cell: Side) -> Share {
-    let blocks = Blocks::of(cell, [0.0; 3]).block;
-    let mut on_columns = vec![Column::default(); blocks.len()];
-    let mut on_rows = Forces::zero(cell.at.x.len());
+fn within_plain(space: &mut Workspace, potential: &Potential, cell: Side) -> Share {
+    let Workspace { rows: blocks, on_columns, .. } = space;
+    fill(blocks, cell, [0.0; 3]);
+    clear(on_columns, blocks.len());
+    let mut on_rows = Forces::zero(blocks.len() * LANES);
     for (number, row) in blocks.iter().enumerate() {
         let mut on_row = [LaneForces::default(); LANES];
         tile::<true>(potential, row, row, &mut on_row, &mut on_columns[number]);
-        for (column, on_column) in blocks.iter().zip(&mut on_columns).skip(number + 1) {
+        for (column, on_column) in blocks.iter().zip(&mut *on_columns).skip(number + 1) {
             if row.bounds.gap_squared(&column.bounds) < potential.cutoff_squared {
                 tile::<false>(potential, row, column, &mut on_row, on_column);
             }
         }
         store_rows(&on_row, &mut on_rows, number);
     }
-    let mut forces = store_columns(&on_columns);
+    let mut forces = store_columns(on_columns);
     add(&mut forces, &on_rows);
-    Share { energy: energy(&on_columns), forces }
+    Share { energy: energy(on_columns), forces }
 }
 
 /// Eight left atoms against eight right ones. In a `DIAGONAL` tile, a block against itself, each pair counts once.
@@ -217,9 +253,17 @@ struct Column {
     energy: Lane,
 }
 
-/// A cell's atoms, block by block.
-struct Blocks {
-    block: Vec<Block>,
+/// What a kernel works on: kept from pair to pair, since memory for it would take longer than a tile.
+#[derive(Default)]
+struct Workspace {
+    rows: Vec<Block>,
+    columns: Vec<Block>,
+    /// For each of the columns.
+    on_columns: Vec<Column>,
+}
+
+thread_local! {
+    static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
 #[derive(Clone, Copy)]
@@ -233,20 +277,24 @@ struct Block {
     bounds: Bounds,
 }
 
-impl Blocks {
-    /// The blocks of a cell, moved back by `shift`.
-    #[inline(always)]
-    fn of(side: Side, shift: [f64; 3]) -> Self {
-        let (at, kinds) = (side.at, side.kinds);
-        let blocks = at.x.len() / LANES;
-        let block = (0..blocks).map(|number| {
-            let x = moved(&at.x, number, shift[0]);
-            let y = moved(&at.y, number, shift[1]);
-            let z = moved(&at.z, number, shift[2]);
-            let (sigma3, strength) = (lane(&kinds.sigma3, number), lane(&kinds.strength, number));
-            Block { x, y, z, sigma3, strength, bounds: Bounds::of(&x, &y, &z) }
-        });
-        Blocks { block: block.collect() }
+/// No forces on so many blocks.
+#[inline(always)]
+fn clear(on_columns: &mut Vec<Column>, blocks: usize) {
+    on_columns.clear();
+    on_columns.resize(blocks, Column::default());
+}
+
+/// The blocks of a cell, moved back by `shift`. A loop: `extend` would not be compiled into the build for AVX2.
+#[inline(always)]
+fn fill(blocks: &mut Vec<Block>, side: Side, shift: [f64; 3]) {
+    let (at, kinds) = (side.at, side.kinds);
+    blocks.clear();
+    for number in 0..at.x.len() / LANES {
+        let x = moved(&at.x, number, shift[0]);
+        let y = moved(&at.y, number, shift[1]);
+        let z = moved(&at.z, number, shift[2]);
+        let (sigma3, strength) = (lane(&kinds.sigma3, number), lane(&kinds.strength, number));
+        blocks.push(Block { x, y, z, sigma3, strength, bounds: Bounds::of(&x, &y, &z) });
     }
 }
 
@@ -317,18 +365,21 @@ fn moved(values: &[f64], number: usize, shift: f64) -> Lane {
 
 #[inline(always)]
 fn store_rows(on_row: &[LaneForces; LANES], forces: &mut Forces, number: usize) {
+    let [x, y, z] = forces.axes_mut().map(|axis| &mut axis[number * LANES..][..LANES]);
     for (row, push) in on_row.iter().enumerate() {
-        let at = number * LANES + row;
-        forces.x[at] = sum(&push.x);
-        forces.y[at] = sum(&push.y);
-        forces.z[at] = sum(&push.z);
+        x[row] = sum(&push.x);
+        y[row] = sum(&push.y);
+        z[row] = sum(&push.z);
     }
 }
 
 #[inline(always)]
 fn store_columns(columns: &[Column]) -> Forces {
-    let axis = |of: fn(&LaneForces) -> &Lane| columns.iter().flat_map(|column| *of(&column.forces)).collect();
-    Forces { x: axis(|f| &f.x), y: axis(|f| &f.y), z: axis(|f| &f.z) }
+    let mut all = Vec::with_capacity(3 * columns.len() * LANES);
+    columns.iter().for_each(|column| all.extend_from_slice(&column.forces.x));
+    columns.iter().for_each(|column| all.extend_from_slice(&column.forces.y));
+    columns.iter().for_each(|column| all.extend_from_slice(&column.forces.z));
+    Forces { all }
 }
 
 #[inline(always)]
@@ -338,10 +389,8 @@ fn energy(columns: &[Column]) -> f64 {
 
 /// Adds `more` to `forces`, atom by atom.
 pub fn add(forces: &mut Forces, more: &Forces) {
-    for (to, from) in [(&mut forces.x, &more.x), (&mut forces.y, &more.y), (&mut forces.z, &more.z)] {
-        for (to, from) in to.iter_mut().zip(from) {
-            *to += from;
-        }
+    for (to, from) in forces.all.iter_mut().zip(&more.all) {
+        *to += from;
     }
 }
 
@@ -393,19 +442,16 @@ mod tests {
                 let strength = left.kinds.strength[i] * right.kinds.strength[j];
                 let (e, f) = p.at(d.iter().map(|x| x * x).sum(), sigma6, strength);
                 energy += e;
-                forces.x[i] += f * d[0];
-                forces.y[i] += f * d[1];
-                forces.z[i] += f * d[2];
+                forces.axes_mut().iter_mut().zip(d).for_each(|(force, d)| force[i] += f * d);
             }
         }
         (energy, forces)
     }
 
     fn assert_close(a: &Forces, b: &Forces) {
-        for (a, b) in [(&a.x, &b.x), (&a.y, &b.y), (&a.z, &b.z)] {
-            assert_eq!(a.len(), b.len());
-            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-11 * (1.0 + b.abs())), "{a:?} {b:?}");
-        }
+        let (a, b) = (&a.all, &b.all);
+        assert_eq!(a.len(), b.len());
+        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-11 * (1.0 + b.abs())), "{a:?} {b:?}");
     }
 
     #[test]
@@ -441,9 +487,10 @@ mod tests {
     fn the_builds_for_this_machine_agree_to_the_bit() {
         let potential = Potential::new(9.0);
         let (left, right) = (cell(77, 4), cell(90, 5));
-        let plain = between_plain(&potential, side(&left), side(&right), [3.0, 0.0, -3.0]);
+        let mut space = Workspace::default();
+        let plain = between_plain(&mut space, &potential, side(&left), side(&right), [3.0, 0.0, -3.0]);
         assert_eq!(between(&potential, side(&left), side(&right), [3.0, 0.0, -3.0]), plain, "{}", build());
-        assert_eq!(within(&potential, side(&left)), within_plain(&potential, side(&left)));
+        assert_eq!(within(&potential, side(&left)), within_plain(&mut space, &potential, side(&left)));
     }
 
     #[test]
@@ -453,8 +500,7 @@ mod tests {
         let nothing = Share { energy: 0.0, forces: Forces::zero(8) };
         assert_eq!(far, Interaction { on_left: nothing.clone(), on_right: nothing });
         let near = between(&Potential::new(9.0), side(&left), side(&right), [0.0; 3]);
-        assert!(
-            near.on_left.forces.x[5..].iter().chain(&near.on_right.forces.z[3..]).all(|force| *force == 0.0)
-        );
+        let (on_left, on_right) = (near.on_left.forces.axes()[0], near.on_right.forces.axes()[2]);
+        assert!(on_left[5..].iter().chain(&on_right[3..]).all(|force| *force == 0.0));
     }
 }

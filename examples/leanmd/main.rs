@@ -26,7 +26,7 @@
 //!
 //! Results: `energy_kinetic`, `energy_potential`, `energy_total` (kcal/mol, after the last step), `energy_change` (largest,
 //! as a share of the kinetic energy at the start), `fingerprint` (of all positions and velocities), `atoms`, `cells`, `pairs`,
-//! `kernel` (the build of the force kernel that ran), `seconds_per_step`.
+//! `kernel` (the build of the force kernel that ran), `per_step_s`.
 
 mod atoms;
 mod cell;
@@ -87,7 +87,7 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     cx.result("cells", rules.grid.len() as u64);
     cx.result("pairs", number_of_pairs);
     cx.result("kernel", kernel::build());
-    cx.result("seconds_per_step", seconds);
+    cx.result("per_step_s", seconds);
     if options.check {
         check(&options, fingerprint, last)?;
         writeln!(cx.output(), "every atom is where the serial simulation has it");

@@ -70,6 +70,15 @@ pub(crate) struct Insertion {
     pub(crate) made: Cell<u64>,
 }
 
+/// The member of a group that is on a PE.
+fn own_member(kind: Kind, shape: Shape, here: PeId) -> Option<u128> {
+    match kind {
+        Kind::Group => Some(here.into()),
+        Kind::NodeGroup => Some(shape.node_of(here).into()),
+        Kind::Single | Kind::Array | Kind::Main => None,
+    }
+}
+
 impl Collection {
     pub(crate) fn new(
         of: &Description,
@@ -87,7 +96,10 @@ impl Collection {
             map: of.map.clone(),
             shape,
             direct: !pack_all && !chare.ordered,
-            places: Places::new(of.bounds.as_ref().map_or(0, Bounds::len)),
+            places: Places::new(
+                of.bounds.as_ref().map_or(0, Bounds::len),
+                own_member(chare.kind, shape, here),
+            ),
             switches: Switches::default(),
             members: Cell::new(0),
             roster: RefCell::default(),
@@ -106,10 +118,10 @@ impl Collection {
         self.places.get(index, self.ordinal(index))
     }
 
-    /// The packed place of an element on this PE, else 0; the caller knows the ordinal.
+    /// The packed place of an element; the caller knows the ordinal.
     #[inline(always)]
-    pub(crate) fn here(&self, index: u128, ordinal: Option<u64>) -> u64 {
-        self.places.here(index, ordinal)
+    pub(crate) fn packed_place(&self, index: u128, ordinal: Option<u64>) -> u64 {
+        self.places.packed(index, ordinal)
     }
 
     pub(crate) fn set_place(&self, index: u128, place: Place) {

@@ -18,7 +18,7 @@ pub use user::{IntoMap, Placement, Registered, UserMap};
 #[doc(hidden)]
 pub use user::{ObjectEntry, inventory, map_entry};
 
-/// Where the elements of an array start. Not bound to PEs for good: the load balancer moves them.
+/// Where the elements of an array start. Not bound to PEs for good: they may migrate.
 #[derive(Clone, Debug)]
 pub enum Map {
     /// Neighbours together: each PE has a run of consecutive elements in index order, the first PEs one more when they

@@ -37,6 +37,7 @@ impl Pe {
         if message.is_creation() {
             return self.enqueue_creation(collection, envelope);
         }
+        count(&self.stats.arrived, 1);
         match self.place_of(collection, to.index) {
             Place::Here { slot, generation } => {
                 message.slot = slot;
@@ -157,7 +158,7 @@ impl Pe {
     ) {
         // The arguments are moved out first thing: if the entry panics they are not dropped again.
         *body = Body::Empty;
-        count(&self.stats.local, 1);
+        count(&self.stats.run, 1);
         // SAFETY: the object is live, and freed after its entry, not in it.
         let object = unsafe { head.as_ref() };
         let start = self.is_timed(object).then(|| self.clock.ticks());
@@ -272,7 +273,7 @@ impl Pe {
     pub(crate) fn run_reply(&self, head: NonNull<Head>, wait: u64, value: &[u8]) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
-        count(&self.stats.local, 1);
+        count(&self.stats.run, 1);
         self.running.set(Some(head));
         self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.

@@ -10,8 +10,8 @@ use crate::collection::Collection;
 use crate::entry::{Args, EntryInfo, InitInfo};
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::index::ArrayIndex;
-use crate::location::{HIGH as GENERATIONS, Place};
-use crate::message::cell::ArgsCell;
+use crate::location::Place;
+use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
@@ -30,38 +30,109 @@ impl Pe {
         extra: Option<Box<Extra>>,
     ) {
         debug_assert_eq!(entry.chare, C::KEY, "an entry of this chare");
-        let mut envelope = self.pool.take();
+        let extra = with_options(entry, extra);
+        let collection = match self.collections.get(to.collection) {
+            Some(collection) if collection.direct && collection.key == entry.chare => collection,
+            other => return self.invoke_carefully(other, to, entry, ArgsCell::store(args), extra),
+        };
+        let ordinal = match &collection.bounds {
+            Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
+            None => None,
+        };
+        // As one word in a register: a pair would come back through memory.
+        let mut packed = self.named_here(collection, to.index);
+        if packed == 0 {
+            packed = collection.packed_place(to.index, ordinal);
+        }
+        let Some((slot, generation)) = Self::slot_in(packed) else {
+            return self.invoke_away(
+                collection,
+                Place::unpack(packed),
+                to,
+                entry,
+                &ArgsCell::store(args),
+                extra,
+            );
+        };
+        let mut envelope = self.addressed(to);
         // SAFETY: just taken from the pool.
         let message = unsafe { envelope.as_mut() };
         message.body = Body::Invoke(entry);
+        message.slot = slot;
+        message.generation = generation;
+        // SAFETY: the field is valid; nothing is dropped unread, since a free envelope has no extra.
+        unsafe { (&raw mut message.extra).write(extra) };
+        // SAFETY: the words are the envelope's.
+        unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
+        self.enqueue(envelope);
+    }
+
+    /// A free envelope, addressed.
+    #[inline(always)]
+    fn addressed(&self, to: ObjId) -> NonNull<Envelope> {
+        let mut envelope = self.pool.take();
+        // SAFETY: just taken from the pool.
+        let message = unsafe { envelope.as_mut() };
         message.address(to);
         message.from = self.id;
         message.forwarded = false;
-        // SAFETY: the field is valid; nothing is dropped unread, since a free envelope has no extra.
-        unsafe { (&raw mut message.extra).write(with_options(entry, extra)) };
-        // SAFETY: the words are the envelope's.
-        unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
-        match self.collections.get(to.collection) {
-            Some(collection) if collection.direct && collection.key == entry.chare => {
-                let ordinal = match &collection.bounds {
-                    Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
-                    None => None,
-                };
-                // As one word in a register: a pair would come back through memory.
-                let mut here = self.named_here(collection, to.index);
-                if here == 0 {
-                    here = collection.here(to.index, ordinal);
-                }
-                if here == 0 {
-                    return self.dispatch(collection, envelope);
-                }
-                message.slot = here as u32;
-                message.generation = (here >> 32) as u32 & GENERATIONS;
-                self.enqueue(envelope);
-            }
+        envelope
+    }
+
+    /// The object is not here.
+    #[inline(never)]
+    fn invoke_away(
+        &self,
+        collection: &Collection,
+        place: Place,
+        to: ObjId,
+        entry: &'static EntryInfo,
+        words: &Words,
+        extra: Option<Box<Extra>>,
+    ) {
+        let pe = match place {
+            Place::At { pe, .. } => pe,
+            Place::Unknown => collection.home(to.index),
+            Place::Here { .. } | Place::Switching | Place::Gone { .. } => self.id,
+        };
+        if pe != self.id && extra.is_none() && self.port.send_small(self, pe, to, entry, words) {
+            return count(&self.stats.sent, 1);
+        }
+        let envelope = self.filled(to, entry, words, extra);
+        self.dispatch_to(collection, envelope, place);
+    }
+
+    /// The collection keeps an order, packs everything, or is not known yet.
+    #[inline(never)]
+    fn invoke_carefully(
+        &self,
+        collection: Option<&Collection>,
+        to: ObjId,
+        entry: &'static EntryInfo,
+        words: Words,
+        extra: Option<Box<Extra>>,
+    ) {
+        let envelope = self.filled(to, entry, &words, extra);
+        match collection {
             Some(collection) => self.send_carefully(collection, envelope),
             None => self.keep_for_unknown(to.collection, envelope),
         }
+    }
+
+    fn filled(
+        &self,
+        to: ObjId,
+        entry: &'static EntryInfo,
+        words: &Words,
+        extra: Option<Box<Extra>>,
+    ) -> NonNull<Envelope> {
+        let mut envelope = self.addressed(to);
+        // SAFETY: just taken from the pool.
+        let message = unsafe { envelope.as_mut() };
+        message.body = Body::Invoke(entry);
+        message.extra = extra;
+        message.words = *words;
+        envelope
     }
 
     /// Sends a packed message to one object.
@@ -244,8 +315,13 @@ impl Pe {
     pub(crate) fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
         debug_assert_ne!(to, self.id, "a message to oneself is queued");
         // SAFETY: the sender owns the envelope.
-        if is_counted(unsafe { envelope.as_ref() }) {
+        let message = unsafe { envelope.as_ref() };
+        if is_counted(message) {
             count(&self.stats.sent, 1);
+        }
+        if !matches!(message.body, Body::Pe) {
+            let near = self.node.shape.node_of(to) == self.node.number;
+            count(if near { &self.stats.between_pes } else { &self.stats.between_nodes }, 1);
         }
         self.port.send(self, to, envelope);
     }

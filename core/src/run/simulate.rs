@@ -122,7 +122,7 @@ impl Cluster {
                 || pe.detect_quiescence();
         });
         drop(_here);
-        self.trace.note(at, 0, id, pe.stats.local.get());
+        self.trace.note(at, 0, id, pe.stats.run.get());
         self.collect(id);
         if worked {
             let took = self.between(RUN_NS);

@@ -13,7 +13,7 @@ use crate::stats::count;
 const BATCH: usize = 64;
 /// Looks for messages before the clock is read, about half a microsecond: a message on its way to another PE and
 /// back comes within that, and gaps so short are not worth counting as idle.
-const QUICK_LOOKS: usize = 256;
+const QUICK_LOOKS: usize = 1024;
 /// PE 0 asks after so long without work whether anybody will ever have any; each time in vain it waits twice as long.
 const FIRST_SUSPICION: Duration = Duration::from_millis(10);
 const LAST_SUSPICION: Duration = Duration::from_millis(500);
@@ -24,19 +24,18 @@ pub(super) fn work(pe: &Pe) {
     let Port::Threads(port) = &pe.port else { unreachable!("a PE on a thread has rings") };
     let mut rest = Rest { idle: Idle::new(), suspicion: FIRST_SUSPICION };
     let going = || {
+        let mut received = false;
         while !pe.node.job.is_over() {
-            if !turn(pe, port) {
-                rest.until_work(pe, port);
-            }
+            received = if turn(pe, port, received) { pe.port.receive(pe) } else { rest.until_work(pe, port) };
         }
     };
     caught(pe, going);
     pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
 }
 
-/// One round: what arrived, a batch of messages, and if there is none, what is done then. Whether anything was done.
-fn turn(pe: &Pe, port: &Threads) -> bool {
-    let mut any = pe.port.receive(pe);
+/// One round: a batch of messages, and if there is none, what is done then. Whether anything was done, or had arrived.
+fn turn(pe: &Pe, port: &Threads, received: bool) -> bool {
+    let mut any = received;
     port.flush();
     for _ in 0..BATCH {
         if pe.stopped.get() || !pe.run_one() {
@@ -55,19 +54,22 @@ struct Rest {
 }
 
 impl Rest {
-    fn until_work(&mut self, pe: &Pe, port: &Threads) {
+    /// Waits until there is something to do; whether it was a message, which has been taken in then.
+    fn until_work(&mut self, pe: &Pe, port: &Threads) -> bool {
         if port.has_unsent() {
             // Another PE's ring is full: let it run, on this core if need be.
-            return std::thread::yield_now();
+            std::thread::yield_now();
+            return pe.port.receive(pe);
         }
-        if !self.idle.is_crowded() && (0..QUICK_LOOKS).any(|_| port.has_work()) {
-            return;
+        if !self.idle.is_crowded() && (0..QUICK_LOOKS).any(|_| pe.port.receive(pe)) {
+            return true;
         }
         let start = pe.clock.now();
         let suspicion = &mut self.suspicion;
         self.idle
             .idle(|| port.has_work() || pe.node.job.is_over() || is_due(pe), || sleep(pe, port, suspicion));
         count(&pe.stats.idle_ns, (pe.clock.now() - start).as_nanos() as u64);
+        pe.port.receive(pe)
     }
 }
 
