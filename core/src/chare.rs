@@ -64,6 +64,7 @@ pub trait Chare: Sized + 'static {
 
     /// An array with these elements, to be created by one of the chare's `#[init]`s:
     /// `Block::array((4, 4, 4)).new(args)`.
+    #[track_caller]
     fn array(extent: impl Extent<Self::Index>) -> ArrayBuilder<Self>
     where
         Self: ArrayChare,

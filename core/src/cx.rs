@@ -15,7 +15,7 @@ use crate::launch::ResultValue;
 use crate::message::envelope::Extra;
 use crate::node::Job;
 use crate::object::{Head, flag};
-use crate::pe::Pe;
+use crate::pe::{Pe, check_pe};
 use crate::proxy::{Array, Group, Proxy, Section};
 use crate::pup::{Pup, Value, to_bytes};
 use crate::reduce::{Nothing, Reducer};
@@ -131,6 +131,10 @@ impl<C: Chare> Cx<C> {
 
     /// Adds a value to the next reduction over my array or group; the callback gets the result. Every element
     /// contributes to each reduction once, in the same order, and names the same callback.
+    ///
+    /// # Panics
+    /// If I am a chare of its own.
+    #[track_caller]
     pub fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(
         &mut self,
         value: T,
@@ -195,8 +199,9 @@ impl<C: Chare> Cx<C> {
     ///
     /// # Panics
     /// If there is no such PE, or if the object is a member of a group, which belongs to its PE.
+    #[track_caller]
     pub fn migrate_to(&mut self, pe: PeId) {
-        self.run().check_pe(Some(pe));
+        check_pe(pe);
         let kind = C::KIND;
         assert!(
             !matches!(kind, crate::chare::Kind::Group | crate::chare::Kind::NodeGroup),

@@ -6,13 +6,13 @@ use std::ops::Deref;
 
 use crate::call::{Call, Collective};
 use crate::callback::Callback;
-use crate::chare::{Args, Chare, Entry, Wrap};
+use crate::chare::{Args, Chare, Entry, Kind, Wrap};
 use crate::collection::create::{Insert, insert};
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::index::{ArrayIndex, IntoIndex};
 use crate::message::control::{Cast, CastCall};
 use crate::message::envelope::Extra;
-use crate::pe::{Pe, current, current_ref};
+use crate::pe::{Pe, check_node, check_pe, current, current_ref};
 use crate::pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
@@ -346,12 +346,17 @@ handles_on_many!(Array Section Group);
 
 impl<C: Chare> Array<C> {
     /// One element. It need not exist yet, nor be here.
+    ///
+    /// # Panics
+    /// If the index does not fit into the type of this array's indices.
     #[inline(always)]
+    #[track_caller]
     pub fn at(&self, index: impl IntoIndex<C::Index>) -> Proxy<C> {
         Proxy::to(self.object(index))
     }
 
     #[inline(always)]
+    #[track_caller]
     fn object(&self, index: impl IntoIndex<C::Index>) -> ObjId {
         ObjId { collection: self.target().collection, index: index.into_index().to_bits() }
     }
@@ -365,6 +370,10 @@ impl<C: Chare> Array<C> {
     }
 
     /// An element to be added: `pairs.insert(index).new(args)`.
+    ///
+    /// # Panics
+    /// If the index does not fit into the type of this array's indices.
+    #[track_caller]
     pub fn insert(&self, index: impl IntoIndex<C::Index>) -> Insert<C> {
         insert(self.object(index))
     }
@@ -385,14 +394,22 @@ impl<C: Chare> Section<C> {
 
 impl<C: Chare> Group<C> {
     /// The member on a PE (of a nodegroup: on a node).
+    ///
+    /// # Panics
+    /// If there is no such PE (node).
+    #[track_caller]
     pub fn on(&self, place: PeId) -> Proxy<C> {
+        match C::KIND {
+            Kind::NodeGroup => check_node(place),
+            _ => check_pe(place),
+        }
         Proxy::to(ObjId { collection: self.target().collection, index: place.to_bits() })
     }
 
     /// The member on the caller's PE (of a nodegroup: node).
     pub fn here(&self) -> Proxy<C> {
         self.on(current(|pe| match C::KIND {
-            crate::chare::Kind::NodeGroup => pe.node.number,
+            Kind::NodeGroup => pe.node.number,
             _ => pe.id,
         }))
     }

@@ -216,6 +216,7 @@ impl Root {
 
 impl Pe {
     /// An element contributes to the next reduction of its collection.
+    #[track_caller]
     pub(crate) fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(
         &self,
         object: &Head,

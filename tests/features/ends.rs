@@ -203,6 +203,134 @@ mod by_a_panic_of_main {
     }
 }
 
+mod by_a_mistake {
+    use talisman::prelude::*;
+
+    #[derive(Pup)]
+    struct Element;
+
+    #[chare(array1d)]
+    impl Element {
+        #[init]
+        fn new() -> Self {
+            Element
+        }
+
+        #[entry]
+        fn leave(&mut self, cx: &mut Cx<Self>) {
+            cx.migrate_to(1000);
+        }
+    }
+
+    #[derive(Pup)]
+    struct Member;
+
+    #[chare(group)]
+    impl Member {
+        #[init]
+        fn new() -> Self {
+            Member
+        }
+
+        #[entry]
+        fn leave(&mut self, cx: &mut Cx<Self>) {
+            cx.migrate_to(0);
+        }
+    }
+
+    #[derive(Pup)]
+    struct Host;
+
+    #[chare(nodegroup)]
+    impl Host {
+        #[init]
+        fn new() -> Self {
+            Host
+        }
+    }
+
+    #[derive(Pup)]
+    struct Flat;
+
+    #[chare(array3d)]
+    impl Flat {
+        #[init]
+        fn new() -> Self {
+            Flat
+        }
+    }
+
+    #[derive(Pup)]
+    struct Alone;
+
+    #[chare(single)]
+    impl Alone {
+        #[init]
+        fn new() -> Self {
+            Alone
+        }
+
+        #[entry]
+        fn add(&mut self, cx: &mut Cx<Self>) {
+            cx.contribute(1u32, Sum, Callback::ignore());
+        }
+    }
+
+    #[derive(clap::Parser, Pup)]
+    struct Options {
+        #[arg(skip)]
+        which: u32,
+    }
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx, options: Options) {
+        let elements: Array<Element> = Element::array(3).new();
+        match options.which {
+            0 => elements.leave(),
+            1 => Member::group().new().leave(),
+            2 => drop(Member::group().new().on(1000)),
+            3 => drop(Host::group().new().on(1000)),
+            4 => drop(elements.insert(7).on(1000).new()),
+            5 => drop(Alone::chare().on(1000).new()),
+            6 => drop(elements.at(1u64 << 40)),
+            7 => drop(elements.insert(u32::MAX).new()),
+            8 => Alone::chare().new().add(),
+            9 => drop(Element::array(-5).new()),
+            10 => drop(Flat::array((1, 1u64 << 40, 1)).new()),
+            _ => drop(Element::array(0u64..=u64::MAX).new()),
+        }
+        cx.quiescence().await;
+    }
+
+    /// The line of this file with a text.
+    fn line(text: &str) -> usize {
+        let lines: Vec<_> = include_str!("ends.rs").lines().collect();
+        1 + lines.iter().position(|line| line.contains(text)).expect("it is there")
+    }
+
+    #[test]
+    fn of_the_program_the_place_is_named() {
+        let told = [
+            ("cx.migrate_to(1000);", "there is no PE 1000"),
+            ("cx.migrate_to(0);", "belongs to its PE"),
+            ("2 => drop", "there is no PE 1000"),
+            ("3 => drop", "there is no node 1000"),
+            ("4 => drop", "there is no PE 1000"),
+            ("5 => drop", "there is no PE 1000"),
+            ("6 => drop", "index 1099511627776 is out of range"),
+            ("7 => drop", "index 4294967295 is out of range"),
+            ("cx.contribute(1u32, Sum, Callback::ignore());", "has nobody to reduce with"),
+            ("9 => drop", "the size -5 of a dimension is negative"),
+            ("10 => drop", "index 1099511627775 is out of range"),
+            ("_ => drop(Element", "is out of range"),
+        ];
+        for (which, (place, what)) in (0..).zip(told) {
+            let place = format!("tests/features/ends.rs:{}:", line(place));
+            crate::common::fails_everywhere::<__Main, _>(|| (Options { which },), 1, &[&place, what]);
+        }
+    }
+}
+
 mod shared {
     use talisman::prelude::*;
 

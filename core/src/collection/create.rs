@@ -10,7 +10,7 @@ use crate::ids::{CollectionId, ObjId, PeId};
 use crate::index::{ArrayIndex, Bounds, Elements, Extent};
 use crate::map::{IntoMap, Map};
 use crate::message::envelope::Extra;
-use crate::pe::{Pe, current};
+use crate::pe::{Pe, check_pe, current};
 use crate::proxy::{Array, Group, Proxy};
 use crate::registry::number_of;
 use crate::scheduler::priority::Priority;
@@ -78,6 +78,7 @@ pub struct NewElement<C> {
 }
 
 impl<C: Chare> ArrayBuilder<C> {
+    #[track_caller]
     pub(crate) fn make(extent: impl Extent<C::Index>) -> Self {
         let (bounds, indices) = match extent.elements() {
             Elements::Dense(bounds) => (Some(bounds), None),
@@ -192,8 +193,9 @@ impl<C: Chare> SingleBuilder<C> {
     ///
     /// # Panics
     /// If there is no such PE.
+    #[track_caller]
     pub fn on(self, pe: PeId) -> Self {
-        current(|here| here.check_pe(Some(pe)));
+        check_pe(pe);
         let NewSingle { priority, .. } = self.inits.__target();
         Self::of(NewSingle { pe: Some(pe), priority: priority.clone(), chare: PhantomData })
     }
@@ -225,7 +227,12 @@ pub(crate) fn insert<C: Chare>(id: ObjId) -> Insert<C> {
 
 impl<C: Chare> Insert<C> {
     /// On this PE, rather than at its home.
+    ///
+    /// # Panics
+    /// If there is no such PE.
+    #[track_caller]
     pub fn on(self, pe: PeId) -> Self {
+        check_pe(pe);
         let id = self.inits.__target().id;
         Insert { inits: WrapInit::wrap(NewElement { id, pe: Some(pe), chare: PhantomData }) }
     }

@@ -371,7 +371,6 @@ impl Pe {
 
     /// Inserts an element into an array: `array.insert(i).new(args)`.
     pub(crate) fn insert<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &'static InitInfo, args: A) {
-        self.check_pe(pe);
         match self.collections.get(to.collection) {
             Some(collection) => match self.birth_here(collection) {
                 Some(birth) => {
@@ -452,15 +451,5 @@ impl Pe {
         let chare = object.collection().chare;
         // SAFETY: allocated as this type; out of the slots, so nothing finds it any more.
         unsafe { (chare.free)(head) };
-    }
-
-    /// The program named a PE.
-    ///
-    /// # Panics
-    /// If there is none of this number.
-    pub(crate) fn check_pe(&self, pe: Option<PeId>) {
-        if let Some(pe) = pe.filter(|pe| *pe >= self.pes()) {
-            panic!("there is no PE {pe}: this job has the PEs 0 to {}", self.pes() - 1);
-        }
     }
 }

@@ -16,6 +16,7 @@ pub trait Extent<I> {
     /// # Panics
     /// When a size is negative, a coordinate does not fit into the index, or the elements cannot be counted in
     /// 64 bits; the message names the culprit.
+    #[track_caller]
     fn elements(self) -> Elements<I>;
 }
 
@@ -58,6 +59,7 @@ impl<I: ArrayIndex, const N: usize> Extent<I> for [I; N] {
 pub trait Span<I> {
     /// The first coordinate as 64 bits of two's complement, and the number of coordinates.
     #[doc(hidden)]
+    #[track_caller]
     fn span(self) -> (i64, u64);
 }
 
@@ -75,7 +77,9 @@ macro_rules! spans {
     (@each $to:ty: $($from:ty)*) => { $(
         impl Span<$to> for $from {
             fn span(self) -> (i64, u64) {
-                let size = u64::try_from(self).unwrap_or_else(|_| negative(self));
+                // Here and below no closure panics, as it would not know the caller. Of unsigned integers all fit.
+                #[allow(irrefutable_let_patterns)]
+                let Ok(size) = u64::try_from(self) else { negative(self) };
                 if size > 0 {
                     // The last coordinate has to be an index.
                     let _: $to = (self - 1).into_index();
@@ -100,7 +104,8 @@ macro_rules! spans {
                 }
                 let (first, last): ($to, $to) = (self.start().into_index(), self.end().into_index());
                 let length = (last as i128 - first as i128 + 1) as u128;
-                (first as i64, u64::try_from(length).unwrap_or_else(|_| uncountable()))
+                let Ok(length) = u64::try_from(length) else { uncountable() };
+                (first as i64, length)
             }
         }
     )* };
@@ -118,7 +123,9 @@ macro_rules! tuples {
                 if let Elements::Dense(bounds) = &elements && !bounds.is_empty() {
                     for corner in [0, bounds.len() - 1] {
                         let corner: Option<$index> = bounds.at(corner);
-                        corner.map(ArrayIndex::to_bits);
+                        if let Some(corner) = corner {
+                            corner.to_bits();
+                        }
                     }
                 }
                 elements
@@ -136,17 +143,22 @@ tuples! {
     (i32, i32, i32, i32, i32, i32): A 0, B 1, C 2, D 3, E 4, F 5;
 }
 
+#[track_caller]
 fn dense<I, const N: usize>(spans: [(i64, u64); N]) -> Elements<I> {
-    let bounds = Bounds::new(spans.map(|span| span.0), spans.map(|span| span.1));
-    Elements::Dense(bounds.unwrap_or_else(|error| panic!("{error}")))
+    match Bounds::new(spans.map(|span| span.0), spans.map(|span| span.1)) {
+        Ok(bounds) => Elements::Dense(bounds),
+        Err(error) => panic!("{error}"),
+    }
 }
 
 #[cold]
+#[track_caller]
 fn negative(size: impl Display) -> ! {
     panic!("the size {size} of a dimension is negative; write a range such as `-3..4` for negative indices")
 }
 
 #[cold]
+#[track_caller]
 fn uncountable() -> ! {
     panic!("a dimension of 2^64 elements cannot be numbered")
 }

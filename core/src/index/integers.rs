@@ -68,6 +68,7 @@ macro_rules! into_index {
 into_index!(i32 u32 i64 u64 usize);
 
 #[cold]
+#[track_caller]
 fn out_of_range(index: impl std::fmt::Display, wanted: &str) -> ! {
     panic!("index {index} is out of range: the index of this array is of type {wanted}")
 }

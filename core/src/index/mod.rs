@@ -41,6 +41,7 @@ pub use extent::{Elements, Extent, Span, Sparse};
 )]
 pub trait ArrayIndex: Copy + Ord + Debug + Pup + Send + 'static {
     /// The index as bits whose unsigned order is the order of the indices.
+    #[track_caller]
     fn to_bits(self) -> u128;
 
     /// The index that `to_bits` made these bits from.
@@ -68,6 +69,7 @@ pub trait IntoIndex<I> {
     ///
     /// # Panics
     /// When the value does not fit into `I`, naming both.
+    #[track_caller]
     fn into_index(self) -> I;
 }
 

@@ -9,7 +9,10 @@ macro_rules! tuple {
             #[inline]
             fn to_bits(self) -> u128 {
                 let mut bits = 0;
-                $(bits = bits << $bits | biased::<$bits>(self.$i).unwrap_or_else(|| too_wide(self, $bits));)*
+                $(
+                    let Some(coordinate) = biased::<$bits>(self.$i) else { too_wide(self, $bits) };
+                    bits = bits << $bits | coordinate;
+                )*
                 bits
             }
 
@@ -64,6 +67,7 @@ fn unbiased<const BITS: u32>(bits: u128) -> i32 {
 }
 
 #[cold]
+#[track_caller]
 fn too_wide(index: impl std::fmt::Debug, bits: u32) -> ! {
     let limit = 1i64 << (bits - 1);
     panic!(

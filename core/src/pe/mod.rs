@@ -209,6 +209,7 @@ thread_local! {
 /// # Panics
 /// Outside a running program.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn current<R>(f: impl FnOnce(&Pe) -> R) -> R {
     match try_current(f) {
         Some(result) => result,
@@ -221,6 +222,7 @@ pub(crate) fn current<R>(f: impl FnOnce(&Pe) -> R) -> R {
 /// # Safety
 /// The reference is not used after the caller returns to the runtime.
 #[inline(always)]
+#[track_caller]
 pub(crate) unsafe fn current_ref<'a>() -> &'a Pe {
     // SAFETY: `Here` sets the pointer for as long as it borrows the PE, and resets it.
     match CURRENT.with(|current| unsafe { current.get().as_ref() }) {
@@ -236,7 +238,33 @@ pub(crate) fn try_current<R>(f: impl FnOnce(&Pe) -> R) -> Option<R> {
     CURRENT.with(|current| unsafe { current.get().as_ref() }).map(f)
 }
 
+/// The program named a PE.
+///
+/// # Panics
+/// If there is none of this number.
+#[track_caller]
+pub(crate) fn check_pe(pe: PeId) {
+    check_place("PE", pe, current(Pe::pes));
+}
+
+/// The program named a node.
+///
+/// # Panics
+/// If there is none of this number.
+#[track_caller]
+pub(crate) fn check_node(node: u32) {
+    check_place("node", node, current(|pe| pe.node.shape.nodes));
+}
+
+#[track_caller]
+fn check_place(what: &str, place: u32, places: u32) {
+    if place >= places {
+        panic!("there is no {what} {place}: this job has the {what}s 0 to {}", places - 1);
+    }
+}
+
 #[cold]
+#[track_caller]
 fn outside() -> ! {
     panic!("proxies, callbacks and shared values only work inside a running Talisman program")
 }
