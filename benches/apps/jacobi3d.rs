@@ -4,9 +4,9 @@
 #![allow(dead_code, unused_imports)]
 
 #[path = "../../examples/jacobi3d/block.rs"]
-mod block;
+pub mod block;
 #[path = "../../examples/jacobi3d/grid.rs"]
-mod grid;
+pub mod grid;
 #[path = "../../examples/jacobi3d/serial.rs"]
 mod serial;
 
