@@ -28,20 +28,46 @@ mod serial;
 #[path = "../../examples/leanmd/system.rs"]
 mod system;
 
+use std::path::Path;
+
 use clap::Parser;
 
-use crate::common::{ns_each, sample};
+use crate::common::{alone, ns_each, sample};
 
 const STEPS: u32 = 20;
 
-pub fn measure(what: &'static str) {
-    let steps = ["--steps", &STEPS.to_string()].map(String::from);
-    sample(what, crate::reported_us("leanmd", &steps), one_loop());
+/// Of the fluid or, with `pdb`, of a structure: time per step for the row `what`, and per tested pair of atoms for the rows of
+/// the serial loop and of the whole program.
+pub fn measure(what: &'static str, [serial_pair, program_pair]: [&'static str; 2], pdb: Option<&Path>) {
+    let mut arguments = vec!["--steps".to_string(), STEPS.to_string()];
+    arguments.extend(pdb.into_iter().flat_map(|path| ["--pdb".into(), path.display().to_string()]));
+    let options =
+        options::Options::parse_from(["leanmd".into()].into_iter().chain(arguments.iter().cloned()));
+    let system = options.system().expect("a fluid, or a structure that can be read");
+    let ours = crate::reported_us("leanmd", &arguments);
+    let serial = one_loop(&options, &system);
+    sample(what, ours, serial);
+    let pairs = tested_pairs(&system) as f64;
+    alone(serial_pair, serial * 1000.0 / pairs);
+    alone(program_pair, ours * 1000.0 / pairs);
 }
 
-fn one_loop() -> f64 {
-    let options = options::Options::parse_from(["leanmd"]);
-    let system = options.system().expect("a fluid");
-    let mut serial = serial::Serial::new(&system, potential::Potential::new(options.cutoff), options.pace());
+fn one_loop(options: &options::Options, system: &system::System) -> f64 {
+    let mut serial = serial::Serial::new(system, potential::Potential::new(options.cutoff), options.pace());
     ns_each(u64::from(STEPS), || serial.run(STEPS)) / 1000.0
+}
+
+/// Pairs of atoms that stand in the same cell or in neighbouring ones, at the start: those whose distance a program
+/// without blocks of atoms looks at in each step.
+fn tested_pairs(system: &system::System) -> usize {
+    let atoms: Vec<usize> = system.by_cell().iter().map(Vec::len).collect();
+    let grid = &system.grid;
+    let mut tested = 0;
+    for (cell, here) in grid.indices().zip(&atoms) {
+        for other in grid.owned_pairs(cell) {
+            let there = atoms[grid.number(other.cell)];
+            tested += if other.pair.is_alone() { here * there.saturating_sub(1) / 2 } else { here * there };
+        }
+    }
+    tested
 }
