@@ -9,14 +9,20 @@ extern crate self as talisman;
 #[doc(no_inline)]
 pub use talisman_pup as pup;
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("Talisman runs on Linux: PEs sleep on its futexes, and order their wake-ups by its membarrier");
+
 mod broadcast;
 pub mod call;
 pub mod callback;
 pub mod chare;
 mod clock;
+#[doc(hidden)]
 pub mod collection;
 pub mod cx;
+#[doc(hidden)]
 pub mod entry;
+#[doc(hidden)]
 pub mod flow;
 pub mod function;
 pub mod ids;
@@ -45,10 +51,12 @@ pub mod run;
 pub mod scheduler;
 mod section;
 pub mod shared;
+#[doc(hidden)]
 pub mod sometimes;
 #[doc(hidden)]
 pub mod start;
 mod stats;
+#[doc(hidden)]
 pub mod sync;
 pub mod testing;
 mod tree;

@@ -168,6 +168,7 @@ impl Pe {
     ) -> Result<NonNull<Head>, PupError> {
         let chare = collection.chare;
         let head = (chare.allocate)(Head::new(index, NonNull::from(collection), 0));
+        self.missing.set(None);
         let mut unpacker = Unpacker::new(bytes, Purpose::Migration);
         // SAFETY: just allocated as this type, without a state.
         let unpacked = unsafe { (chare.unpack)(head, &mut unpacker) }.and_then(|()| unpacker.finish());

@@ -72,9 +72,10 @@ impl Threads {
                 spilled: Cell::new(0),
             })
             .collect();
+        let capacity = ring_capacity(pes);
         for from in 0..pes {
             for to in (0..pes).filter(|to| *to != from) {
-                let (producer, consumer) = ring::ring(ring::DEFAULT_CAPACITY);
+                let (producer, consumer) = ring::ring(capacity);
                 let link = Link { ring: producer, spill: VecDeque::new() };
                 ends[from].to[to] = Some(OwnLines(RefCell::new(link)));
                 ends[to].from.get_mut().push(OwnLines(Source { rank: from as PeId, ring: consumer }));
@@ -131,6 +132,14 @@ impl Threads {
             }
         }
     }
+}
+
+/// Slots of each ring: fewer where there are many pairs, so that all rings of a node stay within 256 MiB.
+fn ring_capacity(pes: usize) -> usize {
+    const ALL: usize = (256 << 20) / 64;
+    let each = (ALL / (pes * pes).max(1)).max(4);
+    // The power of two at or below.
+    ring::DEFAULT_CAPACITY.min(1 << each.ilog2())
 }
 
 impl Port {

@@ -177,7 +177,7 @@ mod tests {
     fn usage_errors_have_status_2_and_say_what_to_do() {
         for (words, said) in [
             (&["--pes", "0"][..], "at least one PE"),
-            (&["--pes", "5000"], "at most 4096"),
+            (&["--pes", "5000"], "at most 1024"),
             (&["--pes", "many"], "invalid value 'many'"),
             (&["--nodes", "2"], "only in simulation; add --simulate"),
             (&["--slice", "3"], "--slices"),

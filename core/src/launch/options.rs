@@ -7,7 +7,7 @@ use std::thread;
 use clap::builder::FalseyValueParser;
 
 /// Most PEs a node may have: far above any machine's cores, so more is a slip of the finger.
-pub const PES_MAX: u32 = 4096;
+pub const PES_MAX: u32 = 1024;
 
 /// Most nodes a job may have.
 pub const NODES_MAX: u32 = 65_536;
@@ -271,8 +271,8 @@ mod tests {
     fn a_job_has_a_limit_of_pes_in_all() {
         let with =
             |nodes, pes| RunArgs { nodes, pes: Some(pes), simulate: true, ..RunArgs::default() }.validate();
-        assert_eq!(with(256, PES_MAX), Ok(()));
-        assert_eq!(with(257, PES_MAX), Err(OptionsError::TooManyPesInAll { nodes: 257, pes: PES_MAX }));
+        assert_eq!(with(1024, PES_MAX), Ok(()));
+        assert_eq!(with(1025, PES_MAX), Err(OptionsError::TooManyPesInAll { nodes: 1025, pes: PES_MAX }));
         assert_eq!(with(NODES_MAX, 16), Ok(()));
     }
 

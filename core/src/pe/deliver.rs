@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 use bytes::Bytes;
 use talisman_lb::load::Kind;
 
-use super::Pe;
 use super::send::is_counted;
+use super::{Pe, try_current};
 use crate::collection::Collection;
 use crate::entry::EntryInfo;
 use crate::ids::{ObjId, PeId};
@@ -390,6 +390,8 @@ pub(crate) fn unpack_all(
     bytes: &[u8],
     unpack: fn(&mut Unpacker<'_>) -> Result<Words, PupError>,
 ) -> Result<Words, PupError> {
+    // What an earlier message lacked is nothing to this one.
+    try_current(|pe| pe.missing.set(None));
     let mut unpacker = Unpacker::new(bytes, Purpose::Message);
     let words = unpack(&mut unpacker)?;
     match unpacker.left() {

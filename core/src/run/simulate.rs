@@ -27,6 +27,9 @@ const WITHIN_NODE_NS: (u64, u64) = (100, 1_000);
 /// What a message takes to another node.
 const BETWEEN_NODES_NS: (u64, u64) = (2_000, 50_000);
 
+/// So often in a row nothing is planned at most.
+const VAIN_MAX: u32 = 1000;
+
 pub(super) fn run(shape: Shape, config: Config, job: &Arc<Job>, main: impl FnOnce(&Pe)) -> Done {
     let mut cluster = Cluster::new(shape, config, job);
     main(&cluster.pes[0]);
@@ -92,9 +95,17 @@ impl Cluster {
     }
 
     fn run(&mut self, job: &Job) {
+        let mut vain = 0;
         while !job.is_over() {
             let Some(Reverse(event)) = self.events.pop() else {
-                // Nothing will happen any more, unless PE 0 finds out why.
+                // Nothing will happen any more, unless PE 0 finds out why; it takes a few turns without any event.
+                vain += 1;
+                if vain > VAIN_MAX {
+                    job.end(
+                        1,
+                        Some("the simulation makes no progress; this is a mistake of the runtime".into()),
+                    );
+                }
                 self.pes[0].suspect_stuck();
                 self.wake(0, self.clock.get());
                 continue;

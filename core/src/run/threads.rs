@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Done;
+use super::panics::caught;
 use super::worker::work;
 use crate::clock::Clock;
 use crate::ids::PeId;
@@ -43,7 +44,7 @@ pub(super) fn run(
                     return Totals::default();
                 }
                 let pe = Pe::new(id, node, Clock::Real(start), Port::Threads(port));
-                main.into_iter().for_each(|main| main(&pe));
+                caught(&pe, || main.into_iter().for_each(|main| main(&pe)));
                 work(&pe);
                 // What is still in a ring is dropped by its receiver: nobody sends any more from here on.
                 everyone.wait();
