@@ -10,7 +10,9 @@ extern crate self as talisman;
 pub use talisman_pup as pup;
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("Talisman runs on Linux: PEs sleep on its futexes, and order their wake-ups by its membarrier");
+compile_error!(
+    "Talisman runs on Linux: PEs sleep on its futexes, and order their wake-ups by its membarrier"
+);
 
 mod broadcast;
 pub mod call;
