@@ -1,15 +1,15 @@
 //! Every interleaving of going to sleep and sending, as the model checker `loom` sees it: it reports a deadlock
 //! if a wake-up is lost.
 
-#[allow(dead_code, unused_imports, unreachable_pub)]
+#[allow(dead_code, unused_imports, unreachable_pub, reason = "a model uses a part of what it includes")]
 #[path = "model/sync.rs"]
 mod sync;
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a model uses a part of what it includes")]
 #[path = "../src/scheduler/ring.rs"]
 mod ring;
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a model uses a part of what it includes")]
 #[path = "../src/scheduler/park.rs"]
 mod park;
 

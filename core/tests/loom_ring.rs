@@ -1,11 +1,11 @@
 //! Every interleaving of the two ends of a ring of two slots, as the model checker `loom` sees it.
 
 // The model's `sync` and the included source serve several tests; each uses a part.
-#[allow(dead_code, unused_imports, unreachable_pub)]
+#[allow(dead_code, unused_imports, unreachable_pub, reason = "a model uses a part of what it includes")]
 #[path = "model/sync.rs"]
 mod sync;
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a model uses a part of what it includes")]
 #[path = "../src/scheduler/ring.rs"]
 mod ring;
 

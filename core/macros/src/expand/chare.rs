@@ -115,6 +115,7 @@ fn state(chare: &Chare) -> TokenStream {
         false => (quote!(), quote!(())),
     };
     quote! {
+        // A chare without async entries has no flows to pack.
         #[allow(unused_variables)]
         fn pack_state(&self, __flows: &Self::Flows, __p: &mut ::talisman::pup::Packer) { #pack; #pack_flows }
         fn unpack_state(

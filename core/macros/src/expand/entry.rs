@@ -37,6 +37,7 @@ fn invoke(chare: &Chare, flows: &Flows, number: usize, method: &Method) -> Token
             type Output = #output;
             const NAME: &'static str = #text;
             const OPTIONS: ::talisman::chare::EntryOptions = #options;
+            // An entry may take no argument, no context, and leave the flows alone.
             #[allow(unused_variables)]
             fn invoke(
                 &mut self,
@@ -94,6 +95,7 @@ fn construct(chare: &Chare, number: usize, method: &Method) -> TokenStream {
         #[allow(private_interfaces)]
         impl #impl_generics ::talisman::chare::Construct<#number> for #self_ty #bounds {
             const NAME: &'static str = #text;
+            // An `#[init]` may do without the context.
             #[allow(unused_variables)]
             fn construct(__cx: &mut ::talisman::Cx<Self>, (#(#names,)*): Self::Args) -> Self {
                 Self::#name(#context #(#names),*)
@@ -114,8 +116,10 @@ fn wire_format(method: &Method) -> TokenStream {
     quote! {
         type Args = (#(#types,)*);
         const ARGS_MOVE: ::talisman::chare::Moves<Self::Args> = <::talisman::chare::Moves<Self::Args>>::all((#(#moves,)*));
+        // There may be no argument.
         #[allow(unused_variables)]
         fn pack((#(#names,)*): &Self::Args, __p: &mut ::talisman::pup::Packer) { #(#packs)* }
+        // There may be no argument.
         #[allow(unused_variables)]
         fn unpack(
             __u: &mut ::talisman::pup::Unpacker<'_>,

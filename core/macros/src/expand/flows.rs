@@ -132,6 +132,7 @@ fn methods(chare: &Chare, compiled: &[FlowCode], poll: Option<TokenStream>) -> T
         let (names, types, kept) = (method.arg_names(), method.arg_types(), &flow.first);
         quote! {
             #[doc(hidden)]
+            // A state keeps only the arguments that are needed later; the name is made from the user's.
             #[allow(unused_variables, dead_code, non_snake_case, clippy::all)]
             fn #start(#(#names: #types),*) -> #state #type_generics { #state::S0 { #(#kept),* } }
         }
@@ -179,6 +180,7 @@ fn chare_items(chare: &Chare, running: &[&Method], poll: &TokenStream) -> TokenS
     let (lists, texts): (Vec<_>, Vec<_>) = running.iter().map(|m| (m.running(), m.name.to_string())).unzip();
     quote! {
         type Flows = #flows #type_generics;
+        // A chare without running entries looks at no answer.
         #[allow(unused_variables)]
         fn replied(
             &mut self,

@@ -67,6 +67,7 @@ fn bodies(chare: &Chare) -> Option<TokenStream> {
     });
     Some(quote! {
         #[doc(hidden)]
+        // An entry is seldom called as a method too; the name is made from the user's.
         #[allow(dead_code, non_camel_case_types)]
         trait #name<#params>: ::talisman::chare::Chare #bounds { #(#declared)* }
         impl #impl_generics #name #type_generics for #self_ty #bounds { #(#defined)* }

@@ -46,6 +46,7 @@ impl Emit<'_> {
                 __Of(::core::marker::PhantomData<fn() -> #self_ty>),
             }
             #pup
+            // A state may keep nothing, or values of the user's private types.
             #[allow(unused_variables, private_interfaces)]
             impl #impl_generics #name #generics #bounds {
                 /// Whether it may be able to go on; never wrongly false.
