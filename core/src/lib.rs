@@ -19,6 +19,8 @@ pub mod call;
 pub mod callback;
 pub mod chare;
 mod clock;
+#[allow(dead_code, reason = "not joined to the runtime yet")]
+mod cluster;
 #[doc(hidden)]
 pub mod collection;
 pub mod cx;
@@ -61,6 +63,8 @@ mod stats;
 #[doc(hidden)]
 pub mod sync;
 pub mod testing;
+#[allow(dead_code, reason = "not joined to the runtime yet")]
+mod transport;
 mod tree;
 mod wire;
 

@@ -49,6 +49,7 @@ mod id;
 mod impls;
 mod object;
 mod packer;
+mod segment;
 mod unpacker;
 pub mod via_serde;
 mod whole;
@@ -58,6 +59,7 @@ pub use error::{Fault, PupError};
 pub use id::{Named, Value, join, key};
 pub use object::{Object, ObjectClash, ObjectEntry, check_object_names, pack_object, unpack_object};
 pub use packer::{Packer, Purpose};
+pub use segment::{ALIGN_MAX, SEGMENT_MIN, Segment, SegmentBuffer, SegmentError};
 pub use unpacker::Unpacker;
 pub use whole::{from_bytes, moves_between_threads, size_of_packed, to_bytes};
 

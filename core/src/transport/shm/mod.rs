@@ -1,0 +1,1 @@
+//! Links through memory that the nodes of one host share.

@@ -1,0 +1,293 @@
+//! Large plain slices that travel beside the packed bytes, not in them.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::any::Any;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ptr::{NonNull, slice_from_raw_parts_mut};
+use std::sync::Arc;
+
+use crate::{Plain, PlainProof};
+
+/// Slices of plain values of at least so many bytes become segments, where a [`Packer`](crate::Packer) makes any.
+/// Below, copying a slice costs less than a further piece in a vectored write.
+pub const SEGMENT_MIN: usize = 16 << 10;
+
+/// Alignments above this are not asked for by any plain type, so a peer that names one is wrong.
+pub const ALIGN_MAX: usize = 4096;
+
+/// The memory of one large plain slice: what `Pup` would have copied into the packed bytes.
+///
+/// Going out it is lent by the value it is part of, which something keeps alive; coming in it is memory of its own,
+/// which becomes the vector that the program gets.
+#[derive(Clone)]
+pub struct Segment(Arc<Memory>);
+
+struct Memory {
+    at: NonNull<u8>,
+    len: usize,
+    align: usize,
+    owner: Owner,
+}
+
+enum Owner {
+    /// From the global allocator, with this layout.
+    Own(Layout),
+    /// Part of something that lives as long.
+    Kept(#[expect(dead_code, reason = "kept for its end")] Arc<dyn Any + Send + Sync>),
+}
+
+// SAFETY: plain bytes that nobody changes while a segment of them lives: those of `Own` are the segment's alone, those
+// of `Kept` by the promise of `Segment::lent`.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Segment {
+    /// A vector's memory, moved.
+    pub fn of_vec<T: Plain>(values: Vec<T>) -> Self {
+        let mut values = ManuallyDrop::new(values);
+        let layout = Layout::array::<T>(values.capacity()).expect("a vector's own layout");
+        let at = NonNull::new(values.as_mut_ptr().cast()).expect("a vector's pointer");
+        let len = values.len() * size_of::<T>();
+        Segment(Arc::new(Memory { at, len, align: align_of::<T>(), owner: Owner::Own(layout) }))
+    }
+
+    /// Memory that something else owns.
+    ///
+    /// # Safety
+    /// The `len` bytes at `at` are initialised and stay where and what they are as long as `keeper` lives; `align` is a
+    /// power of two.
+    pub unsafe fn lent(
+        at: NonNull<u8>,
+        len: usize,
+        align: usize,
+        keeper: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        Segment(Arc::new(Memory { at, len, align, owner: Owner::Kept(keeper) }))
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: `at` and `len` are those of live, initialised memory: see `Owner`.
+        unsafe { std::slice::from_raw_parts(self.0.at.as_ptr(), self.0.len) }
+    }
+
+    /// How its values are aligned.
+    pub fn align(&self) -> usize {
+        self.0.align
+    }
+
+    /// The values, without a copy if this segment is theirs alone.
+    ///
+    /// `None` if the bytes are not a whole number of values.
+    pub(crate) fn into_vec<T>(self, _: PlainProof<T>) -> Option<Vec<T>> {
+        let (len, size) = (self.0.len, size_of::<T>());
+        if size == 0 || len % size != 0 {
+            return None;
+        }
+        match Arc::try_unwrap(self.0) {
+            Ok(memory) => Some(memory.into_vec()),
+            Err(shared) => Some(shared.copied()),
+        }
+    }
+}
+
+impl Memory {
+    /// For plain values of which a whole number is here.
+    fn into_vec<T>(self) -> Vec<T> {
+        let Owner::Own(layout) = self.owner else { return self.copied() };
+        let fits = layout.align() == align_of::<T>() && layout.size() % size_of::<T>() == 0;
+        if !fits {
+            return self.copied();
+        }
+        let memory = ManuallyDrop::new(self);
+        let (len, capacity) = (memory.len / size_of::<T>(), layout.size() / size_of::<T>());
+        // SAFETY: the memory is from the global allocator with the layout of a vector of this capacity, its first `len`
+        // values are initialised, and it is given up here.
+        unsafe { Vec::from_raw_parts(memory.at.as_ptr().cast(), len, capacity) }
+    }
+
+    fn copied<T>(&self) -> Vec<T> {
+        let len = self.len / size_of::<T>();
+        let mut values = Vec::<T>::with_capacity(len);
+        // SAFETY: the vector has room for `len` values, which are plain (the caller has the proof), and is another
+        // allocation.
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.at.as_ptr(), values.as_mut_ptr().cast(), len * size_of::<T>());
+            values.set_len(len);
+        }
+        values
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Owner::Own(layout) = self.owner
+            && layout.size() > 0
+        {
+            // SAFETY: allocated with this layout, and freed once.
+            unsafe { dealloc(self.at.as_ptr(), layout) };
+        }
+    }
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Segment({} bytes)", self.0.len)
+    }
+}
+
+/// Memory for a segment that arrives: filled from the front, then it is a [`Segment`].
+pub struct SegmentBuffer {
+    at: NonNull<u8>,
+    len: usize,
+    /// Of the memory: at least one byte.
+    layout: Layout,
+    filled: usize,
+}
+
+// SAFETY: memory that is its alone.
+unsafe impl Send for SegmentBuffer {}
+
+/// A segment cannot be taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SegmentError {
+    /// The alignment is none, or above [`ALIGN_MAX`].
+    #[error("a segment aligned to {align} bytes: alignments are powers of two up to {ALIGN_MAX}")]
+    Align {
+        /// What was asked for.
+        align: usize,
+    },
+    /// There is not so much memory.
+    #[error("no memory for a segment of {len} bytes")]
+    Memory {
+        /// What was asked for.
+        len: usize,
+    },
+}
+
+impl SegmentBuffer {
+    /// Room for `len` bytes, not touched yet.
+    ///
+    /// # Errors
+    /// An alignment that cannot be, or more memory than there is.
+    pub fn new(len: usize, align: usize) -> Result<Self, SegmentError> {
+        if !align.is_power_of_two() || align > ALIGN_MAX {
+            return Err(SegmentError::Align { align });
+        }
+        let layout = Layout::from_size_align(len.max(1), align).map_err(|_| SegmentError::Memory { len })?;
+        // SAFETY: the layout is not empty.
+        let at = NonNull::new(unsafe { alloc(layout) }).ok_or(SegmentError::Memory { len })?;
+        Ok(SegmentBuffer { at, len, layout, filled: 0 })
+    }
+
+    /// Bytes that are still to come.
+    pub fn left(&self) -> usize {
+        self.len - self.filled
+    }
+
+    /// Where the next bytes go: [`SegmentBuffer::left`] of them, not initialised.
+    pub fn spare(&mut self) -> *mut [u8] {
+        // SAFETY: `filled` is within the memory.
+        slice_from_raw_parts_mut(unsafe { self.at.as_ptr().add(self.filled) }, self.left())
+    }
+
+    /// What has been filled.
+    pub fn filled(&self) -> &[u8] {
+        // SAFETY: so many bytes were written.
+        unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.filled) }
+    }
+
+    /// Says that the next `n` bytes were written to [`SegmentBuffer::spare`].
+    ///
+    /// # Safety
+    /// They were.
+    pub unsafe fn advance(&mut self, n: usize) {
+        assert!(n <= self.left(), "{n} bytes written where {} were left", self.left());
+        self.filled += n;
+    }
+
+    /// Copies the next bytes in, as many as fit; how many those were.
+    pub fn fill(&mut self, bytes: &[u8]) -> usize {
+        let n = bytes.len().min(self.left());
+        // SAFETY: there is room for `n`, and `bytes` is other memory: it is borrowed, this is not.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.spare().cast(), n) };
+        self.filled += n;
+        n
+    }
+
+    /// Begins again: what was filled is forgotten.
+    pub fn clear(&mut self) {
+        self.filled = 0;
+    }
+
+    /// The whole segment; `None` while bytes are missing.
+    pub fn finish(self) -> Option<Segment> {
+        if self.left() > 0 {
+            return None;
+        }
+        let this = ManuallyDrop::new(self);
+        let owner = Owner::Own(this.layout);
+        let (len, align) = (this.len, this.layout.align());
+        Some(Segment(Arc::new(Memory { at: this.at, len, align, owner })))
+    }
+}
+
+impl Drop for SegmentBuffer {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout.
+        unsafe { dealloc(self.at.as_ptr(), self.layout) };
+    }
+}
+
+impl fmt::Debug for SegmentBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SegmentBuffer({} of {} bytes)", self.filled, self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vector_goes_through_without_a_copy() {
+        let values: Vec<f64> = (0..5000).map(f64::from).collect();
+        let at = values.as_ptr();
+        let back: Vec<f64> = Segment::of_vec(values).into_vec(PlainProof::new()).unwrap();
+        assert_eq!((back.as_ptr(), back.len(), back[4999]), (at, 5000, 4999.0));
+    }
+
+    #[test]
+    fn what_is_shared_or_aligned_otherwise_is_copied() {
+        let segment = Segment::of_vec(vec![1u64, 2, 3]);
+        let shared = segment.clone();
+        assert_eq!(segment.into_vec::<u64>(PlainProof::new()).unwrap(), [1, 2, 3]);
+        assert_eq!(shared.into_vec::<u32>(PlainProof::new()).unwrap(), [1, 0, 2, 0, 3, 0]);
+        assert!(Segment::of_vec(vec![1u8, 2, 3]).into_vec::<u16>(PlainProof::new()).is_none());
+    }
+
+    #[test]
+    fn what_arrives_in_pieces_becomes_a_vector() {
+        let mut buffer = SegmentBuffer::new(24, 8).unwrap();
+        assert_eq!(buffer.fill(&7u64.to_le_bytes()), 8);
+        buffer.clear();
+        for value in [1.5f64, 2.5, 3.5] {
+            buffer.fill(&value.to_le_bytes());
+        }
+        let at = buffer.filled().as_ptr();
+        assert_eq!(buffer.fill(&[0]), 0);
+        let values = buffer.finish().unwrap().into_vec::<f64>(PlainProof::new()).unwrap();
+        assert_eq!((values.as_ptr().cast(), values), (at, vec![1.5, 2.5, 3.5]));
+    }
+
+    #[test]
+    fn impossible_ones_are_refused() {
+        assert_eq!(SegmentBuffer::new(8, 3).unwrap_err(), SegmentError::Align { align: 3 });
+        assert_eq!(SegmentBuffer::new(8, 8192).unwrap_err(), SegmentError::Align { align: 8192 });
+        assert!(SegmentBuffer::new(usize::MAX / 2, 8).is_err());
+        drop(SegmentBuffer::new(0, 8).unwrap().finish());
+        drop(SegmentBuffer::new(100, 64).unwrap());
+    }
+}
