@@ -37,6 +37,7 @@ pub mod map;
 mod message;
 mod migrate;
 mod moves;
+mod net;
 mod node;
 mod object;
 mod order;

@@ -61,8 +61,19 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// One whose PEs sleep on futexes: it has no other node to listen to.
     pub(crate) fn new(shape: Shape, number: u32, config: Config, job: Arc<Job>) -> Arc<Node> {
         let parkers = (0..shape.pes_per_node).map(|_| Parker::new()).collect();
+        Node::sleeping_in(parkers, shape, number, config, job)
+    }
+
+    pub(crate) fn sleeping_in(
+        parkers: Box<[Parker]>,
+        shape: Shape,
+        number: u32,
+        config: Config,
+        job: Arc<Job>,
+    ) -> Arc<Node> {
         let (depot, shared) = (Arc::default(), SharedValues::default());
         let node = Arc::new(Node { shape, number, config, depot, shared, job, parkers });
         lock(&node.job.nodes).push(Arc::downgrade(&node));

@@ -69,6 +69,12 @@ impl Test {
         self
     }
 
+    /// On so many nodes, all in this process, on real links.
+    pub fn nodes(mut self, nodes: u32) -> Self {
+        self.options.nodes = nodes;
+        self
+    }
+
     /// Packs every message.
     pub fn packing_messages(mut self) -> Self {
         self.options.pack_all = true;

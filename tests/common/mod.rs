@@ -27,6 +27,9 @@ pub fn manners() -> Vec<(String, Test)> {
         let both = Test::new().pes(pes).packing_messages().repacking_objects();
         all.push((format!("{pes} PEs, packed messages and objects"), both));
     }
+    for (nodes, pes) in [(2, 1), (3, 2)] {
+        all.push((format!("{nodes} nodes of {pes} PEs"), Test::new().pes(pes).nodes(nodes)));
+    }
     for seed in 0..5 {
         for nodes in [1, 3] {
             let test = Test::new().pes(2).simulated(nodes, seed);

@@ -316,6 +316,11 @@ impl Pe {
         self.queue.is_empty() && self.out_of_line.get() == 0
     }
 
+    /// How many messages wait to run here.
+    pub(crate) fn waiting_messages(&self) -> usize {
+        self.queue.waiting()
+    }
+
     /// Hands a message to the port.
     pub(crate) fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
         debug_assert_ne!(to, self.id, "a message to oneself is queued");

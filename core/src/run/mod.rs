@@ -3,6 +3,7 @@
 mod panics;
 mod simulate;
 mod threads;
+mod together;
 mod worker;
 
 use std::sync::Arc;
@@ -76,6 +77,9 @@ pub fn run<C: MainChare, A: Args + Send>(args: A, options: &RunArgs, watch: Watc
     let job = watch.job.clone();
     let done = if options.simulate {
         simulate::run(shape, config, &job, main)
+    } else if shape.nodes > 1 {
+        let nodes = together::nodes(shape, config, &job).expect("links");
+        threads::run_nodes(nodes, &job, watch.progress, Some(main))
     } else {
         threads::run(shape, config, &job, watch.progress, main)
     };

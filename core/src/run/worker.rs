@@ -14,6 +14,8 @@ const BATCH: usize = 64;
 /// Looks for messages before the clock is read, about half a microsecond: a message on its way to another PE and
 /// back comes within that, and gaps so short are not worth counting as idle.
 const QUICK_LOOKS: usize = 1024;
+/// The same where sockets are looked at, which takes a system call.
+const QUICK_SOCKET_LOOKS: usize = 4;
 /// PE 0 asks after so long without work whether anybody will ever have any; each time in vain it waits twice as long.
 const FIRST_SUSPICION: Duration = Duration::from_millis(10);
 const LAST_SUSPICION: Duration = Duration::from_millis(500);
@@ -42,9 +44,16 @@ fn turn(pe: &Pe, port: &Threads, received: bool) -> bool {
             break;
         }
         any = true;
+        if let Some(net) = port.net.as_ref().filter(|net| net.is_flush_due(pe)) {
+            net.flush();
+        }
     }
     any |= pe.run_timers();
-    any || (pe.chores.get() && pe.do_chores())
+    any = any || (pe.chores.get() && pe.do_chores());
+    if let Some(net) = &port.net {
+        net.flush();
+    }
+    any
 }
 
 /// A PE without work.
@@ -61,13 +70,15 @@ impl Rest {
             std::thread::yield_now();
             return pe.port.receive(pe);
         }
-        if !self.idle.is_crowded() && (0..QUICK_LOOKS).any(|_| pe.port.receive(pe)) {
+        let net = port.net.as_ref().filter(|net| net.is_on_sockets());
+        let looks = if net.is_some() { QUICK_SOCKET_LOOKS } else { QUICK_LOOKS };
+        if !self.idle.is_crowded() && (0..looks).any(|_| pe.port.receive(pe)) {
             return true;
         }
         let start = pe.clock.now();
         let suspicion = &mut self.suspicion;
-        self.idle
-            .idle(|| port.has_work() || pe.node.job.is_over() || is_due(pe), || sleep(pe, port, suspicion));
+        let came = || port.has_work() || net.is_some_and(|net| net.receive(pe));
+        self.idle.idle(|| came() || pe.node.job.is_over() || is_due(pe), || sleep(pe, port, suspicion));
         count(&pe.stats.idle_ns, (pe.clock.now() - start).as_nanos() as u64);
         pe.port.receive(pe)
     }
@@ -86,7 +97,11 @@ fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Duration) {
         (timer, longest) => timer.or(longest),
     };
     let parker = &pe.node.parkers[(pe.id - pe.first_pe) as usize];
-    let woken = parker.park(|| port.has_work() || pe.node.job.is_over(), timeout);
+    let has_work = || port.has_work() || pe.node.job.is_over();
+    let woken = match &port.net {
+        None => parker.park(has_work, timeout),
+        Some(net) => parker.park_in(has_work, || net.sleep(timeout)),
+    };
     if woken == Woken::ByItself && until_timer.is_none() && longest.is_some() {
         pe.suspect_stuck();
         *suspicion = (*suspicion * 2).min(LAST_SUSPICION);
