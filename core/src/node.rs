@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 
 use bytes::Bytes;
 use hashbrown::HashMap;
@@ -112,6 +112,17 @@ pub(crate) struct Job {
     results: Mutex<Results>,
     /// The nodes of this process, to be woken at the end.
     nodes: Mutex<Vec<Weak<Node>>>,
+    /// The rest of the job, if it has other processes.
+    others: OnceLock<Box<dyn Others>>,
+}
+
+/// The processes that a job has beside this one.
+pub(crate) trait Others: Send + Sync {
+    /// The job ended here.
+    fn end(&self, end: &End);
+
+    /// The program finished a step here. Returns when whatever was to happen at this step has happened.
+    fn step(&self, step: u64);
 }
 
 /// How a job ended.
@@ -132,6 +143,7 @@ impl Job {
             expected_steps: AtomicU64::new(0),
             results: Mutex::default(),
             nodes: Mutex::default(),
+            others: OnceLock::new(),
         })
     }
 
@@ -141,11 +153,25 @@ impl Job {
         self.over.load(Ordering::Relaxed)
     }
 
+    /// From now on other processes hear of what happens here.
+    pub(crate) fn join(&self, others: Box<dyn Others>) {
+        assert!(self.others.set(others).is_ok(), "a job joins the others once");
+    }
+
     /// Ends the job. The first word counts, except that a failure is heard over a success.
     pub(crate) fn end(&self, status: i32, message: Option<String>) {
+        let end = End { status, message };
+        if let Some(others) = self.others.get() {
+            others.end(&end);
+        }
+        self.end_here(end);
+    }
+
+    /// The job has ended, as the others know.
+    pub(crate) fn end_here(&self, new: End) {
         let mut end = lock(&self.end);
-        if end.as_ref().is_none_or(|end| end.status == 0 && status != 0) {
-            *end = Some(End { status, message });
+        if end.as_ref().is_none_or(|end| end.status == 0 && new.status != 0) {
+            *end = Some(new);
         }
         drop(end);
         self.over.store(true, Ordering::SeqCst);
@@ -175,6 +201,9 @@ impl Job {
     /// The program finished a step.
     pub(crate) fn step(&self, step: u64) {
         self.steps.fetch_max(step, Ordering::Relaxed);
+        if let Some(others) = self.others.get() {
+            others.step(step);
+        }
     }
 }
 
