@@ -33,8 +33,10 @@ const UNSENT_MAX: usize = 64 << 20;
 const STAGED_TICKS: u64 = 10_000;
 /// Messages taken from one link before looking at the next.
 const BURST: usize = 256;
-/// Messages in the queue of a PE from which on it takes in less than it runs.
+/// Messages in the queue of a PE from which on it takes in fewer than it runs.
 const QUEUE_HIGH: usize = 1 << 16;
+/// The same for bytes.
+const TAKEN_HIGH: usize = 256 << 20;
 /// The other sockets are looked at once in so many looks at the one that was last busy: `recv` on one costs 200 ns,
 /// asking for all of them 145.
 const HOT_LOOKS: u32 = 8;
@@ -60,6 +62,8 @@ pub(crate) struct Net {
     /// What came while a sender waited.
     aside: RefCell<VecDeque<Aside>>,
     waiting: Cell<bool>,
+    /// Bytes that came since this PE last had no message to run.
+    taken: Cell<usize>,
     door: Door,
 }
 
@@ -91,6 +95,7 @@ impl Net {
             staged: Cell::new(0),
             aside: RefCell::default(),
             waiting: Cell::new(false),
+            taken: Cell::new(0),
             door,
         }
     }
@@ -187,7 +192,7 @@ impl Net {
     /// Takes in what has come for the PEs of this node; whether that was anything. No user code runs in here.
     pub(crate) fn receive(&self, pe: &Pe) -> bool {
         let mut any = self.take_aside(pe);
-        let budget = budget(pe);
+        let budget = self.budget(pe);
         for node in &self.through_memory {
             any |= self.receive_from(pe, *node, budget);
         }
@@ -224,9 +229,7 @@ impl Net {
     #[inline]
     fn receive_from(&self, pe: &Pe, node: u32, budget: usize) -> bool {
         let Some(link) = &self.links[node as usize] else { return false };
-        let received = link.receive(budget, &mut |Incoming { rank, head, segments }| {
-            take_in(pe, node, rank, head, segments)
-        });
+        let received = link.receive(budget, &mut |message| self.take_in(pe, node, message));
         match received {
             Ok(messages) => {
                 if link.has_answers() {
@@ -248,7 +251,7 @@ impl Net {
     fn take_aside(&self, pe: &Pe) -> bool {
         let mut any = false;
         while let Some(Aside { node, rank, head, segments }) = self.next_aside() {
-            take_in(pe, node, rank, &head, segments);
+            self.take_in(pe, node, Incoming { rank, head: &head, segments });
             any = true;
         }
         any
@@ -289,20 +292,36 @@ impl Net {
     pub(crate) fn is_on_sockets(&self) -> bool {
         !self.sockets.is_empty()
     }
-}
 
-/// How many messages a PE takes from a link: fewer than it runs when many wait, so that its senders wait in turn.
-fn budget(pe: &Pe) -> usize {
-    if pe.waiting_messages() < QUEUE_HIGH { BURST } else { 16 }
-}
+    /// How many messages are taken from a link at once: fewer than this PE runs meanwhile if much waits here, so that its
+    /// senders wait in turn. Never none: what waits may be waiting for what comes.
+    fn budget(&self, pe: &Pe) -> usize {
+        if pe.waiting_messages() == 0 {
+            self.taken.set(0);
+        }
+        match () {
+            () if self.taken.get() > TAKEN_HIGH => 1,
+            () if pe.waiting_messages() > QUEUE_HIGH => BURST / 16,
+            () => BURST,
+        }
+    }
 
-/// Hands a message to its PE.
-fn take_in(pe: &Pe, from_node: u32, rank: u16, head: &[u8], segments: Vec<Segment>) {
-    match wire::unpack(pe, head) {
-        Ok(envelope) if u32::from(rank) == pe.id - pe.first_pe => pe.accept(envelope),
-        Ok(envelope) => pe.port.pass_on(rank.into(), envelope),
-        Err(error) => {
-            pe.node.job.end(1, Some(format!("a message from node {from_node} cannot be read: {error}")));
+    /// Hands a message to its PE.
+    fn take_in(&self, pe: &Pe, from_node: u32, Incoming { rank, head, segments }: Incoming<'_>) {
+        let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
+        self.taken.set(self.taken.get() + bytes);
+        let rank = PeId::from(rank);
+        let message = if rank < pe.node.shape.pes_per_node {
+            wire::unpack(pe, head).map_err(|error| error.to_string())
+        } else {
+            Err(format!("it is for PE {rank} of {}", pe.node.shape.pes_per_node))
+        };
+        match message {
+            Ok(envelope) if rank == pe.id - pe.first_pe => pe.accept(envelope),
+            Ok(envelope) => pe.port.pass_on(rank, envelope),
+            Err(error) => {
+                pe.node.job.end(1, Some(format!("a message from node {from_node} cannot be read: {error}")));
+            }
         }
     }
 }
