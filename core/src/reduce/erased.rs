@@ -15,14 +15,17 @@ use super::{ReduceError, Reducer};
 ///
 /// A program calls this only for a reducer that nothing but a shared library uses, at the start of every process: all
 /// others are known in every process by themselves. ("Shared library" as in `dlopen` or `crate-type = "dylib"`;
-/// ordinary Rust dependencies are none. On processors other than x86-64 and AArch64 it is wanted for every reducer.)
+/// ordinary Rust dependencies are none. Where the runtime itself is in one, and on processors other than x86-64 and
+/// AArch64, every reducer wants it.)
 ///
 /// ```
 /// # extern crate talisman_core as talisman;
 /// use talisman::reduce::{Sum, register_reducer};
 ///
+/// # fn main() -> Result<(), talisman::reduce::ReduceError> {
 /// register_reducer::<Vec<f64>, Sum>()?;
-/// # Ok::<(), talisman::reduce::ReduceError>(())
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// # Errors

@@ -19,7 +19,8 @@ pub(super) type Total = Box<dyn Any + Send>;
 /// info that made it. They panic when handed another's.
 #[derive(Debug)]
 pub struct ReduceInfo {
-    /// The name as a number, for the wire: the same in all processes of a run, which run the same program.
+    /// The name as a number, for the wire: the same in all processes of a job, which run the same executable. The
+    /// compiler's name, since reducers need no `Named`; another build may have another.
     pub id: u64,
     /// The types of the reducer and of the values, for people.
     pub name: &'static str,

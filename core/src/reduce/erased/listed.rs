@@ -14,8 +14,9 @@
 //! more, as after a crash, and answers to a broadcast must be read where they are given. Constructors that run before
 //! `main` (`.init_array`) would find the rows of shared libraries too, but need memory before `main`.
 //!
-//! What remains for the program: a reducer whose only use is in a shared library has its row there, where it is not
-//! looked for. [`register_reducer`](crate::reduce::register_reducer) makes it known.
+//! What remains for the program: rows are looked for in the image that this crate is linked into, which is the executable
+//! of an ordinary Rust program. A use in a shared library leaves its row there, and if this crate itself is in one, the
+//! rows of the executable are not seen. [`register_reducer`](crate::reduce::register_reducer) is for these.
 
 use talisman_pup::Pup;
 
@@ -47,9 +48,6 @@ mod section {
         owner: *const u8,
         make: Option<fn() -> ReduceInfo>,
     }
-
-    // SAFETY: nothing ever writes to a row, nor to what it points to.
-    unsafe impl Sync for Row {}
 
     /// Tells the rows of this copy of the crate from those of another version in the same program, whose `ReduceInfo`
     /// may look different.
