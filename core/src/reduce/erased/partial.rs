@@ -7,9 +7,10 @@ use crate::reduce::{ReduceError, Reducer};
 
 /// A partial result of any reducer: what a PE holds of a reduction, and what it sends to its parent in the tree.
 ///
-/// On the wire it carries the id of its reducer, so a PE that never contributed can join partial results. A
-/// *process* that has never used the reducer cannot: there, partial results are kept as they came and passed on
-/// together, and only [`AnyPartial::finish`] is an error.
+/// On the wire it carries the id of its reducer, so a PE that never contributed can join partial results, in any process
+/// of the program. A reducer that only a shared library uses is the exception: where it is not
+/// [registered](crate::reduce::register_reducer), partial results are kept as they came and passed on together,
+/// and only [`AnyPartial::finish`] is an error.
 #[derive(Debug)]
 pub struct AnyPartial(State);
 
@@ -112,7 +113,7 @@ impl AnyPartial {
     /// The packed result.
     ///
     /// # Errors
-    /// What the reducer's own `finish` says, and [`ReduceError::Unknown`] when this process has never used it.
+    /// What the reducer's own `finish` says, and [`ReduceError::Unknown`] when this process does not know it.
     pub fn finish(mut self) -> Result<Vec<u8>, ReduceError> {
         self.settle()?;
         match self.0 {
@@ -215,7 +216,7 @@ mod tests {
         from_bytes(&to_bytes(partial)).unwrap()
     }
 
-    /// As it looks in a process that has never used the reducer.
+    /// As it looks in a process that does not know the reducer.
     fn foreign(partial: &AnyPartial) -> AnyPartial {
         let State::Known { info, total } = &partial.0 else { panic!("already foreign") };
         let mut p = Packer::new(Purpose::Message);
