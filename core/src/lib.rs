@@ -66,8 +66,8 @@ mod stats;
 #[doc(hidden)]
 pub mod sync;
 pub mod testing;
-#[allow(dead_code, reason = "not joined to the runtime yet")]
-mod transport;
+#[doc(hidden)]
+pub mod transport;
 mod tree;
 mod wire;
 

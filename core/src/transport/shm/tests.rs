@@ -1,0 +1,4 @@
+mod halves;
+mod killed;
+mod process;
+mod sleeping;
