@@ -104,6 +104,7 @@ impl Threads {
     /// Tells the senders how far this PE has read, before it sleeps.
     pub(crate) fn publish(&self) {
         self.from.borrow_mut().iter_mut().for_each(|OwnLines(source)| source.ring.publish());
+        self.net.iter().for_each(Net::publish);
     }
 
     /// The rank of a PE of this node.

@@ -79,8 +79,8 @@ impl Net {
     pub(crate) fn new(links: Vec<Option<Link>>, poller: Poller, door: Door) -> Self {
         let of = |wanted: bool| {
             let numbered = (0..).zip(&links);
-            let these =
-                numbered.filter(|(_, link)| link.as_ref().is_some_and(|link| link.is_socket() == wanted));
+            let these = numbered
+                .filter(|(_, link)| link.as_ref().is_some_and(|link| link.socket().is_some() == wanted));
             these.map(|(node, _)| node).collect()
         };
         Net {
@@ -107,24 +107,25 @@ impl Net {
         let Some(link) = &self.links[node as usize] else {
             unreachable!("a PE has a link to every other node")
         };
-        let bytes = {
+        let left = {
             let mut head = self.scratch.borrow_mut();
             head.clear();
             head.extend_from_slice(&wire::pack(pe, envelope));
             let segments: Vec<Segment> = Vec::new();
             let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
-            link.send(rank, &head, segments);
-            bytes
+            count(&pe.stats.bytes_between_nodes, bytes as u64);
+            link.send(rank, &head, segments)
         };
-        count(&pe.stats.bytes_between_nodes, bytes as u64);
-        self.note_unflushed(pe, node, link);
-        if link.unsent() > UNSENT_MAX {
-            self.wait_for_room(pe, link);
+        if left {
+            self.flush_later(pe, node, link);
+            if link.unsent() > UNSENT_MAX {
+                self.wait_for_room(pe, link);
+            }
         }
     }
 
-    fn note_unflushed(&self, pe: &Pe, node: u32, link: &Link) {
-        if link.note_unflushed() {
+    fn flush_later(&self, pe: &Pe, node: u32, link: &Link) {
+        if link.list() {
             let mut unflushed = self.unflushed.borrow_mut();
             if unflushed.is_empty() {
                 self.staged.set(pe.clock.ticks());
@@ -178,7 +179,7 @@ impl Net {
         self.unflushed.borrow_mut().retain(|node| {
             let Some(link) = &self.links[*node as usize] else { return false };
             written |= link.flush();
-            link.is_unflushed()
+            link.stays_listed()
         });
         self.staged.set(0);
         written
@@ -187,6 +188,13 @@ impl Net {
     /// Whether something could not be written yet.
     pub(crate) fn has_unsent(&self) -> bool {
         !self.unflushed.borrow().is_empty()
+    }
+
+    /// The same through memory, where nobody tells when there is room.
+    pub(crate) fn is_behind_in_memory(&self) -> bool {
+        let is_memory =
+            |node: &u32| self.links[*node as usize].as_ref().is_some_and(|link| link.socket().is_none());
+        self.unflushed.borrow().iter().any(is_memory)
     }
 
     /// Takes in what has come for the PEs of this node; whether that was anything. No user code runs in here.
@@ -231,12 +239,7 @@ impl Net {
         let Some(link) = &self.links[node as usize] else { return false };
         let received = link.receive(budget, &mut |message| self.take_in(pe, node, message));
         match received {
-            Ok(messages) => {
-                if link.has_answers() {
-                    self.note_unflushed(pe, node, link);
-                }
-                messages > 0
-            }
+            Ok(messages) => messages > 0,
             Err(error) => {
                 self.give_up(pe, &error);
                 false
@@ -265,6 +268,11 @@ impl Net {
     pub(crate) fn has_work(&self) -> bool {
         let came = |node: &u32| self.links[*node as usize].as_ref().is_some_and(Link::has_work);
         self.through_memory.iter().any(came) || self.door.has_knock() || !self.aside.borrow().is_empty()
+    }
+
+    /// Tells the senders how far this PE has read, before it sleeps.
+    pub(crate) fn publish(&self) {
+        self.links.iter().flatten().for_each(Link::publish);
     }
 
     /// Sleeps until a socket is ready, the bell rings, or the time is over.

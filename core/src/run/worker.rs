@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::panics::caught;
+use crate::net::Net;
 use crate::pe::{Here, Pe};
 use crate::port::{Port, Threads};
 use crate::scheduler::idle::Idle;
@@ -16,6 +17,8 @@ const BATCH: usize = 64;
 const QUICK_LOOKS: usize = 1024;
 /// The same where sockets are looked at, which takes a system call.
 const QUICK_SOCKET_LOOKS: usize = 4;
+/// Nobody tells a PE that there is room in memory again: it looks so often.
+const UNTIL_ROOM: Duration = Duration::from_micros(200);
 /// PE 0 asks after so long without work whether anybody will ever have any; each time in vain it waits twice as long.
 const FIRST_SUSPICION: Duration = Duration::from_millis(10);
 const LAST_SUSPICION: Duration = Duration::from_millis(500);
@@ -70,14 +73,17 @@ impl Rest {
             std::thread::yield_now();
             return pe.port.receive(pe);
         }
-        let net = port.net.as_ref().filter(|net| net.is_on_sockets());
-        let looks = if net.is_some() { QUICK_SOCKET_LOOKS } else { QUICK_LOOKS };
+        let sockets = port.net.as_ref().filter(|net| net.is_on_sockets());
+        let looks = if sockets.is_some() { QUICK_SOCKET_LOOKS } else { QUICK_LOOKS };
         if !self.idle.is_crowded() && (0..looks).any(|_| pe.port.receive(pe)) {
             return true;
         }
         let start = pe.clock.now();
         let suspicion = &mut self.suspicion;
-        let came = || port.has_work() || net.is_some_and(|net| net.receive(pe));
+        let came = || {
+            let wrote = port.net.as_ref().is_some_and(|net| net.has_unsent() && net.flush());
+            wrote || port.has_work() || sockets.is_some_and(|net| net.receive(pe))
+        };
         self.idle.idle(|| came() || pe.node.job.is_over() || is_due(pe), || sleep(pe, port, suspicion));
         count(&pe.stats.idle_ns, (pe.clock.now() - start).as_nanos() as u64);
         pe.port.receive(pe)
@@ -95,6 +101,11 @@ fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Duration) {
     let timeout = match (until_timer, longest) {
         (Some(timer), Some(longest)) => Some(timer.min(longest)),
         (timer, longest) => timer.or(longest),
+    };
+    let timeout = if port.net.as_ref().is_some_and(Net::is_behind_in_memory) {
+        Some(timeout.map_or(UNTIL_ROOM, |timeout| timeout.min(UNTIL_ROOM)))
+    } else {
+        timeout
     };
     let parker = &pe.node.parkers[(pe.id - pe.first_pe) as usize];
     let has_work = || port.has_work() || pe.node.job.is_over();
