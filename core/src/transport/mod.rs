@@ -4,6 +4,7 @@
 //! node, in order, each once. Nothing here knows what a message is for. The two halves of a link are separate objects:
 //! what arrives may make the runtime send something on the same link.
 
+pub(crate) mod frame;
 pub(crate) mod shm;
 pub(crate) mod tcp;
 
@@ -42,5 +43,26 @@ pub(crate) enum LinkError {
         peer: Peer,
         /// What was wrong.
         what: String,
+    },
+    /// What was sent again arrives damaged again: not the network's doing.
+    #[error("node {} sent the same frame damaged {times} times; is its memory or the network faulty?", peer.node)]
+    Damaged {
+        /// Who.
+        peer: Peer,
+        /// How often in a row.
+        times: u32,
+    },
+    /// After a broken connection the peer goes on behind what has arrived: something between is lost.
+    #[error(
+        "the connection to node {} goes on at byte {offset} where {received} have arrived: messages are lost",
+        peer.node
+    )]
+    Lost {
+        /// Who.
+        peer: Peer,
+        /// Where it goes on.
+        offset: u64,
+        /// What has arrived.
+        received: u64,
     },
 }
