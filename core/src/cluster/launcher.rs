@@ -63,8 +63,11 @@ pub(super) fn launch_as(
     let mut plan = Plan::local(options, kills.watched())?;
     let inheritance = inheritance(&mut plan);
     let (signals, signalled) = mpsc::unbounded_channel();
-    let interrupts =
-        Interrupts::install(move |signal| drop(signals.send(signal))).map_err(io::Error::other)?;
+    let on_first = move |signal| {
+        // Nobody listens any more once the job is over.
+        let _ = signals.send(signal);
+    };
+    let interrupts = Interrupts::install(on_first).map_err(io::Error::other)?;
     let progress = if options.progress { Progress::stderr() } else { Progress::off() };
     let (printer, lines) = Printer::start(options.label_output, progress)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
