@@ -1,6 +1,7 @@
 //! The process that was started: it starts the nodes, watches them, prints what they print, and outlives them all.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use tokio::runtime;
@@ -14,7 +15,7 @@ use super::control::{NodeReport, Stop};
 use super::exhaustion::Exhaustion;
 use super::kills::Kills;
 use super::local::{Event, LocalHost};
-use super::memory::Inheritance;
+use super::memory::{Inheritance, host_memory};
 use super::plan::Plan;
 use super::printer::{Lines, Print, Printer};
 use super::verdict::UNRECOVERABLE;
@@ -47,21 +48,25 @@ pub(crate) struct ClusterOutcome {
 /// Runs this program, with the arguments of this process, as the nodes that `options` ask for, until they have all
 /// ended. Has to be called in the main thread: the nodes die with the thread that starts them.
 pub(crate) fn launch(program: &Program, options: &RunArgs) -> ClusterOutcome {
-    launch_as(&Executable::this(), program, options).unwrap_or_else(|error| {
+    let means = Means { executable: Executable::this(), memory: host_memory };
+    launch_with(&means, program, options).unwrap_or_else(|error| {
         let message = format!("the nodes cannot be started: {error}");
         ClusterOutcome { status: UNRECOVERABLE, message: Some(message), ..ClusterOutcome::default() }
     })
 }
 
-/// The same with another executable.
-pub(super) fn launch_as(
-    executable: &Executable,
-    program: &Program,
-    options: &RunArgs,
-) -> io::Result<ClusterOutcome> {
+/// What a launcher needs of its host.
+pub(super) struct Means {
+    pub(super) executable: Executable,
+    /// Makes memory for so many nodes with so many PEs each.
+    pub(super) memory: fn(u32, u32) -> io::Result<OwnedFd>,
+}
+
+/// The same with other means.
+pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -> io::Result<ClusterOutcome> {
     let kills = Kills::new(&options.kill, options.chaos);
     let mut plan = Plan::local(options, kills.watched())?;
-    let inheritance = inheritance(&mut plan);
+    let inheritance = inheritance(means, program, &mut plan);
     let (signals, signalled) = mpsc::unbounded_channel();
     let on_first = move |signal| {
         // Nobody listens any more once the job is over.
@@ -73,7 +78,7 @@ pub(super) fn launch_as(
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let pes = plan.pes as usize;
     let ended = runtime.block_on(async {
-        Launcher::new(program, plan, kills, inheritance, lines).run(executable, signalled).await
+        Launcher::new(program, plan, kills, inheritance, lines).run(&means.executable, signalled).await
     });
     drop(runtime);
     let mut outcome = merge(ended, pes);
@@ -83,13 +88,15 @@ pub(super) fn launch_as(
 }
 
 /// What the nodes are to inherit. A host without shared memory does with TCP.
-fn inheritance(plan: &mut Plan) -> Inheritance {
+fn inheritance(means: &Means, program: &Program, plan: &mut Plan) -> Inheritance {
     if !plan.needs_memory() {
         return Inheritance::default();
     }
-    Inheritance::new(plan.nodes, plan.pes).unwrap_or_else(|error| {
+    let memory = (means.memory)(plan.nodes, plan.pes);
+    memory.and_then(|memory| Inheritance::new(memory, plan.nodes * plan.pes)).unwrap_or_else(|error| {
+        let name = program.name;
         eprintln!(
-            "warning: no shared memory for the nodes of this host ({error}); they are linked by tcp instead"
+            "{name}: warning: no shared memory for the nodes of this host ({error}); tcp links them instead"
         );
         plan.transport = Transport::Tcp;
         Inheritance::default()

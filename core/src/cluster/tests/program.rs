@@ -1,15 +1,18 @@
 //! What the processes of the tests do.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::process::{Command, exit};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use rustix::fs::{MemfdFlags, memfd_create};
+
 use super::super::children::Executable;
-use super::super::control::{NodeReport, Stop};
-use super::super::launcher::launch_as;
+use super::super::control::{Host, NodeReport, Stop, Task, ToLauncher};
+use super::super::launcher::{Means, launch_with};
 use super::super::member::{Joining, Orders, joining};
 use super::super::voice::Control;
 use crate::launch::command_line::{Program, parse_from};
@@ -22,7 +25,7 @@ pub(super) const CASE: &str = "TALISMAN_TEST_CLUSTER_CASE";
 pub(super) const ARGS: &str = "TALISMAN_TEST_CLUSTER_ARGS";
 
 /// Cases in which node 0 ends the job.
-const ENDS: [&str; 11] = [
+const ENDS: [&str; 13] = [
     "hello",
     "steps",
     "siblings",
@@ -31,6 +34,8 @@ const ENDS: [&str; 11] = [
     "reads",
     "has a child",
     "descriptors",
+    "shares",
+    "no memory",
     "leaves without a word",
     "fails at the end",
     "hears the reason",
@@ -52,11 +57,13 @@ fn launcher(case: &str) {
     let args = std::env::var(ARGS).unwrap();
     let words = ["test"].into_iter().chain(args.split_whitespace());
     let (options, ()) = parse_from(&PROGRAM, words).unwrap_or_else(|error| error.exit());
-    let mut executable = Executable::this();
-    if case == "no executable" {
-        executable.path = "/no/such/program".into();
+    let mut means = Means { executable: Executable::this(), memory };
+    match case {
+        "no executable" => means.executable.path = "/no/such/program".into(),
+        "no memory" => means.memory = |_, _| Err(io::Error::from(io::ErrorKind::StorageFull)),
+        _ => {}
     }
-    let outcome = launch_as(&executable, &PROGRAM, &options).expect("the launcher itself starts");
+    let outcome = launch_with(&means, &PROGRAM, &options).expect("the launcher itself starts");
     if let Some(message) = &outcome.message {
         eprintln!("test: error: {message}");
     }
@@ -66,8 +73,16 @@ fn launcher(case: &str) {
     exit(status);
 }
 
+/// Memory with the number of nodes and PEs in it.
+fn memory(nodes: u32, pes: u32) -> io::Result<OwnedFd> {
+    let memory = memfd_create("test", MemfdFlags::CLOEXEC)?;
+    rustix::io::pwrite(&memory, &[nodes as u8, pes as u8], 0)?;
+    Ok(memory)
+}
+
 /// A node's program, as far as the launcher is concerned.
 struct Node {
+    task: Arc<Task>,
     number: u32,
     nodes: u32,
     control: Control,
@@ -102,7 +117,7 @@ fn node(case: &str, joining: Joining) {
     let meeting = joining.meet(None);
     assert_eq!(meeting.addresses.len(), task.nodes as usize);
     let control = meeting.begin(told.clone());
-    let node = Node { number: task.number, nodes: task.nodes, control, told, stops };
+    let node = Node { number: task.number, nodes: task.nodes, task: task.clone(), control, told, stops };
     node.play(case);
     node.leave(task.pes as usize);
 }
@@ -122,6 +137,7 @@ impl Node {
             ("prints", _) => self.print(),
             ("prints without end", _) => self.print_without_end(),
             ("reads", _) => self.read(),
+            ("shares", _) => self.share(),
             ("has a child", 0) => self.start_child(),
             ("fails", 1) => self.control.ended(5, Some("the program failed".into())),
             _ => {}
@@ -187,6 +203,22 @@ impl Node {
         println!("node {} read {text:?}", self.number);
     }
 
+    /// Reads the memory, rings the bells of the next node, and waits for its own.
+    fn share(&self) {
+        let Host { nodes, memory, bells } = &self.task.host;
+        let Some(memory) = memory else { return println!("node {} shares nothing", self.number) };
+        let mut shape = [0; 2];
+        rustix::io::pread(open(*memory), &mut shape, 0).unwrap();
+        let pes = self.task.pes as usize;
+        let of_node = |node: u32| &bells[node as usize * pes..][..pes];
+        for bell in of_node((self.number + 1) % self.nodes) {
+            rustix::io::write(open(*bell), &7u64.to_ne_bytes()).unwrap();
+        }
+        let heard: u64 = of_node(self.number).iter().map(|bell| wait_for(*bell)).sum();
+        println!("node {} of {nodes:?} has {shape:?} and heard {heard}", self.number);
+        self.control.send(ToLauncher::Note("has heard".into()));
+    }
+
     /// Starts a process that outlives the node and holds its output.
     #[expect(clippy::zombie_processes, reason = "the test itself ends it")]
     fn start_child(&self) {
@@ -202,6 +234,19 @@ impl Node {
         self.control.done(report);
         exit(0);
     }
+}
+
+fn open(number: RawFd) -> BorrowedFd<'static> {
+    // SAFETY: the launcher left it open for the whole life of this process.
+    unsafe { BorrowedFd::borrow_raw(number) }
+}
+
+fn wait_for(bell: RawFd) -> u64 {
+    let mut value = [0; 8];
+    while rustix::io::read(open(bell), &mut value).is_err() {
+        thread::yield_now();
+    }
+    u64::from_ne_bytes(value)
 }
 
 /// Processes that this one's launcher has started and not waited for.

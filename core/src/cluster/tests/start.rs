@@ -37,6 +37,23 @@ fn too_few_descriptors_are_a_clear_error() {
 }
 
 #[test]
+fn nodes_of_a_host_share_memory_and_ring_each_others_bells() {
+    let ended = run("shares", "--nodes 3 --pes 2");
+    ended.expect(0, &["test: node 2 (pid", "): has heard"]);
+    for node in 0..3 {
+        let line = format!("node {node} of [0, 1, 2] has [3, 2] and heard 14");
+        assert!(ended.stdout.contains(&line), "{line} {}", ended.stdout);
+    }
+}
+
+#[test]
+fn without_shared_memory_tcp_does() {
+    let ended = run("no memory", "--nodes 3 --pes 2");
+    ended
+        .expect(0, &["test: warning: no shared memory for the nodes of this host", "tcp links them instead"]);
+}
+
+#[test]
 fn a_failure_of_the_program_has_its_status_and_message() {
     run("fails", NODES).expect(5, &["error: the program failed"]);
     run("fails at the end", NODES).expect(1, &["error: a value panicked"]);
