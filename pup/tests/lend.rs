@@ -40,7 +40,8 @@ impl Pup for Made {
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
-        Ok(Made(Vec::<u64>::unpack(u)?[0]))
+        let values = Vec::<u64>::unpack(u)?;
+        values.first().map(|value| Made(*value)).ok_or_else(|| u.invalid("empty"))
     }
 }
 
