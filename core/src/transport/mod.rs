@@ -29,7 +29,7 @@ pub struct Incoming<'a> {
 }
 
 /// The other end of a link, for messages to people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Peer {
     /// Its number in the job.
     pub node: u32,
