@@ -16,8 +16,8 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use talisman_core::scheduler::bell::Bell;
-use talisman_core::transport::Peer;
 use talisman_core::transport::shm::{Mapping, Receiver, Sender, Shape, create};
+use talisman_core::transport::{Incoming, Peer};
 use talisman_pup::Segment;
 
 const ROUNDS: usize = 31;
@@ -227,7 +227,7 @@ impl Side {
     fn receive(&mut self, count: usize) {
         let mut seen = 0;
         while seen < count {
-            let mut one = |incoming| {
+            let mut one = |incoming: Incoming<'_>| {
                 black_box(incoming);
                 seen += 1;
             };
