@@ -23,6 +23,16 @@ proptest! {
     }
 }
 
+/// What the fuzz target starts from, and what it has found.
+#[test]
+#[cfg_attr(miri, ignore = "system calls in assembly")]
+fn the_corpus_replays() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/shm");
+    let files: Vec<_> = std::fs::read_dir(corpus).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(files.len() >= 8);
+    files.iter().for_each(|file| hostile::run(&std::fs::read(file).unwrap()));
+}
+
 /// Not a test by itself: writes at random over everything behind the header, until it is ended.
 #[test]
 fn child() {
