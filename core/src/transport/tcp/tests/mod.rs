@@ -1,6 +1,7 @@
 //! Two links over real sockets.
 
 mod broken;
+mod connect;
 mod traffic;
 
 use std::net::{TcpListener, TcpStream};
