@@ -19,6 +19,7 @@ use signal_hook::consts::SIGINT;
 use super::children::CONTROL_VARIABLE;
 use super::control::{Stop, Task, ToLauncher, ToNode, VERSION};
 use super::control_thread;
+use super::descriptors;
 use super::frame::{Decoder, FrameError, encode};
 use super::voice::Control;
 use crate::launch::progress::Steps;
@@ -68,6 +69,7 @@ impl Joining {
         let mut decoder = Decoder::default();
         let task = Arc::new(task(&mut launcher, &mut decoder)?);
         keep_from_children(&task)?;
+        descriptors::raise_limit();
         let control = control_thread::start(launcher, decoder, task.clone())?;
         Ok(Joining { task, control })
     }

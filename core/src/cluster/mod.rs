@@ -11,7 +11,7 @@
 //! | [`plan`], [`roster`] | how many nodes, where, how linked; how far each has come |
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
-//! | [`local`], [`children`], [`memory`] | the nodes on this host: processes, connections, output, what they share |
+//! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
 //! | [`control`], [`frame`] | what is said, and how it is written |
 //! | [`member`], [`voice`], [`control_thread`] | the node's side |
@@ -20,6 +20,7 @@ mod children;
 mod conductor;
 pub(crate) mod control;
 mod control_thread;
+mod descriptors;
 mod exhaustion;
 mod fate;
 mod frame;
