@@ -140,6 +140,13 @@ impl Pe {
     /// An object arrives.
     pub(crate) fn on_arrive(&self, from: PeId, id: ObjId, travel: Travel, luggage: Luggage) {
         let Some(collection) = self.collections.get(id.collection) else { return };
+        if self.find_here(id).is_some() {
+            let who = collection.label(id.index);
+            return self
+                .node
+                .job
+                .end(1, Some(format!("{who} arrives from PE {from}, and is on PE {} already", self.id)));
+        }
         let head = match luggage {
             Luggage::Object(moving) => moving.take(),
             Luggage::Packed(packed) => match self.unpack_object(collection, id.index, packed) {

@@ -55,7 +55,9 @@ pub(crate) fn pack_slice<T: Pup>(slice: &[T], p: &mut Packer) {
 #[inline]
 pub(crate) fn unpack_vec<T: Pup>(len: usize, u: &mut Unpacker<'_>) -> Result<Vec<T>, PupError> {
     match T::PLAIN {
-        Some(proof) if len as u64 & LENT != 0 && u.has_segment() => read_segment(len as u64 & !LENT, u, proof),
+        Some(proof) if len as u64 & LENT != 0 && u.has_segment() => {
+            read_segment(len as u64 & !LENT, u, proof)
+        }
         Some(proof) => read_vec(len, u, proof),
         None => unpack_each(len, u),
     }
