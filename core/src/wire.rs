@@ -5,6 +5,8 @@
 
 mod check;
 mod compact;
+#[cfg(test)]
+mod tests;
 
 use std::ptr::NonNull;
 
