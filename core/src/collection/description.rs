@@ -33,7 +33,8 @@ pub(crate) struct Fill {
 
 /// Elements of a dense box: each PE keeps a table of pages of them, so there has to be a bound. Small where what hostile
 /// bytes can do is tested.
-const DENSE_MAX: u64 = if cfg!(test) { 1 << 16 } else { 1 << 32 };
+#[expect(unexpected_cfgs, reason = "`fuzzing` is what cargo-fuzz sets")]
+const DENSE_MAX: u64 = if cfg!(any(test, fuzzing)) { 1 << 16 } else { 1 << 32 };
 
 impl Description {
     /// Whether a collection of this type can be like this.

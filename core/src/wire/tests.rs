@@ -1,15 +1,59 @@
 //! Real frames, whole and damaged: what they weigh, that they come through, that nothing a PE gets makes it panic.
 
-mod lab;
-mod program;
+mod allocation;
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use proptest::prelude::*;
 
-use self::lab::{Frame, Lab, recorded};
+use self::shared::{Main, TICK};
 use super::{WireError, receive};
 use crate::ids::PeId;
 use crate::pe::Here;
 use crate::pup::Segment;
+use crate::testing::lab::{Frame, Lab};
+
+#[path = "../../../fuzz/shared/wire.rs"]
+mod shared;
+
+/// Cases of the property tests: more by `PROPTEST_CASES`.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(150)
+}
+
+/// The frames of one whole run.
+fn recorded() -> &'static [Frame] {
+    static FRAMES: OnceLock<Vec<Frame>> = OnceLock::new();
+    FRAMES.get_or_init(|| {
+        let mut lab = Lab::new::<Main>();
+        lab.run(usize::MAX);
+        lab.frames().to_vec()
+    })
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/wire")
+}
+
+/// With `WRITE_CORPUS=1` the files are written anew, after a change of the format that is meant.
+#[test]
+fn the_seeds_are_the_committed_files() {
+    for (name, bytes) in shared::seeds() {
+        let file = corpus().join(&name);
+        if std::env::var_os("WRITE_CORPUS").is_some() {
+            std::fs::write(&file, &bytes).unwrap();
+        }
+        assert_eq!(std::fs::read(&file).unwrap(), bytes, "{name}: the format has changed");
+    }
+}
+
+#[test]
+fn the_corpus_replays() {
+    let files: Vec<_> = std::fs::read_dir(corpus()).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(files.len() >= shared::seeds().len());
+    files.iter().for_each(|file| shared::run(&std::fs::read(file).unwrap()));
+}
 
 /// A change of a frame.
 #[derive(Clone, Debug)]
@@ -84,7 +128,7 @@ impl Damage {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: lab::cases(), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     /// At any time of a job, whatever comes is let in, or refused, or ends the job.
     #[test]
@@ -92,7 +136,7 @@ proptest! {
         before in 0..400usize,
         hits in prop::collection::vec((any::<usize>(), prop::collection::vec(damage(), 1..4)), 1..6),
     ) {
-        let mut lab = Lab::new();
+        let mut lab = Lab::new::<Main>();
         lab.run(before);
         for (which, damages) in hits {
             let mut frame = recorded()[which % recorded().len()].clone();
@@ -105,7 +149,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_survived(to in 0..4u32, head: Vec<u8>, tag in 0..6u8) {
-        let mut lab = Lab::new();
+        let mut lab = Lab::new::<Main>();
         lab.run(100);
         lab.inject(Frame { to, head: [vec![tag], head].concat(), segments: vec![] });
         lab.run(100);
@@ -114,7 +158,7 @@ proptest! {
 
 #[test]
 fn the_program_runs_and_sends_every_kind_of_message() {
-    let mut lab = Lab::new();
+    let mut lab = Lab::new::<Main>();
     lab.run(usize::MAX);
     assert_eq!(lab.how_it_ended(), (0, None));
     let heads: std::collections::BTreeSet<_> = recorded().iter().map(|frame| frame.kind()).collect();
@@ -129,10 +173,10 @@ fn the_program_runs_and_sends_every_kind_of_message() {
 fn small_messages_are_small() {
     let small = recorded().iter().filter(|frame| frame.head[0] == super::COMPACT);
     // An index of two dimensions, a number and a flag of 9 bytes together.
-    let ticks: Vec<_> = small.filter(|frame| frame.head.ends_with(&program::TICK)).collect();
+    let ticks: Vec<_> = small.filter(|frame| frame.head.ends_with(&TICK)).collect();
     assert!(!ticks.is_empty());
     let longest = ticks.iter().map(|frame| frame.head.len()).max().unwrap();
-    assert!(longest <= 24 + program::TICK.len(), "{longest} bytes");
+    assert!(longest <= 24 + TICK.len(), "{longest} bytes");
 }
 
 #[test]
@@ -145,7 +189,7 @@ fn large_slices_travel_beside() {
 /// What is wrong is told, with who sent it.
 #[test]
 fn wrong_messages_are_told() {
-    let lab = Lab::new();
+    let lab = Lab::new::<Main>();
     let pe = &lab.pes[2];
     let _here = Here::enter(pe);
     let told = |head: Vec<u8>| match receive(pe, &head, vec![]) {

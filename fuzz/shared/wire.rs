@@ -1,20 +1,60 @@
-//! A program that sends every kind of message, and panics at no value.
+//! What the fuzz target does with its bytes: frames that come to the PEs of a running job. `cargo test -p talisman-core`
+//! does the same with the corpus, on a stable compiler.
+//!
+//! The job's program sends every kind of message, and panics at no value, so that a panic is the runtime's.
 
-use crate::function::Function;
-use crate::prelude::*;
+use talisman::function::Function;
+use talisman::prelude::*;
+use talisman::testing::lab::{Frame, Lab};
+
+/// Rounds of the job that any bytes may ask for before the first frame.
+const ROUNDS_MAX: u16 = 1023;
+
+/// Reads `data` as a number of rounds (`u16`) and frames: receiver (`u8`), number of slices beside it of 20,000 bytes (`u8`),
+/// length (`u16`), bytes. The job goes on for some rounds after each.
+pub fn run(data: &[u8]) {
+    let mut lab = Lab::new::<Main>();
+    let Some((rounds, mut rest)) = data.split_first_chunk() else { return };
+    lab.run((u16::from_le_bytes(*rounds) & ROUNDS_MAX).into());
+    while let Some((&[to, beside, low, high], after)) = rest.split_first_chunk() {
+        let (head, next) = after.split_at(usize::from(u16::from_le_bytes([low, high])).min(after.len()));
+        let segments = (0..beside % 3).map(|_| vec![u64::from(beside); 2500].into()).collect();
+        lab.inject(Frame { to: u32::from(to) % 4, head: head.to_vec(), segments });
+        lab.run(30);
+        rest = next;
+    }
+    lab.run(200);
+}
+
+/// The committed seeds: a name, and bytes; one real frame of each kind, which pin the format.
+#[allow(dead_code, reason = "the fuzz target reads the files")]
+pub fn seeds() -> Vec<(String, Vec<u8>)> {
+    let mut lab = Lab::new::<Main>();
+    lab.run(usize::MAX);
+    let mut seeds = std::collections::BTreeMap::new();
+    for (at, frame) in lab.frames().iter().enumerate() {
+        let (tag, kind) = frame.kind();
+        let Ok(len) = u16::try_from(frame.head.len()) else { continue };
+        let [low, high] = len.to_le_bytes();
+        let rounds = (at as u16 % ROUNDS_MAX).to_le_bytes().to_vec();
+        let front = vec![frame.to as u8, frame.segments.len() as u8, low, high];
+        seeds.entry(format!("{tag}-{kind}")).or_insert([rounds, front, frame.head.clone()].concat());
+    }
+    seeds.into_iter().collect()
+}
 
 /// The packed arguments of [`Cell::tick`], as the program calls it.
-pub(super) const TICK: [u8; 9] = [7, 0, 0, 0, 0, 0, 0, 0, 1];
+pub const TICK: [u8; 9] = [7, 0, 0, 0, 0, 0, 0, 0, 1];
 
 #[derive(Pup)]
-pub(super) struct Cell {
+pub struct Cell {
     table: Shared<Vec<u32>>,
     large: Vec<f64>,
     ticks: u64,
     row: Option<Section<Cell>>,
 }
 
-#[chare(array2d)]
+#[chare(array2d, name = "fuzz::Cell")]
 impl Cell {
     #[init]
     fn new(table: Shared<Vec<u32>>) -> Self {
@@ -59,11 +99,11 @@ impl Cell {
 }
 
 #[derive(Pup)]
-pub(super) struct Pair {
+pub struct Pair {
     heard: u32,
 }
 
-#[chare(array1d, ordered)]
+#[chare(array1d, ordered, name = "fuzz::Pair")]
 impl Pair {
     #[init]
     fn new() -> Self {
@@ -93,11 +133,11 @@ impl Pair {
 }
 
 #[derive(Pup)]
-pub(super) struct Alone {
+pub struct Alone {
     to: Callback<u64>,
 }
 
-#[chare(single)]
+#[chare(single, name = "fuzz::Alone")]
 impl Alone {
     /// Does from outside what the main chare does at the roots.
     #[init]
@@ -124,9 +164,9 @@ impl Alone {
 }
 
 #[derive(Pup)]
-pub(super) struct Local;
+pub struct Local;
 
-#[chare(group)]
+#[chare(group, name = "fuzz::Local")]
 impl Local {
     #[init]
     fn new() -> Self {
@@ -150,10 +190,10 @@ impl Function for Tell {
     }
 }
 
-crate::register_function!(Tell);
+talisman::register_function!(Tell);
 
 #[derive(Pup)]
-pub(super) struct Main {
+pub struct Main {
     cells: Option<Array<Cell>>,
     pairs: Option<Array<Pair>>,
     local: Option<Group<Local>>,

@@ -1,11 +1,10 @@
-//! A job of two nodes of two PEs each, taken forward by hand, whose frames are seen.
+//! A job of two nodes of two PEs each, taken forward by hand, whose frames are seen: for tests of the runtime itself.
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use super::program::Main;
-use crate::chare::Chare;
+use crate::chare::MainChare;
 use crate::clock::Clock;
 use crate::ids::PeId;
 use crate::launch::Output;
@@ -18,43 +17,39 @@ use crate::wire::receive;
 
 /// What one PE sent to one of another node.
 #[derive(Clone, Debug)]
-pub(super) struct Frame {
-    pub(super) to: PeId,
-    pub(super) head: Vec<u8>,
-    pub(super) segments: Vec<Segment>,
+pub struct Frame {
+    /// Who gets it.
+    pub to: PeId,
+    /// Its bytes.
+    pub head: Vec<u8>,
+    /// The slices beside them.
+    pub segments: Vec<Segment>,
 }
 
 impl Frame {
     /// The tag, and of a message from PE to PE its kind.
-    pub(super) fn kind(&self) -> (u8, u8) {
+    pub fn kind(&self) -> (u8, u8) {
         (self.head[0], if self.head[0] == 2 { self.head[5] } else { 0 })
     }
 }
 
-pub(super) struct Lab {
-    pub(super) pes: Vec<Pe>,
+/// The job.
+pub struct Lab {
+    pub(crate) pes: Vec<Pe>,
     job: Arc<Job>,
     clock: Rc<Cell<u64>>,
     frames: Vec<Frame>,
 }
 
-/// Cases of the property tests: more by `PROPTEST_CASES`.
-pub(super) fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(150)
-}
-
-/// The frames of one whole run.
-pub(super) fn recorded() -> &'static [Frame] {
-    static FRAMES: OnceLock<Vec<Frame>> = OnceLock::new();
-    FRAMES.get_or_init(|| {
-        let mut lab = Lab::new();
-        lab.run(usize::MAX);
-        std::mem::take(&mut lab.frames)
-    })
+impl std::fmt::Debug for Lab {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Lab({} frames)", self.frames.len())
+    }
 }
 
 impl Lab {
-    pub(super) fn new() -> Self {
+    /// About to run this program.
+    pub fn new<C: MainChare>() -> Self {
         let (shape, config) = (Shape { nodes: 2, pes_per_node: 2 }, Config::default());
         let (job, clock) = (Job::new(Output::capture()), Rc::new(Cell::new(0)));
         let nodes: Vec<_> = (0..2).map(|number| Node::new(shape, number, config, job.clone())).collect();
@@ -65,13 +60,13 @@ impl Lab {
         let pes: Vec<_> = (0..shape.pes()).map(pe).collect();
         {
             let _here = Here::enter(&pes[0]);
-            pes[0].send_create(main_chare_of(Main::KEY), 0, &Main::INITS[0], (), None);
+            pes[0].send_create(main_chare_of(C::KEY), 0, &C::INITS[0], (), None);
         }
         Lab { pes, job, clock, frames: Vec::new() }
     }
 
     /// So many rounds, in each of which every PE has a turn, or until the job ends.
-    pub(super) fn run(&mut self, rounds: usize) {
+    pub fn run(&mut self, rounds: usize) {
         for _ in 0..rounds {
             if self.job.is_over() {
                 return;
@@ -107,8 +102,13 @@ impl Lab {
         }
     }
 
+    /// What was sent between the nodes so far.
+    pub fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
     /// A frame comes.
-    pub(super) fn inject(&mut self, frame: Frame) {
+    pub fn inject(&mut self, frame: Frame) {
         let pe = &self.pes[frame.to as usize];
         let _here = Here::enter(pe);
         match receive(pe, &frame.head, frame.segments) {
@@ -117,7 +117,8 @@ impl Lab {
         }
     }
 
-    pub(super) fn how_it_ended(&self) -> (i32, Option<String>) {
+    /// The exit status, -1 while it goes on, and what went wrong.
+    pub fn how_it_ended(&self) -> (i32, Option<String>) {
         self.job.how_it_ended().map_or((-1, None), |end| (end.status, end.message))
     }
 }
