@@ -117,7 +117,7 @@ impl Pair {
             let me = cx.index();
             cx.array().at(me ^ 1).talk(rounds - 1);
             cx.array().at(me ^ 2).talk(0);
-            if rounds % 3 == 0 {
+            if rounds.is_multiple_of(3) {
                 cx.migrate_to((cx.pe() + 1) % cx.pes());
             }
             if rounds == 5 {
