@@ -2,6 +2,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use talisman_core::transport::shm::hostile;
+use talisman::transport::shm::hostile;
 
 fuzz_target!(|data: &[u8]| hostile::run(data));

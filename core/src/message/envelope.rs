@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use super::cell::{WORDS, Words};
 use super::control::{ObjectMessage, PeMessage};
 use crate::entry::{EntryInfo, InitInfo};
-use crate::ids::{CollectionId, ObjId, PeId};
+use crate::ids::{CollectionId, ObjId, PeId, wire};
 use crate::order::Order;
 use crate::pup::Packed;
 use crate::route::Route;
@@ -70,6 +70,7 @@ pub(crate) struct Birth {
     /// Counted by `done_inserting`.
     pub(crate) counted: bool,
     /// Where to, if not to its home.
+    #[pup(with = wire::any_pe)]
     pub(crate) on: Option<PeId>,
     /// Moves of former elements of its name: its own are counted on from there.
     pub(crate) moves: u32,

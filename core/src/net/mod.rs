@@ -360,7 +360,7 @@ impl Net {
         self.taken.set(self.taken.get() + bytes);
         let rank = PeId::from(rank);
         let message = if rank < pe.node.shape.pes_per_node {
-            wire::unpack(pe, head, segments).map_err(|error| error.to_string())
+            wire::receive(pe, head, segments).map_err(|error| error.to_string())
         } else {
             Err(format!("it is for PE {rank} of {}", pe.node.shape.pes_per_node))
         };

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
-use super::linking::{Host, Streams};
+use super::connections::Connections;
+use super::linking::Host;
 use super::panics;
 use super::threads::run_nodes;
 use super::{Done, create_main};
@@ -14,7 +15,6 @@ use crate::cluster::control::{NodeReport, Stop, Task, Via};
 use crate::cluster::member::{Joining, Orders};
 use crate::launch::progress::Steps;
 use crate::launch::{Output, Progress, RunArgs};
-use crate::net::Door;
 use crate::net::poller::Bell;
 use crate::node::{Config, End, Job, Others, Shape};
 use crate::pe::Pe;
@@ -35,8 +35,18 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Ok(host) => host,
         Err(error) => control.failed(format!("cannot have the memory of its host: {error}")),
     };
-    let meeting = joining.meet(None);
-    let ready = match host.node(task.number, config, &job, Streams::new(), |_, _| Door::closed()) {
+    let connections = Connections::new(&task, &control);
+    let address = match connections.listen() {
+        Ok(address) => address,
+        Err(error) => control.failed(format!("cannot listen at {} (--listen): {error}", task.listen)),
+    };
+    let mut meeting = joining.meet(address);
+    let streams = match connections.connect(std::mem::take(&mut meeting.addresses)) {
+        Ok(streams) => streams,
+        Err(error) => control.failed(error),
+    };
+    let door = |lane, node: &_| connections.door(lane, node);
+    let ready = match host.node(task.number, config, &job, streams, door) {
         Ok(ready) => ready,
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };

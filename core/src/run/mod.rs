@@ -1,5 +1,6 @@
 //! Running a job: on threads, or simulated in one.
 
+mod connections;
 mod linking;
 pub(crate) mod member;
 mod panics;
