@@ -129,10 +129,29 @@ fn as_it_travels(message: PeMessage) -> PeMessage {
 /// # Errors
 /// When it is not. Nothing has been let in then.
 pub(crate) fn receive(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
-    let unreadable = |error| WireError::Unreadable { to: pe.id, error };
-    let envelope = unpack(pe, head, segments).map_err(unreadable)?;
+    checked(pe, read(pe, head, segments)?)
+}
+
+/// Reads a message for another PE of this node, which is to check it.
+///
+/// # Errors
+/// When it is none.
+pub(crate) fn read(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
+    let mut envelope =
+        unpack(pe, head, segments).map_err(|error| WireError::Unreadable { to: pe.id, error })?;
     // SAFETY: just made.
-    let message = unsafe { envelope.as_ref() };
+    unsafe { envelope.as_mut() }.unchecked = true;
+    Ok(envelope)
+}
+
+/// Checks that a message that was read is one of this job, for this PE.
+///
+/// # Errors
+/// When it is not. It is given up then.
+pub(crate) fn checked(pe: &Pe, mut envelope: NonNull<Envelope>) -> Result<NonNull<Envelope>, WireError> {
+    // SAFETY: the caller owns the envelope.
+    let message = unsafe { envelope.as_mut() };
+    message.unchecked = false;
     let from = message.from;
     match check::check(pe, message) {
         Ok(()) => Ok(envelope),

@@ -28,6 +28,8 @@ pub(crate) struct Envelope {
     pub(crate) from: PeId,
     /// Came by way of another PE than its sender's.
     pub(crate) forwarded: bool,
+    /// Came from another node to another PE of this one, which has not looked whether it can be.
+    pub(crate) unchecked: bool,
 }
 
 /// What a message is for.
@@ -89,6 +91,7 @@ impl Envelope {
             collection: CollectionId { creator: 0, serial: 0 },
             from: 0,
             forwarded: false,
+            unchecked: false,
             extra: None,
             words: [const { MaybeUninit::uninit() }; WORDS],
         }
