@@ -13,8 +13,9 @@ const TWO: Shape = Shape { nodes: 2, pes: 1 };
 const INBOUND: Direction = Direction { from: 1, to: 0, lane: 0 };
 const OUT: Direction = Direction { from: 0, to: 1, lane: 0 };
 
-/// Lets a hostile process act on a live link as `data` says. Panics if an honest one comes to harm by it.
-pub fn run(data: &[u8]) {
+/// Lets a hostile process act on a live link as `data` says; how the link ended, if it did. Panics if an honest process
+/// comes to harm by it.
+pub fn run(data: &[u8]) -> Option<LinkError> {
     let mut victim = Victim::new();
     let mut acts = Acts { data };
     while let Some(act) = acts.byte() {
@@ -28,6 +29,7 @@ pub fn run(data: &[u8]) {
         }
     }
     victim.receive();
+    victim.failed.or(victim.sender.error())
 }
 
 /// What to do next, of the fuzzer's choice. After the end all is zero.
