@@ -84,6 +84,8 @@ pub use pup::{Pup, Value, pup_object};
 pub use scheduler::priority::Priority;
 pub use shared::Shared;
 pub use talisman_core_macros::{ArrayIndex, chare, main, register};
+#[doc(hidden)]
+pub use transport::probe;
 
 /// What a program needs.
 pub mod prelude {

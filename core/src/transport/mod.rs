@@ -7,6 +7,7 @@
 pub(crate) mod auth;
 pub(crate) mod frame;
 pub(crate) mod handshake;
+pub mod probe;
 pub mod shm;
 pub(crate) mod tcp;
 
