@@ -25,6 +25,8 @@ fn a_killed_node_ends_the_job_and_is_named() {
 fn nodes_die_with_their_launcher() {
     let mut job = Job::start("deaf", NODES);
     let pids = job.pids(4);
+    // This one cannot notice anything: the system has to kill it.
+    signal_to(pids[3], Signal::STOP);
     job.signal_launcher(Signal::KILL);
     assert_eq!(job.end().status, None);
     assert!(pids.iter().all(|pid| is_gone(*pid)));
