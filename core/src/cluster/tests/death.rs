@@ -87,7 +87,11 @@ fn all_stopped_and_continued_together_is_no_failure() {
 fn a_kill_at_a_step_happens_before_the_next() {
     let ended = run("siblings", &format!("{NODES} --kill 3@step40"));
     ended.expect(3, &["error: node 3 (pid", "was killed, as --kill 3@step40 asked"]);
-    assert!(ended.stdout.contains("before 4\n") && ended.stdout.contains("after 3\n"), "{}", ended.stdout);
+    let count =
+        |word: &str| ended.stdout.lines().find_map(|line| line.strip_prefix(word)?.parse::<u32>().ok());
+    // The others are told to stop at once after that, so fewer may be left.
+    let (before, after) = (count("before ").unwrap(), count("after ").unwrap());
+    assert!(before == 4 && after < 4, "{before} {after}");
 }
 
 #[test]
