@@ -319,8 +319,9 @@ impl Main {
             }
         };
         cx.on_quiescence(cx.callback(Self::quiet));
-        members.step(0);
-        Main { plan, members, rng: Rng::new(plan.seed), casts: 0, wanted: 0 }
+        let mut main = Main { plan, members, rng: Rng::new(plan.seed), casts: 0, wanted: 0 };
+        main.begin(cx);
+        main
     }
 
     #[entry]
@@ -400,6 +401,17 @@ impl Main {
 }
 
 impl Main {
+    /// While the news of the array still spreads, its elements hear of broadcasts, move and meet on PEs that do not know it.
+    fn begin(&mut self, cx: &mut Cx<Self>) {
+        if self.rng.below(2) == 0 {
+            self.count(cx);
+        }
+        self.members.step(0);
+        for _ in 0..self.rng.below(4) {
+            self.count(cx);
+        }
+    }
+
     fn next_cast(&mut self) -> u32 {
         self.casts += 1;
         self.wanted += 1;
