@@ -9,6 +9,10 @@ use crate::job::{TRANSPORTS, Transport};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/between_nodes/mpi.c");
 
+/// Most seconds for the program on one transport; and what `timeout` ends with when they are over.
+const LIMIT_S: &str = "20";
+const TIMED_OUT: i32 = 124;
+
 /// How a system compiles and starts programs. Two of them are told apart by names that Debian gives their commands.
 struct System {
     name: &'static str,
@@ -103,12 +107,20 @@ fn run(system: &System, program: &Path, transport: Transport) -> Result<String, 
         Transport::Tcp => (system.tcp, system.tcp_environment),
         Transport::Shm => (system.shm, &[][..]),
     };
-    let mut command = Command::new(system.launcher);
-    command.args(system.words).args(words).args(["-n", "2"]).arg(program).envs(environment.iter().copied());
+    // On cores that others want too, ranks that poll may take for ever.
+    let mut command = Command::new("timeout");
+    command
+        .args([LIMIT_S, system.launcher])
+        .args(system.words)
+        .args(words)
+        .args(["-n", "2"])
+        .arg(program)
+        .envs(environment.iter().copied());
     let done = command.output().map_err(|error| format!("{}: {error}", system.launcher))?;
-    match done.status.success() {
-        true => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&done.stderr).trim().into()),
+    match done.status.code() {
+        Some(0) => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
+        Some(TIMED_OUT) => Err(format!("it takes more than {LIMIT_S} s")),
+        _ => Err(String::from_utf8_lossy(&done.stderr).trim().into()),
     }
 }
 

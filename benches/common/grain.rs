@@ -15,11 +15,24 @@ pub fn units(grain_us: u32, ns_per_unit: f64) -> u64 {
     (f64::from(grain_us) * 1000.0 / ns_per_unit) as u64
 }
 
-/// Microseconds per step if the cores did nothing but the work of all cells.
+/// Microseconds per step if the cores did nothing but the work of all cells of a ring, in which each waits for both
+/// neighbours after each step.
 pub fn ideal_us(cells: u32, grain: u64, steps: u32) -> f64 {
     let all = (0..steps).flat_map(|step| (0..cells).map(move |cell| share(grain, cell, step)));
-    let each = all.sum::<u64>() / cores();
-    cores_at_once(each) * each as f64 / 1000.0 / f64::from(steps)
+    let units = (all.sum::<u64>() / cores()).max(longest_chain(cells, grain, steps));
+    cores_at_once(units) * units as f64 / 1000.0 / f64::from(steps)
+}
+
+/// The work of which each part needs the one before, which no number of cores makes shorter.
+fn longest_chain(cells: u32, grain: u64, steps: u32) -> u64 {
+    let mut done = vec![0; cells as usize];
+    for step in 0..steps {
+        let worked: Vec<u64> =
+            (0..cells).zip(&done).map(|(cell, done)| done + share(grain, cell, step)).collect();
+        let n = worked.len();
+        done = (0..n).map(|at| worked[at].max(worked[(at + 1) % n]).max(worked[(at + n - 1) % n])).collect();
+    }
+    done.into_iter().max().unwrap_or(0)
 }
 
 /// Half to one and a half grains, so that neighbours do not go in step.

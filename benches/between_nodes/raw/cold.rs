@@ -22,8 +22,8 @@ impl Cold {
     pub fn copy(&mut self, bytes: usize, times: u64) -> f64 {
         ns_each(times, || {
             for _ in 0..times {
-                let at = self.next;
-                self.next = (at + bytes) % (ALL / bytes * bytes);
+                let at = if self.next + bytes > ALL { 0 } else { self.next };
+                self.next = at + bytes;
                 self.to[at..at + bytes].copy_from_slice(black_box(&self.from[at..at + bytes]));
                 black_box(&mut self.to);
             }
