@@ -4,8 +4,9 @@
 //! node, in order, each once. Nothing here knows what a message is for. The two halves of a link are separate objects:
 //! what arrives may make the runtime send something on the same link.
 
+pub(crate) mod frame;
 pub mod shm;
-pub mod tcp;
+pub(crate) mod tcp;
 
 use crate::pup::Segment;
 
@@ -46,5 +47,26 @@ pub enum LinkError {
         peer: Peer,
         /// What was wrong.
         what: String,
+    },
+    /// What was sent again arrives damaged again: not the network's doing.
+    #[error("node {} sent the same frame damaged {times} times; is its memory or the network faulty?", peer.node)]
+    Damaged {
+        /// Who.
+        peer: Peer,
+        /// How often in a row.
+        times: u32,
+    },
+    /// After a broken connection the peer goes on behind what has arrived: something between is lost.
+    #[error(
+        "the connection to node {} goes on at byte {offset} where {received} have arrived: messages are lost",
+        peer.node
+    )]
+    Lost {
+        /// Who.
+        peer: Peer,
+        /// Where it goes on.
+        offset: u64,
+        /// What has arrived.
+        received: u64,
     },
 }
