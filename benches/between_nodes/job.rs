@@ -65,8 +65,6 @@ impl Job {
         command.arg(self.program).args(&self.options);
         command.args(["--pes", "1", "--nodes", &self.nodes.to_string()]);
         command.args(["--transport", &self.transport.to_string()]);
-            command.args(["--transport", &self.transport.to_string()]);
-        }
         command
     }
 }
