@@ -4,7 +4,6 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 
-use bytes::Bytes;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
@@ -13,6 +12,7 @@ use crate::launch::progress::Steps;
 use crate::launch::{Output, ResultValue, Results};
 use crate::message::pool::Depot;
 use crate::pe::try_current;
+use crate::pup::Packed;
 use crate::scheduler::park::Parker;
 
 /// How many nodes, and how many PEs on each.
@@ -88,13 +88,17 @@ pub(crate) struct SharedValues(RwLock<HashMap<u64, SharedValue, FxBuildHasher>>)
 /// One of them: as it came, and as the type it is once somebody has asked for that.
 #[derive(Clone)]
 pub(crate) struct SharedValue {
-    pub(crate) packed: Bytes,
+    pub(crate) packed: Packed,
     pub(crate) typed: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl SharedValues {
     pub(crate) fn get(&self, id: u64) -> Option<SharedValue> {
         self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&id).cloned()
+    }
+
+    pub(crate) fn has(&self, id: u64) -> bool {
+        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).contains_key(&id)
     }
 
     pub(crate) fn put(&self, id: u64, value: SharedValue) {

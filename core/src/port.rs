@@ -15,6 +15,7 @@ use crate::message::envelope::{Body, Envelope};
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
+use crate::pup::Segment;
 use crate::scheduler::ring::{self, Consumer, Producer};
 use crate::stats::count;
 use crate::wire;
@@ -363,7 +364,7 @@ pub(crate) enum Parcel {
     /// Within a node: as it is.
     Message(NonNull<Envelope>),
     /// Between nodes: as bytes, packed and read like on a real wire.
-    Frame(Bytes),
+    Frame { head: Bytes, segments: Vec<Segment> },
 }
 
 impl Outbox {
@@ -371,9 +372,12 @@ impl Outbox {
         let parcel = if pe.node.shape.node_of(to) == pe.node.number {
             Parcel::Message(envelope)
         } else {
-            let frame = wire::pack(pe, envelope);
-            count(&pe.stats.bytes_between_nodes, frame.len() as u64);
-            Parcel::Frame(frame)
+            wire::pack(pe, envelope, |head, segments| {
+                let segments: Vec<_> = segments.iter().map(Segment::copied).collect();
+                let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
+                count(&pe.stats.bytes_between_nodes, (head.len() + beside) as u64);
+                Parcel::Frame { head: Bytes::copy_from_slice(head), segments }
+            })
         };
         self.0.borrow_mut().push((to, parcel));
     }
@@ -382,7 +386,7 @@ impl Outbox {
     fn take_messages(&self) -> Vec<NonNull<Envelope>> {
         let message = |(_, parcel)| match parcel {
             Parcel::Message(envelope) => Some(envelope),
-            Parcel::Frame(_) => None,
+            Parcel::Frame { .. } => None,
         };
         self.take().into_iter().filter_map(message).collect()
     }

@@ -13,7 +13,7 @@ use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
-use crate::pup::Pup;
+use crate::pup::{Packed, Pup};
 use crate::route::Route;
 use crate::tree;
 
@@ -179,7 +179,7 @@ impl Pe {
         if asked.is_empty() {
             return self.examine();
         }
-        asked.iter().for_each(|route| self.route(route, bytes::Bytes::new()));
+        asked.iter().for_each(|route| self.route(route, Packed::default()));
     }
 
     /// Nothing is left to do, and the program has not ended: what does everybody wait for?

@@ -16,7 +16,7 @@ use crate::ids::{CollectionId, PeId, SectionId};
 use crate::message::control::PeMessage;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use crate::pup::{Pup, Purpose, Unpacker};
+use crate::pup::{Packed, Pup, Purpose, Unpacker};
 use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 use crate::route::{Collect, Route};
 use crate::tree;
@@ -272,14 +272,15 @@ impl Pe {
     }
 
     /// The packed answer of one element to a broadcast or multicast whose answers are reduced.
-    pub(crate) fn answer(&self, to: Collect, value: &[u8]) {
+    pub(crate) fn answer(&self, to: Collect, value: Packed) {
         let Some(collection) = self.collections.get(to.collection) else { return };
         let Some(reducer) = ReduceInfo::known(to.reducer) else {
             return self.reduction_failed(collection, &ReduceError::Unknown { id: to.reducer });
         };
         let add = |pending: &mut Pending| {
             pending.tally.old += 1;
-            let mut value = Unpacker::new(value, Purpose::Message);
+            let (bytes, segments) = value.into_parts();
+            let mut value = Unpacker::with_segments(&bytes, Purpose::Message, segments);
             match &mut pending.value {
                 Some(total) => total.add_packed(reducer, &mut value, to.index),
                 empty => {
@@ -363,6 +364,19 @@ impl Pe {
     pub(crate) fn contribution_made(&self, collection: &Collection, part: Contribution) {
         let Contribution { key, tally, value, to, .. } = part;
         self.with_pending(collection, key, |pending| pending.absorb(&tally, value, to), false);
+    }
+
+    /// A part from another node.
+    pub(crate) fn on_part(&self, collection: CollectionId, part: Packed) {
+        match part.into_value::<Contribution>() {
+            Ok(part) if part.collection == collection => self.on_contribution(part),
+            Ok(_) => {}
+            Err(error) => {
+                if let Some(collection) = self.collections.get(collection) {
+                    self.unreadable(collection, "(reduction)", &error.to_string());
+                }
+            }
+        }
     }
 
     pub(crate) fn on_contribution(&self, part: Contribution) {
@@ -469,7 +483,7 @@ impl Pe {
         match (pending.value.map(AnyPartial::finish), pending.to) {
             // Everybody went, and nobody contributed.
             (_, None) => {}
-            (Some(Ok(value)), Some(to)) => self.route(&to, value.into()),
+            (Some(Ok(value)), Some(to)) => self.route(&to, value),
             (Some(Err(error)), _) => self.reduction_failed(collection, &error),
             (None, Some(_)) => self.reduction_failed(collection, &ReduceError::Nobody),
         }

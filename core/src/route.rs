@@ -1,11 +1,9 @@
 //! Where a value goes when it is ready.
 
-use bytes::{BufMut, Bytes, BytesMut};
-
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::pe::Pe;
-use crate::pup::Pup;
+use crate::pup::{Packed, Pup};
 
 /// The receiver of a callback, a reduction's result or an entry's answer. Plain data, valid on every node.
 #[derive(Clone, Debug, PartialEq, Pup)]
@@ -27,7 +25,7 @@ pub enum Route {
     /// A named function on a PE.
     Function(PeId, u64),
     /// Another receiver, with the packed first arguments put in front.
-    Prefixed(Box<Route>, Bytes),
+    Prefixed(Box<Route>, Packed),
 }
 
 /// Which collective call an answer belongs to, and where it is reduced.
@@ -44,7 +42,7 @@ pub struct Collect {
 
 impl Pe {
     /// Sends a packed value to its receiver.
-    pub(crate) fn route(&self, to: &Route, value: Bytes) {
+    pub(crate) fn route(&self, to: &Route, value: Packed) {
         match to {
             Route::Ignore => {}
             Route::Exit(status) => self.node.job.end(*status, None),
@@ -65,14 +63,9 @@ impl Pe {
                     Cast { call: CastCall::Reply(*wait), args: value, collect: None },
                 );
             }
-            Route::Collect(collect) => self.answer(*collect, &value),
+            Route::Collect(collect) => self.answer(*collect, value),
             Route::Function(pe, id) => self.tell(*pe, PeMessage::Function { id: *id, value }),
-            Route::Prefixed(inner, first) => {
-                let mut all = BytesMut::with_capacity(first.len() + value.len());
-                all.put_slice(first);
-                all.put_slice(&value);
-                self.route(inner, all.freeze());
-            }
+            Route::Prefixed(inner, first) => self.route(inner, first.then(&value)),
         }
     }
 }

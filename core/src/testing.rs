@@ -20,6 +20,7 @@
 use std::ops::Deref;
 
 use crate::chare::{Args, MainChare};
+use crate::launch::options::Transport;
 use crate::launch::{Output, Progress, RunArgs};
 use crate::run::{Outcome, Watch, run};
 
@@ -69,9 +70,9 @@ impl Test {
         self
     }
 
-    /// On so many nodes, all in this process, on real links.
-    pub fn nodes(mut self, nodes: u32) -> Self {
-        self.options.nodes = nodes;
+    /// On so many nodes, all in this process, on real links of this kind.
+    pub fn nodes(mut self, nodes: u32, transport: Transport) -> Self {
+        (self.options.nodes, self.options.transport) = (nodes, transport);
         self
     }
 

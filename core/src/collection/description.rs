@@ -1,11 +1,9 @@
 //! What every PE is told of a new collection.
 
-use bytes::Bytes;
-
 use crate::ids::CollectionId;
 use crate::index::Bounds;
 use crate::map::Map;
-use crate::pup::Pup;
+use crate::pup::{Packed, Pup};
 
 /// A new collection. Every PE makes its part of the elements from this.
 #[derive(Clone, Debug, Pup)]
@@ -26,7 +24,7 @@ pub(crate) struct Description {
 #[derive(Clone, Debug, Pup)]
 pub(crate) struct Fill {
     pub(crate) init: u16,
-    pub(crate) args: Bytes,
+    pub(crate) args: Packed,
     /// Which ones, where they are not a dense box.
     pub(crate) indices: Option<Vec<u128>>,
 }

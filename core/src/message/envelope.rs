@@ -7,6 +7,7 @@ use super::control::{ObjectMessage, PeMessage};
 use crate::entry::{EntryInfo, InitInfo};
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::order::Order;
+use crate::pup::Packed;
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 
@@ -159,6 +160,16 @@ impl Envelope {
     pub(crate) fn pe_message(&self) -> Option<&PeMessage> {
         // SAFETY: `Body::Pe` says that the words hold this box.
         matches!(self.body, Body::Pe).then(|| unsafe { &**self.words.as_ptr().cast::<Box<PeMessage>>() })
+    }
+
+    /// What has to be known before it is read.
+    pub(crate) fn needs(&self) -> &[u64] {
+        let packed = match self.body {
+            Body::Object => self.object_message().and_then(ObjectMessage::packed),
+            Body::Pe => self.pe_message().and_then(PeMessage::packed),
+            Body::Invoke(_) | Body::Create(_) | Body::Empty => None,
+        };
+        packed.map_or(&[], Packed::needs)
     }
 
     /// Whether it makes an object.

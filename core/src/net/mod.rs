@@ -13,6 +13,7 @@ pub(crate) mod poller;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::io;
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -21,9 +22,9 @@ use crate::message::envelope::Envelope;
 use crate::pe::Pe;
 use crate::pup::Segment;
 use crate::stats::count;
-use crate::transport::{Incoming, LinkError};
+use crate::transport::{Incoming, LinkError, Peer};
 use crate::wire;
-pub(crate) use door::Door;
+pub(crate) use door::{Door, Inbox};
 pub(crate) use link::Link;
 use poller::Poller;
 
@@ -53,8 +54,6 @@ pub(crate) struct Net {
     /// The node whose socket last had something.
     hot: Cell<Option<u32>>,
     looks: Cell<u32>,
-    /// Where heads are packed.
-    scratch: RefCell<Vec<u8>>,
     /// Links with something to write.
     unflushed: RefCell<Vec<u32>>,
     /// Since when, in ticks.
@@ -76,28 +75,35 @@ struct Aside {
 
 impl Net {
     /// The links by node; a PE has none to its own.
-    pub(crate) fn new(links: Vec<Option<Link>>, poller: Poller, door: Door) -> Self {
-        let of = |wanted: bool| {
+    ///
+    /// # Errors
+    /// What the system says when it is to watch their sockets.
+    pub(crate) fn new(links: Vec<Option<Link>>, poller: Poller, door: Door) -> io::Result<Self> {
+        let of = |on_socket: bool| {
             let numbered = (0..).zip(&links);
             let these = numbered
-                .filter(|(_, link)| link.as_ref().is_some_and(|link| link.socket().is_some() == wanted));
+                .filter(|(_, link)| link.as_ref().is_some_and(|link| link.is_on_socket() == on_socket));
             these.map(|(node, _)| node).collect()
         };
-        Net {
+        for (node, link) in (0..).zip(&links) {
+            if let Some(link) = link {
+                link.with_socket(|socket| poller.watch(socket, node)).transpose()?;
+            }
+        }
+        Ok(Net {
             through_memory: of(false),
             sockets: of(true),
             links: links.into(),
             poller,
             hot: Cell::new(None),
             looks: Cell::new(0),
-            scratch: RefCell::default(),
             unflushed: RefCell::default(),
             staged: Cell::new(0),
             aside: RefCell::default(),
             waiting: Cell::new(false),
             taken: Cell::new(0),
             door,
-        }
+        })
     }
 
     /// Sends a message to a PE of another node. Waits if the link is far behind.
@@ -107,15 +113,11 @@ impl Net {
         let Some(link) = &self.links[node as usize] else {
             unreachable!("a PE has a link to every other node")
         };
-        let left = {
-            let mut head = self.scratch.borrow_mut();
-            head.clear();
-            head.extend_from_slice(&wire::pack(pe, envelope));
-            let segments: Vec<Segment> = Vec::new();
+        let left = wire::pack(pe, envelope, |head, segments| {
             let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
             count(&pe.stats.bytes_between_nodes, bytes as u64);
-            link.send(rank, &head, segments)
-        };
+            link.send(rank, head, segments)
+        });
         if left {
             self.flush_later(pe, node, link);
             if link.unsent() > UNSENT_MAX {
@@ -142,6 +144,9 @@ impl Net {
         }
         while link.unsent() > UNSENT_MAX / 2 && !pe.node.job.is_over() {
             let flushed = self.flush();
+            if self.door.has_knock() {
+                self.let_in(pe);
+            }
             let taken = self.put_aside(pe) | pe.port.put_aside();
             if !flushed && !taken {
                 self.watch_room(true);
@@ -193,12 +198,15 @@ impl Net {
     /// The same through memory, where nobody tells when there is room.
     pub(crate) fn is_behind_in_memory(&self) -> bool {
         let is_memory =
-            |node: &u32| self.links[*node as usize].as_ref().is_some_and(|link| link.socket().is_none());
+            |node: &u32| self.links[*node as usize].as_ref().is_some_and(|link| !link.is_on_socket());
         self.unflushed.borrow().iter().any(is_memory)
     }
 
     /// Takes in what has come for the PEs of this node; whether that was anything. No user code runs in here.
     pub(crate) fn receive(&self, pe: &Pe) -> bool {
+        if self.door.has_knock() {
+            self.let_in(pe);
+        }
         let mut any = self.take_aside(pe);
         let budget = self.budget(pe);
         for node in &self.through_memory {
@@ -239,11 +247,39 @@ impl Net {
         let Some(link) = &self.links[node as usize] else { return false };
         let received = link.receive(budget, &mut |message| self.take_in(pe, node, message));
         match received {
-            Ok(messages) => messages > 0,
+            Ok(messages) => {
+                if link.is_newly_broken() {
+                    self.miss(pe, node, link);
+                }
+                messages > 0
+            }
             Err(error) => {
                 self.give_up(pe, &error);
                 false
             }
+        }
+    }
+
+    /// A connection broke: another one will come in by the door, unless its node is gone, which others will say.
+    #[cold]
+    fn miss(&self, pe: &Pe, node: u32, link: &Link) {
+        link.with_socket(|socket| self.poller.forget(socket));
+        self.hot.set(None);
+        self.door.ask(Peer { node, lane: pe.id - pe.first_pe });
+    }
+
+    /// Takes in new connections.
+    #[cold]
+    fn let_in(&self, pe: &Pe) {
+        for (node, stream) in self.door.let_in() {
+            let Some(link) = self.links.get(node as usize).and_then(Option::as_ref) else { continue };
+            link.with_socket(|socket| self.poller.forget(socket));
+            link.replace(stream);
+            let watched = link.with_socket(|socket| self.poller.watch(socket, node)).transpose();
+            if let Err(error) = watched {
+                pe.node.job.end(1, Some(format!("the system watches no further connection: {error}")));
+            }
+            self.flush_later(pe, node, link);
         }
     }
 
@@ -291,10 +327,14 @@ impl Net {
 
     fn watch_room(&self, room: bool) {
         for node in self.unflushed.borrow().iter() {
-            if let Some(socket) = self.links[*node as usize].as_ref().and_then(Link::socket) {
-                self.poller.watch_room(socket, *node, room);
-            }
+            let link = self.links[*node as usize].as_ref().filter(|link| link.waits_for_room());
+            link.and_then(|link| link.with_socket(|socket| self.poller.watch_room(socket, *node, room)));
         }
+    }
+
+    /// The job is over: says so to the other nodes, lest they miss this one.
+    pub(crate) fn goodbye(&self) {
+        self.links.iter().flatten().for_each(Link::goodbye);
     }
 
     pub(crate) fn is_on_sockets(&self) -> bool {
@@ -320,7 +360,7 @@ impl Net {
         self.taken.set(self.taken.get() + bytes);
         let rank = PeId::from(rank);
         let message = if rank < pe.node.shape.pes_per_node {
-            wire::unpack(pe, head).map_err(|error| error.to_string())
+            wire::unpack(pe, head, segments).map_err(|error| error.to_string())
         } else {
             Err(format!("it is for PE {rank} of {}", pe.node.shape.pes_per_node))
         };

@@ -63,6 +63,12 @@ impl Poller {
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(node.into()), EventFlags::IN)?)
     }
 
+    /// Watches a socket no longer.
+    pub(crate) fn forget(&self, socket: BorrowedFd<'_>) {
+        // One that is not watched is forgotten already.
+        let _ = epoll::delete(&self.epoll, socket);
+    }
+
     /// Whether room for sending is waited for too.
     pub(crate) fn watch_room(&self, socket: BorrowedFd<'_>, node: u32, room: bool) {
         let flags = if room { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };

@@ -78,7 +78,7 @@ pub fn run<C: MainChare, A: Args + Send>(args: A, options: &RunArgs, watch: Watc
     let done = if options.simulate {
         simulate::run(shape, config, &job, main)
     } else if shape.nodes > 1 {
-        let nodes = together::nodes(shape, config, &job).expect("links");
+        let nodes = together::nodes(shape, options.transport, config, &job).expect("links");
         threads::run_nodes(nodes, &job, watch.progress, Some(main))
     } else {
         threads::run(shape, config, &job, watch.progress, main)

@@ -35,6 +35,7 @@ pub(super) fn work(pe: &Pe) {
         }
     };
     caught(pe, going);
+    port.net.iter().for_each(Net::goodbye);
     pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
 }
 

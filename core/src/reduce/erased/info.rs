@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
-use talisman_pup::{Packer, Pup, PupError, Unpacker, key, to_bytes};
+use talisman_pup::{Packed, Packer, Pup, PupError, Unpacker, key};
 
 use super::listed;
 use crate::reduce::{ReduceError, Reducer};
@@ -30,7 +30,7 @@ pub struct ReduceInfo {
     pub(super) combine: fn(&mut dyn Any, Total),
     pub(super) pack: fn(&dyn Any, &mut Packer),
     pub(super) unpack: fn(&mut Unpacker<'_>) -> Result<Total, PupError>,
-    pub(super) finish: fn(Total) -> Result<Vec<u8>, ReduceError>,
+    pub(super) finish: fn(Total) -> Result<Packed, ReduceError>,
 }
 
 impl ReduceInfo {
@@ -84,7 +84,7 @@ impl ReduceInfo {
             combine: |total, next| R::combine(typed(total), owned(next)),
             pack: |total, p| total.downcast_ref::<R::Partial>().expect(PAIRED).pack(p),
             unpack: |u| Ok(Box::new(R::Partial::unpack(u)?)),
-            finish: |total| Ok(to_bytes(&R::finish(owned(total))?)),
+            finish: |total| Ok(Packed::of(&R::finish(owned(total))?)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Partial results on their way up the tree.
 
-use talisman_pup::{Packer, Pup, PupError, Unpacker};
+use talisman_pup::{Packed, Packer, Pup, PupError, Unpacker};
 
 use super::info::{ReduceInfo, Total, typed};
 use crate::reduce::{ReduceError, Reducer};
@@ -114,7 +114,7 @@ impl AnyPartial {
     ///
     /// # Errors
     /// What the reducer's own `finish` says, and [`ReduceError::Unknown`] when this process does not know it.
-    pub fn finish(mut self) -> Result<Vec<u8>, ReduceError> {
+    pub fn finish(mut self) -> Result<Packed, ReduceError> {
         self.settle()?;
         match self.0 {
             State::Known { info, total } => (info.finish)(total),
@@ -209,7 +209,7 @@ mod tests {
     use crate::reduce::{Concat, Max, Sum};
 
     fn finished<T: Pup>(partial: AnyPartial) -> T {
-        from_bytes(&partial.finish().unwrap()).unwrap()
+        partial.finish().unwrap().into_value().unwrap()
     }
 
     fn sent(partial: &AnyPartial) -> AnyPartial {

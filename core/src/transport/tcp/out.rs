@@ -153,6 +153,11 @@ impl Sender {
         self.retained.unwritten() + flying.saturating_sub(IN_FLIGHT) as usize
     }
 
+    /// Whether something waits to be written.
+    pub(crate) fn has_unwritten(&self) -> bool {
+        self.retained.unwritten() > 0
+    }
+
     /// Bytes kept for a connection that might break.
     #[cfg(test)]
     pub(super) fn kept(&self) -> u64 {
