@@ -311,7 +311,7 @@ impl Pe {
         let passed = collection.casts.passed.get();
         let mut had = None;
         collection.casts.departed.borrow_mut().retain_mut(|departed| {
-            if (departed.id, departed.moves) != (id, moves) {
+            if (departed.id, departed.moves) != (id, moves) || departed.until.is_some() {
                 return true;
             }
             had = Some(departed.had);

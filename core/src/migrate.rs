@@ -12,7 +12,7 @@ use crate::location::Place;
 use crate::message::control::PeMessage;
 use crate::object::{Extras, Head, Travel, flag};
 use crate::pe::Pe;
-use crate::pup::{Lender, Packed, Packer, Pup, PupError, Purpose, Unpacker};
+use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Unpacker};
 use crate::registry::ChareType;
 use crate::sometimes::sometimes;
 
@@ -54,9 +54,6 @@ impl Drop for Moving {
     }
 }
 
-// SAFETY: a shared reference reaches nothing of the object.
-unsafe impl Sync for Moving {}
-
 impl Moving {
     /// Packs the object and gives it up, once whatever needs its memory has gone.
     fn into_packed(self) -> Packed {
@@ -66,7 +63,8 @@ impl Moving {
         if !lender.borrows() {
             return lender.finish().into();
         }
-        let keeper: Arc<dyn Any + Send + Sync> = Arc::new(self);
+        // SAFETY: `Moving` is `Send`.
+        let keeper: Arc<dyn Any + Send + Sync> = Arc::new(unsafe { Kept::new(self) });
         // SAFETY: the object is memory of its own, which `keeper` frees, and out of everybody's reach.
         unsafe { lender.finish_kept(&keeper) }.into()
     }
@@ -140,6 +138,13 @@ impl Pe {
     /// An object arrives.
     pub(crate) fn on_arrive(&self, from: PeId, id: ObjId, travel: Travel, luggage: Luggage) {
         let Some(collection) = self.collections.get(id.collection) else { return };
+        if self.find_here(id).is_some() {
+            let who = collection.label(id.index);
+            return self
+                .node
+                .job
+                .end(1, Some(format!("{who} arrives from PE {from}, and is on PE {} already", self.id)));
+        }
         let head = match luggage {
             Luggage::Object(moving) => moving.take(),
             Luggage::Packed(packed) => match self.unpack_object(collection, id.index, packed) {

@@ -59,6 +59,12 @@ impl Order {
         self.received.entry(from).or_default().next == number
     }
 
+    /// The highest count in it.
+    pub(crate) fn highest(&self) -> u32 {
+        let received = self.received.values().map(|channel| channel.next);
+        self.sent.values().copied().chain(received).max().unwrap_or(0)
+    }
+
     fn keep(&mut self, from: ObjId, number: u32, packed: Packed) {
         self.received.entry(from).or_default().early.insert(number, packed);
     }
@@ -135,7 +141,7 @@ impl Pe {
     /// Sends on a message that had come too early for its object.
     pub(crate) fn send_early(&self, collection: &Collection, index: u128, packed: Packed) {
         let (head, segments) = packed.into_parts();
-        let envelope = match wire::unpack(self, &head, segments) {
+        let envelope = match wire::receive(self, &head, segments) {
             Ok(envelope) => envelope,
             Err(error) => return self.unreadable(collection, "(kept)", &error.to_string()),
         };

@@ -306,7 +306,26 @@ fn take_in(pe: &Pe, from: PeId, words: &RingWords, at_once: bool) {
                 pe.accept(pe.filled(object, entry, &args, from + pe.first_pe));
             }
         }
-        None => pe.accept(envelope_in(words)),
+        None => take_in_whole(pe, envelope_in(words)),
+    }
+}
+
+#[inline(always)]
+fn take_in_whole(pe: &Pe, envelope: NonNull<Envelope>) {
+    // SAFETY: the ring gave the envelope away.
+    if unsafe { envelope.as_ref() }.unchecked {
+        take_in_from_afar(pe, envelope);
+    } else {
+        pe.accept(envelope);
+    }
+}
+
+/// A message from another node that another PE of this one passed on.
+#[inline(never)]
+fn take_in_from_afar(pe: &Pe, envelope: NonNull<Envelope>) {
+    match wire::checked(pe, envelope) {
+        Ok(envelope) => pe.accept(envelope),
+        Err(error) => pe.node.job.end(1, Some(format!("a message from another node cannot be: {error}"))),
     }
 }
 

@@ -62,16 +62,17 @@ pub(crate) struct Generation {
 
 impl Tally {
     fn add(&mut self, other: &Tally) {
-        self.old += other.old;
-        self.old_gone += other.old_gone;
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.old, other.old);
+        add(&mut self.old_gone, other.old_gone);
         for (number, other) in (1..).zip(&other.generations) {
             let sum = self.generation(number);
-            sum.born += other.born;
-            sum.contributed += other.contributed;
-            sum.gone += other.gone;
+            add(&mut sum.born, other.born);
+            add(&mut sum.contributed, other.contributed);
+            add(&mut sum.gone, other.gone);
         }
-        self.reports += other.reports;
-        self.expected += other.expected;
+        self.reports = self.reports.saturating_add(other.reports);
+        add(&mut self.expected, other.expected);
     }
 
     /// Whether all of `alive` elements, and all that they inserted, have contributed or gone.
@@ -81,12 +82,14 @@ impl Tally {
     /// heard of, all of the second have, and so on. One count for all generations would not do: one that is missing
     /// and the child that it has not announced would cancel out.
     fn is_complete(&self, alive: u64) -> bool {
-        let all = |generation: &Generation| generation.contributed + generation.gone == generation.born;
-        self.old + self.old_gone == alive && self.generations.iter().all(all)
+        let all = |generation: &Generation| {
+            generation.contributed.saturating_add(generation.gone) == generation.born
+        };
+        self.old.saturating_add(self.old_gone) == alive && self.generations.iter().all(all)
     }
 
     fn contributions(&self) -> u64 {
-        self.old + self.generations.iter().map(|generation| generation.contributed).sum::<u64>()
+        self.generations.iter().fold(self.old, |sum, generation| sum.saturating_add(generation.contributed))
     }
 
     /// The counts of a generation, numbered from 1.
@@ -101,6 +104,7 @@ impl Tally {
 /// A part of a reduction on its way up.
 #[derive(Debug, Pup)]
 pub(crate) struct Contribution {
+    #[pup(with = crate::ids::wire::rooted)]
     pub(crate) collection: CollectionId,
     pub(crate) key: ReductionKey,
     tally: Tally,
@@ -179,7 +183,9 @@ impl Root {
 
     /// An element is inserted from outside: it takes part from the next reduction that is not complete.
     pub(crate) fn admit(&mut self) -> u32 {
-        self.open.entry(ReductionKey::All(self.next)).or_default().tally.generation(1).born += 1;
+        let first =
+            Tally { generations: vec![Generation { born: 1, ..Generation::default() }], ..Tally::default() };
+        self.open.entry(ReductionKey::All(self.next)).or_default().tally.add(&first);
         self.next
     }
 
@@ -278,7 +284,7 @@ impl Pe {
             return self.reduction_failed(collection, &ReduceError::Unknown { id: to.reducer });
         };
         let add = |pending: &mut Pending| {
-            pending.tally.old += 1;
+            pending.tally.add(&Tally { old: 1, ..Tally::default() });
             let (bytes, segments) = value.into_parts();
             let mut value = Unpacker::with_segments(&bytes, Purpose::Message, segments);
             match &mut pending.value {
@@ -369,8 +375,7 @@ impl Pe {
     /// A part from another node.
     pub(crate) fn on_part(&self, collection: CollectionId, part: Packed) {
         match part.into_value::<Contribution>() {
-            Ok(part) if part.collection == collection => self.on_contribution(part),
-            Ok(_) => {}
+            Ok(part) => self.on_contribution(part),
             Err(error) => {
                 if let Some(collection) = self.collections.get(collection) {
                     self.unreadable(collection, "(reduction)", &error.to_string());

@@ -1,6 +1,6 @@
 //! Where a value goes when it is ready.
 
-use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::pe::Pe;
 use crate::pup::{Packed, Pup};
@@ -15,15 +15,15 @@ pub enum Route {
     /// An entry of one object.
     Entry(ObjId, u16),
     /// An entry of every element of a collection or section.
-    Broadcast(CollectionId, Option<SectionId>, u16),
+    Broadcast(#[pup(with = wire::rooted)] CollectionId, Option<SectionId>, u16),
     /// An async entry of one object that waits with this number.
     Reply(ObjId, u64),
     /// An async entry of every element of a collection.
-    ReplyAll(CollectionId, u64),
+    ReplyAll(#[pup(with = wire::rooted)] CollectionId, u64),
     /// The reduction over the answers to a broadcast: its collection and number, or section and number.
     Collect(Collect),
     /// A named function on a PE.
-    Function(PeId, u64),
+    Function(#[pup(with = wire::pe)] PeId, u64),
     /// Another receiver, with the packed first arguments put in front.
     Prefixed(Box<Route>, Packed),
 }
@@ -31,6 +31,7 @@ pub enum Route {
 /// Which collective call an answer belongs to, and where it is reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pup)]
 pub struct Collect {
+    #[pup(with = wire::rooted)]
     pub(crate) collection: CollectionId,
     pub(crate) section: Option<SectionId>,
     pub(crate) number: u32,

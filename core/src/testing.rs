@@ -17,6 +17,9 @@
 //! # test();
 //! ```
 
+#[doc(hidden)]
+pub mod lab;
+
 use std::ops::Deref;
 
 use crate::chare::{Args, MainChare};

@@ -1,9 +1,12 @@
 //! A message as bytes between nodes, and large slices beside them.
 //!
 //! The commonest message, an entry of one object without options, has a compact form, which is written and read without
-//! any allocation. Every other one is a tag byte and its parts. Format: `docs/wire.md`.
+//! any allocation. Every other one is a tag byte and its parts. Format: `docs/pup-format.md`.
 
+mod check;
 mod compact;
+#[cfg(test)]
+mod tests;
 
 use std::ptr::NonNull;
 
@@ -27,6 +30,29 @@ const COMPACT_FORWARDED: u8 = 4;
 
 /// More than this is not kept for the next message.
 const SCRATCH_MAX: usize = 64 << 10;
+
+/// What came is no message, or none that this PE can get.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum WireError {
+    /// The bytes are not those of a message.
+    #[error("a message to PE {to} cannot be read: {error}")]
+    Unreadable {
+        /// Who got it.
+        to: PeId,
+        /// What is wrong with the bytes.
+        error: PupError,
+    },
+    /// It can be read, and is not of this job.
+    #[error("a message from PE {from} to PE {to} is none of this job: {what}")]
+    Wrong {
+        /// Who sent it, as it says.
+        from: PeId,
+        /// Who got it.
+        to: PeId,
+        /// What is wrong.
+        what: String,
+    },
+}
 
 /// [`Extra`] as it travels.
 #[derive(Pup)]
@@ -98,11 +124,45 @@ fn as_it_travels(message: PeMessage) -> PeMessage {
     }
 }
 
-/// Reads a message from bytes and the slices beside them.
+/// Reads a message from bytes and the slices beside them, and checks that it is one of this job.
 ///
 /// # Errors
-/// When they are not those of one.
-pub(crate) fn unpack(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, PupError> {
+/// When it is not. Nothing has been let in then.
+pub(crate) fn receive(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
+    checked(pe, read(pe, head, segments)?)
+}
+
+/// Reads a message for another PE of this node, which is to check it.
+///
+/// # Errors
+/// When it is none.
+pub(crate) fn read(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
+    let mut envelope =
+        unpack(pe, head, segments).map_err(|error| WireError::Unreadable { to: pe.id, error })?;
+    // SAFETY: just made.
+    unsafe { envelope.as_mut() }.unchecked = true;
+    Ok(envelope)
+}
+
+/// Checks that a message that was read is one of this job, for this PE.
+///
+/// # Errors
+/// When it is not. It is given up then.
+pub(crate) fn checked(pe: &Pe, mut envelope: NonNull<Envelope>) -> Result<NonNull<Envelope>, WireError> {
+    // SAFETY: the caller owns the envelope.
+    let message = unsafe { envelope.as_mut() };
+    message.unchecked = false;
+    let from = message.from;
+    match check::check(pe, message) {
+        Ok(()) => Ok(envelope),
+        Err(what) => {
+            pe.discard(envelope);
+            Err(WireError::Wrong { from, to: pe.id, what })
+        }
+    }
+}
+
+fn unpack(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, PupError> {
     let mut u = Unpacker::with_segments(head, Purpose::Message, segments);
     match u8::unpack(&mut u)? {
         COMPACT => compact::read(pe, &mut u, false),

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::{Packed, Packer, Pup, SEGMENT_MIN, Segment, SegmentBuffer, bulk};
+use crate::{Kept, Packed, Packer, Pup, SEGMENT_MIN, Segment, SegmentBuffer, bulk};
 
 /// Set in a length: the elements do not follow, they are the next segment.
 pub(crate) const LENT: u64 = 1 << 63;
@@ -129,21 +129,14 @@ pub unsafe fn pack_away_with<T: 'static>(
     // What was noted may be part of `value` itself, which is about to move: once more, where it stays.
     let Lender { mut packer, .. } = lender;
     packer.rewind(start);
-    let kept = Arc::new(Kept(value));
+    // SAFETY: the caller's promise.
+    let kept = Arc::new(unsafe { Kept::new(value) });
     let mut lender = Lender::new(packer);
-    lend(&kept.0, &mut lender);
+    lend(kept.value(), &mut lender);
     let keeper: Arc<dyn Any + Send + Sync> = kept.clone();
     // SAFETY: `lend` borrowed from `kept`, which stays where it is, and which nobody can reach any more.
     unsafe { lender.finish_kept(&keeper) }
 }
-
-/// A value that is only there for its memory.
-struct Kept<T>(T);
-
-// SAFETY: whoever makes one promises that the value may change threads.
-unsafe impl<T> Send for Kept<T> {}
-// SAFETY: nobody reaches the value through a shared reference; the segments have pointers to plain bytes.
-unsafe impl<T> Sync for Kept<T> {}
 
 impl Packed {
     /// Packs a value that stays with the caller: its large plain slices are copied, into memory of their own.

@@ -149,6 +149,12 @@ impl Drop for Memory {
     }
 }
 
+impl<T: Plain> From<Vec<T>> for Segment {
+    fn from(values: Vec<T>) -> Self {
+        Segment::of_vec(values)
+    }
+}
+
 /// Bytes are compared, wherever they are.
 impl PartialEq for Segment {
     fn eq(&self, other: &Self) -> bool {

@@ -8,10 +8,10 @@
 //! |---|---|
 //! | [`launcher`] | the launcher's loop: events in, actions carried out |
 //! | [`conductor`] | what is to be done about each event; pure |
-//! | [`plan`] | how many nodes, where, how linked |
+//! | [`plan`], [`roster`] | how many nodes, where, how linked; how far each has come |
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
-//! | [`local`], [`children`], [`memory`] | the nodes on this host: processes, connections, output, what they share |
+//! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
 //! | [`control`], [`frame`] | what is said, and how it is written |
 //! | [`member`], [`voice`], [`control_thread`] | the node's side |
@@ -20,6 +20,7 @@ mod children;
 mod conductor;
 pub(crate) mod control;
 mod control_thread;
+mod descriptors;
 mod exhaustion;
 mod fate;
 mod frame;
@@ -32,6 +33,7 @@ pub(crate) mod member;
 mod memory;
 mod plan;
 mod printer;
+mod roster;
 #[cfg(test)]
 mod tests;
 mod verdict;

@@ -73,11 +73,20 @@ impl Pe {
             let message = format!("a collection of an unknown chare type ({:x}) was announced", of.key);
             return self.node.job.end(1, Some(message));
         };
+        if let Err(wrong) = of.check(chare).and_then(|()| self.is_new(of.id)) {
+            let name = (chare.name)();
+            return self.node.job.end(1, Some(format!("a collection of `{name}` cannot be made: {wrong}")));
+        }
         let collection = self.add_collection(&of, chare);
         of.fill.iter().for_each(|fill| self.fill(collection, fill));
         for envelope in self.take_unknown(of.id) {
             self.resume(collection, envelope);
         }
+    }
+
+    fn is_new(&self, id: CollectionId) -> Result<(), String> {
+        let known = self.collections.get(id).is_some();
+        if known { Err(format!("there is one of its name ({id:?}) already")) } else { Ok(()) }
     }
 
     /// What waited for something else than its collection goes on.

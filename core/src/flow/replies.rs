@@ -88,7 +88,11 @@ impl Pup for Replies {
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
-        Ok(Replies { last: Pup::unpack(u)?, open: Pup::unpack(u)?, arrived: Pup::unpack(u)? })
+        let last = u64::unpack(u)?;
+        if last > u64::MAX >> 1 {
+            return Err(u.invalid(format!("{last} waits in one object's life")));
+        }
+        Ok(Replies { last, open: Pup::unpack(u)?, arrived: Pup::unpack(u)? })
     }
 }
 

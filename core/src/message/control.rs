@@ -1,7 +1,7 @@
 //! Messages that the runtime itself writes: packed ones for objects, and those from PE to PE.
 
 use crate::collection::description::Description;
-use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use crate::migrate::Luggage;
 use crate::object::Travel;
 use crate::order::Order;
@@ -20,7 +20,11 @@ pub(crate) enum ObjectMessage {
     /// The answer that an async entry waits for.
     Reply { wait: u64, value: Packed },
     /// Finds out where the object is now, along the old way: what was sent before has then arrived.
-    Marker { asker: PeId, asked: u32 },
+    Marker {
+        #[pup(with = wire::pe)]
+        asker: PeId,
+        asked: u32,
+    },
 }
 
 impl ObjectMessage {
@@ -65,25 +69,66 @@ pub(crate) enum PeMessage {
     /// The same, when it has travelled on: for this PE alone.
     Adopt(Box<Description>),
     /// To the root of a collection: a broadcast to be numbered.
-    CastRequest { collection: CollectionId, cast: Cast },
+    CastRequest {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        cast: Cast,
+    },
     /// A numbered broadcast, down the tree.
-    Cast { collection: CollectionId, number: u32, cast: Cast },
+    Cast {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        number: u32,
+        cast: Cast,
+    },
     /// To the root of a section: a multicast.
-    SectionRequest { collection: CollectionId, section: SectionId, cast: Cast },
+    SectionRequest {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        section: SectionId,
+        cast: Cast,
+    },
     /// A multicast to the members that the root believes on this PE.
-    SectionCast { collection: CollectionId, section: SectionId, number: u32, members: Vec<u128>, cast: Cast },
+    SectionCast {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        section: SectionId,
+        number: u32,
+        members: Vec<u128>,
+        cast: Cast,
+    },
     /// A part of a reduction, up the tree.
     Contribution(Box<Contribution>),
     /// The same from another node, not read yet.
-    Part { collection: CollectionId, part: Packed },
+    Part {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        part: Packed,
+    },
     /// To the root of a collection: an element to insert, from outside, after `done_inserting`.
-    Insert { to: ObjId, pe: Option<PeId>, init: u16, args: Packed },
+    Insert {
+        to: ObjId,
+        #[pup(with = wire::any_pe)]
+        pe: Option<PeId>,
+        init: u16,
+        args: Packed,
+    },
     /// To the root of a collection: all first elements are on their way.
-    DoneInserting(CollectionId),
+    DoneInserting(#[pup(with = wire::rooted)] CollectionId),
     /// From the root: how many first elements were sent off, how many were made? Down the tree of the root.
-    CountInserted { collection: CollectionId, wave: u32 },
+    CountInserted {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        wave: u32,
+    },
     /// The answer, straight to the root.
-    Inserted { collection: CollectionId, wave: u32, sent: u64, made: u64 },
+    Inserted {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        wave: u32,
+        sent: u64,
+        made: u64,
+    },
     /// An element that moves here.
     Arrive { id: ObjId, travel: Box<Travel>, luggage: Luggage },
     /// To where it came from: it is here after so many moves, and broadcasts up to this number have passed.
@@ -91,9 +136,20 @@ pub(crate) enum PeMessage {
     /// To where an element went with its so manyth move: a broadcast that it may have missed.
     Missed { id: ObjId, moves: u32, number: u32, cast: Cast },
     /// To a PE that used an old place.
-    Moved { id: ObjId, pe: PeId, moves: u32 },
+    Moved {
+        id: ObjId,
+        #[pup(with = wire::pe)]
+        pe: PeId,
+        moves: u32,
+    },
     /// The answer to a marker.
-    Found { id: ObjId, pe: PeId, asked: u32, moves: u32 },
+    Found {
+        id: ObjId,
+        #[pup(with = wire::pe)]
+        pe: PeId,
+        asked: u32,
+        moves: u32,
+    },
     /// To the home: the element is gone, which counts as a move, and left its order to the next of its name.
     Gone { id: ObjId, moves: u32, order: Option<Box<Order>> },
     /// A read-only value, down the tree of its creator.

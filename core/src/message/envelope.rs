@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use super::cell::{WORDS, Words};
 use super::control::{ObjectMessage, PeMessage};
 use crate::entry::{EntryInfo, InitInfo};
-use crate::ids::{CollectionId, ObjId, PeId};
+use crate::ids::{CollectionId, ObjId, PeId, wire};
 use crate::order::Order;
 use crate::pup::Packed;
 use crate::route::Route;
@@ -28,6 +28,8 @@ pub(crate) struct Envelope {
     pub(crate) from: PeId,
     /// Came by way of another PE than its sender's.
     pub(crate) forwarded: bool,
+    /// Came from another node to another PE of this one, which has not looked whether it can be.
+    pub(crate) unchecked: bool,
 }
 
 /// What a message is for.
@@ -70,6 +72,7 @@ pub(crate) struct Birth {
     /// Counted by `done_inserting`.
     pub(crate) counted: bool,
     /// Where to, if not to its home.
+    #[pup(with = wire::any_pe)]
     pub(crate) on: Option<PeId>,
     /// Moves of former elements of its name: its own are counted on from there.
     pub(crate) moves: u32,
@@ -88,6 +91,7 @@ impl Envelope {
             collection: CollectionId { creator: 0, serial: 0 },
             from: 0,
             forwarded: false,
+            unchecked: false,
             extra: None,
             words: [const { MaybeUninit::uninit() }; WORDS],
         }

@@ -24,6 +24,12 @@ impl Inbox {
         self.new.lock().unwrap_or_else(PoisonError::into_inner).push((node, stream));
         self.knock.store(true, Ordering::Release);
     }
+
+    /// The new connections, each with its node.
+    pub(crate) fn empty(&self) -> Vec<(u32, tcp::Stream)> {
+        self.knock.store(false, Ordering::Relaxed);
+        std::mem::take(&mut *self.new.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Door {
@@ -49,7 +55,6 @@ impl Door {
 
     /// The new connections, each with its node.
     pub(crate) fn let_in(&self) -> Vec<(u32, tcp::Stream)> {
-        self.inbox.knock.store(false, Ordering::Relaxed);
-        std::mem::take(&mut *self.inbox.new.lock().unwrap_or_else(PoisonError::into_inner))
+        self.inbox.empty()
     }
 }

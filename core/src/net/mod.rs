@@ -358,14 +358,16 @@ impl Net {
     fn take_in(&self, pe: &Pe, from_node: u32, Incoming { rank, head, segments }: Incoming<'_>) {
         let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
         self.taken.set(self.taken.get() + bytes);
-        let rank = PeId::from(rank);
-        let message = if rank < pe.node.shape.pes_per_node {
-            wire::unpack(pe, head, segments).map_err(|error| error.to_string())
-        } else {
-            Err(format!("it is for PE {rank} of {}", pe.node.shape.pes_per_node))
+        let (rank, own) = (PeId::from(rank), pe.id - pe.first_pe);
+        let message = match rank {
+            _ if rank == own => wire::receive(pe, head, segments).map_err(|error| error.to_string()),
+            _ if rank < pe.node.shape.pes_per_node => {
+                wire::read(pe, head, segments).map_err(|error| error.to_string())
+            }
+            _ => Err(format!("it is for PE {rank} of {}", pe.node.shape.pes_per_node)),
         };
         match message {
-            Ok(envelope) if rank == pe.id - pe.first_pe => pe.accept(envelope),
+            Ok(envelope) if rank == own => pe.accept(envelope),
             Ok(envelope) => pe.port.pass_on(rank, envelope),
             Err(error) => {
                 pe.node.job.end(1, Some(format!("a message from node {from_node} cannot be read: {error}")));

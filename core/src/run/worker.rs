@@ -6,6 +6,7 @@ use super::panics::caught;
 use crate::net::Net;
 use crate::pe::{Here, Pe};
 use crate::port::{Port, Threads};
+use crate::pup::PutOff;
 use crate::scheduler::idle::Idle;
 use crate::scheduler::park::Woken;
 use crate::stats::count;
@@ -27,10 +28,12 @@ const LAST_SUSPICION: Duration = Duration::from_millis(500);
 pub(super) fn work(pe: &Pe) {
     let _here = Here::enter(pe);
     let Port::Threads(port) = &pe.port else { unreachable!("a PE on a thread has rings") };
+    let put_off = PutOff::begin();
     let mut rest = Rest { idle: Idle::new(), suspicion: FIRST_SUSPICION };
     let going = || {
         let mut received = false;
         while !pe.node.job.is_over() {
+            put_off.drop_all();
             received = if turn(pe, port, received) { pe.port.receive(pe) } else { rest.until_work(pe, port) };
         }
     };

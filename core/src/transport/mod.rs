@@ -4,7 +4,9 @@
 //! node, in order, each once. Nothing here knows what a message is for. The two halves of a link are separate objects:
 //! what arrives may make the runtime send something on the same link.
 
+pub(crate) mod auth;
 pub(crate) mod frame;
+pub(crate) mod handshake;
 pub mod shm;
 pub(crate) mod tcp;
 
@@ -29,7 +31,7 @@ pub struct Incoming<'a> {
 }
 
 /// The other end of a link, for messages to people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Peer {
     /// Its number in the job.
     pub node: u32,

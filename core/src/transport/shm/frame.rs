@@ -79,10 +79,7 @@ impl Frame {
             Frame::Begin(Begin { rank, head, segments }) => (BEGIN, 0, rank, [head, segments, 0, 0, 0, 0]),
             Frame::More => (MORE, 0, 0, [0; 6]),
         };
-        let header = u32::from(kind) | u32::from(len) << 8 | u32::from(rank) << 16;
-        let first = u64::from(header) | u64::from(checksum(lap, header, &words)) << 32;
-        let [a, b, c, d, e, f] = words;
-        [first, a, b, c, d, e, f]
+        seal(u32::from(kind) | u32::from(len) << 8 | u32::from(rank) << 16, words, lap)
     }
 
     /// Reads a slot of lap `lap`.
@@ -102,6 +99,13 @@ impl Frame {
             kind => Err(FrameFlaw::Kind(kind)),
         }
     }
+}
+
+/// Adds the checksum to the lower half of a header and the other six words.
+#[inline(always)]
+pub(super) fn seal(header: u32, words: [u64; 6], lap: u64) -> Content {
+    let [a, b, c, d, e, f] = words;
+    [u64::from(header) | u64::from(checksum(lap, header, &words)) << 32, a, b, c, d, e, f]
 }
 
 /// Of the header and all words of a slot, and of its lap, so that what was left of an earlier one does not fit.
@@ -171,10 +175,7 @@ mod tests {
 
     #[test]
     fn well_formed_nonsense_is_refused() {
-        let signed = |header: u32| {
-            let check = u64::from(checksum(1, header, &[0; 6]));
-            Frame::unpack([u64::from(header) | check << 32, 0, 0, 0, 0, 0, 0], 1)
-        };
+        let signed = |header: u32| Frame::unpack(seal(header, [0; 6], 1), 1);
         assert_eq!(signed(0), Err(FrameFlaw::Kind(0)));
         assert_eq!(signed(4), Err(FrameFlaw::Kind(4)));
         assert_eq!(signed(u32::from(INLINE) | 49 << 8), Err(FrameFlaw::Length(49)));

@@ -15,8 +15,8 @@ use super::{Arc, Parker, Peer, bytes, slots};
 
 /// The segment, mapped into this process.
 pub struct Mapping {
-    memory: Arc<Memory>,
-    layout: Layout,
+    pub(super) memory: Arc<Memory>,
+    pub(super) layout: Layout,
     fence: AsymmetricFence,
     /// Which directions have an end in this process, made through this mapping.
     taken: Box<[AtomicBool]>,
@@ -62,7 +62,8 @@ impl Mapping {
         (sender, Receiver::new(slots, bytes, peer, self.layout.shape.pes))
     }
 
-    fn ends(&self, direction: Direction) -> (Ring, Bytes) {
+    /// The memory of a direction, for its one end in this process.
+    pub(super) fn ends(&self, direction: Direction) -> (Ring, Bytes) {
         let Layout { ring, .. } = self.layout;
         let taken = self.taken[self.layout.number(direction)].swap(true, Ordering::Relaxed);
         assert!(!taken, "an end of {direction:?} was taken before");

@@ -13,11 +13,14 @@
 //! | `out.rs`, `waiting.rs` | the sending half, and messages that wait in it |
 //! | `inbound.rs`, `arriving.rs`, `flaw.rs` | the receiving half, messages half way, and what can be wrong with them |
 //! | `table.rs` | lengths and alignments of segments |
+//! | `hostile.rs` | another process that writes what it likes: for tests and fuzzing |
 
 mod arriving;
 mod bytes;
 mod flaw;
 mod frame;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod hostile;
 mod inbound;
 mod layout;
 mod mapping;

@@ -76,7 +76,7 @@ pub fn create(shape: Shape) -> Result<OwnedFd, NoSegment> {
     fcntl_add_seals(&fd, SEALS).map_err(failed("sealing"))?;
     let memory = Memory::map(&fd, len)?;
     for (word, value) in (0..).zip(header(&layout, AsymmetricFence::host_is_expedited())) {
-        memory.header_word(word).store(value, Ordering::Release);
+        memory.word(word * 8).store(value, Ordering::Release);
     }
     Ok(fd)
 }
@@ -92,7 +92,7 @@ fn header(layout: &Layout, expedited: bool) -> [u64; 8] {
 /// A mapped segment.
 pub(super) struct Memory {
     at: NonNull<u8>,
-    len: usize,
+    pub(super) len: usize,
 }
 
 // SAFETY: an address and a length; what is done there is the affair of who does it.
@@ -104,7 +104,7 @@ impl Memory {
     /// Maps the segment of a job and finds it to be what the layout says.
     pub(super) fn open(fd: impl AsFd, layout: &Layout) -> Result<(Memory, AsymmetricFence), NoSegment> {
         let memory = Memory::map(fd, layout.len)?;
-        let said: [u64; 8] = std::array::from_fn(|word| memory.header_word(word).load(Ordering::Acquire));
+        let said: [u64; 8] = std::array::from_fn(|word| memory.word(word * 8).load(Ordering::Acquire));
         let expedited = said[7] != 0;
         if said != header(layout, expedited) {
             return Err(NoSegment::Foreign { what: "it was made for another job, or by another version" });
@@ -139,9 +139,10 @@ impl Memory {
         at
     }
 
-    fn header_word(&self, word: usize) -> &AtomicU64 {
-        // SAFETY: eight aligned bytes that are mapped as long as `self` lives, and that everyone uses as an atomic.
-        unsafe { self.piece::<AtomicU64>(word * 8, 8).as_ref() }
+    /// The word at an offset, for what is an atomic to everyone.
+    pub(super) fn word(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: eight aligned bytes that are mapped as long as `self` lives.
+        unsafe { self.piece::<AtomicU64>(offset, 8).as_ref() }
     }
 }
 

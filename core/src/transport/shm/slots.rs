@@ -33,6 +33,20 @@ pub(super) struct Positions {
     pub(super) bytes: AtomicU64,
 }
 
+#[allow(dead_code, reason = "a new segment has them by being zero; the model makes its own")]
+impl Slot {
+    pub(super) fn new() -> Slot {
+        Slot { content: UnsafeCell::new([0; 7]), lap: AtomicU64::new(0) }
+    }
+}
+
+#[allow(dead_code, reason = "as above")]
+impl Positions {
+    pub(super) fn new() -> Positions {
+        Positions { slots: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+    }
+}
+
 /// The other side wrote what it cannot have meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Impossible;

@@ -293,12 +293,14 @@ impl Receiver {
         if self.ended && self.shared.said_goodbye() {
             self.connection = Connection::Closed;
         } else {
+            // Not in a row, then.
+            self.damaged = 0;
             self.break_off();
         }
     }
 
     /// The connection is of no more use. What is not a whole frame will come again.
-    fn break_off(&mut self) {
+    pub(super) fn break_off(&mut self) {
         self.shared.set_broken(true);
         self.stream.cut();
         self.buffer.clear();

@@ -9,6 +9,7 @@
 
 mod assembly;
 mod buffer;
+pub(crate) mod connect;
 mod inbound;
 mod large;
 mod out;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::super::{Mapping, Receiver, Sender, Shape, create};
 use crate::pup::Segment;
-use crate::scheduler::park::Parker;
 use crate::transport::{Incoming, Peer};
 
 const TWO: Shape = Shape { nodes: 2, pes: 1 };

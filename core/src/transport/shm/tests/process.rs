@@ -7,8 +7,18 @@ use rustix::io::{FdFlags, fcntl_setfd};
 
 const DESCRIPTORS: &str = "TALISMAN_TEST_DESCRIPTORS";
 
+/// A process that does not outlive this.
+pub(super) struct Started(pub(super) Child);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Runs the test of this name, which is a `child` that asks for [`handed_over`], in a process of its own.
-pub(super) fn start(test: &str, descriptors: &[BorrowedFd<'_>]) -> Child {
+pub(super) fn start(test: &str, descriptors: &[BorrowedFd<'_>]) -> Started {
     let inherited = descriptors.iter().map(|descriptor| {
         let copy = descriptor.try_clone_to_owned().unwrap();
         fcntl_setfd(&copy, FdFlags::empty()).unwrap();
@@ -19,7 +29,7 @@ pub(super) fn start(test: &str, descriptors: &[BorrowedFd<'_>]) -> Child {
     let name = format!("transport::shm::tests::{test}");
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args([&name, "--exact", "--nocapture", "--test-threads=1"]);
-    child.env(DESCRIPTORS, numbers.join(",")).stdout(Stdio::null()).spawn().unwrap()
+    Started(child.env(DESCRIPTORS, numbers.join(",")).stdout(Stdio::null()).spawn().unwrap())
 }
 
 /// What [`start`] was given; `None` in a process that it did not start.

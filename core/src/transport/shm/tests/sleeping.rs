@@ -84,5 +84,5 @@ fn no_wake_up_is_lost_between_two_processes() {
         number = pe.receive();
         assert_eq!(number, trip + 1);
     }
-    assert!(child.wait().unwrap().success());
+    assert!(child.0.wait().unwrap().success());
 }

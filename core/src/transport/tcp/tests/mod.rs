@@ -1,9 +1,12 @@
 //! Two links over real sockets.
 
+mod broken;
+mod connect;
 mod traffic;
 
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::sync::LazyLock;
 
 use super::{Receiver, Sender, Stream, pair};
 use crate::pup::Segment;
@@ -68,8 +71,13 @@ fn run(a: &mut End, b: &mut End, mut done: impl FnMut(&End, &End) -> bool) {
     }
 }
 
+/// Bytes that a seed decides: a window into a block that does not repeat.
 fn bytes(len: usize, seed: u64) -> Vec<u8> {
-    (0..len as u64).map(|at| ((at + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+    static BLOCK: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        let words = (0..(10u64 << 20) / 8).map(|at| (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        words.flat_map(u64::to_le_bytes).collect()
+    });
+    BLOCK[(seed % 65_537) as usize..][..len].to_vec()
 }
 
 fn segment(len: usize, seed: u64) -> Segment {
