@@ -21,6 +21,7 @@ use crate::stats::count;
 use crate::wire;
 
 /// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.
+#[allow(clippy::large_enum_variant, reason = "a PE has one")]
 pub(crate) enum Port {
     /// To the other PEs of this process, and of others.
     Threads(Threads),
