@@ -1,0 +1,26 @@
+//! What is tested, by subject.
+
+mod ends;
+mod kills;
+mod results;
+
+use libtest_mimic::Trial;
+
+/// All tests: each by its subject's name and its own.
+pub fn all() -> Vec<Trial> {
+    [results::all(), kills::all(), ends::all()].into_iter().flatten().collect()
+}
+
+/// Tests of a subject, named after their functions.
+macro_rules! checks {
+    ($($name:ident),+ $(,)?) => {
+        pub fn all() -> Vec<libtest_mimic::Trial> {
+            let subject = module_path!().rsplit("::").next().unwrap_or_default();
+            vec![$(libtest_mimic::Trial::test(format!("{subject}::{}", stringify!($name)), || {
+                $name();
+                Ok(())
+            })),+]
+        }
+    };
+}
+pub(crate) use checks;
