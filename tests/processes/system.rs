@@ -115,3 +115,59 @@ pub fn has_rights(what: &str) -> bool {
     }
     may
 }
+
+/// Hears all that is said over loopback.
+pub struct Sniffer(OwnedFd);
+
+/// What a node said at first to a port, packet by packet.
+pub type FirstWords = (SocketAddr, Vec<Vec<u8>>);
+
+impl Sniffer {
+    pub fn new() -> Sniffer {
+        use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with, sockopt};
+        // All of IPv4, in the byte order of the network.
+        let protocol = std::num::NonZero::new(u32::from(0x0800u16.to_be())).map(Protocol::from_raw);
+        let socket = socket_with(AddressFamily::PACKET, SocketType::DGRAM, SocketFlags::NONBLOCK, protocol);
+        let socket = socket.expect("root may listen to packets");
+        sockopt::set_socket_recv_buffer_size_force(&socket, 64 << 20).expect("root may have much memory");
+        Sniffer(socket)
+    }
+
+    /// What was said since then by those who connected to these ports, of each only its first few packets.
+    pub fn first_words(&self, ports: &[SocketAddr]) -> Vec<FirstWords> {
+        let mut all: Vec<(SocketAddr, SocketAddr, u32, Vec<Vec<u8>>)> = Vec::new();
+        let mut bytes = vec![0; 128 << 10];
+        while let Ok((length, _)) =
+            rustix::net::recv(&self.0, &mut bytes[..], rustix::net::RecvFlags::DONTWAIT)
+        {
+            let Some((from, to, sequence, said)) = packet(&bytes[..length]) else { continue };
+            if !ports.contains(&to) || said.is_empty() {
+                continue;
+            }
+            match all.iter_mut().find(|known| (known.0, known.1) == (from, to)) {
+                // Each packet is seen twice: as it leaves, and as it arrives.
+                Some((.., last, words)) if sequence.wrapping_sub(*last) as i32 > 0 && words.len() < 3 => {
+                    *last = sequence;
+                    words.push(said.to_vec());
+                }
+                Some(_) => {}
+                None => all.push((from, to, sequence, vec![said.to_vec()])),
+            }
+        }
+        all.into_iter().map(|(_, to, _, words)| (to, words)).collect()
+    }
+}
+
+/// Sender, receiver, sequence number and contents of a TCP packet.
+fn packet(bytes: &[u8]) -> Option<(SocketAddr, SocketAddr, u32, &[u8])> {
+    let ip_length = usize::from(bytes.first()? & 15) * 4;
+    let tcp = bytes.get(ip_length..)?;
+    let address = |at: usize| Some(Ipv4Addr::from(<[u8; 4]>::try_from(bytes.get(at..at + 4)?).ok()?));
+    let port = |at: usize| Some(u16::from_be_bytes([*tcp.get(at)?, *tcp.get(at + 1)?]));
+    if bytes.get(9) != Some(&6) {
+        return None;
+    }
+    let (from, to) = ((address(12)?, port(0)?).into(), (address(16)?, port(2)?).into());
+    let sequence = u32::from_be_bytes(tcp.get(4..8)?.try_into().ok()?);
+    Some((from, to, sequence, tcp.get(usize::from(tcp.get(12)? >> 4) * 4..)?))
+}

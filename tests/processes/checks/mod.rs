@@ -1,14 +1,20 @@
 //! What is tested, by subject.
 
+mod cuts;
 mod ends;
 mod kills;
 mod results;
+mod stops;
+mod strangers;
 
 use libtest_mimic::Trial;
 
 /// All tests: each by its subject's name and its own.
 pub fn all() -> Vec<Trial> {
-    [results::all(), kills::all(), ends::all()].into_iter().flatten().collect()
+    [results::all(), kills::all(), ends::all(), stops::all(), cuts::all(), strangers::all()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Tests of a subject, named after their functions.
