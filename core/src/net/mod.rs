@@ -165,7 +165,12 @@ impl Net {
                 self.aside.borrow_mut().push_back(Aside { node, rank, head: head.to_vec(), segments });
             };
             match link.receive(BURST, &mut keep) {
-                Ok(messages) => taken |= messages > 0,
+                Ok(messages) => {
+                    taken |= messages > 0;
+                    if link.is_newly_broken() {
+                        self.miss(pe, node, link);
+                    }
+                }
                 Err(error) => pe.node.job.end(1, Some(error.to_string())),
             }
         }

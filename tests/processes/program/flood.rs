@@ -15,9 +15,9 @@ pub struct Plan {
     /// Bytes of each
     #[arg(long)]
     bytes: usize,
-    /// All nodes send, each to the next one, and nobody sleeps; otherwise only node 0
+    /// The node that sends, to the next one; otherwise all do
     #[arg(long)]
-    both: bool,
+    sender: Option<u32>,
     /// The receiver sleeps until this file is there
     #[arg(long)]
     wake: Option<PathBuf>,
@@ -71,26 +71,24 @@ impl Member {
 
 impl Member {
     fn send_all(&self, cx: &mut Cx<Self>) {
-        if !self.sends(cx) {
+        if !self.is_first(cx) || self.plan.sender.is_some_and(|sender| sender != cx.node()) {
             return;
         }
-        let per_node = cx.pes() / cx.nodes();
-        let next = (cx.pe() + per_node) % cx.pes();
+        let next = (cx.pe() + cx.pes() / cx.nodes()) % cx.pes();
         for number in 0..self.plan.messages {
             cx.group().on(next).take(number, vec![number as u8; self.plan.bytes]);
         }
         writeln!(cx.output(), "node {} has sent all", cx.node());
     }
 
-    fn sends(&self, cx: &Cx<Self>) -> bool {
-        let first = cx.pe().is_multiple_of(cx.pes() / cx.nodes());
-        first && (self.plan.both || cx.pe() == 0)
+    fn expects(&self, cx: &Cx<Self>) -> bool {
+        let is_next = |sender| (sender + 1) % cx.nodes() == cx.node();
+        self.is_first(cx) && self.plan.sender.is_none_or(is_next)
     }
 
-    fn expects(&self, cx: &Cx<Self>) -> bool {
-        let per_node = cx.pes() / cx.nodes();
-        let first = cx.pe().is_multiple_of(per_node);
-        first && (self.plan.both || cx.pe() == per_node)
+    /// Of its node.
+    fn is_first(&self, cx: &Cx<Self>) -> bool {
+        cx.pe().is_multiple_of(cx.pes() / cx.nodes())
     }
 
     /// A long entry, in which nothing is received.
