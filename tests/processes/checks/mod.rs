@@ -3,7 +3,12 @@
 mod cuts;
 mod ends;
 mod kills;
+mod limits;
+mod output;
+mod pressure;
 mod results;
+mod secrets;
+mod soak;
 mod stops;
 mod strangers;
 
@@ -11,10 +16,20 @@ use libtest_mimic::Trial;
 
 /// All tests: each by its subject's name and its own.
 pub fn all() -> Vec<Trial> {
-    [results::all(), kills::all(), ends::all(), stops::all(), cuts::all(), strangers::all()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let subjects = [
+        results::all(),
+        output::all(),
+        ends::all(),
+        kills::all(),
+        stops::all(),
+        cuts::all(),
+        strangers::all(),
+        secrets::all(),
+        limits::all(),
+        pressure::all(),
+        soak::all(),
+    ];
+    subjects.into_iter().flatten().collect()
 }
 
 /// Tests of a subject, named after their functions.

@@ -6,6 +6,7 @@ mod traffic;
 
 use std::process::ExitCode;
 
+pub use printing::line;
 use talisman::prelude::*;
 
 /// What tests need of a program.
