@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
 
-use clap::builder::FalseyValueParser;
+use clap::builder::{ArgPredicate, FalseyValueParser};
 
 /// Most PEs a node may have: far above any machine's cores, so more is a slip of the finger.
 pub const PES_MAX: u32 = 1024;
@@ -20,9 +20,10 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 8] = [
+pub(super) const IDS: [&str; 9] = [
     "talisman-nodes",
     "talisman-pes",
+    "talisman-hosts",
     "talisman-seed",
     "talisman-report",
     "talisman-progress",
@@ -59,12 +60,19 @@ pub struct RunArgs {
     /// Nodes (processes) of the job; for now more than one needs --simulate
     #[arg(id = "talisman-nodes", long = "nodes", env = "TALISMAN_NODES", hide_env_values = true)]
     #[arg(value_name = "N", default_value_t = 1)]
+    #[arg(default_value_if("talisman-hosts", ArgPredicate::IsPresent, "0"))]
     pub nodes: u32,
 
     /// PEs (scheduler threads) per node [default: one per core this process may use; 2 with --simulate]
     #[arg(id = "talisman-pes", long = "pes", env = "TALISMAN_PES", hide_env_values = true)]
     #[arg(value_name = "P")]
     pub pes: Option<u32>,
+
+    /// Start the nodes on the hosts of this file, over ssh: lines `name [slots=N] [address=A] [user=U] [port=P]`;
+    /// or "slurm": those of the Slurm allocation. As many nodes as there are slots, unless --nodes says less
+    #[arg(id = "talisman-hosts", long = "hosts", env = "TALISMAN_HOSTS", hide_env_values = true)]
+    #[arg(value_name = "FILE")]
+    pub hosts: Option<PathBuf>,
 
     /// Where all random numbers start: the same seed gives the objects the same numbers in every run
     #[arg(id = "talisman-seed", long = "seed", env = "TALISMAN_SEED", hide_env_values = true)]
@@ -124,8 +132,11 @@ impl RunArgs {
         }
     }
 
+    /// No nodes given means, with hosts, as many as they have slots.
     fn validate_nodes(&self) -> Result<(), OptionsError> {
         match self.nodes {
+            _ if self.simulate && self.hosts.is_some() => Err(OptionsError::HostsSimulated),
+            0 if self.hosts.is_some() => Ok(()),
             0 => Err(OptionsError::NoNodes),
             nodes if nodes > NODES_MAX => Err(OptionsError::TooManyNodes { nodes }),
             nodes if nodes > 1 && !self.simulate => Err(OptionsError::NodesNeedSimulation { nodes }),
@@ -161,6 +172,7 @@ impl Default for RunArgs {
         RunArgs {
             nodes: 1,
             pes: None,
+            hosts: None,
             seed: 0,
             report: None,
             progress: false,
@@ -216,6 +228,9 @@ pub enum OptionsError {
         /// What was asked for.
         nodes: u32,
     },
+    /// `--hosts` with `--simulate`.
+    #[error("--hosts --simulate: a simulation runs in one thread of this machine; leave one of them out")]
+    HostsSimulated,
     /// `--report` names a folder.
     #[error("--report {}: this is a folder; name a file in it", file.display())]
     ReportIsNoFile {
@@ -265,6 +280,14 @@ mod tests {
         assert_eq!(with(2, false), Err(OptionsError::NodesNeedSimulation { nodes: 2 }));
         assert_eq!(with(2, true), Ok(()));
         assert_eq!(with(NODES_MAX + 1, true), Err(OptionsError::TooManyNodes { nodes: NODES_MAX + 1 }));
+    }
+
+    #[test]
+    fn hosts_tell_the_number_of_nodes_themselves() {
+        let hosts = Some(PathBuf::from("hosts"));
+        let with = |nodes, simulate| RunArgs { nodes, simulate, hosts: hosts.clone(), ..RunArgs::default() };
+        assert_eq!(with(0, false).validate(), Ok(()));
+        assert_eq!(with(0, true).validate(), Err(OptionsError::HostsSimulated));
     }
 
     #[test]
