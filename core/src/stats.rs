@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use serde::{Deserialize, Serialize};
+
 /// Counters of one PE. They only grow.
 #[derive(Default)]
 pub(crate) struct Stats {
@@ -32,7 +34,7 @@ pub(crate) fn count(counter: &Cell<u64>, more: u64) {
 }
 
 /// A PE's counters at the end.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Totals {
     /// Messages that came from objects on the same PE.
     pub(crate) local: u64,

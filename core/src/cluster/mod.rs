@@ -1,4 +1,45 @@
 //! A job of several processes: who starts them, watches them and ends them.
+//!
+//! The process that was started becomes the *launcher*. It starts the nodes, which are this program again, and has a
+//! control connection with each, over which it tells them what they are, brings them together, and ends them. Messages
+//! of the program do not pass here: nodes are linked with each other (`transport`).
+//!
+//! | file | is |
+//! |---|---|
+//! | [`launcher`] | the launcher's loop: events in, actions carried out |
+//! | [`conductor`] | what is to be done about each event; pure |
+//! | [`plan`] | how many nodes, where, how linked |
+//! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
+//! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
+//! | [`local`], [`children`], [`memory`] | the nodes on this host: processes, connections, output, what they share |
+//! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
+//! | [`control`], [`frame`] | what is said, and how it is written |
+//! | [`member`], [`voice`], [`control_thread`] | the node's side |
 
+mod children;
+mod conductor;
+pub(crate) mod control;
+mod control_thread;
+mod exhaustion;
+mod fate;
+mod frame;
+mod heartbeat;
 mod hosts;
+mod kills;
+mod launcher;
+mod lines;
+mod local;
+pub(crate) mod member;
+mod memory;
+mod plan;
+mod printer;
 mod slurm;
+#[cfg(test)]
+mod tests;
+mod verdict;
+mod voice;
+
+#[allow(unused_imports, reason = "not joined to the runtime yet")]
+pub(crate) use launcher::{ClusterOutcome, launch};
+#[allow(unused_imports, reason = "not joined to the runtime yet")]
+pub(crate) use voice::Control;

@@ -186,7 +186,12 @@ mod tests {
             (&["--pes", "0"][..], "at least one PE"),
             (&["--pes", "5000"], "at most 1024"),
             (&["--pes", "many"], "invalid value 'many'"),
-            (&["--nodes", "2"], "only in simulation; add --simulate"),
+            (&["--nodes", "2000"], "at most 1024 processes"),
+            (&["--kill", "1@noon"], "write for example 1@2s"),
+            (&["--nodes", "2", "--kill", "0@2s,2@3s"], "the last one is 1"),
+            (&["--silence", "10"], "write for example"),
+            (&["--transport", "ofi"], "possible values: tcp, shm, mixed"),
+            (&["--listen", "here"], "invalid value 'here'"),
             (&["--slice", "3"], "--slices"),
         ] {
             let error = refused::<(Options,)>(words);

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`options`] | [`RunArgs`], the options every program has, and what is wrong with impossible ones |
 //! | [`command_line`] | the program's own `clap` options and the runtime's, read together |
+//! | [`faults`] | when a node is killed on purpose |
 //! | [`output`] | whole lines to standard output, or into a test |
 //! | [`progress`] | the bar or the occasional line of `--progress` |
 //! | [`report`] | the JSON file of `--report` |
@@ -15,6 +16,7 @@
 
 pub mod command_line;
 pub mod exit;
+pub mod faults;
 pub mod interrupt;
 pub mod options;
 pub mod output;

@@ -1,16 +1,27 @@
 //! The options every Talisman program has.
 
+use std::net::IpAddr;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
+use std::time::Duration;
 
+use clap::ValueEnum;
 use clap::builder::{ArgPredicate, FalseyValueParser};
+
+use super::faults::{Chaos, Kill, time};
 
 /// Most PEs a node may have: far above any machine's cores, so more is a slip of the finger.
 pub const PES_MAX: u32 = 1024;
 
 /// Most nodes a job may have.
 pub const NODES_MAX: u32 = 65_536;
+
+/// Most nodes of a job that are processes of their own: each is linked with all others.
+pub const PROCESSES_MAX: u32 = 1024;
+
+/// Shortest `--silence`: a machine with more to do than cores keeps a process waiting for some tenths of a second.
+pub const SILENCE_MIN: Duration = Duration::from_millis(500);
 
 /// Most PEs of a whole job; each costs memory even if it does nothing.
 pub const PES_IN_ALL_MAX: u64 = 1 << 20;
@@ -20,7 +31,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 9] = [
+pub(super) const IDS: [&str; 15] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-hosts",
@@ -30,7 +41,25 @@ pub(super) const IDS: [&str; 9] = [
     "talisman-simulate",
     "talisman-pack-all",
     "talisman-repack",
+    "talisman-transport",
+    "talisman-listen",
+    "talisman-silence",
+    "talisman-kill",
+    "talisman-chaos",
+    "talisman-label-output",
 ];
+
+/// How nodes that are processes of their own are linked with each other.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// TCP connections, also within a host
+    Tcp,
+    /// Shared memory between nodes of one host, TCP between hosts
+    #[default]
+    Shm,
+    /// For testing: within a host, shared memory for every other pair of nodes, TCP for the rest
+    Mixed,
+}
 
 // `clap` takes a doc comment on this struct for the help text of the program it is flattened into, so only
 // rustdoc is shown one.
@@ -57,7 +86,7 @@ assert!(RunArgs { pes: Some(0), ..RunArgs::default() }.validate().is_err());
 #[command(next_help_heading = "Runtime options")]
 #[group(skip)]
 pub struct RunArgs {
-    /// Nodes (processes) of the job; for now more than one needs --simulate
+    /// Nodes of the job; if there is more than one, each is a process of its own, which this one starts
     #[arg(id = "talisman-nodes", long = "nodes", env = "TALISMAN_NODES", hide_env_values = true)]
     #[arg(value_name = "N", default_value_t = 1)]
     #[arg(default_value_if("talisman-hosts", ArgPredicate::IsPresent, "0"))]
@@ -104,6 +133,36 @@ pub struct RunArgs {
     #[arg(id = "talisman-repack", long = "repack", env = "TALISMAN_REPACK", hide = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub repack: bool,
+
+    /// How nodes are linked
+    #[arg(id = "talisman-transport", long = "transport", env = "TALISMAN_TRANSPORT", hide_env_values = true)]
+    #[arg(value_name = "NAME", value_enum, default_value_t)]
+    pub transport: Transport,
+
+    /// The address of this host that nodes listen at for each other [default: loopback]
+    #[arg(id = "talisman-listen", long = "listen", env = "TALISMAN_LISTEN", hide_env_values = true)]
+    #[arg(value_name = "ADDR")]
+    pub listen: Option<IpAddr>,
+
+    /// A node that says nothing for so long counts as lost
+    #[arg(id = "talisman-silence", long = "silence", env = "TALISMAN_SILENCE", hide_env_values = true)]
+    #[arg(value_name = "TIME", value_parser = time, default_value = "10s")]
+    pub silence: Duration,
+
+    /// Kill a node to see what becomes of the job: 1@2s after two seconds, 1@step40 after the program's step 40
+    #[arg(id = "talisman-kill", long = "kill", env = "TALISMAN_KILL", hide_env_values = true)]
+    #[arg(value_name = "NODE@WHEN", value_delimiter = ',')]
+    pub kill: Vec<Kill>,
+
+    /// Kill nodes at random, one every mtbf on average
+    #[arg(id = "talisman-chaos", long = "chaos", env = "TALISMAN_CHAOS", hide_env_values = true)]
+    #[arg(value_name = "mtbf=T,seed=S")]
+    pub chaos: Option<Chaos>,
+
+    /// Begin each line of output with the number of the node that wrote it
+    #[arg(id = "talisman-label-output", long = "label-output", env = "TALISMAN_LABEL_OUTPUT")]
+    #[arg(hide_env_values = true, value_parser = FalseyValueParser::new())]
+    pub label_output: bool,
 }
 
 impl RunArgs {
@@ -115,7 +174,14 @@ impl RunArgs {
         self.validate_pes()?;
         self.validate_nodes()?;
         self.validate_pes_in_all()?;
+        self.validate_silence()?;
+        self.validate_faults()?;
         self.validate_report()
+    }
+
+    /// Whether the nodes are processes of their own, which a launcher starts and watches.
+    pub fn has_processes(&self) -> bool {
+        (self.nodes > 1 || self.hosts.is_some()) && !self.simulate
     }
 
     /// PEs per node: `--pes`, otherwise the cores this process may use ([`PES_SIMULATED`] in simulation).
@@ -139,7 +205,9 @@ impl RunArgs {
             0 if self.hosts.is_some() => Ok(()),
             0 => Err(OptionsError::NoNodes),
             nodes if nodes > NODES_MAX => Err(OptionsError::TooManyNodes { nodes }),
-            nodes if nodes > 1 && !self.simulate => Err(OptionsError::NodesNeedSimulation { nodes }),
+            nodes if self.has_processes() && nodes > PROCESSES_MAX => {
+                Err(OptionsError::TooManyProcesses { nodes })
+            }
             _ => Ok(()),
         }
     }
@@ -148,6 +216,23 @@ impl RunArgs {
         let (nodes, pes) = (self.nodes, self.pes_per_node());
         let in_all = u64::from(nodes) * u64::from(pes);
         if in_all > PES_IN_ALL_MAX { Err(OptionsError::TooManyPesInAll { nodes, pes }) } else { Ok(()) }
+    }
+
+    fn validate_silence(&self) -> Result<(), OptionsError> {
+        let silence = self.silence;
+        if silence < SILENCE_MIN { Err(OptionsError::SilenceTooShort { silence }) } else { Ok(()) }
+    }
+
+    fn validate_faults(&self) -> Result<(), OptionsError> {
+        let any = !self.kill.is_empty() || self.chaos.is_some();
+        if any && !self.has_processes() {
+            return Err(OptionsError::NobodyToKill);
+        }
+        // With hosts the number of nodes may not be known yet.
+        match self.kill.iter().find(|kill| self.nodes > 0 && kill.node >= self.nodes) {
+            Some(&kill) => Err(OptionsError::NoSuchNode { kill, nodes: self.nodes }),
+            None => Ok(()),
+        }
     }
 
     /// A report that cannot be written is said before hours of computing, not after.
@@ -179,6 +264,12 @@ impl Default for RunArgs {
             simulate: false,
             pack_all: false,
             repack: false,
+            transport: Transport::default(),
+            listen: None,
+            silence: Duration::from_secs(10),
+            kill: Vec::new(),
+            chaos: None,
+            label_output: false,
         }
     }
 }
@@ -219,18 +310,36 @@ pub enum OptionsError {
         /// PEs of each.
         pes: u32,
     },
-    /// Several nodes outside simulation, which this version cannot start.
+    /// More than [`PROCESSES_MAX`] nodes that are processes.
     #[error(
-        "--nodes {nodes}: this version runs several nodes only in simulation; \
-         add --simulate, or use --pes for more threads in one process"
+        "--nodes {nodes}: a job has at most {PROCESSES_MAX} processes; --simulate runs more nodes in one"
     )]
-    NodesNeedSimulation {
+    TooManyProcesses {
         /// What was asked for.
         nodes: u32,
     },
     /// `--hosts` with `--simulate`.
     #[error("--hosts --simulate: a simulation runs in one thread of this machine; leave one of them out")]
     HostsSimulated,
+    /// `--silence` below [`SILENCE_MIN`].
+    #[error(
+        "--silence {silence:?}: at least {SILENCE_MIN:?}, or a node that only waits for a core counts as lost"
+    )]
+    SilenceTooShort {
+        /// What was asked for.
+        silence: Duration,
+    },
+    /// `--kill` or `--chaos` for a job in one process.
+    #[error("--kill and --chaos kill nodes that are processes; add --nodes 2 or more, without --simulate")]
+    NobodyToKill,
+    /// `--kill` names a node that the job does not have.
+    #[error("--kill {kill}: there are {nodes} nodes, the last one is {}", nodes - 1)]
+    NoSuchNode {
+        /// The option.
+        kill: Kill,
+        /// Nodes of the job.
+        nodes: u32,
+    },
     /// `--report` names a folder.
     #[error("--report {}: this is a folder; name a file in it", file.display())]
     ReportIsNoFile {
@@ -274,11 +383,15 @@ mod tests {
     }
 
     #[test]
-    fn several_nodes_need_simulation() {
+    fn there_are_limits_of_nodes_and_of_processes() {
         let with = |nodes, simulate| RunArgs { nodes, simulate, ..RunArgs::default() }.validate();
         assert_eq!(with(0, true), Err(OptionsError::NoNodes));
-        assert_eq!(with(2, false), Err(OptionsError::NodesNeedSimulation { nodes: 2 }));
-        assert_eq!(with(2, true), Ok(()));
+        assert_eq!(with(2, false), Ok(()));
+        assert_eq!(
+            with(PROCESSES_MAX + 1, false),
+            Err(OptionsError::TooManyProcesses { nodes: PROCESSES_MAX + 1 })
+        );
+        assert_eq!(with(PROCESSES_MAX + 1, true), Ok(()));
         assert_eq!(with(NODES_MAX + 1, true), Err(OptionsError::TooManyNodes { nodes: NODES_MAX + 1 }));
     }
 
@@ -288,6 +401,27 @@ mod tests {
         let with = |nodes, simulate| RunArgs { nodes, simulate, hosts: hosts.clone(), ..RunArgs::default() };
         assert_eq!(with(0, false).validate(), Ok(()));
         assert_eq!(with(0, true).validate(), Err(OptionsError::HostsSimulated));
+    }
+
+    #[test]
+    fn faults_need_a_process_to_happen_to() {
+        let with = |nodes, simulate, kill: &str| {
+            let kill = vec![kill.parse().unwrap()];
+            RunArgs { nodes, simulate, kill, ..RunArgs::default() }.validate()
+        };
+        assert_eq!(with(2, false, "1@2s"), Ok(()));
+        assert_eq!(with(1, false, "0@2s"), Err(OptionsError::NobodyToKill));
+        assert_eq!(with(2, true, "1@2s"), Err(OptionsError::NobodyToKill));
+        let error = with(2, false, "2@step4").unwrap_err().to_string();
+        assert_eq!(error, "--kill 2@step4: there are 2 nodes, the last one is 1");
+    }
+
+    #[test]
+    fn silence_has_a_least_length() {
+        let with = |silence| RunArgs { silence, ..RunArgs::default() }.validate();
+        assert_eq!(with(SILENCE_MIN), Ok(()));
+        let silence = SILENCE_MIN / 2;
+        assert_eq!(with(silence), Err(OptionsError::SilenceTooShort { silence }));
     }
 
     #[test]

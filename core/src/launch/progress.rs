@@ -7,12 +7,13 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::{Deserialize, Serialize};
 
 /// Shortest time between two plain lines.
 const LINE_EVERY: Duration = Duration::from_secs(1);
 
 /// How far the program is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Steps {
     /// Steps done.
     pub done: u64,

@@ -1,0 +1,139 @@
+//! Processes of this host: started so that none outlives the launcher, watched and killed without mistaking one for another.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpid, getppid, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
+};
+
+use super::fate::How;
+
+/// Tells a process that it is a node: the number of the descriptor of its control connection.
+pub(crate) const CONTROL_VARIABLE: &str = "TALISMAN_CONTROL";
+
+/// What to run as a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Executable {
+    pub(crate) path: PathBuf,
+    /// The arguments, the name it is called by first.
+    pub(crate) args: Vec<OsString>,
+}
+
+impl Executable {
+    /// This program as it was called. Its file is found even if another has taken its name since.
+    pub(crate) fn this() -> Self {
+        Executable { path: "/proc/self/exe".into(), args: std::env::args_os().collect() }
+    }
+}
+
+/// A process that was started.
+pub(crate) struct Started {
+    pub(crate) process: Process,
+    /// The launcher's end of its control connection.
+    pub(crate) control: UnixStream,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+}
+
+/// Starts a node with its control connection and the descriptors it inherits, which keep their numbers. With `stdin` it
+/// reads this process's standard input, otherwise nothing.
+///
+/// The system kills it when the thread that calls this ends: that has to be the one that lives as long as the launcher.
+///
+/// # Errors
+/// The executable cannot be run, or the system gives no process or descriptor.
+pub(crate) fn start(executable: &Executable, inherited: &[RawFd], stdin: bool) -> io::Result<Started> {
+    let (control, theirs) = UnixStream::pair()?;
+    let mut command = Command::new(&executable.path);
+    let mut args = executable.args.iter();
+    if let Some(name) = args.next() {
+        command.arg0(name);
+    }
+    command.args(args).env(CONTROL_VARIABLE, theirs.as_raw_fd().to_string());
+    command.stdin(if stdin { Stdio::inherit() } else { Stdio::null() });
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let kept: Vec<RawFd> = inherited.iter().copied().chain([theirs.as_raw_fd()]).collect();
+    let launcher = getpid();
+    // SAFETY: between fork and exec only system calls are made; nothing is allocated and no lock is taken.
+    unsafe { command.pre_exec(move || prepare(launcher, &kept)) };
+    let mut child = command.spawn()?;
+    let stdout = child.stdout.take().expect("it was asked for").into();
+    let stderr = child.stderr.take().expect("it was asked for").into();
+    Ok(Started { process: Process::watch(child)?, control, stdout, stderr })
+}
+
+/// In the new process, before its program begins.
+fn prepare(launcher: Pid, kept: &[RawFd]) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // If the launcher died before that, nobody would send the signal any more.
+    if getppid() != Some(launcher) {
+        return Err(io::Error::from_raw_os_error(rustix::io::Errno::SRCH.raw_os_error()));
+    }
+    for number in kept {
+        // SAFETY: the descriptors are open in the launcher, which holds them until the process has started.
+        let descriptor = unsafe { BorrowedFd::borrow_raw(*number) };
+        fcntl_setfd(descriptor, FdFlags::empty())?;
+    }
+    Ok(())
+}
+
+/// A process of our own. Dropping it kills the process and waits for its end: nothing is left behind.
+pub(crate) struct Process {
+    child: Child,
+    /// Names this process and no other, even after its end.
+    pidfd: OwnedFd,
+}
+
+impl Process {
+    fn watch(mut child: Child) -> io::Result<Self> {
+        let pid = Pid::from_child(&child);
+        match pidfd_open(pid, PidfdFlags::NONBLOCK) {
+            Ok(pidfd) => Ok(Process { child, pidfd }),
+            Err(error) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(error.into())
+            }
+        }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A descriptor that can be read once the process has ended, and through which it can be killed.
+    pub(crate) fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+
+    /// Waits for its end, which has come if the descriptor can be read.
+    pub(crate) fn how_it_ended(&mut self) -> How {
+        self.child.wait().map_or(How::Exited(-1), how)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        kill(self.pidfd());
+        let _ = self.child.wait();
+    }
+}
+
+/// Kills the process of a pidfd; one that has ended already stays as it is.
+pub(crate) fn kill(pidfd: BorrowedFd<'_>) {
+    let _ = pidfd_send_signal(pidfd, Signal::KILL);
+}
+
+fn how(status: ExitStatus) -> How {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => How::Exited(code),
+        (None, signal) => How::Signalled(signal.unwrap_or(0)),
+    }
+}

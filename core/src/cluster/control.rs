@@ -1,0 +1,180 @@
+//! What the launcher and its nodes say to each other.
+//!
+//! The conversation of one node: `Hello` → `Task` → `Ready` → `Book` → `Linked` → `Go`, then the program runs, then
+//! `Stop` → `Done`. `docs/wire-control.md` has it byte by byte.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::launch::Results;
+use crate::launch::progress::Steps;
+use crate::stats::Totals;
+
+/// The version of this conversation. It changes with every message that is read otherwise than before.
+pub(crate) const VERSION: u16 = 1;
+
+/// From the launcher to a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum ToNode {
+    /// What this node is; the answer to `Hello`.
+    Task(Box<Task>),
+    /// Where each node listens, once all are ready.
+    Book(Vec<Option<SocketAddr>>),
+    /// All nodes are linked: the program begins.
+    Go,
+    /// The job is over.
+    Stop(Stop),
+    /// What was to happen at this step has happened: whoever waits for it may go on.
+    StepSeen(u64),
+    /// The launcher is there.
+    Ping,
+}
+
+/// From a node to the launcher.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum ToLauncher {
+    /// The process is there.
+    Hello {
+        /// [`VERSION`] of the node's program.
+        version: u16,
+        /// Its process id on its host.
+        pid: u32,
+    },
+    /// It has read its task, and listens where others may reach it, if they need to.
+    Ready(Option<SocketAddr>),
+    /// It is linked with all other nodes.
+    Linked,
+    /// How far its program says it is.
+    Step(Steps),
+    /// Its program has ended the job.
+    Ended(Stop),
+    /// Something people should know, such as a refused connection.
+    Note(String),
+    /// It has stopped: what it leaves behind.
+    Done(NodeReport),
+    /// It is there.
+    Alive,
+    /// It cannot start, or cannot go on.
+    Failed(String),
+    /// Somebody asked this process to end (SIGTERM), which ends the job in order.
+    Terminated,
+}
+
+/// What a node is told about itself and the job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Task {
+    /// [`VERSION`] of the launcher's program.
+    pub(crate) version: u16,
+    /// This node.
+    pub(crate) number: u32,
+    pub(crate) nodes: u32,
+    /// PEs of each node.
+    pub(crate) pes: u32,
+    /// What tells this job from others.
+    pub(crate) job: u64,
+    /// What proves to other nodes that one is of this job.
+    pub(crate) secret: Secret,
+    /// What tells this executable from others.
+    pub(crate) build: u64,
+    /// How this node and each other are linked, by the other's number; its own entry has no meaning.
+    pub(crate) via: Vec<Via>,
+    /// The interface to listen at, if any link needs it.
+    pub(crate) listen: IpAddr,
+    pub(crate) host: Host,
+    /// The steps that [`ToNode::StepSeen`] is to be awaited after, in increasing order.
+    pub(crate) watched: Vec<u64>,
+    /// Whether somebody looks at steps as they go by.
+    pub(crate) progress: bool,
+    /// Without a word for so long, the other side counts as lost.
+    pub(crate) silence: Duration,
+}
+
+impl Task {
+    /// Whether any other node is linked with this one in this way.
+    pub(crate) fn has(&self, via: Via) -> bool {
+        let others = self.via.iter().enumerate().filter(|(node, _)| *node != self.number as usize);
+        others.into_iter().any(|(_, other)| *other == via)
+    }
+}
+
+/// How two nodes are linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Via {
+    Tcp,
+    Shm,
+}
+
+/// What the nodes of one host share.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Host {
+    /// The nodes of this host, in increasing order.
+    pub(crate) nodes: Vec<u32>,
+    /// The number of the descriptor of their shared memory, if they have one.
+    pub(crate) memory: Option<RawFd>,
+    /// The numbers of the eventfds that wake PEs: those of the host's first node first.
+    pub(crate) bells: Vec<RawFd>,
+}
+
+/// Random bytes that only nodes of one job know. They are never printed.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Secret(pub(crate) [u8; 32]);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// How a job ended, or is to end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stop {
+    /// Exit status: 0 for success.
+    pub(crate) status: i32,
+    /// What went wrong.
+    pub(crate) message: Option<String>,
+}
+
+/// What a node leaves behind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct NodeReport {
+    /// What each of its PEs counted.
+    pub(crate) totals: Vec<Totals>,
+    /// Results the program reported on this node.
+    pub(crate) results: Results,
+    pub(crate) steps: Steps,
+    /// From `Go` to the end.
+    pub(crate) wall: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frame::{Decoder, encode};
+    use super::*;
+
+    fn there_and_back(message: &ToLauncher) -> ToLauncher {
+        let mut decoder = Decoder::default();
+        decoder.push(&encode(message).unwrap());
+        decoder.next().unwrap().expect("a whole message")
+    }
+
+    #[test]
+    fn reports_keep_the_bits_of_results() {
+        let mut report = NodeReport { wall: Duration::from_nanos(12_345_678_901), ..NodeReport::default() };
+        report.results.set("sum", 0.1 + 0.2);
+        report.results.set("least", f64::MIN_POSITIVE / 4.0);
+        report.results.set("atoms", 23_558_u64);
+        report.totals = vec![Totals { local: u64::MAX, ..Totals::default() }; 2];
+        report.steps = Steps { done: 4, total: Some(9) };
+        let message = ToLauncher::Done(report);
+        assert_eq!(there_and_back(&message), message);
+    }
+
+    #[test]
+    fn a_secret_is_not_printed() {
+        assert_eq!(format!("{:?}", Secret([7; 32])), "Secret(…)");
+    }
+}

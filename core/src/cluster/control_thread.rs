@@ -1,0 +1,161 @@
+//! The thread of a node that talks with the launcher, whatever its PEs do.
+
+use std::io;
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use super::control::{Task, ToLauncher};
+use super::frame::{Decoder, FrameError, encode};
+use super::heartbeat::{Heartbeat, TICK};
+use super::voice::{Control, Outgoing, Shared};
+use crate::launch::progress::Steps;
+
+/// How often steps are looked at, if somebody wants to see them go by.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Starts it; `decoder` has what was read already. It ends with the process.
+///
+/// # Errors
+/// The system gives no thread or descriptor.
+pub(super) fn start(launcher: StdUnixStream, decoder: Decoder, task: Arc<Task>) -> io::Result<Control> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let (queue, outgoing) = mpsc::unbounded_channel();
+    let shared = Shared::new(&task);
+    let control = Control::new(queue, shared.clone(), runtime.handle().clone());
+    let (reader, writer, terminations) = {
+        let _inside = runtime.enter();
+        launcher.set_nonblocking(true)?;
+        let (reader, writer) = UnixStream::from_std(launcher)?.into_split();
+        (reader, writer, signal(SignalKind::terminate())?)
+    };
+    let listener = Listener {
+        heartbeat: Heartbeat::new(task.silence),
+        task,
+        shared,
+        control: control.clone(),
+        decoder,
+        shown: Steps::default(),
+    };
+    let work = move || {
+        runtime.block_on(async {
+            tokio::spawn(write(writer, outgoing));
+            listener.listen(reader, terminations).await
+        })
+    };
+    thread::Builder::new().name("control".into()).spawn(work)?;
+    Ok(control)
+}
+
+/// Writes what this node says, in a task of its own: a launcher that does not read must not keep the others waiting.
+async fn write(mut launcher: OwnedWriteHalf, mut outgoing: mpsc::UnboundedReceiver<Outgoing>) {
+    while let Some(next) = outgoing.recv().await {
+        match next {
+            Outgoing::Message(message) => {
+                if launcher.write_all(&frame(&message)).await.is_err() {
+                    die();
+                }
+            }
+            Outgoing::Written(written) => drop(written.send(())),
+        }
+    }
+}
+
+/// What cannot be sent becomes a failure that says so.
+fn frame(message: &ToLauncher) -> Vec<u8> {
+    let failure = |error: FrameError| encode(&ToLauncher::Failed(error.to_string())).expect("it is short");
+    encode(message).unwrap_or_else(failure)
+}
+
+struct Listener {
+    task: Arc<Task>,
+    shared: Arc<Shared>,
+    control: Control,
+    decoder: Decoder,
+    heartbeat: Heartbeat,
+    shown: Steps,
+}
+
+impl Listener {
+    async fn listen(mut self, mut launcher: OwnedReadHalf, mut terminations: Signal) {
+        let mut bytes = vec![0; 4096];
+        let mut beats = ticks(TICK);
+        let mut looks = ticks(if self.task.progress { LOOK_EVERY } else { Duration::from_secs(3600) });
+        self.hear();
+        loop {
+            tokio::select! {
+                count = launcher.read(&mut bytes) => match count {
+                    Ok(count @ 1..) => {
+                        self.decoder.push(&bytes[..count]);
+                        self.hear();
+                    }
+                    _ => die(),
+                },
+                _ = beats.tick() => self.beat(),
+                _ = looks.tick() => self.look(),
+                _ = terminations.recv() => self.control.send(ToLauncher::Terminated),
+            }
+        }
+    }
+
+    fn hear(&mut self) {
+        loop {
+            match self.decoder.next() {
+                Ok(Some(message)) => {
+                    self.heartbeat.heard();
+                    self.shared.hear(message);
+                }
+                Ok(None) => return,
+                Err(error) => self.leave(format!("the launcher cannot be understood: {error}")),
+            }
+        }
+    }
+
+    fn beat(&mut self) {
+        self.control.send(ToLauncher::Alive);
+        if self.heartbeat.tick() {
+            let silence = self.task.silence;
+            self.leave(format!(
+                "heard nothing of the launcher for {silence:?} (was it stopped? see --silence)"
+            ));
+        }
+    }
+
+    fn look(&mut self) {
+        if let Some(steps) = self.shared.steps().filter(|steps| *steps != self.shown) {
+            self.shown = steps;
+            self.control.send(ToLauncher::Step(steps));
+        }
+    }
+
+    /// Ends this process; the launcher reads the reason if it ever reads again.
+    fn leave(&self, why: String) {
+        let control = self.control.clone();
+        // Not in this thread, which has to write what is said there.
+        let leave = move || control.failed(why);
+        if thread::Builder::new().name("leave".into()).spawn(leave).is_err() {
+            die();
+        }
+    }
+}
+
+fn ticks(every: Duration) -> Interval {
+    let mut ticks = interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}
+
+/// Ends this process whatever its other threads do: without the launcher nobody would end it any more.
+fn die() -> ! {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    std::process::abort()
+}

@@ -1,0 +1,165 @@
+//! What became of a node, in words: who was lost, how it was noticed, and what that means.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum How {
+    /// With an exit status of its own.
+    Exited(i32),
+    /// By a signal.
+    Signalled(i32),
+}
+
+/// Why the launcher killed a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Doom {
+    /// Fault injection: the option, as it was written.
+    Injected(String),
+    /// Nothing was heard of it for so long.
+    Silent(Duration),
+    /// It did not stop when told to.
+    Straggler,
+}
+
+/// A node that ended before it was told to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fate<'a> {
+    pub(crate) node: u32,
+    /// Unknown before the process has started.
+    pub(crate) pid: Option<u32>,
+    pub(crate) how: How,
+    /// Whether the program ran already.
+    pub(crate) running: bool,
+    /// Why the launcher killed it, if it did.
+    pub(crate) doom: Option<&'a Doom>,
+    /// Whether the system has killed any process for want of memory since the job began.
+    pub(crate) out_of_memory: bool,
+}
+
+impl Fate<'_> {
+    /// One line for people.
+    pub(crate) fn message(&self) -> String {
+        let consequence =
+            if self.running { "the job cannot go on without it" } else { "the job cannot start without it" };
+        format!("{} {}; {consequence}", named(self.node, self.pid), self.what())
+    }
+
+    fn what(&self) -> String {
+        match self.doom {
+            Some(Doom::Injected(option)) => format!("was killed, as {option} asked"),
+            Some(Doom::Silent(limit)) => silent(*limit),
+            Some(Doom::Straggler) => "did not stop when told to and was killed".into(),
+            None => self.by_itself(),
+        }
+    }
+
+    fn by_itself(&self) -> String {
+        match self.how {
+            How::Signalled(SIGKILL) if self.out_of_memory => {
+                "was killed by the system, which was out of memory (signal 9, SIGKILL)".into()
+            }
+            How::Signalled(signal) => match name_of(signal) {
+                Some((name, why)) => format!("was killed by signal {signal} ({name}{why})"),
+                None => format!("was killed by signal {signal}"),
+            },
+            How::Exited(status) if self.running => {
+                format!(
+                    "ended by itself with status {status} (does the program call `exit`? end a job with `cx.exit`)"
+                )
+            }
+            How::Exited(status) => format!("ended with status {status} before it had joined the job"),
+        }
+    }
+}
+
+/// `node 2 (pid 4711)`.
+pub(crate) fn named(node: u32, pid: Option<u32>) -> String {
+    match pid {
+        Some(pid) => format!("node {node} (pid {pid})"),
+        None => format!("node {node}"),
+    }
+}
+
+fn silent(limit: Duration) -> String {
+    format!(
+        "said nothing for {limit:?} (is it stopped, or its machine overloaded? see --silence) and was killed"
+    )
+}
+
+const SIGKILL: i32 = 9;
+
+/// A signal's name, and what usually sends it.
+fn name_of(signal: i32) -> Option<(&'static str, &'static str)> {
+    Some(match signal {
+        1 => ("SIGHUP", ""),
+        2 => ("SIGINT", ""),
+        3 => ("SIGQUIT", ""),
+        4 => ("SIGILL", ": an instruction this processor does not have"),
+        6 => ("SIGABRT", ": it aborted, see its last lines"),
+        7 => ("SIGBUS", ": memory that cannot be had"),
+        8 => ("SIGFPE", ""),
+        SIGKILL => ("SIGKILL", ""),
+        11 => ("SIGSEGV", ": it used memory that is not its own, or its stack ran over"),
+        13 => ("SIGPIPE", ""),
+        15 => ("SIGTERM", ""),
+        24 => ("SIGXCPU", ": its limit of processor time"),
+        25 => ("SIGXFSZ", ": its limit of file size"),
+        31 => ("SIGSYS", ": a system call that is forbidden here"),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fate(how: How) -> Fate<'static> {
+        Fate { node: 2, pid: Some(4711), how, running: true, doom: None, out_of_memory: false }
+    }
+
+    #[test]
+    fn a_message_names_the_node_and_what_happened() {
+        for (fate, message) in [
+            (
+                fate(How::Signalled(9)),
+                "node 2 (pid 4711) was killed by signal 9 (SIGKILL); the job cannot go on without it",
+            ),
+            (
+                Fate { out_of_memory: true, ..fate(How::Signalled(9)) },
+                "node 2 (pid 4711) was killed by the system, which was out of memory (signal 9, SIGKILL); \
+                 the job cannot go on without it",
+            ),
+            (
+                fate(How::Signalled(6)),
+                "node 2 (pid 4711) was killed by signal 6 (SIGABRT: it aborted, see its last lines); \
+                 the job cannot go on without it",
+            ),
+            (
+                fate(How::Signalled(64)),
+                "node 2 (pid 4711) was killed by signal 64; the job cannot go on without it",
+            ),
+            (
+                Fate { running: false, pid: None, ..fate(How::Exited(7)) },
+                "node 2 ended with status 7 before it had joined the job; the job cannot start without it",
+            ),
+        ] {
+            assert_eq!(fate.message(), message);
+        }
+    }
+
+    #[test]
+    fn what_the_launcher_did_is_said_rather_than_the_signal() {
+        let with = |doom: &Doom| Fate { doom: Some(doom), ..fate(How::Signalled(9)) }.message();
+        assert!(with(&Doom::Injected("--kill 2@step40".into())).contains("as --kill 2@step40 asked"));
+        assert!(with(&Doom::Silent(Duration::from_secs(10))).contains("said nothing for 10s"));
+        assert!(with(&Doom::Straggler).contains("did not stop when told to"));
+    }
+
+    #[test]
+    fn an_exit_of_the_program_is_called_that() {
+        assert!(fate(How::Exited(0)).message().contains("ended by itself with status 0"));
+    }
+}

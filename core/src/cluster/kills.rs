@@ -1,0 +1,136 @@
+//! Which nodes are to be killed, and when (`--kill`, `--chaos`).
+//!
+//! Pure: told the time since the program began, and the steps it reports.
+
+use std::time::Duration;
+
+use crate::launch::faults::{Chaos, Kill, When};
+use crate::rng::Rng;
+
+/// What is still to be done.
+#[derive(Clone, Debug)]
+pub(crate) struct Kills {
+    planned: Vec<Kill>,
+    chaos: Option<Storm>,
+}
+
+/// Kills at random times.
+#[derive(Clone, Debug)]
+struct Storm {
+    option: String,
+    mtbf: Duration,
+    rng: Rng,
+    next: Duration,
+}
+
+/// A node to kill now, and the option that says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Due {
+    pub(crate) node: u32,
+    pub(crate) option: String,
+}
+
+impl Kills {
+    pub(crate) fn new(planned: &[Kill], chaos: Option<Chaos>) -> Self {
+        Kills { planned: planned.to_vec(), chaos: chaos.map(Storm::new) }
+    }
+
+    /// The steps at which something is to happen, in increasing order.
+    pub(crate) fn watched(&self) -> Vec<u64> {
+        let mut steps: Vec<u64> = self.planned.iter().filter_map(step_of).collect();
+        steps.sort_unstable();
+        steps.dedup();
+        steps
+    }
+
+    /// The program has reported a step: who is to be killed before it goes on.
+    pub(crate) fn on_step(&mut self, step: u64) -> Vec<Due> {
+        self.take(|kill| step_of(kill).is_some_and(|at| at <= step))
+    }
+
+    /// Who is to be killed at this time; at random only among the living.
+    pub(crate) fn on_time(&mut self, now: Duration, living: &[u32]) -> Vec<Due> {
+        let mut due = self.take(|kill| matches!(kill.when, When::After(at) if at <= now));
+        due.extend(self.chaos.iter_mut().filter_map(|storm| storm.strike(now, living)));
+        due
+    }
+
+    fn take(&mut self, is_due: impl Fn(&Kill) -> bool) -> Vec<Due> {
+        let due = self.planned.extract_if(.., |kill| is_due(kill));
+        due.map(|kill| Due { node: kill.node, option: format!("--kill {kill}") }).collect()
+    }
+}
+
+fn step_of(kill: &Kill) -> Option<u64> {
+    match kill.when {
+        When::Step(step) => Some(step),
+        When::After(_) => None,
+    }
+}
+
+impl Storm {
+    fn new(chaos: Chaos) -> Self {
+        let Chaos { mtbf, seed } = chaos;
+        let option = format!("--chaos mtbf={mtbf:?},seed={seed}");
+        let mut storm = Storm { option, mtbf, rng: Rng::new(seed), next: Duration::ZERO };
+        storm.next = storm.pause();
+        storm
+    }
+
+    fn strike(&mut self, now: Duration, living: &[u32]) -> Option<Due> {
+        if living.is_empty() || now < self.next {
+            return None;
+        }
+        self.next = self.next.saturating_add(self.pause());
+        let node = living[self.rng.below(living.len() as u64) as usize];
+        Some(Due { node, option: self.option.clone() })
+    }
+
+    /// Failures that do not depend on each other are apart by times of this distribution, the exponential one.
+    fn pause(&mut self) -> Duration {
+        let seconds = self.mtbf.as_secs_f64() * -(1.0 - self.rng.unit_f64()).ln();
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kills(options: &[&str]) -> Kills {
+        let planned: Vec<Kill> = options.iter().map(|option| option.parse().unwrap()).collect();
+        Kills::new(&planned, None)
+    }
+
+    fn nodes(due: &[Due]) -> Vec<u32> {
+        due.iter().map(|due| due.node).collect()
+    }
+
+    #[test]
+    fn each_kill_happens_once_when_it_is_due() {
+        let mut kills = kills(&["1@step40", "2@2s", "3@step40", "0@step7"]);
+        assert_eq!(kills.watched(), [7, 40]);
+        assert!(kills.on_step(6).is_empty());
+        assert_eq!(nodes(&kills.on_step(41)), [1, 3, 0]);
+        assert!(kills.on_time(Duration::from_millis(1999), &[]).is_empty());
+        let due = kills.on_time(Duration::from_secs(3), &[]);
+        assert_eq!(due, [Due { node: 2, option: "--kill 2@2s".into() }]);
+        assert!(kills.on_step(u64::MAX).is_empty() && kills.on_time(Duration::MAX, &[]).is_empty());
+    }
+
+    #[test]
+    fn chaos_strikes_the_living_as_often_as_asked_and_the_same_for_a_seed() {
+        let strikes = |seed| {
+            let chaos = Chaos { mtbf: Duration::from_secs(5), seed };
+            let mut kills = Kills::new(&[], Some(chaos));
+            let due = |second| nodes(&kills.on_time(Duration::from_secs(second), &[4, 9]));
+            (0..5000).map(due).collect::<Vec<_>>()
+        };
+        let first = strikes(1);
+        let count = first.concat().len();
+        assert!((900..=1100).contains(&count), "{count} kills in 1000 times the mean");
+        assert!(first.concat().iter().all(|node| [4, 9].contains(node)));
+        assert_eq!(first, strikes(1));
+        assert_ne!(first, strikes(2));
+    }
+}

@@ -1,0 +1,214 @@
+//! The process that was started: it starts the nodes, watches them, prints what they print, and outlives them all.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use tokio::runtime;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::children::Executable;
+use super::conductor::{Action, Conductor};
+use super::control::{NodeReport, Stop};
+use super::exhaustion::Exhaustion;
+use super::kills::Kills;
+use super::local::{Event, LocalHost};
+use super::memory::Inheritance;
+use super::plan::Plan;
+use super::printer::{Lines, Print, Printer};
+use super::verdict::UNRECOVERABLE;
+use crate::launch::options::Transport;
+use crate::launch::progress::Steps;
+use crate::launch::{Interrupts, Program, Progress, Results, RunArgs, Signal};
+use crate::stats::Totals;
+
+/// How often deadlines are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What a job of several processes left behind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClusterOutcome {
+    /// Exit status: 0 for success.
+    pub(crate) status: i32,
+    /// What went wrong.
+    pub(crate) message: Option<String>,
+    /// The signal that ended the job, if one did.
+    pub(crate) interrupted: Option<Signal>,
+    /// From the program's beginning to its end.
+    pub(crate) wall: Duration,
+    pub(crate) steps: Steps,
+    /// What the program reported, on whichever node.
+    pub(crate) results: Results,
+    /// What each PE counted, those of node 0 first; zeros for those of a node that was lost.
+    pub(crate) totals: Vec<Totals>,
+}
+
+/// Runs this program, with the arguments of this process, as the nodes that `options` ask for, until they have all
+/// ended. Has to be called in the main thread: the nodes die with the thread that starts them.
+pub(crate) fn launch(program: &Program, options: &RunArgs) -> ClusterOutcome {
+    launch_as(&Executable::this(), program, options).unwrap_or_else(|error| {
+        let message = format!("the nodes cannot be started: {error}");
+        ClusterOutcome { status: UNRECOVERABLE, message: Some(message), ..ClusterOutcome::default() }
+    })
+}
+
+/// The same with another executable.
+pub(super) fn launch_as(
+    executable: &Executable,
+    program: &Program,
+    options: &RunArgs,
+) -> io::Result<ClusterOutcome> {
+    let kills = Kills::new(&options.kill, options.chaos);
+    let mut plan = Plan::local(options, kills.watched())?;
+    let inheritance = inheritance(&mut plan);
+    let (signals, signalled) = mpsc::unbounded_channel();
+    let interrupts =
+        Interrupts::install(move |signal| drop(signals.send(signal))).map_err(io::Error::other)?;
+    let progress = if options.progress { Progress::stderr() } else { Progress::off() };
+    let (printer, lines) = Printer::start(options.label_output, progress)?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let pes = plan.pes as usize;
+    let ended = runtime.block_on(async {
+        Launcher::new(program, plan, kills, inheritance, lines).run(executable, signalled).await
+    });
+    drop(runtime);
+    let mut outcome = merge(ended, pes);
+    outcome.interrupted = interrupts.received();
+    printer.finish().unwrap_or_else(|error| outcome.lose_output(&error));
+    Ok(outcome)
+}
+
+/// What the nodes are to inherit. A host without shared memory does with TCP.
+fn inheritance(plan: &mut Plan) -> Inheritance {
+    if !plan.needs_memory() {
+        return Inheritance::default();
+    }
+    Inheritance::new(plan.nodes, plan.pes).unwrap_or_else(|error| {
+        eprintln!(
+            "warning: no shared memory for the nodes of this host ({error}); they are linked by tcp instead"
+        );
+        plan.transport = Transport::Tcp;
+        Inheritance::default()
+    })
+}
+
+struct Launcher {
+    /// Put before the lines of the launcher's own.
+    name: &'static str,
+    conductor: Conductor,
+    host: LocalHost,
+    lines: Lines,
+    /// Lines of the launcher's own on their way there; it does not wait for them to be printed.
+    says: JoinSet<()>,
+    numbers: Vec<u32>,
+    start: Instant,
+    exhaustion: Exhaustion,
+}
+
+impl Launcher {
+    fn new(program: &Program, plan: Plan, kills: Kills, inheritance: Inheritance, lines: Lines) -> Self {
+        Launcher {
+            name: program.name,
+            numbers: (0..plan.nodes).collect(),
+            conductor: Conductor::new(plan, kills),
+            host: LocalHost::new(inheritance),
+            lines,
+            says: JoinSet::new(),
+            start: Instant::now(),
+            exhaustion: Exhaustion::since_now(),
+        }
+    }
+
+    /// From the first process to the end of the last one.
+    async fn run(mut self, executable: &Executable, mut signals: mpsc::UnboundedReceiver<Signal>) -> Ended {
+        let (events, mut happened) = mpsc::unbounded_channel();
+        self.host.start(&self.numbers, executable, &events, &self.lines);
+        let mut looks = interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while !self.conductor.is_over() {
+            tokio::select! {
+                Some((node, event)) = happened.recv() => self.on_event(node, event),
+                Some(signal) = signals.recv() => {
+                    self.conductor.on_interrupt(self.start.elapsed(), signal.exit_code().into());
+                }
+                _ = looks.tick() => self.conductor.on_time(self.start.elapsed()),
+            }
+            self.carry_out();
+        }
+        self.finish().await
+    }
+    fn on_event(&mut self, node: u32, event: Event) {
+        let exhaustion = self.exhaustion;
+        self.conductor.on_event(self.start.elapsed(), node, event, || exhaustion.happened());
+    }
+
+    fn carry_out(&mut self) {
+        for action in self.conductor.take_actions() {
+            match action {
+                Action::Send(node, message) => self.host.send(node, message),
+                Action::Kill(node) => self.host.kill(node),
+                Action::Say(text) => self.say(format!("{}: {text}", self.name)),
+                Action::Show(steps) => self.show(steps),
+            }
+        }
+    }
+
+    fn say(&mut self, line: String) {
+        let lines = self.lines.clone();
+        self.says.spawn(async move { drop(lines.send(Print::Say(line)).await) });
+    }
+
+    /// Progress that comes when much is to be printed may be left out: there will be more.
+    fn show(&self, steps: Steps) {
+        let _ = self.lines.try_send(Print::Show(self.conductor.running_for(self.start.elapsed()), steps));
+    }
+
+    /// All nodes are gone: what they wrote is handed on to the end.
+    async fn finish(mut self) -> Ended {
+        let wall = self.conductor.running_for(self.start.elapsed());
+        self.host.finish().await;
+        while self.says.join_next().await.is_some() {}
+        let (stop, reports, steps) = self.conductor.into_end();
+        if steps.done > 0 {
+            let _ = self.lines.send(Print::Show(wall, steps)).await;
+        }
+        Ended { stop, reports, steps, wall }
+    }
+}
+
+/// What is known when all nodes are gone.
+struct Ended {
+    stop: Stop,
+    reports: Vec<NodeReport>,
+    steps: Steps,
+    wall: Duration,
+}
+
+/// The reports of all nodes as one, for a job with so many PEs on each.
+fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
+    let Ended { stop, reports, steps, wall } = ended;
+    let told = reports.iter().map(|report| report.wall).max().filter(|wall| !wall.is_zero());
+    let mut outcome = ClusterOutcome {
+        status: stop.status,
+        message: stop.message,
+        wall: told.unwrap_or(wall),
+        steps,
+        ..ClusterOutcome::default()
+    };
+    for mut report in reports {
+        report.totals.resize(pes, Totals::default());
+        outcome.totals.append(&mut report.totals);
+        report.results.iter().for_each(|(name, value)| outcome.results.set(name, value.clone()));
+    }
+    outcome
+}
+
+impl ClusterOutcome {
+    fn lose_output(&mut self, error: &io::Error) {
+        if self.status == 0 {
+            self.status = 1;
+            self.message = Some(format!("cannot write the program's output: {error}; some of it is lost"));
+        }
+    }
+}

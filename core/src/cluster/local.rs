@@ -1,0 +1,268 @@
+//! The nodes on this host: their processes, control connections and output, each served by a small task.
+//!
+//! What happens becomes an [`Event`], in the order in which it happened to that node: what a process said before its end
+//! comes before its end. The same works for nodes elsewhere, whose events somebody else sends.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use super::children::{self, Executable, Process, Started};
+use super::control::{ToLauncher, ToNode};
+use super::fate::How;
+use super::frame::{Decoder, encode};
+use super::lines::Collector;
+use super::memory::Inheritance;
+use super::printer::{Chunk, Lines, Print, Stream};
+
+/// Bytes read at a time, of messages and of output.
+const READ: usize = 16 << 10;
+
+/// Something that happened to a node.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Event {
+    /// Its process runs.
+    Started(u32),
+    /// It said something.
+    Said(ToLauncher),
+    /// What it said cannot be read.
+    Garbled(String),
+    /// It has no process: the reason.
+    NotStarted(String),
+    /// Its process is gone, and all it said has been handed on.
+    Ended(How),
+}
+
+/// Where the events of all nodes go, each with its node's number.
+pub(crate) type Events = mpsc::UnboundedSender<(u32, Event)>;
+
+/// The nodes of this host.
+pub(crate) struct LocalHost {
+    nodes: Vec<Local>,
+    inheritance: Inheritance,
+    /// Tasks that hand on output; they end by themselves.
+    outputs: JoinSet<()>,
+}
+
+/// One of them.
+struct Local {
+    number: u32,
+    orders: mpsc::UnboundedSender<ToNode>,
+    process: Arc<AsyncFd<OwnedFd>>,
+}
+
+impl LocalHost {
+    /// Nobody runs yet.
+    pub(crate) fn new(inheritance: Inheritance) -> Self {
+        LocalHost { nodes: Vec::new(), inheritance, outputs: JoinSet::new() }
+    }
+
+    /// Starts these nodes. One that cannot be started is an event too, and those after it are not tried.
+    pub(crate) fn start(&mut self, numbers: &[u32], executable: &Executable, events: &Events, lines: &Lines) {
+        for &number in numbers {
+            let event = match self.start_one(number, executable, events, lines) {
+                Ok(pid) => Event::Started(pid),
+                Err(error) => Event::NotStarted(not_started(executable, &error)),
+            };
+            let failed = matches!(event, Event::NotStarted(_));
+            let _ = events.send((number, event));
+            if failed {
+                return;
+            }
+        }
+    }
+
+    /// Says something to a node of this host, in the order of the calls and without waiting.
+    pub(crate) fn send(&self, node: u32, mut message: ToNode) {
+        if let ToNode::Task(task) = &mut message {
+            task.host = self.inheritance.numbers(std::mem::take(&mut task.host.nodes));
+        }
+        if let Some(local) = self.find(node) {
+            let _ = local.orders.send(message);
+        }
+    }
+
+    /// Kills a node of this host; its end will be an event.
+    pub(crate) fn kill(&self, node: u32) {
+        if let Some(local) = self.find(node) {
+            children::kill(local.process.get_ref().as_fd());
+        }
+    }
+
+    /// Waits until all that the nodes wrote has been handed on. They have to have ended.
+    pub(crate) async fn finish(mut self) {
+        while self.outputs.join_next().await.is_some() {}
+    }
+
+    fn find(&self, node: u32) -> Option<&Local> {
+        self.nodes.iter().find(|local| local.number == node)
+    }
+
+    fn start_one(
+        &mut self,
+        number: u32,
+        executable: &Executable,
+        events: &Events,
+        lines: &Lines,
+    ) -> io::Result<u32> {
+        let started = children::start(executable, &self.inheritance.all(), number == 0)?;
+        let pid = started.process.pid();
+        let Started { process, control, stdout, stderr } = started;
+        control.set_nonblocking(true)?;
+        let (reader, writer) = UnixStream::from_std(control)?.into_split();
+        let pidfd = Arc::new(readable(process.pidfd().try_clone_to_owned()?)?);
+        let (orders, queue) = mpsc::unbounded_channel();
+        let (gone, ended) = watch::channel(false);
+        for (pipe, stream) in [(stdout, Stream::Out), (stderr, Stream::Err)] {
+            let pipe = pipe::Receiver::from_owned_fd(pipe)?;
+            self.outputs.spawn(forward(pipe, number, stream, lines.clone(), ended.clone()));
+        }
+        tokio::spawn(write(writer, queue));
+        tokio::spawn(Watched { number, events: events.clone() }.watch(reader, process, pidfd.clone(), gone));
+        self.nodes.push(Local { number, orders, process: pidfd });
+        Ok(pid)
+    }
+}
+
+fn not_started(executable: &Executable, error: &io::Error) -> String {
+    let advice = match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory => {
+            "; use fewer nodes, or raise the limits on processes and memory (`ulimit -a`)"
+        }
+        _ => "",
+    };
+    format!("cannot start {}: {error}{advice}", executable.path.display())
+}
+
+/// A pidfd that can be awaited: it is readable once its process has ended.
+fn readable(pidfd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: the descriptor is owned, so it is open and means the same as long as the `AsyncFd` exists.
+    Ok(unsafe { AsyncFd::register_with_interest(pidfd, Interest::READABLE) }?)
+}
+
+/// Writes what is said to a node, as fast as it reads.
+async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<ToNode>) {
+    while let Some(message) = queue.recv().await {
+        let Ok(frame) = encode(&message) else { return };
+        if writer.write_all(&frame).await.is_err() {
+            return; // It has ended; that will be noticed where its end is watched.
+        }
+    }
+}
+
+/// A node whose messages and end are awaited.
+struct Watched {
+    number: u32,
+    events: Events,
+}
+
+impl Watched {
+    async fn watch(
+        self,
+        mut reader: OwnedReadHalf,
+        mut process: Process,
+        pidfd: Arc<AsyncFd<OwnedFd>>,
+        gone: watch::Sender<bool>,
+    ) {
+        let mut decoder = Decoder::default();
+        tokio::select! {
+            () = self.read(&mut reader, &mut decoder) => {}
+            _ = pidfd.readable() => {}
+        }
+        let _ = pidfd.readable().await;
+        self.read_rest(&reader, &mut decoder);
+        let how = process.how_it_ended();
+        let _ = gone.send(true);
+        self.tell(Event::Ended(how));
+    }
+
+    /// Hands on messages until there are no more.
+    async fn read(&self, reader: &mut OwnedReadHalf, decoder: &mut Decoder) {
+        let mut bytes = vec![0; READ];
+        while let Ok(count @ 1..) = reader.read(&mut bytes).await {
+            if !self.decode(decoder, &bytes[..count]) {
+                return;
+            }
+        }
+    }
+
+    /// The process has ended: what it said last is there, and nobody will add to it.
+    fn read_rest(&self, reader: &OwnedReadHalf, decoder: &mut Decoder) {
+        let mut readable = true;
+        drain(reader.as_ref().as_fd(), |bytes| readable = readable && self.decode(decoder, bytes));
+    }
+
+    fn decode(&self, decoder: &mut Decoder, bytes: &[u8]) -> bool {
+        decoder.push(bytes);
+        loop {
+            match decoder.next() {
+                Ok(Some(message)) => self.tell(Event::Said(message)),
+                Ok(None) => return true,
+                Err(error) => {
+                    self.tell(Event::Garbled(error.to_string()));
+                    return false;
+                }
+            }
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        let _ = self.events.send((self.number, event));
+    }
+}
+
+/// Hands on what a node writes to one of its pipes, until it has ended and all of it is read. Its own child processes
+/// may hold the pipe longer: they are not waited for.
+async fn forward(
+    mut pipe: pipe::Receiver,
+    node: u32,
+    stream: Stream,
+    lines: Lines,
+    mut ended: watch::Receiver<bool>,
+) {
+    let (mut collector, mut bytes) = (Collector::default(), vec![0; READ]);
+    loop {
+        let count = tokio::select! {
+            count = pipe.read(&mut bytes) => count.unwrap_or(0),
+            _ = ended.wait_for(|ended| *ended) => 0,
+        };
+        if count == 0 {
+            break;
+        }
+        pass(&lines, node, stream, collector.push(&bytes[..count])).await;
+    }
+    let _ = ended.wait_for(|ended| *ended).await;
+    let mut rest = Vec::new();
+    drain(pipe.as_fd(), |bytes| rest.extend(collector.push(bytes)));
+    rest.extend(collector.finish());
+    for bytes in rest {
+        pass(&lines, node, stream, Some(bytes)).await;
+    }
+}
+
+async fn pass(lines: &Lines, node: u32, stream: Stream, bytes: Option<Vec<u8>>) {
+    if let Some(bytes) = bytes {
+        let _ = lines.send(Print::Chunk(Chunk { node, stream, bytes })).await;
+    }
+}
+
+/// Reads what is there without waiting. The runtime is not asked, since it may not have heard of the last bytes yet.
+fn drain(descriptor: BorrowedFd<'_>, mut take: impl FnMut(&[u8])) {
+    let mut bytes = [0; READ];
+    loop {
+        match rustix::io::read(descriptor, &mut bytes) {
+            Ok(0) => return,
+            Ok(count) => take(&bytes[..count]),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! A node's side of the control connection: how a process finds out that it is a node, and how it joins the job.
+//!
+//! [`joining`] → [`Joining::meet`] → [`Meeting::begin`], after which the program runs; [`Control`] is its voice from
+//! the first moment to [`Control::done`].
+
+use std::ffi::OsStr;
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
+use rustix::net::SocketType;
+use rustix::net::sockopt::socket_type;
+use signal_hook::consts::SIGINT;
+
+use super::children::CONTROL_VARIABLE;
+use super::control::{Stop, Task, ToLauncher, ToNode, VERSION};
+use super::control_thread;
+use super::frame::{Decoder, FrameError, encode};
+use super::voice::Control;
+use crate::launch::progress::Steps;
+
+/// What the launcher has a node do while its program runs. Called in the control thread: it must not wait for PEs.
+pub(crate) trait Orders: Send + Sync {
+    /// The job is over: all PEs are to stop, and then [`Control::done`] is to be called.
+    fn stop(&self, stop: Stop);
+
+    /// How far the program says it is.
+    fn steps(&self) -> Steps;
+}
+
+/// Whether this process was started as a node, and what it is then.
+///
+/// Has to be called before any other thread is started: it changes the environment, so that no child process of the
+/// program takes itself for a node.
+///
+/// # Errors
+/// The launcher's connection is not there, or does not say what it should.
+pub(crate) fn joining() -> Option<Result<Joining, JoinError>> {
+    let number = std::env::var_os(CONTROL_VARIABLE)?;
+    // SAFETY: no other thread reads the environment, by this function's contract.
+    unsafe { std::env::remove_var(CONTROL_VARIABLE) };
+    Some(Joining::start(&number))
+}
+
+/// A node that knows its task, and that nobody can reach yet.
+pub(crate) struct Joining {
+    task: Arc<Task>,
+    control: Control,
+}
+
+impl Joining {
+    fn start(number: &OsStr) -> Result<Self, JoinError> {
+        let mut launcher = UnixStream::from(inherited(number).ok_or(JoinError::NoConnection)?);
+        // Ctrl-C goes to all processes of a terminal; the launcher alone decides what it means.
+        signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
+        let hello = ToLauncher::Hello { version: VERSION, pid: std::process::id() };
+        launcher.write_all(&encode(&hello)?)?;
+        let mut decoder = Decoder::default();
+        let task = Arc::new(task(&mut launcher, &mut decoder)?);
+        keep_from_children(&task)?;
+        let control = control_thread::start(launcher, decoder, task.clone())?;
+        Ok(Joining { task, control })
+    }
+
+    /// What this node is.
+    pub(crate) fn task(&self) -> &Arc<Task> {
+        &self.task
+    }
+
+    /// Its voice, which may say things from now on.
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Says where this node can be reached, and waits until all nodes have said so. If the job ends before, so does
+    /// this process.
+    pub(crate) fn meet(self, address: Option<SocketAddr>) -> Meeting {
+        self.control.send(ToLauncher::Ready(address));
+        let addresses = self.control.wait_for_book();
+        Meeting { task: self.task, addresses, control: self.control }
+    }
+}
+
+/// A node that knows where all others are, and is not linked with them yet.
+pub(crate) struct Meeting {
+    pub(crate) task: Arc<Task>,
+    /// Where each node listens.
+    pub(crate) addresses: Vec<Option<SocketAddr>>,
+    pub(crate) control: Control,
+}
+
+impl Meeting {
+    /// Says that this node is linked with all others, and waits until all are. If the job ends before, so does this
+    /// process; from then on its end goes to `orders`.
+    pub(crate) fn begin(self, orders: Arc<dyn Orders>) -> Control {
+        self.control.give(orders);
+        self.control.send(ToLauncher::Linked);
+        self.control.wait_for_go();
+        self.control
+    }
+}
+
+/// Why a process cannot be a node.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JoinError {
+    /// The variable does not name a connection.
+    #[error("{CONTROL_VARIABLE} is set, but not by a launcher: it does not name a connection; unset it")]
+    NoConnection,
+    /// The launcher speaks otherwise.
+    #[error(
+        "the launcher speaks version {theirs} of the control connection, this node {VERSION}; run one build"
+    )]
+    Version {
+        /// The launcher's.
+        theirs: u16,
+    },
+    /// The launcher said something else first.
+    #[error("the launcher did not say first what this node is to do")]
+    NoTask,
+    /// What came cannot be read.
+    #[error("{0}")]
+    Frame(#[from] FrameError),
+    /// The system refused something.
+    #[error("the node cannot start: {0}")]
+    System(#[from] io::Error),
+}
+
+/// The descriptor with this number, if it is an open socket.
+fn inherited(number: &OsStr) -> Option<OwnedFd> {
+    let number: RawFd = number.to_str()?.parse().ok().filter(|number| *number > 2)?;
+    // SAFETY: the borrow is only used for calls that fail if there is no such descriptor.
+    let found = unsafe { BorrowedFd::borrow_raw(number) };
+    fcntl_getfd(found).ok()?;
+    (socket_type(found) == Ok(SocketType::STREAM)).then_some(())?;
+    fcntl_setfd(found, FdFlags::CLOEXEC).ok()?;
+    // SAFETY: it is open, and the launcher left it for this process alone; the variable that names it is gone.
+    Some(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// Waits for the task, which is what the launcher says first.
+fn task(launcher: &mut UnixStream, decoder: &mut Decoder) -> Result<Task, JoinError> {
+    let mut bytes = [0; 4096];
+    loop {
+        match decoder.next()? {
+            Some(ToNode::Task(task)) if task.version == VERSION => return Ok(*task),
+            Some(ToNode::Task(task)) => return Err(JoinError::Version { theirs: task.version }),
+            Some(ToNode::Ping) => {}
+            // The job is over before it began.
+            Some(ToNode::Stop(_)) => std::process::exit(0),
+            Some(_) => return Err(JoinError::NoTask),
+            None => match launcher.read(&mut bytes)? {
+                0 => return Err(JoinError::NoConnection),
+                count => decoder.push(&bytes[..count]),
+            },
+        }
+    }
+}
+
+/// The host's descriptors are for this process, not for programs that it may start.
+fn keep_from_children(task: &Task) -> io::Result<()> {
+    for number in task.host.memory.iter().chain(&task.host.bells) {
+        // SAFETY: the borrow is only used for a call that fails if there is no such descriptor.
+        let descriptor = unsafe { BorrowedFd::borrow_raw(*number) };
+        fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
+    }
+    Ok(())
+}

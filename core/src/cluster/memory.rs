@@ -1,0 +1,46 @@
+//! What the nodes of one host inherit from the launcher: their shared memory, and the bells that wake their PEs.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+use super::control::Host;
+
+/// The descriptors themselves; the processes inherit them under the same numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Inheritance {
+    memory: Option<OwnedFd>,
+    bells: Vec<OwnedFd>,
+}
+
+impl Inheritance {
+    /// Memory for so many nodes of this host with so many PEs each, and a bell for each PE.
+    ///
+    /// # Errors
+    /// The system gives no memory or no descriptors.
+    pub(crate) fn new(nodes: u32, pes: u32) -> io::Result<Self> {
+        let bell = |_| eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        let bells = (0..nodes * pes).map(bell).collect::<Result<_, _>>()?;
+        Ok(Inheritance { memory: Some(host_memory(nodes, pes)?), bells })
+    }
+
+    /// The numbers, for the nodes' tasks.
+    pub(crate) fn numbers(&self, nodes: Vec<u32>) -> Host {
+        let number = |descriptor: &OwnedFd| descriptor.as_raw_fd();
+        Host {
+            nodes,
+            memory: self.memory.as_ref().map(number),
+            bells: self.bells.iter().map(number).collect(),
+        }
+    }
+
+    pub(crate) fn all(&self) -> Vec<RawFd> {
+        self.memory.iter().chain(&self.bells).map(AsRawFd::as_raw_fd).collect()
+    }
+}
+
+/// Memory for the links of so many nodes of one host with so many PEs each.
+fn host_memory(_nodes: u32, _pes: u32) -> io::Result<OwnedFd> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "links through shared memory are not there yet"))
+}

@@ -1,0 +1,134 @@
+//! What a job is to be: how many nodes, where, and how they are linked.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use super::control::{Host, Secret, Task, VERSION, Via};
+use crate::launch::RunArgs;
+use crate::launch::options::Transport;
+
+/// What all nodes are told, and what differs between them.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) nodes: u32,
+    pub(crate) pes: u32,
+    pub(crate) job: u64,
+    pub(crate) secret: Secret,
+    pub(crate) build: u64,
+    pub(crate) transport: Transport,
+    pub(crate) listen: IpAddr,
+    /// The nodes of each host; every node is in one.
+    pub(crate) hosts: Vec<Vec<u32>>,
+    pub(crate) watched: Vec<u64>,
+    pub(crate) progress: bool,
+    pub(crate) silence: Duration,
+}
+
+impl Plan {
+    /// All nodes on this host.
+    ///
+    /// # Errors
+    /// The system gives no random numbers for the secret.
+    pub(crate) fn local(options: &RunArgs, watched: Vec<u64>) -> io::Result<Self> {
+        let mut random = [0; 40];
+        getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+        let (secret, job) = random.split_at(32);
+        Ok(Plan {
+            nodes: options.nodes,
+            pes: options.pes_per_node(),
+            job: u64::from_le_bytes(job.try_into().expect("eight bytes are left")),
+            secret: Secret(secret.try_into().expect("it was split there")),
+            build: build(),
+            transport: options.transport,
+            listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            hosts: vec![(0..options.nodes).collect()],
+            watched,
+            progress: options.progress,
+            silence: options.silence,
+        })
+    }
+
+    /// Whether any two nodes are linked through memory.
+    pub(crate) fn needs_memory(&self) -> bool {
+        (0..self.nodes).any(|node| self.task(node).has(Via::Shm))
+    }
+
+    /// What a node is told. The numbers of its host's descriptors are filled in there.
+    pub(crate) fn task(&self, node: u32) -> Task {
+        let host = self.hosts.iter().find(|nodes| nodes.contains(&node)).cloned().unwrap_or_default();
+        Task {
+            version: VERSION,
+            number: node,
+            nodes: self.nodes,
+            pes: self.pes,
+            job: self.job,
+            secret: self.secret.clone(),
+            build: self.build,
+            via: (0..self.nodes).map(|other| self.via(node, other, &host)).collect(),
+            listen: self.listen,
+            host: Host { nodes: host, ..Host::default() },
+            watched: self.watched.clone(),
+            progress: self.progress,
+            silence: self.silence,
+        }
+    }
+
+    fn via(&self, node: u32, other: u32, host: &[u32]) -> Via {
+        let shm = match self.transport {
+            Transport::Tcp => false,
+            Transport::Shm => true,
+            Transport::Mixed => (node + other).is_multiple_of(2),
+        };
+        if shm && host.contains(&other) { Via::Shm } else { Via::Tcp }
+    }
+}
+
+/// What tells this executable from others: its length and a checksum of it would take long to read, so this is its file.
+/// All nodes of this host run the same file, whatever its name means by now.
+fn build() -> u64 {
+    let Ok(file) = rustix::fs::stat("/proc/self/exe") else { return 0 };
+    let parts =
+        [file.st_dev, file.st_ino, file.st_size as u64, file.st_mtime as u64, file.st_mtime_nsec as u64];
+    parts.iter().fold(0, |hash, part| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(transport: Transport) -> Plan {
+        let options = RunArgs { nodes: 4, pes: Some(2), transport, ..RunArgs::default() };
+        Plan { hosts: vec![vec![0, 1, 2], vec![3]], ..Plan::local(&options, vec![]).unwrap() }
+    }
+
+    fn vias(plan: &Plan, node: u32) -> String {
+        let letter = |via: &Via| if *via == Via::Shm { 's' } else { 't' };
+        plan.task(node).via.iter().map(letter).collect()
+    }
+
+    #[test]
+    fn only_nodes_of_one_host_are_linked_through_memory() {
+        let shm = plan(Transport::Shm);
+        assert_eq!([0, 3].map(|node| vias(&shm, node)), ["ssst", "ttts"]);
+        assert!(shm.needs_memory());
+        assert!(!shm.task(3).has(Via::Shm));
+        assert!(!plan(Transport::Tcp).needs_memory());
+    }
+
+    #[test]
+    fn mixed_pairs_agree_on_both_sides() {
+        let mixed = plan(Transport::Mixed);
+        let tasks: Vec<Task> = (0..4).map(|node| mixed.task(node)).collect();
+        for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
+            assert_eq!(tasks[a].via[b], tasks[b].via[a]);
+        }
+        assert_eq!(vias(&mixed, 0), "stst");
+    }
+
+    #[test]
+    fn every_job_has_its_own_secret() {
+        assert_ne!(plan(Transport::Tcp).secret, plan(Transport::Tcp).secret);
+        assert_eq!(plan(Transport::Tcp).build, plan(Transport::Tcp).build);
+    }
+}

@@ -1,0 +1,147 @@
+//! A thread that writes what the nodes print, so that nobody else waits for a slow terminal or pipe.
+
+use std::io::{self, Write};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::lines::Merger;
+use crate::launch::Progress;
+use crate::launch::progress::Steps;
+
+/// Pieces of output that wait at most; then the nodes wait, as they would for the terminal.
+const WAITING_MAX: usize = 64;
+
+/// Where output goes; a sender may have to wait there.
+pub(crate) type Lines = mpsc::Sender<Print>;
+
+/// Something to write.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Print {
+    Chunk(Chunk),
+    /// A line of the launcher's own, on standard error.
+    Say(String),
+    /// How far the program is, so long after its start.
+    Show(Duration, Steps),
+}
+
+/// Output of a node: whole lines, except where one is too long or the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub(crate) node: u32,
+    pub(crate) stream: Stream,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Standard output or standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Out,
+    Err,
+}
+
+/// The thread.
+pub(crate) struct Printer(JoinHandle<io::Result<()>>);
+
+impl Printer {
+    /// Starts it; it ends once all senders are gone.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub(crate) fn start(label: bool, progress: Progress) -> io::Result<(Printer, Lines)> {
+        let (lines, queue) = mpsc::channel(WAITING_MAX);
+        let work = move || write_all(queue, label, progress);
+        Ok((Printer(thread::Builder::new().name("printer".into()).spawn(work)?), lines))
+    }
+
+    /// Waits until all is written.
+    ///
+    /// # Errors
+    /// Some of it could not be. A reader who has gone away (`| head`) is no error.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        self.0.join().unwrap_or_else(|_| Err(io::Error::other("the thread that prints has panicked")))
+    }
+}
+
+fn write_all(mut queue: mpsc::Receiver<Print>, label: bool, mut progress: Progress) -> io::Result<()> {
+    let mut out = Sink::new(io::stdout(), label);
+    let mut err = Sink::new(io::stderr(), label);
+    let mut last = None;
+    while let Some(print) = queue.blocking_recv() {
+        match print {
+            Print::Chunk(chunk) => progress.aside(|| match chunk.stream {
+                Stream::Out => out.write(chunk.node, &chunk.bytes),
+                Stream::Err => err.write(chunk.node, &chunk.bytes),
+            }),
+            Print::Say(line) => progress.aside(|| eprintln!("{line}")),
+            Print::Show(now, steps) => {
+                progress.update(now, steps);
+                last = Some((now, steps));
+            }
+        }
+    }
+    if let Some((now, steps)) = last {
+        progress.finish(now, steps);
+    }
+    // A standard error that cannot be written leaves no place to say so.
+    out.finish()
+}
+
+/// One of the launcher's own streams.
+struct Sink<W> {
+    writer: W,
+    merger: Merger,
+    /// The first failure; nothing is written after it.
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Sink<W> {
+    fn new(writer: W, label: bool) -> Self {
+        Sink { writer, merger: Merger::new(label), failed: None }
+    }
+
+    fn write(&mut self, node: u32, bytes: &[u8]) {
+        if self.failed.is_none() {
+            let text = self.merger.merge(node, bytes);
+            self.failed = self.writer.write_all(&text).and_then(|()| self.writer.flush()).err();
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self.failed {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Breaks(io::ErrorKind);
+
+    impl Write for Breaks {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn end_of(kind: io::ErrorKind) -> io::Result<()> {
+        let mut sink = Sink::new(Breaks(kind), false);
+        sink.write(0, b"lost\n");
+        sink.write(1, b"lost too\n");
+        sink.finish()
+    }
+
+    #[test]
+    fn a_reader_that_goes_away_is_no_error_but_a_full_disk_is() {
+        assert!(end_of(io::ErrorKind::BrokenPipe).is_ok());
+        assert_eq!(end_of(io::ErrorKind::StorageFull).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+}

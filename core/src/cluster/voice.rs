@@ -1,0 +1,171 @@
+//! What the threads of a node say to the launcher, and what they wait for from it.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use super::control::{NodeReport, Stop, Task, ToLauncher, ToNode};
+use super::member::Orders;
+use crate::launch::progress::Steps;
+
+/// A PE waits at most so long at a step until what is to happen there has happened.
+const STEP_WAIT: Duration = Duration::from_secs(2);
+/// Last words are given so long to be written.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// A node's voice, which any thread may use: nothing but the waits that say so waits.
+#[derive(Clone)]
+pub(crate) struct Control {
+    queue: mpsc::UnboundedSender<Outgoing>,
+    shared: Arc<Shared>,
+    runtime: Handle,
+}
+
+/// What goes to the launcher.
+pub(super) enum Outgoing {
+    Message(ToLauncher),
+    /// All before this has been written.
+    Written(std::sync::mpsc::Sender<()>),
+}
+
+/// What the control thread has heard, for those who wait for it.
+pub(super) struct Shared {
+    heard: Mutex<Heard>,
+    changed: Condvar,
+    watched: Vec<u64>,
+    /// The next step at which something is to happen; the largest number if there is none.
+    next_watched: AtomicU64,
+}
+
+#[derive(Default)]
+struct Heard {
+    book: Option<Vec<Option<SocketAddr>>>,
+    went: bool,
+    step_seen: u64,
+    orders: Option<Arc<dyn Orders>>,
+}
+
+impl Shared {
+    pub(super) fn new(task: &Task) -> Arc<Self> {
+        let watched = task.watched.clone();
+        let next_watched = AtomicU64::new(watched.first().copied().unwrap_or(u64::MAX));
+        Arc::new(Shared { heard: Mutex::default(), changed: Condvar::new(), watched, next_watched })
+    }
+
+    /// The launcher said something.
+    pub(super) fn hear(&self, message: ToNode) {
+        let mut heard = self.lock();
+        match message {
+            ToNode::Book(book) => heard.book = Some(book),
+            ToNode::Go => heard.went = true,
+            ToNode::StepSeen(step) => heard.step_seen = heard.step_seen.max(step),
+            ToNode::Stop(stop) => match heard.orders.clone().filter(|_| heard.went) {
+                Some(orders) => {
+                    drop(heard);
+                    orders.stop(stop);
+                }
+                // The program has not begun, so there is nothing to end in order.
+                None => std::process::exit(0),
+            },
+            ToNode::Task(_) | ToNode::Ping => {}
+        }
+        self.changed.notify_all();
+    }
+
+    /// How far the program says it is, once it runs.
+    pub(super) fn steps(&self) -> Option<Steps> {
+        let orders = self.lock().orders.clone();
+        orders.map(|orders| orders.steps())
+    }
+
+    fn wait_for<T>(&self, mut look: impl FnMut(&mut Heard) -> Option<T>) -> T {
+        let mut heard = self.lock();
+        loop {
+            if let Some(found) = look(&mut heard) {
+                return found;
+            }
+            heard = self.changed.wait(heard).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Control {
+    pub(super) fn new(queue: mpsc::UnboundedSender<Outgoing>, shared: Arc<Shared>, runtime: Handle) -> Self {
+        Control { queue, shared, runtime }
+    }
+
+    /// The runtime of the control thread, for what else a node does beside its PEs. It has one thread: nothing there
+    /// may take long.
+    pub(crate) fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    /// Says something to the launcher, without waiting.
+    pub(crate) fn send(&self, message: ToLauncher) {
+        let _ = self.queue.send(Outgoing::Message(message));
+    }
+
+    /// The program has ended the job, here.
+    pub(crate) fn ended(&self, status: i32, message: Option<String>) {
+        self.send(ToLauncher::Ended(Stop { status, message }));
+    }
+
+    /// The program has finished a step. If a fault is to be injected at it, this waits until that has happened.
+    #[inline]
+    pub(crate) fn step(&self, steps: Steps) {
+        if steps.done >= self.shared.next_watched.load(Ordering::Relaxed) {
+            self.wait_at(steps);
+        }
+    }
+
+    /// All PEs have stopped: says what this node leaves behind, and waits until that is written. The process is to end
+    /// then, with any status.
+    pub(crate) fn done(&self, report: NodeReport) {
+        self.send(ToLauncher::Done(report));
+        self.flush();
+    }
+
+    /// This node cannot start, or cannot go on: says why, and ends the process.
+    pub(crate) fn failed(&self, why: impl Into<String>) -> ! {
+        self.send(ToLauncher::Failed(why.into()));
+        self.flush();
+        std::process::exit(super::verdict::UNRECOVERABLE)
+    }
+
+    pub(super) fn give(&self, orders: Arc<dyn Orders>) {
+        self.shared.lock().orders = Some(orders);
+    }
+
+    pub(super) fn wait_for_book(&self) -> Vec<Option<SocketAddr>> {
+        self.shared.wait_for(|heard| heard.book.take())
+    }
+
+    pub(super) fn wait_for_go(&self) {
+        self.shared.wait_for(|heard| heard.went.then_some(()));
+    }
+
+    /// Waits until all that was said is written.
+    fn flush(&self) {
+        let (written, is_written) = std::sync::mpsc::channel();
+        let _ = self.queue.send(Outgoing::Written(written));
+        let _ = is_written.recv_timeout(LAST_WORDS);
+    }
+
+    #[cold]
+    fn wait_at(&self, steps: Steps) {
+        let next = self.shared.watched.iter().find(|watched| **watched > steps.done);
+        self.shared.next_watched.fetch_max(next.copied().unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.send(ToLauncher::Step(steps));
+        let heard = self.shared.lock();
+        let not_seen = |heard: &mut Heard| heard.step_seen < steps.done;
+        drop(self.shared.changed.wait_timeout_while(heard, STEP_WAIT, not_seen));
+    }
+}
