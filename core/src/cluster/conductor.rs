@@ -151,6 +151,7 @@ impl Conductor {
             Event::NotStarted(why) => self.on_not_started(now, node, &why),
             Event::Garbled(what) => self.on_garbled(now, node, &what),
             Event::Ended(how) => self.on_ended(now, node, how, out_of_memory),
+            Event::Lost(why) => self.on_lost(now, node, why),
             Event::Said(message) => {
                 member.heartbeat.heard();
                 self.on_message(now, node, message);
@@ -289,11 +290,15 @@ impl Conductor {
     }
 
     fn on_not_started(&mut self, now: Duration, node: u32, why: &str) {
-        // Those after it were not tried.
-        for member in &mut self.members[node as usize..] {
-            member.stage = Stage::Gone;
-        }
+        self.members[node as usize].stage = Stage::Gone;
         self.lose(now, format!("node {node} of {}: {why}", self.plan.nodes));
+    }
+
+    /// Whatever else the verdict may hold of it: a host that is out of reach has not ended in order.
+    fn on_lost(&mut self, now: Duration, node: u32, why: String) {
+        self.members[node as usize].stage = Stage::Gone;
+        self.let_go_on();
+        self.lose(now, why);
     }
 
     fn on_ended(&mut self, now: Duration, node: u32, how: How, out_of_memory: impl FnOnce() -> bool) {

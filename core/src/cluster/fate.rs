@@ -1,5 +1,7 @@
 //! What became of a node, in words: who was lost, how it was noticed, and what that means.
 
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,15 @@ pub(crate) enum How {
     Exited(i32),
     /// By a signal.
     Signalled(i32),
+}
+
+impl How {
+    pub(crate) fn of(status: ExitStatus) -> How {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => How::Exited(code),
+            (None, signal) => How::Signalled(signal.unwrap_or(0)),
+        }
+    }
 }
 
 /// Why the launcher killed a node.

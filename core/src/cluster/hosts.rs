@@ -43,10 +43,9 @@ impl Host {
         self.name == LOCALHOST
     }
 
-    /// Where its nodes listen as far as the file tells: a local host alone listens on loopback.
+    /// Where its nodes listen as far as the file tells: those of a host alone on loopback.
     fn known_address(&self, alone: bool) -> Option<IpAddr> {
-        let loopback = (self.is_local() && alone).then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        self.address.or(loopback)
+        self.address.or(alone.then_some(IpAddr::V4(Ipv4Addr::LOCALHOST)))
     }
 }
 
@@ -158,6 +157,12 @@ pub(crate) struct Share {
 }
 
 impl Share {
+    /// So many nodes, all of them on this machine.
+    pub(crate) fn here(nodes: u32) -> Share {
+        let host = Host { name: LOCALHOST.into(), slots: nodes, address: None, user: None, port: None };
+        Share { host, first_node: 0, nodes }
+    }
+
     /// The numbers of its nodes.
     pub(crate) fn numbers(&self) -> std::ops::Range<u32> {
         self.first_node..self.first_node + self.nodes

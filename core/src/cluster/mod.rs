@@ -12,8 +12,11 @@
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
 //! | [`local`], [`children`], [`memory`] | the nodes on this host: processes, connections, output, what they share |
+//! | [`sites`], [`hosts`], [`slurm`] | the nodes of all hosts; which hosts there are |
+//! | [`remote`] | the nodes on another host, over ssh |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
 //! | [`control`], [`frame`] | what is said, and how it is written |
+//! | [`probe`] | a program of nodes without messages, for tests |
 //! | [`member`], [`voice`], [`control_thread`] | the node's side |
 
 mod children;
@@ -33,6 +36,9 @@ pub(crate) mod member;
 mod memory;
 mod plan;
 mod printer;
+pub(crate) mod probe;
+pub(crate) mod remote;
+mod sites;
 mod slurm;
 #[cfg(test)]
 mod tests;

@@ -30,19 +30,28 @@ impl Plan {
     ///
     /// # Errors
     /// The system gives no random numbers for the secret.
+    #[cfg(test)]
     pub(crate) fn local(options: &RunArgs, watched: Vec<u64>) -> io::Result<Self> {
+        Plan::new(options, vec![(0..options.nodes).collect()], watched)
+    }
+
+    /// With these nodes on each host.
+    ///
+    /// # Errors
+    /// The system gives no random numbers for the secret.
+    pub(crate) fn new(options: &RunArgs, hosts: Vec<Vec<u32>>, watched: Vec<u64>) -> io::Result<Self> {
         let mut random = [0; 40];
         getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
         let (secret, job) = random.split_at(32);
         Ok(Plan {
-            nodes: options.nodes,
+            nodes: hosts.iter().map(Vec::len).sum::<usize>() as u32,
             pes: options.pes_per_node(),
             job: u64::from_le_bytes(job.try_into().expect("eight bytes are left")),
             secret: Secret(secret.try_into().expect("it was split there")),
             build: build(),
             transport: options.transport,
             listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-            hosts: vec![(0..options.nodes).collect()],
+            hosts,
             watched,
             progress: options.progress,
             silence: options.silence,

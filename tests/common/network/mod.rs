@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use namespace::Namespace;
 pub use processes::Process;
-pub use run::{Running, eventually};
+pub use run::{Ended, Running, eventually};
 use ssh::Keys;
 
 /// A failure where this variable is set, instead of a skipped test: for machines that are known to have all it takes.

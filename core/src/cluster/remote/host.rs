@@ -1,0 +1,399 @@
+//! The launcher's end: a host's agent behind the same few calls that the nodes of this host are behind.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, interval, timeout};
+
+use super::super::children::die_with_this_process;
+use super::super::control::ToNode;
+use super::super::fate::How;
+use super::super::frame::{Decoder, encode};
+use super::super::heartbeat::{Heartbeat, TICK};
+use super::super::hosts::Share;
+use super::super::local::{Event, Events};
+use super::super::printer::{Chunk, Lines, Print, Stream};
+use super::greeting::{Greeting, Listener, VERSION};
+use super::message::{Begin, FromAgent, ToAgent};
+use super::ssh;
+
+/// So long a node that was killed may take to be gone; otherwise its host is lost.
+const KILL_LIMIT: Duration = Duration::from_millis(750);
+/// So long ssh may take to end once there is nothing more to say, or its connection is gone.
+const LEAVE_LIMIT: Duration = Duration::from_secs(1);
+/// Bytes kept of what ssh says on standard error.
+const SAID_MAX: usize = 4 << 10;
+/// Bytes read at a time.
+const READ: usize = 16 << 10;
+
+/// The nodes of another host.
+pub(crate) struct RemoteHost {
+    orders: mpsc::UnboundedSender<ToAgent>,
+    /// Until it is started.
+    waiting: Option<(Start, mpsc::UnboundedReceiver<ToAgent>)>,
+    serving: Option<JoinHandle<()>>,
+}
+
+/// What to start there, and by what it is found out whether it is the same program.
+pub(crate) struct Start {
+    pub(crate) share: Share,
+    /// The program's path, there as here.
+    pub(crate) program: PathBuf,
+    /// What tells this executable from others.
+    pub(crate) build: u64,
+    pub(crate) begin: Begin,
+}
+
+impl RemoteHost {
+    /// Nobody runs yet.
+    pub(crate) fn new(start: Start) -> Self {
+        let (orders, queue) = mpsc::unbounded_channel();
+        RemoteHost { orders, waiting: Some((start, queue)), serving: None }
+    }
+
+    /// Logs in and starts the nodes. Everything that comes of it, failures too, will be an event.
+    pub(crate) fn start(&mut self, events: &Events, lines: &Lines) {
+        if let Some((start, queue)) = self.waiting.take() {
+            self.serving = Some(tokio::spawn(serve(start, queue, events.clone(), lines.clone())));
+        }
+    }
+
+    /// Says something to a node of this host, in the order of the calls and without waiting.
+    pub(crate) fn send(&self, node: u32, message: ToNode) {
+        let _ = self.orders.send(ToAgent::Say(node, message));
+    }
+
+    /// Kills a node of this host; its end will be an event, or the loss of its host.
+    pub(crate) fn kill(&self, node: u32) {
+        let _ = self.orders.send(ToAgent::Kill(node));
+    }
+
+    /// All nodes of the job have ended: the agent may, too.
+    pub(crate) fn begin_to_finish(&self) {
+        let _ = self.orders.send(ToAgent::Finish);
+    }
+
+    /// Waits until all that the nodes wrote has been handed on, and the agent has ended.
+    pub(crate) async fn finish(self) {
+        self.begin_to_finish();
+        if let Some(serving) = self.serving {
+            let _ = serving.await;
+        }
+    }
+}
+
+/// From the login to the end; if that is no good one, all nodes that are left are lost.
+async fn serve(start: Start, orders: mpsc::UnboundedReceiver<ToAgent>, events: Events, lines: Lines) {
+    let (written, queue) = mpsc::unbounded_channel();
+    let (said, sayings) = mpsc::unbounded_channel();
+    let forwarding = tokio::spawn(forward(queue, lines, said.clone()));
+    let mut host = Host {
+        left: start.share.numbers().collect(),
+        heartbeat: Heartbeat::new(silence_of_host(start.begin.silence)),
+        dying: BTreeMap::new(),
+        input: None,
+        start,
+        events,
+        written,
+        said,
+    };
+    if let Err(why) = host.converse(orders, sayings).await {
+        host.lose(&why);
+    }
+    drop(host);
+    let _ = forwarding.await;
+}
+
+/// A host that is silent is noticed before its nodes, each of which is then silent too.
+fn silence_of_host(silence: Duration) -> Duration {
+    silence.saturating_sub(2 * TICK).max(TICK)
+}
+
+/// A host during its conversation.
+struct Host {
+    start: Start,
+    /// Nodes that have not ended.
+    left: BTreeSet<u32>,
+    /// When nodes that were killed have to be gone.
+    dying: BTreeMap<u32, Instant>,
+    heartbeat: Heartbeat,
+    events: Events,
+    written: mpsc::UnboundedSender<Chunk>,
+    said: mpsc::UnboundedSender<ToAgent>,
+    /// Where this process's standard input is asked for, once it is wanted.
+    input: Option<std::sync::mpsc::Sender<()>>,
+}
+
+/// Whether there is more to come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    More,
+    Finished,
+}
+
+impl Host {
+    async fn converse(
+        &mut self,
+        orders: mpsc::UnboundedReceiver<ToAgent>,
+        sayings: mpsc::UnboundedReceiver<ToAgent>,
+    ) -> Result<(), String> {
+        let mut ssh = Ssh::start(&self.start).map_err(|error| format!("ssh cannot be run: {error}"))?;
+        let rest = self.greet(&mut ssh).await?;
+        let _ = self.said.send(ToAgent::Begin(Box::new(self.start.begin.clone())));
+        let stdin = ssh.stdin.take().ok_or("ssh has no standard input")?;
+        let writing = tokio::spawn(write(stdin, sayings));
+        let ended = self.relay(&mut ssh, rest, orders).await;
+        writing.abort();
+        let how = ssh.end().await;
+        match ended {
+            Ok(Next::Finished) => Ok(()),
+            Ok(Next::More) if self.left.is_empty() => Ok(()),
+            Ok(Next::More) => Err(ssh::lost(how, &ssh.said())),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Waits for the agent's greeting; the bytes after it.
+    async fn greet(&self, ssh: &mut Ssh) -> Result<Vec<u8>, String> {
+        let Start { share, program, build, .. } = &self.start;
+        let limit = ssh::GREETING_LIMIT;
+        let greeting = timeout(limit, greeting(&mut ssh.stdout)).await;
+        match greeting
+            .map_err(|_| format!("no answer within {limit:?}; try `ssh {} true`", share.host.name))??
+        {
+            Some((Greeting { version, .. }, _)) if version != VERSION => Err(format!(
+                "{} there has version {version} of the launcher's protocol, here it is {VERSION}; copy this program there",
+                program.display()
+            )),
+            Some((greeting, _)) if greeting.build != *build => Err(format!(
+                "{} there is another build of the program than here; copy this one there",
+                program.display()
+            )),
+            Some((_, rest)) => Ok(rest),
+            None => {
+                let how = ssh.end().await;
+                Err(ssh::no_agent(how, &ssh.said(), &share.host, program))
+            }
+        }
+    }
+
+    /// Passes on what either side says, until the agent has finished ([`Next::Finished`]) or its connection ends.
+    async fn relay(
+        &mut self,
+        ssh: &mut Ssh,
+        rest: Vec<u8>,
+        mut orders: mpsc::UnboundedReceiver<ToAgent>,
+    ) -> Result<Next, String> {
+        let (mut decoder, mut bytes, mut ticks) = (Decoder::default(), vec![0; READ], interval(TICK));
+        decoder.push(&rest);
+        loop {
+            if self.take_all(&mut decoder)? == Next::Finished {
+                return Ok(Next::Finished);
+            }
+            tokio::select! {
+                count = ssh.stdout.read(&mut bytes) => match count.unwrap_or(0) {
+                    0 => return Ok(Next::More),
+                    count => decoder.push(&bytes[..count]),
+                },
+                Some(order) = orders.recv() => self.pass_on(order),
+                _ = ticks.tick() => self.tick()?,
+            }
+        }
+    }
+
+    fn take_all(&mut self, decoder: &mut Decoder) -> Result<Next, String> {
+        while let Some(message) = decoder.next().map_err(|error| error.to_string())? {
+            self.heartbeat.heard();
+            if self.take(message)? == Next::Finished {
+                return Ok(Next::Finished);
+            }
+        }
+        Ok(Next::More)
+    }
+
+    fn take(&mut self, message: FromAgent) -> Result<Next, String> {
+        match message {
+            FromAgent::Started { node, pid } => self.tell(node, Event::Started(pid)),
+            FromAgent::Said(node, message) => self.tell(node, Event::Said(message)),
+            FromAgent::Garbled(node, what) => self.tell(node, Event::Garbled(what)),
+            FromAgent::NotStarted(node, why) => self.tell_end(node, Event::NotStarted(why)),
+            FromAgent::Ended(node, how) => self.tell_end(node, Event::Ended(how)),
+            FromAgent::Output { node, to_errors, bytes } => {
+                let stream = if to_errors { Stream::Err } else { Stream::Out };
+                let _ = self.written.send(Chunk { node, stream, bytes });
+            }
+            FromAgent::InputWanted => self.ask_for_input(),
+            FromAgent::Alive => {}
+            FromAgent::Failed(why) => return Err(why),
+            FromAgent::Finished => return Ok(Next::Finished),
+        }
+        Ok(Next::More)
+    }
+
+    /// Hands on an event of a node that is there: nobody else's events come from this host.
+    fn tell(&self, node: u32, event: Event) {
+        if self.left.contains(&node) {
+            let _ = self.events.send((node, event));
+        }
+    }
+
+    fn tell_end(&mut self, node: u32, event: Event) {
+        self.tell(node, event);
+        self.left.remove(&node);
+        self.dying.remove(&node);
+    }
+
+    fn ask_for_input(&mut self) {
+        let asked = self.input.get_or_insert_with(|| read_input(self.said.clone()));
+        let _ = asked.send(());
+    }
+
+    fn pass_on(&mut self, order: ToAgent) {
+        if let ToAgent::Kill(node) = &order
+            && self.left.contains(node)
+        {
+            self.dying.entry(*node).or_insert_with(|| Instant::now() + KILL_LIMIT);
+        }
+        let _ = self.said.send(order);
+    }
+
+    fn tick(&mut self) -> Result<(), String> {
+        let _ = self.said.send(ToAgent::Ping);
+        if self.heartbeat.tick() {
+            let limit = self.start.begin.silence;
+            return Err(format!("it said nothing for {limit:?} (is the network between cut? see --silence)"));
+        }
+        match self.dying.values().any(|by| *by <= Instant::now()) {
+            true => Err("it does not kill its nodes when told to".into()),
+            false => Ok(()),
+        }
+    }
+
+    fn lose(&mut self, why: &str) {
+        let share = &self.start.share;
+        let message = format!("host {} ({}): {why}", share.host, share.nodes_in_words());
+        for node in std::mem::take(&mut self.left) {
+            let _ = self.events.send((node, Event::Lost(message.clone())));
+        }
+    }
+}
+
+/// The process of ssh, which ends with this one. What it says on standard error is kept.
+struct Ssh {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: ChildStdout,
+    said: Arc<Mutex<Vec<u8>>>,
+    listening: JoinHandle<()>,
+}
+
+impl Ssh {
+    fn start(start: &Start) -> io::Result<Ssh> {
+        let options = std::env::var_os(ssh::VARIABLE).unwrap_or_default();
+        let mut command = ssh::command(&start.share.host, &options, &start.program);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        die_with_this_process(&mut command);
+        let mut child = Command::from(command).kill_on_drop(true).spawn()?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take().expect("it was asked for"));
+        let said = Arc::default();
+        let stderr = child.stderr.take().expect("it was asked for");
+        let listening = tokio::spawn(keep(stderr, Arc::clone(&said)));
+        Ok(Ssh { child, stdin, stdout, said, listening })
+    }
+
+    /// Waits for its end, which comes since nobody talks to it any more, or is made to come.
+    async fn end(&mut self) -> How {
+        self.stdin = None;
+        let ended = timeout(LEAVE_LIMIT, async {
+            let _ = (&mut self.listening).await;
+            self.child.wait().await
+        });
+        match ended.await {
+            Ok(Ok(status)) => How::of(status),
+            _ => {
+                let _ = self.child.kill().await;
+                How::Signalled(9)
+            }
+        }
+    }
+
+    fn said(&self) -> String {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&said).into_owned()
+    }
+}
+
+/// The greeting, and what came with it; nothing if the stream ends before.
+async fn greeting(stdout: &mut ChildStdout) -> Result<Option<(Greeting, Vec<u8>)>, String> {
+    let (mut listener, mut bytes) = (Listener::default(), vec![0; READ]);
+    while let Ok(count @ 1..) = stdout.read(&mut bytes).await {
+        match listener.push(&bytes[..count]) {
+            Ok(None) => {}
+            Ok(found) => return Ok(found),
+            Err(error) => {
+                return Err(format!("its login shell, or the program, talks without an end: {error}"));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Keeps the end of what somebody says.
+async fn keep(mut from: impl AsyncRead + Unpin, said: Arc<Mutex<Vec<u8>>>) {
+    let mut bytes = vec![0; READ];
+    while let Ok(count @ 1..) = from.read(&mut bytes).await {
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.extend_from_slice(&bytes[..count]);
+        let excess = said.len().saturating_sub(SAID_MAX);
+        said.drain(..excess);
+    }
+}
+
+async fn write(mut stdin: ChildStdin, mut sayings: mpsc::UnboundedReceiver<ToAgent>) {
+    while let Some(message) = sayings.recv().await {
+        let Ok(frame) = encode(&message) else { return };
+        if stdin.write_all(&frame).await.is_err() {
+            return; // The connection is gone; that is noticed where it is read.
+        }
+    }
+}
+
+/// Hands on output, and tells the agent that there is room for more.
+async fn forward(
+    mut written: mpsc::UnboundedReceiver<Chunk>,
+    lines: Lines,
+    said: mpsc::UnboundedSender<ToAgent>,
+) {
+    while let Some(chunk) = written.recv().await {
+        let bytes = chunk.bytes.len() as u32;
+        let _ = lines.send(Print::Chunk(chunk)).await;
+        let _ = said.send(ToAgent::Taken(bytes));
+    }
+}
+
+/// Reads this process's standard input, a piece each time it is asked to. The thread waits there for ever if nothing
+/// comes; the end of the process does not wait for it.
+fn read_input(said: mpsc::UnboundedSender<ToAgent>) -> std::sync::mpsc::Sender<()> {
+    let (sender, asked) = std::sync::mpsc::channel();
+    let reading = move || {
+        let mut bytes = vec![0; READ];
+        while asked.recv().is_ok() {
+            let count = io::stdin().read(&mut bytes).unwrap_or(0);
+            if said.send(ToAgent::Input(bytes[..count].to_vec())).is_err() || count == 0 {
+                return;
+            }
+        }
+    };
+    // Without a thread the node waits for input that does not come, as it would at a terminal nobody types at.
+    let _ = thread::Builder::new().name("input".into()).spawn(reading);
+    sender
+}
