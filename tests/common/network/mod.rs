@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use namespace::Namespace;
-pub use processes::Process;
+pub use processes::{Process, signal};
 pub use run::{Ended, Running, eventually};
 use ssh::Keys;
 
@@ -94,6 +94,19 @@ impl Network {
         command
     }
 
+    /// The agent of a program on a host.
+    pub fn agent_of(&self, host: usize, program: &Path) -> Process {
+        let all = self.processes_of(program);
+        let agent = all.into_iter().find(|process| self.hosts[host].has(process) && is_agent(process));
+        agent.expect("the program runs there")
+    }
+
+    /// The nodes of a program on a host that has an agent.
+    pub fn nodes_of(&self, host: usize, program: &Path) -> Vec<Process> {
+        let all = self.processes_of(program).into_iter();
+        all.filter(|process| self.hosts[host].has(process) && !is_agent(process)).collect()
+    }
+
     /// The living processes of a program on all hosts; where it was started by which name does not matter.
     pub fn processes_of(&self, program: &Path) -> Vec<Process> {
         let all = self.hosts.iter().flat_map(|host| host.namespace.processes());
@@ -112,11 +125,19 @@ impl Host {
         Host { name, address, namespace }
     }
 
+    /// Whether a process runs here.
+    pub fn has(&self, process: &Process) -> bool {
+        process.shares_network_with(self.namespace.first_process())
+    }
+
     /// From now on nothing goes in or out, and nobody is told.
-    #[allow(dead_code, reason = "not every test cuts a host off")]
     pub fn cut_off(&self) {
         self.namespace.sh("ip link set eth0 down");
     }
+}
+
+fn is_agent(process: &Process) -> bool {
+    process.arguments.iter().any(|argument| argument == "--talisman-agent")
 }
 
 /// What there is not, of what hosts take.

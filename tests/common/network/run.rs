@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -23,8 +24,8 @@ pub fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
 /// A program that runs, and is ended when this is dropped.
 pub struct Running {
     child: Child,
-    output: Option<JoinHandle<String>>,
-    errors: Option<JoinHandle<String>>,
+    output: Reading,
+    errors: Reading,
 }
 
 /// A program that has run.
@@ -33,27 +34,43 @@ pub struct Ended {
     pub status: ExitStatus,
     pub output: String,
     pub errors: String,
+    /// From when its end began to be awaited.
+    pub took: Duration,
 }
 
 impl Running {
-    /// Starts it; standard input is empty.
+    /// Starts it. Standard input is empty unless the command has another.
     pub fn start(command: &mut Command) -> Running {
-        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running::start_reading(command, Stdio::null())
+    }
+
+    /// Starts it with this standard input.
+    pub fn start_reading(command: &mut Command, input: impl Into<Stdio>) -> Running {
+        let command = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program is there");
-        let output = child.stdout.take().map(read_on_a_thread);
-        let errors = child.stderr.take().map(read_on_a_thread);
+        let output = Reading::start(child.stdout.take().expect("it is a pipe"));
+        let errors = Reading::start(child.stderr.take().expect("it is a pipe"));
         Running { child, output, errors }
+    }
+
+    /// Waits until it has written so many lines; or until it has ended, and says so.
+    #[track_caller]
+    pub fn wait_for_lines(&mut self, lines: usize) -> &mut Self {
+        let ended = |child: &mut Child| matches!(child.try_wait(), Ok(Some(_)));
+        let written = || self.output.so_far().matches('\n').count() >= lines;
+        let waited = eventually(|| written() || ended(&mut self.child));
+        assert!(waited && written(), "out: {}\nerr: {}", self.output.so_far(), self.errors.so_far());
+        self
     }
 
     /// Waits for its end, and for that of all others that hold its output open.
     pub fn end(mut self) -> Ended {
+        let start = Instant::now();
         let ended = eventually(|| matches!(self.child.try_wait(), Ok(Some(_))));
-        assert!(ended, "the program hangs");
+        assert!(ended, "it hangs; out: {}\nerr: {}", self.output.so_far(), self.errors.so_far());
         let status = self.child.wait().expect("it is our child");
-        let text = |thread: &mut Option<JoinHandle<String>>| {
-            thread.take().map(|thread| thread.join().expect("reading does not fail")).unwrap_or_default()
-        };
-        Ended { status, output: text(&mut self.output), errors: text(&mut self.errors) }
+        let took = start.elapsed();
+        Ended { status, output: self.output.all(), errors: self.errors.all(), took }
     }
 }
 
@@ -64,10 +81,33 @@ impl Drop for Running {
     }
 }
 
-fn read_on_a_thread(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = from.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+/// What a thread has read.
+struct Reading {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Reading {
+    fn start(mut from: impl Read + Send + 'static) -> Reading {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let read = bytes.clone();
+        let work = move || {
+            let mut piece = [0; 4096];
+            while let Ok(count @ 1..) = from.read(&mut piece) {
+                read.lock().expect("nobody panics with it").extend_from_slice(&piece[..count]);
+            }
+        };
+        Reading { bytes, thread: Some(thread::spawn(work)) }
+    }
+
+    fn so_far(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().expect("nobody panics with it")).into_owned()
+    }
+
+    fn all(&mut self) -> String {
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("reading does not fail");
+        }
+        self.so_far()
+    }
 }

@@ -152,13 +152,13 @@ impl Host {
         let stdin = ssh.stdin.take().ok_or("ssh has no standard input")?;
         let writing = tokio::spawn(write(stdin, sayings));
         let ended = self.relay(&mut ssh, rest, orders).await;
+        // Without a voice to listen to, the agent ends, if it can hear that.
         writing.abort();
+        let ended = ended?;
         let how = ssh.end().await;
         match ended {
-            Ok(Next::Finished) => Ok(()),
-            Ok(Next::More) if self.left.is_empty() => Ok(()),
-            Ok(Next::More) => Err(ssh::lost(how, &ssh.said())),
-            Err(why) => Err(why),
+            Next::More if !self.left.is_empty() => Err(ssh::lost(how, &ssh.said())),
+            _ => Ok(()),
         }
     }
 
