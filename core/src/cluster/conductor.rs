@@ -7,15 +7,15 @@
 //! all:     Task when joined, Book when all are ready, Go when all are linked, Stop once the job is over
 //! ```
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::control::{NodeReport, Stop, ToLauncher, ToNode, VERSION};
-use super::fate::{Doom, Fate, How, named};
-use super::heartbeat::{Heartbeat, TICK};
+use super::fate::{Doom, Fate, How};
+use super::heartbeat::TICK;
 use super::kills::{Due, Kills};
 use super::local::Event;
 use super::plan::Plan;
+use super::roster::{Roster, Stage};
 use super::verdict::Verdict;
 use crate::launch::progress::Steps;
 
@@ -25,6 +25,9 @@ const GRACE_AFTER_LOSS: Duration = Duration::from_millis(500);
 const GRACE_AFTER_FAILURE: Duration = Duration::from_millis(1500);
 /// A node that has said all may take so long to end.
 const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests;
 
 /// What the launcher is to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +45,7 @@ pub(crate) enum Action {
 /// The state of a job.
 pub(crate) struct Conductor {
     plan: Plan,
-    members: Vec<Member>,
+    roster: Roster,
     kills: Kills,
     verdict: Verdict,
     /// When the program began.
@@ -57,29 +60,6 @@ pub(crate) struct Conductor {
     actions: Vec<Action>,
 }
 
-/// What is known of a node.
-struct Member {
-    stage: Stage,
-    pid: Option<u32>,
-    heartbeat: Heartbeat,
-    address: Option<SocketAddr>,
-    report: Option<NodeReport>,
-    doom: Option<Doom>,
-    /// When it is killed unless it has gone by then.
-    leave_by: Option<Duration>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
-    Starting,
-    Joined,
-    Ready,
-    Linked,
-    Running,
-    Done,
-    Gone,
-}
-
 /// A node that goes on after this step once the others are gone.
 struct Waiting {
     node: u32,
@@ -89,17 +69,8 @@ struct Waiting {
 
 impl Conductor {
     pub(crate) fn new(plan: Plan, kills: Kills) -> Self {
-        let member = |_| Member {
-            stage: Stage::Starting,
-            pid: None,
-            heartbeat: Heartbeat::new(plan.silence),
-            address: None,
-            report: None,
-            doom: None,
-            leave_by: None,
-        };
         Conductor {
-            members: (0..plan.nodes).map(member).collect(),
+            roster: Roster::new(plan.nodes, plan.silence),
             plan,
             kills,
             verdict: Verdict::default(),
@@ -120,7 +91,7 @@ impl Conductor {
 
     /// Whether all nodes are gone: there is nothing left to lead.
     pub(crate) fn is_over(&self) -> bool {
-        self.members.iter().all(|member| member.stage == Stage::Gone)
+        self.roster.living().is_empty()
     }
 
     /// For how long the program has been running.
@@ -131,8 +102,7 @@ impl Conductor {
     /// How the job ended, and what the nodes left behind; those that were lost left nothing.
     pub(crate) fn into_end(self) -> (Stop, Vec<NodeReport>, Steps) {
         let mut steps = self.steps;
-        let reports: Vec<NodeReport> =
-            self.members.into_iter().map(|member| member.report.unwrap_or_default()).collect();
+        let reports = self.roster.into_reports();
         reports.iter().for_each(|report| merge(&mut steps, report.steps));
         (self.verdict.stop(), reports, steps)
     }
@@ -145,15 +115,17 @@ impl Conductor {
         event: Event,
         out_of_memory: impl FnOnce() -> bool,
     ) {
-        let Some(member) = self.members.get_mut(node as usize) else { return };
+        if !self.roster.has(node) {
+            return;
+        }
         match event {
-            Event::Started(pid) => member.pid = Some(pid),
+            Event::Started(pid) => self.roster[node].pid = Some(pid),
             Event::NotStarted(why) => self.on_not_started(now, node, &why),
             Event::Garbled(what) => self.on_garbled(now, node, &what),
             Event::Ended(how) => self.on_ended(now, node, how, out_of_memory),
             Event::Lost(why) => self.on_lost(now, node, why),
             Event::Said(message) => {
-                member.heartbeat.heard();
+                self.roster[node].heartbeat.heard();
                 self.on_message(now, node, message);
             }
         }
@@ -166,7 +138,7 @@ impl Conductor {
             self.on_beat(now);
         }
         if let Some(went) = self.went.filter(|_| !self.verdict.is_over()) {
-            let due = self.kills.on_time(now - went, &self.living());
+            let due = self.kills.on_time(now - went, &self.roster.living());
             self.inject(due);
         }
         self.on_deadlines(now);
@@ -182,13 +154,15 @@ impl Conductor {
         match message {
             ToLauncher::Hello { version, pid } => self.on_hello(now, node, version, pid),
             ToLauncher::Ready(address) => {
-                self.members[node as usize].address = address;
+                self.roster[node].address = address;
                 self.reach(now, node, Stage::Ready);
             }
             ToLauncher::Linked => self.reach(now, node, Stage::Linked),
             ToLauncher::Step(steps) => self.on_step(node, steps),
             ToLauncher::Ended(stop) => self.on_word(now, stop),
-            ToLauncher::Note(text) => self.actions.push(Action::Say(format!("{}: {text}", self.name(node)))),
+            ToLauncher::Note(text) => {
+                self.actions.push(Action::Say(format!("{}: {text}", self.roster.name(node))))
+            }
             ToLauncher::Done(report) => self.on_done(now, node, report),
             ToLauncher::Alive => {}
             ToLauncher::Failed(why) => self.on_failed(now, node, &why),
@@ -197,7 +171,7 @@ impl Conductor {
     }
 
     fn on_hello(&mut self, now: Duration, node: u32, version: u16, pid: u32) {
-        self.members[node as usize].pid = Some(pid);
+        self.roster[node].pid = Some(pid);
         if version != VERSION {
             let why = format!(
                 "speaks version {version} of the control connection, the launcher {VERSION}; run one build"
@@ -210,21 +184,13 @@ impl Conductor {
 
     /// A node has come so far; what all have waited for happens once the last one has.
     fn reach(&mut self, now: Duration, node: u32, stage: Stage) {
-        let member = &mut self.members[node as usize];
-        if member.stage >= stage || self.verdict.is_over() {
-            return;
-        }
-        member.stage = stage;
-        if self.members.iter().any(|member| member.stage != stage) {
+        if self.verdict.is_over() || !self.roster.reach(node, stage) {
             return;
         }
         match stage {
-            Stage::Ready => {
-                let book = self.members.iter().map(|member| member.address).collect();
-                self.send_all(&ToNode::Book(book));
-            }
+            Stage::Ready => self.send_all(&ToNode::Book(self.roster.addresses())),
             Stage::Linked => {
-                self.members.iter_mut().for_each(|member| member.stage = Stage::Running);
+                self.roster.go();
                 self.went = Some(now);
                 self.send_all(&ToNode::Go);
             }
@@ -238,29 +204,23 @@ impl Conductor {
         if self.plan.watched.iter().any(|watched| *watched <= steps.done) {
             let due = self.kills.on_step(steps.done);
             self.inject(due);
-            self.waiting.push(Waiting { node, step: steps.done, killed: self.injected() });
+            self.waiting.push(Waiting { node, step: steps.done, killed: self.roster.injured() });
             self.let_go_on();
         }
     }
 
     /// Kills nodes as an option asks, if they are still there.
     fn inject(&mut self, due: Vec<Due>) {
-        let living = self.living();
+        let living = self.roster.living();
         for Due { node, option } in due.into_iter().filter(|due| living.contains(&due.node)) {
             self.kill(node, Doom::Injected(option));
         }
     }
 
-    /// Nodes that are being killed because an option asks for it.
-    fn injected(&self) -> Vec<u32> {
-        let is_injected = |node: &u32| matches!(self.members[*node as usize].doom, Some(Doom::Injected(_)));
-        self.living().into_iter().filter(is_injected).collect()
-    }
-
     /// Those who wait at a step go on once the nodes that were to be killed there are gone.
     fn let_go_on(&mut self) {
-        let members = &self.members;
-        let is_gone = |node: &u32| members[*node as usize].stage == Stage::Gone;
+        let roster = &self.roster;
+        let is_gone = |node: &u32| roster[*node].stage == Stage::Gone;
         for waiting in self.waiting.extract_if(.., |waiting| waiting.killed.iter().all(is_gone)) {
             self.actions.push(Action::Send(waiting.node, ToNode::StepSeen(waiting.step)));
         }
@@ -274,14 +234,14 @@ impl Conductor {
     }
 
     fn on_done(&mut self, now: Duration, node: u32, report: NodeReport) {
-        let member = &mut self.members[node as usize];
+        let member = &mut self.roster[node];
         member.report = Some(report);
-        member.leave_by = Some(now + GRACE_TO_LEAVE);
+        member.leave_by = now + GRACE_TO_LEAVE;
         member.stage = member.stage.max(Stage::Done);
     }
 
     fn on_failed(&mut self, now: Duration, node: u32, why: &str) {
-        self.lose(now, format!("{}: {why}", self.name(node)));
+        self.lose(now, format!("{}: {why}", self.roster.name(node)));
     }
 
     fn on_garbled(&mut self, now: Duration, node: u32, what: &str) {
@@ -290,20 +250,20 @@ impl Conductor {
     }
 
     fn on_not_started(&mut self, now: Duration, node: u32, why: &str) {
-        self.members[node as usize].stage = Stage::Gone;
+        self.roster[node].stage = Stage::Gone;
         self.lose(now, format!("node {node} of {}: {why}", self.plan.nodes));
     }
 
     /// Whatever else the verdict may hold of it: a host that is out of reach has not ended in order.
     fn on_lost(&mut self, now: Duration, node: u32, why: String) {
-        self.members[node as usize].stage = Stage::Gone;
+        self.roster[node].stage = Stage::Gone;
         self.let_go_on();
         self.lose(now, why);
     }
 
     fn on_ended(&mut self, now: Duration, node: u32, how: How, out_of_memory: impl FnOnce() -> bool) {
-        let has_said_all = self.members[node as usize].stage == Stage::Done;
-        self.members[node as usize].stage = Stage::Gone;
+        let has_said_all = self.roster[node].stage == Stage::Done;
+        self.roster[node].stage = Stage::Gone;
         self.let_go_on();
         // Whoever was told to stop because of a failure may end in any way. After a success each has to have said all.
         let was_told = self.verdict.is_over() && !self.verdict.is_success();
@@ -316,14 +276,14 @@ impl Conductor {
     }
 
     fn fate(&self, node: u32, how: How, out_of_memory: bool) -> Fate<'_> {
-        let member = &self.members[node as usize];
+        let member = &self.roster[node];
         let running = self.went.is_some();
         Fate { node, pid: member.pid, how, running, doom: member.doom.as_ref(), out_of_memory }
     }
 
     /// Whether the end of a node may be the reason why others complained: it was not killed for being late.
     fn is_news(&self, node: u32) -> bool {
-        self.members[node as usize].doom != Some(Doom::Straggler) && self.verdict.is_symptom()
+        self.roster[node].doom != Some(Doom::Straggler) && self.verdict.is_symptom()
     }
 
     fn lose(&mut self, now: Duration, message: String) {
@@ -342,11 +302,8 @@ impl Conductor {
 
     fn on_beat(&mut self, now: Duration) {
         self.send_all(&ToNode::Ping);
-        for node in 0..self.plan.nodes {
-            let member = &mut self.members[node as usize];
-            if member.stage < Stage::Gone && member.heartbeat.tick() {
-                self.on_silence(now, node);
-            }
+        for node in self.roster.tick() {
+            self.on_silence(now, node);
         }
     }
 
@@ -358,9 +315,8 @@ impl Conductor {
 
     fn on_deadlines(&mut self, now: Duration) {
         let stop_by = self.deadline.unwrap_or(Duration::MAX);
-        for node in self.living() {
-            let leave_by = self.members[node as usize].leave_by.unwrap_or(Duration::MAX);
-            if now >= stop_by.min(leave_by) {
+        for node in self.roster.living() {
+            if now >= stop_by.min(self.roster[node].leave_by) {
                 self.kill(node, Doom::Straggler);
             }
         }
@@ -368,7 +324,7 @@ impl Conductor {
 
     /// Kills a node; why it was done first is what counts.
     fn kill(&mut self, node: u32, doom: Doom) {
-        let member = &mut self.members[node as usize];
+        let member = &mut self.roster[node];
         if member.doom.is_none() {
             member.doom = Some(doom);
             self.actions.push(Action::Kill(node));
@@ -376,17 +332,8 @@ impl Conductor {
     }
 
     fn send_all(&mut self, message: &ToNode) {
-        let living = self.living();
+        let living = self.roster.living();
         self.actions.extend(living.into_iter().map(|node| Action::Send(node, message.clone())));
-    }
-
-    fn living(&self) -> Vec<u32> {
-        let is_left = |node: &u32| self.members[*node as usize].stage < Stage::Gone;
-        (0..self.plan.nodes).filter(is_left).collect()
-    }
-
-    fn name(&self, node: u32) -> String {
-        named(node, self.members[node as usize].pid)
     }
 }
 

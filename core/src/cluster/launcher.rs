@@ -1,6 +1,7 @@
 //! The process that was started: it starts the nodes, watches them, prints what they print, and outlives them all.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use tokio::runtime;
@@ -14,6 +15,7 @@ use super::control::{NodeReport, Stop};
 use super::exhaustion::Exhaustion;
 use super::kills::Kills;
 use super::local::Event;
+use super::memory::host_memory;
 use super::plan::Plan;
 use super::printer::{Lines, Print, Printer};
 use super::sites::{Sites, shares};
@@ -46,18 +48,22 @@ pub(crate) struct ClusterOutcome {
 /// Runs this program, with the arguments of this process, as the nodes that `options` ask for, until they have all
 /// ended. Has to be called in the main thread: the nodes die with the thread that starts them.
 pub(crate) fn launch(program: &Program, options: &RunArgs) -> ClusterOutcome {
-    launch_as(&Executable::this(), program, options).unwrap_or_else(|error| {
+    let means = Means { executable: Executable::this(), memory: host_memory };
+    launch_with(&means, program, options).unwrap_or_else(|error| {
         let message = format!("the nodes cannot be started: {error}");
         ClusterOutcome { status: UNRECOVERABLE, message: Some(message), ..ClusterOutcome::default() }
     })
 }
 
-/// The same with another executable.
-pub(super) fn launch_as(
-    executable: &Executable,
-    program: &Program,
-    options: &RunArgs,
-) -> io::Result<ClusterOutcome> {
+/// What a launcher needs of its host.
+pub(super) struct Means {
+    pub(super) executable: Executable,
+    /// Makes memory for so many nodes with so many PEs each.
+    pub(super) memory: fn(u32, u32) -> io::Result<OwnedFd>,
+}
+
+/// The same with other means.
+pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -> io::Result<ClusterOutcome> {
     let shares = match shares(options) {
         Ok(shares) => shares,
         Err(message) => return Ok(ClusterOutcome::usage(message)),
@@ -65,17 +71,19 @@ pub(super) fn launch_as(
     let kills = Kills::new(&options.kill, options.chaos);
     let hosts = shares.iter().map(|share| share.numbers().collect()).collect();
     let mut plan = Plan::new(options, hosts, kills.watched())?;
-    let sites = Sites::new(shares, &mut plan)?;
+    let sites = Sites::new(shares, means, program, &mut plan)?;
     let (signals, signalled) = mpsc::unbounded_channel();
-    let interrupts =
-        Interrupts::install(move |signal| drop(signals.send(signal))).map_err(io::Error::other)?;
+    let on_first = move |signal| {
+        // Nobody listens any more once the job is over.
+        let _ = signals.send(signal);
+    };
+    let interrupts = Interrupts::install(on_first).map_err(io::Error::other)?;
     let progress = if options.progress { Progress::stderr() } else { Progress::off() };
     let (printer, lines) = Printer::start(options.label_output, progress)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let pes = plan.pes as usize;
-    let ended = runtime.block_on(async {
-        Launcher::new(program, plan, kills, sites, lines).run(executable, signalled).await
-    });
+    let ended = runtime
+        .block_on(async { Launcher::new(program, plan, kills, sites, lines).run(means, signalled).await });
     drop(runtime);
     let mut outcome = merge(ended, pes);
     outcome.interrupted = interrupts.received();
@@ -109,9 +117,9 @@ impl Launcher {
     }
 
     /// From the first process to the end of the last one.
-    async fn run(mut self, executable: &Executable, mut signals: mpsc::UnboundedReceiver<Signal>) -> Ended {
+    async fn run(mut self, means: &Means, mut signals: mpsc::UnboundedReceiver<Signal>) -> Ended {
         let (events, mut happened) = mpsc::unbounded_channel();
-        self.sites.start(executable, &events, &self.lines);
+        self.sites.start(means, &events, &self.lines);
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !self.conductor.is_over() {

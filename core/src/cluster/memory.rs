@@ -15,14 +15,13 @@ pub(crate) struct Inheritance {
 }
 
 impl Inheritance {
-    /// Memory for so many nodes of this host with so many PEs each, and a bell for each PE.
+    /// This memory, and so many bells.
     ///
     /// # Errors
-    /// The system gives no memory or no descriptors.
-    pub(crate) fn new(nodes: u32, pes: u32) -> io::Result<Self> {
+    /// The system gives no descriptors.
+    pub(crate) fn new(memory: OwnedFd, bells: u32) -> io::Result<Self> {
         let bell = |_| eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-        let bells = (0..nodes * pes).map(bell).collect::<Result<_, _>>()?;
-        Ok(Inheritance { memory: Some(host_memory(nodes, pes)?), bells })
+        Ok(Inheritance { memory: Some(memory), bells: (0..bells).map(bell).collect::<Result<_, _>>()? })
     }
 
     /// The numbers, for the nodes' tasks.
@@ -41,6 +40,9 @@ impl Inheritance {
 }
 
 /// Memory for the links of so many nodes of one host with so many PEs each.
-fn host_memory(_nodes: u32, _pes: u32) -> io::Result<OwnedFd> {
+///
+/// # Errors
+/// The system gives none.
+pub(crate) fn host_memory(_nodes: u32, _pes: u32) -> io::Result<OwnedFd> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "links through shared memory are not there yet"))
 }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`launcher`] | the launcher's loop: events in, actions carried out |
 //! | [`conductor`] | what is to be done about each event; pure |
-//! | [`plan`] | how many nodes, where, how linked |
+//! | [`plan`], [`roster`] | how many nodes, where, how linked; how far each has come |
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
 //! | [`local`], [`children`], [`memory`] | the nodes on this host: processes, connections, output, what they share |
@@ -38,6 +38,7 @@ mod plan;
 mod printer;
 pub(crate) mod probe;
 pub(crate) mod remote;
+mod roster;
 mod sites;
 mod slurm;
 #[cfg(test)]

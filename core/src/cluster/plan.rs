@@ -93,12 +93,11 @@ impl Plan {
     }
 }
 
-/// What tells this executable from others: its length and a checksum of it would take long to read, so this is its file.
-/// All nodes of this host run the same file, whatever its name means by now.
+/// What tells this executable from others on this host, where all nodes run the same file, whatever its name means by
+/// now. A checksum of what is in it would take longer than all the rest of the start.
 fn build() -> u64 {
     let Ok(file) = rustix::fs::stat("/proc/self/exe") else { return 0 };
-    let parts =
-        [file.st_dev, file.st_ino, file.st_size as u64, file.st_mtime as u64, file.st_mtime_nsec as u64];
+    let parts = [file.st_dev, file.st_ino, file.st_size as u64, file.st_mtime as u64, file.st_mtime_nsec];
     parts.iter().fold(0, |hash, part| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
 }
 

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::ops::Range;
 use std::process::Stdio;
 
-use super::children::Executable;
 use super::control::ToNode;
 use super::hosts::{Hosts, Share};
+use super::launcher::Means;
 use super::local::{Events, LocalHost};
 use super::memory::Inheritance;
 use super::plan::Plan;
@@ -15,8 +15,8 @@ use super::printer::Lines;
 use super::remote::host::{RemoteHost, Start};
 use super::remote::{Begin, build_id};
 use super::slurm;
-use crate::launch::RunArgs;
 use crate::launch::options::Transport;
+use crate::launch::{Program, RunArgs};
 
 /// Where the nodes of a job are to be, by its options: without `--hosts`, here.
 ///
@@ -56,14 +56,19 @@ impl Sites {
     ///
     /// # Errors
     /// What the nodes elsewhere need cannot be found out about this process.
-    pub(super) fn new(shares: Vec<Share>, plan: &mut Plan) -> io::Result<Sites> {
+    pub(super) fn new(
+        shares: Vec<Share>,
+        means: &Means,
+        program: &Program,
+        plan: &mut Plan,
+    ) -> io::Result<Sites> {
         let alone = shares.len() == 1;
         let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_id() };
         let mut sites = Vec::new();
         for share in shares {
             let (nodes, address) = (share.numbers(), share.address(alone));
             sites.push(if share.host.is_local() {
-                let host = LocalHost::new(inheritance(&share, plan), Stdio::inherit());
+                let host = LocalHost::new(inheritance(&share, means, program, plan), Stdio::inherit());
                 Site { nodes, listen: address.filter(|_| !alone), host: Host::Local(host) }
             } else {
                 let host = RemoteHost::new(remote(share, plan, address, build)?);
@@ -74,12 +79,12 @@ impl Sites {
     }
 
     /// Starts all nodes. What comes of it will be events.
-    pub(super) fn start(&mut self, executable: &Executable, events: &Events, lines: &Lines) {
+    pub(super) fn start(&mut self, means: &Means, events: &Events, lines: &Lines) {
         for site in &mut self.0 {
             match &mut site.host {
                 Host::Local(host) => {
                     let numbers: Vec<u32> = site.nodes.clone().collect();
-                    host.start(&numbers, executable, events, lines);
+                    host.start(&numbers, &means.executable, events, lines);
                 }
                 Host::Remote(host) => host.start(events, lines),
             }
@@ -128,13 +133,15 @@ impl Sites {
 }
 
 /// What the nodes of this host are to inherit. Without shared memory they do with TCP.
-fn inheritance(share: &Share, plan: &mut Plan) -> Inheritance {
+fn inheritance(share: &Share, means: &Means, program: &Program, plan: &mut Plan) -> Inheritance {
     if !shares_memory(share, plan) {
         return Inheritance::default();
     }
-    Inheritance::new(share.nodes, plan.pes).unwrap_or_else(|error| {
+    let memory = (means.memory)(share.nodes, plan.pes);
+    memory.and_then(|memory| Inheritance::new(memory, share.nodes * plan.pes)).unwrap_or_else(|error| {
+        let name = program.name;
         eprintln!(
-            "warning: no shared memory for the nodes of this host ({error}); they are linked by tcp instead"
+            "{name}: warning: no shared memory for the nodes of this host ({error}); tcp links them instead"
         );
         plan.transport = Transport::Tcp;
         Inheritance::default()

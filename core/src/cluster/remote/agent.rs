@@ -19,7 +19,7 @@ use super::super::control::ToNode;
 use super::super::frame::{Decoder, encode};
 use super::super::heartbeat::{Heartbeat, TICK};
 use super::super::local::{Event, LocalHost};
-use super::super::memory::Inheritance;
+use super::super::memory::{Inheritance, host_memory};
 use super::super::printer::Print;
 use super::build;
 use super::greeting::{Greeting, VERSION};
@@ -121,8 +121,8 @@ impl Agent {
         )?;
         let (stdin, input) =
             input(begin, said).map_err(|error| format!("no pipe for standard input: {error}"))?;
-        let inheritance =
-            inheritance(begin).map_err(|error| format!("no shared memory for its nodes: {error}"))?;
+        let inheritance = inheritance(begin)
+            .map_err(|error| format!("no shared memory for its nodes: {error}; use --transport tcp"))?;
         let host = LocalHost::new(inheritance, stdin);
         Ok(Agent { host, address, input, said: said.clone() })
     }
@@ -198,8 +198,11 @@ fn executable(begin: &Begin) -> Executable {
 }
 
 fn inheritance(begin: &Begin) -> std::io::Result<Inheritance> {
+    if !begin.memory {
+        return Ok(Inheritance::default());
+    }
     let nodes = begin.nodes.len() as u32;
-    if begin.memory { Inheritance::new(nodes, begin.pes) } else { Ok(Inheritance::default()) }
+    Inheritance::new(host_memory(nodes, begin.pes)?, nodes * begin.pes)
 }
 
 /// Standard input of the first node, and where what it is to read goes.

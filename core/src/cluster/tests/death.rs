@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use super::{Job, is_gone, signal_to};
+use super::{Job, is_gone, run, signal_to};
 
 const NODES: &str = "--nodes 4 --pes 1 --transport tcp";
 
@@ -37,4 +37,67 @@ fn a_node_that_does_not_stop_is_killed() {
     signal_to(pids[1], Signal::KILL);
     job.end().expect(3, &["error: node 1 (pid"]);
     assert!(pids.iter().all(|pid| is_gone(*pid)));
+}
+
+#[test]
+fn a_node_that_ends_by_itself_is_named_with_how() {
+    run("exits", NODES).expect(3, &["error: node 1 (pid", "ended by itself with status 7"]);
+    run("aborts", NODES).expect(3, &["error: node 1 (pid", "killed by signal 6 (SIGABRT"]);
+}
+
+#[test]
+fn a_stopped_node_is_killed_and_named() {
+    let mut job = Job::start("wait", "--nodes 3 --pes 1 --transport tcp --silence 600ms");
+    let pids = job.pids(3);
+    signal_to(pids[2], Signal::STOP);
+    let reason = format!("error: node 2 (pid {}) said nothing for 600ms", pids[2]);
+    job.end().expect(3, &[&reason]);
+    assert!(pids.iter().all(|pid| is_gone(*pid)));
+}
+
+#[test]
+fn nodes_of_a_stopped_launcher_end_by_themselves() {
+    let mut job = Job::start("deaf", "--nodes 3 --pes 1 --transport tcp --silence 600ms");
+    let pids = job.pids(3);
+    job.signal_launcher(Signal::STOP);
+    assert!(pids.iter().all(|pid| is_gone(*pid)));
+    job.signal_launcher(Signal::CONT);
+    job.end().expect(3, &["heard nothing of the launcher for 600ms"]);
+}
+
+#[test]
+fn all_stopped_and_continued_together_is_no_failure() {
+    let mut job = Job::start("wait", "--nodes 3 --pes 1 --transport tcp --silence 1500ms");
+    let pids = job.pids(3);
+    let all = |signal| {
+        job.signal_launcher(signal);
+        pids.iter().for_each(|pid| signal_to(*pid, signal));
+    };
+    all(Signal::STOP);
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    all(Signal::CONT);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    job.signal_launcher(Signal::INT);
+    job.end().expect(130, &["from 0 of 3", "from 2 of 3"]);
+}
+
+#[test]
+fn a_kill_at_a_step_happens_before_the_next() {
+    let ended = run("siblings", &format!("{NODES} --kill 3@step40"));
+    ended.expect(3, &["error: node 3 (pid", "was killed, as --kill 3@step40 asked"]);
+    assert!(ended.stdout.contains("before 4\n") && ended.stdout.contains("after 3\n"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_node_may_be_killed_at_its_own_step() {
+    let ended = run("siblings", &format!("{NODES} --kill 0@step40"));
+    ended.expect(3, &["error: node 0 (pid", "was killed, as --kill 0@step40 asked"]);
+    assert!(!ended.stdout.contains("after"), "{}", ended.stdout);
+}
+
+#[test]
+fn kills_happen_at_their_time_and_at_random() {
+    run("wait", &format!("{NODES} --kill 1@50ms")).expect(3, &["was killed, as --kill 1@50ms asked"]);
+    run("wait", &format!("{NODES} --chaos mtbf=30ms,seed=4"))
+        .expect(3, &["was killed, as --chaos mtbf=30ms,seed=4 asked"]);
 }

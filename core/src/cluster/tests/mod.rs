@@ -1,6 +1,7 @@
 //! Jobs of real processes: this test binary runs itself as a launcher, and that runs itself as nodes.
 
 mod death;
+mod output;
 mod program;
 mod start;
 

@@ -1,0 +1,126 @@
+//! What the launcher knows of each node.
+
+use std::net::SocketAddr;
+use std::ops::{Index, IndexMut};
+use std::time::Duration;
+
+use super::control::NodeReport;
+use super::fate::{Doom, named};
+use super::heartbeat::Heartbeat;
+
+/// All nodes of a job, by their numbers.
+pub(crate) struct Roster(Vec<Member>);
+
+/// What is known of a node.
+pub(crate) struct Member {
+    pub(crate) stage: Stage,
+    /// Unknown before its process has started.
+    pub(crate) pid: Option<u32>,
+    pub(crate) heartbeat: Heartbeat,
+    /// Where it listens.
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) report: Option<NodeReport>,
+    /// Why it was killed, if the launcher did it.
+    pub(crate) doom: Option<Doom>,
+    /// When it is killed unless it has gone by then.
+    pub(crate) leave_by: Duration,
+}
+
+/// How far a node has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    Starting,
+    Joined,
+    Ready,
+    Linked,
+    Running,
+    /// It has said what it leaves behind.
+    Done,
+    /// It has no process.
+    Gone,
+}
+
+impl Roster {
+    /// So many nodes, each of which counts as lost after so long without a word.
+    pub(crate) fn new(nodes: u32, silence: Duration) -> Self {
+        let member = |_| Member {
+            stage: Stage::Starting,
+            pid: None,
+            heartbeat: Heartbeat::new(silence),
+            address: None,
+            report: None,
+            doom: None,
+            leave_by: Duration::MAX,
+        };
+        Roster((0..nodes).map(member).collect())
+    }
+
+    pub(crate) fn has(&self, node: u32) -> bool {
+        (node as usize) < self.0.len()
+    }
+
+    pub(crate) fn living(&self) -> Vec<u32> {
+        self.those(|member| member.stage < Stage::Gone)
+    }
+
+    /// Nodes that an option has killed, and that are not gone yet.
+    pub(crate) fn injured(&self) -> Vec<u32> {
+        self.those(|member| member.stage < Stage::Gone && matches!(member.doom, Some(Doom::Injected(_))))
+    }
+
+    /// A node has come so far; whether that makes it all of them.
+    #[must_use]
+    pub(crate) fn reach(&mut self, node: u32, stage: Stage) -> bool {
+        let member = &mut self[node];
+        if member.stage >= stage {
+            return false;
+        }
+        member.stage = stage;
+        self.0.iter().all(|member| member.stage == stage)
+    }
+
+    /// The program begins on all of them.
+    pub(crate) fn go(&mut self) {
+        self.0.iter_mut().for_each(|member| member.stage = Stage::Running);
+    }
+
+    /// A tick went by; who has been silent for too long. Logging in on another host takes as long as it takes: a node
+    /// without a process is not silent.
+    pub(crate) fn tick(&mut self) -> Vec<u32> {
+        let mut silent = self.living();
+        silent.retain(|node| self[*node].pid.is_some() && self[*node].heartbeat.tick());
+        silent
+    }
+
+    pub(crate) fn addresses(&self) -> Vec<Option<SocketAddr>> {
+        self.0.iter().map(|member| member.address).collect()
+    }
+
+    /// What they left behind; nothing of those that were lost.
+    pub(crate) fn into_reports(self) -> Vec<NodeReport> {
+        self.0.into_iter().map(|member| member.report.unwrap_or_default()).collect()
+    }
+
+    /// `node 2 (pid 4711)`.
+    pub(crate) fn name(&self, node: u32) -> String {
+        named(node, self[node].pid)
+    }
+
+    fn those(&self, are: impl Fn(&Member) -> bool) -> Vec<u32> {
+        (0..).zip(&self.0).filter(|(_, member)| are(member)).map(|(node, _)| node).collect()
+    }
+}
+
+impl Index<u32> for Roster {
+    type Output = Member;
+
+    fn index(&self, node: u32) -> &Member {
+        &self.0[node as usize]
+    }
+}
+
+impl IndexMut<u32> for Roster {
+    fn index_mut(&mut self, node: u32) -> &mut Member {
+        &mut self.0[node as usize]
+    }
+}
