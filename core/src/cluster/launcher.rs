@@ -36,6 +36,8 @@ pub(crate) struct ClusterOutcome {
     pub(crate) message: Option<String>,
     /// The signal that ended the job, if one did.
     pub(crate) interrupted: Option<Signal>,
+    /// Nodes of the job, which the hosts file may have decided.
+    pub(crate) nodes: u32,
     /// From the program's beginning to its end.
     pub(crate) wall: Duration,
     pub(crate) steps: Steps,
@@ -188,6 +190,7 @@ fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
     let mut outcome = ClusterOutcome {
         status: stop.status,
         message: stop.message,
+        nodes: reports.len() as u32,
         wall: told.unwrap_or(wall),
         steps,
         ..ClusterOutcome::default()

@@ -33,7 +33,10 @@ pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
     };
     // No number of nodes means as many as there is room for.
     let nodes = if options.nodes == 0 { hosts.slots() } else { options.nodes };
-    hosts.distribute(nodes).map_err(|error| named(&error))
+    let shares = hosts.distribute(nodes).map_err(|error| named(&error))?;
+    // What depends on the number of nodes could not be checked before.
+    RunArgs { nodes, ..options.clone() }.validate().map_err(|error| error.to_string())?;
+    Ok(shares)
 }
 
 /// All hosts of a job.
@@ -160,4 +163,37 @@ fn remote(share: Share, plan: &Plan, address: Option<IpAddr>, build: u64) -> io:
 
 fn shares_memory(share: &Share, plan: &Plan) -> bool {
     share.nodes > 1 && plan.needs_memory()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(text: &str, options: RunArgs) -> Result<Vec<Share>, String> {
+        let file = std::env::temp_dir().join(format!("talisman-sites-{}-{}", std::process::id(), text.len()));
+        std::fs::write(&file, text).unwrap();
+        let shares = shares(&RunArgs { hosts: Some(file.clone()), ..options });
+        std::fs::remove_file(&file).unwrap();
+        shares
+    }
+
+    #[test]
+    fn all_slots_are_used_unless_nodes_are_given() {
+        let nodes = |nodes, text| with(text, RunArgs { nodes, ..RunArgs::default() }).unwrap();
+        let count = |shares: Vec<Share>| shares.iter().map(|share| share.nodes).collect::<Vec<_>>();
+        assert_eq!(count(nodes(0, "a slots=2\nb slots=3")), [2, 3]);
+        assert_eq!(count(nodes(3, "a slots=2\nb slots=3\n")), [2, 1]);
+        assert_eq!(shares(&RunArgs { nodes: 4, ..RunArgs::default() }), Ok(vec![Share::here(4)]));
+    }
+
+    #[test]
+    fn errors_name_the_file_and_options_are_checked_with_the_number_of_nodes() {
+        let error = with("a b", RunArgs::default()).unwrap_err();
+        assert!(error.starts_with("--hosts /") && error.contains(": line 1: "), "{error}");
+        let kill = vec!["2@1s".parse().unwrap()];
+        let error = with("a slots=2", RunArgs { nodes: 0, kill, ..RunArgs::default() }).unwrap_err();
+        assert!(error.contains("the last one is 1"), "{error}");
+        let missing = RunArgs { hosts: Some("/no/such/file".into()), ..RunArgs::default() };
+        assert!(shares(&missing).unwrap_err().starts_with("--hosts /no/such/file: No such file"));
+    }
 }

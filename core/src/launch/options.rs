@@ -173,6 +173,7 @@ impl RunArgs {
     pub fn validate(&self) -> Result<(), OptionsError> {
         self.validate_pes()?;
         self.validate_nodes()?;
+        self.validate_hosts()?;
         self.validate_pes_in_all()?;
         self.validate_silence()?;
         self.validate_faults()?;
@@ -201,13 +202,20 @@ impl RunArgs {
     /// No nodes given means, with hosts, as many as they have slots.
     fn validate_nodes(&self) -> Result<(), OptionsError> {
         match self.nodes {
-            _ if self.simulate && self.hosts.is_some() => Err(OptionsError::HostsSimulated),
             0 if self.hosts.is_some() => Ok(()),
             0 => Err(OptionsError::NoNodes),
             nodes if nodes > NODES_MAX => Err(OptionsError::TooManyNodes { nodes }),
             nodes if self.has_processes() && nodes > PROCESSES_MAX => {
                 Err(OptionsError::TooManyProcesses { nodes })
             }
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_hosts(&self) -> Result<(), OptionsError> {
+        match self.hosts {
+            Some(_) if self.simulate => Err(OptionsError::HostsSimulated),
+            Some(_) if self.listen.is_some() => Err(OptionsError::ListenWithHosts),
             _ => Ok(()),
         }
     }
@@ -321,6 +329,11 @@ pub enum OptionsError {
     /// `--hosts` with `--simulate`.
     #[error("--hosts --simulate: a simulation runs in one thread of this machine; leave one of them out")]
     HostsSimulated,
+    /// `--hosts` with `--listen`.
+    #[error(
+        "--hosts --listen: each host has its own address; write address=A after its name in the hosts file"
+    )]
+    ListenWithHosts,
     /// `--silence` below [`SILENCE_MIN`].
     #[error(
         "--silence {silence:?}: at least {SILENCE_MIN:?}, or a node that only waits for a core counts as lost"
@@ -401,6 +414,8 @@ mod tests {
         let with = |nodes, simulate| RunArgs { nodes, simulate, hosts: hosts.clone(), ..RunArgs::default() };
         assert_eq!(with(0, false).validate(), Ok(()));
         assert_eq!(with(0, true).validate(), Err(OptionsError::HostsSimulated));
+        let listening = RunArgs { listen: Some("10.0.0.1".parse().unwrap()), ..with(2, false) };
+        assert_eq!(listening.validate(), Err(OptionsError::ListenWithHosts));
     }
 
     #[test]

@@ -1,37 +1,29 @@
 //! The launcher's end: a host's agent behind the same few calls that the nodes of this host are behind.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read};
 use std::path::PathBuf;
-use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::ChildStdin;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, timeout};
 
-use super::super::children::die_with_this_process;
 use super::super::control::ToNode;
-use super::super::fate::How;
 use super::super::frame::{Decoder, encode};
 use super::super::heartbeat::{Heartbeat, TICK};
 use super::super::hosts::Share;
 use super::super::local::{Event, Events};
 use super::super::printer::{Chunk, Lines, Print, Stream};
-use super::greeting::{Greeting, Listener, VERSION};
+use super::greeting::{Greeting, VERSION};
+use super::input::Input;
 use super::message::{Begin, FromAgent, ToAgent};
+use super::session::Session;
 use super::ssh;
 
 /// So long a node that was killed may take to be gone; otherwise its host is lost.
 const KILL_LIMIT: Duration = Duration::from_millis(750);
-/// So long ssh may take to end once there is nothing more to say, or its connection is gone.
-const LEAVE_LIMIT: Duration = Duration::from_secs(1);
-/// Bytes kept of what ssh says on standard error.
-const SAID_MAX: usize = 4 << 10;
 /// Bytes read at a time.
 const READ: usize = 16 << 10;
 
@@ -129,8 +121,8 @@ struct Host {
     events: Events,
     written: mpsc::UnboundedSender<Chunk>,
     said: mpsc::UnboundedSender<ToAgent>,
-    /// Where this process's standard input is asked for, once it is wanted.
-    input: Option<std::sync::mpsc::Sender<()>>,
+    /// This process's standard input, once it is wanted.
+    input: Option<Input>,
 }
 
 /// Whether there is more to come.
@@ -146,7 +138,8 @@ impl Host {
         orders: mpsc::UnboundedReceiver<ToAgent>,
         sayings: mpsc::UnboundedReceiver<ToAgent>,
     ) -> Result<(), String> {
-        let mut ssh = Ssh::start(&self.start).map_err(|error| format!("ssh cannot be run: {error}"))?;
+        let mut ssh = Session::start(&self.start.share.host, &self.start.program)
+            .map_err(|error| format!("ssh cannot be run: {error}"))?;
         let rest = self.greet(&mut ssh).await?;
         let _ = self.said.send(ToAgent::Begin(Box::new(self.start.begin.clone())));
         let stdin = ssh.stdin.take().ok_or("ssh has no standard input")?;
@@ -163,10 +156,10 @@ impl Host {
     }
 
     /// Waits for the agent's greeting; the bytes after it.
-    async fn greet(&self, ssh: &mut Ssh) -> Result<Vec<u8>, String> {
+    async fn greet(&self, ssh: &mut Session) -> Result<Vec<u8>, String> {
         let Start { share, program, build, .. } = &self.start;
         let limit = ssh::GREETING_LIMIT;
-        let greeting = timeout(limit, greeting(&mut ssh.stdout)).await;
+        let greeting = timeout(limit, ssh.greeting()).await;
         match greeting
             .map_err(|_| format!("no answer within {limit:?}; try `ssh {} true`", share.host.name))??
         {
@@ -189,7 +182,7 @@ impl Host {
     /// Passes on what either side says, until the agent has finished ([`Next::Finished`]) or its connection ends.
     async fn relay(
         &mut self,
-        ssh: &mut Ssh,
+        ssh: &mut Session,
         rest: Vec<u8>,
         mut orders: mpsc::UnboundedReceiver<ToAgent>,
     ) -> Result<Next, String> {
@@ -227,10 +220,7 @@ impl Host {
             FromAgent::Garbled(node, what) => self.tell(node, Event::Garbled(what)),
             FromAgent::NotStarted(node, why) => self.tell_end(node, Event::NotStarted(why)),
             FromAgent::Ended(node, how) => self.tell_end(node, Event::Ended(how)),
-            FromAgent::Output { node, to_errors, bytes } => {
-                let stream = if to_errors { Stream::Err } else { Stream::Out };
-                let _ = self.written.send(Chunk { node, stream, bytes });
-            }
+            FromAgent::Output { node, to_errors, bytes } => self.print(node, to_errors, bytes),
             FromAgent::InputWanted => self.ask_for_input(),
             FromAgent::Alive => {}
             FromAgent::Failed(why) => return Err(why),
@@ -252,9 +242,15 @@ impl Host {
         self.dying.remove(&node);
     }
 
+    fn print(&self, node: u32, to_errors: bool, bytes: Vec<u8>) {
+        let stream = if to_errors { Stream::Err } else { Stream::Out };
+        if self.start.share.numbers().contains(&node) {
+            let _ = self.written.send(Chunk { node, stream, bytes });
+        }
+    }
+
     fn ask_for_input(&mut self) {
-        let asked = self.input.get_or_insert_with(|| read_input(self.said.clone()));
-        let _ = asked.send(());
+        self.input.get_or_insert_with(|| Input::to(self.said.clone())).ask();
     }
 
     fn pass_on(&mut self, order: ToAgent) {
@@ -287,77 +283,6 @@ impl Host {
     }
 }
 
-/// The process of ssh, which ends with this one. What it says on standard error is kept.
-struct Ssh {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: ChildStdout,
-    said: Arc<Mutex<Vec<u8>>>,
-    listening: JoinHandle<()>,
-}
-
-impl Ssh {
-    fn start(start: &Start) -> io::Result<Ssh> {
-        let options = std::env::var_os(ssh::VARIABLE).unwrap_or_default();
-        let mut command = ssh::command(&start.share.host, &options, &start.program);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        die_with_this_process(&mut command);
-        let mut child = Command::from(command).kill_on_drop(true).spawn()?;
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take().expect("it was asked for"));
-        let said = Arc::default();
-        let stderr = child.stderr.take().expect("it was asked for");
-        let listening = tokio::spawn(keep(stderr, Arc::clone(&said)));
-        Ok(Ssh { child, stdin, stdout, said, listening })
-    }
-
-    /// Waits for its end, which comes since nobody talks to it any more, or is made to come.
-    async fn end(&mut self) -> How {
-        self.stdin = None;
-        let ended = timeout(LEAVE_LIMIT, async {
-            let _ = (&mut self.listening).await;
-            self.child.wait().await
-        });
-        match ended.await {
-            Ok(Ok(status)) => How::of(status),
-            _ => {
-                let _ = self.child.kill().await;
-                How::Signalled(9)
-            }
-        }
-    }
-
-    fn said(&self) -> String {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&said).into_owned()
-    }
-}
-
-/// The greeting, and what came with it; nothing if the stream ends before.
-async fn greeting(stdout: &mut ChildStdout) -> Result<Option<(Greeting, Vec<u8>)>, String> {
-    let (mut listener, mut bytes) = (Listener::default(), vec![0; READ]);
-    while let Ok(count @ 1..) = stdout.read(&mut bytes).await {
-        match listener.push(&bytes[..count]) {
-            Ok(None) => {}
-            Ok(found) => return Ok(found),
-            Err(error) => {
-                return Err(format!("its login shell, or the program, talks without an end: {error}"));
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// Keeps the end of what somebody says.
-async fn keep(mut from: impl AsyncRead + Unpin, said: Arc<Mutex<Vec<u8>>>) {
-    let mut bytes = vec![0; READ];
-    while let Ok(count @ 1..) = from.read(&mut bytes).await {
-        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-        said.extend_from_slice(&bytes[..count]);
-        let excess = said.len().saturating_sub(SAID_MAX);
-        said.drain(..excess);
-    }
-}
-
 async fn write(mut stdin: ChildStdin, mut sayings: mpsc::UnboundedReceiver<ToAgent>) {
     while let Some(message) = sayings.recv().await {
         let Ok(frame) = encode(&message) else { return };
@@ -378,22 +303,4 @@ async fn forward(
         let _ = lines.send(Print::Chunk(chunk)).await;
         let _ = said.send(ToAgent::Taken(bytes));
     }
-}
-
-/// Reads this process's standard input, a piece each time it is asked to. The thread waits there for ever if nothing
-/// comes; the end of the process does not wait for it.
-fn read_input(said: mpsc::UnboundedSender<ToAgent>) -> std::sync::mpsc::Sender<()> {
-    let (sender, asked) = std::sync::mpsc::channel();
-    let reading = move || {
-        let mut bytes = vec![0; READ];
-        while asked.recv().is_ok() {
-            let count = io::stdin().read(&mut bytes).unwrap_or(0);
-            if said.send(ToAgent::Input(bytes[..count].to_vec())).is_err() || count == 0 {
-                return;
-            }
-        }
-    };
-    // Without a thread the node waits for input that does not come, as it would at a terminal nobody types at.
-    let _ = thread::Builder::new().name("input".into()).spawn(reading);
-    sender
 }

@@ -20,13 +20,16 @@
 //! | [`message`] | what both say from then on |
 //! | [`agent`] | the agent |
 //! | [`ssh`] | how ssh is called, and what its failures mean |
-//! | [`host`] | the launcher's end |
+//! | [`session`] | a process of ssh |
+//! | [`host`], [`input`] | the launcher's end; its standard input |
 
 pub(crate) mod agent;
 mod build;
 mod greeting;
 pub(crate) mod host;
+mod input;
 mod message;
+mod session;
 mod ssh;
 
 pub(crate) use build::id as build_id;
