@@ -7,6 +7,7 @@
 #[path = "common/network/mod.rs"]
 mod network;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -114,6 +115,22 @@ fn all_output_arrives_in_whole_lines() {
         let arrived: Vec<&str> = ended.output.lines().filter(|line| line.contains(&of_node)).collect();
         assert!(all == arrived, "node {node}: {} lines arrived", arrived.len());
     }
+}
+
+#[test]
+fn output_that_nobody_reads_for_a_while_costs_nobody_his_life() {
+    let Some(network) = Network::new(2) else { return };
+    let hosts = network.hosts_file(&["h1 slots=2"]);
+    // Far more than all pipes and windows hold, and a pause longer than the limit of silence.
+    let line = format!(
+        "{} --hosts {} --transport tcp --role 30000 --silence 1s | (sleep 3; wc -l)",
+        probe().display(),
+        hosts.display()
+    );
+    let mut shell = network.command(0, Path::new("sh"));
+    let ended = Running::start(shell.args(["-c", &line])).end();
+    assert_ended_well(&ended);
+    assert_eq!(ended.output.trim(), "60002");
 }
 
 #[test]
@@ -267,6 +284,30 @@ fn a_host_that_does_not_answer_is_given_up() {
     command.env("TALISMAN_SSH", format!("{} -o ConnectTimeout=1", network.ssh_options()));
     assert_failed(&Running::start(&mut command).end(), &["host h1 (node 0): ssh failed ("]);
     assert_nothing_left(&network);
+}
+
+/// Needs no rights: something that is called as ssh is, and runs what it is given here.
+#[test]
+fn whatever_is_called_ssh_may_log_in() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ssh-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the folder is ours");
+    let script = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\n\
+                  echo Welcome to \"$2\"\nSSH_CONNECTION='127.0.0.1 1 127.0.0.1 2' exec sh -c \"$3\"\n";
+    let ssh = folder.join("ssh");
+    std::fs::write(&ssh, script).expect("the folder is ours");
+    std::fs::set_permissions(&ssh, PermissionsExt::from_mode(0o755)).expect("it is ours");
+    let hosts = folder.join("hosts");
+    std::fs::write(&hosts, "one slots=2\ntwo address=127.0.0.2").expect("the folder is ours");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new(probe());
+    command.env("PATH", format!("{}:{path}", folder.display()));
+    let ended = Running::start(command.arg("--hosts").arg(&hosts).args(["--transport", "tcp"])).end();
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    assert_ended_well(&ended);
+    assert!(!ended.output.contains("Welcome"), "{ended:?}");
+    for place in ["node 1 of 3 at 127.0.0.1 ", "node 2 of 3 at 127.0.0.2 "] {
+        assert!(ended.output.contains(place), "{ended:?}");
+    }
 }
 
 /// Within this everything has ended, whatever happened. The promise is two seconds; the rest is for slow machines.
