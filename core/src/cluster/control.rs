@@ -173,6 +173,31 @@ mod tests {
         assert_eq!(there_and_back(&message), message);
     }
 
+    /// The examples of `docs/wire-control.md`, by name.
+    fn documented(name: &str) -> Vec<u8> {
+        let text = include_str!("../../../docs/wire-control.md");
+        let line = text.lines().find(|line| line.starts_with(&format!("{name}  "))).expect("an example");
+        let bytes = line.split_whitespace().skip(1);
+        bytes.map(|byte| u8::from_str_radix(byte, 16).expect("two hexadecimal digits")).collect()
+    }
+
+    #[test]
+    fn the_documented_bytes_are_those_that_are_sent() {
+        let address = "127.0.0.1:8080".parse().unwrap();
+        for (name, bytes) in [
+            ("Go", encode(&ToNode::Go)),
+            ("Linked", encode(&ToLauncher::Linked)),
+            ("Hello", encode(&ToLauncher::Hello { version: 1, pid: 4711 })),
+            ("Ready", encode(&ToLauncher::Ready(Some(address)))),
+            ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
+            ("StepSeen", encode(&ToNode::StepSeen(40))),
+            ("Stop", encode(&ToNode::Stop(Stop::default()))),
+        ] {
+            assert_eq!(documented(name), bytes.unwrap(), "{name}");
+        }
+        assert_eq!(VERSION, 1, "a new version needs new examples");
+    }
+
     #[test]
     fn a_secret_is_not_printed() {
         assert_eq!(format!("{:?}", Secret([7; 32])), "Secret(…)");
