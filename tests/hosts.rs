@@ -142,7 +142,7 @@ fn a_remote_node_that_is_killed_ends_the_job_and_is_named() {
     assert_eq!(nodes.len(), 2);
     Process::kill(nodes[0].id);
     let ended = running.end();
-    assert_failed(&ended, &["was killed by signal 9 (SIGKILL)"]);
+    assert_failed(&ended, &[" on the host h2) was killed by signal 9 (SIGKILL)"]);
     assert!(["error: node 2 ", "error: node 3 "].iter().any(|node| ended.errors.contains(node)), "{ended:?}");
     assert_nothing_left(&network);
 }
@@ -153,7 +153,7 @@ fn a_remote_node_that_is_stopped_is_noticed_and_named() {
     let mut running = start(&network, &["h1 slots=2"], &["--role", "wait", "--silence", "2s"]);
     running.wait_for_lines(2);
     signal(network.nodes_of(1, &probe())[0].id, "STOP");
-    assert_failed(&running.end(), &["said nothing for 2s", "was killed"]);
+    assert_failed(&running.end(), &[" on the host h1) said nothing for 2s", "was killed"]);
     assert_nothing_left(&network);
 }
 

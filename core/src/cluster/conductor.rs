@@ -70,7 +70,7 @@ struct Waiting {
 impl Conductor {
     pub(crate) fn new(plan: Plan, kills: Kills) -> Self {
         Conductor {
-            roster: Roster::new(plan.nodes, plan.silence),
+            roster: Roster::new(&plan),
             plan,
             kills,
             verdict: Verdict::default(),
@@ -278,7 +278,8 @@ impl Conductor {
     fn fate(&self, node: u32, how: How, out_of_memory: bool) -> Fate<'_> {
         let member = &self.roster[node];
         let running = self.went.is_some();
-        Fate { node, pid: member.pid, how, running, doom: member.doom.as_ref(), out_of_memory }
+        let host = member.host.as_deref();
+        Fate { node, pid: member.pid, host, how, running, doom: member.doom.as_ref(), out_of_memory }
     }
 
     /// Whether the end of a node may be the reason why others complained: it was not killed for being late.

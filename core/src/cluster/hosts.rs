@@ -168,6 +168,11 @@ impl Share {
         self.first_node..self.first_node + self.nodes
     }
 
+    /// What the host is called, unless it is this machine.
+    pub(crate) fn name_elsewhere(&self) -> Option<String> {
+        (!self.host.is_local()).then(|| self.host.to_string())
+    }
+
     /// Where its nodes listen, as far as it is known without asking the host: `alone` if it has all nodes of the job.
     pub(crate) fn address(&self, alone: bool) -> Option<IpAddr> {
         self.host.known_address(alone)

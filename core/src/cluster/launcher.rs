@@ -71,8 +71,7 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
         Err(message) => return Ok(ClusterOutcome::usage(message)),
     };
     let kills = Kills::new(&options.kill, options.chaos);
-    let hosts = shares.iter().map(|share| share.numbers().collect()).collect();
-    let mut plan = Plan::new(options, hosts, kills.watched())?;
+    let mut plan = Plan::new(options, &shares, kills.watched())?;
     let sites = Sites::new(shares, means, program, &mut plan)?;
     let (signals, signalled) = mpsc::unbounded_channel();
     let on_first = move |signal| {

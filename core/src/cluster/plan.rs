@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use super::control::{Host, Secret, Task, VERSION, Via};
+use super::hosts::Share;
 use crate::launch::RunArgs;
 use crate::launch::options::Transport;
 
@@ -20,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) listen: IpAddr,
     /// The nodes of each host; every node is in one.
     pub(crate) hosts: Vec<Vec<u32>>,
+    /// What each host is called, unless it is the launcher's own.
+    pub(crate) names: Vec<Option<String>>,
     pub(crate) watched: Vec<u64>,
     pub(crate) progress: bool,
     pub(crate) silence: Duration,
@@ -32,26 +35,27 @@ impl Plan {
     /// The system gives no random numbers for the secret.
     #[cfg(test)]
     pub(crate) fn local(options: &RunArgs, watched: Vec<u64>) -> io::Result<Self> {
-        Plan::new(options, vec![(0..options.nodes).collect()], watched)
+        Plan::new(options, &[Share::here(options.nodes)], watched)
     }
 
-    /// With these nodes on each host.
+    /// With the nodes of each host.
     ///
     /// # Errors
     /// The system gives no random numbers for the secret.
-    pub(crate) fn new(options: &RunArgs, hosts: Vec<Vec<u32>>, watched: Vec<u64>) -> io::Result<Self> {
+    pub(crate) fn new(options: &RunArgs, shares: &[Share], watched: Vec<u64>) -> io::Result<Self> {
         let mut random = [0; 40];
         getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
         let (secret, job) = random.split_at(32);
         Ok(Plan {
-            nodes: hosts.iter().map(Vec::len).sum::<usize>() as u32,
+            nodes: shares.iter().map(|share| share.nodes).sum(),
             pes: options.pes_per_node(),
             job: u64::from_le_bytes(job.try_into().expect("eight bytes are left")),
             secret: Secret(secret.try_into().expect("it was split there")),
             build: build(),
             transport: options.transport,
             listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-            hosts,
+            hosts: shares.iter().map(|share| share.numbers().collect()).collect(),
+            names: shares.iter().map(Share::name_elsewhere).collect(),
             watched,
             progress: options.progress,
             silence: options.silence,
@@ -61,6 +65,12 @@ impl Plan {
     /// Whether any two nodes are linked through memory.
     pub(crate) fn needs_memory(&self) -> bool {
         (0..self.nodes).any(|node| self.task(node).has(Via::Shm))
+    }
+
+    /// What a node's host is called, unless it is the launcher's own.
+    pub(crate) fn host_of(&self, node: u32) -> Option<&str> {
+        let host = self.hosts.iter().position(|nodes| nodes.contains(&node))?;
+        self.names.get(host)?.as_deref()
     }
 
     /// What a node is told. The numbers of its host's descriptors are filled in there.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::control::NodeReport;
 use super::fate::{Doom, named};
 use super::heartbeat::Heartbeat;
+use super::plan::Plan;
 
 /// All nodes of a job, by their numbers.
 pub(crate) struct Roster(Vec<Member>);
@@ -16,6 +17,8 @@ pub(crate) struct Member {
     pub(crate) stage: Stage,
     /// Unknown before its process has started.
     pub(crate) pid: Option<u32>,
+    /// Where it is, if not on the launcher's host.
+    pub(crate) host: Option<String>,
     pub(crate) heartbeat: Heartbeat,
     /// Where it listens.
     pub(crate) address: Option<SocketAddr>,
@@ -41,18 +44,19 @@ pub(crate) enum Stage {
 }
 
 impl Roster {
-    /// So many nodes, each of which counts as lost after so long without a word.
-    pub(crate) fn new(nodes: u32, silence: Duration) -> Self {
-        let member = |_| Member {
+    /// The nodes of a job, each of which counts as lost after so long without a word.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let member = |node| Member {
             stage: Stage::Starting,
             pid: None,
-            heartbeat: Heartbeat::new(silence),
+            host: plan.host_of(node).map(str::to_owned),
+            heartbeat: Heartbeat::new(plan.silence),
             address: None,
             report: None,
             doom: None,
             leave_by: Duration::MAX,
         };
-        Roster((0..nodes).map(member).collect())
+        Roster((0..plan.nodes).map(member).collect())
     }
 
     pub(crate) fn has(&self, node: u32) -> bool {
@@ -101,9 +105,9 @@ impl Roster {
         self.0.into_iter().map(|member| member.report.unwrap_or_default()).collect()
     }
 
-    /// `node 2 (pid 4711)`.
+    /// `node 2 (pid 4711)`, and where that is.
     pub(crate) fn name(&self, node: u32) -> String {
-        named(node, self[node].pid)
+        named(node, self[node].pid, self[node].host.as_deref())
     }
 
     fn those(&self, are: impl Fn(&Member) -> bool) -> Vec<u32> {
