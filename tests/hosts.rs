@@ -123,7 +123,7 @@ fn output_that_nobody_reads_for_a_while_costs_nobody_his_life() {
     let hosts = network.hosts_file(&["h1 slots=2"]);
     // Far more than all pipes and windows hold, and a pause longer than the limit of silence.
     let line = format!(
-        "{} --hosts {} --transport tcp --role 30000 --silence 1s | (sleep 3; wc -l)",
+        "{} --hosts {} --transport tcp --role 30000 --silence 2s | (sleep 4; wc -l)",
         probe().display(),
         hosts.display()
     );

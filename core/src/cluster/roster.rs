@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::control::NodeReport;
 use super::fate::{Doom, named};
-use super::heartbeat::Heartbeat;
+use super::heartbeat::{Heartbeat, TICK};
 use super::plan::Plan;
 
 /// All nodes of a job, by their numbers.
@@ -50,7 +50,7 @@ impl Roster {
             stage: Stage::Starting,
             pid: None,
             host: plan.host_of(node).map(str::to_owned),
-            heartbeat: Heartbeat::new(plan.silence),
+            heartbeat: Heartbeat::new(silence(plan, node)),
             address: None,
             report: None,
             doom: None,
@@ -113,6 +113,11 @@ impl Roster {
     fn those(&self, are: impl Fn(&Member) -> bool) -> Vec<u32> {
         (0..).zip(&self.0).filter(|(_, member)| are(member)).map(|(node, _)| node).collect()
     }
+}
+
+/// A host that is silent is to be noticed before its nodes, each of which is then silent too.
+fn silence(plan: &Plan, node: u32) -> Duration {
+    if plan.host_of(node).is_some() { plan.silence + 2 * TICK } else { plan.silence }
 }
 
 impl Index<u32> for Roster {

@@ -90,7 +90,7 @@ async fn serve(start: Start, orders: mpsc::UnboundedReceiver<ToAgent>, events: E
     let forwarding = tokio::spawn(forward(queue, lines, said.clone()));
     let mut host = Host {
         left: start.share.numbers().collect(),
-        heartbeat: Heartbeat::new(silence_of_host(start.begin.silence)),
+        heartbeat: Heartbeat::new(start.begin.silence),
         dying: BTreeMap::new(),
         input: None,
         start,
@@ -103,11 +103,6 @@ async fn serve(start: Start, orders: mpsc::UnboundedReceiver<ToAgent>, events: E
     }
     drop(host);
     let _ = forwarding.await;
-}
-
-/// A host that is silent is noticed before its nodes, each of which is then silent too.
-fn silence_of_host(silence: Duration) -> Duration {
-    silence.saturating_sub(2 * TICK).max(TICK)
 }
 
 /// A host during its conversation.
