@@ -284,6 +284,11 @@ fn a_host_that_does_not_answer_is_given_up() {
     command.env("TALISMAN_SSH", format!("{} -o ConnectTimeout=1", network.ssh_options()));
     assert_failed(&Running::start(&mut command).end(), &["host h1 (node 0): ssh failed ("]);
     assert_nothing_left(&network);
+    // Nobody waits for it once the job has failed elsewhere.
+    let mut command = job(&network, &["h1", "nobody-has-this-name"], &[]);
+    command.env("TALISMAN_SSH", format!("{} -o ConnectTimeout=60", network.ssh_options()));
+    assert_failed(&Running::start(&mut command).end(), &["host nobody-has-this-name (node 1): ssh failed ("]);
+    assert_nothing_left(&network);
 }
 
 /// Needs no rights: something that is called as ssh is, and runs what it is given here.

@@ -18,9 +18,9 @@ use super::super::children::Executable;
 use super::super::control::ToNode;
 use super::super::frame::{Decoder, encode};
 use super::super::heartbeat::{Heartbeat, TICK};
-use super::super::local::{Event, LocalHost};
+use super::super::local::LocalHost;
 use super::super::memory::{Inheritance, host_memory};
-use super::super::printer::Print;
+use super::super::printer::{Lines, Print};
 use super::build;
 use super::greeting::{Greeting, VERSION};
 use super::message::{Begin, FromAgent, ToAgent};
@@ -77,42 +77,35 @@ async fn obey(orders: &mut Orders, said: &Said, window: Arc<Semaphore>) -> Resul
         Ok(Some(_)) => return Err("the launcher did not say what to begin".into()),
         Err(_) => return Err(format!("the launcher said nothing for {BEGIN_LIMIT:?}")),
     };
-    let (chunks, written) = mpsc::channel(CHUNKS);
-    let forwarding = tokio::spawn(forward(written, said.clone(), window));
-    let mut agent = Agent::new(&begin, said)?;
-    let (events, happened) = mpsc::unbounded_channel();
-    agent.host.start(&begin.nodes, &executable(&begin), &events, &chunks);
-    if agent.watch(orders, happened, begin.silence).await == Left::Launcher {
-        return Ok(());
-    }
-    drop(chunks);
-    agent.finish(forwarding).await;
-    // It is the launcher who ends the connection: until then all that was said is on its way.
-    while orders.recv().await.is_some() {}
+    let agent = Agent::new(&begin, said, window)?;
+    agent.run(&begin, orders).await;
     Ok(())
 }
 
 type Orders = mpsc::UnboundedReceiver<ToAgent>;
 type Said = mpsc::UnboundedSender<FromAgent>;
 
-/// Who has left first.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Left {
-    Launcher,
-    Nodes,
-}
-
 struct Agent {
-    host: LocalHost,
+    /// Until all nodes have ended.
+    host: Option<LocalHost>,
     /// Where nodes listen.
     address: IpAddr,
     /// Standard input of the job's first node, if it is here.
     input: Option<mpsc::UnboundedSender<Vec<u8>>>,
     said: Said,
+    output: Output,
+    /// Hands on the last output.
+    finishing: Option<JoinHandle<()>>,
+}
+
+/// What nodes write, on its way.
+struct Output {
+    chunks: Option<Lines>,
+    forwarding: Option<JoinHandle<()>>,
 }
 
 impl Agent {
-    fn new(begin: &Begin, said: &Said) -> Result<Self, String> {
+    fn new(begin: &Begin, said: &Said, window: Arc<Semaphore>) -> Result<Self, String> {
         let folder = begin.folder();
         std::env::set_current_dir(folder)
             .map_err(|error| format!("the working folder {} is not there: {error}", folder.display()))?;
@@ -121,35 +114,37 @@ impl Agent {
         )?;
         let (stdin, input) =
             input(begin, said).map_err(|error| format!("no pipe for standard input: {error}"))?;
-        let inheritance = inheritance(begin)
-            .map_err(|error| format!("no shared memory for its nodes: {error}; use --transport tcp"))?;
-        let host = LocalHost::new(inheritance, stdin);
-        Ok(Agent { host, address, input, said: said.clone() })
+        let inheritance = inheritance(begin).map_err(|error| {
+            format!("no shared memory for its nodes: {error}; --transport tcp does without")
+        })?;
+        let host = Some(LocalHost::new(inheritance, stdin));
+        let output = Output::start(said.clone(), window);
+        Ok(Agent { host, address, input, said: said.clone(), output, finishing: None })
     }
 
-    /// Serves the nodes until the launcher says that all have ended, or is gone.
-    async fn watch(
-        &mut self,
-        orders: &mut Orders,
-        mut happened: mpsc::UnboundedReceiver<(u32, Event)>,
-        silence: Duration,
-    ) -> Left {
-        let (mut ticks, mut heartbeat) = (interval(TICK), Heartbeat::new(silence));
+    /// Starts the nodes and serves them, until the launcher ends the connection or is lost. Nodes that are left then die
+    /// with this process.
+    async fn run(mut self, begin: &Begin, orders: &mut Orders) {
+        let (events, mut happened) = mpsc::unbounded_channel();
+        if let (Some(host), Some(chunks)) = (&mut self.host, &self.output.chunks) {
+            host.start(&begin.nodes, &executable(begin), &events, chunks);
+        }
+        let (mut ticks, mut heartbeat) = (interval(TICK), Heartbeat::new(begin.silence));
         loop {
             tokio::select! {
                 order = orders.recv() => match order {
-                    None => return Left::Launcher,
-                    Some(ToAgent::Finish) => return Left::Nodes,
                     Some(order) => {
                         heartbeat.heard();
                         self.carry_out(order);
                     }
+                    None => return,
                 },
                 Some((node, event)) = happened.recv() => self.say(FromAgent::of_event(node, event)),
+                () = end_of(&mut self.finishing) => self.say(FromAgent::Finished),
                 _ = ticks.tick() => {
                     self.say(FromAgent::Alive);
                     if heartbeat.tick() {
-                        return Left::Launcher;
+                        return;
                     }
                 }
             }
@@ -162,29 +157,53 @@ impl Agent {
                 if let ToNode::Task(task) = &mut message {
                     task.listen = self.address;
                 }
-                self.host.send(node, message);
+                self.host.iter().for_each(|host| host.send(node, message.clone()));
             }
-            ToAgent::Kill(node) => self.host.kill(node),
+            ToAgent::Kill(node) => self.host.iter().for_each(|host| host.kill(node)),
             ToAgent::Input(bytes) if bytes.is_empty() => self.input = None,
             ToAgent::Input(bytes) => {
                 if let Some(input) = &self.input {
                     let _ = input.send(bytes);
                 }
             }
-            ToAgent::Begin(_) | ToAgent::Taken(_) | ToAgent::Ping | ToAgent::Finish => {}
+            ToAgent::Finish => self.finish(),
+            ToAgent::Begin(_) | ToAgent::Taken(_) | ToAgent::Ping => {}
         }
     }
 
-    /// All nodes have ended: what they wrote goes on, all of it.
-    async fn finish(self, forwarding: JoinHandle<()>) {
-        self.host.finish().await;
-        let _ = forwarding.await;
-        let _ = self.said.send(FromAgent::Finished);
+    /// All nodes have ended: what they wrote goes on, all of it, however long that takes.
+    fn finish(&mut self) {
+        let Some(host) = self.host.take() else { return };
+        self.output.chunks = None;
+        let forwarding = self.output.forwarding.take();
+        self.finishing = Some(tokio::spawn(async {
+            host.finish().await;
+            if let Some(forwarding) = forwarding {
+                let _ = forwarding.await;
+            }
+        }));
     }
 
     fn say(&self, message: FromAgent) {
         let _ = self.said.send(message);
     }
+}
+
+impl Output {
+    fn start(said: Said, window: Arc<Semaphore>) -> Output {
+        let (chunks, written) = mpsc::channel(CHUNKS);
+        let forwarding = tokio::spawn(forward(written, said, window));
+        Output { chunks: Some(chunks), forwarding: Some(forwarding) }
+    }
+}
+
+/// Waits for the end of a task, once there is one.
+async fn end_of(task: &mut Option<JoinHandle<()>>) {
+    match task {
+        Some(running) => drop(running.await),
+        None => std::future::pending().await,
+    }
+    *task = None;
 }
 
 /// The third word is the address at which this host was reached.

@@ -87,7 +87,7 @@ impl RemoteHost {
 async fn serve(start: Start, orders: mpsc::UnboundedReceiver<ToAgent>, events: Events, lines: Lines) {
     let (written, queue) = mpsc::unbounded_channel();
     let (said, sayings) = mpsc::unbounded_channel();
-    let forwarding = tokio::spawn(forward(queue, lines, said.clone()));
+    let forwarding = tokio::spawn(forward(queue, lines.clone(), said.clone()));
     let mut host = Host {
         left: start.share.numbers().collect(),
         heartbeat: Heartbeat::new(start.begin.silence),
@@ -98,11 +98,12 @@ async fn serve(start: Start, orders: mpsc::UnboundedReceiver<ToAgent>, events: E
         written,
         said,
     };
-    if let Err(why) = host.converse(orders, sayings).await {
-        host.lose(&why);
-    }
+    let lost = host.converse(orders, sayings).await.err().and_then(|why| host.lose(&why));
     drop(host);
     let _ = forwarding.await;
+    if let Some(message) = lost {
+        let _ = lines.send(Print::Say(message)).await;
+    }
 }
 
 /// A host during its conversation.
@@ -130,13 +131,18 @@ enum Next {
 impl Host {
     async fn converse(
         &mut self,
-        orders: mpsc::UnboundedReceiver<ToAgent>,
+        mut orders: mpsc::UnboundedReceiver<ToAgent>,
         sayings: mpsc::UnboundedReceiver<ToAgent>,
     ) -> Result<(), String> {
         let mut ssh = Session::start(&self.start.share.host, &self.start.program)
             .map_err(|error| format!("ssh cannot be run: {error}"))?;
-        let rest = self.greet(&mut ssh).await?;
+        let mut kept = Vec::new();
+        let rest = tokio::select! {
+            rest = self.greet(&mut ssh) => rest?,
+            () = until_killed(&mut orders, &mut kept) => return Err("the job was over before it answered".into()),
+        };
         let _ = self.said.send(ToAgent::Begin(Box::new(self.start.begin.clone())));
+        kept.into_iter().for_each(|order| self.pass_on(order));
         let stdin = ssh.stdin.take().ok_or("ssh has no standard input")?;
         let writing = tokio::spawn(write(stdin, sayings));
         let ended = self.relay(&mut ssh, rest, orders).await;
@@ -145,8 +151,8 @@ impl Host {
         let ended = ended?;
         let how = ssh.end().await;
         match ended {
-            Next::More if !self.left.is_empty() => Err(ssh::lost(how, &ssh.said())),
-            _ => Ok(()),
+            Next::More => Err(ssh::lost(how, &ssh.said())),
+            Next::Finished => Ok(()),
         }
     }
 
@@ -269,12 +275,28 @@ impl Host {
         }
     }
 
-    fn lose(&mut self, why: &str) {
+    /// All nodes that are left are lost. If they have all ended in order, only some of what they wrote may be: that is
+    /// for people to know.
+    fn lose(&mut self, why: &str) -> Option<String> {
         let share = &self.start.share;
         let message = format!("host {} ({}): {why}", share.host, share.nodes_in_words());
+        if self.left.is_empty() {
+            return Some(format!("warning: {message}; some of what its nodes wrote may be missing"));
+        }
         for node in std::mem::take(&mut self.left) {
             let _ = self.events.send((node, Event::Lost(message.clone())));
         }
+        None
+    }
+}
+
+/// Waits until a node is to be killed; what is to be done before is kept.
+async fn until_killed(orders: &mut mpsc::UnboundedReceiver<ToAgent>, kept: &mut Vec<ToAgent>) {
+    while let Some(order) = orders.recv().await {
+        if matches!(order, ToAgent::Kill(_)) {
+            return;
+        }
+        kept.push(order);
     }
 }
 
