@@ -176,7 +176,7 @@ fn an_agent_that_is_killed_takes_its_nodes_along() {
     let mut running = start(&network, &TWO_HOSTS, &["--role", "wait"]);
     running.wait_for_lines(4);
     Process::kill(network.agent_of(1, &probe()).id);
-    assert_failed(&running.end(), &["error: host h1 (nodes 0 to 1): "]);
+    assert_failed(&running.end(), &["error: host h1 (nodes 0 to 1): its agent "]);
     assert_nothing_left(&network);
 }
 

@@ -83,6 +83,7 @@ pub(crate) fn no_agent(how: How, said: &str, host: &Host, program: &Path) -> Str
 pub(crate) fn lost(how: How, said: &str) -> String {
     let said = last_line(said);
     match how {
+        How::Exited(255) if said.is_empty() => "its agent or the connection of ssh was killed".into(),
         How::Exited(255) => format!("the connection of ssh broke{said}"),
         How::Exited(status) => format!("its agent ended with status {status}{said}"),
         How::Signalled(signal) => format!("ssh was killed by signal {signal}"),
