@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::chare::{Args, MainChare};
+use crate::cluster::remote::agent;
 use crate::function;
 use crate::launch::command_line::{self, ProgramArgs};
 use crate::launch::{ExitStatus, Interrupts, Output, Program, Progress, Report, RunArgs};
@@ -35,6 +36,9 @@ macro_rules! program {
 /// Runs a program as its command line says.
 #[doc(hidden)]
 pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> ExitCode {
+    if agent::is_asked_for() {
+        return agent::main();
+    }
     let (options, args) = command_line::parse::<A>(&program);
     start::<C, A>(&program, &options, args).into()
 }

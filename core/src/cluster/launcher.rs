@@ -12,6 +12,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::children::Executable;
 use super::conductor::{Action, Conductor};
 use super::control::{NodeReport, Stop};
+use super::descriptors;
 use super::exhaustion::Exhaustion;
 use super::kills::Kills;
 use super::local::Event;
@@ -50,6 +51,7 @@ pub(crate) struct ClusterOutcome {
 /// Runs this program, with the arguments of this process, as the nodes that `options` ask for, until they have all
 /// ended. Has to be called in the main thread: the nodes die with the thread that starts them.
 pub(crate) fn launch(program: &Program, options: &RunArgs) -> ClusterOutcome {
+    descriptors::raise_limit();
     let means = Means { executable: Executable::this(), memory: host_memory };
     launch_with(&means, program, options).unwrap_or_else(|error| {
         let message = format!("the nodes cannot be started: {error}");

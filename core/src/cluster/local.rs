@@ -24,6 +24,9 @@ use super::lines::Collector;
 use super::memory::Inheritance;
 use super::printer::{Chunk, Lines, Print, Stream};
 
+#[cfg(test)]
+mod tests;
+
 /// Bytes read at a time, of messages and of output.
 const READ: usize = 16 << 10;
 

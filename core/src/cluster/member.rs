@@ -19,6 +19,7 @@ use signal_hook::consts::SIGINT;
 use super::children::CONTROL_VARIABLE;
 use super::control::{Stop, Task, ToLauncher, ToNode, VERSION};
 use super::control_thread;
+use super::descriptors;
 use super::frame::{Decoder, FrameError, encode};
 use super::voice::Control;
 use crate::launch::progress::Steps;
@@ -38,7 +39,8 @@ pub(crate) trait Orders: Send + Sync {
 /// program takes itself for a node.
 ///
 /// # Errors
-/// The launcher's connection is not there, or does not say what it should.
+/// The launcher's connection is not there, or does not say what it should, or the system gives too little to go on. The
+/// launcher has been told if it could be: this process only has to end.
 pub(crate) fn joining() -> Option<Result<Joining, JoinError>> {
     let number = std::env::var_os(CONTROL_VARIABLE)?;
     // SAFETY: no other thread reads the environment, by this function's contract.
@@ -54,7 +56,12 @@ pub(crate) struct Joining {
 
 impl Joining {
     fn start(number: &OsStr) -> Result<Self, JoinError> {
-        let mut launcher = UnixStream::from(inherited(number).ok_or(JoinError::NoConnection)?);
+        let launcher = UnixStream::from(inherited(number).ok_or(JoinError::NoConnection)?);
+        let last_words = launcher.try_clone()?;
+        Joining::join(launcher).inspect_err(|error| fail(last_words, error))
+    }
+
+    fn join(mut launcher: UnixStream) -> Result<Self, JoinError> {
         // Ctrl-C goes to all processes of a terminal; the launcher alone decides what it means.
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
         let hello = ToLauncher::Hello { version: VERSION, pid: std::process::id() };
@@ -62,6 +69,7 @@ impl Joining {
         let mut decoder = Decoder::default();
         let task = Arc::new(task(&mut launcher, &mut decoder)?);
         keep_from_children(&task)?;
+        descriptors::raise_limit();
         let control = control_thread::start(launcher, decoder, task.clone())?;
         Ok(Joining { task, control })
     }
@@ -139,6 +147,13 @@ fn inherited(number: &OsStr) -> Option<OwnedFd> {
     fcntl_setfd(found, FdFlags::CLOEXEC).ok()?;
     // SAFETY: it is open, and the launcher left it for this process alone; the variable that names it is gone.
     Some(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// Tells the launcher why this node will not be there; one that does not listen has reasons of its own.
+fn fail(mut launcher: UnixStream, error: &JoinError) {
+    if let Ok(frame) = encode(&ToLauncher::Failed(error.to_string())) {
+        let _ = launcher.write_all(&frame);
+    }
 }
 
 /// Waits for the task, which is what the launcher says first.

@@ -11,9 +11,9 @@
 //! | [`plan`], [`roster`] | how many nodes, where, how linked; how far each has come |
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
-//! | [`local`], [`children`], [`memory`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`sites`], [`hosts`], [`slurm`] | the nodes of all hosts; which hosts there are |
 //! | [`remote`] | the nodes on another host, over ssh |
+//! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
 //! | [`control`], [`frame`] | what is said, and how it is written |
 //! | [`probe`] | a program of nodes without messages, for tests |
@@ -23,6 +23,7 @@ mod children;
 mod conductor;
 pub(crate) mod control;
 mod control_thread;
+mod descriptors;
 mod exhaustion;
 mod fate;
 mod frame;

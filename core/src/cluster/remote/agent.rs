@@ -16,6 +16,7 @@ use tokio::time::{interval, timeout};
 
 use super::super::children::Executable;
 use super::super::control::ToNode;
+use super::super::descriptors;
 use super::super::frame::{Decoder, encode};
 use super::super::heartbeat::{Heartbeat, TICK};
 use super::super::local::LocalHost;
@@ -47,6 +48,7 @@ pub(crate) fn is_asked_for() -> bool {
 
 /// What an agent does instead of the program.
 pub(crate) fn main() -> ExitCode {
+    descriptors::raise_limit();
     let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() else {
         return ExitCode::FAILURE;
     };

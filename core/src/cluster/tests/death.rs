@@ -25,6 +25,8 @@ fn a_killed_node_ends_the_job_and_is_named() {
 fn nodes_die_with_their_launcher() {
     let mut job = Job::start("deaf", NODES);
     let pids = job.pids(4);
+    // This one cannot notice anything: the system has to kill it.
+    signal_to(pids[3], Signal::STOP);
     job.signal_launcher(Signal::KILL);
     assert_eq!(job.end().status, None);
     assert!(pids.iter().all(|pid| is_gone(*pid)));
@@ -85,7 +87,11 @@ fn all_stopped_and_continued_together_is_no_failure() {
 fn a_kill_at_a_step_happens_before_the_next() {
     let ended = run("siblings", &format!("{NODES} --kill 3@step40"));
     ended.expect(3, &["error: node 3 (pid", "was killed, as --kill 3@step40 asked"]);
-    assert!(ended.stdout.contains("before 4\n") && ended.stdout.contains("after 3\n"), "{}", ended.stdout);
+    let count =
+        |word: &str| ended.stdout.lines().find_map(|line| line.strip_prefix(word)?.parse::<u32>().ok());
+    // The others are told to stop at once after that, so fewer may be left.
+    let (before, after) = (count("before ").unwrap(), count("after ").unwrap());
+    assert!(before == 4 && after < 4, "{before} {after}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the processes of the tests do.
 
 use std::io::{self, Write};
-use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::process::{Command, exit};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::super::children::Executable;
 use super::super::control::{Host, NodeReport, Stop, Task, ToLauncher};
@@ -47,8 +48,12 @@ pub(super) fn main(case: &str) {
     if case == "descriptors" {
         println!("inherited {:?}", inherited());
     }
+    if case == "few descriptors" && std::env::var_os("TALISMAN_CONTROL").is_some() {
+        leave_one_descriptor();
+    }
     match joining() {
-        Some(joining) => node(case, joining.expect("the launcher says what to do")),
+        Some(Ok(joining)) => node(case, joining),
+        Some(Err(_)) => exit(1),
         None => launcher(case),
     }
 }
@@ -234,6 +239,13 @@ impl Node {
         self.control.done(report);
         exit(0);
     }
+}
+
+/// From now on this process can open one more file.
+fn leave_one_descriptor() {
+    let lowest = std::fs::File::open("/dev/null").unwrap().as_raw_fd() as u64;
+    let limit = Rlimit { current: Some(lowest + 1), maximum: Some(lowest + 1) };
+    setrlimit(Resource::Nofile, limit).unwrap();
 }
 
 fn open(number: RawFd) -> BorrowedFd<'static> {

@@ -17,6 +17,7 @@ fn a_node_that_cannot_start_ends_the_job_with_the_reason() {
     run("no executable", NODES)
         .expect(3, &["error: node 0 of 3: cannot start /no/such/program: No such file"]);
     run("fails to start", NODES).expect(3, &["error: node 1 (pid", "): there is no port left"]);
+    run("few descriptors", NODES).expect(3, &["the node cannot start: Too many open files"]);
     run("dies at the start", NODES).expect(3, &["ended with status 7 before it had joined the job"]);
 }
 
