@@ -18,6 +18,7 @@ mod features {
     mod quiet;
     mod reductions;
     mod sections;
+    mod shared;
     mod singles;
     mod statistics;
     mod stuck;

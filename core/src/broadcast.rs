@@ -5,6 +5,7 @@
 //! how far it had come when the element arrived. What is sent after an element goes to its new PE, not to the element:
 //! so it comes in order behind it, and what comes for one that was removed before it had caught up is still counted.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -12,8 +13,8 @@ use std::ptr::NonNull;
 use crate::collection::Collection;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::location::Place;
-use crate::message::control::{Cast, CastCall, PeMessage};
-use crate::message::envelope::Extra;
+use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::message::envelope::{Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::reduction::{Contribution, ReductionKey, Tally};
@@ -120,7 +121,10 @@ impl Casts {
 
     /// An element has come and cannot be read yet.
     pub(crate) fn expect(&self, index: u128, moves: u32) {
-        self.expected.borrow_mut().push(Expected { index, moves, missed: Vec::new() });
+        let mut expected = self.expected.borrow_mut();
+        if !expected.iter().any(|one| (one.index, one.moves) == (index, moves)) {
+            expected.push(Expected { index, moves, missed: Vec::new() });
+        }
     }
 
     /// An element has come: what came after it while it could not be read.
@@ -228,14 +232,40 @@ impl Pe {
     }
 
     fn run_cast(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
-        match cast.call {
-            CastCall::Reply(wait) => self.run_reply(head, wait, &cast.args),
-            CastCall::Entry(entry) => {
-                // SAFETY: the object is live.
-                let id = unsafe { head.as_ref() }.id();
-                self.run_packed_entry(head, entry, &cast.args, cast.extra(id, None, number));
-            }
+        // SAFETY: the object is live.
+        let id = unsafe { head.as_ref() }.id();
+        self.deliver_cast(head, cast, cast.extra(id, None, number));
+    }
+
+    /// Runs an element's part of a broadcast or multicast, once the shared values in it have come.
+    pub(crate) fn deliver_cast(&self, head: NonNull<Head>, cast: &Cast, extra: Option<Box<Extra>>) {
+        if let Some(lacking) = self.lacks(cast.args.needs()) {
+            // SAFETY: the object is live.
+            let id = unsafe { head.as_ref() }.id();
+            return self.keep_lacking(lacking, self.cast_message(id, cast, extra));
         }
+        match cast.call {
+            CastCall::Reply(wait) => self.run_reply(head, wait, cast.args.clone()),
+            CastCall::Entry(entry) => self.run_packed_entry(head, entry, Cow::Borrowed(&cast.args), extra),
+        }
+    }
+
+    /// An element's part of a broadcast or multicast as a message of its own.
+    pub(crate) fn cast_message(
+        &self,
+        id: ObjId,
+        cast: &Cast,
+        extra: Option<Box<Extra>>,
+    ) -> NonNull<Envelope> {
+        let args = cast.args.clone();
+        let message = match cast.call {
+            CastCall::Entry(entry) => ObjectMessage::Invoke { entry, args },
+            CastCall::Reply(wait) => ObjectMessage::Reply { wait, value: args },
+        };
+        let mut envelope = self.object_message(id, message);
+        // SAFETY: just made.
+        unsafe { envelope.as_mut() }.extra = extra;
+        envelope
     }
 
     /// Sends a broadcast after those that left and may miss it, and counts its receivers where answers are wanted.
@@ -281,7 +311,7 @@ impl Pe {
         let passed = collection.casts.passed.get();
         let mut had = None;
         collection.casts.departed.borrow_mut().retain_mut(|departed| {
-            if (departed.id, departed.moves) != (id, moves) {
+            if (departed.id, departed.moves) != (id, moves) || departed.until.is_some() {
                 return true;
             }
             had = Some(departed.had);

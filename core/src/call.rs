@@ -2,15 +2,13 @@
 
 use std::marker::PhantomData;
 
-use bytes::Bytes;
-
 use crate::callback::Callback;
 use crate::flow::{Awaitable, Begin};
 use crate::ids::{CollectionId, SectionId};
 use crate::message::control::{Cast, CastCall};
 use crate::object::Head;
 use crate::pe::{Pe, current};
-use crate::pup::{Pup, to_bytes};
+use crate::pup::{Packed, Pup};
 use crate::reduce::{ReduceInfo, Reducer};
 use crate::route::Route;
 
@@ -58,12 +56,17 @@ pub struct Collective<R> {
     collection: CollectionId,
     section: Option<SectionId>,
     entry: u16,
-    args: Bytes,
+    args: Packed,
     types: PhantomData<fn() -> R>,
 }
 
 impl<R> Collective<R> {
-    pub(crate) fn new(collection: CollectionId, section: Option<SectionId>, entry: u16, args: Bytes) -> Self {
+    pub(crate) fn new(
+        collection: CollectionId,
+        section: Option<SectionId>,
+        entry: u16,
+        args: Packed,
+    ) -> Self {
         Collective { collection, section, entry, args, types: PhantomData }
     }
 
@@ -165,5 +168,5 @@ impl Awaitable for Pause {
 /// Sends the value that an async entry ended with to whoever called it.
 #[doc(hidden)]
 pub fn answer<R: Pup>(to: &Route, value: &R) {
-    current(|pe| pe.route(to, to_bytes(value).into()));
+    current(|pe| pe.route(to, Packed::of(value)));
 }

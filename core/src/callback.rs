@@ -3,12 +3,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use bytes::Bytes;
-
 use crate::function::Function;
 use crate::ids::PeId;
 use crate::pe::current;
-use crate::pup::{Packer, Pup, PupError, Unpacker, to_bytes};
+use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 use crate::route::Route;
 
 /// Where a value of type `V` goes when it is ready: an entry of a chare, a broadcast, a section, a function on a
@@ -47,7 +45,7 @@ impl<V> Callback<V> {
     where
         V: Pup,
     {
-        let value = Bytes::from(to_bytes(&value));
+        let value = Packed::of(&value);
         current(|pe| pe.route(&self.route, value));
     }
 }
@@ -77,6 +75,10 @@ impl<V> Pup for Callback<V> {
         self.route.pack(p);
     }
 
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        self.route.lend(l);
+    }
+
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         Ok(Self::to(Route::unpack(u)?))
     }
@@ -85,7 +87,7 @@ impl<V> Pup for Callback<V> {
 impl<V: Pup> Callback<V> {
     /// Fills in the value now, all of it: `cx.after(second, cx.callback(Self::timeout).with_value(attempt))`.
     pub fn with_value(self, value: V) -> Callback {
-        Callback::to(Route::Prefixed(Box::new(self.route), to_bytes(&value).into()))
+        Callback::to(Route::Prefixed(Box::new(self.route), Packed::of(&value)))
     }
 }
 
@@ -95,7 +97,7 @@ macro_rules! fill_in_the_first {
         impl<First: Pup, $($rest),+> Callback<(First, $($rest),+)> {
             /// Fills in the first argument now: `cx.callback(Self::residual).with(self.iter)`.
             pub fn with(self, first: First) -> Callback<$left> {
-                Callback::to(Route::Prefixed(Box::new(self.route), to_bytes(&first).into()))
+                Callback::to(Route::Prefixed(Box::new(self.route), Packed::of(&first)))
             }
         }
     )* };

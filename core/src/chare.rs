@@ -8,7 +8,7 @@ use crate::index::{ArrayIndex, Extent};
 pub use crate::moves::Moves;
 use crate::proxy::{Array, Proxy};
 pub use crate::proxy::{Create, SendTo};
-use crate::pup::{Packer, Pup, PupError, Unpacker};
+use crate::pup::{Lender, Packed, Pup, PupError, Unpacker};
 use crate::registry;
 
 /// A migratable object whose entry methods are invoked by messages (Charm++ manual: "chare").
@@ -45,11 +45,11 @@ pub trait Chare: Sized + 'static {
     #[doc(hidden)]
     const INITS: &'static [InitInfo];
     #[doc(hidden)]
-    fn pack_state(&self, flows: &Self::Flows, p: &mut Packer);
+    fn lend_state<'a>(&'a self, flows: &'a Self::Flows, l: &mut Lender<'a>);
     #[doc(hidden)]
     fn unpack_state(u: &mut Unpacker<'_>) -> Result<(Self, Self::Flows), PupError>;
     #[doc(hidden)]
-    fn replied(&mut self, flows: &mut Self::Flows, cx: &mut Cx<Self>, wait: u64, value: &[u8]) {
+    fn replied(&mut self, flows: &mut Self::Flows, cx: &mut Cx<Self>, wait: u64, value: Packed) {
         let _ = (flows, cx, wait, value);
     }
     #[doc(hidden)]

@@ -17,7 +17,7 @@ use crate::node::Job;
 use crate::object::{Head, flag};
 use crate::pe::{Pe, check_pe};
 use crate::proxy::{Array, Group, Proxy, Section};
-use crate::pup::{Pup, Value, to_bytes};
+use crate::pup::{Packed, Pup, Value};
 use crate::reduce::{Nothing, Reducer};
 use crate::rng::Rng;
 use crate::route::Route;
@@ -53,7 +53,7 @@ impl<C: Chare> Cx<C> {
     #[inline]
     pub fn __reply<R: Pup>(&mut self, value: &R) {
         if let Some(to) = self.__take_reply() {
-            self.run().route(&to, to_bytes(value).into());
+            self.run().route(&to, Packed::of(value));
         }
     }
 

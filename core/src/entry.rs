@@ -4,6 +4,7 @@
 //! of plain function pointers. The pairing of an entry with its argument type is fixed here, by the compiler, so
 //! the message path can move arguments as raw bytes.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -14,7 +15,7 @@ use crate::message::envelope::Extra;
 use crate::moves::Moves;
 use crate::object::{Head, Object};
 use crate::pe::Pe;
-use crate::pup::{Packer, PupError, Unpacker};
+use crate::pup::{Lender, Packed, Packer, PupError, Purpose, Segment, Unpacker, pack_away_with};
 
 /// An entry method as a value: `Block::ghost`. `A` is the tuple of its arguments, `R` what it returns.
 pub struct Entry<C, A, R = ()> {
@@ -115,7 +116,7 @@ pub trait Invoke<const N: usize>: Chare {
     const NAME: &'static str;
     const OPTIONS: EntryOptions;
     fn invoke(&mut self, flows: &mut Self::Flows, cx: &mut Cx<Self>, args: Self::Args);
-    fn pack(args: &Self::Args, p: &mut Packer);
+    fn lend<'a>(args: &'a Self::Args, l: &mut Lender<'a>);
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self::Args, PupError>;
 }
 
@@ -131,7 +132,7 @@ pub trait Construct<const N: usize>: Chare {
     const ARGS_MOVE: Moves<Self::Args>;
     const NAME: &'static str;
     fn construct(cx: &mut Cx<Self>, args: Self::Args) -> Self;
-    fn pack(args: &Self::Args, p: &mut Packer);
+    fn lend<'a>(args: &'a Self::Args, l: &mut Lender<'a>);
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self::Args, PupError>;
 }
 
@@ -139,7 +140,8 @@ pub trait Construct<const N: usize>: Chare {
 pub(crate) struct ArgsInfo {
     /// Bytes that have to be copied when the message is; the arguments themselves, or a pointer to them.
     pub(crate) size: u8,
-    pub(crate) pack: unsafe fn(&Words, &mut Packer),
+    /// Packs and gives up the arguments; large plain slices of them become segments.
+    pub(crate) pack: unsafe fn(&mut Words, Packer) -> (Packer, Vec<Segment>),
     pub(crate) unpack: fn(&mut Unpacker<'_>) -> Result<Words, PupError>,
     pub(crate) drop: unsafe fn(&mut Words),
 }
@@ -171,8 +173,9 @@ impl EntryInfo {
             options: C::OPTIONS,
             args: ArgsInfo {
                 size: ArgsCell::<C::Args>::SIZE,
-                // SAFETY: the caller's promise that the words hold this entry's arguments.
-                pack: |words, p| C::pack(unsafe { ArgsCell::<C::Args>::borrow(words) }, p),
+                // SAFETY: the caller's promise that the words hold this entry's arguments; `ARGS_MOVE` is the proof that
+                // they are `Send`.
+                pack: |words, p| unsafe { pack_away_with(ArgsCell::<C::Args>::take(words), p, C::lend) },
                 unpack: |u| C::unpack(u).map(ArgsCell::<C::Args>::store),
                 // SAFETY: as above; the caller does not use the words again.
                 drop: |words| drop(unsafe { ArgsCell::<C::Args>::take(words) }),
@@ -220,8 +223,9 @@ impl InitInfo {
             chare: C::KEY,
             args: ArgsInfo {
                 size: ArgsCell::<C::Args>::SIZE,
-                // SAFETY: the caller's promise that the words hold this `#[init]`'s arguments.
-                pack: |words, p| C::pack(unsafe { ArgsCell::<C::Args>::borrow(words) }, p),
+                // SAFETY: the caller's promise that the words hold this `#[init]`'s arguments; `ARGS_MOVE` is the proof
+                // that they are `Send`.
+                pack: |words, p| unsafe { pack_away_with(ArgsCell::<C::Args>::take(words), p, C::lend) },
                 unpack: |u| C::unpack(u).map(ArgsCell::<C::Args>::store),
                 // SAFETY: as above; the caller does not use the words again.
                 drop: |words| drop(unsafe { ArgsCell::<C::Args>::take(words) }),
@@ -240,13 +244,28 @@ unsafe fn construct<C: Construct<N>, const N: usize>(head: NonNull<Head>, pe: &P
 }
 
 /// Packs arguments that are not in a message.
-pub(crate) fn pack_args<A>(info: &ArgsInfo, args: A) -> bytes::Bytes {
-    let mut packer = Packer::new(crate::pup::Purpose::Message);
+pub(crate) fn pack_args<A>(info: &ArgsInfo, args: A) -> Packed {
     let mut words = ArgsCell::store(args);
-    // SAFETY: stored just above; the callers pass the info of the entry, or `#[init]`, that takes an `A`. Dropped once.
-    unsafe {
-        (info.pack)(&words, &mut packer);
-        (info.drop)(&mut words);
+    // SAFETY: stored just above; the callers pass the info of the entry, or `#[init]`, that takes an `A`.
+    unsafe { info.pack_words(&mut words) }
+}
+
+impl ArgsInfo {
+    /// Packs and gives up the arguments in a message's words.
+    ///
+    /// # Safety
+    /// The words hold these arguments, and are not used again.
+    pub(crate) unsafe fn pack_words(&self, words: &mut Words) -> Packed {
+        // SAFETY: the caller's promise.
+        unsafe { (self.pack)(words, Packer::new(Purpose::Message)) }.into()
     }
-    packer.finish().into()
+
+    /// Rebuilds the arguments. What is borrowed is left as it is.
+    pub(crate) fn read(&self, packed: Cow<'_, Packed>) -> Result<Words, PupError> {
+        // What is left over makes the arguments leak, as their type is not known here: the job ends over it.
+        match packed {
+            Cow::Owned(packed) => packed.read(Purpose::Message, self.unpack),
+            Cow::Borrowed(packed) => packed.read_copy(Purpose::Message, self.unpack),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Functions that a callback can call: found by name on every node.
 
 use crate::pe::Pe;
-use crate::pup::{Pup, PupError, from_bytes};
+use crate::pup::{Packed, Pup, PupError};
 
 /// A function that a [`Callback`](crate::callback::Callback) can call on a PE. It has no object and no state; it may
 /// use proxies. Register it with [`register_function!`](crate::register_function).
@@ -46,13 +46,13 @@ pub trait Function: 'static {
 pub struct FunctionEntry {
     key: u64,
     name: &'static str,
-    call: fn(&[u8]) -> Result<(), PupError>,
+    call: fn(Packed) -> Result<(), PupError>,
 }
 
 impl FunctionEntry {
     #[doc(hidden)]
     pub const fn of<F: Function>() -> Self {
-        FunctionEntry { key: F::KEY, name: F::NAME, call: |value| from_bytes(value).map(F::call) }
+        FunctionEntry { key: F::KEY, name: F::NAME, call: |value| value.into_value().map(F::call) }
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn clash() -> Option<&'static str> {
 }
 
 impl Pe {
-    pub(crate) fn on_function(&self, id: u64, value: &[u8]) {
+    pub(crate) fn on_function(&self, id: u64, value: Packed) {
         let Some(entry) = inventory::iter::<FunctionEntry>().find(|entry| entry.key == id) else {
             let message = format!(
                 "a callback calls a function that is not registered ({id:#x}): add `talisman::register_function!(…)`"

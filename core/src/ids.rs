@@ -14,6 +14,7 @@ pub type PeId = u32;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Pup)]
 pub struct CollectionId {
     /// The PE that created it, which is the root of its trees too; [`CollectionId::SINGLES`] for singletons.
+    #[pup(with = wire::creator)]
     pub(crate) creator: PeId,
     /// Which of that PE's collections; for singletons, which chare type of the registry.
     pub(crate) serial: u32,
@@ -58,8 +59,82 @@ impl fmt::Debug for ObjId {
 /// A part of a collection with a multicast and reductions of its own. Named like a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Pup)]
 pub struct SectionId {
+    #[pup(with = wire::pe)]
     pub(crate) creator: PeId,
     pub(crate) serial: u32,
+}
+
+/// Names that come from elsewhere, for `#[pup(with = …)]`: they are those of this job, or an error. So whatever is read may
+/// be used as an index or an address.
+pub(crate) mod wire {
+    use super::{CollectionId, PeId};
+    use crate::pe::{Pe, try_current};
+    use crate::pup::{Packer, Pup, PupError, Purpose, Unpacker};
+
+    fn known(pe: PeId, u: &Unpacker<'_>) -> Result<PeId, PupError> {
+        // A checkpoint may be of a job of another shape; who reads it renumbers.
+        let pes = if u.purpose() == Purpose::Checkpoint { None } else { try_current(Pe::pes) };
+        match pes {
+            Some(pes) if pe >= pes => Err(u.invalid(format!("PE {pe} of a job of {pes}"))),
+            _ => Ok(pe),
+        }
+    }
+
+    /// A PE.
+    pub(crate) mod pe {
+        use super::*;
+
+        pub(crate) fn pack(pe: &PeId, p: &mut Packer) {
+            pe.pack(p);
+        }
+
+        pub(crate) fn unpack(u: &mut Unpacker<'_>) -> Result<PeId, PupError> {
+            let pe = PeId::unpack(u)?;
+            known(pe, u)
+        }
+    }
+
+    /// A PE or none.
+    pub(crate) mod any_pe {
+        use super::*;
+
+        pub(crate) fn pack(pe: &Option<PeId>, p: &mut Packer) {
+            pe.pack(p);
+        }
+
+        pub(crate) fn unpack(u: &mut Unpacker<'_>) -> Result<Option<PeId>, PupError> {
+            let pe = Option::<PeId>::unpack(u)?;
+            pe.map(|pe| known(pe, u)).transpose()
+        }
+    }
+
+    /// A PE, or what stands for one in the names of singletons.
+    pub(crate) mod creator {
+        use super::*;
+
+        pub(crate) fn pack(pe: &PeId, p: &mut Packer) {
+            pe.pack(p);
+        }
+
+        pub(crate) fn unpack(u: &mut Unpacker<'_>) -> Result<PeId, PupError> {
+            let pe = PeId::unpack(u)?;
+            if pe == CollectionId::SINGLES { Ok(pe) } else { known(pe, u) }
+        }
+    }
+
+    /// A collection that has a root: any but those of singletons.
+    pub(crate) mod rooted {
+        use super::*;
+
+        pub(crate) fn pack(id: &CollectionId, p: &mut Packer) {
+            id.pack(p);
+        }
+
+        pub(crate) fn unpack(u: &mut Unpacker<'_>) -> Result<CollectionId, PupError> {
+            let id = CollectionId::unpack(u)?;
+            if id.is_singles() { Err(u.invalid("singletons where a collection is meant")) } else { Ok(id) }
+        }
+    }
 }
 
 /// The index of a singleton chare: the PE it was created for, the PE that named it, and a count there.

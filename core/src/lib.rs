@@ -15,6 +15,8 @@ compile_error!(
 );
 
 mod broadcast;
+#[allow(dead_code, reason = "not joined to the runtime yet")]
+mod build;
 pub mod call;
 pub mod callback;
 pub mod chare;
@@ -37,6 +39,7 @@ pub mod map;
 mod message;
 mod migrate;
 mod moves;
+mod net;
 mod node;
 mod object;
 mod order;
@@ -63,8 +66,8 @@ mod stats;
 #[doc(hidden)]
 pub mod sync;
 pub mod testing;
-#[allow(dead_code, reason = "not joined to the runtime yet")]
-mod transport;
+#[doc(hidden)]
+pub mod transport;
 mod tree;
 mod wire;
 
@@ -81,6 +84,8 @@ pub use pup::{Pup, Value, pup_object};
 pub use scheduler::priority::Priority;
 pub use shared::Shared;
 pub use talisman_core_macros::{ArrayIndex, chare, main, register};
+#[doc(hidden)]
+pub use transport::probe;
 
 /// What a program needs.
 pub mod prelude {

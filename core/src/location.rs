@@ -346,10 +346,13 @@ impl Pe {
     /// At the home: an object is gone.
     pub(crate) fn on_gone(&self, id: ObjId, moves: u32, order: Option<Box<Order>>) {
         let Some(collection) = self.collections.get(id.collection) else { return };
-        debug_assert!(
-            !matches!(self.place_of(collection, id.index), Place::Here { .. }),
-            "only one of a name lives at a time"
-        );
+        if let Place::Here { .. } = self.place_of(collection, id.index) {
+            let who = collection.label(id.index);
+            return self
+                .node
+                .job
+                .end(1, Some(format!("{who} is said to be gone by another PE, and is on PE {}", self.id)));
+        }
         collection.keep_order(id.index, order);
         self.switch(collection, id.index, Place::Gone { moves });
         self.release_unborn(collection, id.index);

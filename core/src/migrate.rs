@@ -1,19 +1,18 @@
 //! Migration: an object leaves one PE and goes on at another, between two of its entries.
 
+use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
-
-use bytes::Bytes;
+use std::sync::Arc;
 
 use crate::chare::Restored;
 use crate::collection::Collection;
 use crate::ids::{ObjId, PeId};
 use crate::location::Place;
 use crate::message::control::PeMessage;
-use crate::message::envelope::Envelope;
 use crate::object::{Extras, Head, Travel, flag};
 use crate::pe::Pe;
-use crate::pup::{Packer, Pup, PupError, Purpose, Unpacker};
+use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Unpacker};
 use crate::registry::ChareType;
 use crate::sometimes::sometimes;
 
@@ -21,7 +20,7 @@ use crate::sometimes::sometimes;
 #[derive(Debug)]
 pub(crate) enum Luggage {
     Object(Moving),
-    Packed(Bytes),
+    Packed(Packed),
 }
 
 /// An object that is in no PE's hands. Freed if it never arrives.
@@ -55,38 +54,52 @@ impl Drop for Moving {
     }
 }
 
-impl Luggage {
-    fn pack_now(&self) -> Bytes {
-        match self {
-            Luggage::Packed(bytes) => bytes.clone(),
-            Luggage::Object(moving) => {
-                let head = moving.head.expect("not taken yet");
-                // SAFETY: a live object of this type that nobody else has.
-                unsafe { pack_object(moving.chare, head) }
-            }
+impl Moving {
+    /// Packs the object and gives it up, once whatever needs its memory has gone.
+    fn into_packed(self) -> Packed {
+        let mut lender = Lender::new(Packer::new(Purpose::Migration));
+        // SAFETY: a live object of this type that nobody else has.
+        unsafe { (self.chare.lend)(self.head.expect("not taken yet"), &mut lender) };
+        if !lender.borrows() {
+            return lender.finish().into();
         }
+        // SAFETY: `Moving` is `Send`.
+        let keeper: Arc<dyn Any + Send + Sync> = Arc::new(unsafe { Kept::new(self) });
+        // SAFETY: the object is memory of its own, which `keeper` frees, and out of everybody's reach.
+        unsafe { lender.finish_kept(&keeper) }.into()
     }
 }
 
+/// Only packed ones go to other nodes.
 impl Pup for Luggage {
     const MIN_SIZE: usize = 8;
 
     fn pack(&self, p: &mut Packer) {
-        self.pack_now().pack(p);
+        match self {
+            Luggage::Packed(packed) => packed.pack(p),
+            Luggage::Object(_) => unreachable!("`luggage` packs what leaves the node"),
+        }
+    }
+
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        match self {
+            Luggage::Packed(packed) => packed.lend(l),
+            Luggage::Object(_) => self.pack(l.packer()),
+        }
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
-        Ok(Luggage::Packed(Bytes::unpack(u)?))
+        Packed::unpack(u).map(Luggage::Packed)
     }
 }
 
 /// # Safety
 /// The head is that of a live object of this type that nobody borrows.
-unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Bytes {
-    let mut packer = Packer::new(Purpose::Migration);
-    // SAFETY: the caller's promise.
-    unsafe { (chare.pack)(head, &mut packer) };
-    packer.finish().into()
+unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Packed {
+    let mut lender = Lender::new(Packer::new(Purpose::Migration));
+    // SAFETY: the caller's promise; what is lent is copied right below.
+    unsafe { (chare.lend)(head, &mut lender) };
+    lender.finish().into()
 }
 
 impl Pe {
@@ -114,25 +127,29 @@ impl Pe {
 
     fn luggage(&self, chare: &'static ChareType, head: NonNull<Head>, to: PeId) -> Luggage {
         let within = self.node.shape.node_of(to) == self.node.number;
-        let moving = Luggage::Object(Moving { head: Some(head), chare });
-        if within && !self.node.config.pack_all { moving } else { Luggage::Packed(moving.pack_now()) }
+        let moving = Moving { head: Some(head), chare };
+        if within && !self.node.config.pack_all {
+            Luggage::Object(moving)
+        } else {
+            Luggage::Packed(moving.into_packed())
+        }
     }
 
     /// An object arrives.
     pub(crate) fn on_arrive(&self, from: PeId, id: ObjId, travel: Travel, luggage: Luggage) {
         let Some(collection) = self.collections.get(id.collection) else { return };
+        if self.find_here(id).is_some() {
+            let who = collection.label(id.index);
+            return self
+                .node
+                .job
+                .end(1, Some(format!("{who} arrives from PE {from}, and is on PE {} already", self.id)));
+        }
         let head = match luggage {
             Luggage::Object(moving) => moving.take(),
-            Luggage::Packed(bytes) => match self.unpack_object(collection, id.index, &bytes) {
+            Luggage::Packed(packed) => match self.unpack_object(collection, id.index, packed) {
                 Ok(head) => head,
-                Err(error) => {
-                    let luggage = Luggage::Packed(bytes);
-                    collection.casts.expect(id.index, travel.moves);
-                    if !self.keep_if_lacking(|| self.arrive_again(from, id, travel, luggage)) {
-                        self.unreadable(collection, "(migration)", &error.to_string());
-                    }
-                    return;
-                }
+                Err(error) => return self.unreadable(collection, "(migration)", &error.to_string()),
             },
         };
         // SAFETY: the object is live and this PE's.
@@ -151,27 +168,16 @@ impl Pe {
         missed.into_iter().for_each(|(number, cast)| self.on_missed(id, moves, number, cast));
     }
 
-    fn arrive_again(&self, from: PeId, id: ObjId, travel: Travel, luggage: Luggage) -> NonNull<Envelope> {
-        let mut envelope = self.pe_message(PeMessage::Arrive { id, travel: Box::new(travel), luggage });
-        // SAFETY: just made.
-        let message = unsafe { envelope.as_mut() };
-        message.from = from;
-        message.address(id);
-        envelope
-    }
-
     fn unpack_object(
         &self,
         collection: &Collection,
         index: u128,
-        bytes: &[u8],
+        packed: Packed,
     ) -> Result<NonNull<Head>, PupError> {
         let chare = collection.chare;
         let head = (chare.allocate)(Head::new(index, NonNull::from(collection), 0));
-        self.missing.set(None);
-        let mut unpacker = Unpacker::new(bytes, Purpose::Migration);
         // SAFETY: just allocated as this type, without a state.
-        let unpacked = unsafe { (chare.unpack)(head, &mut unpacker) }.and_then(|()| unpacker.finish());
+        let unpacked = packed.read(Purpose::Migration, |u| unsafe { (chare.unpack)(head, u) });
         if unpacked.is_err() {
             // SAFETY: allocated above; nobody else has it.
             unsafe { (chare.free)(head) };
@@ -199,8 +205,8 @@ impl Pe {
         let object = unsafe { old.as_ref() };
         let collection = object.collection();
         // SAFETY: as above.
-        let bytes = unsafe { pack_object(collection.chare, old) };
-        let new = match self.unpack_object(collection, object.index(), &bytes) {
+        let packed = unsafe { pack_object(collection.chare, old) };
+        let new = match self.unpack_object(collection, object.index(), packed) {
             Ok(new) => new,
             Err(error) => return self.unreadable(collection, "(repacking)", &error.to_string()),
         };

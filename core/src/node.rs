@@ -2,9 +2,8 @@
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 
-use bytes::Bytes;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
@@ -13,6 +12,7 @@ use crate::launch::progress::Steps;
 use crate::launch::{Output, ResultValue, Results};
 use crate::message::pool::Depot;
 use crate::pe::try_current;
+use crate::pup::Packed;
 use crate::scheduler::park::Parker;
 
 /// How many nodes, and how many PEs on each.
@@ -61,8 +61,19 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// One whose PEs sleep on futexes: it has no other node to listen to.
     pub(crate) fn new(shape: Shape, number: u32, config: Config, job: Arc<Job>) -> Arc<Node> {
         let parkers = (0..shape.pes_per_node).map(|_| Parker::new()).collect();
+        Node::sleeping_in(parkers, shape, number, config, job)
+    }
+
+    pub(crate) fn sleeping_in(
+        parkers: Box<[Parker]>,
+        shape: Shape,
+        number: u32,
+        config: Config,
+        job: Arc<Job>,
+    ) -> Arc<Node> {
         let (depot, shared) = (Arc::default(), SharedValues::default());
         let node = Arc::new(Node { shape, number, config, depot, shared, job, parkers });
         lock(&node.job.nodes).push(Arc::downgrade(&node));
@@ -77,13 +88,17 @@ pub(crate) struct SharedValues(RwLock<HashMap<u64, SharedValue, FxBuildHasher>>)
 /// One of them: as it came, and as the type it is once somebody has asked for that.
 #[derive(Clone)]
 pub(crate) struct SharedValue {
-    pub(crate) packed: Bytes,
+    pub(crate) packed: Packed,
     pub(crate) typed: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl SharedValues {
     pub(crate) fn get(&self, id: u64) -> Option<SharedValue> {
         self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&id).cloned()
+    }
+
+    pub(crate) fn has(&self, id: u64) -> bool {
+        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).contains_key(&id)
     }
 
     pub(crate) fn put(&self, id: u64, value: SharedValue) {
@@ -101,6 +116,17 @@ pub(crate) struct Job {
     results: Mutex<Results>,
     /// The nodes of this process, to be woken at the end.
     nodes: Mutex<Vec<Weak<Node>>>,
+    /// The rest of the job, if it has other processes.
+    others: OnceLock<Box<dyn Others>>,
+}
+
+/// The processes that a job has beside this one.
+pub(crate) trait Others: Send + Sync {
+    /// The job ended here.
+    fn end(&self, end: &End);
+
+    /// The program finished a step here. Returns when whatever was to happen at this step has happened.
+    fn step(&self, step: u64);
 }
 
 /// How a job ended.
@@ -121,6 +147,7 @@ impl Job {
             expected_steps: AtomicU64::new(0),
             results: Mutex::default(),
             nodes: Mutex::default(),
+            others: OnceLock::new(),
         })
     }
 
@@ -130,11 +157,25 @@ impl Job {
         self.over.load(Ordering::Relaxed)
     }
 
+    /// From now on other processes hear of what happens here.
+    pub(crate) fn join(&self, others: Box<dyn Others>) {
+        assert!(self.others.set(others).is_ok(), "a job joins the others once");
+    }
+
     /// Ends the job. The first word counts, except that a failure is heard over a success.
     pub(crate) fn end(&self, status: i32, message: Option<String>) {
+        let end = End { status, message };
+        if let Some(others) = self.others.get() {
+            others.end(&end);
+        }
+        self.end_here(end);
+    }
+
+    /// The job has ended, as the others know.
+    pub(crate) fn end_here(&self, new: End) {
         let mut end = lock(&self.end);
-        if end.as_ref().is_none_or(|end| end.status == 0 && status != 0) {
-            *end = Some(End { status, message });
+        if end.as_ref().is_none_or(|end| end.status == 0 && new.status != 0) {
+            *end = Some(new);
         }
         drop(end);
         self.over.store(true, Ordering::SeqCst);
@@ -164,6 +205,9 @@ impl Job {
     /// The program finished a step.
     pub(crate) fn step(&self, step: u64) {
         self.steps.fetch_max(step, Ordering::Relaxed);
+        if let Some(others) = self.others.get() {
+            others.step(step);
+        }
     }
 }
 

@@ -11,7 +11,6 @@
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
-use bytes::Bytes;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
@@ -20,7 +19,7 @@ use crate::ids::ObjId;
 use crate::message::envelope::{Body, Envelope};
 use crate::object::Head;
 use crate::pe::Pe;
-use crate::pup::{Packer, Pup, PupError, Unpacker};
+use crate::pup::{Packed, Packer, Pup, PupError, Unpacker};
 use crate::sometimes::sometimes;
 use crate::wire;
 
@@ -39,7 +38,7 @@ struct InOrder {
     /// The next sequence number to deliver.
     next: u32,
     /// Those that came too early, packed as for another node.
-    early: BTreeMap<u32, Bytes>,
+    early: BTreeMap<u32, Packed>,
 }
 
 impl Order {
@@ -60,19 +59,25 @@ impl Order {
         self.received.entry(from).or_default().next == number
     }
 
-    fn keep(&mut self, from: ObjId, number: u32, packed: Bytes) {
+    /// The highest count in it.
+    pub(crate) fn highest(&self) -> u32 {
+        let received = self.received.values().map(|channel| channel.next);
+        self.sent.values().copied().chain(received).max().unwrap_or(0)
+    }
+
+    fn keep(&mut self, from: ObjId, number: u32, packed: Packed) {
         self.received.entry(from).or_default().early.insert(number, packed);
     }
 
     /// A sender's next message is delivered: the one after it, if that was early.
-    fn advance(&mut self, from: ObjId) -> Option<Bytes> {
+    fn advance(&mut self, from: ObjId) -> Option<Packed> {
         let channel = self.received.entry(from).or_default();
         channel.next += 1;
         channel.early.remove(&channel.next)
     }
 
     /// Everything that came too early, sender by sender.
-    pub(crate) fn take_early(&mut self) -> Vec<Bytes> {
+    pub(crate) fn take_early(&mut self) -> Vec<Packed> {
         let mut channels: Vec<_> = self.received.iter_mut().collect();
         channels.sort_unstable_by_key(|(from, _)| **from);
         channels
@@ -124,25 +129,29 @@ impl Pe {
         let Some((sender, number)) = order else { return self.run_with_extra(head, envelope) };
         if !object.extras(|extras| extras.order.is_next(sender, number)) {
             sometimes("a message of an ordered collection came early");
-            let packed = wire::pack(self, envelope);
+            let packed = wire::pack_to_keep(self, envelope);
             return object.extras(|extras| extras.order.keep(sender, number, packed));
         }
         let early = object.extras(|extras| extras.order.advance(sender));
         // The next goes through the queue again: the object may have left by then.
-        early.into_iter().for_each(|packed| self.send_early(object.collection(), object.index(), &packed));
+        early.into_iter().for_each(|packed| self.send_early(object.collection(), object.index(), packed));
         self.run_with_extra(head, envelope);
     }
 
     /// Sends on a message that had come too early for its object.
-    pub(crate) fn send_early(&self, collection: &Collection, index: u128, packed: &Bytes) {
-        let envelope = match wire::unpack(self, packed) {
+    pub(crate) fn send_early(&self, collection: &Collection, index: u128, packed: Packed) {
+        let (head, segments) = packed.into_parts();
+        let envelope = match wire::receive(self, &head, segments) {
             Ok(envelope) => envelope,
             Err(error) => return self.unreadable(collection, "(kept)", &error.to_string()),
         };
         // SAFETY: just made.
         let message = unsafe { envelope.as_ref() };
-        if message.object_message().is_some() && message.to() == collection.object(index) {
-            return self.dispatch(collection, envelope);
+        if !matches!(message.body, Body::Pe) && message.to() == collection.object(index) {
+            if self.lets_in(envelope) {
+                self.dispatch(collection, envelope);
+            }
+            return;
         }
         self.discard(envelope);
         self.unreadable(collection, "(kept)", "it is for somebody else");
@@ -163,13 +172,13 @@ mod tests {
     fn messages_have_their_turns_through_packing() {
         let mut order = Order::default();
         assert_eq!((order.number(id(1)), order.number(id(1)), order.number(id(2))), (0, 1, 0));
-        order.keep(id(7), 2, Bytes::from_static(b"two"));
-        order.keep(id(7), 1, Bytes::from_static(b"one"));
+        order.keep(id(7), 2, Packed::of(&2u8));
+        order.keep(id(7), 1, Packed::of(&1u8));
         let mut order: Order = from_bytes(&to_bytes(&order)).unwrap();
         assert_eq!(order.number(id(1)), 2);
         assert!(order.is_next(id(7), 0) && !order.is_next(id(7), 1));
-        assert_eq!(order.advance(id(7)).as_deref(), Some(&b"one"[..]));
-        assert_eq!(order.take_early(), [&b"two"[..]]);
+        assert_eq!(order.advance(id(7)), Some(Packed::of(&1u8)));
+        assert_eq!(order.take_early(), [Packed::of(&2u8)]);
         assert!(order.is_next(id(7), 1) && order.advance(id(7)).is_none());
     }
 }

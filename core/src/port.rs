@@ -12,15 +12,17 @@ use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::message::cell::{WORDS, Words};
 use crate::message::envelope::{Body, Envelope};
+use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
+use crate::pup::Segment;
 use crate::scheduler::ring::{self, Consumer, Producer};
 use crate::stats::count;
 use crate::wire;
 
-/// The way from a PE to the others: rings between the threads of a node, or a simulated network.
+/// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.
 pub(crate) enum Port {
-    /// To the other PEs of this process.
+    /// To the other PEs of this process, and of others.
     Threads(Threads),
     /// Into a simulator's hands.
     Simulated(Outbox),
@@ -33,6 +35,10 @@ pub(crate) struct Threads {
     node: Arc<Node>,
     /// Words that found a ring full, over all links.
     spilled: Cell<usize>,
+    /// What came while a sender waited for room.
+    aside: RefCell<VecDeque<(PeId, RingWords)>>,
+    /// To the other nodes, if there are any.
+    pub(crate) net: Option<Net>,
 }
 
 /// Keeps what one PE writes at every message off the cache lines of the others: all ends are allocated together.
@@ -61,17 +67,18 @@ const SMALL: usize = 3;
 const BURST: usize = 64;
 
 impl Threads {
-    /// The ends for all PEs of a node.
-    pub(crate) fn connect(node: &Arc<Node>) -> Vec<Threads> {
+    /// The ends for all PEs of a node, each with its way to the other nodes.
+    pub(crate) fn connect(node: &Arc<Node>, nets: Vec<Option<Net>>) -> Vec<Threads> {
         let pes = node.shape.pes_per_node as usize;
-        let mut ends: Vec<_> = (0..pes)
-            .map(|_| Threads {
-                to: (0..pes).map(|_| None).collect(),
-                from: RefCell::default(),
-                node: node.clone(),
-                spilled: Cell::new(0),
-            })
-            .collect();
+        let end = |net| Threads {
+            to: (0..pes).map(|_| None).collect(),
+            from: RefCell::default(),
+            node: node.clone(),
+            spilled: Cell::new(0),
+            aside: RefCell::default(),
+            net,
+        };
+        let mut ends: Vec<_> = nets.into_iter().map(end).collect();
         let capacity = ring_capacity(pes);
         for from in 0..pes {
             for to in (0..pes).filter(|to| *to != from) {
@@ -87,8 +94,10 @@ impl Threads {
     /// Whether anything has arrived, or waits to be sent.
     pub(crate) fn has_work(&self) -> bool {
         self.from.borrow().iter().any(|OwnLines(source)| !source.ring.is_empty())
+            || self.net.as_ref().is_some_and(Net::has_work)
     }
 
+    /// Whether the ring of another PE was full.
     pub(crate) fn has_unsent(&self) -> bool {
         self.spilled.get() > 0
     }
@@ -96,6 +105,14 @@ impl Threads {
     /// Tells the senders how far this PE has read, before it sleeps.
     pub(crate) fn publish(&self) {
         self.from.borrow_mut().iter_mut().for_each(|OwnLines(source)| source.ring.publish());
+        self.net.iter().for_each(Net::publish);
+    }
+
+    /// The rank of a PE of this node.
+    #[inline(always)]
+    fn rank(&self, pe: &Pe, id: PeId) -> Option<PeId> {
+        let rank = id.wrapping_sub(pe.first_pe);
+        ((rank as usize) < self.to.len()).then_some(rank)
     }
 
     #[inline(always)]
@@ -109,6 +126,20 @@ impl Threads {
             link.spill.push_back(words);
             self.spilled.set(self.spilled.get() + 1);
         }
+    }
+
+    /// Takes in what was put aside; whether that was anything.
+    fn take_aside(&self, pe: &Pe) -> bool {
+        let mut any = false;
+        while let Some((from, words)) = self.next_aside() {
+            take_in(pe, from, &words, false);
+            any = true;
+        }
+        any
+    }
+
+    fn next_aside(&self) -> Option<(PeId, RingWords)> {
+        self.aside.borrow_mut().pop_front()
     }
 
     /// Tries again what found a ring full.
@@ -147,10 +178,11 @@ impl Port {
     #[inline]
     pub(crate) fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
         match self {
-            Port::Threads(threads) => {
-                let rank = to - pe.first_pe;
-                threads.put(rank, into_words(pe, envelope));
-            }
+            Port::Threads(threads) => match (threads.rank(pe, to), &threads.net) {
+                (Some(rank), _) => threads.put(rank, into_words(pe, envelope)),
+                (None, Some(net)) => net.send(pe, to, envelope),
+                (None, None) => unreachable!("PE {to} is in no node that this one can reach"),
+            },
             Port::Simulated(outbox) => outbox.send(pe, to, envelope),
         }
     }
@@ -167,11 +199,12 @@ impl Port {
         args: &Words,
     ) -> bool {
         let Port::Threads(threads) = self else { return false };
+        let Some(rank) = threads.rank(pe, to) else { return false };
         if entry.args.size as usize > SMALL * 8 {
             return false;
         }
         count(&pe.stats.between_pes, 1);
-        threads.put(to - pe.first_pe, small_words(object, entry, args));
+        threads.put(rank, small_words(object, entry, args));
         true
     }
 
@@ -179,15 +212,37 @@ impl Port {
     /// user code runs in here.
     pub(crate) fn receive(&self, pe: &Pe) -> bool {
         let Port::Threads(threads) = self else { return false };
-        let mut any = false;
-        let mut rings = threads.from.borrow_mut();
-        for OwnLines(Source { rank, ring }) in rings.iter_mut() {
-            any |= ring.drain(BURST, |words| take_in(pe, *rank, words)) > 0;
+        let mut any = threads.take_aside(pe);
+        // Not in here where it may wait for room on a link: the rings have to be emptied meanwhile.
+        let at_once = threads.net.is_none();
+        {
+            let mut rings = threads.from.borrow_mut();
+            for OwnLines(Source { rank, ring }) in rings.iter_mut() {
+                any |= ring.drain(BURST, |words| take_in(pe, *rank, words, at_once)) > 0;
+            }
         }
-        any
+        any | threads.net.as_ref().is_some_and(|net| net.receive(pe))
     }
 
-    /// Whether something could not be sent yet.
+    /// A message from another node, for another PE of this one.
+    pub(crate) fn pass_on(&self, rank: PeId, envelope: NonNull<Envelope>) {
+        let Port::Threads(threads) = self else { unreachable!("simulated messages go to their PE at once") };
+        threads.put(rank, by_pointer(envelope));
+    }
+
+    /// Puts aside what has arrived from the other PEs of the node, while a sender waits and nothing can be taken in.
+    pub(crate) fn put_aside(&self) -> bool {
+        let Port::Threads(threads) = self else { return false };
+        let mut rings = threads.from.borrow_mut();
+        let mut aside = threads.aside.borrow_mut();
+        let before = aside.len();
+        for OwnLines(Source { rank, ring }) in rings.iter_mut() {
+            ring.drain(BURST, |words| aside.push_back((*rank, *words)));
+        }
+        aside.len() > before
+    }
+
+    /// Whether the ring of another PE was full.
     pub(crate) fn has_unsent(&self) -> bool {
         matches!(self, Port::Threads(threads) if threads.has_unsent())
     }
@@ -202,6 +257,7 @@ impl Port {
         for link in threads.to.iter().flatten() {
             all.extend(link.0.borrow_mut().spill.drain(..));
         }
+        all.extend(threads.aside.borrow_mut().drain(..).map(|(_, words)| words));
         threads
             .from
             .borrow_mut()
@@ -241,16 +297,35 @@ fn small_words(to: ObjId, entry: &'static EntryInfo, args: &Words) -> RingWords 
 
 /// Runs the message that ring words stand for, or queues it.
 #[inline(always)]
-fn take_in(pe: &Pe, from: PeId, words: &RingWords) {
+fn take_in(pe: &Pe, from: PeId, words: &RingWords, at_once: bool) {
     match small_message(words) {
         Some((object, entry)) => {
             let mut args = [const { MaybeUninit::uninit() }; WORDS];
             args[..SMALL].copy_from_slice(&words[4..]);
-            if !pe.run_at_once(object, entry, &mut args) {
+            if !at_once || !pe.run_at_once(object, entry, &mut args) {
                 pe.accept(pe.filled(object, entry, &args, from + pe.first_pe));
             }
         }
-        None => pe.accept(envelope_in(words)),
+        None => take_in_whole(pe, envelope_in(words)),
+    }
+}
+
+#[inline(always)]
+fn take_in_whole(pe: &Pe, envelope: NonNull<Envelope>) {
+    // SAFETY: the ring gave the envelope away.
+    if unsafe { envelope.as_ref() }.unchecked {
+        take_in_from_afar(pe, envelope);
+    } else {
+        pe.accept(envelope);
+    }
+}
+
+/// A message from another node that another PE of this one passed on.
+#[inline(never)]
+fn take_in_from_afar(pe: &Pe, envelope: NonNull<Envelope>) {
+    match wire::checked(pe, envelope) {
+        Ok(envelope) => pe.accept(envelope),
+        Err(error) => pe.node.job.end(1, Some(format!("a message from another node cannot be: {error}"))),
     }
 }
 
@@ -308,7 +383,7 @@ pub(crate) enum Parcel {
     /// Within a node: as it is.
     Message(NonNull<Envelope>),
     /// Between nodes: as bytes, packed and read like on a real wire.
-    Frame(Bytes),
+    Frame { head: Bytes, segments: Vec<Segment> },
 }
 
 impl Outbox {
@@ -316,9 +391,12 @@ impl Outbox {
         let parcel = if pe.node.shape.node_of(to) == pe.node.number {
             Parcel::Message(envelope)
         } else {
-            let frame = wire::pack(pe, envelope);
-            count(&pe.stats.bytes_between_nodes, frame.len() as u64);
-            Parcel::Frame(frame)
+            wire::pack(pe, envelope, |head, segments| {
+                let segments: Vec<_> = segments.iter().map(Segment::copied).collect();
+                let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
+                count(&pe.stats.bytes_between_nodes, (head.len() + beside) as u64);
+                Parcel::Frame { head: Bytes::copy_from_slice(head), segments }
+            })
         };
         self.0.borrow_mut().push((to, parcel));
     }
@@ -327,7 +405,7 @@ impl Outbox {
     fn take_messages(&self) -> Vec<NonNull<Envelope>> {
         let message = |(_, parcel)| match parcel {
             Parcel::Message(envelope) => Some(envelope),
-            Parcel::Frame(_) => None,
+            Parcel::Frame { .. } => None,
         };
         self.take().into_iter().filter_map(message).collect()
     }

@@ -163,7 +163,7 @@ impl<C> Many<C> {
 }
 
 /// Packs the arguments of a call to many.
-fn pack<C: Chare, A: Args, R>(entry: Entry<C, A, R>, args: A) -> bytes::Bytes {
+fn pack<C: Chare, A: Args, R>(entry: Entry<C, A, R>, args: A) -> crate::pup::Packed {
     crate::entry::pack_args(&C::ENTRIES[entry.number as usize].args, args)
 }
 

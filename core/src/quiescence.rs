@@ -13,7 +13,7 @@ use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
-use crate::pup::Pup;
+use crate::pup::{Packed, Pup};
 use crate::route::Route;
 use crate::tree;
 
@@ -128,10 +128,11 @@ impl Pe {
     }
 
     fn on_count(&self, wave: u32, sent: u64, received: u64) {
-        let Some(mut branch) = self.detector.open.get().filter(|branch| branch.wave == wave) else { return };
+        let open = self.detector.open.get().filter(|branch| branch.wave == wave && branch.missing > 0);
+        let Some(mut branch) = open else { return };
         branch.missing -= 1;
-        branch.sent += sent;
-        branch.received += received;
+        branch.sent = branch.sent.wrapping_add(sent);
+        branch.received = branch.received.wrapping_add(received);
         self.detector.open.set(Some(branch));
     }
 
@@ -142,8 +143,8 @@ impl Pe {
             return false;
         }
         self.detector.open.set(None);
-        let sent = branch.sent + self.stats.sent.get();
-        let received = branch.received + self.stats.received.get();
+        let sent = branch.sent.wrapping_add(self.stats.sent.get());
+        let received = branch.received.wrapping_add(self.stats.received.get());
         match tree::parent(self.id, ROOT, self.pes()) {
             Some(parent) => {
                 self.tell(parent, PeMessage::Quiescence(Wave::Count { wave: branch.wave, sent, received }));
@@ -179,7 +180,7 @@ impl Pe {
         if asked.is_empty() {
             return self.examine();
         }
-        asked.iter().for_each(|route| self.route(route, bytes::Bytes::new()));
+        asked.iter().for_each(|route| self.route(route, Packed::default()));
     }
 
     /// Nothing is left to do, and the program has not ended: what does everybody wait for?

@@ -16,7 +16,7 @@ use crate::ids::{CollectionId, PeId, SectionId};
 use crate::message::control::PeMessage;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use crate::pup::{Pup, Purpose, Unpacker};
+use crate::pup::{Packed, Pup, Purpose, Unpacker};
 use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 use crate::route::{Collect, Route};
 use crate::tree;
@@ -62,16 +62,17 @@ pub(crate) struct Generation {
 
 impl Tally {
     fn add(&mut self, other: &Tally) {
-        self.old += other.old;
-        self.old_gone += other.old_gone;
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.old, other.old);
+        add(&mut self.old_gone, other.old_gone);
         for (number, other) in (1..).zip(&other.generations) {
             let sum = self.generation(number);
-            sum.born += other.born;
-            sum.contributed += other.contributed;
-            sum.gone += other.gone;
+            add(&mut sum.born, other.born);
+            add(&mut sum.contributed, other.contributed);
+            add(&mut sum.gone, other.gone);
         }
-        self.reports += other.reports;
-        self.expected += other.expected;
+        self.reports = self.reports.saturating_add(other.reports);
+        add(&mut self.expected, other.expected);
     }
 
     /// Whether all of `alive` elements, and all that they inserted, have contributed or gone.
@@ -81,12 +82,14 @@ impl Tally {
     /// heard of, all of the second have, and so on. One count for all generations would not do: one that is missing
     /// and the child that it has not announced would cancel out.
     fn is_complete(&self, alive: u64) -> bool {
-        let all = |generation: &Generation| generation.contributed + generation.gone == generation.born;
-        self.old + self.old_gone == alive && self.generations.iter().all(all)
+        let all = |generation: &Generation| {
+            generation.contributed.saturating_add(generation.gone) == generation.born
+        };
+        self.old.saturating_add(self.old_gone) == alive && self.generations.iter().all(all)
     }
 
     fn contributions(&self) -> u64 {
-        self.old + self.generations.iter().map(|generation| generation.contributed).sum::<u64>()
+        self.generations.iter().fold(self.old, |sum, generation| sum.saturating_add(generation.contributed))
     }
 
     /// The counts of a generation, numbered from 1.
@@ -101,6 +104,7 @@ impl Tally {
 /// A part of a reduction on its way up.
 #[derive(Debug, Pup)]
 pub(crate) struct Contribution {
+    #[pup(with = crate::ids::wire::rooted)]
     pub(crate) collection: CollectionId,
     pub(crate) key: ReductionKey,
     tally: Tally,
@@ -179,7 +183,9 @@ impl Root {
 
     /// An element is inserted from outside: it takes part from the next reduction that is not complete.
     pub(crate) fn admit(&mut self) -> u32 {
-        self.open.entry(ReductionKey::All(self.next)).or_default().tally.generation(1).born += 1;
+        let first =
+            Tally { generations: vec![Generation { born: 1, ..Generation::default() }], ..Tally::default() };
+        self.open.entry(ReductionKey::All(self.next)).or_default().tally.add(&first);
         self.next
     }
 
@@ -272,14 +278,15 @@ impl Pe {
     }
 
     /// The packed answer of one element to a broadcast or multicast whose answers are reduced.
-    pub(crate) fn answer(&self, to: Collect, value: &[u8]) {
+    pub(crate) fn answer(&self, to: Collect, value: Packed) {
         let Some(collection) = self.collections.get(to.collection) else { return };
         let Some(reducer) = ReduceInfo::known(to.reducer) else {
             return self.reduction_failed(collection, &ReduceError::Unknown { id: to.reducer });
         };
         let add = |pending: &mut Pending| {
-            pending.tally.old += 1;
-            let mut value = Unpacker::new(value, Purpose::Message);
+            pending.tally.add(&Tally { old: 1, ..Tally::default() });
+            let (bytes, segments) = value.into_parts();
+            let mut value = Unpacker::with_segments(&bytes, Purpose::Message, segments);
             match &mut pending.value {
                 Some(total) => total.add_packed(reducer, &mut value, to.index),
                 empty => {
@@ -363,6 +370,18 @@ impl Pe {
     pub(crate) fn contribution_made(&self, collection: &Collection, part: Contribution) {
         let Contribution { key, tally, value, to, .. } = part;
         self.with_pending(collection, key, |pending| pending.absorb(&tally, value, to), false);
+    }
+
+    /// A part from another node.
+    pub(crate) fn on_part(&self, collection: CollectionId, part: Packed) {
+        match part.into_value::<Contribution>() {
+            Ok(part) => self.on_contribution(part),
+            Err(error) => {
+                if let Some(collection) = self.collections.get(collection) {
+                    self.unreadable(collection, "(reduction)", &error.to_string());
+                }
+            }
+        }
     }
 
     pub(crate) fn on_contribution(&self, part: Contribution) {
@@ -469,7 +488,7 @@ impl Pe {
         match (pending.value.map(AnyPartial::finish), pending.to) {
             // Everybody went, and nobody contributed.
             (_, None) => {}
-            (Some(Ok(value)), Some(to)) => self.route(&to, value.into()),
+            (Some(Ok(value)), Some(to)) => self.route(&to, value),
             (Some(Err(error)), _) => self.reduction_failed(collection, &error),
             (None, Some(_)) => self.reduction_failed(collection, &ReduceError::Nobody),
         }

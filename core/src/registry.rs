@@ -15,7 +15,7 @@ use crate::index::{ArrayIndex, Bounds};
 use crate::map::{Map, MapError};
 use crate::object::{Head, Object};
 use crate::pe::Pe;
-use crate::pup::{Packer, PupError, Unpacker};
+use crate::pup::{Lender, Packed, PupError, Unpacker};
 
 /// Everything the runtime knows of a chare type.
 ///
@@ -36,10 +36,11 @@ pub struct ChareType {
     pub(crate) index_at: fn(u64, &Bounds) -> Option<u128>,
     pub(crate) allocate: fn(Head) -> NonNull<Head>,
     pub(crate) free: unsafe fn(NonNull<Head>),
-    pub(crate) pack: unsafe fn(NonNull<Head>, &mut Packer),
+    /// The object stays as it is while what the lender noted is used.
+    pub(crate) lend: unsafe fn(NonNull<Head>, &mut Lender<'_>),
     /// Builds the state into a freshly allocated object.
     pub(crate) unpack: unsafe fn(NonNull<Head>, &mut Unpacker<'_>) -> Result<(), PupError>,
-    pub(crate) replied: unsafe fn(NonNull<Head>, &Pe, u64, &[u8]),
+    pub(crate) replied: unsafe fn(NonNull<Head>, &Pe, u64, Packed),
     pub(crate) restored: unsafe fn(NonNull<Head>, &Pe, Restored),
     pub(crate) waiting: unsafe fn(NonNull<Head>) -> Vec<Waiting>,
 }
@@ -65,10 +66,10 @@ impl ChareType {
             index_at: |ordinal, bounds| C::Index::from_ordinal(ordinal, bounds).map(C::Index::to_bits),
             allocate: Object::<C>::allocate,
             free: Object::<C>::free,
-            pack: |head, p| {
+            lend: |head, l| {
                 // SAFETY: the caller's promise, of this and the functions below.
                 let (state, flows) = unsafe { Object::<C>::parts(head) };
-                state.pack_state(flows, p);
+                state.lend_state(flows, l);
             },
             unpack: |head, u| {
                 let (state, flows) = C::unpack_state(u)?;

@@ -1,11 +1,9 @@
 //! Where a value goes when it is ready.
 
-use bytes::{BufMut, Bytes, BytesMut};
-
-use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::pe::Pe;
-use crate::pup::Pup;
+use crate::pup::{Packed, Pup};
 
 /// The receiver of a callback, a reduction's result or an entry's answer. Plain data, valid on every node.
 #[derive(Clone, Debug, PartialEq, Pup)]
@@ -17,22 +15,23 @@ pub enum Route {
     /// An entry of one object.
     Entry(ObjId, u16),
     /// An entry of every element of a collection or section.
-    Broadcast(CollectionId, Option<SectionId>, u16),
+    Broadcast(#[pup(with = wire::rooted)] CollectionId, Option<SectionId>, u16),
     /// An async entry of one object that waits with this number.
     Reply(ObjId, u64),
     /// An async entry of every element of a collection.
-    ReplyAll(CollectionId, u64),
+    ReplyAll(#[pup(with = wire::rooted)] CollectionId, u64),
     /// The reduction over the answers to a broadcast: its collection and number, or section and number.
     Collect(Collect),
     /// A named function on a PE.
-    Function(PeId, u64),
+    Function(#[pup(with = wire::pe)] PeId, u64),
     /// Another receiver, with the packed first arguments put in front.
-    Prefixed(Box<Route>, Bytes),
+    Prefixed(Box<Route>, Packed),
 }
 
 /// Which collective call an answer belongs to, and where it is reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pup)]
 pub struct Collect {
+    #[pup(with = wire::rooted)]
     pub(crate) collection: CollectionId,
     pub(crate) section: Option<SectionId>,
     pub(crate) number: u32,
@@ -44,7 +43,7 @@ pub struct Collect {
 
 impl Pe {
     /// Sends a packed value to its receiver.
-    pub(crate) fn route(&self, to: &Route, value: Bytes) {
+    pub(crate) fn route(&self, to: &Route, value: Packed) {
         match to {
             Route::Ignore => {}
             Route::Exit(status) => self.node.job.end(*status, None),
@@ -65,14 +64,9 @@ impl Pe {
                     Cast { call: CastCall::Reply(*wait), args: value, collect: None },
                 );
             }
-            Route::Collect(collect) => self.answer(*collect, &value),
+            Route::Collect(collect) => self.answer(*collect, value),
             Route::Function(pe, id) => self.tell(*pe, PeMessage::Function { id: *id, value }),
-            Route::Prefixed(inner, first) => {
-                let mut all = BytesMut::with_capacity(first.len() + value.len());
-                all.put_slice(first);
-                all.put_slice(&value);
-                self.route(inner, all.freeze());
-            }
+            Route::Prefixed(inner, first) => self.route(inner, first.then(&value)),
         }
     }
 }

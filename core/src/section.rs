@@ -12,7 +12,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::collection::Collection;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
-use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::message::control::{Cast, PeMessage};
 use crate::pe::Pe;
 use crate::reduction::{Pending, ReductionKey};
 use crate::sometimes::sometimes;
@@ -139,17 +139,12 @@ impl Pe {
         number: u32,
         cast: &Cast,
     ) {
-        let CastCall::Entry(entry) = cast.call else { return };
         let extra = cast.extra(id, Some(section), number);
         match self.find_here(id) {
-            Some(head) => self.run_packed_entry(head, entry, &cast.args, extra),
+            Some(head) => self.deliver_cast(head, cast, extra),
             None => {
                 sometimes("a member of a section was not where its root believed");
-                let args = cast.args.clone();
-                let mut envelope = self.object_message(id, ObjectMessage::Invoke { entry, args });
-                // SAFETY: just made.
-                unsafe { envelope.as_mut() }.extra = extra;
-                self.dispatch(collection, envelope);
+                self.dispatch(collection, self.cast_message(id, cast, extra));
             }
         }
     }

@@ -4,14 +4,12 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
 use crate::node::SharedValue;
 use crate::pe::{Pe, current};
-use crate::pup::{Packer, Pup, PupError, Unpacker, Value, from_bytes, to_bytes};
+use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
 use crate::sometimes::sometimes;
 use crate::tree;
 
@@ -48,19 +46,17 @@ impl<T: Value + Sync> Pup for Shared<T> {
 
     fn pack(&self, p: &mut Packer) {
         self.id.pack(p);
+        p.need(self.id);
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         let id = u64::unpack(u)?;
         let found = current(|pe| pe.node.shared.get(id));
-        let found = found.ok_or_else(|| {
-            current(|pe| pe.missing.set(Some(id)));
-            u.invalid(format!("the shared value {id:#x} is not known here"))
-        })?;
+        let found = found.ok_or_else(|| u.invalid(format!("the shared value {id:#x} is not known here")))?;
         let value = match found.typed {
             Some(typed) => typed.downcast::<T>().map_err(|_| u.invalid("a shared value of another type"))?,
             None => {
-                let value: Arc<T> = Arc::new(from_bytes(&found.packed)?);
+                let value: Arc<T> = Arc::new(found.packed.read_copy(Purpose::Message, T::unpack)?);
                 let typed = SharedValue { packed: found.packed, typed: Some(value.clone()) };
                 current(|pe| pe.node.shared.put(id, typed));
                 value
@@ -76,15 +72,23 @@ impl Pe {
         let serial = self.names().shared.get() + 1;
         self.names().shared.set(serial);
         let id = (self.id as u64) << 32 | serial as u64;
-        let packed = Bytes::from(to_bytes(&value));
+        let packed = Packed::of(&value);
         let value = Arc::new(value);
         self.node.shared.put(id, SharedValue { packed: packed.clone(), typed: Some(value.clone()) });
         self.send_share(id, &packed);
         Shared { id, value }
     }
 
-    pub(crate) fn on_share(&self, id: u64, value: Bytes) {
+    pub(crate) fn on_share(&self, id: u64, value: Packed) {
         self.send_share(id, &value);
+        let keep = self.pe_message(PeMessage::KeepShared { id, value });
+        if self.lets_in(keep) {
+            self.enqueue(keep);
+        }
+    }
+
+    /// A shared value has come to this node, and all that it refers to.
+    pub(crate) fn keep_shared(&self, id: u64, value: Packed) {
         self.node.shared.put(id, SharedValue { packed: value, typed: None });
         for rank in 1..self.node.shape.pes_per_node {
             self.tell(self.id + rank, PeMessage::Shared { id });
@@ -101,15 +105,19 @@ impl Pe {
         }
     }
 
-    /// Keeps a message that could not be read because a shared value in it has not come yet; `false` if it was not for that.
-    pub(crate) fn keep_if_lacking(&self, envelope: impl FnOnce() -> NonNull<Envelope>) -> bool {
-        let Some(id) = self.missing.take() else { return false };
-        self.lacking.borrow_mut().entry(id).or_default().push(envelope());
-        true
+    /// The first of these shared values that is not known to this node.
+    #[inline]
+    pub(crate) fn lacks(&self, needs: &[u64]) -> Option<u64> {
+        needs.iter().copied().find(|id| !self.node.shared.has(*id))
+    }
+
+    /// Keeps a message until a shared value has come.
+    pub(crate) fn keep_lacking(&self, id: u64, envelope: NonNull<Envelope>) {
+        self.lacking.borrow_mut().entry(id).or_default().push(envelope);
     }
 
     /// Down a tree over the nodes, to the first PE of each.
-    fn send_share(&self, id: u64, value: &Bytes) {
+    fn send_share(&self, id: u64, value: &Packed) {
         let shape = self.node.shape;
         let root = shape.node_of((id >> 32) as PeId);
         for node in tree::children(self.node.number, root, shape.nodes) {

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use crate::chare::{Args, MainChare};
-use crate::cluster::remote::agent;
+use crate::cluster::{self, member::Joining, remote::agent};
 use crate::function;
 use crate::launch::command_line::{self, ProgramArgs};
 use crate::launch::{ExitStatus, Interrupts, Output, Program, Progress, Report, RunArgs};
 use crate::registry::Registry;
-use crate::run::{Outcome, Watch, run};
+use crate::run::{self, Outcome, Watch};
 
 /// The program that is being compiled.
 #[doc(hidden)]
@@ -39,8 +39,38 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
     if agent::is_asked_for() {
         return agent::main();
     }
+    // First of all: it changes the environment, which only a process of one thread may.
+    let joining = cluster::member::joining();
     let (options, args) = command_line::parse::<A>(&program);
-    start::<C, A>(&program, &options, args).into()
+    let status = match joining {
+        None if options.has_processes() => lead(&program, &options),
+        None => start::<C, A>(&program, &options, args),
+        Some(Ok(joining)) => join::<C, A>(&options, args, joining),
+        Some(Err(error)) => {
+            complain(&program, &error.to_string());
+            ExitStatus::ProgramFailed
+        }
+    };
+    status.into()
+}
+
+/// This process is a node; the launcher says how the job ended.
+fn join<C: MainChare, A: Args + Send>(options: &RunArgs, args: A, joining: Joining) -> ExitStatus {
+    run::member::run::<C, A>(args, options, joining, Output::stdout());
+    ExitStatus::Done
+}
+
+/// This process starts the nodes.
+fn lead(program: &Program, options: &RunArgs) -> ExitStatus {
+    if let Err(message) = check_names() {
+        complain(program, &message);
+        return ExitStatus::Usage;
+    }
+    let ended = cluster::launch(program, options);
+    let interrupted = ended.interrupted;
+    let options = RunArgs { nodes: ended.nodes, ..options.clone() };
+    let status = finish(program, &options, &Output::stdout(), &Outcome::of_cluster(ended));
+    interrupted.map_or(status, ExitStatus::Interrupted)
 }
 
 fn start<C: MainChare, A: Args + Send>(program: &Program, options: &RunArgs, args: A) -> ExitStatus {
@@ -59,7 +89,7 @@ fn start<C: MainChare, A: Args + Send>(program: &Program, options: &RunArgs, arg
             return ExitStatus::ProgramFailed;
         }
     };
-    let outcome = run::<C, A>(args, options, watch);
+    let outcome = run::run::<C, A>(args, options, watch);
     let mut status = finish(program, options, &output, &outcome);
     if let Some(signal) = interrupts.received() {
         status = ExitStatus::Interrupted(signal);

@@ -17,9 +17,13 @@
 //! # test();
 //! ```
 
+#[doc(hidden)]
+pub mod lab;
+
 use std::ops::Deref;
 
 use crate::chare::{Args, MainChare};
+use crate::launch::options::Transport;
 use crate::launch::{Output, Progress, RunArgs};
 use crate::run::{Outcome, Watch, run};
 
@@ -69,6 +73,12 @@ impl Test {
     /// Simulated, on so many nodes.
     pub fn simulated(mut self, nodes: u32, seed: u64) -> Self {
         (self.options.simulate, self.options.nodes, self.options.seed) = (true, nodes, seed);
+        self
+    }
+
+    /// On so many nodes, all in this process, on real links of this kind.
+    pub fn nodes(mut self, nodes: u32, transport: Transport) -> Self {
+        (self.options.nodes, self.options.transport) = (nodes, transport);
         self
     }
 

@@ -1,23 +1,58 @@
-//! A message as bytes between nodes.
+//! A message as bytes between nodes, and large slices beside them.
 //!
-//! One tag byte, then for a message to an object: its name, whether it was forwarded, its options, and the packed
-//! [`ObjectMessage`]; for a PE: the packed [`PeMessage`]. Format: `docs/pup-format.md`.
+//! The commonest message, an entry of one object without options, has a compact form, which is written and read without
+//! any allocation. Every other one is a tag byte and its parts. Format: `docs/pup-format.md`.
+
+mod check;
+mod compact;
+#[cfg(test)]
+mod tests;
 
 use std::ptr::NonNull;
-
-use bytes::Bytes;
 
 use crate::ids::{ObjId, PeId};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::pe::Pe;
 use crate::pe::send::pack_in_place;
-use crate::pup::{Fault, Packer, Pup, PupError, Purpose, Unpacker};
+use crate::pup::{Fault, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker, pack_away};
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 
+/// To an object: its name, whether it was forwarded, its options, and the packed [`ObjectMessage`].
 const TO_OBJECT: u8 = 1;
+/// To a PE: the packed [`PeMessage`].
 const TO_PE: u8 = 2;
+/// To an object, in the compact form.
+const COMPACT: u8 = 3;
+/// The same, forwarded.
+const COMPACT_FORWARDED: u8 = 4;
+
+/// More than this is not kept for the next message.
+const SCRATCH_MAX: usize = 64 << 10;
+
+/// What came is no message, or none that this PE can get.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum WireError {
+    /// The bytes are not those of a message.
+    #[error("a message to PE {to} cannot be read: {error}")]
+    Unreadable {
+        /// Who got it.
+        to: PeId,
+        /// What is wrong with the bytes.
+        error: PupError,
+    },
+    /// It can be read, and is not of this job.
+    #[error("a message from PE {from} to PE {to} is none of this job: {what}")]
+    Wrong {
+        /// Who sent it, as it says.
+        from: PeId,
+        /// Who got it.
+        to: PeId,
+        /// What is wrong.
+        what: String,
+    },
+}
 
 /// [`Extra`] as it travels.
 #[derive(Pup)]
@@ -29,81 +64,150 @@ struct Options {
     birth: Option<Birth>,
 }
 
-/// Packs a message and gives up its envelope.
-pub(crate) fn pack(pe: &Pe, mut envelope: NonNull<Envelope>) -> Bytes {
-    // SAFETY: the sender owns the envelope.
-    let message = unsafe { envelope.as_mut() };
-    match message.body {
-        Body::Invoke(entry) => pack_in_place(message, entry),
-        Body::Create(init) => crate::pe::send::pack_create_in_place(message, init),
-        Body::Object | Body::Pe | Body::Empty => {}
+/// Packs a message, gives up its envelope, and hands on the bytes, which are the PE's, and the slices beside them, which
+/// are the message's own.
+pub(crate) fn pack<R>(
+    pe: &Pe,
+    envelope: NonNull<Envelope>,
+    send: impl FnOnce(&[u8], Vec<Segment>) -> R,
+) -> R {
+    let mut scratch = pe.scratch.take();
+    scratch.clear();
+    let (packer, segments) = write(pe, envelope, Packer::over(Purpose::Message, scratch));
+    let head = packer.finish();
+    let result = send(&head, segments);
+    if head.capacity() <= SCRATCH_MAX {
+        pe.scratch.set(head);
     }
-    let mut p = Packer::new(Purpose::Message);
-    if let Some(control) = message.pe_message() {
-        TO_PE.pack(&mut p);
-        message.from.pack(&mut p);
-        control.pack(&mut p);
-    } else if let Some(packed) = message.object_message() {
-        TO_OBJECT.pack(&mut p);
-        message.from.pack(&mut p);
-        message.to().pack(&mut p);
-        message.forwarded.pack(&mut p);
-        message.extra.as_deref().map(options).pack(&mut p);
-        packed.pack(&mut p);
-    }
-    pe.discard(envelope);
-    p.finish().into()
+    result
 }
 
-/// Reads a message from bytes.
+/// Packs a message as for another node, to be kept.
+pub(crate) fn pack_to_keep(pe: &Pe, envelope: NonNull<Envelope>) -> Packed {
+    write(pe, envelope, Packer::new(Purpose::Message)).into()
+}
+
+fn write(pe: &Pe, mut envelope: NonNull<Envelope>, packer: Packer) -> (Packer, Vec<Segment>) {
+    // SAFETY: the sender owns the envelope.
+    let message = unsafe { envelope.as_mut() };
+    let written = match message.body {
+        Body::Invoke(entry) if message.extra.is_none() => compact::write(message, entry, packer),
+        _ => write_whole(message, packer),
+    };
+    pe.discard(envelope);
+    written
+}
+
+fn write_whole(message: &mut Envelope, mut p: Packer) -> (Packer, Vec<Segment>) {
+    pack_in_place(message);
+    if let Some(control) = message.take_pe_message() {
+        TO_PE.pack(&mut p);
+        message.from.pack(&mut p);
+        return pack_away(Box::new(as_it_travels(*control)), p);
+    }
+    let Some(packed) = message.take_object_message() else { return (p, Vec::new()) };
+    TO_OBJECT.pack(&mut p);
+    message.from.pack(&mut p);
+    message.to().pack(&mut p);
+    message.forwarded.pack(&mut p);
+    let options = message.extra.take().map(|extra| options(*extra));
+    pack_away((options, packed), p)
+}
+
+/// A part of a reduction has values of the program in it, which the receiver may not be able to read at once.
+fn as_it_travels(message: PeMessage) -> PeMessage {
+    match message {
+        PeMessage::Contribution(part) => {
+            PeMessage::Part { collection: part.collection, part: Packed::away(part) }
+        }
+        other => other,
+    }
+}
+
+/// Reads a message from bytes and the slices beside them, and checks that it is one of this job.
 ///
 /// # Errors
-/// When they are not those of one.
-pub(crate) fn unpack(pe: &Pe, frame: &[u8]) -> Result<NonNull<Envelope>, PupError> {
-    let mut u = Unpacker::new(frame, Purpose::Message);
-    let tag = u8::unpack(&mut u)?;
-    let from = PeId::unpack(&mut u)?;
-    let (to, forwarded, extra, body) = match tag {
-        TO_PE => (None, false, None, Read::Pe(PeMessage::unpack(&mut u)?)),
-        TO_OBJECT => {
-            let to = ObjId::unpack(&mut u)?;
-            let forwarded = bool::unpack(&mut u)?;
-            let extra = Option::<Options>::unpack(&mut u)?.map(|options| extra(options, &u)).transpose()?;
-            (Some(to), forwarded, extra, Read::Object(ObjectMessage::unpack(&mut u)?))
-        }
-        tag => return Err(u.fault(Fault::Tag { tag: tag.into(), of: "message" })),
-    };
-    u.finish()?;
-    let mut envelope = pe.pool.take();
-    // SAFETY: just taken from the pool.
-    let message = unsafe { envelope.as_mut() };
-    message.from = from;
-    message.forwarded = forwarded;
-    message.extra = extra.map(Box::new);
-    to.into_iter().for_each(|to| message.address(to));
-    match body {
-        Read::Pe(control) => message.put_pe_message(Box::new(control)),
-        Read::Object(packed) => message.put_object_message(Box::new(packed)),
-    }
+/// When it is not. Nothing has been let in then.
+pub(crate) fn receive(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
+    checked(pe, read(pe, head, segments)?)
+}
+
+/// Reads a message for another PE of this node, which is to check it.
+///
+/// # Errors
+/// When it is none.
+pub(crate) fn read(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
+    let mut envelope =
+        unpack(pe, head, segments).map_err(|error| WireError::Unreadable { to: pe.id, error })?;
+    // SAFETY: just made.
+    unsafe { envelope.as_mut() }.unchecked = true;
     Ok(envelope)
 }
 
-enum Read {
-    Pe(PeMessage),
-    Object(ObjectMessage),
+/// Checks that a message that was read is one of this job, for this PE.
+///
+/// # Errors
+/// When it is not. It is given up then.
+pub(crate) fn checked(pe: &Pe, mut envelope: NonNull<Envelope>) -> Result<NonNull<Envelope>, WireError> {
+    // SAFETY: the caller owns the envelope.
+    let message = unsafe { envelope.as_mut() };
+    message.unchecked = false;
+    let from = message.from;
+    match check::check(pe, message) {
+        Ok(()) => Ok(envelope),
+        Err(what) => {
+            pe.discard(envelope);
+            Err(WireError::Wrong { from, to: pe.id, what })
+        }
+    }
 }
 
-fn options(extra: &Extra) -> Options {
-    let parts = |priority: &Priority| {
+fn unpack(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, PupError> {
+    let mut u = Unpacker::with_segments(head, Purpose::Message, segments);
+    match u8::unpack(&mut u)? {
+        COMPACT => compact::read(pe, &mut u, false),
+        COMPACT_FORWARDED => compact::read(pe, &mut u, true),
+        TO_OBJECT => read_for_object(pe, &mut u),
+        TO_PE => {
+            let from = PeId::unpack(&mut u)?;
+            let control = PeMessage::unpack(&mut u)?;
+            u.finish()?;
+            Ok(sent_from(from, pe.pe_message(control)))
+        }
+        tag => Err(u.fault(Fault::Tag { tag: tag.into(), of: "message" })),
+    }
+}
+
+fn read_for_object(pe: &Pe, u: &mut Unpacker<'_>) -> Result<NonNull<Envelope>, PupError> {
+    let (from, to, forwarded) = <(PeId, ObjId, bool)>::unpack(u)?;
+    let extra = Option::<Options>::unpack(u)?.map(|options| extra(options, u)).transpose()?;
+    let packed = ObjectMessage::unpack(u)?;
+    u.finish()?;
+    let mut envelope = sent_from(from, pe.object_message(to, packed));
+    // SAFETY: just made.
+    let message = unsafe { envelope.as_mut() };
+    message.forwarded = forwarded;
+    message.extra = extra.map(Box::new);
+    Ok(envelope)
+}
+
+fn sent_from(from: PeId, mut envelope: NonNull<Envelope>) -> NonNull<Envelope> {
+    // SAFETY: the caller's, just made.
+    unsafe { envelope.as_mut() }.from = from;
+    envelope
+}
+
+fn options(extra: Extra) -> Options {
+    let parts = |priority: Priority| {
         let (len, words) = priority.to_parts();
         (len, words.to_vec())
     };
     Options {
-        reply: extra.reply.clone(),
-        priority: extra.priority.as_ref().map(parts),
+        reply: extra.reply,
+        priority: extra.priority.map(parts),
         expedited: extra.expedited,
         order: extra.order,
-        birth: extra.birth.clone(),
+        birth: extra.birth,
     }
 }
 

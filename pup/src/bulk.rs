@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::{Packer, Pup, PupError, Unpacker};
+use crate::lender::LENT;
+use crate::{Fault, Packer, Pup, PupError, Unpacker};
 
 /// Values that are their bytes, the same on every machine.
 ///
@@ -54,9 +55,20 @@ pub(crate) fn pack_slice<T: Pup>(slice: &[T], p: &mut Packer) {
 #[inline]
 pub(crate) fn unpack_vec<T: Pup>(len: usize, u: &mut Unpacker<'_>) -> Result<Vec<T>, PupError> {
     match T::PLAIN {
+        Some(proof) if len as u64 & LENT != 0 && u.has_segment() => {
+            read_segment(len as u64 & !LENT, u, proof)
+        }
         Some(proof) => read_vec(len, u, proof),
         None => unpack_each(len, u),
     }
+}
+
+/// `len` plain values that travelled beside the bytes, without a copy where that can be.
+#[cold]
+fn read_segment<T>(len: u64, u: &mut Unpacker<'_>, proof: PlainProof<T>) -> Result<Vec<T>, PupError> {
+    let bytes = len.checked_mul(size_of::<T>() as u64).ok_or_else(|| u.fault(Fault::NoSegment))?;
+    let segment = u.segment(bytes)?;
+    segment.into_vec(proof).ok_or_else(|| u.fault(Fault::NoSegment))
 }
 
 fn unpack_each<T: Pup>(len: usize, u: &mut Unpacker<'_>) -> Result<Vec<T>, PupError> {

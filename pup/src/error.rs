@@ -34,6 +34,23 @@ pub enum Fault {
         /// Bytes that were there.
         left: usize,
     },
+    /// Large plain slices beside the bytes that the bytes do not mention.
+    #[error("{left} large slices left over that came beside the bytes")]
+    Segments {
+        /// How many.
+        left: usize,
+    },
+    /// A large plain slice beside the bytes is not of the length that the bytes say.
+    #[error("a slice of {wanted} bytes wanted beside these, {found} came")]
+    Segment {
+        /// Bytes wanted.
+        wanted: u64,
+        /// Bytes that came.
+        found: u64,
+    },
+    /// The bytes mention a large plain slice beside them that is not there.
+    #[error("a slice is wanted beside the bytes, and there is none")]
+    NoSegment,
     /// A number that is no value of the type: an unknown enum variant, a `bool` of 2, a zero in a `NonZero`.
     #[error("{tag} is not a valid {of}")]
     Tag {

@@ -47,7 +47,10 @@ mod bulk;
 mod error;
 mod id;
 mod impls;
+mod keep;
+mod lender;
 mod object;
+mod packed;
 mod packer;
 mod segment;
 mod unpacker;
@@ -57,7 +60,10 @@ mod whole;
 pub use bulk::{Plain, PlainProof};
 pub use error::{Fault, PupError};
 pub use id::{Named, Value, join, key};
+pub use keep::{Kept, PutOff};
+pub use lender::{Lender, pack_away, pack_away_with};
 pub use object::{Object, ObjectClash, ObjectEntry, check_object_names, pack_object, unpack_object};
+pub use packed::Packed;
 pub use packer::{Packer, Purpose};
 pub use segment::{ALIGN_MAX, SEGMENT_MIN, Segment, SegmentBuffer, SegmentError};
 pub use unpacker::Unpacker;
@@ -172,6 +178,15 @@ pub trait Pup: Sized {
 
     /// Writes `self`. May be called twice for one trip, to size and to pack, and has to write the same both times.
     fn pack(&self, p: &mut Packer);
+
+    /// Writes `self` where it stays alive for `'a`: large plain slices of it need no copy. By default everything is
+    /// copied, which is right for whatever `pack` makes on its way.
+    ///
+    /// Forwards to the parts' own, in the order of [`Pup::pack`], wherever that packs a part as it is.
+    #[inline]
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        self.pack(l.packer());
+    }
 
     /// Rebuilds a value. Never trusts its input.
     ///

@@ -23,6 +23,8 @@ pub struct Packer {
     counted: usize,
     sizing: bool,
     purpose: Purpose,
+    /// What the value refers to and does not hold.
+    needs: Vec<u64>,
 }
 
 impl Packer {
@@ -33,12 +35,17 @@ impl Packer {
 
     /// A packer whose buffer grows as needed.
     pub fn new(purpose: Purpose) -> Self {
-        Packer { buf: Vec::new(), counted: 0, sizing: false, purpose }
+        Packer::over(purpose, Vec::new())
     }
 
     /// A packer with room for `bytes` bytes, normally what a sizer has counted.
     pub fn with_capacity(purpose: Purpose, bytes: usize) -> Self {
         Packer { buf: Vec::with_capacity(bytes), ..Packer::new(purpose) }
+    }
+
+    /// A packer that writes behind what is in `buf`.
+    pub fn over(purpose: Purpose, buf: Vec<u8>) -> Self {
+        Packer { buf, counted: 0, sizing: false, purpose, needs: Vec::new() }
     }
 
     /// What the value is packed for.
@@ -70,12 +77,45 @@ impl Packer {
     /// Writes a length: 8 bytes on every machine.
     #[inline]
     pub fn len(&mut self, len: usize) {
-        (len as u64).pack(self);
+        self.word(len as u64);
+    }
+
+    #[inline]
+    pub(crate) fn word(&mut self, word: u64) {
+        word.pack(self);
+    }
+
+    /// Notes that whoever reads the value has to know what this id stands for.
+    pub fn need(&mut self, id: u64) {
+        if !self.sizing && !self.needs.contains(&id) {
+            self.needs.push(id);
+        }
+    }
+
+    /// What was noted with [`Packer::need`].
+    pub fn needs(&self) -> &[u64] {
+        &self.needs
     }
 
     /// Bytes written or counted so far.
     pub fn size(&self) -> usize {
         self.buf.len() + self.counted
+    }
+
+    /// Where it is, for [`Packer::rewind`].
+    pub(crate) fn mark(&self) -> (usize, usize) {
+        (self.buf.len(), self.needs.len())
+    }
+
+    /// Forgets what was written since a mark.
+    pub(crate) fn rewind(&mut self, (bytes, needs): (usize, usize)) {
+        self.buf.truncate(bytes);
+        self.needs.truncate(needs);
+    }
+
+    /// The packed bytes, and what was noted with [`Packer::need`].
+    pub fn into_parts(self) -> (Vec<u8>, Vec<u64>) {
+        (self.buf, self.needs)
     }
 
     /// The packed bytes; empty for a sizer.

@@ -7,6 +7,8 @@ use std::mem::ManuallyDrop;
 use std::ptr::{NonNull, slice_from_raw_parts_mut};
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::{Plain, PlainProof};
 
 /// Slices of plain values of at least so many bytes become segments, where a [`Packer`](crate::Packer) makes any.
@@ -65,6 +67,21 @@ impl Segment {
         keeper: Arc<dyn Any + Send + Sync>,
     ) -> Self {
         Segment(Arc::new(Memory { at, len, align, owner: Owner::Kept(keeper) }))
+    }
+
+    /// Bytes, shared.
+    pub(crate) fn of_bytes(bytes: Bytes) -> Self {
+        let (at, len) = (NonNull::from(&*bytes).cast(), bytes.len());
+        // SAFETY: the memory of `Bytes` stays where and what it is while a clone of them lives.
+        unsafe { Segment::lent(at, len, 1, Arc::new(bytes)) }
+    }
+
+    /// The same bytes in memory of their own, as they would be behind a network.
+    pub fn copied(&self) -> Self {
+        let mut buffer =
+            SegmentBuffer::new(self.0.len, self.0.align).expect("as much memory as there is, once more");
+        buffer.fill(self.bytes());
+        buffer.finish().expect("it was filled")
     }
 
     /// The bytes.
@@ -129,6 +146,27 @@ impl Drop for Memory {
             // SAFETY: allocated with this layout, and freed once.
             unsafe { dealloc(self.at.as_ptr(), layout) };
         }
+    }
+}
+
+impl<T: Plain> From<Vec<T>> for Segment {
+    fn from(values: Vec<T>) -> Self {
+        Segment::of_vec(values)
+    }
+}
+
+/// Bytes are compared, wherever they are.
+impl PartialEq for Segment {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes() == other.bytes()
+    }
+}
+
+impl Eq for Segment {}
+
+impl AsRef<[u8]> for Segment {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
     }
 }
 

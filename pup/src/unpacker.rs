@@ -1,8 +1,9 @@
 //! The unpacker: a cursor over bytes that are not trusted.
 
 use std::fmt;
+use std::vec;
 
-use crate::{Fault, Plain, PlainProof, Pup, PupError, Purpose, bulk};
+use crate::{Fault, Plain, PlainProof, Pup, PupError, Purpose, Segment, bulk};
 
 /// How deep boxes and containers may be nested. Each level of a small type takes some hundred bytes of stack in a
 /// release build and about 2 KiB in a debug build, so this stays well inside the 2 MiB of a thread.
@@ -20,6 +21,8 @@ const EMPTY_MAX: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Unpacker<'a> {
     rest: &'a [u8],
+    /// Large plain slices beside the bytes, which mention them in this order.
+    segments: vec::IntoIter<Segment>,
     total: usize,
     depth: usize,
     empty_left: usize,
@@ -29,7 +32,13 @@ pub struct Unpacker<'a> {
 impl<'a> Unpacker<'a> {
     /// Starts at the first of `bytes`.
     pub fn new(bytes: &'a [u8], purpose: Purpose) -> Self {
-        Unpacker { rest: bytes, total: bytes.len(), depth: 0, empty_left: EMPTY_MAX, purpose }
+        Self::with_segments(bytes, purpose, Vec::new())
+    }
+
+    /// Starts at the first of `bytes`, with the large plain slices that a [`Lender`](crate::Lender) kept out of them.
+    pub fn with_segments(bytes: &'a [u8], purpose: Purpose, segments: Vec<Segment>) -> Self {
+        let segments = segments.into_iter();
+        Unpacker { rest: bytes, segments, total: bytes.len(), depth: 0, empty_left: EMPTY_MAX, purpose }
     }
 
     /// What the value was packed for.
@@ -50,12 +59,26 @@ impl<'a> Unpacker<'a> {
     /// Checks that nothing is left.
     ///
     /// # Errors
-    /// [`Fault::Trailing`].
+    /// [`Fault::Trailing`], [`Fault::Segments`].
     pub fn finish(&self) -> Result<(), PupError> {
-        match self.left() {
-            0 => Ok(()),
-            left => Err(self.fault(Fault::Trailing { left })),
+        match (self.left(), self.segments.len()) {
+            (0, 0) => Ok(()),
+            (0, left) => Err(self.fault(Fault::Segments { left })),
+            (left, _) => Err(self.fault(Fault::Trailing { left })),
         }
+    }
+
+    pub(crate) fn has_segment(&self) -> bool {
+        !self.segments.as_slice().is_empty()
+    }
+
+    pub(crate) fn next_segment(&mut self) -> Option<Segment> {
+        self.segments.next()
+    }
+
+    /// The segments that nothing read so far has mentioned.
+    pub fn take_segments(&mut self) -> Vec<Segment> {
+        std::mem::take(&mut self.segments).collect()
     }
 
     /// The next `n` bytes, without a copy.

@@ -1,6 +1,7 @@
 //! What several tests need.
 
 use talisman::chare::{Args, MainChare};
+use talisman::launch::options::Transport;
 use talisman::testing::{Test, Tested};
 
 /// Runs a program in every manner: on threads and simulated, as it is, with every message packed, with every object
@@ -26,6 +27,11 @@ pub fn manners() -> Vec<(String, Test)> {
         all.push((format!("{pes} PEs, packed messages"), Test::new().pes(pes).packing_messages()));
         let both = Test::new().pes(pes).packing_messages().repacking_objects();
         all.push((format!("{pes} PEs, packed messages and objects"), both));
+    }
+    for (nodes, pes, transport) in [(2, 1, Transport::Shm), (2, 1, Transport::Tcp), (3, 2, Transport::Mixed)]
+    {
+        let test = Test::new().pes(pes).nodes(nodes, transport);
+        all.push((format!("{nodes} nodes of {pes} PEs, {transport:?}"), test));
     }
     for seed in 0..5 {
         for nodes in [1, 3] {

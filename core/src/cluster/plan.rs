@@ -94,12 +94,8 @@ impl Plan {
     }
 
     fn via(&self, node: u32, other: u32, host: &[u32]) -> Via {
-        let shm = match self.transport {
-            Transport::Tcp => false,
-            Transport::Shm => true,
-            Transport::Mixed => (node + other).is_multiple_of(2),
-        };
-        if shm && host.contains(&other) { Via::Shm } else { Via::Tcp }
+        let near = host.contains(&other);
+        if near && self.transport.is_memory(node, other) { Via::Shm } else { Via::Tcp }
     }
 }
 

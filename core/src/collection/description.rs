@@ -1,11 +1,11 @@
 //! What every PE is told of a new collection.
 
-use bytes::Bytes;
-
+use crate::chare::Kind;
 use crate::ids::CollectionId;
 use crate::index::Bounds;
 use crate::map::Map;
-use crate::pup::Pup;
+use crate::pup::{Packed, Pup};
+use crate::registry::ChareType;
 
 /// A new collection. Every PE makes its part of the elements from this.
 #[derive(Clone, Debug, Pup)]
@@ -26,7 +26,33 @@ pub(crate) struct Description {
 #[derive(Clone, Debug, Pup)]
 pub(crate) struct Fill {
     pub(crate) init: u16,
-    pub(crate) args: Bytes,
+    pub(crate) args: Packed,
     /// Which ones, where they are not a dense box.
     pub(crate) indices: Option<Vec<u128>>,
+}
+
+/// Elements of a dense box: each PE keeps a table of pages of them, so there has to be a bound. Small where what hostile
+/// bytes can do is tested.
+#[expect(unexpected_cfgs, reason = "`fuzzing` is what cargo-fuzz sets")]
+const DENSE_MAX: u64 = if cfg!(any(test, fuzzing)) { 1 << 16 } else { 1 << 32 };
+
+impl Description {
+    /// Whether a collection of this type can be like this.
+    pub(crate) fn check(&self, chare: &ChareType) -> Result<(), String> {
+        let dense = self.bounds.as_ref().map_or(0, Bounds::len);
+        if dense > DENSE_MAX {
+            return Err(format!(
+                "it has a box of {dense} elements: at most {DENSE_MAX}; insert them into a sparse array"
+            ));
+        }
+        if matches!(chare.kind, Kind::Single | Kind::Main) || self.id.is_singles() {
+            return Err("its chares are none of a collection".into());
+        }
+        match &self.fill {
+            Some(fill) if usize::from(fill.init) >= chare.inits.len() => {
+                Err(format!("its elements are made by `#[init]` number {}, which there is not", fill.init))
+            }
+            _ => Ok(()),
+        }
+    }
 }

@@ -59,8 +59,8 @@ impl Pe {
                 return;
             }
             census.answers += 1;
-            census.sent += sent;
-            census.made += made;
+            census.sent = census.sent.saturating_add(sent);
+            census.made = census.made.saturating_add(made);
             (census.answers == self.pes(), census.sent == census.made)
         };
         if all_in && complete {

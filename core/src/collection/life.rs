@@ -1,13 +1,12 @@
 //! How collections and their elements come and go.
 
+use std::borrow::Cow;
 use std::ptr::NonNull;
-
-use bytes::Bytes;
 
 use super::Collection;
 use super::description::{Description, Fill};
 use crate::chare::Kind;
-use crate::entry::{Args, InitInfo};
+use crate::entry::{Args, InitInfo, pack_args};
 use crate::ids::{CollectionId, ObjId, PeId, single_home, single_index, slot_index, slot_of};
 use crate::location::Place;
 use crate::map::Map;
@@ -16,8 +15,7 @@ use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use crate::pe::deliver::unpack_all;
-use crate::pup::{Packer, Purpose};
+use crate::pup::Packed;
 use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
 use crate::tree;
@@ -63,20 +61,21 @@ impl Pe {
         for child in tree::children(self.id, of.id.creator, self.pes()) {
             self.tell(child, PeMessage::NewCollection(Box::new(of.clone())));
         }
-        self.adopt(of);
+        let adopt = self.pe_message(PeMessage::Adopt(Box::new(of)));
+        if self.lets_in(adopt) {
+            self.enqueue(adopt);
+        }
     }
 
-    /// Makes this PE's part of a new collection; later, if its elements' arguments cannot be read yet: what comes for the
-    /// collection waits for it meanwhile.
+    /// Makes this PE's part of a new collection.
     pub(crate) fn adopt(&self, of: Description) {
         let Some((_, chare)) = Registry::get().find(of.key) else {
             let message = format!("a collection of an unknown chare type ({:x}) was announced", of.key);
             return self.node.job.end(1, Some(message));
         };
-        if !self.can_read(chare, &of)
-            && self.keep_if_lacking(|| self.pe_message(PeMessage::Adopt(Box::new(of.clone()))))
-        {
-            return;
+        if let Err(wrong) = of.check(chare).and_then(|()| self.is_new(of.id)) {
+            let name = (chare.name)();
+            return self.node.job.end(1, Some(format!("a collection of `{name}` cannot be made: {wrong}")));
         }
         let collection = self.add_collection(&of, chare);
         of.fill.iter().for_each(|fill| self.fill(collection, fill));
@@ -85,18 +84,9 @@ impl Pe {
         }
     }
 
-    fn can_read(&self, chare: &ChareType, of: &Description) -> bool {
-        let Some((fill, init)) =
-            of.fill.as_ref().and_then(|fill| Some((fill, chare.inits.get(fill.init as usize)?)))
-        else {
-            return true;
-        };
-        match unpack_all(&fill.args, init.args.unpack) {
-            // SAFETY: just unpacked, as this `#[init]`'s arguments; dropped once.
-            Ok(mut words) => unsafe { (init.args.drop)(&mut words) },
-            Err(_) => return false,
-        }
-        true
+    fn is_new(&self, id: CollectionId) -> Result<(), String> {
+        let known = self.collections.get(id).is_some();
+        if known { Err(format!("there is one of its name ({id:?}) already")) } else { Ok(()) }
     }
 
     /// What waited for something else than its collection goes on.
@@ -105,7 +95,7 @@ impl Pe {
         let message = unsafe { envelope.as_ref() };
         match self.collections.get(message.to().collection) {
             Some(collection) if !matches!(message.body, Body::Pe) => self.resume(collection, envelope),
-            _ => self.enqueue(envelope),
+            _ => self.accept_for_pe(envelope),
         }
     }
 
@@ -115,7 +105,8 @@ impl Pe {
         match unsafe { envelope.as_ref() } {
             message if matches!(message.body, Body::Pe) => self.accept_for_pe(envelope),
             message if message.is_creation() => self.enqueue_creation(collection, envelope),
-            _ => self.dispatch(collection, envelope),
+            _ if self.lets_in(envelope) => self.dispatch(collection, envelope),
+            _ => {}
         }
     }
 
@@ -123,7 +114,7 @@ impl Pe {
     fn fill(&self, collection: &Collection, fill: &Fill) {
         for index in self.own_part(collection, fill) {
             let init = &collection.chare.inits[fill.init as usize];
-            match unpack_all(&fill.args, init.args.unpack) {
+            match init.args.read(Cow::Borrowed(&fill.args)) {
                 Ok(mut words) => self.make(collection, index, init, &mut words, None),
                 Err(error) => return self.unreadable(collection, init.name, &error.to_string()),
             }
@@ -232,7 +223,9 @@ impl Pe {
         if collection.home(index) != self.id {
             self.expect_object(collection, index);
         }
-        self.enqueue(envelope);
+        if self.lets_in(envelope) {
+            self.enqueue(envelope);
+        }
     }
 
     /// Runs a message that makes an object: at its home, which decides when and where.
@@ -288,7 +281,7 @@ impl Pe {
             }
             (_, Some(ObjectMessage::Create { init, args })) => {
                 self.pool.put(envelope);
-                self.make_packed(collection, to.index, init, &args, birth);
+                self.make_packed(collection, to.index, init, args, birth);
             }
             _ => self.discard(envelope),
         }
@@ -299,21 +292,15 @@ impl Pe {
         collection: &Collection,
         index: u128,
         init: u16,
-        args: &Bytes,
+        args: Packed,
         birth: Option<Birth>,
     ) {
         let Some(info) = collection.chare.inits.get(init as usize) else {
             return self.unreadable(collection, &format!("init number {init}"), "there is no such `#[init]`");
         };
-        match unpack_all(args, info.args.unpack) {
+        match info.args.read(Cow::Owned(args)) {
             Ok(mut words) => self.make(collection, index, info, &mut words, birth),
-            Err(error) => {
-                let again = ObjectMessage::Create { init, args: args.clone() };
-                let extra = birth.map(|birth| Box::new(Extra { birth: Some(birth), ..Extra::default() }));
-                if !self.keep_if_lacking(|| self.packed_again(collection.object(index), again, extra)) {
-                    self.unreadable(collection, info.name, &error.to_string());
-                }
-            }
+            Err(error) => self.unreadable(collection, info.name, &error.to_string()),
         }
     }
 
@@ -385,14 +372,8 @@ impl Pe {
     }
 
     fn insert_by_root<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
-        let mut packer = Packer::new(Purpose::Message);
-        let mut words = ArgsCell::store(args);
-        // SAFETY: stored just above, as this `#[init]`'s arguments; dropped once.
-        unsafe {
-            (init.args.pack)(&words, &mut packer);
-            (init.args.drop)(&mut words);
-        }
-        self.tell(root, PeMessage::Insert { to, pe, init: init.number, args: packer.finish().into() });
+        let args = pack_args(&init.args, args);
+        self.tell(root, PeMessage::Insert { to, pe, init: init.number, args });
     }
 
     /// How an element inserted by whoever runs comes into its collection; `None` where only the root can tell.
@@ -410,7 +391,7 @@ impl Pe {
     }
 
     /// An insertion from outside, at the root; or one that waited for its collection to be known here.
-    pub(crate) fn on_insert(&self, to: ObjId, pe: Option<PeId>, init: u16, args: Bytes) {
+    pub(crate) fn on_insert(&self, to: ObjId, pe: Option<PeId>, init: u16, args: Packed) {
         let Some(collection) = self.collections.get(to.collection) else { return };
         let birth = match (self.birth_here(collection), &collection.root) {
             (Some(birth), _) => birth,
@@ -440,7 +421,7 @@ impl Pe {
         let mut order = object.take_extras().map(|extras| extras.order).unwrap_or_default();
         let early = order.take_early();
         self.unsettle(collection, index, object.moves.get(), order);
-        early.into_iter().for_each(|packed| self.send_early(collection, index, &packed));
+        early.into_iter().for_each(|packed| self.send_early(collection, index, packed));
         self.free_object(head);
     }
 

@@ -135,9 +135,10 @@ impl Collection {
     /// The PE that always knows where an element is: a pure function of its name.
     pub(crate) fn home(&self, index: u128) -> PeId {
         match self.chare.kind {
-            Kind::Single | Kind::Main => single_home(index),
-            Kind::Group => index as PeId,
-            Kind::NodeGroup => self.shape.first_pe(index as u32),
+            // Of an index that cannot be, any PE: there is nothing of that name, which is told where nothing is left to do.
+            Kind::Single | Kind::Main => single_home(index) % self.shape.pes(),
+            Kind::Group => index as PeId % self.shape.pes(),
+            Kind::NodeGroup => self.shape.first_pe(index as u32 % self.shape.nodes),
             Kind::Array => self.mapped(index),
         }
     }

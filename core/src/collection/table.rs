@@ -4,7 +4,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 
 use super::Collection;
-use crate::ids::CollectionId;
+use crate::ids::{CollectionId, PeId};
 
 /// A PE's view of every collection it knows. Collections are never removed before the PE ends, so a reference to
 /// one stays good for as long as the table.
@@ -45,6 +45,13 @@ impl Collections {
         self.recent.set(Some((id, found)));
         // SAFETY: allocated by `insert`, and freed with the table only.
         Some(unsafe { found.as_ref() })
+    }
+
+    /// One above the highest number of this creator's collections that are known.
+    pub(crate) fn next_serial(&self, creator: PeId) -> u32 {
+        // SAFETY: see `tables`.
+        let tables = unsafe { &*self.tables.get() };
+        tables.made.get(creator as usize).map_or(0, |table| table.len() as u32)
     }
 
     pub(crate) fn insert(&self, collection: Collection) -> &Collection {

@@ -1,6 +1,6 @@
 //! Messages to an entry without a body that no async entry has received yet.
 
-use crate::pup::{Packer, Pup, PupError, Unpacker};
+use crate::pup::{Lender, Packer, Pup, PupError, Unpacker};
 use std::collections::VecDeque;
 
 /// Messages in the order they arrived, each as the tuple of its arguments.
@@ -84,6 +84,10 @@ impl<A> Mailbox<A> {
 impl<A: Pup> Pup for Mailbox<A> {
     fn pack(&self, p: &mut Packer) {
         self.messages.pack(p);
+    }
+
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        self.messages.lend(l);
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {

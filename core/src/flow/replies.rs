@@ -2,7 +2,7 @@
 
 use super::{Awaitable, Begin};
 use crate::ids::ObjId;
-use crate::pup::{Packer, Pup, PupError, Unpacker, from_bytes};
+use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 
 /// The answers an object waits for, by number. Few at a time: as many as it has async entries running.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub struct Replies {
     /// all-reduce goes to every element, also to one that contributed and does not wait.
     open: Vec<u64>,
     /// What has arrived, and no async entry has looked at yet.
-    arrived: Vec<(u64, Vec<u8>)>,
+    arrived: Vec<(u64, Packed)>,
 }
 
 impl Replies {
@@ -26,10 +26,10 @@ impl Replies {
     }
 
     /// An answer has arrived. Tells whether anything waits for it.
-    pub fn push(&mut self, wait: u64, value: &[u8]) -> bool {
+    pub fn push(&mut self, wait: u64, value: Packed) -> bool {
         let Some(at) = self.open.iter().position(|open| *open == wait) else { return false };
         self.open.swap_remove(at);
-        self.arrived.push((wait, value.to_vec()));
+        self.arrived.push((wait, value));
         true
     }
 
@@ -46,8 +46,8 @@ impl Replies {
     /// were damaged, or written by another build of the program. An entry that cannot have what it waits for cannot go
     /// on: the panic ends the job, under the name of the object and with this text.
     pub fn take<T: Pup>(&mut self, wait: u64, asked: &str) -> Option<T> {
-        let bytes = self.remove(wait)?;
-        Some(from_bytes(&bytes).unwrap_or_else(|error| unreadable::<T>(asked, &error)))
+        let value = self.remove(wait)?;
+        Some(value.into_value().unwrap_or_else(|error| unreadable::<T>(asked, &error)))
     }
 
     /// Drops the answer with this number, if it is there.
@@ -59,7 +59,7 @@ impl Replies {
         self.arrived.iter().position(|(number, _)| *number == wait)
     }
 
-    fn remove(&mut self, wait: u64) -> Option<Vec<u8>> {
+    fn remove(&mut self, wait: u64) -> Option<Packed> {
         let at = self.find(wait)?;
         Some(self.arrived.remove(at).1)
     }
@@ -81,8 +81,18 @@ impl Pup for Replies {
         self.arrived.pack(p);
     }
 
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        self.last.lend(l);
+        self.open.lend(l);
+        self.arrived.lend(l);
+    }
+
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
-        Ok(Replies { last: Pup::unpack(u)?, open: Pup::unpack(u)?, arrived: Pup::unpack(u)? })
+        let last = u64::unpack(u)?;
+        if last > u64::MAX >> 1 {
+            return Err(u.invalid(format!("{last} waits in one object's life")));
+        }
+        Ok(Replies { last, open: Pup::unpack(u)?, arrived: Pup::unpack(u)? })
     }
 }
 
@@ -90,7 +100,7 @@ impl Pup for Replies {
 mod tests {
     use super::*;
     use crate::ids::CollectionId;
-    use crate::pup::to_bytes;
+    use crate::pup::{from_bytes, to_bytes};
 
     /// What sends nothing.
     struct Asked;
@@ -114,8 +124,8 @@ mod tests {
     #[test]
     fn finds_answers_by_number_whatever_their_order() {
         let mut replies = waiting_for(3);
-        assert!(replies.push(2, &to_bytes(&"two".to_string())));
-        assert!(replies.push(1, &to_bytes(&1.5f64)));
+        assert!(replies.push(2, Packed::of(&"two".to_string())));
+        assert!(replies.push(1, Packed::of(&1.5f64)));
         assert!(replies.has(1) && !replies.has(3));
         assert_eq!(replies.take::<f64>(1, "one"), Some(1.5));
         assert_eq!(replies.take::<f64>(1, "one"), None);
@@ -126,9 +136,12 @@ mod tests {
     #[test]
     fn an_answer_that_nobody_waits_for_is_dropped() {
         let mut replies = waiting_for(1);
-        assert!(!replies.push(1 << 63, &[]), "the result of a reduction that nobody here waits for");
-        assert!(replies.push(1, &[]));
-        assert!(!replies.push(1, &[]), "an answer comes once");
+        assert!(
+            !replies.push(1 << 63, Packed::default()),
+            "the result of a reduction that nobody here waits for"
+        );
+        assert!(replies.push(1, Packed::default()));
+        assert!(!replies.push(1, Packed::default()), "an answer comes once");
         assert_eq!(replies.drop_one(1), Some(()));
         assert!(replies.open.is_empty() && replies.arrived.is_empty(), "{replies:?}");
     }
@@ -136,17 +149,17 @@ mod tests {
     #[test]
     fn waits_go_on_after_a_checkpoint() {
         let mut replies = waiting_for(6);
-        replies.push(6, &to_bytes(&7u32));
+        replies.push(6, Packed::of(&7u32));
         let mut again: Replies = from_bytes(&to_bytes(&replies)).unwrap();
         assert_eq!((again.last, again.take::<u32>(6, "six")), (6, Some(7)));
-        assert!(again.push(5, &[]), "it still waits for this one");
+        assert!(again.push(5, Packed::default()), "it still waits for this one");
     }
 
     #[test]
     #[should_panic(expected = "the answer of `size`: what arrived cannot be read as `u64`")]
     fn an_unreadable_answer_is_told() {
         let mut replies = waiting_for(1);
-        replies.push(1, &[1, 2, 3]);
+        replies.push(1, Packed::of(&[1u8, 2, 3]));
         let _ = replies.take::<u64>(1, "the answer of `size`");
     }
 }

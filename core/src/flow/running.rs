@@ -1,6 +1,6 @@
 //! The async entries of an object that are running, each waiting for something.
 
-use crate::pup::{Packer, Pup, PupError, Unpacker};
+use crate::pup::{Lender, Packer, Pup, PupError, Unpacker};
 
 /// How far a running entry has come.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,6 +73,11 @@ impl<S: Pup, T: Pup> Pup for Running<S, T> {
         self.reply.pack(p);
     }
 
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        self.state.lend(l);
+        self.reply.lend(l);
+    }
+
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         Ok(Running { state: Pup::unpack(u)?, reply: Pup::unpack(u)? })
     }
@@ -81,6 +86,10 @@ impl<S: Pup, T: Pup> Pup for Running<S, T> {
 impl<S: Pup, T: Pup> Pup for RunningList<S, T> {
     fn pack(&self, p: &mut Packer) {
         self.all.pack(p);
+    }
+
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        self.all.lend(l);
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {

@@ -61,6 +61,17 @@ pub enum Transport {
     Mixed,
 }
 
+impl Transport {
+    /// Whether memory links these two nodes, if they are on one host.
+    pub(crate) fn is_memory(self, one: u32, other: u32) -> bool {
+        match self {
+            Transport::Tcp => false,
+            Transport::Shm => true,
+            Transport::Mixed => (one + other).is_multiple_of(2),
+        }
+    }
+}
+
 // `clap` takes a doc comment on this struct for the help text of the program it is flattened into, so only
 // rustdoc is shown one.
 #[cfg_attr(

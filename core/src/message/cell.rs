@@ -52,18 +52,6 @@ impl<A> ArgsCell<A> {
             *unsafe { words.as_ptr().cast::<Box<A>>().read() }
         }
     }
-
-    /// # Safety
-    /// The words hold an `A` put there by [`ArgsCell::store`].
-    pub(crate) unsafe fn borrow(words: &Words) -> &A {
-        if Self::INLINE {
-            // SAFETY: the caller's promise.
-            unsafe { &*words.as_ptr().cast::<A>() }
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { &*words.as_ptr().cast::<Box<A>>() }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -83,7 +71,6 @@ mod tests {
         let mut words = ArgsCell::store(args.clone());
         // SAFETY: stored just above, as the same type.
         unsafe {
-            assert_eq!(ArgsCell::<A>::borrow(&words), &args);
             assert_eq!(ArgsCell::<A>::take(&mut words), args);
         }
     }

@@ -1,13 +1,11 @@
 //! Messages that the runtime itself writes: packed ones for objects, and those from PE to PE.
 
-use bytes::Bytes;
-
 use crate::collection::description::Description;
-use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use crate::migrate::Luggage;
 use crate::object::Travel;
 use crate::order::Order;
-use crate::pup::Pup;
+use crate::pup::{Packed, Pup};
 use crate::quiescence::Wave;
 use crate::reduction::Contribution;
 use crate::route::Route;
@@ -16,19 +14,32 @@ use crate::route::Route;
 #[derive(Debug, Pup)]
 pub(crate) enum ObjectMessage {
     /// An entry, by number, with its packed arguments.
-    Invoke { entry: u16, args: Bytes },
+    Invoke { entry: u16, args: Packed },
     /// An element to be made by an `#[init]`, by number.
-    Create { init: u16, args: Bytes },
+    Create { init: u16, args: Packed },
     /// The answer that an async entry waits for.
-    Reply { wait: u64, value: Bytes },
+    Reply { wait: u64, value: Packed },
     /// Finds out where the object is now, along the old way: what was sent before has then arrived.
-    Marker { asker: PeId, asked: u32 },
+    Marker {
+        #[pup(with = wire::pe)]
+        asker: PeId,
+        asked: u32,
+    },
 }
 
 impl ObjectMessage {
+    /// What only its receiver can read.
+    pub(crate) fn packed(&self) -> Option<&Packed> {
+        match self {
+            ObjectMessage::Invoke { args, .. } | ObjectMessage::Create { args, .. } => Some(args),
+            ObjectMessage::Reply { value, .. } => Some(value),
+            ObjectMessage::Marker { .. } => None,
+        }
+    }
+
     /// An answer that nobody waits for: waits are counted from 1.
     pub(crate) fn to_nobody() -> Self {
-        ObjectMessage::Reply { wait: 0, value: Bytes::new() }
+        ObjectMessage::Reply { wait: 0, value: Packed::default() }
     }
 }
 
@@ -36,7 +47,7 @@ impl ObjectMessage {
 #[derive(Clone, Debug, Pup)]
 pub(crate) struct Cast {
     pub(crate) call: CastCall,
-    pub(crate) args: Bytes,
+    pub(crate) args: Packed,
     /// The reduction of the answers: the reducer's id, and who gets the result.
     pub(crate) collect: Option<(u64, Route)>,
 }
@@ -55,26 +66,69 @@ pub(crate) enum CastCall {
 pub(crate) enum PeMessage {
     /// A collection exists. Travels down the tree of its creator.
     NewCollection(Box<Description>),
-    /// The same, kept until a shared value in it has come; it has travelled on already.
+    /// The same, when it has travelled on: for this PE alone.
     Adopt(Box<Description>),
     /// To the root of a collection: a broadcast to be numbered.
-    CastRequest { collection: CollectionId, cast: Cast },
+    CastRequest {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        cast: Cast,
+    },
     /// A numbered broadcast, down the tree.
-    Cast { collection: CollectionId, number: u32, cast: Cast },
+    Cast {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        number: u32,
+        cast: Cast,
+    },
     /// To the root of a section: a multicast.
-    SectionRequest { collection: CollectionId, section: SectionId, cast: Cast },
+    SectionRequest {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        section: SectionId,
+        cast: Cast,
+    },
     /// A multicast to the members that the root believes on this PE.
-    SectionCast { collection: CollectionId, section: SectionId, number: u32, members: Vec<u128>, cast: Cast },
+    SectionCast {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        section: SectionId,
+        number: u32,
+        members: Vec<u128>,
+        cast: Cast,
+    },
     /// A part of a reduction, up the tree.
     Contribution(Box<Contribution>),
+    /// The same from another node, not read yet.
+    Part {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        part: Packed,
+    },
     /// To the root of a collection: an element to insert, from outside, after `done_inserting`.
-    Insert { to: ObjId, pe: Option<PeId>, init: u16, args: Bytes },
+    Insert {
+        to: ObjId,
+        #[pup(with = wire::any_pe)]
+        pe: Option<PeId>,
+        init: u16,
+        args: Packed,
+    },
     /// To the root of a collection: all first elements are on their way.
-    DoneInserting(CollectionId),
+    DoneInserting(#[pup(with = wire::rooted)] CollectionId),
     /// From the root: how many first elements were sent off, how many were made? Down the tree of the root.
-    CountInserted { collection: CollectionId, wave: u32 },
+    CountInserted {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        wave: u32,
+    },
     /// The answer, straight to the root.
-    Inserted { collection: CollectionId, wave: u32, sent: u64, made: u64 },
+    Inserted {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        wave: u32,
+        sent: u64,
+        made: u64,
+    },
     /// An element that moves here.
     Arrive { id: ObjId, travel: Box<Travel>, luggage: Luggage },
     /// To where it came from: it is here after so many moves, and broadcasts up to this number have passed.
@@ -82,13 +136,26 @@ pub(crate) enum PeMessage {
     /// To where an element went with its so manyth move: a broadcast that it may have missed.
     Missed { id: ObjId, moves: u32, number: u32, cast: Cast },
     /// To a PE that used an old place.
-    Moved { id: ObjId, pe: PeId, moves: u32 },
+    Moved {
+        id: ObjId,
+        #[pup(with = wire::pe)]
+        pe: PeId,
+        moves: u32,
+    },
     /// The answer to a marker.
-    Found { id: ObjId, pe: PeId, asked: u32, moves: u32 },
+    Found {
+        id: ObjId,
+        #[pup(with = wire::pe)]
+        pe: PeId,
+        asked: u32,
+        moves: u32,
+    },
     /// To the home: the element is gone, which counts as a move, and left its order to the next of its name.
     Gone { id: ObjId, moves: u32, order: Option<Box<Order>> },
     /// A read-only value, down the tree of its creator.
-    Share { id: u64, value: Bytes },
+    Share { id: u64, value: Packed },
+    /// The same, when it has travelled on: for this node alone.
+    KeepShared { id: u64, value: Packed },
     /// To the other PEs of a node: it has this read-only value now.
     Shared { id: u64 },
     /// Ask for, and answer with, the counts that show quiescence.
@@ -96,7 +163,7 @@ pub(crate) enum PeMessage {
     /// To PE 0: tell this receiver when nothing is in flight.
     WhenQuiet(Route),
     /// Call a registered function.
-    Function { id: u64, value: Bytes },
+    Function { id: u64, value: Packed },
     /// The job ends.
     Exit(i32),
 }
@@ -113,6 +180,7 @@ impl PeMessage {
             | PeMessage::Inserted { collection, .. }
             | PeMessage::DoneInserting(collection) => Some(*collection),
             PeMessage::Contribution(part) => Some(part.collection),
+            PeMessage::Part { collection, .. } => Some(*collection),
             PeMessage::Insert { to: id, .. }
             | PeMessage::Arrive { id, .. }
             | PeMessage::Arrived { id, .. }
@@ -123,11 +191,23 @@ impl PeMessage {
             PeMessage::NewCollection(_)
             | PeMessage::Adopt(_)
             | PeMessage::Share { .. }
+            | PeMessage::KeepShared { .. }
             | PeMessage::Shared { .. }
             | PeMessage::Quiescence(_)
             | PeMessage::WhenQuiet(_)
             | PeMessage::Function { .. }
             | PeMessage::Exit(_) => None,
+        }
+    }
+
+    /// What this PE itself will read of it, rather than pass on.
+    pub(crate) fn packed(&self) -> Option<&Packed> {
+        match self {
+            PeMessage::Adopt(of) => of.fill.as_ref().map(|fill| &fill.args),
+            PeMessage::Arrive { luggage: Luggage::Packed(object), .. } => Some(object),
+            PeMessage::Part { part, .. } => Some(part),
+            PeMessage::KeepShared { value, .. } | PeMessage::Function { value, .. } => Some(value),
+            _ => None,
         }
     }
 

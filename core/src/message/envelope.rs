@@ -5,8 +5,9 @@ use std::mem::MaybeUninit;
 use super::cell::{WORDS, Words};
 use super::control::{ObjectMessage, PeMessage};
 use crate::entry::{EntryInfo, InitInfo};
-use crate::ids::{CollectionId, ObjId, PeId};
+use crate::ids::{CollectionId, ObjId, PeId, wire};
 use crate::order::Order;
+use crate::pup::Packed;
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 
@@ -27,6 +28,8 @@ pub(crate) struct Envelope {
     pub(crate) from: PeId,
     /// Came by way of another PE than its sender's.
     pub(crate) forwarded: bool,
+    /// Came from another node to another PE of this one, which has not looked whether it can be.
+    pub(crate) unchecked: bool,
 }
 
 /// What a message is for.
@@ -69,6 +72,7 @@ pub(crate) struct Birth {
     /// Counted by `done_inserting`.
     pub(crate) counted: bool,
     /// Where to, if not to its home.
+    #[pup(with = wire::any_pe)]
     pub(crate) on: Option<PeId>,
     /// Moves of former elements of its name: its own are counted on from there.
     pub(crate) moves: u32,
@@ -87,6 +91,7 @@ impl Envelope {
             collection: CollectionId { creator: 0, serial: 0 },
             from: 0,
             forwarded: false,
+            unchecked: false,
             extra: None,
             words: [const { MaybeUninit::uninit() }; WORDS],
         }
@@ -159,6 +164,16 @@ impl Envelope {
     pub(crate) fn pe_message(&self) -> Option<&PeMessage> {
         // SAFETY: `Body::Pe` says that the words hold this box.
         matches!(self.body, Body::Pe).then(|| unsafe { &**self.words.as_ptr().cast::<Box<PeMessage>>() })
+    }
+
+    /// What has to be known before it is read.
+    pub(crate) fn needs(&self) -> &[u64] {
+        let packed = match self.body {
+            Body::Object => self.object_message().and_then(ObjectMessage::packed),
+            Body::Pe => self.pe_message().and_then(PeMessage::packed),
+            Body::Invoke(_) | Body::Create(_) | Body::Empty => None,
+        };
+        packed.map_or(&[], Packed::needs)
     }
 
     /// Whether it makes an object.

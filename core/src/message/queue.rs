@@ -25,7 +25,7 @@ impl Queue {
 
     #[inline(always)]
     pub(crate) fn push(&self, envelope: NonNull<Envelope>) {
-        if self.tail.get() - self.head.get() == self.len() {
+        if self.waiting() == self.len() {
             self.grow();
         }
         let tail = self.tail.get();
@@ -57,6 +57,12 @@ impl Queue {
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.head.get() == self.tail.get()
+    }
+
+    /// How many are in it.
+    #[inline(always)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.tail.get() - self.head.get()
     }
 
     /// Takes everything out, in order.

@@ -1,12 +1,12 @@
 //! Receiving: from a queue to an entry method.
 
+use std::borrow::Cow;
 use std::ptr::NonNull;
 
-use bytes::Bytes;
 use talisman_lb::load::Kind;
 
+use super::Pe;
 use super::send::is_counted;
-use super::{Pe, try_current};
 use crate::collection::Collection;
 use crate::entry::EntryInfo;
 use crate::ids::{ObjId, PeId};
@@ -15,7 +15,7 @@ use crate::message::cell::Words;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::object::{Head, flag};
-use crate::pup::{PupError, Purpose, Unpacker};
+use crate::pup::Packed;
 use crate::sometimes::sometimes;
 use crate::stats::count;
 
@@ -38,6 +38,9 @@ impl Pe {
         if message.is_creation() {
             return self.enqueue_creation(collection, envelope);
         }
+        if !self.lets_in(envelope) {
+            return;
+        }
         count(&self.stats.arrived, 1);
         match self.place_of(collection, to.index) {
             Place::Here { slot, generation } => {
@@ -58,12 +61,31 @@ impl Pe {
     pub(crate) fn accept_for_pe(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the port gave the envelope away.
         let message = unsafe { envelope.as_ref() };
-        if let Some(PeMessage::Arrive { id, .. }) = message.pe_message()
+        if let Some(PeMessage::Arrive { id, travel, .. }) = message.pe_message()
             && let Some(collection) = self.collections.get(id.collection)
         {
             self.expect_object(collection, id.index);
+            if self.lacks(message.needs()).is_some() {
+                collection.casts.expect(id.index, travel.moves);
+            }
         }
-        self.enqueue(envelope);
+        if self.lets_in(envelope) {
+            self.enqueue(envelope);
+        }
+    }
+
+    /// The door: a message that refers to a shared value which has not come to this node waits for it, unread. `false`
+    /// if it does.
+    pub(crate) fn lets_in(&self, envelope: NonNull<Envelope>) -> bool {
+        // SAFETY: the caller owns the envelope.
+        let message = unsafe { envelope.as_ref() };
+        let Some(id) = self.lacks(message.needs()) else { return true };
+        match message.pe_message().and_then(PeMessage::collection) {
+            // What comes for an object that is not known to come would be lost.
+            Some(of) if self.collections.get(of).is_none() => self.keep_for_unknown(of, envelope),
+            _ => self.keep_lacking(id, envelope),
+        }
+        false
     }
 
     /// Runs a small message from another PE of the node as it arrives, if nothing waits before it and its object is here;
@@ -237,8 +259,10 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         match message {
-            ObjectMessage::Invoke { entry, args } => self.run_packed_entry(head, entry, &args, extra),
-            ObjectMessage::Reply { wait, value } => self.run_reply(head, wait, &value),
+            ObjectMessage::Invoke { entry, args } => {
+                self.run_packed_entry(head, entry, Cow::Owned(args), extra);
+            }
+            ObjectMessage::Reply { wait, value } => self.run_reply(head, wait, value),
             ObjectMessage::Marker { asker, asked } => {
                 self.on_marker(object.id(), asker, asked, object.moves.get());
             }
@@ -251,7 +275,7 @@ impl Pe {
         &self,
         head: NonNull<Head>,
         entry: u16,
-        args: &Bytes,
+        args: Cow<'_, Packed>,
         extra: Option<Box<Extra>>,
     ) {
         // SAFETY: the object is live.
@@ -259,37 +283,14 @@ impl Pe {
         let Some(info) = collection.chare.entries.get(entry as usize) else {
             return self.unreadable(collection, &format!("entry number {entry}"), "there is no such entry");
         };
-        match unpack_all(args, info.args.unpack) {
+        match info.args.read(args) {
             Ok(mut words) => self.run_entry(head, info, &mut { extra }, &mut words, &mut Body::Empty),
-            Err(error) => {
-                // SAFETY: the object is live.
-                let id = unsafe { head.as_ref() }.id();
-                let again =
-                    || self.packed_again(id, ObjectMessage::Invoke { entry, args: args.clone() }, extra);
-                if !self.keep_if_lacking(again) {
-                    self.unreadable(collection, info.name, &error.to_string());
-                }
-            }
+            Err(error) => self.unreadable(collection, info.name, &error.to_string()),
         }
     }
 
-    /// A message as it was before it could not be read.
-    pub(crate) fn packed_again(
-        &self,
-        id: ObjId,
-        message: ObjectMessage,
-        extra: Option<Box<Extra>>,
-    ) -> NonNull<Envelope> {
-        let mut envelope = self.object_message(id, message);
-        // It had its turn in its order.
-        let extra = extra.map(|extra| Box::new(Extra { order: None, ..*extra }));
-        // SAFETY: just made.
-        unsafe { envelope.as_mut() }.extra = extra;
-        envelope
-    }
-
     /// Hands an answer to the async entry that waits for it.
-    pub(crate) fn run_reply(&self, head: NonNull<Head>, wait: u64, value: &[u8]) {
+    pub(crate) fn run_reply(&self, head: NonNull<Head>, wait: u64, value: Packed) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         count(&self.stats.run, 1);
@@ -337,6 +338,7 @@ impl Pe {
                 self.on_section_cast(collection, section, number, &members, &cast);
             }
             PeMessage::Contribution(part) => self.on_contribution(*part),
+            PeMessage::Part { collection, part } => self.on_part(collection, part),
             PeMessage::Insert { to, pe, init, args } => self.on_insert(to, pe, init, args),
             PeMessage::DoneInserting(collection) => self.on_done_inserting(collection),
             PeMessage::CountInserted { collection, wave } => self.on_count_inserted(collection, wave),
@@ -350,13 +352,14 @@ impl Pe {
             PeMessage::Found { id, pe, asked, moves } => self.on_found(id, pe, asked, moves),
             PeMessage::Gone { id, moves, order } => self.on_gone(id, moves, order),
             PeMessage::Share { id, value } => self.on_share(id, value),
+            PeMessage::KeepShared { id, value } => self.keep_shared(id, value),
             PeMessage::Shared { id } => self.on_shared(id),
             PeMessage::Quiescence(wave) => self.on_wave(from, wave),
             PeMessage::WhenQuiet(route) => {
                 self.detector.ask(route);
                 self.chores.set(true);
             }
-            PeMessage::Function { id, value } => self.on_function(id, &value),
+            PeMessage::Function { id, value } => self.on_function(id, value),
             PeMessage::Exit(status) => self.node.job.end(status, None),
         }
     }
@@ -382,21 +385,5 @@ impl Pe {
             Place::Here { slot, generation } => self.slots.get(slot, generation),
             _ => None,
         }
-    }
-}
-
-/// Arguments from all of these bytes.
-pub(crate) fn unpack_all(
-    bytes: &[u8],
-    unpack: fn(&mut Unpacker<'_>) -> Result<Words, PupError>,
-) -> Result<Words, PupError> {
-    // What an earlier message lacked is nothing to this one.
-    try_current(|pe| pe.missing.set(None));
-    let mut unpacker = Unpacker::new(bytes, Purpose::Message);
-    let words = unpack(&mut unpacker)?;
-    match unpacker.left() {
-        0 => Ok(words),
-        // The arguments leak, as their type is not known here: the job ends over it.
-        left => Err(unpacker.invalid(format!("{left} bytes too many"))),
     }
 }

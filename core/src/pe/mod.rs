@@ -61,8 +61,8 @@ pub(crate) struct Pe {
     pub(crate) collections: Collections,
     /// Messages to collections that this PE has not heard of yet.
     unknown: RefCell<HashMap<CollectionId, Vec<NonNull<Envelope>>, FxBuildHasher>>,
-    /// A shared value that the message being read lacks.
-    pub(crate) missing: Cell<Option<u64>>,
+    /// Where messages to other nodes are packed.
+    pub(crate) scratch: Cell<Vec<u8>>,
     /// Messages that wait for a shared value.
     pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     pub(crate) sections: Sections,
@@ -110,7 +110,7 @@ impl Pe {
             slots: Slots::default(),
             collections: Collections::default(),
             unknown: RefCell::default(),
-            missing: Cell::new(None),
+            scratch: Cell::default(),
             lacking: RefCell::default(),
             sections: Sections::default(),
             chores: Cell::new(false),

@@ -2,12 +2,10 @@
 
 use std::ptr::NonNull;
 
-use bytes::Bytes;
-
 use super::Pe;
 use crate::chare::Chare;
 use crate::collection::Collection;
-use crate::entry::{Args, EntryInfo, InitInfo};
+use crate::entry::{Args, ArgsInfo, EntryInfo};
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::index::ArrayIndex;
 use crate::location::Place;
@@ -15,7 +13,7 @@ use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
-use crate::pup::{Packer, Purpose};
+use crate::pup::Packed;
 use crate::scheduler::priority::Priority;
 use crate::stats::count;
 
@@ -190,7 +188,7 @@ impl Pe {
         if let Body::Invoke(entry) = message.body {
             assert_eq!(entry.chare, collection.key, "a proxy of another chare type was used");
             if self.node.config.pack_all {
-                pack_in_place(message, entry);
+                pack_in_place(message);
             }
         }
         if collection.chare.ordered {
@@ -316,6 +314,11 @@ impl Pe {
         self.queue.is_empty() && self.out_of_line.get() == 0
     }
 
+    /// How many messages wait to run here.
+    pub(crate) fn waiting_messages(&self) -> usize {
+        self.queue.waiting()
+    }
+
     /// Hands a message to the port.
     pub(crate) fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
         debug_assert_ne!(to, self.id, "a message to oneself is queued");
@@ -355,23 +358,25 @@ fn with_options(entry: &EntryInfo, extra: Option<Box<Extra>>) -> Option<Box<Extr
 }
 
 /// Packs the arguments of a message where it stands.
-pub(crate) fn pack_in_place(message: &mut Envelope, entry: &'static EntryInfo) {
-    let mut packer = Packer::new(Purpose::Message);
-    // SAFETY: the body says that the words hold this entry's arguments.
-    unsafe { (entry.args.pack)(&message.words, &mut packer) };
-    let packed = ObjectMessage::Invoke { entry: entry.number, args: Bytes::from(packer.finish()) };
-    // SAFETY: as above; `put_object_message` then says that they hold something else.
-    unsafe { (entry.args.drop)(&mut message.words) };
+pub(crate) fn pack_in_place(message: &mut Envelope) {
+    let packed = match message.body {
+        // SAFETY: the body says that the words hold this entry's arguments; it says otherwise from here on.
+        Body::Invoke(entry) => {
+            ObjectMessage::Invoke { entry: entry.number, args: unsafe { take_packed(message, &entry.args) } }
+        }
+        // SAFETY: as above, of this `#[init]`.
+        Body::Create(init) => {
+            ObjectMessage::Create { init: init.number, args: unsafe { take_packed(message, &init.args) } }
+        }
+        Body::Object | Body::Pe | Body::Empty => return,
+    };
     message.put_object_message(Box::new(packed));
 }
 
-/// Packs the arguments of an element to be made where they stand.
-pub(crate) fn pack_create_in_place(message: &mut Envelope, init: &'static InitInfo) {
-    let mut packer = Packer::new(Purpose::Message);
-    // SAFETY: the body says that the words hold this `#[init]`'s arguments.
-    unsafe { (init.args.pack)(&message.words, &mut packer) };
-    let packed = ObjectMessage::Create { init: init.number, args: Bytes::from(packer.finish()) };
-    // SAFETY: as above; `put_object_message` then says that they hold something else.
-    unsafe { (init.args.drop)(&mut message.words) };
-    message.put_object_message(Box::new(packed));
+/// # Safety
+/// The words hold these arguments.
+unsafe fn take_packed(message: &mut Envelope, args: &ArgsInfo) -> Packed {
+    message.body = Body::Empty;
+    // SAFETY: the caller's promise; the body says that the words hold nothing any more.
+    unsafe { args.pack_words(&mut message.words) }
 }

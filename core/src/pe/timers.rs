@@ -3,16 +3,15 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use bytes::Bytes;
-
 use super::Pe;
+use crate::pup::Packed;
 use crate::route::Route;
 use crate::scheduler::timer;
 
 /// A PE's timers and idle work.
 #[derive(Default)]
 pub(crate) struct Timers {
-    set: RefCell<timer::Timers<Duration, (Route, Bytes)>>,
+    set: RefCell<timer::Timers<Duration, Route>>,
     /// How many are set: looked at between messages.
     count: Cell<usize>,
     when_idle: RefCell<Vec<Route>>,
@@ -20,7 +19,7 @@ pub(crate) struct Timers {
 
 impl Timers {
     pub(crate) fn set(&self, at: Duration, route: Route) {
-        self.set.borrow_mut().insert(at, (route, Bytes::new()));
+        self.set.borrow_mut().insert(at, route);
         self.count.set(self.count.get() + 1);
     }
 
@@ -54,9 +53,9 @@ impl Pe {
         let mut any = false;
         loop {
             let due = self.timers.set.borrow_mut().pop_due(&now);
-            let Some((route, value)) = due else { break };
+            let Some(route) = due else { break };
             self.timers.count.set(self.timers.count.get() - 1);
-            self.route(&route, value);
+            self.route(&route, Packed::default());
             any = true;
         }
         any
@@ -65,7 +64,7 @@ impl Pe {
     /// Sends off what waits for an idle moment; whether anything did.
     pub(crate) fn run_idle_work(&self) -> bool {
         let waiting = self.timers.when_idle.take();
-        waiting.iter().for_each(|route| self.route(route, Bytes::new()));
+        waiting.iter().for_each(|route| self.route(route, Packed::default()));
         !waiting.is_empty()
     }
 }

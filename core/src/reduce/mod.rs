@@ -71,7 +71,7 @@ use talisman_pup::{Pup, PupError};
 use thiserror::Error;
 
 pub use collect::{Concat, Gather, Nothing, Set};
-pub use erased::{AnyPartial, ReduceInfo};
+pub use erased::{AnyPartial, ReduceInfo, register_reducer};
 pub use exact::ExactSum;
 pub use extremes::{Max, Min};
 pub use logic::{All, Any, BitAnd, BitOr, BitXor, Xor};
@@ -148,8 +148,12 @@ pub enum ReduceError {
         /// Those of the partial result or value that came.
         found: String,
     },
-    /// A partial result came from elsewhere, and nothing in this process has used its reducer.
-    #[error("no reducer with the id {id:#018x} is known in this process; `ReduceInfo::of` makes it known")]
+    /// A partial result came from elsewhere, its reducer is none that the program lists, and nothing in this process has
+    /// used it.
+    #[error(
+        "no reducer with the id {id:#018x} is known in this process; if a shared library uses it, call \
+         `talisman::reduce::register_reducer::<Value, Reducer>()` at the start of every process"
+    )]
     Unknown {
         /// The id on the wire.
         id: u64,

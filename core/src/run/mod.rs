@@ -1,14 +1,19 @@
 //! Running a job: on threads, or simulated in one.
 
+mod connections;
+mod linking;
+pub(crate) mod member;
 mod panics;
 mod simulate;
 mod threads;
+mod together;
 mod worker;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::chare::{Args, Chare, MainChare};
+use crate::cluster::ClusterOutcome;
 use crate::launch::report::{MessageCounts, PeTimes};
 use crate::launch::{Output, Progress, Results, RunArgs};
 use crate::node::{Config, Job, Shape};
@@ -76,6 +81,9 @@ pub fn run<C: MainChare, A: Args + Send>(args: A, options: &RunArgs, watch: Watc
     let job = watch.job.clone();
     let done = if options.simulate {
         simulate::run(shape, config, &job, main)
+    } else if shape.nodes > 1 {
+        let nodes = together::nodes(shape, options.transport, config, &job).expect("links");
+        threads::run_nodes(nodes, &job, watch.progress, Some(main))
     } else {
         threads::run(shape, config, &job, watch.progress, main)
     };
@@ -98,26 +106,50 @@ fn create_main<C: Chare, A: Args>(pe: &Pe, args: A) {
 
 fn outcome(job: &Job, done: Done) -> Outcome {
     let end = job.how_it_ended();
-    let sum = |count: fn(&Totals) -> u64| done.totals.iter().map(count).sum();
-    let seconds = |nanos: u64| Duration::from_nanos(nanos).as_secs_f64();
-    let times = |totals: &Totals| PeTimes {
-        busy_s: seconds(totals.wall_ns.saturating_sub(totals.idle_ns)),
-        idle_s: seconds(totals.idle_ns),
-    };
     Outcome {
         status: end.as_ref().map_or(0, |end| end.status),
         message: end.and_then(|end| end.message),
         wall: done.wall,
         steps: job.progress().done,
         results: job.results(),
-        messages: MessageCounts {
-            local: sum(|totals| totals.local),
-            between_pes: sum(|totals| totals.between_pes),
-            between_nodes: sum(|totals| totals.between_nodes),
-            bytes_between_nodes: sum(|totals| totals.bytes_between_nodes),
-        },
+        messages: messages(&done.totals),
         pe: done.totals.iter().map(times).collect(),
         trace: done.trace,
         events: done.events,
+    }
+}
+
+impl Outcome {
+    /// That of a job of several processes.
+    pub(crate) fn of_cluster(ended: ClusterOutcome) -> Self {
+        Outcome {
+            status: ended.status,
+            message: ended.message,
+            wall: ended.wall,
+            steps: ended.steps.done,
+            results: ended.results,
+            messages: messages(&ended.totals),
+            pe: ended.totals.iter().map(times).collect(),
+            trace: None,
+            events: 0,
+        }
+    }
+}
+
+fn messages(totals: &[Totals]) -> MessageCounts {
+    let sum = |count: fn(&Totals) -> u64| totals.iter().map(count).sum();
+    MessageCounts {
+        local: sum(|totals| totals.local),
+        between_pes: sum(|totals| totals.between_pes),
+        between_nodes: sum(|totals| totals.between_nodes),
+        bytes_between_nodes: sum(|totals| totals.bytes_between_nodes),
+    }
+}
+
+fn times(totals: &Totals) -> PeTimes {
+    let seconds = |nanos: u64| Duration::from_nanos(nanos).as_secs_f64();
+    PeTimes {
+        busy_s: seconds(totals.wall_ns.saturating_sub(totals.idle_ns)),
+        idle_s: seconds(totals.idle_ns),
     }
 }

@@ -150,11 +150,9 @@ impl Cluster {
             let _here = Here::enter(pe);
             caught(pe, || match parcel {
                 Parcel::Message(envelope) => pe.accept(envelope),
-                Parcel::Frame(bytes) => match wire::unpack(pe, &bytes) {
+                Parcel::Frame { head, segments } => match wire::receive(pe, &head, segments) {
                     Ok(envelope) => pe.accept(envelope),
-                    Err(error) => {
-                        pe.node.job.end(1, Some(format!("a message to PE {id} cannot be read: {error}")))
-                    }
+                    Err(error) => pe.node.job.end(1, Some(error.to_string())),
                 },
             });
         }

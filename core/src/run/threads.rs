@@ -1,4 +1,4 @@
-//! A node on threads: one for each PE.
+//! Nodes on threads: one for each PE.
 
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -10,8 +10,8 @@ use super::Done;
 use super::panics::caught;
 use super::worker::work;
 use crate::clock::Clock;
-use crate::ids::PeId;
 use crate::launch::Progress;
+use crate::net::Net;
 use crate::node::{Config, Job, Node, Shape};
 use crate::pe::Pe;
 use crate::port::{Port, Threads};
@@ -20,24 +20,42 @@ use crate::stats::Totals;
 /// How often progress is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
+/// A node of this process, and its PEs' ways to the other nodes.
+pub(super) struct Ready {
+    pub(super) node: Arc<Node>,
+    pub(super) nets: Vec<Option<Net>>,
+}
+
+/// Runs a job of one node.
 pub(super) fn run(
     shape: Shape,
     config: Config,
     job: &Arc<Job>,
-    mut progress: Progress,
+    progress: Progress,
     main: impl FnOnce(&Pe) + Send,
 ) -> Done {
-    let start = Instant::now();
     let node = Node::new(shape, 0, config, job.clone());
-    let everyone = Barrier::new(shape.pes_per_node as usize);
+    let nets = (0..shape.pes_per_node).map(|_| None).collect();
+    run_nodes(vec![Ready { node, nets }], job, progress, Some(main))
+}
+
+/// Runs nodes until the job is over; the first PE of the first runs `main` first.
+pub(super) fn run_nodes(
+    nodes: Vec<Ready>,
+    job: &Arc<Job>,
+    mut progress: Progress,
+    mut main: Option<impl FnOnce(&Pe) + Send>,
+) -> Done {
+    let start = Instant::now();
+    let pes = nodes.iter().map(|ready| ready.nets.len()).sum();
+    let everyone = Barrier::new(pes);
     // Whether all threads are there: with one missing, the others would wait for it.
     let complete = OnceLock::<bool>::new();
-    let mut main = Some(main);
     let (done, finished) = channel();
     let totals = thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (id, port) in (0..).zip(Threads::connect(&node)) {
-            let (node, main, done) = (node.clone(), main.take(), done.clone());
+        for (node, id, port) in nodes.into_iter().flat_map(ports) {
+            let (main, done) = (main.take(), done.clone());
             let (everyone, complete) = (&everyone, &complete);
             let pe = move || {
                 if !*complete.wait() {
@@ -54,13 +72,13 @@ pub(super) fn run(
             match thread::Builder::new().name(format!("pe{id}")).spawn_scoped(scope, pe) {
                 Ok(thread) => threads.push(thread),
                 Err(error) => {
-                    job.end(1, Some(no_thread(id, shape.pes_per_node, &error)));
+                    job.end(1, Some(no_thread(id, pes, &error)));
                     break;
                 }
             }
         }
         drop(done);
-        let _ = complete.set(threads.len() == shape.pes_per_node as usize);
+        let _ = complete.set(threads.len() == pes);
         let mut working = threads.len();
         while working > 0 {
             match finished.recv_timeout(LOOK_EVERY) {
@@ -75,7 +93,14 @@ pub(super) fn run(
     Done { wall: start.elapsed(), totals, trace: None, events: 0 }
 }
 
-fn no_thread(id: PeId, pes: u32, error: &io::Error) -> String {
+/// The PEs of a node, with their ways to the others.
+fn ports(Ready { node, nets }: Ready) -> impl Iterator<Item = (Arc<Node>, u32, Threads)> {
+    let first = node.shape.first_pe(node.number);
+    let ports = Threads::connect(&node, nets);
+    (first..).zip(ports).map(move |(id, port)| (node.clone(), id, port))
+}
+
+fn no_thread(id: u32, pes: usize, error: &io::Error) -> String {
     format!(
         "the system gives no thread for PE {id} of {pes}: {error}; run with fewer (`--pes`), or raise the limit on \
          processes or memory (`ulimit -a`)"

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use super::panics::caught;
+use crate::net::Net;
 use crate::pe::{Here, Pe};
 use crate::port::{Port, Threads};
+use crate::pup::PutOff;
 use crate::scheduler::idle::Idle;
 use crate::scheduler::park::Woken;
 use crate::stats::count;
@@ -14,6 +16,10 @@ const BATCH: usize = 64;
 /// Looks for messages before the clock is read, about half a microsecond: a message on its way to another PE and
 /// back comes within that, and gaps so short are not worth counting as idle.
 const QUICK_LOOKS: usize = 1024;
+/// The same where sockets are looked at, which takes a system call.
+const QUICK_SOCKET_LOOKS: usize = 4;
+/// Nobody tells a PE that there is room in memory again: it looks so often.
+const UNTIL_ROOM: Duration = Duration::from_micros(200);
 /// PE 0 asks after so long without work whether anybody will ever have any; each time in vain it waits twice as long.
 const FIRST_SUSPICION: Duration = Duration::from_millis(10);
 const LAST_SUSPICION: Duration = Duration::from_millis(500);
@@ -22,14 +28,17 @@ const LAST_SUSPICION: Duration = Duration::from_millis(500);
 pub(super) fn work(pe: &Pe) {
     let _here = Here::enter(pe);
     let Port::Threads(port) = &pe.port else { unreachable!("a PE on a thread has rings") };
+    let put_off = PutOff::begin();
     let mut rest = Rest { idle: Idle::new(), suspicion: FIRST_SUSPICION };
     let going = || {
         let mut received = false;
         while !pe.node.job.is_over() {
+            put_off.drop_all();
             received = if turn(pe, port, received) { pe.port.receive(pe) } else { rest.until_work(pe, port) };
         }
     };
     caught(pe, going);
+    port.net.iter().for_each(Net::goodbye);
     pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
 }
 
@@ -42,9 +51,16 @@ fn turn(pe: &Pe, port: &Threads, received: bool) -> bool {
             break;
         }
         any = true;
+        if let Some(net) = port.net.as_ref().filter(|net| net.is_flush_due(pe)) {
+            net.flush();
+        }
     }
     any |= pe.run_timers();
-    any || (pe.chores.get() && pe.do_chores())
+    any = any || (pe.chores.get() && pe.do_chores());
+    if let Some(net) = &port.net {
+        net.flush();
+    }
+    any
 }
 
 /// A PE without work.
@@ -61,13 +77,18 @@ impl Rest {
             std::thread::yield_now();
             return pe.port.receive(pe);
         }
-        if !self.idle.is_crowded() && (0..QUICK_LOOKS).any(|_| pe.port.receive(pe)) {
+        let sockets = port.net.as_ref().filter(|net| net.is_on_sockets());
+        let looks = if sockets.is_some() { QUICK_SOCKET_LOOKS } else { QUICK_LOOKS };
+        if !self.idle.is_crowded() && (0..looks).any(|_| pe.port.receive(pe)) {
             return true;
         }
         let start = pe.clock.now();
         let suspicion = &mut self.suspicion;
-        self.idle
-            .idle(|| port.has_work() || pe.node.job.is_over() || is_due(pe), || sleep(pe, port, suspicion));
+        let came = || {
+            let wrote = port.net.as_ref().is_some_and(|net| net.has_unsent() && net.flush());
+            wrote || port.has_work() || sockets.is_some_and(|net| net.receive(pe))
+        };
+        self.idle.idle(|| came() || pe.node.job.is_over() || is_due(pe), || sleep(pe, port, suspicion));
         count(&pe.stats.idle_ns, (pe.clock.now() - start).as_nanos() as u64);
         pe.port.receive(pe)
     }
@@ -85,8 +106,17 @@ fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Duration) {
         (Some(timer), Some(longest)) => Some(timer.min(longest)),
         (timer, longest) => timer.or(longest),
     };
+    let timeout = if port.net.as_ref().is_some_and(Net::is_behind_in_memory) {
+        Some(timeout.map_or(UNTIL_ROOM, |timeout| timeout.min(UNTIL_ROOM)))
+    } else {
+        timeout
+    };
     let parker = &pe.node.parkers[(pe.id - pe.first_pe) as usize];
-    let woken = parker.park(|| port.has_work() || pe.node.job.is_over(), timeout);
+    let has_work = || port.has_work() || pe.node.job.is_over();
+    let woken = match &port.net {
+        None => parker.park(has_work, timeout),
+        Some(net) => parker.park_in(has_work, || net.sleep(timeout)),
+    };
     if woken == Woken::ByItself && until_timer.is_none() && longest.is_some() {
         pe.suspect_stuck();
         *suspicion = (*suspicion * 2).min(LAST_SUSPICION);

@@ -2,6 +2,7 @@
 //! order they run, and what it does when there are none. Nothing here knows of chares.
 #![doc = include_str!("README.md")]
 
+pub mod bell;
 pub mod idle;
 pub mod park;
 pub mod priority;

@@ -7,6 +7,7 @@ use rustix::thread::futex::{self, Flags, Timespec};
 
 /// An atomic word on which one thread sleeps until another changes it and says so (Linux `futex`).
 #[derive(Debug)]
+#[repr(transparent)] // It may lie in memory that processes share.
 pub struct Futex(AtomicU32);
 
 impl Futex {

@@ -4,37 +4,45 @@
 //! node, in order, each once. Nothing here knows what a message is for. The two halves of a link are separate objects:
 //! what arrives may make the runtime send something on the same link.
 
-pub(crate) mod shm;
+pub(crate) mod auth;
+pub(crate) mod frame;
+pub(crate) mod handshake;
+pub mod probe;
+pub mod shm;
 pub(crate) mod tcp;
 
 use crate::pup::Segment;
 
 /// Most bytes of one message's head.
-pub(crate) const HEAD_MAX: usize = 1 << 30;
+pub const HEAD_MAX: usize = 1 << 30;
 /// Most segments of one message.
-pub(crate) const SEGMENTS_MAX: usize = 1 << 16;
+pub const SEGMENTS_MAX: usize = 1 << 16;
 /// Most bytes of all segments of one message.
-pub(crate) const SEGMENT_BYTES_MAX: u64 = 1 << 36;
+pub const SEGMENT_BYTES_MAX: u64 = 1 << 36;
 
 /// A message as it arrives.
 #[derive(Debug)]
-pub(crate) struct Incoming<'a> {
+pub struct Incoming<'a> {
     /// The PE it is for, by its rank in this node.
-    pub(crate) rank: u16,
-    pub(crate) head: &'a [u8],
-    pub(crate) segments: Vec<Segment>,
+    pub rank: u16,
+    /// Its packed bytes.
+    pub head: &'a [u8],
+    /// The large slices that travel beside them.
+    pub segments: Vec<Segment>,
 }
 
 /// The other end of a link, for messages to people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Peer {
-    pub(crate) node: u32,
-    pub(crate) lane: u32,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Peer {
+    /// Its number in the job.
+    pub node: u32,
+    /// The rank of the PEs that the link connects.
+    pub lane: u32,
 }
 
 /// What a link cannot go on after.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum LinkError {
+pub enum LinkError {
     /// The bytes that came are not those of this protocol.
     #[error("node {} sent what cannot be read: {what}; is something else writing to this connection?", peer.node)]
     Garbage {
@@ -42,5 +50,26 @@ pub(crate) enum LinkError {
         peer: Peer,
         /// What was wrong.
         what: String,
+    },
+    /// What was sent again arrives damaged again: not the network's doing.
+    #[error("node {} sent the same frame damaged {times} times; is its memory or the network faulty?", peer.node)]
+    Damaged {
+        /// Who.
+        peer: Peer,
+        /// How often in a row.
+        times: u32,
+    },
+    /// After a broken connection the peer goes on behind what has arrived: something between is lost.
+    #[error(
+        "the connection to node {} goes on at byte {offset} where {received} have arrived: messages are lost",
+        peer.node
+    )]
+    Lost {
+        /// Who.
+        peer: Peer,
+        /// Where it goes on.
+        offset: u64,
+        /// What has arrived.
+        received: u64,
     },
 }

@@ -93,9 +93,10 @@ fn parameter_name(parameter: &GenericParam) -> Option<TokenStream> {
 
 fn pup_impl(model: &Model) -> TokenStream {
     let Locals { p, u, value, .. } = locals();
-    let (pack, unpack) = (pack_body(model), unpack_body(model));
+    let (pack, lend, unpack) = (pack_body(model, To::Packer), lend_method(model), unpack_body(model));
     let min_size = min_size(model);
-    let (pack_version, unpack_version) = version_code(model);
+    let p_itself = quote!(#p);
+    let (pack_version, unpack_version) = version_code(model, &p_itself);
     let restore =
         model.options.restore.as_ref().map(|restore| quote_spanned!(at(restore)=> #restore(&mut #value);));
     let mutable = restore.as_ref().map(|_| quote!(mut));
@@ -108,6 +109,7 @@ fn pup_impl(model: &Model) -> TokenStream {
                 #pack_version
                 #pack
             }
+            #lend
             #[allow(unused_variables, unreachable_code)]
             fn unpack(
                 #u: &mut ::talisman::pup::Unpacker<'_>,
@@ -119,6 +121,30 @@ fn pup_impl(model: &Model) -> TokenStream {
             }
         },
     )
+}
+
+/// `lend`, where a part may be large: a struct of numbers is as well copied.
+fn lend_method(model: &Model) -> Option<TokenStream> {
+    let may_be_large = |field: &&Field| matches!(field.how, How::Packed) && !is_number(&field.ty);
+    model.body.fields().into_iter().find(may_be_large)?;
+    let p = locals().p;
+    let lend = pack_body(model, To::Lender);
+    let version = version_code(model, &quote!(#p.packer())).0;
+    Some(quote! {
+        #[allow(unused_variables)]
+        fn lend<'__a>(&'__a self, #p: &mut ::talisman::pup::Lender<'__a>) {
+            #version
+            #lend
+        }
+    })
+}
+
+fn is_number(ty: &Type) -> bool {
+    const NUMBERS: [&str; 16] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "bool", "char",
+    ];
+    matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| NUMBERS.iter().any(|n| name == n)))
 }
 
 /// The impl header around its content.
@@ -165,10 +191,10 @@ fn field_min_size(field: &Field) -> Option<TokenStream> {
     packed.then(|| quote_spanned!(at(ty)=> <#ty as ::talisman::pup::Pup>::MIN_SIZE))
 }
 
-fn version_code(model: &Model) -> (TokenStream, TokenStream) {
-    let Locals { p, u, version, .. } = locals();
+fn version_code(model: &Model, packer: &TokenStream) -> (TokenStream, TokenStream) {
+    let Locals { u, version, .. } = locals();
     let Some(newest) = model.options.version else { return Default::default() };
-    let pack = quote!(<u16 as ::talisman::pup::Pup>::pack(&#newest, #p););
+    let pack = quote!(<u16 as ::talisman::pup::Pup>::pack(&#newest, #packer););
     let unpack = quote! {
         let #version = <u16 as ::talisman::pup::Pup>::unpack(#u)?;
         if #version == 0 || #version > #newest {
@@ -182,24 +208,32 @@ fn version_code(model: &Model) -> (TokenStream, TokenStream) {
 
 // ---- Structs and enums ---------------------------------------------------------------------------------------------
 
-fn pack_body(model: &Model) -> TokenStream {
+/// Where values are written to.
+#[derive(Clone, Copy)]
+enum To {
+    Packer,
+    Lender,
+}
+
+fn pack_body(model: &Model, into: To) -> TokenStream {
     match &model.body {
         Body::Struct(fields) => {
-            fields.iter().map(|f| (f, &f.member)).map(|(f, m)| pack(f, &quote!(&self.#m))).collect()
+            fields.iter().map(|f| (f, &f.member)).map(|(f, m)| pack(f, &quote!(&self.#m), into)).collect()
         }
         Body::Enum(variants) if variants.is_empty() => quote!(match *self {}),
         Body::Enum(variants) => {
             let tag = tag_type(variants);
-            let arms = variants.iter().enumerate().map(|(i, v)| pack_arm(i, v, &tag));
+            let arms = variants.iter().enumerate().map(|(i, v)| pack_arm(i, v, &tag, into));
             quote!(match self { #(#arms)* })
         }
     }
 }
 
-fn pack_arm(index: usize, variant: &Variant, tag: &Ident) -> TokenStream {
-    let p = locals().p;
+fn pack_arm(index: usize, variant: &Variant, tag: &Ident, into: To) -> TokenStream {
+    let p = packer(into);
     let (ident, index) = (&variant.ident, syn::Index::from(index));
-    let (patterns, packs): (Vec<_>, Vec<_>) = variant.fields.iter().enumerate().map(pack_bound).unzip();
+    let (patterns, packs): (Vec<_>, Vec<_>) =
+        variant.fields.iter().enumerate().map(|(i, field)| pack_bound(i, field, into)).unzip();
     quote! {
         Self::#ident { #(#patterns),* } => {
             <#tag as ::talisman::pup::Pup>::pack(&#index, #p);
@@ -209,13 +243,13 @@ fn pack_arm(index: usize, variant: &Variant, tag: &Ident) -> TokenStream {
 }
 
 /// The pattern that binds a field of a variant, and the code that packs it.
-fn pack_bound((index, field): (usize, &Field)) -> (TokenStream, TokenStream) {
+fn pack_bound(index: usize, field: &Field, into: To) -> (TokenStream, TokenStream) {
     let member = &field.member;
     if field.is_skipped() {
         return (quote!(#member: _), quote!());
     }
     let bound = format_ident!("field{index}", span = Span::mixed_site());
-    (quote!(#member: #bound), pack(field, &quote!(#bound)))
+    (quote!(#member: #bound), pack(field, &quote!(#bound), into))
 }
 
 fn unpack_body(model: &Model) -> TokenStream {
@@ -253,11 +287,23 @@ fn tag_type(variants: &[Variant]) -> Ident {
 
 // ---- Fields ----------------------------------------------------------------------------------------------------------
 
-fn pack(field: &Field, place: &TokenStream) -> TokenStream {
+/// The packer, for what is copied.
+fn packer(into: To) -> TokenStream {
     let p = locals().p;
+    match into {
+        To::Packer => quote!(#p),
+        To::Lender => quote!(#p.packer()),
+    }
+}
+
+fn pack(field: &Field, place: &TokenStream, into: To) -> TokenStream {
+    let (own, p) = (locals().p, packer(into));
     let ty = &field.ty;
     match &field.how {
         How::Skip(_) => quote!(),
+        How::Packed if matches!(into, To::Lender) => {
+            quote_spanned!(at(ty)=> <#ty as ::talisman::pup::Pup>::lend(#place, #own);)
+        }
         How::Packed => quote_spanned!(at(ty)=> <#ty as ::talisman::pup::Pup>::pack(#place, #p);),
         How::Serde => quote_spanned!(at(ty)=> ::talisman::pup::via_serde::pack::<#ty>(#place, #p);),
         How::With(module) => quote_spanned!(at(module)=> #module::pack(#place, #p);),

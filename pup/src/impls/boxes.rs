@@ -1,6 +1,6 @@
 //! Boxes and arrays: nothing but their content.
 
-use crate::{Named, Packer, PlainProof, Pup, PupError, Unpacker, bulk};
+use crate::{Lender, Named, Packer, PlainProof, Pup, PupError, Unpacker, bulk};
 
 impl<T: Pup> Pup for Box<T> {
     const MIN_SIZE: usize = T::MIN_SIZE;
@@ -8,6 +8,10 @@ impl<T: Pup> Pup for Box<T> {
     #[inline]
     fn pack(&self, p: &mut Packer) {
         (**self).pack(p);
+    }
+    #[inline]
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        (**self).lend(l);
     }
     #[inline]
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
@@ -35,6 +39,13 @@ impl<T: Pup, const N: usize> Pup for [T; N] {
     #[inline]
     fn pack(&self, p: &mut Packer) {
         T::pack_slice(self, p);
+    }
+    #[inline]
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        match T::PLAIN {
+            Some(_) => self.pack(l.packer()),
+            None => self.iter().for_each(|x| x.lend(l)),
+        }
     }
     #[inline]
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, LinkedList, VecDeque};
 
 use crate::id::named;
-use crate::{Named, Packer, Pup, PupError, Unpacker};
+use crate::{Lender, Named, Packer, Pup, PupError, Unpacker};
 
 /// The bytes of a length.
 const LEN: usize = 8;
@@ -25,6 +25,10 @@ impl<T: Pup> Pup for Vec<T> {
         pack_slice(self, p);
     }
     #[inline]
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        l.slice(self);
+    }
+    #[inline]
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         let len = u.len()?;
         T::unpack_vec(len, u)
@@ -37,6 +41,10 @@ impl<T: Pup> Pup for Box<[T]> {
     #[inline]
     fn pack(&self, p: &mut Packer) {
         pack_slice(self, p);
+    }
+    #[inline]
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        l.slice(self);
     }
     #[inline]
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
@@ -54,6 +62,10 @@ impl<T: Pup + Clone> Pup for Cow<'_, [T]> {
         pack_slice(self, p);
     }
     #[inline]
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        l.slice(self);
+    }
+    #[inline]
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         Vec::unpack(u).map(Cow::Owned)
     }
@@ -68,6 +80,12 @@ impl<T: Pup> Pup for VecDeque<T> {
         p.len(self.len());
         T::pack_slice(front, p);
         T::pack_slice(back, p);
+    }
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        match T::PLAIN {
+            Some(_) => self.pack(l.packer()),
+            None => lend_each(self.len(), self, l),
+        }
     }
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         Vec::unpack(u).map(VecDeque::from)
@@ -95,6 +113,9 @@ impl<T: Pup> Pup for LinkedList<T> {
         p.len(self.len());
         self.iter().for_each(|x| x.pack(p));
     }
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        lend_each(self.len(), self, l);
+    }
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         let len = u.len()?;
         let mut list = LinkedList::new();
@@ -116,6 +137,13 @@ impl<K: Pup + Ord, V: Pup> Pup for BTreeMap<K, V> {
         for (key, value) in self {
             key.pack(p);
             value.pack(p);
+        }
+    }
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        l.packer().len(self.len());
+        for (key, value) in self {
+            key.lend(l);
+            value.lend(l);
         }
     }
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
@@ -153,6 +181,11 @@ impl<T: Pup + Ord> Pup for BTreeSet<T> {
 fn pack_slice<T: Pup>(slice: &[T], p: &mut Packer) {
     p.len(slice.len());
     T::pack_slice(slice, p);
+}
+
+fn lend_each<'a, T: Pup + 'a>(len: usize, all: impl IntoIterator<Item = &'a T>, l: &mut Lender<'a>) {
+    l.packer().len(len);
+    all.into_iter().for_each(|x| x.lend(l));
 }
 
 /// No map or set packs a key twice, so bytes that do are not those of one.

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::Bound;
 
 use crate::id::named;
-use crate::{Fault, Packer, Pup, PupError, Unpacker};
+use crate::{Fault, Lender, Packer, Pup, PupError, Unpacker};
 
 named!("Option", Option<T>, [T], T);
 impl<T: Pup> Pup for Option<T> {
@@ -16,6 +16,13 @@ impl<T: Pup> Pup for Option<T> {
         self.is_some().pack(p);
         if let Some(x) = self {
             x.pack(p);
+        }
+    }
+    #[inline]
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        self.is_some().pack(l.packer());
+        if let Some(x) = self {
+            x.lend(l);
         }
     }
     #[inline]
@@ -38,6 +45,14 @@ impl<T: Pup, E: Pup> Pup for Result<T, E> {
         match self {
             Ok(x) => x.pack(p),
             Err(e) => e.pack(p),
+        }
+    }
+    #[inline]
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        self.is_err().pack(l.packer());
+        match self {
+            Ok(x) => x.lend(l),
+            Err(e) => e.lend(l),
         }
     }
     #[inline]

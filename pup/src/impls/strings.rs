@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use crate::id::named;
-use crate::{Fault, Packer, Pup, PupError, Unpacker};
+use crate::{Fault, Lender, Packer, Pup, PupError, Unpacker};
 
 named!("str", str);
 named!("String", String);
@@ -93,8 +93,12 @@ impl Pup for bytes::Bytes {
     fn pack(&self, p: &mut Packer) {
         pack_bytes(self, p);
     }
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        l.slice::<u8>(self);
+    }
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
-        Ok(bytes::Bytes::copy_from_slice(unpack_bytes(u)?))
+        let word = u64::unpack(u)?;
+        u.bytes_or_segment(word)
     }
 }
 

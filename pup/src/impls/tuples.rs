@@ -1,7 +1,7 @@
 //! Tuples: their parts in order.
 
 use crate::id::named;
-use crate::{Named, Packer, Pup, PupError, Unpacker};
+use crate::{Lender, Named, Packer, Pup, PupError, Unpacker};
 
 named!("()", ());
 impl Pup for () {
@@ -19,6 +19,10 @@ macro_rules! tuple {
             #[inline]
             fn pack(&self, p: &mut Packer) {
                 $(self.$i.pack(p);)+
+            }
+            #[inline]
+            fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+                $(self.$i.lend(l);)+
             }
             #[inline]
             fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {

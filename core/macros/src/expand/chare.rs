@@ -102,11 +102,11 @@ fn tables(chare: &Chare) -> TokenStream {
 /// How the object crosses a wire: the one place that demands `Pup` of it.
 fn state(chare: &Chare) -> TokenStream {
     let self_ty = &chare.self_ty;
-    let pack = quote_spanned!(self_ty.span()=> <#self_ty as ::talisman::pup::Pup>::pack(self, __p));
+    let lend = quote_spanned!(self_ty.span()=> <#self_ty as ::talisman::pup::Pup>::lend(self, __p));
     let unpack = quote_spanned!(self_ty.span()=> <#self_ty as ::talisman::pup::Pup>::unpack(__u));
-    let (pack_flows, unpack_flows) = match chare.has_flows() {
+    let (lend_flows, unpack_flows) = match chare.has_flows() {
         true => (
-            quote!(::talisman::pup::Pup::pack(__flows, __p);),
+            quote!(::talisman::pup::Pup::lend(__flows, __p);),
             quote!(
                 <Self::Flows as ::talisman::pup::Pup>::unpack(__u)
                     .map_err(|__e| __e.field("(async entries)"))?
@@ -117,7 +117,10 @@ fn state(chare: &Chare) -> TokenStream {
     quote! {
         // A chare without async entries has no flows to pack.
         #[allow(unused_variables)]
-        fn pack_state(&self, __flows: &Self::Flows, __p: &mut ::talisman::pup::Packer) { #pack; #pack_flows }
+        fn lend_state<'__a>(&'__a self, __flows: &'__a Self::Flows, __p: &mut ::talisman::pup::Lender<'__a>) {
+            #lend;
+            #lend_flows
+        }
         fn unpack_state(
             __u: &mut ::talisman::pup::Unpacker<'_>,
         ) -> ::core::result::Result<(Self, Self::Flows), ::talisman::pup::PupError> {

@@ -108,7 +108,7 @@ fn construct(chare: &Chare, number: usize, method: &Method) -> TokenStream {
 /// The type of the arguments, and how to pack and unpack them.
 fn wire_format(method: &Method) -> TokenStream {
     let (types, names) = (method.arg_types(), method.arg_names());
-    let (packs, unpacks) = (method.args.iter().map(pack), method.args.iter().map(|a| unpack(method, a)));
+    let (lends, unpacks) = (method.args.iter().map(lend), method.args.iter().map(|a| unpack(method, a)));
     let result = quote!(::core::result::Result);
     // The one place that demands `Send` of an argument.
     let moves =
@@ -118,7 +118,7 @@ fn wire_format(method: &Method) -> TokenStream {
         const ARGS_MOVE: ::talisman::chare::Moves<Self::Args> = <::talisman::chare::Moves<Self::Args>>::all((#(#moves,)*));
         // There may be no argument.
         #[allow(unused_variables)]
-        fn pack((#(#names,)*): &Self::Args, __p: &mut ::talisman::pup::Packer) { #(#packs)* }
+        fn lend<'__a>((#(#names,)*): &'__a Self::Args, __p: &mut ::talisman::pup::Lender<'__a>) { #(#lends)* }
         // There may be no argument.
         #[allow(unused_variables)]
         fn unpack(
@@ -129,9 +129,9 @@ fn wire_format(method: &Method) -> TokenStream {
     }
 }
 
-fn pack(arg: &crate::ir::Arg) -> TokenStream {
+fn lend(arg: &crate::ir::Arg) -> TokenStream {
     let (name, ty) = (&arg.name, &arg.ty);
-    quote_spanned!(ty.span()=> <#ty as ::talisman::pup::Pup>::pack(#name, __p);)
+    quote_spanned!(ty.span()=> <#ty as ::talisman::pup::Pup>::lend(#name, __p);)
 }
 
 fn unpack(method: &Method, arg: &crate::ir::Arg) -> TokenStream {

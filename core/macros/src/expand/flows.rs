@@ -112,6 +112,7 @@ fn record(chare: &Chare, name: &Ident, parts: &Parts) -> TokenStream {
         }
         impl #impl_generics #pup::Pup for #name #type_generics #bounds {
             fn pack(&self, __p: &mut #pup::Packer) { #(#pup::Pup::pack(&self.#names, __p);)* }
+            fn lend<'__a>(&'__a self, __p: &mut #pup::Lender<'__a>) { #(#pup::Pup::lend(&self.#names, __p);)* }
             fn unpack(__u: &mut #pup::Unpacker<'_>) -> #result<Self, #pup::PupError> {
                 #result::Ok(#name {
                     #(#names: #pup::Pup::unpack(__u).map_err(|__e| __e.field(#texts))?,)*
@@ -187,7 +188,7 @@ fn chare_items(chare: &Chare, running: &[&Method], poll: &TokenStream) -> TokenS
             __flows: &mut Self::Flows,
             __cx: &mut ::talisman::Cx<Self>,
             __wait: u64,
-            __value: &[u8],
+            __value: ::talisman::pup::Packed,
         ) {
             if __flows.mail.replies.push(__wait, __value) {
                 #poll

@@ -91,7 +91,7 @@ fn a_second_signal_ends_nodes_that_do_not_stop() {
     let mut job = Job::start("deaf", NODES);
     let pids = job.pids(3);
     job.signal_launcher(Signal::TERM);
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    job.line_with("told to stop with 143");
     job.signal_launcher(Signal::INT);
     job.end().expect(130, &[]);
     assert!(pids.iter().all(|pid| is_gone(*pid)));

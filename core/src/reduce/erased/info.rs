@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
-use talisman_pup::{Packer, Pup, PupError, Unpacker, key, to_bytes};
+use talisman_pup::{Packed, Packer, Pup, PupError, Unpacker, key};
 
+use super::listed;
 use crate::reduce::{ReduceError, Reducer};
 
 /// A partial result; only the [`ReduceInfo`] that made it knows its type.
@@ -18,7 +19,8 @@ pub(super) type Total = Box<dyn Any + Send>;
 /// info that made it. They panic when handed another's.
 #[derive(Debug)]
 pub struct ReduceInfo {
-    /// The name as a number, for the wire: the same in all processes of a run, which run the same program.
+    /// The name as a number, for the wire: the same in all processes of a job, which run the same executable. The
+    /// compiler's name, since reducers need no `Named`; another build may have another.
     pub id: u64,
     /// The types of the reducer and of the values, for people.
     pub name: &'static str,
@@ -28,11 +30,12 @@ pub struct ReduceInfo {
     pub(super) combine: fn(&mut dyn Any, Total),
     pub(super) pack: fn(&dyn Any, &mut Packer),
     pub(super) unpack: fn(&mut Unpacker<'_>) -> Result<Total, PupError>,
-    pub(super) finish: fn(Total) -> Result<Vec<u8>, ReduceError>,
+    pub(super) finish: fn(Total) -> Result<Packed, ReduceError>,
 }
 
 impl ReduceInfo {
-    /// The reducer `R` of values of type `T`; from now on its partial results can be read in this process.
+    /// The reducer `R` of values of type `T`. A call of this anywhere in the program makes its partial results readable
+    /// in every process of it; in a shared library, only in the processes that have executed it.
     ///
     /// # Errors
     /// [`ReduceError::Clash`] when another reducer has the same id.
@@ -49,12 +52,14 @@ impl ReduceInfo {
         if let Some(found) = FOUND.with_borrow(|found| found.get(&types).copied()) {
             return Ok(found);
         }
+        listed::enter::<T, R>();
         let info = KNOWN.insert(Self::new::<T, R>())?;
         FOUND.with_borrow_mut(|found| found.insert(types, info));
         Ok(info)
     }
 
-    /// The reducer with this id, if this process has met it.
+    /// The reducer with this id, if the program lists it or this process has met it. Ids may come from anyone: they are
+    /// only looked up.
     pub fn known(id: u64) -> Option<&'static ReduceInfo> {
         KNOWN.lock().get(&id).copied()
     }
@@ -65,7 +70,7 @@ impl ReduceInfo {
         self.types == TypeId::of::<(R, T)>()
     }
 
-    fn new<T: Pup + Send + 'static, R: Reducer<T>>() -> Self {
+    pub(super) fn new<T: Pup + Send + 'static, R: Reducer<T>>() -> Self {
         let name = type_name::<(R, T)>();
         ReduceInfo {
             id: key(name),
@@ -79,7 +84,7 @@ impl ReduceInfo {
             combine: |total, next| R::combine(typed(total), owned(next)),
             pack: |total, p| total.downcast_ref::<R::Partial>().expect(PAIRED).pack(p),
             unpack: |u| Ok(Box::new(R::Partial::unpack(u)?)),
-            finish: |total| Ok(to_bytes(&R::finish(owned(total))?)),
+            finish: |total| Ok(Packed::of(&R::finish(owned(total))?)),
         }
     }
 }
@@ -94,13 +99,22 @@ fn owned<P: 'static>(total: Total) -> P {
     *total.downcast().expect(PAIRED)
 }
 
-/// The reducers that this process has met. They are kept for good, one for every pair of types the program names.
-static KNOWN: LazyLock<Table> = LazyLock::new(Table::default);
+/// The reducers of the program, and those that this process has met besides. They are kept for good, one for every pair
+/// of types the program names.
+static KNOWN: LazyLock<Table> = LazyLock::new(|| Table::with(listed::all()));
 
 #[derive(Default)]
 struct Table(Mutex<FxHashMap<u64, &'static ReduceInfo>>);
 
 impl Table {
+    /// Of two reducers with one id the first gets it, which is the same in every process; who uses the second hears of
+    /// the clash.
+    fn with(listed: impl Iterator<Item = ReduceInfo>) -> Self {
+        let table = Table::default();
+        listed.for_each(|info| drop(table.insert(info)));
+        table
+    }
+
     fn lock(&self) -> MutexGuard<'_, FxHashMap<u64, &'static ReduceInfo>> {
         // An insertion is one step, so a panic elsewhere cannot have left the map half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -139,8 +153,10 @@ mod tests {
     fn two_of_one_id_clash() {
         let table = Table::default();
         let first = table.insert(ReduceInfo::new::<u8, Min>()).unwrap();
-        let same_id = ReduceInfo { id: first.id, ..ReduceInfo::new::<u8, Max>() };
-        let clash = table.insert(same_id).unwrap_err().to_string();
+        let same_id = || ReduceInfo { id: first.id, ..ReduceInfo::new::<u8, Max>() };
+        let clash = table.insert(same_id()).unwrap_err().to_string();
         assert!(clash.contains("Min") && clash.contains("Max"), "{clash}");
+        let table = Table::with([same_id(), ReduceInfo::new::<u8, Min>(), same_id()].into_iter());
+        assert!(table.lock()[&first.id].is::<u8, Max>(), "the first on the list has the id");
     }
 }

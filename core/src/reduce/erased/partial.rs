@@ -1,15 +1,16 @@
 //! Partial results on their way up the tree.
 
-use talisman_pup::{Packer, Pup, PupError, Unpacker};
+use talisman_pup::{Packed, Packer, Pup, PupError, Unpacker};
 
 use super::info::{ReduceInfo, Total, typed};
 use crate::reduce::{ReduceError, Reducer};
 
 /// A partial result of any reducer: what a PE holds of a reduction, and what it sends to its parent in the tree.
 ///
-/// On the wire it carries the id of its reducer, so a PE that never contributed can join partial results. A
-/// *process* that has never used the reducer cannot: there, partial results are kept as they came and passed on
-/// together, and only [`AnyPartial::finish`] is an error.
+/// On the wire it carries the id of its reducer, so a PE that never contributed can join partial results, in any process
+/// of the program. A reducer that only a shared library uses is the exception: where it is not
+/// [registered](crate::reduce::register_reducer), partial results are kept as they came and passed on together,
+/// and only [`AnyPartial::finish`] is an error.
 #[derive(Debug)]
 pub struct AnyPartial(State);
 
@@ -112,8 +113,8 @@ impl AnyPartial {
     /// The packed result.
     ///
     /// # Errors
-    /// What the reducer's own `finish` says, and [`ReduceError::Unknown`] when this process has never used it.
-    pub fn finish(mut self) -> Result<Vec<u8>, ReduceError> {
+    /// What the reducer's own `finish` says, and [`ReduceError::Unknown`] when this process does not know it.
+    pub fn finish(mut self) -> Result<Packed, ReduceError> {
         self.settle()?;
         match self.0 {
             State::Known { info, total } => (info.finish)(total),
@@ -208,14 +209,14 @@ mod tests {
     use crate::reduce::{Concat, Max, Sum};
 
     fn finished<T: Pup>(partial: AnyPartial) -> T {
-        from_bytes(&partial.finish().unwrap()).unwrap()
+        partial.finish().unwrap().into_value().unwrap()
     }
 
     fn sent(partial: &AnyPartial) -> AnyPartial {
         from_bytes(&to_bytes(partial)).unwrap()
     }
 
-    /// As it looks in a process that has never used the reducer.
+    /// As it looks in a process that does not know the reducer.
     fn foreign(partial: &AnyPartial) -> AnyPartial {
         let State::Known { info, total } = &partial.0 else { panic!("already foreign") };
         let mut p = Packer::new(Purpose::Message);

@@ -78,27 +78,36 @@ impl Emit<'_> {
         let (impl_generics, generics, bounds) = self.flow.scope.chare.generics.split_for_impl();
         let (name, text) = (&solved.machine.name, self.entry_text());
         let stamp = matches!(solved.machine.out, Out::Main).then(|| self.stamp());
-        let (mut packs, mut unpacks) = (TokenStream::new(), TokenStream::new());
+        let (mut packs, mut lends, mut unpacks) =
+            (TokenStream::new(), TokenStream::new(), TokenStream::new());
         for (label, fields) in labels.iter().zip(fields) {
             if matches!(solved.machine.labels[*label].body, Body::Wait(_)) {
                 packs.extend(pack(solved, *label, fields));
+                lends.extend(lend(solved, *label, fields));
                 unpacks.extend(unpack(solved, *label, fields, &text));
             }
         }
         // A part of an overlap may have ended while the others wait; a whole entry is gone when it ends.
         if let Out::Branch { .. } = solved.machine.out {
             packs.extend(quote!(#name::Done => ::talisman::pup::Pup::pack(&0u16, __p),));
+            lends.extend(quote!(#name::Done => ::talisman::pup::Pup::pack(&0u16, __p.packer()),));
             unpacks.extend(quote!(0u16 => ::core::result::Result::Ok(#name::Done),));
         }
-        let (pack_stamp, check_stamp) = match stamp {
-            Some(stamp) => (quote!(#stamp.pack(__p);), quote!(#stamp.check(__u)?;)),
-            None => (quote!(), quote!()),
+        let (pack_stamp, lend_stamp, check_stamp) = match stamp {
+            Some(stamp) => {
+                (quote!(#stamp.pack(__p);), quote!(#stamp.pack(__p.packer());), quote!(#stamp.check(__u)?;))
+            }
+            None => (quote!(), quote!(), quote!()),
         };
         quote! {
             impl #impl_generics ::talisman::pup::Pup for #name #generics #bounds {
                 fn pack(&self, __p: &mut ::talisman::pup::Packer) {
                     #pack_stamp
                     match self { #packs _ => ::core::unreachable!("only an entry that waits is packed") }
+                }
+                fn lend<'__a>(&'__a self, __p: &mut ::talisman::pup::Lender<'__a>) {
+                    #lend_stamp
+                    match self { #lends _ => ::core::unreachable!("only an entry that waits is packed") }
                 }
                 #[allow(clippy::match_single_binding)]
                 fn unpack(
@@ -146,6 +155,15 @@ fn pack(solved: &Solved, label: LabelId, fields: &[Field]) -> TokenStream {
         .iter()
         .map(|Field { name, ty, at }| quote_spanned!(*at=> <#ty as ::talisman::pup::Pup>::pack(#name, __p);));
     quote!(#state { #(#names),* } => { ::talisman::pup::Pup::pack(&#tag, __p); #(#packs)* })
+}
+
+fn lend(solved: &Solved, label: LabelId, fields: &[Field]) -> TokenStream {
+    let (state, tag) = (solved.state(label), tag(label));
+    let names = fields.iter().map(|f| &f.name);
+    let lends = fields
+        .iter()
+        .map(|Field { name, ty, at }| quote_spanned!(*at=> <#ty as ::talisman::pup::Pup>::lend(#name, __p);));
+    quote!(#state { #(#names),* } => { ::talisman::pup::Pup::pack(&#tag, __p.packer()); #(#lends)* })
 }
 
 fn unpack(solved: &Solved, label: LabelId, fields: &[Field], entry: &str) -> TokenStream {

@@ -1,0 +1,168 @@
+//! A PE's link to one other node.
+
+use std::cell::{Cell, RefCell};
+use std::os::fd::BorrowedFd;
+
+use crate::pup::Segment;
+use crate::transport::{Incoming, LinkError, shm, tcp};
+
+/// The two halves of a link, each reached by itself: what is received may be answered at once.
+pub(crate) struct Link {
+    halves: Halves,
+    /// It is on its PE's list of links with something to write.
+    listed: Cell<bool>,
+    /// Its PE knows that its connection broke.
+    missed: Cell<bool>,
+}
+
+enum Halves {
+    Shm(RefCell<shm::Sender>, RefCell<shm::Receiver>),
+    Tcp(RefCell<tcp::Sender>, RefCell<tcp::Receiver>),
+}
+
+impl Link {
+    pub(crate) fn through_memory((sender, receiver): (shm::Sender, shm::Receiver)) -> Self {
+        Link::of(Halves::Shm(sender.into(), receiver.into()))
+    }
+
+    pub(crate) fn over_tcp((sender, receiver): (tcp::Sender, tcp::Receiver)) -> Self {
+        Link::of(Halves::Tcp(sender.into(), receiver.into()))
+    }
+
+    fn of(halves: Halves) -> Self {
+        Link { halves, listed: Cell::new(false), missed: Cell::new(false) }
+    }
+
+    pub(crate) fn is_on_socket(&self) -> bool {
+        matches!(self.halves, Halves::Tcp(..))
+    }
+
+    /// Calls `f` with what to watch for what arrives, if that is not seen in memory.
+    pub(crate) fn with_socket<R>(&self, f: impl FnOnce(BorrowedFd<'_>) -> R) -> Option<R> {
+        match &self.halves {
+            Halves::Shm(..) => None,
+            Halves::Tcp(_, receiver) => Some(f(receiver.borrow().fd())),
+        }
+    }
+
+    /// Takes a message to be sent. Whether something of it is left for [`Link::flush`].
+    #[inline]
+    pub(crate) fn send(&self, rank: u16, head: &[u8], segments: Vec<Segment>) -> bool {
+        match &self.halves {
+            Halves::Shm(sender, _) => {
+                let mut sender = sender.borrow_mut();
+                sender.send(rank, head, segments);
+                sender.unsent() > 0
+            }
+            Halves::Tcp(sender, _) => {
+                sender.borrow_mut().send(rank, head, segments);
+                true
+            }
+        }
+    }
+
+    /// Writes what goes now; whether that was anything.
+    #[inline]
+    pub(crate) fn flush(&self) -> bool {
+        match &self.halves {
+            Halves::Shm(sender, _) => sender.borrow_mut().flush(),
+            Halves::Tcp(sender, _) => sender.borrow_mut().flush(),
+        }
+    }
+
+    /// Bytes that are not with the peer, nor on their way.
+    pub(crate) fn unsent(&self) -> usize {
+        match &self.halves {
+            Halves::Shm(sender, _) => sender.borrow().unsent(),
+            Halves::Tcp(sender, _) => sender.borrow().unsent(),
+        }
+    }
+
+    /// Puts it on the list, as the caller will; whether it was not there.
+    pub(crate) fn list(&self) -> bool {
+        !self.listed.replace(true)
+    }
+
+    /// Takes it from the list if nothing is left to write; whether it stays.
+    pub(crate) fn stays_listed(&self) -> bool {
+        let stays = match &self.halves {
+            Halves::Shm(sender, _) => sender.borrow().unsent() > 0,
+            Halves::Tcp(sender, _) => sender.borrow().has_unwritten(),
+        };
+        self.listed.set(stays);
+        stays
+    }
+
+    /// Whether it waits for the system to say that there is room.
+    pub(crate) fn waits_for_room(&self) -> bool {
+        match &self.halves {
+            Halves::Shm(..) => false,
+            Halves::Tcp(sender, _) => sender.borrow().blocked(),
+        }
+    }
+
+    /// Whether anything may have come, as far as memory shows.
+    #[inline]
+    pub(crate) fn has_work(&self) -> bool {
+        match &self.halves {
+            Halves::Shm(_, receiver) => receiver.borrow().has_work(),
+            Halves::Tcp(..) => false,
+        }
+    }
+
+    /// Takes in messages that have come, and says so to the peer where that is due.
+    ///
+    /// # Errors
+    /// What came is not of the protocol.
+    #[inline]
+    pub(crate) fn receive(&self, budget: usize, f: &mut dyn FnMut(Incoming<'_>)) -> Result<usize, LinkError> {
+        match &self.halves {
+            Halves::Shm(_, receiver) => receiver.borrow_mut().receive(budget, f),
+            Halves::Tcp(sender, receiver) => {
+                let received = receiver.borrow_mut().receive(budget, f)?;
+                sender.borrow_mut().flush();
+                Ok(received)
+            }
+        }
+    }
+
+    /// Why nothing can be sent any more.
+    pub(crate) fn error(&self) -> Option<LinkError> {
+        match &self.halves {
+            Halves::Shm(sender, _) => sender.borrow().error(),
+            Halves::Tcp(..) => None,
+        }
+    }
+
+    /// Whether its connection broke, the first time that this is asked.
+    #[inline]
+    pub(crate) fn is_newly_broken(&self) -> bool {
+        let Halves::Tcp(_, receiver) = &self.halves else { return false };
+        let receiver = receiver.borrow();
+        receiver.broken() && !receiver.ended() && !self.missed.replace(true)
+    }
+
+    /// Goes on over another connection.
+    pub(crate) fn replace(&self, stream: tcp::Stream) {
+        if let Halves::Tcp(sender, receiver) = &self.halves {
+            tcp::replace(&mut sender.borrow_mut(), &mut receiver.borrow_mut(), stream);
+            self.missed.set(false);
+        }
+    }
+
+    /// Tells the peer how far this side has read, before it sleeps.
+    pub(crate) fn publish(&self) {
+        if let Halves::Shm(_, receiver) = &self.halves {
+            receiver.borrow_mut().publish();
+        }
+    }
+
+    /// Says that nothing follows.
+    pub(crate) fn goodbye(&self) {
+        if let Halves::Tcp(sender, _) = &self.halves {
+            let mut sender = sender.borrow_mut();
+            sender.goodbye();
+            sender.flush();
+        }
+    }
+}

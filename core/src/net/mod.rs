@@ -1,0 +1,377 @@
+//! A PE's way to the other nodes: its links, and what it sleeps on.
+//!
+//! A PE owns one link to every other node, to the PE of its own rank there (its *lane*). It writes and reads them itself:
+//! no other thread is on a message's way. What is for another PE of this node it hands over like any message between
+//! threads.
+//!
+//! Nothing here waits, but for one case: a sender that is far ahead of a link waits for room ([`Net::send`]), and
+//! meanwhile puts aside what arrives, so that two of them never wait for each other.
+
+mod door;
+mod link;
+pub(crate) mod poller;
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+use crate::ids::PeId;
+use crate::message::envelope::Envelope;
+use crate::pe::Pe;
+use crate::pup::Segment;
+use crate::stats::count;
+use crate::transport::{Incoming, LinkError, Peer};
+use crate::wire;
+pub(crate) use door::{Door, Inbox};
+pub(crate) use link::Link;
+use poller::Poller;
+
+/// Bytes that may wait for a link: whoever sends more waits for room.
+const UNSENT_MAX: usize = 64 << 20;
+/// What is staged goes out after so many ticks of the processor's clock, about 4 µs, even if the PE has more to do.
+const STAGED_TICKS: u64 = 10_000;
+/// Messages taken from one link before looking at the next.
+const BURST: usize = 256;
+/// Messages in the queue of a PE from which on it takes in fewer than it runs.
+const QUEUE_HIGH: usize = 1 << 16;
+/// The same for bytes.
+const TAKEN_HIGH: usize = 256 << 20;
+/// The other sockets are looked at once in so many looks at the one that was last busy: `recv` on one costs 200 ns,
+/// asking for all of them 145.
+const HOT_LOOKS: u32 = 8;
+/// The same where there is shared memory too, whose look costs next to nothing.
+const MEMORY_LOOKS: u32 = 32;
+
+/// A PE's links.
+pub(crate) struct Net {
+    /// By the other node.
+    links: Box<[Option<Link>]>,
+    through_memory: Vec<u32>,
+    sockets: Vec<u32>,
+    poller: Poller,
+    /// The node whose socket last had something.
+    hot: Cell<Option<u32>>,
+    looks: Cell<u32>,
+    /// Links with something to write.
+    unflushed: RefCell<Vec<u32>>,
+    /// Since when, in ticks.
+    staged: Cell<u64>,
+    /// What came while a sender waited.
+    aside: RefCell<VecDeque<Aside>>,
+    waiting: Cell<bool>,
+    /// Bytes that came since this PE last had no message to run.
+    taken: Cell<usize>,
+    door: Door,
+}
+
+struct Aside {
+    node: u32,
+    rank: u16,
+    head: Vec<u8>,
+    segments: Vec<Segment>,
+}
+
+impl Net {
+    /// The links by node; a PE has none to its own.
+    ///
+    /// # Errors
+    /// What the system says when it is to watch their sockets.
+    pub(crate) fn new(links: Vec<Option<Link>>, poller: Poller, door: Door) -> io::Result<Self> {
+        let of = |on_socket: bool| {
+            let numbered = (0..).zip(&links);
+            let these = numbered
+                .filter(|(_, link)| link.as_ref().is_some_and(|link| link.is_on_socket() == on_socket));
+            these.map(|(node, _)| node).collect()
+        };
+        for (node, link) in (0..).zip(&links) {
+            if let Some(link) = link {
+                link.with_socket(|socket| poller.watch(socket, node)).transpose()?;
+            }
+        }
+        Ok(Net {
+            through_memory: of(false),
+            sockets: of(true),
+            links: links.into(),
+            poller,
+            hot: Cell::new(None),
+            looks: Cell::new(0),
+            unflushed: RefCell::default(),
+            staged: Cell::new(0),
+            aside: RefCell::default(),
+            waiting: Cell::new(false),
+            taken: Cell::new(0),
+            door,
+        })
+    }
+
+    /// Sends a message to a PE of another node. Waits if the link is far behind.
+    pub(crate) fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
+        let node = pe.node.shape.node_of(to);
+        let rank = (to - pe.node.shape.first_pe(node)) as u16;
+        let Some(link) = &self.links[node as usize] else {
+            unreachable!("a PE has a link to every other node")
+        };
+        let left = wire::pack(pe, envelope, |head, segments| {
+            let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
+            count(&pe.stats.bytes_between_nodes, bytes as u64);
+            link.send(rank, head, segments)
+        });
+        if left {
+            self.flush_later(pe, node, link);
+            if link.unsent() > UNSENT_MAX {
+                self.wait_for_room(pe, link);
+            }
+        }
+    }
+
+    fn flush_later(&self, pe: &Pe, node: u32, link: &Link) {
+        if link.list() {
+            let mut unflushed = self.unflushed.borrow_mut();
+            if unflushed.is_empty() {
+                self.staged.set(pe.clock.ticks());
+            }
+            unflushed.push(node);
+        }
+    }
+
+    /// A sender stays here until the link has room again, or the job is over.
+    #[cold]
+    fn wait_for_room(&self, pe: &Pe, link: &Link) {
+        if self.waiting.replace(true) {
+            return;
+        }
+        while link.unsent() > UNSENT_MAX / 2 && !pe.node.job.is_over() {
+            let flushed = self.flush();
+            if self.door.has_knock() {
+                self.let_in(pe);
+            }
+            let taken = self.put_aside(pe) | pe.port.put_aside();
+            if !flushed && !taken {
+                self.watch_room(true);
+                self.poller.sleep(Some(Duration::from_millis(1)));
+                self.watch_room(false);
+            }
+        }
+        self.waiting.set(false);
+    }
+
+    fn put_aside(&self, pe: &Pe) -> bool {
+        let mut taken = false;
+        for (node, link) in (0..).zip(&self.links) {
+            let Some(link) = link else { continue };
+            let mut keep = |Incoming { rank, head, segments }: Incoming<'_>| {
+                self.aside.borrow_mut().push_back(Aside { node, rank, head: head.to_vec(), segments });
+            };
+            match link.receive(BURST, &mut keep) {
+                Ok(messages) => taken |= messages > 0,
+                Err(error) => pe.node.job.end(1, Some(error.to_string())),
+            }
+        }
+        taken
+    }
+
+    /// Whether something is staged for so long that it should not wait for the end of a batch.
+    #[inline(always)]
+    pub(crate) fn is_flush_due(&self, pe: &Pe) -> bool {
+        self.staged.get() != 0 && pe.clock.ticks().wrapping_sub(self.staged.get()) > STAGED_TICKS
+    }
+
+    /// Writes what goes now; whether anything was written.
+    pub(crate) fn flush(&self) -> bool {
+        let mut written = false;
+        self.unflushed.borrow_mut().retain(|node| {
+            let Some(link) = &self.links[*node as usize] else { return false };
+            written |= link.flush();
+            link.stays_listed()
+        });
+        self.staged.set(0);
+        written
+    }
+
+    /// Whether something could not be written yet.
+    pub(crate) fn has_unsent(&self) -> bool {
+        !self.unflushed.borrow().is_empty()
+    }
+
+    /// The same through memory, where nobody tells when there is room.
+    pub(crate) fn is_behind_in_memory(&self) -> bool {
+        let is_memory =
+            |node: &u32| self.links[*node as usize].as_ref().is_some_and(|link| !link.is_on_socket());
+        self.unflushed.borrow().iter().any(is_memory)
+    }
+
+    /// Takes in what has come for the PEs of this node; whether that was anything. No user code runs in here.
+    pub(crate) fn receive(&self, pe: &Pe) -> bool {
+        if self.door.has_knock() {
+            self.let_in(pe);
+        }
+        let mut any = self.take_aside(pe);
+        let budget = self.budget(pe);
+        for node in &self.through_memory {
+            any |= self.receive_from(pe, *node, budget);
+        }
+        if !self.sockets.is_empty() {
+            any |= self.receive_from_sockets(pe, any, budget);
+        }
+        any
+    }
+
+    fn receive_from_sockets(&self, pe: &Pe, busy: bool, budget: usize) -> bool {
+        let looks = self.looks.get().wrapping_add(1);
+        self.looks.set(looks);
+        let every = if self.through_memory.is_empty() { HOT_LOOKS } else { MEMORY_LOOKS };
+        let hot = self.hot.get().filter(|_| looks % every != 0);
+        match hot {
+            Some(node) if self.through_memory.is_empty() => self.receive_from(pe, node, budget),
+            None => self.receive_from_ready(pe, budget),
+            Some(_) if busy => self.receive_from_ready(pe, budget),
+            Some(_) => false,
+        }
+    }
+
+    fn receive_from_ready(&self, pe: &Pe, budget: usize) -> bool {
+        let mut any = false;
+        self.poller.ready(|node| {
+            if self.receive_from(pe, node, budget) {
+                self.hot.set(Some(node));
+                any = true;
+            }
+        });
+        any
+    }
+
+    #[inline]
+    fn receive_from(&self, pe: &Pe, node: u32, budget: usize) -> bool {
+        let Some(link) = &self.links[node as usize] else { return false };
+        let received = link.receive(budget, &mut |message| self.take_in(pe, node, message));
+        match received {
+            Ok(messages) => {
+                if link.is_newly_broken() {
+                    self.miss(pe, node, link);
+                }
+                messages > 0
+            }
+            Err(error) => {
+                self.give_up(pe, &error);
+                false
+            }
+        }
+    }
+
+    /// A connection broke: another one will come in by the door, unless its node is gone, which others will say.
+    #[cold]
+    fn miss(&self, pe: &Pe, node: u32, link: &Link) {
+        link.with_socket(|socket| self.poller.forget(socket));
+        self.hot.set(None);
+        self.door.ask(Peer { node, lane: pe.id - pe.first_pe });
+    }
+
+    /// Takes in new connections.
+    #[cold]
+    fn let_in(&self, pe: &Pe) {
+        for (node, stream) in self.door.let_in() {
+            let Some(link) = self.links.get(node as usize).and_then(Option::as_ref) else { continue };
+            link.with_socket(|socket| self.poller.forget(socket));
+            link.replace(stream);
+            let watched = link.with_socket(|socket| self.poller.watch(socket, node)).transpose();
+            if let Err(error) = watched {
+                pe.node.job.end(1, Some(format!("the system watches no further connection: {error}")));
+            }
+            self.flush_later(pe, node, link);
+        }
+    }
+
+    fn give_up(&self, pe: &Pe, error: &LinkError) {
+        pe.node.job.end(1, Some(error.to_string()));
+    }
+
+    fn take_aside(&self, pe: &Pe) -> bool {
+        let mut any = false;
+        while let Some(Aside { node, rank, head, segments }) = self.next_aside() {
+            self.take_in(pe, node, Incoming { rank, head: &head, segments });
+            any = true;
+        }
+        any
+    }
+
+    fn next_aside(&self) -> Option<Aside> {
+        self.aside.borrow_mut().pop_front()
+    }
+
+    /// Whether anything may have come through memory. Sockets are asked by [`Net::sleep`].
+    pub(crate) fn has_work(&self) -> bool {
+        let came = |node: &u32| self.links[*node as usize].as_ref().is_some_and(Link::has_work);
+        self.through_memory.iter().any(came) || self.door.has_knock() || !self.aside.borrow().is_empty()
+    }
+
+    /// Tells the senders how far this PE has read, before it sleeps.
+    pub(crate) fn publish(&self) {
+        self.links.iter().flatten().for_each(Link::publish);
+    }
+
+    /// Sleeps until a socket is ready, the bell rings, or the time is over.
+    pub(crate) fn sleep(&self, timeout: Option<Duration>) {
+        let unsent = self.has_unsent();
+        if unsent {
+            self.watch_room(true);
+        }
+        self.poller.sleep(timeout);
+        if unsent {
+            self.watch_room(false);
+        }
+        // Whichever socket it was, the next look asks all of them.
+        self.hot.set(None);
+    }
+
+    fn watch_room(&self, room: bool) {
+        for node in self.unflushed.borrow().iter() {
+            let link = self.links[*node as usize].as_ref().filter(|link| link.waits_for_room());
+            link.and_then(|link| link.with_socket(|socket| self.poller.watch_room(socket, *node, room)));
+        }
+    }
+
+    /// The job is over: says so to the other nodes, lest they miss this one.
+    pub(crate) fn goodbye(&self) {
+        self.links.iter().flatten().for_each(Link::goodbye);
+    }
+
+    pub(crate) fn is_on_sockets(&self) -> bool {
+        !self.sockets.is_empty()
+    }
+
+    /// How many messages are taken from a link at once: fewer than this PE runs meanwhile if much waits here, so that its
+    /// senders wait in turn. Never none: what waits may be waiting for what comes.
+    fn budget(&self, pe: &Pe) -> usize {
+        if pe.waiting_messages() == 0 {
+            self.taken.set(0);
+        }
+        match () {
+            () if self.taken.get() > TAKEN_HIGH => 1,
+            () if pe.waiting_messages() > QUEUE_HIGH => BURST / 16,
+            () => BURST,
+        }
+    }
+
+    /// Hands a message to its PE.
+    fn take_in(&self, pe: &Pe, from_node: u32, Incoming { rank, head, segments }: Incoming<'_>) {
+        let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
+        self.taken.set(self.taken.get() + bytes);
+        let (rank, own) = (PeId::from(rank), pe.id - pe.first_pe);
+        let message = match rank {
+            _ if rank == own => wire::receive(pe, head, segments).map_err(|error| error.to_string()),
+            _ if rank < pe.node.shape.pes_per_node => {
+                wire::read(pe, head, segments).map_err(|error| error.to_string())
+            }
+            _ => Err(format!("it is for PE {rank} of {}", pe.node.shape.pes_per_node)),
+        };
+        match message {
+            Ok(envelope) if rank == own => pe.accept(envelope),
+            Ok(envelope) => pe.port.pass_on(rank, envelope),
+            Err(error) => {
+                pe.node.job.end(1, Some(format!("a message from node {from_node} cannot be read: {error}")));
+            }
+        }
+    }
+}

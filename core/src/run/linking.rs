@@ -1,0 +1,95 @@
+//! A node put together: where its PEs sleep, and their links to the other nodes.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::Arc;
+
+use super::threads::Ready;
+use crate::net::poller::{Bell, Poller};
+use crate::net::{Door, Link, Net};
+use crate::node::{Config, Job, Node, Shape};
+use crate::scheduler::park::Parker;
+use crate::transport::{Peer, shm, tcp};
+
+/// What the nodes of a host share, as one of them has it.
+pub(super) struct Host {
+    pub(super) shape: Shape,
+    /// The nodes of this host, in increasing order.
+    pub(super) nodes: Vec<u32>,
+    /// What wakes their PEs: those of the first of them first.
+    pub(super) bells: Vec<Arc<Bell>>,
+    pub(super) memory: Option<shm::Mapping>,
+}
+
+/// Connections with PEs of other nodes, the near end being the PE of the same lane.
+pub(super) type Streams = BTreeMap<Peer, tcp::Stream>;
+
+impl Host {
+    /// A node of this host. Whoever is not at the other end of a stream is reached through memory.
+    ///
+    /// # Errors
+    /// What the system says: too many descriptors.
+    pub(super) fn node(
+        &self,
+        number: u32,
+        config: Config,
+        job: &Arc<Job>,
+        mut streams: Streams,
+        door: impl Fn(u32, &Arc<Node>) -> Door,
+    ) -> Result<Ready, Box<dyn Error>> {
+        let lanes = 0..self.shape.pes_per_node;
+        let parkers = lanes.clone().map(|lane| self.parker(number, lane)).collect::<Result<_, _>>()?;
+        let node = Node::sleeping_in(parkers, self.shape, number, config, job.clone());
+        let mut nets = Vec::new();
+        for lane in lanes {
+            let links = self.links(number, lane, &mut streams)?;
+            let poller = Poller::new(self.bell(number, lane)?)?;
+            nets.push(Some(Net::new(links, poller, door(lane, &node))?));
+        }
+        Ok(Ready { node, nets })
+    }
+
+    fn links(
+        &self,
+        number: u32,
+        lane: u32,
+        streams: &mut Streams,
+    ) -> Result<Vec<Option<Link>>, Box<dyn Error>> {
+        let mut link = |node: u32| {
+            let peer = Peer { node, lane };
+            match streams.remove(&peer) {
+                _ if node == number => Ok(None),
+                Some(stream) => Ok(Some(Link::over_tcp(tcp::pair(stream, peer)))),
+                None => self.link_through_memory(number, peer).map(Some),
+            }
+        };
+        (0..self.shape.nodes).map(&mut link).collect()
+    }
+
+    fn link_through_memory(&self, number: u32, peer: Peer) -> Result<Link, Box<dyn Error>> {
+        let memory = self.memory.as_ref().ok_or("there is neither a connection nor memory for a link")?;
+        let parker = Arc::new(self.parker(peer.node, peer.lane)?);
+        let link = memory.link(self.place(number)?, self.place(peer.node)?, peer, parker);
+        Ok(Link::through_memory(link))
+    }
+
+    fn parker(&self, node: u32, lane: u32) -> Result<Parker, Box<dyn Error>> {
+        let bell = self.bell(node, lane)?;
+        let ring = move || bell.ring();
+        Ok(match &self.memory {
+            Some(memory) => memory.parker(self.place(node)?, lane, ring),
+            None => Parker::with_bell(ring),
+        })
+    }
+
+    fn bell(&self, node: u32, lane: u32) -> Result<Arc<Bell>, Box<dyn Error>> {
+        let index = self.place(node)? * self.shape.pes_per_node + lane;
+        Ok(self.bells.get(index as usize).ok_or("a PE of this host has no bell")?.clone())
+    }
+
+    /// Where a node stands among those of this host.
+    fn place(&self, node: u32) -> Result<u32, Box<dyn Error>> {
+        let place = self.nodes.iter().position(|here| *here == node);
+        Ok(place.ok_or_else(|| format!("node {node} is on another host"))? as u32)
+    }
+}

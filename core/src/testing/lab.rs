@@ -1,0 +1,124 @@
+//! A job of two nodes of two PEs each, taken forward by hand, whose frames are seen: for tests of the runtime itself.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::chare::MainChare;
+use crate::clock::Clock;
+use crate::ids::PeId;
+use crate::launch::Output;
+use crate::node::{Config, Job, Node, Shape};
+use crate::pe::{Here, Pe};
+use crate::port::{Outbox, Parcel, Port};
+use crate::pup::Segment;
+use crate::registry::main_chare_of;
+use crate::wire::receive;
+
+/// What one PE sent to one of another node.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// Who gets it.
+    pub to: PeId,
+    /// Its bytes.
+    pub head: Vec<u8>,
+    /// The slices beside them.
+    pub segments: Vec<Segment>,
+}
+
+impl Frame {
+    /// The tag, and of a message from PE to PE its kind.
+    pub fn kind(&self) -> (u8, u8) {
+        (self.head[0], if self.head[0] == 2 { self.head[5] } else { 0 })
+    }
+}
+
+/// The job.
+pub struct Lab {
+    pub(crate) pes: Vec<Pe>,
+    job: Arc<Job>,
+    clock: Rc<Cell<u64>>,
+    frames: Vec<Frame>,
+}
+
+impl std::fmt::Debug for Lab {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Lab({} frames)", self.frames.len())
+    }
+}
+
+impl Lab {
+    /// About to run this program.
+    pub fn new<C: MainChare>() -> Self {
+        let (shape, config) = (Shape { nodes: 2, pes_per_node: 2 }, Config::default());
+        let (job, clock) = (Job::new(Output::capture()), Rc::new(Cell::new(0)));
+        let nodes: Vec<_> = (0..2).map(|number| Node::new(shape, number, config, job.clone())).collect();
+        let pe = |id: PeId| {
+            let node = nodes[shape.node_of(id) as usize].clone();
+            Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))
+        };
+        let pes: Vec<_> = (0..shape.pes()).map(pe).collect();
+        {
+            let _here = Here::enter(&pes[0]);
+            pes[0].send_create(main_chare_of(C::KEY), 0, &C::INITS[0], (), None);
+        }
+        Lab { pes, job, clock, frames: Vec::new() }
+    }
+
+    /// So many rounds, in each of which every PE has a turn, or until the job ends.
+    pub fn run(&mut self, rounds: usize) {
+        for _ in 0..rounds {
+            if self.job.is_over() {
+                return;
+            }
+            self.clock.set(self.clock.get() + 1000);
+            (0..self.pes.len()).for_each(|pe| self.turn(pe));
+        }
+    }
+
+    fn turn(&mut self, id: usize) {
+        let pe = &self.pes[id];
+        {
+            let _here = Here::enter(pe);
+            let _ = pe.run_timers() | pe.run_one()
+                || pe.flush_reductions()
+                || pe.run_idle_work()
+                || pe.detect_quiescence();
+        }
+        let Port::Simulated(outbox) = &pe.port else { unreachable!("made above") };
+        for (to, parcel) in outbox.take() {
+            match parcel {
+                Parcel::Message(envelope) => {
+                    let pe = &self.pes[to as usize];
+                    let _here = Here::enter(pe);
+                    pe.accept(envelope);
+                }
+                Parcel::Frame { head, segments } => {
+                    let frame = Frame { to, head: head.to_vec(), segments };
+                    self.frames.push(frame.clone());
+                    self.inject(frame);
+                }
+            }
+        }
+    }
+
+    /// What was sent between the nodes so far.
+    pub fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// A frame comes.
+    pub fn inject(&mut self, frame: Frame) {
+        let pe = &self.pes[frame.to as usize];
+        let _here = Here::enter(pe);
+        match receive(pe, &frame.head, frame.segments) {
+            Ok(envelope) => pe.accept(envelope),
+            Err(error) => drop(error.to_string()),
+        }
+    }
+
+    /// The exit status, -1 while it goes on, and what went wrong.
+    pub fn how_it_ended(&self) -> (i32, Option<String>) {
+        self.job.how_it_ended().map_or((-1, None), |end| (end.status, end.message))
+    }
+}

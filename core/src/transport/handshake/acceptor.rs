@@ -1,0 +1,92 @@
+//! The side that was dialled.
+
+use super::record::{Challenge, Hello, Inbox, Kind, before_proof, encode, proof};
+use super::{Agreed, Identity, Refusal, Step};
+use crate::transport::Peer;
+use crate::transport::auth::{BYTES, Nonce};
+
+/// What the accepting node proves as.
+pub(super) const ROLE: &str = "talisman accepts";
+
+/// A handshake that a stranger has begun.
+#[derive(Debug)]
+pub(crate) struct Acceptor<'a> {
+    identity: &'a Identity,
+    nonce: Nonce,
+    inbox: Inbox,
+    /// What the stranger claims to be, once it has said hello.
+    claim: Option<Agreed>,
+    /// All that was said.
+    said: Vec<u8>,
+}
+
+impl<'a> Acceptor<'a> {
+    /// `nonce` has never been used.
+    pub(crate) fn new(identity: &'a Identity, nonce: Nonce) -> Self {
+        Acceptor { identity, nonce, inbox: Inbox::default(), claim: None, said: Vec::new() }
+    }
+
+    /// Most bytes that may be given next.
+    pub(crate) fn wants(&self) -> usize {
+        self.inbox.wants()
+    }
+
+    /// Takes bytes in.
+    ///
+    /// # Errors
+    /// Why the connection has to be closed, after [`Refusal::encode`] was sent.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Step, Refusal> {
+        let kind = if self.claim.is_none() { Kind::Hello } else { Kind::Proof };
+        let Some((_, record)) = self.inbox.feed(bytes, &[kind])? else { return Ok(Step::Say(Vec::new())) };
+        match self.claim {
+            None => self.hello(&record),
+            Some(claim) => self.proof(&record, claim),
+        }
+    }
+
+    fn hello(&mut self, record: &[u8]) -> Result<Step, Refusal> {
+        let hello = Hello::decode(record);
+        self.check(&hello)?;
+        let peer = Peer { node: hello.from, lane: hello.lane };
+        self.claim = Some(Agreed { peer, incarnation: hello.incarnation });
+        self.said = record.to_vec();
+        Ok(Step::Say(self.challenge()))
+    }
+
+    fn check(&self, hello: &Hello) -> Result<(), Refusal> {
+        let us = self.identity;
+        let there = hello.from < us.shape.nodes && hello.lane < us.shape.pes && hello.to == us.node;
+        let refusals = [
+            (hello.job == us.job, Refusal::Job),
+            (hello.build == us.build, Refusal::Build),
+            (hello.shape == us.shape, Refusal::Shape),
+            (there && hello.from != us.node, Refusal::Node),
+            (us.known.admits(hello.from, hello.incarnation), Refusal::Incarnation),
+            (hello.nonce != self.nonce, Refusal::Reflected),
+        ];
+        refusals.into_iter().try_for_each(|(holds, refusal)| if holds { Ok(()) } else { Err(refusal) })
+    }
+
+    fn challenge(&mut self) -> Vec<u8> {
+        let us = self.identity;
+        let mut challenge =
+            Challenge { node: us.node, incarnation: us.incarnation, nonce: self.nonce, proof: [0; BYTES] };
+        let said = [&self.said, before_proof(&challenge.encode())].concat();
+        challenge.proof = us.secret.prove(ROLE, &said);
+        let record = challenge.encode();
+        self.said.extend_from_slice(&record);
+        record
+    }
+
+    fn proof(&mut self, record: &[u8], claim: Agreed) -> Result<Step, Refusal> {
+        if !self.identity.secret.verify(super::dialer::ROLE, &self.said, &proof(record)) {
+            return Err(Refusal::Secret);
+        }
+        // Looked at again: it may have been raised since the hello.
+        if !self.identity.known.admits(claim.peer.node, claim.incarnation) {
+            return Err(Refusal::Incarnation);
+        }
+        self.identity.known.raise(claim.peer.node, claim.incarnation);
+        Ok(Step::Done(encode(Kind::Welcome, &[]), claim))
+    }
+}

@@ -1,0 +1,147 @@
+//! How two nodes make sure of each other before a connection carries frames: see `docs/wire.md`, "Handshake".
+//!
+//! Pure: bytes in, bytes out; [`super::tcp::connect`] has the sockets and the deadline. Four records: the dialling
+//! node's `Hello`, the accepting node's `Challenge`, with a proof that it knows the job's secret, the dialling node's
+//! `Proof`, and `Welcome`. Both proofs cover all that was said, with a nonce of either side, so that neither a
+//! repetition of an old handshake nor one's own words sent back prove anything.
+
+mod acceptor;
+mod dialer;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) use acceptor::Acceptor;
+pub(crate) use dialer::{Dialer, Failure};
+
+use super::Peer;
+use super::auth::Secret;
+
+/// Of handshake and frames together. Both ends have the same.
+pub(crate) const WIRE_VERSION: u16 = 1;
+
+/// How many nodes a job has, with how many PEs each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) nodes: u32,
+    pub(crate) pes: u32,
+}
+
+/// What a node tells the others of itself, and what they must agree on.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    /// The job, by a random number.
+    pub(crate) job: u128,
+    /// The executable, by a hash of what matters for talking to it.
+    pub(crate) build: u128,
+    pub(crate) shape: Shape,
+    pub(crate) secret: Secret,
+    /// This node.
+    pub(crate) node: u32,
+    /// Which life of this node number this process is.
+    pub(crate) incarnation: u64,
+    /// The lives of the other nodes.
+    pub(crate) known: Incarnations,
+}
+
+/// The latest incarnation of each node that is known: earlier ones are refused.
+#[derive(Debug)]
+pub(crate) struct Incarnations(Vec<AtomicU64>);
+
+impl Incarnations {
+    /// Of so many nodes, any of which may be in its first life.
+    pub(crate) fn new(nodes: u32) -> Incarnations {
+        Incarnations((0..nodes).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// From now on, lives of `node` before `incarnation` are refused.
+    pub(crate) fn raise(&self, node: u32, incarnation: u64) {
+        if let Some(known) = self.0.get(node as usize) {
+            known.fetch_max(incarnation, Ordering::Relaxed);
+        }
+    }
+
+    fn admits(&self, node: u32, incarnation: u64) -> bool {
+        self.0.get(node as usize).is_some_and(|known| incarnation >= known.load(Ordering::Relaxed))
+    }
+}
+
+/// The other node has proved itself: this lane of it, in this life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Agreed {
+    pub(crate) peer: Peer,
+    pub(crate) incarnation: u64,
+}
+
+/// What is to be done after some bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Send these, if any, and read on.
+    Say(Vec<u8>),
+    /// Send these, if any; the next byte either way is that of a frame.
+    Done(Vec<u8>, Agreed),
+}
+
+/// Why a node does not talk to who is at the other end. Its number crosses the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[repr(u8)]
+pub(crate) enum Refusal {
+    #[error("it does not speak Talisman's protocol")]
+    Stranger = 1,
+    #[error(
+        "it speaks another version of the protocol than {WIRE_VERSION}: use one build of the program everywhere"
+    )]
+    Version = 2,
+    #[error("it sent a record of a kind or length that does not belong there")]
+    Record = 3,
+    #[error("it belongs to another job")]
+    Job = 4,
+    #[error("it is another build of the program: use one build everywhere")]
+    Build = 5,
+    #[error("it was started with another number of nodes or PEs")]
+    Shape = 6,
+    #[error("it names a node or a lane that is not there, or looks for another node than this")]
+    Node = 7,
+    #[error("it is an earlier incarnation of a node that has been replaced")]
+    Incarnation = 8,
+    #[error("it sent back this node's own challenge")]
+    Reflected = 9,
+    #[error("it does not know the job's secret, or repeats an old handshake")]
+    Secret = 10,
+    #[error("it said no more before the deadline")]
+    Silent = 11,
+    #[error("it closed the connection before it had proved who it is")]
+    Closed = 12,
+    #[error("too many connections wait to be made sure of, and this one was the oldest")]
+    Crowd = 13,
+}
+
+impl Refusal {
+    const ALL: [Refusal; 13] = [
+        Refusal::Stranger,
+        Refusal::Version,
+        Refusal::Record,
+        Refusal::Job,
+        Refusal::Build,
+        Refusal::Shape,
+        Refusal::Node,
+        Refusal::Incarnation,
+        Refusal::Reflected,
+        Refusal::Secret,
+        Refusal::Silent,
+        Refusal::Closed,
+        Refusal::Crowd,
+    ];
+
+    /// The one of this number; an unknown number is a record that does not belong there.
+    fn of(code: u8) -> Refusal {
+        Self::ALL.into_iter().find(|&refusal| refusal as u8 == code).unwrap_or(Refusal::Record)
+    }
+
+    /// The record that tells the other end.
+    pub(crate) fn encode(self) -> Vec<u8> {
+        record::encode(record::Kind::Refusal, &[self as u8])
+    }
+}

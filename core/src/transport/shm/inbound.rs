@@ -1,0 +1,129 @@
+//! The receiving half of a link.
+
+use super::arriving::Arriving;
+use super::flaw::Flaw;
+use super::frame::{Begin, Frame};
+use super::slots::Impossible;
+use super::{Incoming, LinkError, Peer, bytes, slots};
+
+/// Receives from one PE of another node of this host. Nothing that the other process writes makes it panic, read
+/// elsewhere, wait, or take memory without bound.
+pub struct Receiver {
+    slots: slots::Reader,
+    bytes: bytes::Reader,
+    /// The message that is not whole.
+    arriving: Option<Arriving>,
+    /// Where heads of one chunk are copied to, to be looked at.
+    scratch: Vec<u8>,
+    peer: Peer,
+    /// PEs of this node.
+    pes: u32,
+    failed: Option<LinkError>,
+}
+
+impl Receiver {
+    pub(super) fn new(slots: slots::Reader, bytes: bytes::Reader, peer: Peer, pes: u32) -> Receiver {
+        Receiver { slots, bytes, arriving: None, scratch: Vec::new(), peer, pes, failed: None }
+    }
+
+    /// Whether something can be received: one load of a line that only the sender's next message changes.
+    #[inline(always)]
+    pub fn has_work(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
+    /// Takes up to `budget` slots and gives each message that is whole to `f`; how many slots there were. (A message is
+    /// one slot, and one more for every chunk, 32 KiB, after the first.)
+    ///
+    /// # Errors
+    /// What arrived is not of this protocol. The link does not recover: every later call gives the error again.
+    #[inline]
+    pub fn receive(&mut self, budget: usize, f: &mut dyn FnMut(Incoming<'_>)) -> Result<usize, LinkError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        for taken in 0..budget {
+            match self.receive_one(f) {
+                Ok(true) => {}
+                Ok(false) => return Ok(taken),
+                Err(flaw) => return Err(self.fail(flaw)),
+            }
+        }
+        Ok(budget)
+    }
+
+    /// Gives everything that was read back to the sender. To be called before sleeping, so that the sender does not
+    /// take the rings for fuller than they are; otherwise it happens by itself.
+    pub fn publish(&mut self) {
+        self.slots.publish();
+        self.bytes.publish(self.slots.positions());
+    }
+
+    /// Takes the next slot, if there is one.
+    #[inline(always)]
+    fn receive_one(&mut self, f: &mut dyn FnMut(Incoming<'_>)) -> Result<bool, Flaw> {
+        let Some(content) = self.slots.peek().map_err(|Impossible| Flaw::Lap)? else { return Ok(false) };
+        let frame = Frame::unpack(content, self.slots.lap())?;
+        match frame {
+            Frame::Inline(inline) if self.arriving.is_none() => {
+                let rank = self.checked(inline.rank)?;
+                // Before `f`: a message whose handler panics has arrived.
+                self.slots.advance();
+                inline.with_head(|head| f(Incoming { rank, head, segments: Vec::new() }));
+            }
+            Frame::Begin(begin) if self.arriving.is_none() => self.begin(begin, f)?,
+            Frame::More => self.go_on(f)?,
+            Frame::Inline(_) | Frame::Begin(_) => return Err(Flaw::Unfinished),
+        }
+        Ok(true)
+    }
+
+    fn begin(&mut self, begin: Begin, f: &mut dyn FnMut(Incoming<'_>)) -> Result<(), Flaw> {
+        let rank = self.checked(begin.rank)?;
+        if begin.segments == 0 && (1..=self.bytes.chunk() as u64).contains(&begin.head) {
+            self.read_to_scratch(begin.head as usize)?;
+            self.slots.advance();
+            f(Incoming { rank, head: &self.scratch, segments: Vec::new() });
+            return Ok(());
+        }
+        self.arriving = Some(Arriving::new(begin)?);
+        self.go_on(f)
+    }
+
+    /// Takes the next chunk of a message of several.
+    fn go_on(&mut self, f: &mut dyn FnMut(Incoming<'_>)) -> Result<(), Flaw> {
+        let Some(mut message) = self.arriving.take() else { return Err(Flaw::NothingBegun) };
+        let whole = message.take(&mut self.bytes, self.slots.positions())?;
+        self.slots.advance();
+        if whole {
+            message.give(f);
+        } else {
+            self.arriving = Some(message);
+        }
+        Ok(())
+    }
+
+    fn read_to_scratch(&mut self, n: usize) -> Result<(), Flaw> {
+        self.scratch.clear();
+        self.scratch.try_reserve(n).map_err(|_| Flaw::Memory(n))?;
+        let spare = &raw mut self.scratch.spare_capacity_mut()[..n];
+        // SAFETY: `n` is at most a chunk; the vector's own memory has room for it, and is all written then.
+        unsafe {
+            self.bytes.read(spare as *mut [u8], self.slots.positions());
+            self.scratch.set_len(n);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn checked(&self, rank: u16) -> Result<u16, Flaw> {
+        if u32::from(rank) < self.pes { Ok(rank) } else { Err(Flaw::Rank(rank)) }
+    }
+
+    #[cold]
+    fn fail(&mut self, flaw: Flaw) -> LinkError {
+        let error = LinkError::Garbage { peer: self.peer, what: flaw.to_string() };
+        self.failed = Some(error.clone());
+        error
+    }
+}

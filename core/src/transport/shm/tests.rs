@@ -1,0 +1,6 @@
+mod halves;
+mod killed;
+mod process;
+mod refused;
+mod scribbled;
+mod sleeping;

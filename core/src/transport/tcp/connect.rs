@@ -1,0 +1,206 @@
+//! Connections to other nodes: dialling them, and answering at this node's port for as long as the job lasts.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{AbortHandle, JoinError, JoinSet};
+use tokio::time::{sleep, timeout};
+
+use super::Stream;
+use crate::transport::Peer;
+use crate::transport::auth::{self, NoRandomness};
+use crate::transport::handshake::{Acceptor, Agreed, Dialer, Failure, Identity, Refusal, Step};
+
+/// A peer that has not proved itself by then never will; a node that is alive takes a thousandth of this.
+const DEADLINE: Duration = Duration::from_secs(5);
+/// Connections that are being made sure of at once. One more, and the oldest is refused: a node needs milliseconds, so
+/// the oldest of so many is none.
+const STRANGERS_MOST: usize = 64;
+/// After the system could not accept a connection, for want of descriptors most often: until some are closed.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A connection to a node that has proved itself.
+#[derive(Debug)]
+pub(crate) struct Established {
+    /// The node at the other end, and which of its lanes.
+    pub(crate) peer: Peer,
+    /// Which life of it.
+    pub(crate) incarnation: u64,
+    pub(crate) stream: Stream,
+}
+
+/// Why a node could not be reached.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DialError {
+    /// The network, or nobody is there.
+    #[error("cannot connect to node {node} at {address}: {error}")]
+    Network { node: u32, address: SocketAddr, error: io::Error },
+    /// Who is there is not the node that was looked for, or does not want this one.
+    #[error("cannot connect to node {node} at {address}: {why}")]
+    Handshake { node: u32, address: SocketAddr, why: Failure },
+    #[error(transparent)]
+    Randomness(#[from] NoRandomness),
+}
+
+impl DialError {
+    /// Whether it may go better after a while: the other node may be about to listen, or the network to come back.
+    pub(crate) fn is_passing(&self) -> bool {
+        let silent = |why: &Failure| matches!(why, Failure::Refused(Refusal::Silent | Refusal::Closed));
+        match self {
+            DialError::Network { .. } => true,
+            DialError::Handshake { why, .. } => silent(why) || *why == Failure::RefusedBy(Refusal::Crowd),
+            DialError::Randomness(_) => false,
+        }
+    }
+}
+
+/// Connects this node's `lane` with the same one of `node`, which listens at `address`.
+///
+/// # Errors
+/// See [`DialError`]. At the latest after 5 seconds.
+pub(crate) async fn dial(
+    address: SocketAddr,
+    identity: Arc<Identity>,
+    node: u32,
+    lane: u32,
+) -> Result<Established, DialError> {
+    let to = Peer { node, lane };
+    match timeout(DEADLINE, dialled(address, &identity, to)).await {
+        Ok(result) => result,
+        Err(_) => Err(DialError::Handshake { node, address, why: Refusal::Silent.into() }),
+    }
+}
+
+async fn dialled(address: SocketAddr, identity: &Identity, to: Peer) -> Result<Established, DialError> {
+    let node = to.node;
+    let network = |error| DialError::Network { node, address, error };
+    let mut socket = TcpStream::connect(address).await.map_err(network)?;
+    let (mut dialer, hello) = Dialer::new(identity, to, auth::nonce()?);
+    socket.write_all(&hello).await.map_err(network)?;
+    loop {
+        let bytes = read(&mut socket, dialer.wants()).await;
+        let step = bytes.map_err(Failure::from).and_then(|bytes| dialer.feed(&bytes));
+        match step.map_err(|why| DialError::Handshake { node, address, why })? {
+            Step::Say(bytes) => socket.write_all(&bytes).await.map_err(network)?,
+            Step::Done(_, agreed) => return established(socket, agreed).map_err(network),
+        }
+    }
+}
+
+/// Some bytes, but not more than these.
+async fn read(socket: &mut TcpStream, most: usize) -> Result<Vec<u8>, Refusal> {
+    let mut bytes = vec![0; most];
+    match socket.read(&mut bytes).await {
+        Ok(0) | Err(_) => Err(Refusal::Closed),
+        Ok(n) => {
+            bytes.truncate(n);
+            Ok(bytes)
+        }
+    }
+}
+
+fn established(socket: TcpStream, agreed: Agreed) -> io::Result<Established> {
+    let stream = Stream::plain(socket.into_std()?.into())?;
+    Ok(Established { peer: agreed.peer, incarnation: agreed.incarnation, stream })
+}
+
+/// Answers at `listener` until dropped. Connections of nodes that have proved themselves are given to `on_link`; of
+/// every other one `on_refusal` gets a line, and the job goes on.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    identity: Arc<Identity>,
+    mut on_link: impl FnMut(Established),
+    mut on_refusal: impl FnMut(String),
+) {
+    let mut strangers = Strangers::default();
+    let mut trouble = false;
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((socket, from)) => {
+                    trouble = false;
+                    strangers.add(from, welcome(socket, Arc::clone(&identity)));
+                }
+                Err(error) => {
+                    // Said once, not twenty times a second.
+                    if !std::mem::replace(&mut trouble, true) {
+                        on_refusal(format!("cannot accept connections of other nodes for the moment: {error}"));
+                    }
+                    sleep(PAUSE).await;
+                }
+            },
+            Some((from, outcome)) = strangers.next() => match outcome {
+                Ok(established) => on_link(established),
+                Err(refusal) => on_refusal(format!("refused a connection from {from}: {refusal}")),
+            },
+        }
+    }
+}
+
+/// Connections that are being made sure of.
+#[derive(Default)]
+struct Strangers {
+    tasks: JoinSet<Result<Established, Refusal>>,
+    /// The same, the oldest first.
+    ages: VecDeque<(AbortHandle, SocketAddr)>,
+}
+
+impl Strangers {
+    fn add(
+        &mut self,
+        from: SocketAddr,
+        task: impl Future<Output = Result<Established, Refusal>> + Send + 'static,
+    ) {
+        // Those before it have been refused already, and only wait to be told so by `next`.
+        let oldest = self.ages.len().checked_sub(STRANGERS_MOST).and_then(|at| self.ages.get(at));
+        if let Some((oldest, _)) = oldest {
+            oldest.abort();
+        }
+        self.ages.push_back((self.tasks.spawn(task), from));
+    }
+
+    /// The next one that is decided, and where it came from; `None` if there is none to wait for.
+    async fn next(&mut self) -> Option<(SocketAddr, Result<Established, Refusal>)> {
+        let ended = self.tasks.join_next_with_id().await?;
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        let at = self.ages.iter().position(|(task, _)| task.id() == id)?;
+        let (_, from) = self.ages.remove(at)?;
+        Some((from, ended.map_or(Err(Refusal::Crowd), |(_, outcome)| outcome)))
+    }
+}
+
+async fn welcome(mut socket: TcpStream, identity: Arc<Identity>) -> Result<Established, Refusal> {
+    let outcome = timeout(DEADLINE, welcomed(&mut socket, &identity)).await;
+    match outcome.unwrap_or(Err(Refusal::Silent)) {
+        Ok(agreed) => established(socket, agreed).map_err(|_| Refusal::Closed),
+        Err(refusal) => {
+            // A stranger gets no answer in a protocol that is not its own; nobody is waited for.
+            if refusal != Refusal::Stranger {
+                _ = socket.try_write(&refusal.encode());
+            }
+            Err(refusal)
+        }
+    }
+}
+
+async fn welcomed(socket: &mut TcpStream, identity: &Identity) -> Result<Agreed, Refusal> {
+    // Without random numbers nobody can be made sure of.
+    let nonce = auth::nonce().map_err(|_| Refusal::Closed)?;
+    let mut acceptor = Acceptor::new(identity, nonce);
+    loop {
+        let bytes = read(socket, acceptor.wants()).await?;
+        match acceptor.feed(&bytes)? {
+            Step::Say(bytes) => socket.write_all(&bytes).await.map_err(|_| Refusal::Closed)?,
+            Step::Done(bytes, agreed) => {
+                socket.write_all(&bytes).await.map_err(|_| Refusal::Closed)?;
+                return Ok(agreed);
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The sending half.
+
+use std::fmt;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+use super::large::Large;
+use super::retained::{Next, Retained};
+use super::shared::Shared;
+use super::stream::{Stop, Stream};
+use crate::pup::Segment;
+use crate::transport::frame::{Header, Kind, SMALL_MAX};
+
+/// What waits to be written is written by [`Sender::send`] itself from so many bytes on: the kernel then works on it
+/// while the PE goes on.
+const WRITE_AT: usize = 64 << 10;
+/// Bytes that one [`Sender::flush`] writes, or a little more, before the PE looks at something else.
+const WRITE_MOST: usize = 1 << 20;
+/// Bytes that may be on their way to the peer without counting as unsent.
+const IN_FLIGHT: u64 = 1 << 20;
+
+/// The sending half of a link. See [`super`].
+pub(crate) struct Sender {
+    stream: Arc<Stream>,
+    shared: Arc<Shared>,
+    retained: Retained,
+    /// The socket took no more when last written to.
+    blocked: bool,
+    /// Where the goodbye ends, once it is said. Only acknowledgements follow.
+    last: Option<u64>,
+}
+
+impl Sender {
+    pub(super) fn new(stream: Arc<Stream>, shared: Arc<Shared>) -> Sender {
+        let sender = Sender { stream, shared, retained: Retained::default(), blocked: false, last: None };
+        sender.begin();
+        sender
+    }
+
+    /// Says where in the stream this connection goes on. A new socket has room for that.
+    fn begin(&self) {
+        let header = Header::bare(Kind::Begin, self.retained.written()).encode();
+        if self.stream.send(&header) != Ok(header.len()) {
+            self.break_off();
+        }
+    }
+
+    /// Sends a message to the PE `rank` of the peer: now, or when flushed. Copies `head`; keeps the segments until the
+    /// peer has them.
+    #[inline]
+    pub(crate) fn send(&mut self, rank: u16, head: &[u8], segments: Vec<Segment>) {
+        self.trim();
+        let offset = self.shared.received();
+        if segments.is_empty() && head.len() <= SMALL_MAX {
+            let (len, sum) = (head.len() as u32, crc32fast::hash(head));
+            let header = Header { kind: Kind::Small, rank, head: len, segments: 0, offset, sum };
+            self.retained.push_small(&header.encode(), head);
+        } else {
+            self.retained.push_large(Large::new(rank, head, segments, offset));
+        }
+        self.pushed(offset);
+        if self.retained.unwritten() >= WRITE_AT {
+            self.flush();
+        }
+    }
+
+    fn pushed(&self, offset: u64) {
+        self.shared.set_told(offset);
+        self.shared.set_end(self.retained.end());
+    }
+
+    /// Lets go of what the peer has.
+    #[inline]
+    fn trim(&mut self) {
+        self.retained.trim(self.shared.acknowledged());
+    }
+
+    /// Says that nothing follows. The peer's [`Receiver::ended`](super::Receiver::ended) tells it.
+    pub(crate) fn goodbye(&mut self) {
+        if self.last.is_none() {
+            self.shared.set_said_goodbye(true);
+            self.push_bare(Kind::Goodbye);
+            self.last = Some(self.retained.end());
+        }
+    }
+
+    fn push_bare(&mut self, kind: Kind) {
+        let offset = self.shared.received();
+        self.retained.push_small(&Header::bare(kind, offset).encode(), &[]);
+        self.pushed(offset);
+    }
+
+    /// Writes what the socket takes now, and an acknowledgement if one is due; whether anything was written.
+    ///
+    /// It may stop at about a MiB, so that the PE sees to other things; it is called again then.
+    #[inline]
+    pub(crate) fn flush(&mut self) -> bool {
+        if self.shared.due() {
+            self.acknowledge();
+        }
+        if self.retained.unwritten() == 0 {
+            self.trim();
+            return false;
+        }
+        self.write()
+    }
+
+    #[cold]
+    fn acknowledge(&mut self) {
+        self.shared.set_due(false);
+        if self.shared.untold() > 0 {
+            self.push_bare(Kind::Acknowledge);
+        }
+    }
+
+    fn write(&mut self) -> bool {
+        if self.shared.broken() {
+            return false;
+        }
+        let (mut wrote, mut stop) = (0, None);
+        while stop.is_none() && wrote < WRITE_MOST && self.retained.unwritten() > 0 {
+            match self.write_once() {
+                Ok(n) => wrote += n,
+                Err(why) => stop = Some(why),
+            }
+        }
+        self.blocked = stop == Some(Stop::Wait);
+        if stop == Some(Stop::Broken) {
+            self.break_off();
+        }
+        wrote > 0
+    }
+
+    fn write_once(&mut self) -> Result<usize, Stop> {
+        let n = match self.retained.next() {
+            Next::Nothing => return Ok(0),
+            Next::One(bytes) => self.stream.send(bytes)?,
+            Next::Several(slices) => self.stream.send_slices(slices.as_slice())?,
+        };
+        self.retained.advance(n);
+        Ok(n)
+    }
+
+    fn break_off(&self) {
+        self.shared.set_broken(true);
+        self.stream.cut();
+    }
+
+    /// Bytes accepted that the kernel has not taken, and those it has taken and the peer not acknowledged, beyond the
+    /// MiB that may be on its way. What a PE compares with its limit before it accepts more work that sends.
+    pub(crate) fn unsent(&self) -> usize {
+        let flying = self.retained.written().saturating_sub(self.shared.acknowledged());
+        self.retained.unwritten() + flying.saturating_sub(IN_FLIGHT) as usize
+    }
+
+    /// Whether something waits to be written.
+    pub(crate) fn has_unwritten(&self) -> bool {
+        self.retained.unwritten() > 0
+    }
+
+    /// Bytes kept for a connection that might break.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> u64 {
+        self.retained.kept()
+    }
+
+    /// Whether the socket takes no more at present, so that a PE about to sleep has to watch [`Sender::fd`] for room.
+    pub(crate) fn blocked(&self) -> bool {
+        self.blocked && !self.shared.broken()
+    }
+
+    /// Whether the peer has said that it has everything, the goodbye included.
+    pub(crate) fn settled(&self) -> bool {
+        self.last.is_some_and(|last| self.shared.acknowledged() >= last)
+    }
+
+    /// Whether the connection ended without goodbyes, so that the link waits for [`super::replace`].
+    pub(crate) fn broken(&self) -> bool {
+        self.shared.broken()
+    }
+
+    /// What to watch for room to write. Another one after [`super::replace`].
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.stream.fd()
+    }
+
+    /// Goes on over another connection, with the first frame that the peer has not acknowledged.
+    pub(super) fn replace(&mut self, stream: Arc<Stream>) {
+        self.trim();
+        self.retained.seek(self.shared.acknowledged());
+        self.stream = stream;
+        self.blocked = false;
+        self.shared.set_broken(false);
+        // What the former connection carried of acknowledgements may be lost.
+        self.shared.set_told(0);
+        self.shared.set_due(true);
+        self.begin();
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("unsent", &self.unsent()).field("broken", &self.broken()).finish()
+    }
+}

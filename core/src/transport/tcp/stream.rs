@@ -1,0 +1,114 @@
+//! The connection under a link.
+
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, sockopt};
+
+/// A connection whose peer has proved who it is. All its operations return at once.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    /// A TCP socket.
+    Plain(OwnedFd),
+}
+
+/// Why nothing was written or read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Not now.
+    Wait,
+    /// Never again: it was closed, or reset.
+    Broken,
+}
+
+impl From<Errno> for Stop {
+    fn from(error: Errno) -> Stop {
+        match error {
+            Errno::AGAIN | Errno::INTR | Errno::NOBUFS => Stop::Wait,
+            _ => Stop::Broken,
+        }
+    }
+}
+
+impl Stream {
+    /// Over a connected TCP socket.
+    ///
+    /// # Errors
+    /// Those of the system, if `socket` is none.
+    pub(crate) fn plain(socket: OwnedFd) -> std::io::Result<Stream> {
+        rustix::io::ioctl_fionbio(&socket, true)?;
+        sockopt::set_tcp_nodelay(&socket, true)?;
+        if is_local(&socket) {
+            // BBR, where it is the default, paces loopback down to half of what it carries. A wish, not a need.
+            let _ = sockopt::set_tcp_congestion(&socket, "cubic")
+                .or_else(|_| sockopt::set_tcp_congestion(&socket, "reno"));
+        }
+        Ok(Stream::Plain(socket))
+    }
+
+    /// What to watch for readiness.
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Plain(socket) => socket.as_fd(),
+        }
+    }
+
+    /// Writes the first of these bytes; how many.
+    #[inline]
+    pub(super) fn send(&self, bytes: &[u8]) -> Result<usize, Stop> {
+        match self {
+            Stream::Plain(socket) => Ok(rustix::net::send(socket, bytes, FLAGS)?),
+        }
+    }
+
+    /// The same with bytes in several places.
+    pub(super) fn send_slices(&self, slices: &[IoSlice<'_>]) -> Result<usize, Stop> {
+        match self {
+            Stream::Plain(socket) => {
+                let mut nothing = SendAncillaryBuffer::default();
+                Ok(rustix::net::sendmsg(socket, slices, &mut nothing, FLAGS)?)
+            }
+        }
+    }
+
+    /// Reads up to as many bytes as there is room for; how many.
+    #[inline]
+    pub(super) fn receive(&self, room: &mut [u8]) -> Result<usize, Stop> {
+        match self {
+            Stream::Plain(socket) => some(rustix::net::recv(socket, room, RecvFlags::DONTWAIT)?.0),
+        }
+    }
+
+    /// The same into memory that is not initialised: so many of its first bytes are afterwards.
+    pub(super) fn receive_straight(&self, room: &mut [MaybeUninit<u8>]) -> Result<usize, Stop> {
+        match self {
+            Stream::Plain(socket) => some(rustix::net::recv(socket, room, RecvFlags::DONTWAIT)?.0.0.len()),
+        }
+    }
+
+    /// Ends both directions, so that the peer and the other half of the link notice.
+    pub(super) fn cut(&self) {
+        match self {
+            // The socket may have ended already.
+            Stream::Plain(socket) => _ = rustix::net::shutdown(socket, Shutdown::Both),
+        }
+    }
+}
+
+/// Nothing is what the end of a connection reads as.
+fn some(read: usize) -> Result<usize, Stop> {
+    if read == 0 { Err(Stop::Broken) } else { Ok(read) }
+}
+
+/// No waiting, and an error rather than a signal if the peer is gone.
+const FLAGS: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
+
+/// Whether both ends are on this host.
+fn is_local(socket: &OwnedFd) -> bool {
+    let address = |any: rustix::net::SocketAddrAny| std::net::SocketAddr::try_from(any).ok();
+    let ours = rustix::net::getsockname(socket).ok().and_then(address);
+    let theirs = rustix::net::getpeername(socket).ok().flatten().and_then(address);
+    matches!((ours, theirs), (Some(ours), Some(theirs)) if ours.ip() == theirs.ip() || theirs.ip().is_loopback())
+}

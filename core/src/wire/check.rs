@@ -1,0 +1,158 @@
+//! Whether a message that could be read can be let in: what a PE relies on of messages, and its bytes do not prove.
+//!
+//! That PEs and collections are those of the job was seen to when their names were read (`ids::wire`). What is of a
+//! collection that this PE has not heard of is checked where that is used: an entry that there is not, an element
+//! that is elsewhere. The counts here only grow, so a bound far below their ends keeps every sum from overflowing.
+
+use crate::ids::CollectionId;
+use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::envelope::{Birth, Envelope, Extra};
+use crate::object::{Travel, flag};
+use crate::order::Order;
+use crate::pe::Pe;
+use crate::registry::Registry;
+
+/// Moves are packed into 30 bits beside a place.
+const MOVES_MAX: u32 = (1 << 30) - 1;
+/// Reductions, broadcasts and numbered messages of one object or collection.
+const COUNT_MAX: u32 = 1 << 31;
+/// Generations of elements inserted by each other between two reductions: a table has a row for each.
+const GENERATION_MAX: u32 = 1 << 20;
+/// Ticks of load.
+const LOAD_MAX: u64 = 1 << 60;
+/// Collections that a PE may hear of before an earlier one of the same creator.
+const AHEAD_MAX: u32 = 1 << 16;
+
+type Checked = Result<(), String>;
+
+/// Whether a PE can get this message from another node; if not, what is wrong.
+pub(super) fn check(pe: &Pe, message: &Envelope) -> Checked {
+    below("the sender", message.from, pe.pes())?;
+    if let Some(control) = message.pe_message() {
+        return check_pe_message(pe, control);
+    }
+    check_collection(pe, message.to().collection)?;
+    if let Some(ObjectMessage::Marker { asked, .. }) = message.object_message() {
+        below("moves", *asked, MOVES_MAX)?;
+    }
+    message.extra.as_deref().map_or(Ok(()), check_extra)
+}
+
+fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
+    match message {
+        PeMessage::NewCollection(of) => {
+            check_creator(pe, of.id)?;
+            let next = pe.collections.next_serial(of.id.creator);
+            if pe.collections.get(of.id).is_some() {
+                return Err(format!("the collection {:?} is created twice", of.id));
+            }
+            below("the number of a collection", of.id.serial, next.saturating_add(AHEAD_MAX))
+        }
+        PeMessage::CastRequest { collection, .. } => check_root(pe, *collection),
+        PeMessage::Cast { number, .. } => below("broadcasts", *number, COUNT_MAX),
+        PeMessage::SectionRequest { section, .. } => {
+            require(section.creator == pe.id, "a request to a section whose root is elsewhere")
+        }
+        PeMessage::SectionCast { number, .. } => below("multicasts", *number, COUNT_MAX),
+        PeMessage::Insert { to, .. } => {
+            require(!to.collection.is_singles(), "an element is inserted among singletons")
+        }
+        PeMessage::DoneInserting(id) | PeMessage::Inserted { collection: id, .. } => check_root(pe, *id),
+        PeMessage::Arrive { id, travel, .. } => check_collection(pe, id.collection).and(check_travel(travel)),
+        PeMessage::Arrived { id, moves, broadcasts } => {
+            below("broadcasts", *broadcasts, COUNT_MAX)?;
+            check_moves(pe, id.collection, *moves)
+        }
+        PeMessage::Missed { id, moves, number, .. } => {
+            below("broadcasts", *number, COUNT_MAX)?;
+            check_moves(pe, id.collection, *moves)
+        }
+        PeMessage::Moved { id, moves, .. } => check_moves(pe, id.collection, *moves),
+        PeMessage::Found { id, asked, moves, .. } => check_moves(pe, id.collection, (*asked).max(*moves)),
+        PeMessage::Gone { id, moves, order } => {
+            check_moves(pe, id.collection, *moves)?;
+            order.as_deref().map_or(Ok(()), check_order)
+        }
+        PeMessage::Share { id, .. } => check_share(pe, *id),
+        PeMessage::WhenQuiet(_) => require(pe.id == 0, "quiescence is asked for where it is not found out"),
+        PeMessage::Part { .. }
+        | PeMessage::CountInserted { .. }
+        | PeMessage::Quiescence(_)
+        | PeMessage::Function { .. }
+        | PeMessage::Exit(_) => Ok(()),
+        PeMessage::Adopt(_)
+        | PeMessage::Contribution(_)
+        | PeMessage::KeepShared { .. }
+        | PeMessage::Shared { .. } => Err("it is of a kind that stays within a node".into()),
+    }
+}
+
+fn require(holds: bool, else_wrong: &str) -> Checked {
+    if holds { Ok(()) } else { Err(else_wrong.into()) }
+}
+
+fn below(what: &str, number: u32, bound: u32) -> Checked {
+    if number < bound { Ok(()) } else { Err(format!("{what}: {number} where there are at most {bound}")) }
+}
+
+/// Singletons are of a type that there is; other collections may come to be known.
+fn check_collection(pe: &Pe, id: CollectionId) -> Checked {
+    match id.is_singles() {
+        true => below("the number of a chare type", id.serial, Registry::get().types().len() as u32),
+        false => below("the creator of a collection", id.creator, pe.pes()),
+    }
+}
+
+fn check_creator(pe: &Pe, id: CollectionId) -> Checked {
+    require(!id.is_singles(), "the singletons of a type are no collection that is created")?;
+    require(id.creator != pe.id, "a collection in the name of the PE that got this")
+}
+
+fn check_root(pe: &Pe, id: CollectionId) -> Checked {
+    require(id.creator == pe.id, "a request to a collection whose root is elsewhere")
+}
+
+fn check_moves(pe: &Pe, id: CollectionId, moves: u32) -> Checked {
+    check_collection(pe, id)?;
+    below("moves", moves, MOVES_MAX)
+}
+
+fn check_extra(extra: &Extra) -> Checked {
+    if let Some((_, number)) = extra.order {
+        below("ordered messages", number, COUNT_MAX)?;
+    }
+    extra.birth.as_ref().map_or(Ok(()), check_birth)
+}
+
+fn check_birth(birth: &Birth) -> Checked {
+    below("reductions", birth.reduction, COUNT_MAX)?;
+    below("generations", birth.generation, GENERATION_MAX)?;
+    below("moves", birth.moves, MOVES_MAX)?;
+    birth.order.as_deref().map_or(Ok(()), check_order)
+}
+
+fn check_order(order: &Order) -> Checked {
+    below("ordered messages", order.highest(), COUNT_MAX)
+}
+
+fn check_travel(travel: &Travel) -> Checked {
+    let known = travel.flags & !flag::TRAVELS == 0 && travel.flags & flag::LIVE != 0;
+    require(known, "an object arrives in a state that none leaves in")?;
+    below("generations", travel.flags >> flag::GENERATION, GENERATION_MAX)?;
+    below("reductions", travel.reduction, COUNT_MAX)?;
+    below("broadcasts", travel.broadcasts, COUNT_MAX)?;
+    below("moves", travel.moves, MOVES_MAX)?;
+    below("elements inserted", travel.born, COUNT_MAX)?;
+    require(travel.load.unsigned_abs() < LOAD_MAX, "more load than a job has time")?;
+    let sections = travel.sections.values().copied().max().unwrap_or(0);
+    below("reductions of sections", sections, COUNT_MAX)?;
+    check_order(&travel.order)
+}
+
+/// Shared values go to the first PE of each node, down a tree from their creator's.
+fn check_share(pe: &Pe, id: u64) -> Checked {
+    let creator = (id >> 32) as u32;
+    below("the creator of a shared value", creator, pe.pes())?;
+    require(pe.id == pe.first_pe, "a shared value to another than the first PE of a node")?;
+    require(pe.node.shape.node_of(creator) != pe.node.number, "a shared value comes back to its node")
+}

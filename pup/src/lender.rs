@@ -1,0 +1,160 @@
+//! The packer for values that stay where they are until they have been sent: it notes large slices instead of copying.
+
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::{Kept, Packed, Packer, Pup, SEGMENT_MIN, Segment, SegmentBuffer, bulk};
+
+/// Set in a length: the elements do not follow, they are the next segment.
+pub(crate) const LENT: u64 = 1 << 63;
+
+/// A [`Packer`] that does not copy large plain slices of what lives for `'a`, but notes where they are.
+///
+/// [`Pup::lend`] fills it. That the slices are borrowed for `'a` is what makes this sound: a value that a hand-written
+/// `pack` makes on its way does not live so long, so it can only be copied.
+#[derive(Debug)]
+pub struct Lender<'a> {
+    packer: Packer,
+    lent: Vec<Lent<'a>>,
+}
+
+#[derive(Debug)]
+enum Lent<'a> {
+    /// Of the value itself: its bytes, and how they are aligned.
+    Borrowed(&'a [u8], usize),
+    /// Memory that is kept by its segment.
+    Held(Segment),
+}
+
+impl<'a> Lender<'a> {
+    /// Goes on where a packer is.
+    pub fn new(packer: Packer) -> Self {
+        Lender { packer, lent: Vec::new() }
+    }
+
+    /// For what is copied.
+    #[inline]
+    pub fn packer(&mut self) -> &mut Packer {
+        &mut self.packer
+    }
+
+    /// Writes a slice with its number of elements; if it is large and plain, only notes where it is.
+    #[inline]
+    pub fn slice<T: Pup>(&mut self, slice: &'a [T]) {
+        let Some(proof) = T::PLAIN else {
+            self.packer.len(slice.len());
+            return slice.iter().for_each(|x| x.lend(self));
+        };
+        let bytes = bulk::bytes_of(slice, proof);
+        if is_large(bytes.len()) {
+            self.packer.word(slice.len() as u64 | LENT);
+            self.lent.push(Lent::Borrowed(bytes, align_of::<T>()));
+        } else {
+            self.packer.len(slice.len());
+            self.packer.bytes(bytes);
+        }
+    }
+
+    /// Notes memory that somebody else keeps; the caller writes its length, marked with [`LENT`].
+    pub(crate) fn hold(&mut self, segment: Segment) {
+        self.lent.push(Lent::Held(segment));
+    }
+
+    /// Whether any part of the value itself was noted.
+    pub fn borrows(&self) -> bool {
+        self.lent.iter().any(|lent| matches!(lent, Lent::Borrowed(..)))
+    }
+
+    /// Ends; what was noted of the value is copied after all, into memory of its own.
+    pub fn finish(self) -> (Packer, Vec<Segment>) {
+        let segments = self.lent.into_iter().map(|lent| match lent {
+            Lent::Borrowed(bytes, align) => copied(bytes, align),
+            Lent::Held(segment) => segment,
+        });
+        (self.packer, segments.collect())
+    }
+
+    /// Ends; the segments are the value's own memory.
+    ///
+    /// # Safety
+    /// What was borrowed for `'a` stays where and what it is as long as `keeper` lives.
+    pub unsafe fn finish_kept(self, keeper: &Arc<dyn Any + Send + Sync>) -> (Packer, Vec<Segment>) {
+        let segments = self.lent.into_iter().map(|lent| match lent {
+            // SAFETY: the caller's promise; the bytes are a plain slice's, and so is the alignment.
+            Lent::Borrowed(bytes, align) => unsafe {
+                Segment::lent(NonNull::from(bytes).cast(), bytes.len(), align, keeper.clone())
+            },
+            Lent::Held(segment) => segment,
+        });
+        (self.packer, segments.collect())
+    }
+}
+
+/// Whether so many bytes travel beside the others. Lengths on smaller machines have no room for the mark.
+pub(crate) fn is_large(bytes: usize) -> bool {
+    cfg!(target_pointer_width = "64") && bytes >= SEGMENT_MIN
+}
+
+fn copied(bytes: &[u8], align: usize) -> Segment {
+    let mut buffer =
+        SegmentBuffer::new(bytes.len(), align).expect("as much memory as the value has, once more");
+    buffer.fill(bytes);
+    buffer.finish().expect("it was filled")
+}
+
+/// Packs a value and gives it up. Its large plain slices become segments without a copy, and keep the value.
+///
+/// Most values have none: they are packed where they are, and dropped.
+pub fn pack_away<T: Pup + Send + 'static>(value: T, packer: Packer) -> (Packer, Vec<Segment>) {
+    // SAFETY: `T` is `Send`.
+    unsafe { pack_away_with(value, packer, |value, lender| value.lend(lender)) }
+}
+
+/// [`pack_away`] for what has no `Pup` of its own.
+///
+/// # Safety
+/// `T` is `Send`.
+pub unsafe fn pack_away_with<T: 'static>(
+    value: T,
+    packer: Packer,
+    lend: impl for<'a> Fn(&'a T, &mut Lender<'a>),
+) -> (Packer, Vec<Segment>) {
+    let start = packer.mark();
+    let mut lender = Lender::new(packer);
+    lend(&value, &mut lender);
+    if !lender.borrows() {
+        return lender.finish();
+    }
+    // What was noted may be part of `value` itself, which is about to move: once more, where it stays.
+    let Lender { mut packer, .. } = lender;
+    packer.rewind(start);
+    // SAFETY: the caller's promise.
+    let kept = Arc::new(unsafe { Kept::new(value) });
+    let mut lender = Lender::new(packer);
+    lend(kept.value(), &mut lender);
+    let keeper: Arc<dyn Any + Send + Sync> = kept.clone();
+    // SAFETY: `lend` borrowed from `kept`, which stays where it is, and which nobody can reach any more.
+    unsafe { lender.finish_kept(&keeper) }
+}
+
+impl Packed {
+    /// Packs a value that stays with the caller: its large plain slices are copied, into memory of their own.
+    pub fn of<T: Pup>(value: &T) -> Packed {
+        let size = crate::size_of_packed(value);
+        let packer = Packer::with_capacity(crate::Purpose::Message, if is_large(size) { 0 } else { size });
+        if !is_large(size) {
+            let mut packer = packer;
+            value.pack(&mut packer);
+            return Packed::from((packer, Vec::new()));
+        }
+        let mut lender = Lender::new(packer);
+        value.lend(&mut lender);
+        Packed::from(lender.finish())
+    }
+
+    /// Packs a value and gives it up, without a copy of its large plain slices.
+    pub fn away<T: Pup + Send + 'static>(value: T) -> Packed {
+        Packed::from(pack_away(value, Packer::new(crate::Purpose::Message)))
+    }
+}

@@ -1,0 +1,231 @@
+//! A packed value: its bytes, and what travels beside them.
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+use crate::lender::{LENT, Lender, is_large};
+use crate::{Fault, Packer, Pup, PupError, Purpose, Segment, SegmentBuffer, Unpacker};
+
+/// A value in packed form: bytes, large plain slices beside them, and the ids of what it refers to.
+///
+/// Most have bytes only, and are as cheap as those. Clones share all memory.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Packed {
+    bytes: Bytes,
+    more: Option<Box<More>>,
+}
+
+/// What few have.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+struct More {
+    segments: Vec<Segment>,
+    needs: Vec<u64>,
+}
+
+impl Packed {
+    /// Of parts: the bytes, the segments in the order in which the bytes mention them, and what a reader must know.
+    pub fn new(bytes: Bytes, segments: Vec<Segment>, needs: Vec<u64>) -> Self {
+        let plain = segments.is_empty() && needs.is_empty();
+        Packed { bytes, more: (!plain).then(|| Box::new(More { segments, needs })) }
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The large plain slices, in the order in which the bytes mention them.
+    pub fn segments(&self) -> &[Segment] {
+        self.more.as_ref().map_or(&[], |more| &more.segments)
+    }
+
+    /// What has to be known where it is read: what [`Packer::need`] noted.
+    #[inline]
+    pub fn needs(&self) -> &[u64] {
+        self.more.as_ref().map_or(&[], |more| &more.needs)
+    }
+
+    /// The bytes and the segments.
+    pub fn into_parts(self) -> (Bytes, Vec<Segment>) {
+        (self.bytes, self.more.map_or_else(Vec::new, |more| more.segments))
+    }
+
+    /// What has this in front of another, as the fields of a tuple.
+    pub fn then(&self, next: &Packed) -> Packed {
+        let mut bytes = BytesMut::with_capacity(self.bytes.len() + next.bytes.len());
+        bytes.put_slice(&self.bytes);
+        bytes.put_slice(&next.bytes);
+        let segments = [self.segments(), next.segments()].concat();
+        let needs = [self.needs(), next.needs()].concat();
+        Packed::new(bytes.freeze(), segments, needs)
+    }
+
+    /// Rebuilds a value from all of it. Segments that nobody else has become the value's own memory.
+    ///
+    /// # Errors
+    /// When this is not a `T`, or something is left over.
+    pub fn into_value<T: Pup>(self) -> Result<T, PupError> {
+        self.read(Purpose::Message, T::unpack)
+    }
+
+    /// Reads all of it.
+    ///
+    /// # Errors
+    /// What `f` says, or that something is left over.
+    pub fn read<R>(
+        self,
+        purpose: Purpose,
+        f: impl FnOnce(&mut Unpacker<'_>) -> Result<R, PupError>,
+    ) -> Result<R, PupError> {
+        let (bytes, segments) = self.into_parts();
+        read(&bytes, segments, purpose, f)
+    }
+
+    /// Reads all of it, and leaves it as it is: segments are copied.
+    ///
+    /// # Errors
+    /// As [`Packed::read`].
+    pub fn read_copy<R>(
+        &self,
+        purpose: Purpose,
+        f: impl FnOnce(&mut Unpacker<'_>) -> Result<R, PupError>,
+    ) -> Result<R, PupError> {
+        read(&self.bytes, self.segments().to_vec(), purpose, f)
+    }
+}
+
+fn read<R>(
+    bytes: &[u8],
+    segments: Vec<Segment>,
+    purpose: Purpose,
+    f: impl FnOnce(&mut Unpacker<'_>) -> Result<R, PupError>,
+) -> Result<R, PupError> {
+    let mut unpacker = Unpacker::with_segments(bytes, purpose, segments);
+    let value = f(&mut unpacker)?;
+    unpacker.finish()?;
+    Ok(value)
+}
+
+/// What a packer and its segments hold.
+impl From<(Packer, Vec<Segment>)> for Packed {
+    fn from((packer, segments): (Packer, Vec<Segment>)) -> Self {
+        let (bytes, needs) = packer.into_parts();
+        Packed::new(bytes.into(), segments, needs)
+    }
+}
+
+impl From<Bytes> for Packed {
+    fn from(bytes: Bytes) -> Self {
+        Packed { bytes, more: None }
+    }
+}
+
+/// Set in the length of the bytes: segments and needs follow them.
+const MORE: u64 = 1 << 62;
+
+/// A length, the bytes, and if the length says so, the segments and the needs.
+impl Pup for Packed {
+    const MIN_SIZE: usize = 8;
+
+    fn pack(&self, p: &mut Packer) {
+        p.word(self.len_word());
+        p.bytes(&self.bytes);
+        if let Some(more) = &self.more {
+            more.segments.pack(p);
+            pack_needs(&more.needs, p);
+        }
+    }
+
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        if is_large(self.bytes.len()) {
+            l.packer().word(self.len_word() | LENT);
+            l.hold(Segment::of_bytes(self.bytes.clone()));
+        } else {
+            l.packer().word(self.len_word());
+            l.packer().bytes(&self.bytes);
+        }
+        if let Some(more) = &self.more {
+            more.segments.lend(l);
+            pack_needs(&more.needs, l.packer());
+        }
+    }
+
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        let word = u64::unpack(u)?;
+        let bytes = u.bytes_or_segment(word & !MORE)?;
+        if word & MORE == 0 {
+            return Ok(bytes.into());
+        }
+        let segments = Vec::unpack(u).map_err(|e| e.field("segments"))?;
+        let needs = Vec::unpack(u).map_err(|e| e.field("needs"))?;
+        Ok(Packed::new(bytes, segments, needs))
+    }
+}
+
+impl Packed {
+    fn len_word(&self) -> u64 {
+        self.bytes.len() as u64 | if self.more.is_some() { MORE } else { 0 }
+    }
+}
+
+/// What something inside needs, the whole needs.
+fn pack_needs(needs: &[u64], p: &mut Packer) {
+    p.len(needs.len());
+    p.plain(needs);
+    needs.iter().for_each(|id| p.need(*id));
+}
+
+/// The power of two that it is aligned to, a length in bytes, the bytes.
+impl Pup for Segment {
+    const MIN_SIZE: usize = 9;
+
+    fn pack(&self, p: &mut Packer) {
+        p.bytes(&[self.align().ilog2() as u8]);
+        p.len(self.bytes().len());
+        p.bytes(self.bytes());
+    }
+
+    fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        if !is_large(self.bytes().len()) {
+            return self.pack(l.packer());
+        }
+        l.packer().bytes(&[self.align().ilog2() as u8]);
+        l.packer().word(self.bytes().len() as u64 | LENT);
+        l.hold(self.clone());
+    }
+
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        let align = 1usize.checked_shl(u8::unpack(u)?.into()).unwrap_or(0);
+        let word = u64::unpack(u)?;
+        if word & LENT != 0 {
+            return u.segment(word & !LENT);
+        }
+        let len = usize::try_from(word).map_err(|_| u.fault(Fault::Length { len: word, left: u.left() }))?;
+        let bytes = u.bytes(len)?;
+        let mut buffer = SegmentBuffer::new(len, align).map_err(|error| u.invalid(error))?;
+        buffer.fill(bytes);
+        Ok(buffer.finish().expect("all of it was filled"))
+    }
+}
+
+impl<'a> Unpacker<'a> {
+    /// The next segment, which has to be of this length.
+    pub(crate) fn segment(&mut self, len: u64) -> Result<Segment, PupError> {
+        match self.next_segment() {
+            Some(segment) if segment.bytes().len() as u64 == len => Ok(segment),
+            Some(segment) => {
+                Err(self.fault(Fault::Segment { wanted: len, found: segment.bytes().len() as u64 }))
+            }
+            None => Err(self.fault(Fault::NoSegment)),
+        }
+    }
+
+    /// Bytes after their length, or the next segment if the length has the mark.
+    pub(crate) fn bytes_or_segment(&mut self, word: u64) -> Result<Bytes, PupError> {
+        if word & LENT != 0 {
+            return self.segment(word & !LENT).map(Bytes::from_owner);
+        }
+        let len =
+            usize::try_from(word).map_err(|_| self.fault(Fault::Length { len: word, left: self.left() }))?;
+        Ok(Bytes::copy_from_slice(self.bytes(len)?))
+    }
+}
