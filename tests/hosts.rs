@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use network::{Ended, Network, Process, Running, eventually, signal};
 
 /// A host's nodes are two unless a test is about something else.
@@ -55,6 +57,45 @@ fn nodes_start_on_all_hosts_and_find_each_other() {
     ];
     assert_eq!(places, expected);
     assert_nothing_left(&network);
+}
+
+/// Programs with their options, and the results that are times.
+const PROGRAMS: [(&str, &[&str], &[&str]); 4] = [
+    ("ring", &["--members", "7", "--laps", "30"], &["per_hop_s"]),
+    ("nqueens", &["--queens", "8", "--grain", "5"], &["wall_s"]),
+    ("jacobi3d", &["--grid", "24,24,24", "--block", "8,8,12", "--steps", "12"], &["wall_s", "per_step_s"]),
+    ("leanmd", &["--cells", "3,3,2", "--atoms-per-cell", "20", "--steps", "15"], &["wall_s", "per_step_s"]),
+];
+
+#[test]
+fn programs_have_the_same_results_on_several_hosts_as_on_one() {
+    let Some(network) = Network::new(3) else { return };
+    let three = ["localhost slots=2 address=10.77.0.1", "h1 slots=2", "h2 slots=2"];
+    for (program, options, times) in PROGRAMS {
+        let here = results(&network, program, &[options, &["--pes", "2"]].concat(), times);
+        assert!(!here.is_empty(), "{program} has results");
+        for (hosts, transport) in [(&TWO_HOSTS[..], "shm"), (&TWO_HOSTS, "tcp"), (&three, "mixed")] {
+            let file = network.hosts_file(hosts);
+            let file = file.to_str().expect("the path is plain");
+            let way = ["--hosts", file, "--pes", "2", "--transport", transport];
+            let there = results(&network, program, &[options, &way].concat(), times);
+            assert_eq!(here, there, "{program} {way:?}");
+        }
+    }
+    assert_nothing_left(&network);
+}
+
+/// The program's results by its report, without those that are times.
+fn results(network: &Network, program: &str, options: &[&str], times: &[&str]) -> Map<String, Value> {
+    let report = network.folder().join("report.json");
+    let mut command = network.command(0, &example(program));
+    let ended = Running::start(command.args(options).arg("--report").arg(&report)).end();
+    assert_ended_well(&ended);
+    let text = std::fs::read_to_string(&report).expect("a report was asked for");
+    let report: Value = serde_json::from_str(&text).expect("a report is JSON");
+    let mut results = report["results"].as_object().expect("a report has results").clone();
+    times.iter().for_each(|time| drop(results.remove(*time)));
+    results
 }
 
 #[test]
@@ -168,6 +209,35 @@ fn a_broken_ssh_connection_is_a_lost_host() {
     assert_failed(&ended, &["error: host h2 (nodes 2 to 3): the connection of ssh broke"]);
     assert!(ended.took < AT_ONCE, "{ended:?}");
     assert_nothing_left(&network);
+}
+
+#[test]
+fn a_program_that_computes_ends_with_a_host_it_loses() {
+    let Some(network) = Network::new(3) else { return };
+    let endless =
+        ["--grid", "24,24,24", "--block", "8,8,8", "--steps", "1000000000", "--pes", "1", "--progress"];
+    let ends = |lose: &dyn Fn(), said: &str| {
+        let mut command = network.command(0, &example("jacobi3d"));
+        command.arg("--hosts").arg(network.hosts_file(&TWO_HOSTS)).args(endless).args(["--silence", "3s"]);
+        let mut running = Running::start(&mut command);
+        running.wait_for_error_lines(1);
+        lose();
+        let ended = running.end();
+        assert_failed(&ended, &[said]);
+        assert!(ended.took < AT_ONCE, "{ended:?}");
+        assert_nothing_left(&network);
+    };
+    let program = example("jacobi3d");
+    ends(
+        &|| drop(Process::kill(network.nodes_of(2, &program)[0].id)),
+        " on the host h2) was killed by signal 9",
+    );
+    ends(
+        &|| drop(Process::kill(network.agent_of(1, &program).id)),
+        "error: host h1 (nodes 0 to 1): its agent ",
+    );
+    ends(&|| drop(Process::kill(network.agent_of(2, &program).parent)), "error: host h2 (nodes 2 to 3): ");
+    ends(&|| network.host(2).cut_off(), "error: host h2 (nodes 2 to 3): it said nothing for 3s");
 }
 
 #[test]
@@ -334,9 +404,13 @@ fn job(network: &Network, hosts: &[&str], options: &[&str]) -> Command {
 }
 
 fn probe() -> PathBuf {
+    example("probe")
+}
+
+fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test knows where it is");
     let profile = test.parent().and_then(Path::parent).expect("tests stand in target/PROFILE/deps");
-    profile.join("examples/probe")
+    profile.join("examples").join(name)
 }
 
 #[track_caller]
@@ -353,9 +427,12 @@ fn assert_failed(ended: &Ended, parts: &[&str]) {
     }
 }
 
-/// Whatever happened, soon no process of the program is left on any host, nor one of ssh.
+/// Whatever happened, soon no process of a program is left on any host, nor one of ssh.
 #[track_caller]
 fn assert_nothing_left(network: &Network) {
-    let left = || [network.processes_of(&probe()), network.processes_of(Path::new("/usr/bin/ssh"))].concat();
+    let programs = probe().parent().expect("it is in a folder").to_path_buf();
+    let ours = |program: &Path| program.starts_with(&programs) || program.ends_with("bin/ssh");
+    let left =
+        || network.processes().into_iter().filter(|process| ours(&process.executable)).collect::<Vec<_>>();
     assert!(eventually(|| left().is_empty()), "{:?}", left());
 }

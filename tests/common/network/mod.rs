@@ -109,8 +109,12 @@ impl Network {
 
     /// The living processes of a program on all hosts; where it was started by which name does not matter.
     pub fn processes_of(&self, program: &Path) -> Vec<Process> {
-        let all = self.hosts.iter().flat_map(|host| host.namespace.processes());
-        all.filter(|process| process.executable == program).collect()
+        self.processes().into_iter().filter(|process| process.executable == program).collect()
+    }
+
+    /// The living processes on all hosts.
+    pub fn processes(&self) -> Vec<Process> {
+        self.hosts.iter().flat_map(|host| host.namespace.processes()).collect()
     }
 }
 

@@ -53,14 +53,24 @@ impl Running {
         Running { child, output, errors }
     }
 
-    /// Waits until it has written so many lines; or until it has ended, and says so.
+    /// Waits until it has written so many lines to standard output. It must not end before.
     #[track_caller]
-    pub fn wait_for_lines(&mut self, lines: usize) -> &mut Self {
+    pub fn wait_for_lines(&mut self, lines: usize) {
+        self.wait_until(|running| running.output.lines() >= lines);
+    }
+
+    /// The same with standard error.
+    #[track_caller]
+    pub fn wait_for_error_lines(&mut self, lines: usize) {
+        self.wait_until(|running| running.errors.lines() >= lines);
+    }
+
+    #[track_caller]
+    fn wait_until(&mut self, is_so: impl Fn(&Running) -> bool) {
         let ended = |child: &mut Child| matches!(child.try_wait(), Ok(Some(_)));
-        let written = || self.output.so_far().matches('\n').count() >= lines;
-        let waited = eventually(|| written() || ended(&mut self.child));
-        assert!(waited && written(), "out: {}\nerr: {}", self.output.so_far(), self.errors.so_far());
-        self
+        let waited = eventually(|| is_so(self) || ended(&mut self.child));
+        let (output, errors) = (self.output.so_far(), self.errors.so_far());
+        assert!(waited && is_so(self), "out: {output}\nerr: {errors}");
     }
 
     /// Waits for its end, and for that of all others that hold its output open.
@@ -102,6 +112,10 @@ impl Reading {
 
     fn so_far(&self) -> String {
         String::from_utf8_lossy(&self.bytes.lock().expect("nobody panics with it")).into_owned()
+    }
+
+    fn lines(&self) -> usize {
+        self.so_far().matches('\n').count()
     }
 
     fn all(&mut self) -> String {
