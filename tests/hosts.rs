@@ -228,15 +228,12 @@ fn a_program_that_computes_ends_with_a_host_it_loses() {
         assert_nothing_left(&network);
     };
     let program = example("jacobi3d");
-    ends(
-        &|| drop(Process::kill(network.nodes_of(2, &program)[0].id)),
-        " on the host h2) was killed by signal 9",
-    );
-    ends(
-        &|| drop(Process::kill(network.agent_of(1, &program).id)),
-        "error: host h1 (nodes 0 to 1): its agent ",
-    );
-    ends(&|| drop(Process::kill(network.agent_of(2, &program).parent)), "error: host h2 (nodes 2 to 3): ");
+    let node = || _ = Process::kill(network.nodes_of(2, &program)[0].id);
+    ends(&node, " on the host h2) was killed by signal 9");
+    let agent = || _ = Process::kill(network.agent_of(1, &program).id);
+    ends(&agent, "error: host h1 (nodes 0 to 1): its agent ");
+    let server = || _ = Process::kill(network.agent_of(2, &program).parent);
+    ends(&server, "error: host h2 (nodes 2 to 3): ");
     ends(&|| network.host(2).cut_off(), "error: host h2 (nodes 2 to 3): it said nothing for 3s");
 }
 
