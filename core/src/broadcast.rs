@@ -7,15 +7,19 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::collection::Collection;
+use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::location::Place;
+use crate::message::cell::Words;
 use crate::message::control::{Cast, CastCall, PeMessage};
-use crate::message::envelope::Extra;
+use crate::message::envelope::{Body, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
+use crate::pe::deliver::unpack_all;
 use crate::reduction::{Contribution, ReductionKey, Tally};
 use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
@@ -40,7 +44,7 @@ pub(crate) struct Casts {
     held: RefCell<Vec<Cast>>,
     /// Broadcasts that went through this PE.
     passed: Cell<u32>,
-    /// Those that overtook another.
+    /// Those that overtook another, which could not be read yet.
     early: RefCell<BTreeMap<u32, Cast>>,
     /// Elements that left and may have missed something.
     departed: RefCell<Vec<Departed>>,
@@ -50,6 +54,20 @@ pub(crate) struct Casts {
     ghosts: RefCell<Vec<Ghost>>,
     /// Arrivals that wait for something else, and what came after them.
     expected: RefCell<Vec<Expected>>,
+}
+
+/// The arguments of a broadcast as one element takes them.
+struct ReadAhead {
+    info: &'static EntryInfo,
+    words: Words,
+}
+
+impl Drop for ReadAhead {
+    /// No element took them.
+    fn drop(&mut self) {
+        // SAFETY: the words hold this entry's arguments: they were unpacked as such, and `run_read` drops nothing.
+        unsafe { (self.info.args.drop)(&mut self.words) }
+    }
 }
 
 /// An element that left.
@@ -122,6 +140,7 @@ impl Casts {
     pub(crate) fn expect(&self, index: u128, moves: u32) {
         let mut expected = self.expected.borrow_mut();
         if !expected.iter().any(|one| (one.index, one.moves) == (index, moves)) {
+            sometimes("an element came before a shared value in it");
             expected.push(Expected { index, moves, missed: Vec::new() });
         }
     }
@@ -174,19 +193,34 @@ impl Pe {
         let Some(collection) = self.collections.get(id) else { return };
         if number != collection.casts.passed.get() {
             sometimes("a broadcast overtook another");
-            collection.casts.early.borrow_mut().insert(number, cast);
-            return;
         }
-        self.pass(collection, number, &cast);
+        collection.casts.early.borrow_mut().insert(number, cast);
         loop {
             let number = collection.casts.passed.get();
             let Some(cast) = collection.casts.early.borrow_mut().remove(&number) else { break };
-            self.pass(collection, number, &cast);
+            let read = self.read_ahead(collection, &cast);
+            let again = || self.pe_message(PeMessage::Cast { collection: id, number, cast: cast.clone() });
+            if read.is_none() && self.keep_if_lacking(again) {
+                break;
+            }
+            self.pass(collection, number, &cast, read);
         }
     }
 
+    /// Reads the arguments of a broadcast before it counts as received by anyone: an element for which it had to be kept,
+    /// for the want of a shared value, could be removed meanwhile, and its answer would be waited for. So what has
+    /// passed a PE can be read there, and so can what is sent there after an element. `None` if it cannot be read yet,
+    /// or there is nothing to be read.
+    fn read_ahead(&self, collection: &Collection, cast: &Cast) -> Option<ReadAhead> {
+        self.missing.set(None);
+        let CastCall::Entry(entry) = cast.call else { return None };
+        let info = collection.chare.entries.get(entry as usize)?;
+        let words = unpack_all(&cast.args, info.args.unpack).ok()?;
+        Some(ReadAhead { info, words })
+    }
+
     /// The next broadcast in order: on to the children, and to every element here.
-    fn pass(&self, collection: &Collection, number: u32, cast: &Cast) {
+    fn pass(&self, collection: &Collection, number: u32, cast: &Cast, mut read: Option<ReadAhead>) {
         for child in tree::children(self.id, collection.root_pe(), self.pes()) {
             self.tell(child, PeMessage::Cast { collection: collection.id, number, cast: cast.clone() });
         }
@@ -200,10 +234,18 @@ impl Pe {
             let object = unsafe { head.as_ref() };
             if object.collection().id == collection.id && Self::takes(object, number) {
                 receivers += 1;
-                self.run_cast(head, number, cast);
+                match read.take() {
+                    Some(read) => self.run_read(head, read, cast.extra(object.id(), None, number)),
+                    None => self.run_cast(head, number, cast),
+                }
             }
         }
         self.send_after_departed(collection, number, cast, receivers);
+    }
+
+    fn run_read(&self, head: NonNull<Head>, read: ReadAhead, mut extra: Option<Box<Extra>>) {
+        let mut read = ManuallyDrop::new(read);
+        self.run_entry(head, read.info, &mut extra, &mut read.words, &mut Body::Empty);
     }
 
     /// Whether an element has yet to receive a broadcast; if so it counts as received.
