@@ -29,12 +29,9 @@ use talisman::rng::Rng;
 use talisman::run::{Watch, run};
 use talisman::testing::{Test, Tested};
 
-/// Seeds that once found a fault.
-const FOUND_SOMETHING: &[u64] = &[
-    // A `Missed` overtook its element's `Arrive`, which was kept until the array was known.
-    282, 326, 328, // An element was removed before it could read a broadcast that it counted for.
-    1, 4, 9, 21,
-];
+/// Seeds that once found a fault: 8, 20 and 37, when a `Missed` overtook its element's `Arrive`, which was kept until the
+/// array was known; 1, 4, 9 and 21, when an element was removed before it could read a broadcast that it counted for.
+const FOUND_SOMETHING: &[u64] = &[8, 20, 37, 1, 4, 9, 21];
 
 #[test]
 fn storms_come_out_right_in_simulation() {
