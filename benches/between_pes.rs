@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{Budget, Row, row};
+use common::{Budget, CHARM, Row, row};
 
 const HOP_8: &str = "ping-pong, one way, 8 bytes";
 const HOP_24: &str = "ping-pong, one way, 24 bytes";
@@ -22,7 +22,7 @@ fn main() {
     if common::wanted("crowd") {
         crowd::measure();
     }
-    let charm = |row, ns| Row { charm: Some(ns), ..row };
+    let charm = |row: Row, ns| row.beside(CHARM, ns);
     common::table(
         "A message between two PEs",
         "ns",
@@ -188,56 +188,23 @@ mod hops {
 
 /// Eight PEs on the cores that there are.
 mod crowd {
-    use std::hint::black_box;
-    use std::thread;
-
     use talisman::prelude::*;
 
     use super::{GRAIN_10, GRAIN_100};
-    use crate::common::{nanos, ns_each, on_pes, result, sample};
+    use crate::common::{grain, nanos, on_pes, result, sample};
 
     const PES: u32 = 8;
     const ROUNDS: usize = 11;
 
     pub fn measure() {
-        let speed = (0..5).map(|_| cores_at_once(1_000_000)).fold(f64::INFINITY, f64::min);
+        let speed = grain::ns_per_unit();
         for _ in 0..ROUNDS {
             for (what, grain_us, steps) in [(GRAIN_100, 100, 100), (GRAIN_10, 10, 400)] {
-                let grain = (f64::from(grain_us) * 1000.0 / speed) as u64;
+                let grain = grain::units(grain_us, speed);
                 let outcome = on_pes::<__Main>(PES, (Options { grain, steps },));
-                sample(what, result(&outcome, "us per step"), ideal_us(grain, steps));
+                sample(what, result(&outcome, "us per step"), grain::ideal_us(PES, grain, steps));
             }
         }
-    }
-
-    /// Microseconds per step if the cores did nothing but the work of all cells.
-    fn ideal_us(grain: u64, steps: u32) -> f64 {
-        let all = (0..steps).flat_map(|step| (0..PES).map(move |pe| share(grain, pe, step)));
-        let each = all.sum::<u64>() / cores();
-        cores_at_once(each) * each as f64 / 1000.0 / f64::from(steps)
-    }
-
-    /// Half to one and a half grains, so that neighbours do not go in step.
-    fn share(grain: u64, pe: u32, step: u32) -> u64 {
-        let thousandths = 500 + (pe.wrapping_mul(2_654_435_761) ^ step.wrapping_mul(40_503)) % 1000;
-        grain * u64::from(thousandths) / 1000
-    }
-
-    fn cores() -> u64 {
-        thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
-    }
-
-    /// Nanoseconds per unit of work when every core works at once, as they do in the stencil.
-    fn cores_at_once(units: u64) -> f64 {
-        let all: Vec<_> =
-            (0..cores()).map(|_| thread::spawn(move || ns_each(units, || work(units)))).collect();
-        let all: Vec<f64> = all.into_iter().map(|one| one.join().expect("it only computes")).collect();
-        all.iter().sum::<f64>() / all.len() as f64
-    }
-
-    /// A chain of dependent operations: as long as its count says, on any core.
-    fn work(units: u64) {
-        black_box((0..units).fold(1.0f64, |x, _| x * 1.000_000_1 + 1e-9));
     }
 
     /// One cell of a ring: works, tells both neighbours, waits for both.
@@ -259,7 +226,7 @@ mod crowd {
         #[entry]
         async fn run(&mut self, cx: &mut Cx<Self>, steps: u32) -> u64 {
             for step in 0..steps {
-                work(share(self.grain, cx.pe(), step));
+                grain::work(grain::share(self.grain, cx.pe(), step));
                 cx.group().on((cx.pe() + 1) % PES).edge(step);
                 cx.group().on((cx.pe() + PES - 1) % PES).edge(step);
                 cx.when(Self::edge, step).await;

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Budget, Row, row};
+use common::{Budget, CHARM, Row, row};
 
 const ELEMENT: &str = "array element, 1 in flight";
 const MANY: &str = "array element, 50,000 in flight over 100,000";
@@ -15,7 +15,7 @@ const ASYNC_WHEN: &str = "async entry that receives | plain entry, empty message
 
 fn main() {
     program::measure();
-    let charm = |row, ns| Row { charm: Some(ns), ..row };
+    let charm = |row: Row, ns| row.beside(CHARM, ns);
     common::table(
         "A message on the same PE",
         "ns",

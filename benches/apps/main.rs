@@ -12,10 +12,9 @@ mod jacobi3d;
 mod leanmd;
 mod states;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use common::{Budget, Row, row, table, wanted};
+use common::{Budget, CHARM, Row, example, row, table, wanted};
 
 const JACOBI_16: &str = "jacobi3d 64³, blocks of 4,096 cells | one loop";
 const JACOBI_32: &str = "jacobi3d 64³, blocks of 32,768 cells | one loop";
@@ -65,30 +64,13 @@ fn main() {
         row(PROTEIN, budget),
     ];
     table("Whole programs on one PE", "µs per step", &rows);
-    let pair = |what| Row { charm: Some(CHARM_PAIR), ..row(what, Budget::AtMost(CHARM_PAIR)) };
+    let pair = |what| row(what, Budget::AtMost(CHARM_PAIR)).beside(CHARM, CHARM_PAIR);
     let pairs: Vec<Row> = [FLUID_PAIR, PROTEIN_PAIR].into_iter().flatten().map(pair).collect();
     table("leanmd on one PE", "ns per tested pair of atoms", &pairs);
 }
 
-/// Microseconds per step that an example program reports.
+/// Microseconds per step on one PE.
 fn reported_us(example: &str, arguments: &[String]) -> f64 {
-    let report = std::env::temp_dir().join(format!("talisman-bench-{}.json", std::process::id()));
-    let done = Command::new(built(example))
-        .args(arguments)
-        .args(["--pes", "1", "--report"])
-        .arg(&report)
-        .output()
-        .expect("`cargo build --release --examples` has made it");
-    assert!(done.status.success(), "{example} failed: {}", String::from_utf8_lossy(&done.stderr));
-    let text = std::fs::read_to_string(&report).expect("the report is written");
-    std::fs::remove_file(&report).expect("the report is ours");
-    let report: serde_json::Value = serde_json::from_str(&text).expect("a report is JSON");
-    report["results"]["per_step_s"].as_f64().expect("the program reports its time") * 1e6
-}
-
-/// An example program of the same build.
-fn built(example: &str) -> PathBuf {
-    let me = std::env::current_exe().expect("the system tells");
-    let profile = me.parent().and_then(|deps| deps.parent()).expect("benchmarks are in `deps`");
-    profile.join("examples").join(example)
+    let one_pe = ["--pes", "1"].map(String::from);
+    example::reported_us(example, arguments.iter().chain(&one_pe))
 }

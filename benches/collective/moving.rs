@@ -2,7 +2,7 @@
 
 use talisman::prelude::*;
 
-use crate::common::{Budget, Row, alone, nanos, ns_each, on_pes, row, sample, table};
+use crate::common::{Budget, CHARM, alone, nanos, ns_each, on_pes, row, sample, table};
 
 const SMALL: &str = "migrate a chare of 24 bytes and one message, ns";
 const LARGE: &str = "migrate a chare of 16 MiB and one message, ns | memcpy of it";
@@ -11,7 +11,7 @@ const LARGE_BYTES: usize = 16 << 20;
 
 pub fn measure() {
     on_pes::<__Main>(2, ());
-    let rows = [Row { charm: Some(16_000.0), ..row(SMALL, Budget::Open) }, row(LARGE, Budget::Times(1.0))];
+    let rows = [row(SMALL, Budget::Open).beside(CHARM, 16_000.0), row(LARGE, Budget::Times(1.0))];
     table("Migration between two PEs", "ns", &rows);
 }
 

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use talisman::prelude::*;
 
-use crate::common::{Budget, Row, alone, bare, nanos, ns_each, on_pes, row, sample, table};
+use crate::common::{Budget, CHARM, alone, bare, nanos, ns_each, on_pes, row, sample, table};
 
 const BROADCAST: &str = "broadcast and reduction, 100,000 elements, per element | loop";
 const EXACT: &str = "… with an exact f64 sum | loop";
@@ -24,7 +24,7 @@ pub fn measure() {
             row(BROADCAST, Budget::Open),
             row(EXACT, Budget::Open),
             row(FAN_IN, Budget::Open),
-            Row { charm: Some(3100.0), ..row(GROUP, Budget::Open) },
+            row(GROUP, Budget::Open).beside(CHARM, 3100.0),
         ],
     );
 }

@@ -8,6 +8,8 @@
 #![allow(dead_code)]
 
 pub mod bare;
+pub mod example;
+pub mod grain;
 
 use std::sync::{LazyLock, Mutex};
 use std::time::Instant;
@@ -22,7 +24,7 @@ static SAMPLES: Mutex<Vec<Sample>> = Mutex::new(Vec::new());
 
 /// What a round gave for one row.
 struct Sample {
-    what: &'static str,
+    what: String,
     ours: f64,
     limit: f64,
 }
@@ -40,12 +42,12 @@ pub fn ns_each(operations: u64, f: impl FnOnce()) -> f64 {
 }
 
 /// Keeps what a round measured for the row `what`, on whatever thread.
-pub fn sample(what: &'static str, ours: f64, limit: f64) {
-    SAMPLES.lock().expect("no one panics with it").push(Sample { what, ours, limit });
+pub fn sample(what: impl Into<String>, ours: f64, limit: f64) {
+    SAMPLES.lock().expect("no one panics with it").push(Sample { what: what.into(), ours, limit });
 }
 
 /// Keeps what a round measured where nothing is at hand to compare with.
-pub fn alone(what: &'static str, ours: f64) {
+pub fn alone(what: impl Into<String>, ours: f64) {
     sample(what, ours, f64::NAN);
 }
 
@@ -86,17 +88,25 @@ pub enum Budget {
 
 /// A line of the table: which samples, and what they may be.
 pub struct Row {
-    /// As given to [`sample`].
-    pub what: &'static str,
-    /// How much is allowed.
-    pub budget: Budget,
-    /// What Charm++ takes for the same, in the table's unit, measured on a quiet machine of the same kind.
-    pub charm: Option<f64>,
+    what: String,
+    budget: Budget,
+    beside: Vec<(&'static str, f64)>,
 }
 
-/// A row with nothing to compare with but its limit.
-pub const fn row(what: &'static str, budget: Budget) -> Row {
-    Row { what, budget, charm: None }
+/// The column of what Charm++ takes for the same, measured on a quiet machine of the same kind.
+pub const CHARM: &str = "Charm++";
+
+/// A row of the samples `what` with nothing to compare with but its limit.
+pub fn row(what: impl Into<String>, budget: Budget) -> Row {
+    Row { what: what.into(), budget, beside: Vec::new() }
+}
+
+impl Row {
+    /// What another system takes for the same, in the table's unit.
+    pub fn beside(mut self, system: &'static str, value: f64) -> Row {
+        self.beside.push((system, value));
+        self
+    }
 }
 
 /// Prints the rows that were measured. With `--check` on the command line, ends the process with status 1 if one
@@ -104,16 +114,19 @@ pub const fn row(what: &'static str, budget: Budget) -> Row {
 pub fn table(title: &str, unit: &str, rows: &[Row]) {
     let samples = SAMPLES.lock().expect("no one panics with it");
     println!("\n{title} ({unit}; medians over the rounds, quartiles of the ratio)");
+    let systems = systems(rows);
+    let names: String = systems.iter().map(|system| format!(" {system:>8} |")).collect();
+    let lines: String = systems.iter().map(|_| format!("{:->10}|", ":")).collect();
     println!(
-        "| {:<62} | {:>9} | {:>9} | {:>5} | {:>11} | {:>9} | {:>7} |",
-        "what", "ours", "limit", "ratio", "quartiles", "budget", "Charm++"
+        "| {:<62} | {:>9} | {:>9} | {:>5} | {:>11} | {:>9} |{names}",
+        "what", "ours", "limit", "ratio", "quartiles", "budget"
     );
-    println!("|{:-<64}|{:->11}|{:->11}|{:->7}|{:->13}|{:->11}|{:->9}|", "", ":", ":", ":", ":", ":", ":");
+    println!("|{:-<64}|{:->11}|{:->11}|{:->7}|{:->13}|{:->11}|{lines}", "", ":", ":", ":", ":", ":");
     let mut missed = false;
     for row in rows {
         let of_row: Vec<&Sample> = samples.iter().filter(|sample| sample.what == row.what).collect();
         if !of_row.is_empty() {
-            missed |= !print_row(row, &of_row);
+            missed |= !print_row(row, &of_row, &systems);
         }
     }
     if missed && std::env::args().any(|word| word == "--check") {
@@ -121,8 +134,19 @@ pub fn table(title: &str, unit: &str, rows: &[Row]) {
     }
 }
 
+/// The other systems that any row names, in the order in which they come.
+fn systems(rows: &[Row]) -> Vec<&'static str> {
+    let mut systems = Vec::new();
+    for (system, _) in rows.iter().flat_map(|row| &row.beside) {
+        if !systems.contains(system) {
+            systems.push(*system);
+        }
+    }
+    systems
+}
+
 /// Prints one row; whether it keeps its budget.
-fn print_row(row: &Row, samples: &[&Sample]) -> bool {
+fn print_row(row: &Row, samples: &[&Sample], systems: &[&str]) -> bool {
     let ours = sorted(samples.iter().map(|sample| sample.ours));
     let limit = sorted(samples.iter().map(|sample| sample.limit));
     let ratio = sorted(samples.iter().map(|sample| sample.ours / sample.limit));
@@ -133,7 +157,7 @@ fn print_row(row: &Row, samples: &[&Sample]) -> bool {
         Budget::AtMost(most) => (format!("≤ {most}"), median(&ours) <= most),
         Budget::Open => ("–".into(), true),
     };
-    let charm = row.charm.map_or("–".into(), |charm| format!("{charm}"));
+    let beside: String = systems.iter().map(|system| format!(" {:>8} |", beside(row, system))).collect();
     let [limit, ratio, quartiles]: [String; 3] = match median(&limit).is_nan() {
         true => ["–".into(), "–".into(), "–".into()],
         false => {
@@ -142,12 +166,17 @@ fn print_row(row: &Row, samples: &[&Sample]) -> bool {
         }
     };
     println!(
-        "| {:<62} | {:>9} | {limit:>9} | {ratio:>5} | {quartiles:>11} | {budget:>9} | {charm:>7} |{}",
+        "| {:<62} | {:>9} | {limit:>9} | {ratio:>5} | {quartiles:>11} | {budget:>9} |{beside}{}",
         row.what,
         significant(median(&ours)),
         if kept { "" } else { " missed" }
     );
     kept
+}
+
+fn beside(row: &Row, system: &str) -> String {
+    let value = row.beside.iter().find(|(name, _)| *name == system);
+    value.map_or("–".into(), |(_, value)| significant(*value))
 }
 
 fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {

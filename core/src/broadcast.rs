@@ -119,7 +119,7 @@ impl Casts {
         }
     }
 
-    /// An element has come and cannot be read yet.
+    /// An element has come and cannot be read yet: perhaps again, where it lacks several things.
     pub(crate) fn expect(&self, index: u128, moves: u32) {
         let mut expected = self.expected.borrow_mut();
         if !expected.iter().any(|one| (one.index, one.moves) == (index, moves)) {
@@ -399,5 +399,21 @@ impl Pe {
             Place::At { pe, .. } => pe,
             Place::Unknown | Place::Switching | Place::Gone { .. } => collection.home(index),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_that_lacks_two_things_is_expected_once() {
+        let casts = Casts::default();
+        casts.expect(3, 1);
+        casts.expect(3, 1);
+        casts.expect(3, 2);
+        casts.take_expected(3, 1);
+        let left: Vec<_> = casts.expected.borrow().iter().map(|one| (one.index, one.moves)).collect();
+        assert_eq!(left, [(3, 2)]);
     }
 }

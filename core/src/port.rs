@@ -21,6 +21,7 @@ use crate::stats::count;
 use crate::wire;
 
 /// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.
+#[allow(clippy::large_enum_variant, reason = "a PE has one")]
 pub(crate) enum Port {
     /// To the other PEs of this process, and of others.
     Threads(Threads),
@@ -272,14 +273,34 @@ impl Port {
 fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> RingWords {
     // SAFETY: the sender owns the envelope.
     let message = unsafe { envelope.as_mut() };
-    let Body::Invoke(entry) = message.body else { return by_pointer(envelope) };
-    if entry.args.size as usize > SMALL * 8 || message.extra.is_some() || message.forwarded {
-        return by_pointer(envelope);
-    }
+    let Some(entry) = small_entry(message) else { return by_pointer(envelope) };
     let words = small_words(message.to(), entry, &message.words);
     message.body = Body::Empty;
     pe.pool.put(envelope);
     words
+}
+
+/// The entry of a message that can travel by value.
+#[inline(always)]
+fn small_entry(message: &Envelope) -> Option<&'static EntryInfo> {
+    let Body::Invoke(entry) = message.body else { return None };
+    let is_small = entry.args.size as usize <= SMALL * 8 && message.extra.is_none() && !message.forwarded;
+    is_small.then_some(entry)
+}
+
+/// Takes in a message from within the node that a simulator delivers: as one that came through a ring.
+pub(crate) fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>) {
+    // SAFETY: the simulator gives the envelope away.
+    let message = unsafe { envelope.as_mut() };
+    let ran =
+        small_entry(message).is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words));
+    match ran {
+        true => {
+            message.body = Body::Empty;
+            pe.pool.put(envelope);
+        }
+        false => pe.accept(envelope),
+    }
 }
 
 #[inline(always)]

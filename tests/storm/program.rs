@@ -55,6 +55,8 @@ pub struct Member {
     /// Contributions that it has yet to make.
     owed: u32,
     value: Counted,
+    /// Read-only values of the last two rounds, which may not be known yet where it moves or where it is told of them.
+    news: [Option<Shared<u64>>; 2],
     /// Of messages to each in calm weather.
     said: Vec<(i32, u32)>,
     heard: Vec<(i32, u32)>,
@@ -77,7 +79,8 @@ impl Member {
 
     /// A round begins.
     #[entry]
-    fn step(&mut self, cx: &mut Cx<Self>, round: u32) {
+    fn step(&mut self, cx: &mut Cx<Self>, round: u32, news: Shared<u64>) {
+        self.hear(round, news);
         self.plan.ledger().cast(Cast::Step(round), cx.index());
         if round < self.next {
             return; // Born in this round.
@@ -205,9 +208,25 @@ fn next_of(channels: &mut Vec<(i32, u32)>, other: i32) -> u32 {
 }
 
 impl Member {
+    fn hear(&mut self, round: u32, news: Shared<u64>) {
+        if *news != u64::from(round) {
+            self.plan.ledger().violation(format!("the news of round {round} are {}", *news));
+        }
+        self.news = [Some(news), self.news[0].take()];
+    }
+
     fn born(cx: &Cx<Self>, plan: Plan) -> Self {
         let rng = Rng::new(plan.seed.wrapping_add(plan.ledger().born(cx.index()) << 32));
-        Member { plan, rng, next: 0, owed: 0, value: Counted::new(plan.job), said: vec![], heard: vec![] }
+        Member {
+            plan,
+            rng,
+            next: 0,
+            owed: 0,
+            value: Counted::new(plan.job),
+            news: [None, None],
+            said: vec![],
+            heard: vec![],
+        }
     }
 
     fn is_core(&self, cx: &Cx<Self>) -> bool {
@@ -319,8 +338,9 @@ impl Main {
             }
         };
         cx.on_quiescence(cx.callback(Self::quiet));
-        members.step(0);
-        Main { plan, members, rng: Rng::new(plan.seed), casts: 0, wanted: 0 }
+        let mut main = Main { plan, members, rng: Rng::new(plan.seed), casts: 0, wanted: 0 };
+        main.begin(cx);
+        main
     }
 
     #[entry]
@@ -336,7 +356,7 @@ impl Main {
             self.count(cx);
         }
         if round + 1 < self.plan.rounds {
-            self.members.step(round + 1);
+            self.step(cx, round + 1);
         }
         if self.rng.below(2) == 0 {
             self.count(cx);
@@ -400,6 +420,22 @@ impl Main {
 }
 
 impl Main {
+    /// While the news of the array still spreads, its elements hear of broadcasts, move and meet on PEs that do not know it.
+    fn begin(&mut self, cx: &mut Cx<Self>) {
+        if self.rng.below(2) == 0 {
+            self.count(cx);
+        }
+        self.step(cx, 0);
+        for _ in 0..self.rng.below(4) {
+            self.count(cx);
+        }
+    }
+
+    fn step(&mut self, cx: &mut Cx<Self>, round: u32) {
+        let news = cx.share(u64::from(round));
+        self.members.step(round, news);
+    }
+
     fn next_cast(&mut self) -> u32 {
         self.casts += 1;
         self.wanted += 1;

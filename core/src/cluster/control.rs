@@ -3,7 +3,6 @@
 //! The conversation of one node: `Hello` → `Task` → `Ready` → `Book` → `Linked` → `Go`, then the program runs, then
 //! `Stop` → `Done`. `docs/wire-control.md` has it byte by byte.
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::launch::Results;
 use crate::launch::progress::Steps;
 use crate::stats::Totals;
+use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
 pub(crate) const VERSION: u16 = 1;
@@ -119,16 +119,6 @@ pub(crate) struct Host {
     pub(crate) bells: Vec<RawFd>,
 }
 
-/// Random bytes that only nodes of one job know. They are never printed.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Secret(pub(crate) [u8; 32]);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
-
 /// How a job ended, or is to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stop {
@@ -196,10 +186,5 @@ mod tests {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
         assert_eq!(VERSION, 1, "a new version needs new examples");
-    }
-
-    #[test]
-    fn a_secret_is_not_printed() {
-        assert_eq!(format!("{:?}", Secret([7; 32])), "Secret(…)");
     }
 }

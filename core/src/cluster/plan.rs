@@ -4,10 +4,11 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use super::control::{Host, Secret, Task, VERSION, Via};
+use super::control::{Host, Task, VERSION, Via};
 use super::hosts::Share;
 use crate::launch::RunArgs;
 use crate::launch::options::Transport;
+use crate::transport::auth::Secret;
 
 /// What all nodes are told, and what differs between them.
 #[derive(Clone, Debug)]
@@ -43,14 +44,11 @@ impl Plan {
     /// # Errors
     /// The system gives no random numbers for the secret.
     pub(crate) fn new(options: &RunArgs, shares: &[Share], watched: Vec<u64>) -> io::Result<Self> {
-        let mut random = [0; 40];
-        getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
-        let (secret, job) = random.split_at(32);
         Ok(Plan {
             nodes: shares.iter().map(|share| share.nodes).sum(),
             pes: options.pes_per_node(),
-            job: u64::from_le_bytes(job.try_into().expect("eight bytes are left")),
-            secret: Secret(secret.try_into().expect("it was split there")),
+            job: getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?,
+            secret: Secret::generate().map_err(io::Error::other)?,
             build: build(),
             transport: options.transport,
             listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),

@@ -15,6 +15,7 @@ pub(crate) struct Link {
     missed: Cell<bool>,
 }
 
+#[allow(clippy::large_enum_variant, reason = "a PE has a few, which stay where they are")]
 enum Halves {
     Shm(RefCell<shm::Sender>, RefCell<shm::Receiver>),
     Tcp(RefCell<tcp::Sender>, RefCell<tcp::Receiver>),

@@ -143,7 +143,7 @@ impl Net {
             return;
         }
         while link.unsent() > UNSENT_MAX / 2 && !pe.node.job.is_over() {
-            let flushed = self.flush();
+            let flushed = self.flush(pe);
             if self.door.has_knock() {
                 self.let_in(pe);
             }
@@ -179,14 +179,16 @@ impl Net {
     }
 
     /// Writes what goes now; whether anything was written.
-    pub(crate) fn flush(&self) -> bool {
-        let mut written = false;
+    pub(crate) fn flush(&self, pe: &Pe) -> bool {
+        let (mut written, mut error) = (false, None);
         self.unflushed.borrow_mut().retain(|node| {
             let Some(link) = &self.links[*node as usize] else { return false };
             written |= link.flush();
+            error = error.take().or(link.error());
             link.stays_listed()
         });
         self.staged.set(0);
+        error.iter().for_each(|error| self.give_up(pe, error));
         written
     }
 
@@ -222,7 +224,7 @@ impl Net {
         let looks = self.looks.get().wrapping_add(1);
         self.looks.set(looks);
         let every = if self.through_memory.is_empty() { HOT_LOOKS } else { MEMORY_LOOKS };
-        let hot = self.hot.get().filter(|_| looks % every != 0);
+        let hot = self.hot.get().filter(|_| !looks.is_multiple_of(every));
         match hot {
             Some(node) if self.through_memory.is_empty() => self.receive_from(pe, node, budget),
             None => self.receive_from_ready(pe, budget),

@@ -58,15 +58,22 @@ impl Pe {
         }
     }
 
+    /// Takes in a message for this PE.
     pub(crate) fn accept_for_pe(&self, envelope: NonNull<Envelope>) {
-        // SAFETY: the port gave the envelope away.
+        // SAFETY: the port, or the sender on this PE, gave the envelope away.
         let message = unsafe { envelope.as_ref() };
-        if let Some(PeMessage::Arrive { id, travel, .. }) = message.pe_message()
-            && let Some(collection) = self.collections.get(id.collection)
-        {
-            self.expect_object(collection, id.index);
-            if self.lacks(message.needs()).is_some() {
-                collection.casts.expect(id.index, travel.moves);
+        if let Some(id) = message.pe_message().and_then(PeMessage::collection) {
+            // Asked here and not when its turn comes: by then a later message could have gone into the queue, and would
+            // stay before it if the collection becomes known in between.
+            let Some(collection) = self.collections.get(id) else {
+                sometimes("a message came to a PE before its collection was known there");
+                return self.keep_for_unknown(id, envelope);
+            };
+            if let Some(PeMessage::Arrive { id, travel, .. }) = message.pe_message() {
+                self.expect_object(collection, id.index);
+                if self.lacks(message.needs()).is_some() {
+                    collection.casts.expect(id.index, travel.moves);
+                }
             }
         }
         if self.lets_in(envelope) {
@@ -148,10 +155,13 @@ impl Pe {
     fn run_pe_message(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
-        let about = message.pe_message().and_then(PeMessage::collection);
-        if let Some(id) = about.filter(|id| self.collections.get(*id).is_none()) {
-            return self.keep_for_unknown(id, envelope);
-        }
+        debug_assert!(
+            message
+                .pe_message()
+                .and_then(PeMessage::collection)
+                .is_none_or(|id| self.collections.get(id).is_some()),
+            "`accept_for_pe` keeps what comes too early"
+        );
         let from = message.from;
         let control = message.take_pe_message();
         self.pool.put(envelope);

@@ -167,7 +167,7 @@ impl Pe {
     /// Sends a message to a PE, this one included.
     pub(crate) fn tell(&self, to: PeId, message: PeMessage) {
         let envelope = self.pe_message(message);
-        if to == self.id { self.enqueue(envelope) } else { self.transmit(to, envelope) }
+        if to == self.id { self.accept_for_pe(envelope) } else { self.transmit(to, envelope) }
     }
 
     /// An envelope with a message for a PE.

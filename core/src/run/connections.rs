@@ -15,7 +15,6 @@ use crate::cluster::control::{Task, ToLauncher, Via};
 use crate::net::{Door, Inbox};
 use crate::node::Node;
 use crate::transport::Peer;
-use crate::transport::auth::Secret;
 use crate::transport::handshake::{Identity, Incarnations, Shape};
 use crate::transport::tcp::connect::{DialError, Established, dial, serve};
 
@@ -187,7 +186,7 @@ fn identity(task: &Task) -> Identity {
         job: task.job.into(),
         build: u128::from_le_bytes(build),
         shape: Shape { nodes: task.nodes, pes: task.pes },
-        secret: Secret::from_bytes(task.secret.0),
+        secret: task.secret.clone(),
         node: task.number,
         incarnation: 0,
         known: Incarnations::new(task.nodes),

@@ -52,13 +52,13 @@ fn turn(pe: &Pe, port: &Threads, received: bool) -> bool {
         }
         any = true;
         if let Some(net) = port.net.as_ref().filter(|net| net.is_flush_due(pe)) {
-            net.flush();
+            net.flush(pe);
         }
     }
     any |= pe.run_timers();
     any = any || (pe.chores.get() && pe.do_chores());
     if let Some(net) = &port.net {
-        net.flush();
+        net.flush(pe);
     }
     any
 }
@@ -85,7 +85,7 @@ impl Rest {
         let start = pe.clock.now();
         let suspicion = &mut self.suspicion;
         let came = || {
-            let wrote = port.net.as_ref().is_some_and(|net| net.has_unsent() && net.flush());
+            let wrote = port.net.as_ref().is_some_and(|net| net.has_unsent() && net.flush(pe));
             wrote || port.has_work() || sockets.is_some_and(|net| net.receive(pe))
         };
         self.idle.idle(|| came() || pe.node.job.is_over() || is_due(pe), || sleep(pe, port, suspicion));

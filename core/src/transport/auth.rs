@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use hmac::{Hmac, Mac as _};
+use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 /// Bytes of a secret, a nonce and a proof.
 pub(crate) const BYTES: usize = 32;
 
 /// What only the nodes of one job know. It is neither shown nor kept longer than needed: overwritten at its end.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Secret([u8; BYTES]);
 
 /// A number used once, which makes every handshake another one.
@@ -33,14 +34,9 @@ impl Secret {
         nonce().map(Secret)
     }
 
-    /// One that was received.
+    /// One that is known, for tests.
     pub(crate) fn from_bytes(bytes: [u8; BYTES]) -> Secret {
         Secret(bytes)
-    }
-
-    /// To hand it to a node of the job, and to nobody else.
-    pub(crate) fn bytes(&self) -> &[u8; BYTES] {
-        &self.0
     }
 
     /// A proof by the one whose part in the conversation is `role`, so that a proof cannot be sent back as one's own.

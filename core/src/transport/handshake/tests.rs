@@ -15,11 +15,11 @@ fn identity(node: u32) -> Identity {
 
 const TO: Peer = Peer { node: 0, lane: 1 };
 
+/// What both ends agreed on, or whose refusal ended it.
+type Outcome = Result<(Agreed, Agreed), (&'static str, Refusal)>;
+
 /// A handshake between the two, and the records that were sent; `Err` is whose refusal ended it.
-fn shake(
-    dials: &Identity,
-    accepts: &Identity,
-) -> (Result<(Agreed, Agreed), (&'static str, Refusal)>, Vec<Vec<u8>>) {
+fn shake(dials: &Identity, accepts: &Identity) -> (Outcome, Vec<Vec<u8>>) {
     let (mut dialer, hello) = Dialer::new(dials, TO, [1; 32]);
     let mut acceptor = Acceptor::new(accepts, [2; 32]);
     let mut said = vec![hello];

@@ -30,8 +30,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct Established {
     /// The node at the other end, and which of its lanes.
     pub(crate) peer: Peer,
-    /// Which life of it.
-    pub(crate) incarnation: u64,
     pub(crate) stream: Stream,
 }
 
@@ -107,7 +105,7 @@ async fn read(socket: &mut TcpStream, most: usize) -> Result<Vec<u8>, Refusal> {
 
 fn established(socket: TcpStream, agreed: Agreed) -> io::Result<Established> {
     let stream = Stream::plain(socket.into_std()?.into())?;
-    Ok(Established { peer: agreed.peer, incarnation: agreed.incarnation, stream })
+    Ok(Established { peer: agreed.peer, stream })
 }
 
 /// Answers at `listener` until dropped. Connections of nodes that have proved themselves are given to `on_link`; of

@@ -1,7 +1,6 @@
 //! The sending half.
 
 use std::fmt;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use super::large::Large;
@@ -170,6 +169,7 @@ impl Sender {
     }
 
     /// Whether the peer has said that it has everything, the goodbye included.
+    #[cfg(test)]
     pub(crate) fn settled(&self) -> bool {
         self.last.is_some_and(|last| self.shared.acknowledged() >= last)
     }
@@ -177,11 +177,6 @@ impl Sender {
     /// Whether the connection ended without goodbyes, so that the link waits for [`super::replace`].
     pub(crate) fn broken(&self) -> bool {
         self.shared.broken()
-    }
-
-    /// What to watch for room to write. Another one after [`super::replace`].
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.stream.fd()
     }
 
     /// Goes on over another connection, with the first frame that the peer has not acknowledged.

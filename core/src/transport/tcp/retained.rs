@@ -43,6 +43,7 @@ impl Piece {
 }
 
 /// What is to be written next.
+#[allow(clippy::large_enum_variant, reason = "used where it is made")]
 pub(super) enum Next<'a> {
     Nothing,
     One(&'a [u8]),

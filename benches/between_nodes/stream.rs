@@ -1,0 +1,114 @@
+//! Large messages one way, one after the other.
+
+use std::process::ExitCode;
+
+use talisman::prelude::*;
+
+use crate::common::{Budget, Row, nanos, row, table};
+use crate::job::{Job, TRANSPORTS, Transport, line, rounds};
+use crate::latency::size;
+use crate::mpi;
+use crate::raw::RawPair;
+
+pub const PROGRAM: &str = "@stream";
+
+const ROUNDS: u32 = 21;
+/// How large, how many, and the budget over TCP: 0.85 and 0.75 times the raw speed.
+const SIZES: [(usize, u64, f64); 2] = [(1 << 20, 32, 1.0 / 0.85), (16 << 20, 4, 1.0 / 0.75)];
+
+pub fn measure() {
+    for transport in TRANSPORTS {
+        let words = ["--limit", &transport.to_string(), "--rounds", &rounds(ROUNDS).to_string()];
+        Job { program: PROGRAM, nodes: 2, transport, options: words.map(String::from).into() }.sample();
+        let others = mpi::measured(transport);
+        let rows: Vec<Row> = SIZES.iter().map(|of| of_size(transport, *of, &others)).collect();
+        table(&format!("A stream of large messages, per message, {transport}"), "µs", &rows);
+    }
+}
+
+fn of_size(transport: Transport, (bytes, _, times): (usize, u64, f64), others: &[mpi::Measured]) -> Row {
+    let budget = match transport {
+        Transport::Tcp => Budget::Times(times),
+        Transport::Shm => Budget::Open,
+    };
+    mpi::beside(row(what(transport, bytes), budget), others, "stream", bytes)
+}
+
+fn what(transport: Transport, bytes: usize) -> String {
+    let limit = if transport == Transport::Shm { "copy of cold memory" } else { "raw stream" };
+    format!("stream, {transport}, {} | {limit}", size(bytes))
+}
+
+pub fn program() -> ExitCode {
+    main()
+}
+
+/// On the first node it sends, on the second it takes.
+#[derive(Pup)]
+struct Member {
+    stock: Vec<Vec<f64>>,
+}
+
+#[chare(group)]
+impl Member {
+    #[init]
+    fn new() -> Self {
+        Member { stock: Vec::new() }
+    }
+
+    #[entry]
+    fn take(&mut self, cx: &mut Cx<Self>, data: Vec<f64>, left: usize) {
+        drop(data);
+        if left == 0 {
+            cx.group().on(0).finished();
+        }
+    }
+
+    /// One message an entry, so that the runtime can send meanwhile.
+    #[entry]
+    fn pour(&mut self, cx: &mut Cx<Self>) {
+        if let Some(data) = self.stock.pop() {
+            cx.group().on(1).take(data, self.stock.len());
+            cx.group().on(0).pour();
+        }
+    }
+
+    #[entry]
+    fn finished();
+
+    /// Nanoseconds per message. The data is made before.
+    #[entry]
+    async fn stream(&mut self, cx: &mut Cx<Self>, bytes: usize, messages: u64) -> f64 {
+        self.stock = (0..messages).map(|number| vec![number as f64; bytes / 8]).collect();
+        let start: u64 = nanos();
+        cx.group().on(0).pour();
+        cx.when(Self::finished).await;
+        (nanos() - start) as f64 / messages as f64
+    }
+}
+
+#[derive(clap::Parser, Pup)]
+struct Options {
+    program: String,
+    #[arg(long)]
+    limit: Transport,
+    #[arg(long)]
+    rounds: u32,
+}
+
+#[talisman::main]
+async fn main(cx: &mut Cx, options: Options) {
+    let members: Group<Member> = Member::group().new();
+    let raw: Group<RawPair> = RawPair::group().new();
+    let _met: bool = raw.on(0).connect(options.limit).await;
+    for _ in 0..options.rounds {
+        for which in 0..SIZES.len() {
+            let bytes: usize = SIZES[which].0;
+            let messages: u64 = SIZES[which].1;
+            let ours: f64 = members.on(0).stream(bytes, messages).await;
+            let limit: f64 = raw.on(0).stream(bytes, messages).await;
+            let what = what(options.limit, bytes);
+            writeln!(cx.output(), "{}", line(&what, ours / 1000.0, limit / 1000.0));
+        }
+    }
+}
