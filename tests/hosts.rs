@@ -382,6 +382,20 @@ fn whatever_is_called_ssh_may_log_in() {
     }
 }
 
+#[test]
+fn an_agent_that_is_told_nonsense_ends() {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("nonsense-{}", std::process::id()));
+    // Nothing; a frame that is no message; a length that nobody can have; half a frame.
+    for nonsense in [&b""[..], b"\x01\0\0\0\xc1", b"\xff\xff\xff\xffmore", b"\x09\0\0\0half"] {
+        std::fs::write(&file, nonsense).expect("the folder is ours");
+        let input = std::fs::File::open(&file).expect("just written");
+        let ended = Running::start_reading(Command::new(probe()).arg("--talisman-agent"), input).end();
+        assert!(ended.output.starts_with("talisman-agent 1 ") && ended.errors.is_empty(), "{ended:?}");
+        assert!(ended.status.success(), "{ended:?}");
+    }
+    std::fs::remove_file(&file).expect("just written");
+}
+
 /// Within this everything has ended, whatever happened. The promise is two seconds; the rest is for slow machines.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
