@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use program::{End, Main, Plan};
 use talisman::RunArgs;
+use talisman::launch::options::Transport;
 use talisman::launch::{Output, Progress};
 use talisman::rng::Rng;
 use talisman::run::{Watch, run};
@@ -151,6 +152,9 @@ fn messages_of_an_ordered_array_come_in_order() {
     }
 }
 
+/// How nodes are linked, by turns.
+const TRANSPORTS: [Transport; 3] = [Transport::Shm, Transport::Tcp, Transport::Mixed];
+
 /// How a storm runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Manner {
@@ -166,7 +170,7 @@ impl Manner {
         match self {
             Manner::Simulated => test.simulated(nodes, seed),
             Manner::Threads => test.pes(1 + seed as u32 % 8),
-            Manner::Nodes => test.nodes(nodes),
+            Manner::Nodes => test.nodes(nodes, TRANSPORTS[seed as usize % TRANSPORTS.len()]),
         }
     }
 

@@ -24,6 +24,11 @@ pub(crate) fn this_build() -> BuildId {
     })
 }
 
+/// The same in short, where it is compared among processes that trust each other.
+pub(crate) fn build_number() -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|i| this_build()[i]))
+}
+
 /// The content is hashed to 32 bytes, so that a mark is short either way.
 fn mark_of_executable() -> io::Result<Vec<u8>> {
     let mut file = File::open("/proc/self/exe")?;

@@ -47,7 +47,5 @@ mod tests;
 mod verdict;
 mod voice;
 
-#[allow(unused_imports, reason = "not joined to the runtime yet")]
 pub(crate) use launcher::{ClusterOutcome, launch};
-#[allow(unused_imports, reason = "not joined to the runtime yet")]
 pub(crate) use voice::Control;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::control::{Host, Task, VERSION, Via};
 use super::hosts::Share;
+use crate::build::build_number;
 use crate::launch::RunArgs;
 use crate::launch::options::Transport;
 use crate::transport::auth::Secret;
@@ -49,7 +50,7 @@ impl Plan {
             pes: options.pes_per_node(),
             job: getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?,
             secret: Secret::generate().map_err(io::Error::other)?,
-            build: build(),
+            build: build_number(),
             transport: options.transport,
             listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             hosts: shares.iter().map(|share| share.numbers().collect()).collect(),
@@ -95,14 +96,6 @@ impl Plan {
         let near = host.contains(&other);
         if near && self.transport.is_memory(node, other) { Via::Shm } else { Via::Tcp }
     }
-}
-
-/// What tells this executable from others on this host, where all nodes run the same file, whatever its name means by
-/// now. A checksum of what is in it would take longer than all the rest of the start.
-fn build() -> u64 {
-    let Ok(file) = rustix::fs::stat("/proc/self/exe") else { return 0 };
-    let parts = [file.st_dev, file.st_ino, file.st_size as u64, file.st_mtime as u64, file.st_mtime_nsec];
-    parts.iter().fold(0, |hash, part| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
 }
 
 #[cfg(test)]

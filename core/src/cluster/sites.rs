@@ -12,9 +12,10 @@ use super::local::{Events, LocalHost};
 use super::memory::Inheritance;
 use super::plan::Plan;
 use super::printer::Lines;
+use super::remote::Begin;
 use super::remote::host::{RemoteHost, Start};
-use super::remote::{Begin, build_id};
 use super::slurm;
+use crate::build::build_number;
 use crate::launch::options::Transport;
 use crate::launch::{Program, RunArgs};
 
@@ -66,7 +67,7 @@ impl Sites {
         plan: &mut Plan,
     ) -> io::Result<Sites> {
         let alone = shares.len() == 1;
-        let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_id() };
+        let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_number() };
         let mut sites = Vec::new();
         for share in shares {
             let (nodes, address) = (share.numbers(), share.address(alone));

@@ -103,7 +103,8 @@ pub struct RunArgs {
     #[arg(default_value_if("talisman-hosts", ArgPredicate::IsPresent, "0"))]
     pub nodes: u32,
 
-    /// PEs (scheduler threads) per node [default: one per core this process may use; 2 with --simulate]
+    /// PEs (scheduler threads) per node [default: one per core this process may use, divided by the nodes of
+    /// this host; 2 with --simulate]
     #[arg(id = "talisman-pes", long = "pes", env = "TALISMAN_PES", hide_env_values = true)]
     #[arg(value_name = "P")]
     pub pes: Option<u32>,
@@ -196,9 +197,14 @@ impl RunArgs {
         (self.nodes > 1 || self.hosts.is_some()) && !self.simulate
     }
 
-    /// PEs per node: `--pes`, otherwise the cores this process may use ([`PES_SIMULATED`] in simulation).
+    /// PEs per node: `--pes`, otherwise the cores this process may use, divided among the nodes of this host
+    /// ([`PES_SIMULATED`] in simulation).
     pub fn pes_per_node(&self) -> u32 {
-        let default = || if self.simulate { PES_SIMULATED } else { available_cores() };
+        let default = || match self.hosts {
+            _ if self.simulate => PES_SIMULATED,
+            Some(_) => available_cores(),
+            None => (available_cores() / self.nodes.max(1)).max(1),
+        };
         self.pes.unwrap_or_else(default)
     }
 

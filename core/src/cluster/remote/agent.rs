@@ -22,9 +22,9 @@ use super::super::heartbeat::{Heartbeat, TICK};
 use super::super::local::LocalHost;
 use super::super::memory::{Inheritance, host_memory};
 use super::super::printer::{Lines, Print};
-use super::build;
 use super::greeting::{Greeting, VERSION};
 use super::message::{Begin, FromAgent, ToAgent};
+use crate::build::build_number;
 
 /// What a program is called with, alone, to be an agent.
 pub(crate) const FLAG: &str = "--talisman-agent";
@@ -280,7 +280,7 @@ async fn read(orders: mpsc::UnboundedSender<ToAgent>, window: Arc<Semaphore>) {
 
 async fn write(mut queue: mpsc::UnboundedReceiver<FromAgent>) {
     let mut stdout = tokio::io::stdout();
-    let greeting = Greeting { version: VERSION, build: build::id() };
+    let greeting = Greeting { version: VERSION, build: build_number() };
     let mut next = greeting.line().into_bytes();
     while stdout.write_all(&next).await.is_ok() && stdout.flush().await.is_ok() {
         let Some(message) = queue.recv().await else { return };

@@ -24,7 +24,6 @@
 //! | [`host`], [`input`] | the launcher's end; its standard input |
 
 pub(crate) mod agent;
-mod build;
 mod greeting;
 pub(crate) mod host;
 mod input;
@@ -32,5 +31,4 @@ mod message;
 mod session;
 mod ssh;
 
-pub(crate) use build::id as build_id;
 pub(crate) use message::Begin;
