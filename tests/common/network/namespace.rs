@@ -39,8 +39,8 @@ impl Namespace {
 
     /// Whether this process may make them, and link them.
     pub fn possible() -> bool {
-        let script =
-            "mount -t tmpfs tmpfs /run && ip link add b type bridge && ip link add v type veth peer name w";
+        let script = "mount -t tmpfs tmpfs /run && ip link add bridge type bridge \
+                      && ip link add one type veth peer name other";
         let mut tried = unshare();
         tried.args(["sh", "-c", script]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         tried.status().is_ok_and(|status| status.success())
