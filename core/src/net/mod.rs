@@ -61,6 +61,9 @@ pub(crate) struct Net {
     /// What came while a sender waited.
     aside: RefCell<VecDeque<Aside>>,
     waiting: Cell<bool>,
+    /// What has come is being taken in. What is sent meanwhile, forwarded for the most part, does not wait: its link may
+    /// be one of those that are being read.
+    taking_in: Cell<bool>,
     /// Bytes that came since this PE last had no message to run.
     taken: Cell<usize>,
     door: Door,
@@ -101,6 +104,7 @@ impl Net {
             staged: Cell::new(0),
             aside: RefCell::default(),
             waiting: Cell::new(false),
+            taking_in: Cell::new(false),
             taken: Cell::new(0),
             door,
         })
@@ -139,7 +143,7 @@ impl Net {
     /// A sender stays here until the link has room again, or the job is over.
     #[cold]
     fn wait_for_room(&self, pe: &Pe, link: &Link) {
-        if self.waiting.replace(true) {
+        if self.taking_in.get() || self.waiting.replace(true) {
             return;
         }
         while link.unsent() > UNSENT_MAX / 2 && !pe.node.job.is_over() {
@@ -204,8 +208,20 @@ impl Net {
         self.unflushed.borrow().iter().any(is_memory)
     }
 
+    /// Runs `f`, which takes in what has come: whatever it sends does not wait.
+    pub(crate) fn while_taking_in(&self, f: impl FnOnce() -> bool) -> bool {
+        self.taking_in.set(true);
+        let any = f();
+        self.taking_in.set(false);
+        any
+    }
+
     /// Takes in what has come for the PEs of this node; whether that was anything. No user code runs in here.
     pub(crate) fn receive(&self, pe: &Pe) -> bool {
+        self.while_taking_in(|| self.receive_from_all(pe))
+    }
+
+    fn receive_from_all(&self, pe: &Pe) -> bool {
         if self.door.has_knock() {
             self.let_in(pe);
         }
