@@ -305,11 +305,9 @@ fn a_host_that_cannot_take_part_is_named_with_the_reason() {
 #[test]
 fn a_host_with_another_program_is_named_with_the_reason() {
     let Some(network) = Network::new(2) else { return };
-    let (probe, folder) = (probe(), network.folder());
-    let (program, other) = (probe.display(), folder.join("other"));
-    let mut bytes = std::fs::read(&probe).expect("it has been built");
-    bytes.push(0);
-    std::fs::write(&other, bytes).expect("the folder is ours");
+    let probe = probe();
+    // Any other program of the same runtime is an agent, too.
+    let (program, other) = (probe.display(), example("ring"));
     let other = other.display();
     let host = &network.host(1).namespace;
     let with = |mount: &str, said: &str| {
@@ -318,7 +316,7 @@ fn a_host_with_another_program_is_named_with_the_reason() {
         assert_nothing_left(&network);
         host.sh("umount -l \"$(tail -n 1 /proc/mounts | cut -d ' ' -f 2)\"");
     };
-    with(&format!("chmod +x {other}; mount --bind {other} {program}"), "another build of the program");
+    with(&format!("mount --bind {other} {program}"), "another build of the program");
     with(
         &format!("mount --bind /bin/false {program}"),
         "is another program than here: it ended with status 1",
@@ -380,6 +378,20 @@ fn whatever_is_called_ssh_may_log_in() {
     for place in ["node 1 of 3 at 127.0.0.1 ", "node 2 of 3 at 127.0.0.2 "] {
         assert!(ended.output.contains(place), "{ended:?}");
     }
+}
+
+#[test]
+fn an_agent_that_is_told_nonsense_ends() {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("nonsense-{}", std::process::id()));
+    // Nothing; a frame that is no message; a length that nobody can have; half a frame.
+    for nonsense in [&b""[..], b"\x01\0\0\0\xc1", b"\xff\xff\xff\xffmore", b"\x09\0\0\0half"] {
+        std::fs::write(&file, nonsense).expect("the folder is ours");
+        let input = std::fs::File::open(&file).expect("just written");
+        let ended = Running::start_reading(Command::new(probe()).arg("--talisman-agent"), input).end();
+        assert!(ended.output.starts_with("talisman-agent 1 ") && ended.errors.is_empty(), "{ended:?}");
+        assert!(ended.status.success(), "{ended:?}");
+    }
+    std::fs::remove_file(&file).expect("just written");
 }
 
 /// Within this everything has ended, whatever happened. The promise is two seconds; the rest is for slow machines.

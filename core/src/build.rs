@@ -29,6 +29,14 @@ pub(crate) fn build_number() -> u64 {
     u64::from_le_bytes(std::array::from_fn(|i| this_build()[i]))
 }
 
+/// Whether the executable can be read. Otherwise a process takes itself for another build than it is.
+///
+/// # Errors
+/// The system's reason, such as too few descriptors.
+pub(crate) fn check_readable() -> io::Result<()> {
+    File::open("/proc/self/exe").map(drop)
+}
+
 /// The content is hashed to 32 bytes, so that a mark is short either way.
 fn mark_of_executable() -> io::Result<Vec<u8>> {
     let mut file = File::open("/proc/self/exe")?;

@@ -22,7 +22,7 @@ use super::control_thread;
 use super::descriptors;
 use super::frame::{Decoder, FrameError, encode};
 use super::voice::Control;
-use crate::build::build_number;
+use crate::build::{build_number, check_readable};
 use crate::launch::progress::Steps;
 
 /// What the launcher has a node do while its program runs. Called in the control thread: it must not wait for PEs.
@@ -67,6 +67,7 @@ impl Joining {
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
         let hello = ToLauncher::Hello { version: VERSION, pid: std::process::id() };
         launcher.write_all(&encode(&hello)?)?;
+        check_readable()?;
         let mut decoder = Decoder::default();
         let task = Arc::new(task(&mut launcher, &mut decoder)?);
         keep_from_children(&task)?;

@@ -37,10 +37,13 @@ impl Namespace {
         Namespace { name: name.into(), holder, first }
     }
 
-    /// Whether this process may make them.
+    /// Whether this process may make them, and link them.
     pub fn possible() -> bool {
-        let tried = unshare().arg("true").stdin(Stdio::null()).stderr(Stdio::null()).status();
-        tried.is_ok_and(|status| status.success())
+        let script = "mount -t tmpfs tmpfs /run && ip link add bridge type bridge \
+                      && ip link add one type veth peer name other";
+        let mut tried = unshare();
+        tried.args(["sh", "-c", script]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        tried.status().is_ok_and(|status| status.success())
     }
 
     /// The process that holds them, by its number outside.

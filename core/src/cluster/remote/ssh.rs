@@ -25,7 +25,14 @@ pub(crate) fn command(host: &Host, options: &OsStr, program: &Path) -> Command {
     let mut command = Command::new("ssh");
     command.args(words(options));
     command.args(["-T", "-x", "-a", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR"]);
-    command.args(["-o", "ClearAllForwardings=yes", "-o", &format!("ConnectTimeout={CONNECT_S}")]);
+    command.args([
+        "-o",
+        "RemoteCommand=none",
+        "-o",
+        "ClearAllForwardings=yes",
+        "-o",
+        &format!("ConnectTimeout={CONNECT_S}"),
+    ]);
     if let Some(user) = &host.user {
         command.args(["-l", user]);
     }
