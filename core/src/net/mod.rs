@@ -64,6 +64,8 @@ pub(crate) struct Net {
     /// What came while a sender waited.
     aside: RefCell<VecDeque<Aside>>,
     waiting: Cell<bool>,
+    /// A sender has waited since that was last asked.
+    waited: Cell<bool>,
     /// What has come is being taken in. What is sent meanwhile, forwarded for the most part, does not wait: its link may
     /// be one of those that are being read.
     taking_in: Cell<bool>,
@@ -107,6 +109,7 @@ impl Net {
             staged: Cell::new(0),
             aside: RefCell::default(),
             waiting: Cell::new(false),
+            waited: Cell::new(false),
             taking_in: Cell::new(false),
             taken: Cell::new(0),
             door,
@@ -162,6 +165,13 @@ impl Net {
             }
         }
         self.waiting.set(false);
+        self.waited.set(true);
+    }
+
+    /// Whether a sender has waited for room since this was last asked.
+    #[inline]
+    pub(crate) fn has_waited(&self) -> bool {
+        self.waited.get() && self.waited.replace(false)
     }
 
     fn put_aside(&self, pe: &Pe) -> bool {
