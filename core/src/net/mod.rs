@@ -188,7 +188,7 @@ impl Net {
                         self.miss(pe, node, link);
                     }
                 }
-                Err(error) => pe.node.job.end(1, Some(error.to_string())),
+                Err(error) => self.give_up(pe, &error),
             }
         }
         taken
@@ -320,7 +320,7 @@ impl Net {
     }
 
     fn give_up(&self, pe: &Pe, error: &LinkError) {
-        pe.node.job.end(1, Some(error.to_string()));
+        pe.node.job.end(1, Some(format!("node {}: {error}", pe.node.number)));
     }
 
     fn take_aside(&self, pe: &Pe) -> bool {
@@ -411,7 +411,10 @@ impl Net {
             Ok(envelope) if rank == own => pe.accept(envelope),
             Ok(envelope) => pe.port.pass_on(rank, envelope),
             Err(error) => {
-                pe.node.job.end(1, Some(format!("a message from node {from_node} cannot be read: {error}")));
+                let number = pe.node.number;
+                let message =
+                    format!("node {number}: a message from node {from_node} cannot be read: {error}");
+                pe.node.job.end(1, Some(message));
             }
         }
     }

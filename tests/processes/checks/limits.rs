@@ -3,13 +3,13 @@
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, prlimit, setrlimit};
 
 use super::checks;
-use crate::job::{Shape, example, program, run};
+use crate::job::{Job, Scratch, Shape, example, program, run};
 use crate::system::has_rights;
 
-checks!(of_dev_shm, of_descriptors, of_memory, of_processes, of_ports);
+checks!(of_dev_shm, of_descriptors, of_memory, of_memory_at_the_start, of_ports);
 
 const SHAPE: Shape = (4, 1, "shm");
 
@@ -50,31 +50,33 @@ fn of_descriptors() {
 /// A node that gets no more memory ends the job, which says which one.
 fn of_memory() {
     for transport in ["tcp", "shm"] {
-        let words = "flood --sender 0 --messages 40 --bytes 104857600";
-        let mut command = program(words, (2, 1, transport));
-        limited(&mut command, Resource::As, 900 << 20);
-        let ended = run(command).at_once();
-        let code = ended.status.code();
-        // 4 GB in all, but hardly ever at once: it may even work.
-        if code == Some(0) {
-            continue;
-        }
+        let wake = Scratch::new("wake");
+        let words = format!("flood --sender 0 --messages 6 --bytes 104857600 --wake {}", wake.name());
+        let job = Job::start(program(&words, (2, 1, transport)));
+        job.wait_for("asleep");
+        let node = job.nodes(2)[1];
+        // Less than it has: it gets no more.
+        let limit = Rlimit { current: Some(1 << 20), maximum: Some(1 << 20) };
+        prlimit(Pid::from_raw(node), Resource::As, limit).expect("it is our own");
+        wake.touch();
+        let ended = job.end().at_once();
         let text = ended.stderr.join("\n");
-        assert!(matches!(code, Some(1 | 3)), "{}", ended.said());
-        assert!(text.contains("error: ") && text.contains("node "), "{}", ended.said());
+        assert!(matches!(ended.status.code(), Some(1 | 3)), "{}", ended.said());
+        let (error, named) = (text.contains("error: "), text.contains("node 1"));
+        assert!(error && named && text.contains("memory"), "{}", ended.said());
     }
 }
 
-/// A node that cannot have its threads, or a launcher that cannot have its nodes, says so.
-fn of_processes() {
+/// Too little for a launcher, a node, or its threads: it ends, and whoever could say something did.
+fn of_memory_at_the_start() {
     for transport in ["tcp", "shm"] {
-        let mut command = example("hello", "", (4, 4, transport));
-        // So little that the libraries can be loaded, but no stack for so many threads.
-        limited(&mut command, Resource::As, 40 << 20);
-        let ended = run(command).at_once();
-        let text = ended.stderr.join("\n");
-        assert!(!ended.status.success(), "{}", ended.said());
-        assert!(text.contains("error: ") || text.contains("memory allocation"), "{}", ended.said());
+        for limit in [14, 18, 24, 32] {
+            let mut command = example("hello", "", (4, 4, transport));
+            limited(&mut command, Resource::As, limit << 20);
+            let ended = run(command).at_once();
+            let well = ended.status.success() && ended.stdout.len() == 16;
+            assert!(well || !ended.stderr.is_empty(), "with {limit} MiB: {}", ended.said());
+        }
     }
 }
 
@@ -85,7 +87,7 @@ fn of_ports() {
     let program = program("traffic --messages 200", (4, 1, "tcp"));
     let mut command = Command::new("unshare");
     command.arg("--net").arg(program.get_program()).args(program.get_args());
-    run(command).at_once().expect(3, &["error: ", "node "]);
+    run(command).expect(3, &["error: node ", "Network is unreachable"]).at_once();
     // Shared memory needs no network.
     let program = crate::job::program("traffic --messages 200", SHAPE);
     let mut command = Command::new("unshare");
