@@ -1,8 +1,11 @@
 //! Whoever is killed, the job ends soon, says why, and leaves nothing behind.
 
 use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
 
 use rustix::process::Signal;
+use talisman::rng::Rng;
 
 use super::checks;
 use crate::job::{Job, example, program, run};
@@ -14,6 +17,8 @@ checks!(
     of_the_launcher,
     of_everybody,
     of_several_at_once,
+    at_any_moment,
+    of_the_launcher_at_any_moment,
     leave_no_files,
 );
 
@@ -64,6 +69,30 @@ fn of_several_at_once() {
     job.wait_for("under way");
     job.nodes(6)[2..5].iter().for_each(|pid| signal(*pid, Signal::KILL));
     job.end().expect(3, &["was killed by signal 9 (SIGKILL)"]).at_once();
+}
+
+/// Before the nodes are linked, while they are, and after.
+fn at_any_moment() {
+    let mut rng = Rng::new(3);
+    for round in 0..24 {
+        let job = Job::start(program("traffic", (4, 2, TRANSPORTS[round % 3])));
+        let victim = rng.below(4) as usize;
+        let pid = job.nodes(4)[victim];
+        sleep(Duration::from_micros(rng.below(60_000)));
+        signal(pid, Signal::KILL);
+        let reason = format!("error: node {victim} (pid {pid}) was killed by signal 9 (SIGKILL)");
+        job.end().expect(3, &[&reason]).at_once();
+    }
+}
+
+fn of_the_launcher_at_any_moment() {
+    let mut rng = Rng::new(4);
+    for round in 0..12 {
+        let job = Job::start(program("traffic", (4, 2, TRANSPORTS[round % 3])));
+        sleep(Duration::from_micros(rng.below(60_000)));
+        signal(job.launcher_pid(), Signal::KILL);
+        assert_eq!(job.end().at_once().status.code(), None);
+    }
 }
 
 /// With `/tmp` and `/dev/shm` of its own, so that what others do there does not matter.

@@ -9,7 +9,12 @@ use super::checks;
 use crate::job::{Job, Scratch, program, until};
 use crate::system::{signal, state};
 
-checks!(of_a_node_beyond_the_limit, of_the_launcher_beyond_the_limit, of_everybody_is_no_failure);
+checks!(
+    of_a_node_beyond_the_limit,
+    of_the_launcher_beyond_the_limit,
+    of_everybody_is_no_failure,
+    of_one_for_a_while_is_no_failure
+);
 
 fn of_a_node_beyond_the_limit() {
     for (victim, transport) in [(0, "shm"), (2, "tcp"), (3, "mixed")] {
@@ -47,6 +52,19 @@ fn of_everybody_is_no_failure() {
         // Longer than the limit: here the time itself is the matter, and longer is as good.
         sleep(Duration::from_millis(2500));
         everybody.iter().for_each(|pid| signal(*pid, Signal::CONT));
+    }
+    stop.touch();
+    job.end().expect(0, &[]).quietly();
+}
+
+fn of_one_for_a_while_is_no_failure() {
+    let stop = Scratch::new("stop");
+    let job = Job::start(program(&format!("traffic --stop {}", stop.name()), (4, 1, "mixed")));
+    job.wait_for("under way");
+    for pid in job.processes() {
+        signal(pid, Signal::STOP);
+        sleep(Duration::from_millis(300));
+        signal(pid, Signal::CONT);
     }
     stop.touch();
     job.end().expect(0, &[]).quietly();
