@@ -314,6 +314,13 @@ impl Pe {
         }
     }
 
+    /// At the home: an object is gone, which will be taken in behind what is queued. What comes for it meanwhile waits:
+    /// from where it was removed it may have come, and by the place known so far it would go backwards. A marker could
+    /// then be kept by a PE whose own marker is kept by one that waits for the first, for ever.
+    pub(crate) fn expect_end(&self, collection: &Collection, index: u128) {
+        self.expect_object(collection, index);
+    }
+
     /// An object came to, or was made on, this PE: what waited for it goes on.
     pub(crate) fn settle(&self, collection: &Collection, index: u128, slot: u32, generation: u32) {
         self.switch(collection, index, Place::Here { slot, generation });
