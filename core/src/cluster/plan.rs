@@ -18,6 +18,7 @@ pub(crate) struct Plan {
     pub(crate) secret: Secret,
     pub(crate) build: u64,
     pub(crate) transport: Transport,
+    pub(crate) tls: bool,
     pub(crate) listen: IpAddr,
     /// The nodes of each host; every node is in one.
     pub(crate) hosts: Vec<Vec<u32>>,
@@ -39,6 +40,7 @@ impl Plan {
             secret: Secret::generate().map_err(io::Error::other)?,
             build: build(),
             transport: options.transport,
+            tls: options.tls,
             listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             hosts: vec![(0..options.nodes).collect()],
             watched,
@@ -62,6 +64,7 @@ impl Plan {
             pes: self.pes,
             job: self.job,
             secret: self.secret.clone(),
+            tls: self.tls,
             build: self.build,
             via: (0..self.nodes).map(|other| self.via(node, other, &host)).collect(),
             listen: self.listen,
