@@ -237,32 +237,26 @@ impl Session {
         if self.ended {
             return Err(Broken);
         }
-        let mut ends = Ends { opened: &mut self.opened, leaving: &mut self.leaving, sink };
-        let arrived = self.arrived.rest_mut();
-        let (used, now) = match &mut self.side {
-            Side::Dials(connection) => ends.handle(connection.process_tls_records(arrived), say),
-            Side::Accepts(connection) => ends.handle(connection.process_tls_records(arrived), say),
-        };
-        self.arrived.consume(used);
-        now.inspect_err(|Broken| self.end())
+        let (used, now) = self.process(sink, say);
+        if now.is_err() {
+            // What tells the other side of it is leaving then. The bytes that arrived stay where they were: the
+            // library may still look at any of them.
+            let _ = self.process(&mut Sink::none(), Say::Nothing);
+            self.ended = true;
+        } else {
+            self.arrived.consume(used);
+        }
+        now
     }
 
-    /// After an error, what tells the other side of it is leaving.
-    #[cold]
-    fn end(&mut self) {
-        let mut ends = Ends { opened: &mut self.opened, leaving: &mut self.leaving, sink: &mut Sink::none() };
-        loop {
-            let (_, now) = match &mut self.side {
-                Side::Dials(connection) => ends.handle(connection.process_tls_records(&mut []), Say::Nothing),
-                Side::Accepts(connection) => {
-                    ends.handle(connection.process_tls_records(&mut []), Say::Nothing)
-                }
-            };
-            if !matches!(now, Ok(Now::More)) {
-                break;
-            }
+    /// The same; how many bytes of what arrived were used.
+    fn process(&mut self, sink: &mut Sink<'_>, say: Say<'_>) -> (usize, Result<Now, Broken>) {
+        let mut ends = Ends { opened: &mut self.opened, leaving: &mut self.leaving, sink };
+        let arrived = self.arrived.rest_mut();
+        match &mut self.side {
+            Side::Dials(connection) => ends.handle(connection.process_tls_records(arrived), say),
+            Side::Accepts(connection) => ends.handle(connection.process_tls_records(arrived), say),
         }
-        self.ended = true;
     }
 }
 

@@ -71,7 +71,7 @@ fn what_arrives_before_something_is_said_is_kept() {
 
 #[test]
 fn an_altered_bit_ends_it_after_what_came_before() {
-    for bit in [0, 3, 40, 100, 8 * 30] {
+    for bit in [40, 100, 8 * 30] {
         let [mut a, mut b] = ends();
         a.seal(&[IoSlice::new(b"whole")]).unwrap();
         carry(&mut a, &mut b).unwrap();
@@ -125,6 +125,23 @@ fn garbage_is_refused_and_takes_little_memory() {
         }
     }
     panic!("it still listens");
+}
+
+#[test]
+fn damaged_greetings_are_refused_or_waited_for() {
+    let hello = {
+        let mut session = Session::dialling(&credentials(1)).unwrap();
+        session.greet().unwrap();
+        session.leaving().to_vec()
+    };
+    for at in 0..4 * hello.len() {
+        let mut damaged = hello.clone();
+        damaged[at / 4] ^= [1, 0x80, 0xff, 3][at % 4];
+        let mut session = Session::accepting(&credentials(1)).unwrap();
+        session.room().unwrap()[..damaged.len()].copy_from_slice(&damaged);
+        session.filled(damaged.len());
+        assert_ne!(session.greet(), Ok(true));
+    }
 }
 
 /// Keys wear out after some 16 million messages, which the two then change without anybody noticing.
