@@ -54,11 +54,12 @@ def main():
 
 
 def built_examples():
-    """The folder of the release build's examples, and their names."""
+    """The folder of the release build's examples, and the names of those that are for people, not for tests."""
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
     metadata = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=ROOT).stdout)
     targets = [target for package in metadata["packages"] for target in package["targets"]]
-    names = sorted(target["name"] for target in targets if target["kind"] == ["example"])
+    shown = [target for target in targets if target["kind"] == ["example"] and "/examples/" in target["src_path"]]
+    names = sorted(target["name"] for target in shown)
     return pathlib.Path(metadata["target_directory"]) / "release" / "examples", names
 
 

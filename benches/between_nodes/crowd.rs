@@ -12,7 +12,7 @@ pub const PROGRAM: &str = "@crowd";
 const ROUNDS: u32 = 5;
 const NODES: [u32; 3] = [2, 4, 8];
 /// Microseconds, steps, and the budget where there are 8 nodes.
-const GRAINS: [(u32, u32, Budget); 2] = [(100, 100, Budget::Times(1.2)), (10, 400, Budget::Open)];
+const GRAINS: [(u32, u32, Budget); 2] = [(100, 500, Budget::Times(1.2)), (10, 3000, Budget::Open)];
 
 pub fn measure() {
     let speed = grain::ns_per_unit();
@@ -84,7 +84,8 @@ struct Options {
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
     let cells: Group<Cell> = Cell::group().new(options.grain);
-    let _warm: u32 = cells.run(10).reduce(Max).await;
+    // Long enough for the system to spread the nodes over the cores.
+    let _warm: u32 = cells.run(options.steps / 4).reduce(Max).await;
     let start: u64 = nanos();
     let _steps: u32 = cells.run(options.steps).reduce(Max).await;
     let us: f64 = (nanos() - start) as f64 / 1000.0 / options.steps as f64;

@@ -53,10 +53,10 @@ fn what(transport: Transport, bytes: usize) -> String {
 
 /// Bytes in the largest unit.
 pub fn size(bytes: usize) -> String {
-    match bytes {
-        ..=1023 => format!("{bytes} B"),
-        ..=1_048_575 => format!("{} KiB", bytes >> 10),
-        _ => format!("{} MiB", bytes >> 20),
+    match (bytes >> 20, bytes >> 10) {
+        (0, 0) => format!("{bytes} B"),
+        (0, kib) => format!("{kib} KiB"),
+        (mib, _) => format!("{mib} MiB"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Open MPI and MPICH on this machine, where they are installed: a small program in C, compiled when it is needed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -92,7 +92,7 @@ fn of_system(system: &System) -> Vec<Measured> {
     measured
 }
 
-fn of_transport(system: &System, program: &PathBuf, transport: Transport) -> Vec<Measured> {
+fn of_transport(system: &System, program: &Path, transport: Transport) -> Vec<Measured> {
     match run(system, program, transport) {
         Ok(printed) => printed.lines().filter_map(|line| read(system, transport, line)).collect(),
         Err(why) => {

@@ -1,9 +1,9 @@
 //! Links over TCP against a raw socket that is polled, which is the limit of the same machine in the same run:
 //! `cargo bench -p talisman-core --bench transport_tcp`.
 //!
-//! First both ends in one thread, which takes turns: what a message costs the processor, on a busy machine too. Then two
-//! threads, each polling, which wants two idle cores. Medians over interleaved rounds; the ratio is the median of the ratios within a round. Both
-//! sides of a comparison have the same congestion control. One way is half a round trip; a stream is one way only.
+//! Two threads, each polling, which wants two idle cores. Medians over interleaved rounds; the ratio is the median of the
+//! ratios within a round. Both sides of a comparison have the same congestion control. One way is half a round trip; a
+//! stream is one way only.
 
 use std::hint::black_box;
 use std::net::{TcpListener, TcpStream};
@@ -100,74 +100,6 @@ fn await_messages(end: &mut TcpEnd, count: usize) {
         })
         .expect("a link");
         end.flush();
-    }
-}
-
-/// One message after the other, there and back, in one thread.
-fn alone(size: usize, trips: usize) -> Measure {
-    let (mut a, mut b) = ends();
-    let (small, large) = content(size);
-    Box::new(move || {
-        let start = Instant::now();
-        for _ in 0..trips {
-            carry(&mut a, &mut b, &small, &large);
-            carry(&mut b, &mut a, &small, &large);
-        }
-        start.elapsed().as_nanos() as f64 / trips as f64 / 2.0
-    })
-}
-
-fn carry(from: &mut TcpEnd, to: &mut TcpEnd, small: &[u8], large: &Option<Segment>) {
-    match large {
-        Some(segment) => from.send(small, vec![segment.clone()]),
-        None => from.send(small, Vec::new()),
-    }
-    let mut come = 0;
-    while come == 0 {
-        from.flush();
-        to.receive(1, &mut |head, segments| {
-            black_box((head, &segments));
-            come += 1;
-        })
-        .expect("a link");
-    }
-}
-
-/// So many messages at once, in one thread; nanoseconds of all.
-fn batches_alone(batch: usize) -> Measure {
-    let (mut a, mut b) = ends();
-    Box::new(move || {
-        let start = Instant::now();
-        for _ in 0..20 {
-            (0..batch).for_each(|_| a.send(&[1; 16], Vec::new()));
-            a.flush();
-            await_messages(&mut b, batch);
-            a.receive(1, &mut |_, _| ()).expect("a link");
-        }
-        start.elapsed().as_nanos() as f64 / 20.0
-    })
-}
-
-fn raw_alone(size: usize, trips: usize) -> Measure {
-    let (a, b) = sockets();
-    let (here, mut there) = (vec![1; size], vec![2; size]);
-    Box::new(move || {
-        let start = Instant::now();
-        for _ in 0..trips {
-            raw_carry(&a, &b, &here, &mut there);
-            raw_carry(&b, &a, &here, &mut there);
-        }
-        start.elapsed().as_nanos() as f64 / trips as f64 / 2.0
-    })
-}
-
-fn raw_carry(from: &OwnedFd, to: &OwnedFd, bytes: &[u8], room: &mut [u8]) {
-    let (mut sent, mut come) = (0, 0);
-    while come < room.len() {
-        if sent < bytes.len() {
-            sent += send(from, &bytes[sent..], SendFlags::DONTWAIT | SendFlags::NOSIGNAL).unwrap_or(0);
-        }
-        come += recv(to, &mut room[come..], RecvFlags::DONTWAIT).map_or(0, |(n, _)| n);
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Casts {
     held: RefCell<Vec<Cast>>,
     /// Broadcasts that went through this PE.
     passed: Cell<u32>,
-    /// Those that overtook another.
+    /// Those that overtook another, which could not be read yet.
     early: RefCell<BTreeMap<u32, Cast>>,
     /// Elements that left and may have missed something.
     departed: RefCell<Vec<Departed>>,
@@ -123,6 +123,7 @@ impl Casts {
     pub(crate) fn expect(&self, index: u128, moves: u32) {
         let mut expected = self.expected.borrow_mut();
         if !expected.iter().any(|one| (one.index, one.moves) == (index, moves)) {
+            sometimes("an element came before a shared value in it");
             expected.push(Expected { index, moves, missed: Vec::new() });
         }
     }
@@ -175,13 +176,19 @@ impl Pe {
         let Some(collection) = self.collections.get(id) else { return };
         if number != collection.casts.passed.get() {
             sometimes("a broadcast overtook another");
-            collection.casts.early.borrow_mut().insert(number, cast);
-            return;
         }
-        self.pass(collection, number, &cast);
+        collection.casts.early.borrow_mut().insert(number, cast);
         loop {
             let number = collection.casts.passed.get();
             let Some(cast) = collection.casts.early.borrow_mut().remove(&number) else { break };
+            // Nobody counts as having received it before it can be read here: an element for which it had to be kept, for
+            // the want of a shared value, could be removed meanwhile, and its answer would be waited for. So what has
+            // passed a PE can be read there, and so can what is sent there after an element.
+            if let Some(lacking) = self.lacks(cast.args.needs()) {
+                sometimes("a broadcast came before a shared value in it");
+                let again = self.pe_message(PeMessage::Cast { collection: id, number, cast });
+                return self.keep_lacking(lacking, again);
+            }
             self.pass(collection, number, &cast);
         }
     }

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 /// A build's mark: programs whose messages could mean different things have different ones.
 pub(crate) type BuildId = [u8; 32];
 
-/// That of this process: of the executable's build id, which linkers compute from all its content, or else of the
-/// content itself; and of this library's version.
+/// That of this process: of the executable's length and build id, which linkers compute from all its content, or else of
+/// the content itself; and of this library's version.
 pub(crate) fn this_build() -> BuildId {
     static THIS: OnceLock<BuildId> = OnceLock::new();
     *THIS.get_or_init(|| {
@@ -24,10 +24,24 @@ pub(crate) fn this_build() -> BuildId {
     })
 }
 
+/// The same in short, where it is compared among processes that trust each other.
+pub(crate) fn build_number() -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|i| this_build()[i]))
+}
+
+/// Whether the executable can be read. Otherwise a process takes itself for another build than it is.
+///
+/// # Errors
+/// The system's reason, such as too few descriptors.
+pub(crate) fn check_readable() -> io::Result<()> {
+    File::open("/proc/self/exe").map(drop)
+}
+
 /// The content is hashed to 32 bytes, so that a mark is short either way.
 fn mark_of_executable() -> io::Result<Vec<u8>> {
     let mut file = File::open("/proc/self/exe")?;
-    if let Some(id) = linker_id(&mut file)? {
+    if let Some(mut id) = linker_id(&mut file)? {
+        id.extend(file.metadata()?.len().to_le_bytes());
         return Ok(id);
     }
     file.rewind()?;

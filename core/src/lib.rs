@@ -15,13 +15,11 @@ compile_error!(
 );
 
 mod broadcast;
-#[allow(dead_code, reason = "not joined to the runtime yet")]
 mod build;
 pub mod call;
 pub mod callback;
 pub mod chare;
 mod clock;
-#[allow(dead_code, reason = "not joined to the runtime yet")]
 mod cluster;
 #[doc(hidden)]
 pub mod collection;

@@ -129,6 +129,16 @@ impl Threads {
         }
     }
 
+    /// Takes in what has come from the other PEs of the node; whether that was anything. Small messages run `at_once`, or
+    /// are queued like the others.
+    fn receive(&self, pe: &Pe, at_once: bool) -> bool {
+        let mut any = self.take_aside(pe);
+        for OwnLines(Source { rank, ring }) in self.from.borrow_mut().iter_mut() {
+            any |= ring.drain(BURST, |words| take_in(pe, *rank, words, at_once)) > 0;
+        }
+        any
+    }
+
     /// Takes in what was put aside; whether that was anything.
     fn take_aside(&self, pe: &Pe) -> bool {
         let mut any = false;
@@ -213,16 +223,11 @@ impl Port {
     /// user code runs in here.
     pub(crate) fn receive(&self, pe: &Pe) -> bool {
         let Port::Threads(threads) = self else { return false };
-        let mut any = threads.take_aside(pe);
-        // Not in here where it may wait for room on a link: the rings have to be emptied meanwhile.
-        let at_once = threads.net.is_none();
-        {
-            let mut rings = threads.from.borrow_mut();
-            for OwnLines(Source { rank, ring }) in rings.iter_mut() {
-                any |= ring.drain(BURST, |words| take_in(pe, *rank, words, at_once)) > 0;
-            }
+        match &threads.net {
+            None => threads.receive(pe, true),
+            // Not run in here where it may wait for room on a link: the rings have to be emptied meanwhile.
+            Some(net) => net.while_taking_in(|| threads.receive(pe, false)) | net.receive(pe),
         }
-        any | threads.net.as_ref().is_some_and(|net| net.receive(pe))
     }
 
     /// A message from another node, for another PE of this one.

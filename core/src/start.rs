@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::chare::{Args, MainChare};
-use crate::cluster::{self, member::Joining};
+use crate::cluster::{self, member::Joining, remote::agent};
 use crate::function;
 use crate::launch::command_line::{self, ProgramArgs};
 use crate::launch::{ExitStatus, Interrupts, Output, Program, Progress, Report, RunArgs};
@@ -36,6 +36,9 @@ macro_rules! program {
 /// Runs a program as its command line says.
 #[doc(hidden)]
 pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> ExitCode {
+    if agent::is_asked_for() {
+        return agent::main();
+    }
     // First of all: it changes the environment, which only a process of one thread may.
     let joining = cluster::member::joining();
     let (options, args) = command_line::parse::<A>(&program);
@@ -65,7 +68,8 @@ fn lead(program: &Program, options: &RunArgs) -> ExitStatus {
     }
     let ended = cluster::launch(program, options);
     let interrupted = ended.interrupted;
-    let status = finish(program, options, &Output::stdout(), &Outcome::of_cluster(ended));
+    let options = RunArgs { nodes: ended.nodes, ..options.clone() };
+    let status = finish(program, &options, &Output::stdout(), &Outcome::of_cluster(ended));
     interrupted.map_or(status, ExitStatus::Interrupted)
 }
 

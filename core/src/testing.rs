@@ -27,6 +27,9 @@ use crate::launch::options::Transport;
 use crate::launch::{Output, Progress, RunArgs};
 use crate::run::{Outcome, Watch, run};
 
+#[doc(hidden)]
+pub use crate::cluster::probe::main as probe;
+
 /// How a program is to be run in a test. Its output is kept rather than printed.
 #[derive(Clone, Debug)]
 pub struct Test {

@@ -16,7 +16,7 @@ pub fn frame_seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("small", frame(0b1_01, 1, 16, 0, 0, &[7; 16])),
         ("two", [frame(0b1_01, 1, 16, 0, 0, &[7; 16]), frame(1, 1, 0, 0, 0, &[])].concat()),
         ("small-cut", frame(0b1_00, 1, 8192, 0, 0, &[7; 16])),
-        ("small-too-long", frame(1, 1, 8193, 0, 0, &[])),
+        ("small-too-long", frame(1, 1, 12_289, 0, 0, &[])),
         ("acknowledges-too-much", frame(1, 3, 0, 0, 99, &[])),
         ("goodbye-then-message", [frame(1, 4, 0, 0, 0, &[]), frame(1, 1, 0, 0, 0, &[])].concat()),
         ("begins-twice", frame(1, 5, 0, 0, 0, &[])),

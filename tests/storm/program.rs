@@ -152,7 +152,7 @@ impl Member {
     }
 
     #[entry]
-    fn count(&mut self, cx: &mut Cx<Self>, number: u32) -> u64 {
+    fn count(&mut self, cx: &mut Cx<Self>, number: u32, _news: Shared<u64>) -> u64 {
         self.plan.ledger().cast(Cast::Count(number), cx.index());
         self.wander(cx);
         1
@@ -393,7 +393,8 @@ impl Main {
         if self.wanted > 0 {
             ledger.violation(format!("quiet, while {} results are missing", self.wanted));
         }
-        self.members.count(u32::MAX).reduce(Sum).reply(cx.callback(Self::all_counted));
+        let news = cx.share(0);
+        self.members.count(u32::MAX, news).reduce(Sum).reply(cx.callback(Self::all_counted));
     }
 
     #[entry]
@@ -444,7 +445,8 @@ impl Main {
 
     fn count(&mut self, cx: &mut Cx<Self>) {
         let number = self.next_cast();
-        self.members.count(number).reduce(Sum).reply(cx.callback(Self::counted).with(number));
+        let news = cx.share(number.into());
+        self.members.count(number, news).reduce(Sum).reply(cx.callback(Self::counted).with(number));
     }
 
     fn cast_to_a_part(&mut self, cx: &mut Cx<Self>) {

@@ -105,14 +105,13 @@ impl Memory {
     /// A ring of slots of one or two lines, each with its lap number.
     pub fn pour(&mut self, messages: u64, bytes: usize) {
         let slot = slot_bytes(bytes);
-        let message = vec![1u8; slot - size_of::<u64>()];
         for _ in 0..messages {
             if self.poured.is_multiple_of(TOLD_EVERY) && self.poured >= SLOTS {
                 wait_for(self.counter(self.ours + TOLD_AT), self.poured + TOLD_EVERY - SLOTS);
             }
             let at = self.ours + SLOTS_AT + (self.poured % SLOTS) as usize * slot;
             // SAFETY: inside the slot, which the reader has said to be free.
-            unsafe { self.at(at + 8).copy_from_nonoverlapping(message.as_ptr(), message.len()) };
+            unsafe { write_words(self.at(at).cast(), slot, self.poured) };
             self.poured += 1;
             self.counter(at).store(self.poured, Ordering::Release);
         }
@@ -120,7 +119,7 @@ impl Memory {
 
     pub fn drink(&mut self, messages: u64, bytes: usize) {
         let slot = slot_bytes(bytes);
-        let mut message = vec![0u8; slot - size_of::<u64>()];
+        let mut sum = 0;
         for _ in 0..messages {
             let at = self.theirs() + SLOTS_AT + (self.drunk % SLOTS) as usize * slot;
             let counter = self.counter(at);
@@ -128,19 +127,48 @@ impl Memory {
                 spin_loop();
             }
             // SAFETY: inside the slot, which the writer leaves alone until it is told that it was read.
-            unsafe { message.as_mut_ptr().copy_from_nonoverlapping(self.at(at + 8), message.len()) };
-            black_box(&message);
+            sum ^= unsafe { read_words(self.at(at).cast(), slot) };
             self.drunk += 1;
             if self.drunk.is_multiple_of(TOLD_EVERY) {
                 self.counter(self.theirs() + TOLD_AT).store(self.drunk, Ordering::Release);
             }
         }
+        black_box(sum);
     }
 }
 
 fn place(bytes: usize) -> usize {
     assert!(bytes <= Memory::AREA, "larger ones are not handed over like this");
     if bytes <= IN_LINE { size_of::<u64>() } else { AREA_AT }
+}
+
+/// Fills a slot but for its counter.
+///
+/// # Safety
+/// So many bytes may be written there.
+#[inline(always)]
+unsafe fn write_words(slot: *mut u64, bytes: usize, word: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        slot.add(1).cast::<[u64; 7]>().write([word; 7]);
+        if bytes > LINE {
+            slot.add(8).cast::<[u64; 8]>().write([word; 8]);
+        }
+    }
+}
+
+/// Reads a slot but for its counter.
+///
+/// # Safety
+/// So many bytes may be read there.
+#[inline(always)]
+unsafe fn read_words(slot: *const u64, bytes: usize) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let first = slot.add(1).cast::<[u64; 7]>().read();
+        let second = if bytes > LINE { slot.add(8).cast::<[u64; 8]>().read() } else { [0; 8] };
+        first.iter().chain(&second).fold(0, |all, word| all ^ word)
+    }
 }
 
 fn slot_bytes(bytes: usize) -> usize {

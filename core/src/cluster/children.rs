@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{
@@ -24,12 +24,18 @@ pub(crate) struct Executable {
     pub(crate) path: PathBuf,
     /// The arguments, the name it is called by first.
     pub(crate) args: Vec<OsString>,
+    /// Variables that it has beside those of this process.
+    pub(crate) variables: Vec<(OsString, OsString)>,
 }
 
 impl Executable {
     /// This program as it was called. Its file is found even if another has taken its name since.
     pub(crate) fn this() -> Self {
-        Executable { path: "/proc/self/exe".into(), args: std::env::args_os().collect() }
+        Executable {
+            path: "/proc/self/exe".into(),
+            args: std::env::args_os().collect(),
+            variables: Vec::new(),
+        }
     }
 }
 
@@ -42,23 +48,22 @@ pub(crate) struct Started {
     pub(crate) stderr: OwnedFd,
 }
 
-/// Starts a node with its control connection and the descriptors it inherits, which keep their numbers. With `stdin` it
-/// reads this process's standard input, otherwise nothing.
+/// Starts a node with its control connection and the descriptors it inherits, which keep their numbers.
 ///
 /// The system kills it when the thread that calls this ends: that has to be the one that lives as long as the launcher.
 ///
 /// # Errors
 /// The executable cannot be run, or the system gives no process or descriptor.
-pub(crate) fn start(executable: &Executable, inherited: &[RawFd], stdin: bool) -> io::Result<Started> {
+pub(crate) fn start(executable: &Executable, inherited: &[RawFd], stdin: Stdio) -> io::Result<Started> {
     let (control, theirs) = UnixStream::pair()?;
     let mut command = Command::new(&executable.path);
     let mut args = executable.args.iter();
     if let Some(name) = args.next() {
         command.arg0(name);
     }
-    command.args(args).env(CONTROL_VARIABLE, theirs.as_raw_fd().to_string());
-    command.stdin(if stdin { Stdio::inherit() } else { Stdio::null() });
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(args).envs(executable.variables.iter().map(|(name, value)| (name, value)));
+    command.env(CONTROL_VARIABLE, theirs.as_raw_fd().to_string());
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let kept: Vec<RawFd> = inherited.iter().copied().chain([theirs.as_raw_fd()]).collect();
     let launcher = getpid();
     // SAFETY: between fork and exec only system calls are made; nothing is allocated and no lock is taken.
@@ -67,6 +72,15 @@ pub(crate) fn start(executable: &Executable, inherited: &[RawFd], stdin: bool) -
     let stdout = child.stdout.take().expect("it was asked for").into();
     let stderr = child.stderr.take().expect("it was asked for").into();
     Ok(Started { process: Process::watch(child)?, control, stdout, stderr })
+}
+
+/// Makes the system kill the process that this command will start when the thread that starts it ends. Ctrl-C at the
+/// terminal is not for it.
+pub(crate) fn die_with_this_process(command: &mut Command) {
+    let launcher = getpid();
+    command.process_group(0);
+    // SAFETY: between fork and exec only system calls are made; nothing is allocated and no lock is taken.
+    unsafe { command.pre_exec(move || prepare(launcher, &[])) };
 }
 
 /// In the new process, before its program begins.
@@ -115,7 +129,7 @@ impl Process {
 
     /// Waits for its end, which has come if the descriptor can be read.
     pub(crate) fn how_it_ended(&mut self) -> How {
-        self.child.wait().map_or(How::Exited(-1), how)
+        self.child.wait().map_or(How::Exited(-1), How::of)
     }
 }
 
@@ -129,11 +143,4 @@ impl Drop for Process {
 /// Kills the process of a pidfd; one that has ended already stays as it is.
 pub(crate) fn kill(pidfd: BorrowedFd<'_>) {
     let _ = pidfd_send_signal(pidfd, Signal::KILL);
-}
-
-fn how(status: ExitStatus) -> How {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => How::Exited(code),
-        (None, signal) => How::Signalled(signal.unwrap_or(0)),
-    }
 }

@@ -70,7 +70,7 @@ struct Waiting {
 impl Conductor {
     pub(crate) fn new(plan: Plan, kills: Kills) -> Self {
         Conductor {
-            roster: Roster::new(plan.nodes, plan.silence),
+            roster: Roster::new(&plan),
             plan,
             kills,
             verdict: Verdict::default(),
@@ -123,6 +123,7 @@ impl Conductor {
             Event::NotStarted(why) => self.on_not_started(now, node, &why),
             Event::Garbled(what) => self.on_garbled(now, node, &what),
             Event::Ended(how) => self.on_ended(now, node, how, out_of_memory),
+            Event::Lost(why) => self.on_lost(now, node, why),
             Event::Said(message) => {
                 self.roster[node].heartbeat.heard();
                 self.on_message(now, node, message);
@@ -249,9 +250,15 @@ impl Conductor {
     }
 
     fn on_not_started(&mut self, now: Duration, node: u32, why: &str) {
-        // Those after it were not tried.
-        self.roster.cut_off(node);
+        self.roster[node].stage = Stage::Gone;
         self.lose(now, format!("node {node} of {}: {why}", self.plan.nodes));
+    }
+
+    /// Whatever else the verdict may hold of it: a host that is out of reach has not ended in order.
+    fn on_lost(&mut self, now: Duration, node: u32, why: String) {
+        self.roster[node].stage = Stage::Gone;
+        self.let_go_on();
+        self.lose(now, why);
     }
 
     fn on_ended(&mut self, now: Duration, node: u32, how: How, out_of_memory: impl FnOnce() -> bool) {
@@ -271,7 +278,8 @@ impl Conductor {
     fn fate(&self, node: u32, how: How, out_of_memory: bool) -> Fate<'_> {
         let member = &self.roster[node];
         let running = self.went.is_some();
-        Fate { node, pid: member.pid, how, running, doom: member.doom.as_ref(), out_of_memory }
+        let host = member.host.as_deref();
+        Fate { node, pid: member.pid, host, how, running, doom: member.doom.as_ref(), out_of_memory }
     }
 
     /// Whether the end of a node may be the reason why others complained: it was not killed for being late.

@@ -1,5 +1,7 @@
 //! What became of a node, in words: who was lost, how it was noticed, and what that means.
 
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,15 @@ pub(crate) enum How {
     Exited(i32),
     /// By a signal.
     Signalled(i32),
+}
+
+impl How {
+    pub(crate) fn of(status: ExitStatus) -> How {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => How::Exited(code),
+            (None, signal) => How::Signalled(signal.unwrap_or(0)),
+        }
+    }
 }
 
 /// Why the launcher killed a node.
@@ -30,6 +41,8 @@ pub(crate) struct Fate<'a> {
     pub(crate) node: u32,
     /// Unknown before the process has started.
     pub(crate) pid: Option<u32>,
+    /// Where it was, if not here.
+    pub(crate) host: Option<&'a str>,
     pub(crate) how: How,
     /// Whether the program ran already.
     pub(crate) running: bool,
@@ -44,7 +57,7 @@ impl Fate<'_> {
     pub(crate) fn message(&self) -> String {
         let consequence =
             if self.running { "the job cannot go on without it" } else { "the job cannot start without it" };
-        format!("{} {}; {consequence}", named(self.node, self.pid), self.what())
+        format!("{} {}; {consequence}", named(self.node, self.pid, self.host), self.what())
     }
 
     fn what(&self) -> String {
@@ -75,11 +88,13 @@ impl Fate<'_> {
     }
 }
 
-/// `node 2 (pid 4711)`.
-pub(crate) fn named(node: u32, pid: Option<u32>) -> String {
-    match pid {
-        Some(pid) => format!("node {node} (pid {pid})"),
-        None => format!("node {node}"),
+/// `node 2 (pid 4711 on the host b)`.
+pub(crate) fn named(node: u32, pid: Option<u32>, host: Option<&str>) -> String {
+    match (pid, host) {
+        (Some(pid), Some(host)) => format!("node {node} (pid {pid} on the host {host})"),
+        (Some(pid), None) => format!("node {node} (pid {pid})"),
+        (None, Some(host)) => format!("node {node} (on the host {host})"),
+        (None, None) => format!("node {node}"),
     }
 }
 
@@ -117,7 +132,7 @@ mod tests {
     use super::*;
 
     fn fate(how: How) -> Fate<'static> {
-        Fate { node: 2, pid: Some(4711), how, running: true, doom: None, out_of_memory: false }
+        Fate { node: 2, pid: Some(4711), host: None, how, running: true, doom: None, out_of_memory: false }
     }
 
     #[test]
@@ -140,6 +155,10 @@ mod tests {
             (
                 fate(How::Signalled(64)),
                 "node 2 (pid 4711) was killed by signal 64; the job cannot go on without it",
+            ),
+            (
+                Fate { host: Some("b"), ..fate(How::Signalled(9)) },
+                "node 2 (pid 4711 on the host b) was killed by signal 9 (SIGKILL); the job cannot go on without it",
             ),
             (
                 Fate { running: false, pid: None, ..fate(How::Exited(7)) },

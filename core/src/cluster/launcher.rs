@@ -15,14 +15,14 @@ use super::control::{NodeReport, Stop};
 use super::descriptors;
 use super::exhaustion::Exhaustion;
 use super::kills::Kills;
-use super::local::{Event, LocalHost};
-use super::memory::{Inheritance, host_memory};
+use super::local::Event;
+use super::memory::host_memory;
 use super::plan::Plan;
 use super::printer::{Lines, Print, Printer};
+use super::sites::{Sites, shares};
 use super::verdict::UNRECOVERABLE;
-use crate::launch::options::Transport;
 use crate::launch::progress::Steps;
-use crate::launch::{Interrupts, Program, Progress, Results, RunArgs, Signal};
+use crate::launch::{ExitStatus, Interrupts, Program, Progress, Results, RunArgs, Signal};
 use crate::stats::Totals;
 
 /// How often deadlines are looked at.
@@ -37,6 +37,8 @@ pub(crate) struct ClusterOutcome {
     pub(crate) message: Option<String>,
     /// The signal that ended the job, if one did.
     pub(crate) interrupted: Option<Signal>,
+    /// Nodes of the job, which the hosts file may have decided.
+    pub(crate) nodes: u32,
     /// From the program's beginning to its end.
     pub(crate) wall: Duration,
     pub(crate) steps: Steps,
@@ -66,9 +68,13 @@ pub(super) struct Means {
 
 /// The same with other means.
 pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -> io::Result<ClusterOutcome> {
+    let shares = match shares(options) {
+        Ok(shares) => shares,
+        Err(message) => return Ok(ClusterOutcome::usage(message)),
+    };
     let kills = Kills::new(&options.kill, options.chaos);
-    let mut plan = Plan::local(options, kills.watched())?;
-    let inheritance = inheritance(means, program, &mut plan);
+    let mut plan = Plan::new(options, &shares, kills.watched())?;
+    let sites = Sites::new(shares, means, program, &mut plan)?;
     let (signals, signalled) = mpsc::unbounded_channel();
     let on_first = move |signal| {
         // Nobody listens any more once the job is over.
@@ -79,9 +85,8 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     let (printer, lines) = Printer::start(options.label_output, progress)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let pes = plan.pes as usize;
-    let ended = runtime.block_on(async {
-        Launcher::new(program, plan, kills, inheritance, lines).run(&means.executable, signalled).await
-    });
+    let ended = runtime
+        .block_on(async { Launcher::new(program, plan, kills, sites, lines).run(means, signalled).await });
     drop(runtime);
     let mut outcome = merge(ended, pes);
     outcome.interrupted = interrupts.received();
@@ -89,42 +94,24 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     Ok(outcome)
 }
 
-/// What the nodes are to inherit. A host without shared memory does with TCP.
-fn inheritance(means: &Means, program: &Program, plan: &mut Plan) -> Inheritance {
-    if !plan.needs_memory() {
-        return Inheritance::default();
-    }
-    let memory = (means.memory)(plan.nodes, plan.pes);
-    memory.and_then(|memory| Inheritance::new(memory, plan.nodes * plan.pes)).unwrap_or_else(|error| {
-        let name = program.name;
-        eprintln!(
-            "{name}: warning: no shared memory for the nodes of this host ({error}); tcp links them instead"
-        );
-        plan.transport = Transport::Tcp;
-        Inheritance::default()
-    })
-}
-
 struct Launcher {
     /// Put before the lines of the launcher's own.
     name: &'static str,
     conductor: Conductor,
-    host: LocalHost,
+    sites: Sites,
     lines: Lines,
     /// Lines of the launcher's own on their way there; it does not wait for them to be printed.
     says: JoinSet<()>,
-    numbers: Vec<u32>,
     start: Instant,
     exhaustion: Exhaustion,
 }
 
 impl Launcher {
-    fn new(program: &Program, plan: Plan, kills: Kills, inheritance: Inheritance, lines: Lines) -> Self {
+    fn new(program: &Program, plan: Plan, kills: Kills, sites: Sites, lines: Lines) -> Self {
         Launcher {
             name: program.name,
-            numbers: (0..plan.nodes).collect(),
             conductor: Conductor::new(plan, kills),
-            host: LocalHost::new(inheritance),
+            sites,
             lines,
             says: JoinSet::new(),
             start: Instant::now(),
@@ -133,9 +120,9 @@ impl Launcher {
     }
 
     /// From the first process to the end of the last one.
-    async fn run(mut self, executable: &Executable, mut signals: mpsc::UnboundedReceiver<Signal>) -> Ended {
+    async fn run(mut self, means: &Means, mut signals: mpsc::UnboundedReceiver<Signal>) -> Ended {
         let (events, mut happened) = mpsc::unbounded_channel();
-        self.host.start(&self.numbers, executable, &events, &self.lines);
+        self.sites.start(means, &events, &self.lines);
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !self.conductor.is_over() {
@@ -158,8 +145,8 @@ impl Launcher {
     fn carry_out(&mut self) {
         for action in self.conductor.take_actions() {
             match action {
-                Action::Send(node, message) => self.host.send(node, message),
-                Action::Kill(node) => self.host.kill(node),
+                Action::Send(node, message) => self.sites.send(node, message),
+                Action::Kill(node) => self.sites.kill(node),
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),
                 Action::Show(steps) => self.show(steps),
             }
@@ -179,7 +166,7 @@ impl Launcher {
     /// All nodes are gone: what they wrote is handed on to the end.
     async fn finish(mut self) -> Ended {
         let wall = self.conductor.running_for(self.start.elapsed());
-        self.host.finish().await;
+        self.sites.finish().await;
         while self.says.join_next().await.is_some() {}
         let (stop, reports, steps) = self.conductor.into_end();
         if steps.done > 0 {
@@ -204,6 +191,7 @@ fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
     let mut outcome = ClusterOutcome {
         status: stop.status,
         message: stop.message,
+        nodes: reports.len() as u32,
         wall: told.unwrap_or(wall),
         steps,
         ..ClusterOutcome::default()
@@ -217,6 +205,12 @@ fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
 }
 
 impl ClusterOutcome {
+    /// Nothing was started, because the options cannot be.
+    fn usage(message: String) -> Self {
+        let status = ExitStatus::Usage.code().into();
+        ClusterOutcome { status, message: Some(message), ..ClusterOutcome::default() }
+    }
+
     fn lose_output(&mut self, error: &io::Error) {
         if self.status == 0 {
             self.status = 1;

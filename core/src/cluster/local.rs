@@ -5,6 +5,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::Stdio;
 use std::sync::Arc;
 
 use tokio::io::unix::AsyncFd;
@@ -42,6 +43,8 @@ pub(crate) enum Event {
     NotStarted(String),
     /// Its process is gone, and all it said has been handed on.
     Ended(How),
+    /// It is out of reach for good, with all others of its host: the reason.
+    Lost(String),
 }
 
 /// Where the events of all nodes go, each with its node's number.
@@ -51,6 +54,8 @@ pub(crate) type Events = mpsc::UnboundedSender<(u32, Event)>;
 pub(crate) struct LocalHost {
     nodes: Vec<Local>,
     inheritance: Inheritance,
+    /// What the job's first node reads, if it is here and has not been started.
+    stdin: Option<Stdio>,
     /// Tasks that hand on output; they end by themselves.
     outputs: JoinSet<()>,
 }
@@ -63,23 +68,28 @@ struct Local {
 }
 
 impl LocalHost {
-    /// Nobody runs yet.
-    pub(crate) fn new(inheritance: Inheritance) -> Self {
-        LocalHost { nodes: Vec::new(), inheritance, outputs: JoinSet::new() }
+    /// Nobody runs yet. If the job's first node will be here, it reads `stdin`; the others read nothing.
+    pub(crate) fn new(inheritance: Inheritance, stdin: Stdio) -> Self {
+        LocalHost { nodes: Vec::new(), inheritance, stdin: Some(stdin), outputs: JoinSet::new() }
     }
 
-    /// Starts these nodes. One that cannot be started is an event too, and those after it are not tried.
+    /// Starts these nodes. One that cannot be started is an event too, and so are those after it, which are not tried.
     pub(crate) fn start(&mut self, numbers: &[u32], executable: &Executable, events: &Events, lines: &Lines) {
+        let mut failed = None;
         for &number in numbers {
-            let event = match self.start_one(number, executable, events, lines) {
-                Ok(pid) => Event::Started(pid),
-                Err(error) => Event::NotStarted(not_started(executable, &error)),
+            let started = match failed.take() {
+                None => self.start_one(number, executable, events, lines),
+                Some(why) => Err(why),
             };
-            let failed = matches!(event, Event::NotStarted(_));
+            let event = match started {
+                Ok(pid) => Event::Started(pid),
+                Err(error) => {
+                    let event = Event::NotStarted(not_started(executable, &error));
+                    failed = Some(error);
+                    event
+                }
+            };
             let _ = events.send((number, event));
-            if failed {
-                return;
-            }
         }
     }
 
@@ -116,7 +126,9 @@ impl LocalHost {
         events: &Events,
         lines: &Lines,
     ) -> io::Result<u32> {
-        let started = children::start(executable, &self.inheritance.all(), number == 0)?;
+        let stdin = if number == 0 { self.stdin.take() } else { None };
+        let inherited = self.inheritance.all();
+        let started = children::start(executable, &inherited, stdin.unwrap_or_else(Stdio::null))?;
         let pid = started.process.pid();
         let Started { process, control, stdout, stderr } = started;
         control.set_nonblocking(true)?;

@@ -22,6 +22,7 @@ use super::control_thread;
 use super::descriptors;
 use super::frame::{Decoder, FrameError, encode};
 use super::voice::Control;
+use crate::build::{build_number, check_readable};
 use crate::launch::progress::Steps;
 
 /// What the launcher has a node do while its program runs. Called in the control thread: it must not wait for PEs.
@@ -66,6 +67,7 @@ impl Joining {
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
         let hello = ToLauncher::Hello { version: VERSION, pid: std::process::id() };
         launcher.write_all(&encode(&hello)?)?;
+        check_readable()?;
         let mut decoder = Decoder::default();
         let task = Arc::new(task(&mut launcher, &mut decoder)?);
         keep_from_children(&task)?;
@@ -89,13 +91,12 @@ impl Joining {
     pub(crate) fn meet(self, address: Option<SocketAddr>) -> Meeting {
         self.control.send(ToLauncher::Ready(address));
         let addresses = self.control.wait_for_book();
-        Meeting { task: self.task, addresses, control: self.control }
+        Meeting { addresses, control: self.control }
     }
 }
 
 /// A node that knows where all others are, and is not linked with them yet.
 pub(crate) struct Meeting {
-    pub(crate) task: Arc<Task>,
     /// Where each node listens.
     pub(crate) addresses: Vec<Option<SocketAddr>>,
     pub(crate) control: Control,
@@ -126,6 +127,9 @@ pub(crate) enum JoinError {
         /// The launcher's.
         theirs: u16,
     },
+    /// The launcher is another program.
+    #[error("the launcher is another build of this program; run the same file on all nodes")]
+    Build,
     /// The launcher said something else first.
     #[error("the launcher did not say first what this node is to do")]
     NoTask,
@@ -161,7 +165,10 @@ fn task(launcher: &mut UnixStream, decoder: &mut Decoder) -> Result<Task, JoinEr
     let mut bytes = [0; 4096];
     loop {
         match decoder.next()? {
-            Some(ToNode::Task(task)) if task.version == VERSION => return Ok(*task),
+            Some(ToNode::Task(task)) if task.version == VERSION && task.build == build_number() => {
+                return Ok(*task);
+            }
+            Some(ToNode::Task(task)) if task.version == VERSION => return Err(JoinError::Build),
             Some(ToNode::Task(task)) => return Err(JoinError::Version { theirs: task.version }),
             Some(ToNode::Ping) => {}
             // The job is over before it began.

@@ -11,9 +11,12 @@
 //! | [`plan`], [`roster`] | how many nodes, where, how linked; how far each has come |
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
+//! | [`sites`], [`hosts`], [`slurm`] | the nodes of all hosts; which hosts there are |
+//! | [`remote`] | the nodes on another host, over ssh |
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
 //! | [`control`], [`frame`] | what is said, and how it is written |
+//! | [`probe`] | a program of nodes without messages, for tests |
 //! | [`member`], [`voice`], [`control_thread`] | the node's side |
 
 mod children;
@@ -25,6 +28,7 @@ mod exhaustion;
 mod fate;
 mod frame;
 mod heartbeat;
+mod hosts;
 mod kills;
 mod launcher;
 mod lines;
@@ -33,13 +37,15 @@ pub(crate) mod member;
 mod memory;
 mod plan;
 mod printer;
+pub(crate) mod probe;
+pub(crate) mod remote;
 mod roster;
+mod sites;
+mod slurm;
 #[cfg(test)]
 mod tests;
 mod verdict;
 mod voice;
 
-#[allow(unused_imports, reason = "not joined to the runtime yet")]
 pub(crate) use launcher::{ClusterOutcome, launch};
-#[allow(unused_imports, reason = "not joined to the runtime yet")]
 pub(crate) use voice::Control;

@@ -5,6 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use super::control::{Host, Task, VERSION, Via};
+use super::hosts::Share;
+use crate::build::build_number;
 use crate::launch::RunArgs;
 use crate::launch::options::Transport;
 use crate::transport::auth::Secret;
@@ -22,6 +24,8 @@ pub(crate) struct Plan {
     pub(crate) listen: IpAddr,
     /// The nodes of each host; every node is in one.
     pub(crate) hosts: Vec<Vec<u32>>,
+    /// What each host is called, unless it is the launcher's own.
+    pub(crate) names: Vec<Option<String>>,
     pub(crate) watched: Vec<u64>,
     pub(crate) progress: bool,
     pub(crate) silence: Duration,
@@ -32,17 +36,27 @@ impl Plan {
     ///
     /// # Errors
     /// The system gives no random numbers for the secret.
+    #[cfg(test)]
     pub(crate) fn local(options: &RunArgs, watched: Vec<u64>) -> io::Result<Self> {
+        Plan::new(options, &[Share::here(options.nodes)], watched)
+    }
+
+    /// With the nodes of each host.
+    ///
+    /// # Errors
+    /// The system gives no random numbers for the secret.
+    pub(crate) fn new(options: &RunArgs, shares: &[Share], watched: Vec<u64>) -> io::Result<Self> {
         Ok(Plan {
-            nodes: options.nodes,
+            nodes: shares.iter().map(|share| share.nodes).sum(),
             pes: options.pes_per_node(),
             job: getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?,
             secret: Secret::generate().map_err(io::Error::other)?,
-            build: build(),
+            build: build_number(),
             transport: options.transport,
             tls: options.tls,
             listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-            hosts: vec![(0..options.nodes).collect()],
+            hosts: shares.iter().map(|share| share.numbers().collect()).collect(),
+            names: shares.iter().map(Share::name_elsewhere).collect(),
             watched,
             progress: options.progress,
             silence: options.silence,
@@ -52,6 +66,12 @@ impl Plan {
     /// Whether any two nodes are linked through memory.
     pub(crate) fn needs_memory(&self) -> bool {
         (0..self.nodes).any(|node| self.task(node).has(Via::Shm))
+    }
+
+    /// What a node's host is called, unless it is the launcher's own.
+    pub(crate) fn host_of(&self, node: u32) -> Option<&str> {
+        let host = self.hosts.iter().position(|nodes| nodes.contains(&node))?;
+        self.names.get(host)?.as_deref()
     }
 
     /// What a node is told. The numbers of its host's descriptors are filled in there.
@@ -79,14 +99,6 @@ impl Plan {
         let near = host.contains(&other);
         if near && self.transport.is_memory(node, other) { Via::Shm } else { Via::Tcp }
     }
-}
-
-/// What tells this executable from others on this host, where all nodes run the same file, whatever its name means by
-/// now. A checksum of what is in it would take longer than all the rest of the start.
-fn build() -> u64 {
-    let Ok(file) = rustix::fs::stat("/proc/self/exe") else { return 0 };
-    let parts = [file.st_dev, file.st_ino, file.st_size as u64, file.st_mtime as u64, file.st_mtime_nsec];
-    parts.iter().fold(0, |hash, part| (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::control::NodeReport;
 use super::fate::{Doom, named};
-use super::heartbeat::Heartbeat;
+use super::heartbeat::{Heartbeat, TICK};
+use super::plan::Plan;
 
 /// All nodes of a job, by their numbers.
 pub(crate) struct Roster(Vec<Member>);
@@ -16,6 +17,8 @@ pub(crate) struct Member {
     pub(crate) stage: Stage,
     /// Unknown before its process has started.
     pub(crate) pid: Option<u32>,
+    /// Where it is, if not on the launcher's host.
+    pub(crate) host: Option<String>,
     pub(crate) heartbeat: Heartbeat,
     /// Where it listens.
     pub(crate) address: Option<SocketAddr>,
@@ -41,18 +44,19 @@ pub(crate) enum Stage {
 }
 
 impl Roster {
-    /// So many nodes, each of which counts as lost after so long without a word.
-    pub(crate) fn new(nodes: u32, silence: Duration) -> Self {
-        let member = |_| Member {
+    /// The nodes of a job, each of which counts as lost after so long without a word.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let member = |node| Member {
             stage: Stage::Starting,
             pid: None,
-            heartbeat: Heartbeat::new(silence),
+            host: plan.host_of(node).map(str::to_owned),
+            heartbeat: Heartbeat::new(silence(plan, node)),
             address: None,
             report: None,
             doom: None,
             leave_by: Duration::MAX,
         };
-        Roster((0..nodes).map(member).collect())
+        Roster((0..plan.nodes).map(member).collect())
     }
 
     pub(crate) fn has(&self, node: u32) -> bool {
@@ -84,15 +88,11 @@ impl Roster {
         self.0.iter_mut().for_each(|member| member.stage = Stage::Running);
     }
 
-    /// This node and those after it were never started.
-    pub(crate) fn cut_off(&mut self, node: u32) {
-        self.0[node as usize..].iter_mut().for_each(|member| member.stage = Stage::Gone);
-    }
-
-    /// A tick went by; who has been silent for too long.
+    /// A tick went by; who has been silent for too long. Logging in on another host takes as long as it takes: a node
+    /// without a process is not silent.
     pub(crate) fn tick(&mut self) -> Vec<u32> {
         let mut silent = self.living();
-        silent.retain(|node| self[*node].heartbeat.tick());
+        silent.retain(|node| self[*node].pid.is_some() && self[*node].heartbeat.tick());
         silent
     }
 
@@ -105,14 +105,19 @@ impl Roster {
         self.0.into_iter().map(|member| member.report.unwrap_or_default()).collect()
     }
 
-    /// `node 2 (pid 4711)`.
+    /// `node 2 (pid 4711)`, and where that is.
     pub(crate) fn name(&self, node: u32) -> String {
-        named(node, self[node].pid)
+        named(node, self[node].pid, self[node].host.as_deref())
     }
 
     fn those(&self, are: impl Fn(&Member) -> bool) -> Vec<u32> {
         (0..).zip(&self.0).filter(|(_, member)| are(member)).map(|(node, _)| node).collect()
     }
+}
+
+/// A host that is silent is to be noticed before its nodes, each of which is then silent too.
+fn silence(plan: &Plan, node: u32) -> Duration {
+    if plan.host_of(node).is_some() { plan.silence + 2 * TICK } else { plan.silence }
 }
 
 impl Index<u32> for Roster {

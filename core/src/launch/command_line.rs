@@ -161,6 +161,13 @@ mod tests {
     }
 
     #[test]
+    fn with_hosts_the_number_of_nodes_is_theirs_unless_given() {
+        let nodes = |words: &[&str]| read::<()>(words).unwrap().0.nodes;
+        assert_eq!(nodes(&["--hosts", "file"]), 0);
+        assert_eq!(nodes(&["--hosts", "file", "--nodes", "1"]), 1);
+    }
+
+    #[test]
     fn a_program_may_flatten_the_runtime_options_itself() {
         let (run, (own,)) = read::<(Flattening,)>(&["--nodes", "4", "--simulate", "--slices", "2"]).unwrap();
         assert_eq!((run.nodes, run.simulate, own.slices), (4, true, Some(2)));

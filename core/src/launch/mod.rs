@@ -11,6 +11,7 @@
 //! | [`progress`] | the bar or the occasional line of `--progress` |
 //! | [`report`] | the JSON file of `--report` |
 //! | [`interrupt`] | what a first and a second Ctrl-C do |
+//! | [`tool`] | the `talisman` command, which runs programs with options in their environment |
 //! | [`exit`] | exit statuses and their meaning |
 
 pub mod command_line;
@@ -21,6 +22,7 @@ pub mod options;
 pub mod output;
 pub mod progress;
 pub mod report;
+pub mod tool;
 
 pub use command_line::{Program, ProgramArgs};
 pub use exit::ExitStatus;

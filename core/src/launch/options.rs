@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use clap::builder::FalseyValueParser;
+use clap::builder::{ArgPredicate, FalseyValueParser};
 
 use super::faults::{Chaos, Kill, time};
 
@@ -31,9 +31,10 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 15] = [
+pub(super) const IDS: [&str; 16] = [
     "talisman-nodes",
     "talisman-pes",
+    "talisman-hosts",
     "talisman-seed",
     "talisman-report",
     "talisman-progress",
@@ -100,12 +101,20 @@ pub struct RunArgs {
     /// Nodes of the job; if there is more than one, each is a process of its own, which this one starts
     #[arg(id = "talisman-nodes", long = "nodes", env = "TALISMAN_NODES", hide_env_values = true)]
     #[arg(value_name = "N", default_value_t = 1)]
+    #[arg(default_value_if("talisman-hosts", ArgPredicate::IsPresent, "0"))]
     pub nodes: u32,
 
-    /// PEs (scheduler threads) per node [default: one per core this process may use; 2 with --simulate]
+    /// PEs (scheduler threads) per node [default: one per core this process may use, divided by the nodes of
+    /// this host; 2 with --simulate]
     #[arg(id = "talisman-pes", long = "pes", env = "TALISMAN_PES", hide_env_values = true)]
     #[arg(value_name = "P")]
     pub pes: Option<u32>,
+
+    /// Start the nodes on the hosts of this file, over ssh: lines `name [slots=N] [address=A] [user=U] [port=P]`;
+    /// or "slurm": those of the Slurm allocation. As many nodes as there are slots, unless --nodes says less
+    #[arg(id = "talisman-hosts", long = "hosts", env = "TALISMAN_HOSTS", hide_env_values = true)]
+    #[arg(value_name = "FILE")]
+    pub hosts: Option<PathBuf>,
 
     /// Where all random numbers start: the same seed gives the objects the same numbers in every run
     #[arg(id = "talisman-seed", long = "seed", env = "TALISMAN_SEED", hide_env_values = true)]
@@ -182,6 +191,7 @@ impl RunArgs {
     pub fn validate(&self) -> Result<(), OptionsError> {
         self.validate_pes()?;
         self.validate_nodes()?;
+        self.validate_hosts()?;
         self.validate_pes_in_all()?;
         self.validate_silence()?;
         self.validate_tls()?;
@@ -191,12 +201,17 @@ impl RunArgs {
 
     /// Whether the nodes are processes of their own, which a launcher starts and watches.
     pub fn has_processes(&self) -> bool {
-        self.nodes > 1 && !self.simulate
+        (self.nodes > 1 || self.hosts.is_some()) && !self.simulate
     }
 
-    /// PEs per node: `--pes`, otherwise the cores this process may use ([`PES_SIMULATED`] in simulation).
+    /// PEs per node: `--pes`, otherwise the cores this process may use, divided among the nodes of this host
+    /// ([`PES_SIMULATED`] in simulation).
     pub fn pes_per_node(&self) -> u32 {
-        let default = || if self.simulate { PES_SIMULATED } else { available_cores() };
+        let default = || match self.hosts {
+            _ if self.simulate => PES_SIMULATED,
+            Some(_) => available_cores(),
+            None => (available_cores() / self.nodes.max(1)).max(1),
+        };
         self.pes.unwrap_or_else(default)
     }
 
@@ -208,13 +223,23 @@ impl RunArgs {
         }
     }
 
+    /// No nodes given means, with hosts, as many as they have slots.
     fn validate_nodes(&self) -> Result<(), OptionsError> {
         match self.nodes {
+            0 if self.hosts.is_some() => Ok(()),
             0 => Err(OptionsError::NoNodes),
             nodes if nodes > NODES_MAX => Err(OptionsError::TooManyNodes { nodes }),
             nodes if self.has_processes() && nodes > PROCESSES_MAX => {
                 Err(OptionsError::TooManyProcesses { nodes })
             }
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_hosts(&self) -> Result<(), OptionsError> {
+        match self.hosts {
+            Some(_) if self.simulate => Err(OptionsError::HostsSimulated),
+            Some(_) if self.listen.is_some() => Err(OptionsError::ListenWithHosts),
             _ => Ok(()),
         }
     }
@@ -239,7 +264,8 @@ impl RunArgs {
         if any && !self.has_processes() {
             return Err(OptionsError::NobodyToKill);
         }
-        match self.kill.iter().find(|kill| kill.node >= self.nodes) {
+        // With hosts the number of nodes may not be known yet.
+        match self.kill.iter().find(|kill| self.nodes > 0 && kill.node >= self.nodes) {
             Some(&kill) => Err(OptionsError::NoSuchNode { kill, nodes: self.nodes }),
             None => Ok(()),
         }
@@ -267,6 +293,7 @@ impl Default for RunArgs {
         RunArgs {
             nodes: 1,
             pes: None,
+            hosts: None,
             seed: 0,
             report: None,
             progress: false,
@@ -328,6 +355,14 @@ pub enum OptionsError {
         /// What was asked for.
         nodes: u32,
     },
+    /// `--hosts` with `--simulate`.
+    #[error("--hosts --simulate: a simulation runs in one thread of this machine; leave one of them out")]
+    HostsSimulated,
+    /// `--hosts` with `--listen`.
+    #[error(
+        "--hosts --listen: each host has its own address; write address=A after its name in the hosts file"
+    )]
+    ListenWithHosts,
     /// `--silence` below [`SILENCE_MIN`].
     #[error(
         "--silence {silence:?}: at least {SILENCE_MIN:?}, or a node that only waits for a core counts as lost"
@@ -403,6 +438,16 @@ mod tests {
         );
         assert_eq!(with(PROCESSES_MAX + 1, true), Ok(()));
         assert_eq!(with(NODES_MAX + 1, true), Err(OptionsError::TooManyNodes { nodes: NODES_MAX + 1 }));
+    }
+
+    #[test]
+    fn hosts_tell_the_number_of_nodes_themselves() {
+        let hosts = Some(PathBuf::from("hosts"));
+        let with = |nodes, simulate| RunArgs { nodes, simulate, hosts: hosts.clone(), ..RunArgs::default() };
+        assert_eq!(with(0, false).validate(), Ok(()));
+        assert_eq!(with(0, true).validate(), Err(OptionsError::HostsSimulated));
+        let listening = RunArgs { listen: Some("10.0.0.1".parse().unwrap()), ..with(2, false) };
+        assert_eq!(listening.validate(), Err(OptionsError::ListenWithHosts));
     }
 
     #[test]

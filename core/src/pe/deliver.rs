@@ -199,7 +199,7 @@ impl Pe {
 
     /// Runs an entry, with its arguments in place.
     #[inline(always)]
-    fn run_entry(
+    pub(crate) fn run_entry(
         &self,
         head: NonNull<Head>,
         entry: &'static EntryInfo,

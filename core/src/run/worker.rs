@@ -16,8 +16,10 @@ const BATCH: usize = 64;
 /// Looks for messages before the clock is read, about half a microsecond: a message on its way to another PE and
 /// back comes within that, and gaps so short are not worth counting as idle.
 const QUICK_LOOKS: usize = 1024;
-/// The same where sockets are looked at, which takes a system call.
-const QUICK_SOCKET_LOOKS: usize = 4;
+/// The same where sockets are looked at, which takes a system call: with few of them about as long as a message of 8 KiB
+/// takes to another process and back; with more, the others are likely to want this core.
+const QUICK_LOOKS_AT_FEW: usize = 24;
+const QUICK_LOOKS_AT_MANY: usize = 4;
 /// Nobody tells a PE that there is room in memory again: it looks so often.
 const UNTIL_ROOM: Duration = Duration::from_micros(200);
 /// PE 0 asks after so long without work whether anybody will ever have any; each time in vain it waits twice as long.
@@ -78,7 +80,11 @@ impl Rest {
             return pe.port.receive(pe);
         }
         let sockets = port.net.as_ref().filter(|net| net.is_on_sockets());
-        let looks = if sockets.is_some() { QUICK_SOCKET_LOOKS } else { QUICK_LOOKS };
+        let looks = match sockets {
+            None => QUICK_LOOKS,
+            Some(net) if net.has_few_sockets() => QUICK_LOOKS_AT_FEW,
+            Some(_) => QUICK_LOOKS_AT_MANY,
+        };
         if !self.idle.is_crowded() && (0..looks).any(|_| pe.port.receive(pe)) {
             return true;
         }

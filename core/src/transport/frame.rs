@@ -16,7 +16,7 @@ pub(crate) const ENTRY: usize = 16;
 /// Bytes of the checksum that ends a large frame.
 pub(crate) const TRAILER: usize = 4;
 /// Longest head of a small frame: a whole one fits the buffer into which a receiver reads, with room to spare.
-pub(crate) const SMALL_MAX: usize = 8 << 10;
+pub(crate) const SMALL_MAX: usize = 12 << 10;
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

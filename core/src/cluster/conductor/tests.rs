@@ -215,14 +215,34 @@ fn kills_by_time_count_from_the_beginning_of_the_program() {
 }
 
 #[test]
-fn nodes_after_one_that_cannot_start_are_not_awaited() {
+fn nodes_that_cannot_start_are_not_awaited() {
     let mut conductor = conductor(4, "");
-    let actions = conductor.happen(at(1), 2, Event::NotStarted("no processes left".into()));
-    assert!(matches!(actions[..], [Action::Send(0, ToNode::Stop(_)), Action::Send(1, ToNode::Stop(_))]));
+    conductor.happen(at(1), 3, Event::NotStarted("no processes left".into()));
+    let actions = conductor.happen(at(1), 2, Event::NotStarted("nor for this one".into()));
+    assert_eq!(actions, []);
     conductor.happen(at(2), 0, Event::Ended(How::Exited(0)));
     conductor.happen(at(2), 1, Event::Ended(How::Exited(0)));
     assert!(conductor.is_over());
-    assert_eq!(end(conductor), (3, "node 2 of 4: no processes left".into()));
+    assert_eq!(end(conductor), (3, "node 3 of 4: no processes left".into()));
+}
+
+#[test]
+fn a_lost_host_ends_the_job_and_its_nodes_are_not_awaited() {
+    let mut conductor = running(3, "");
+    let lost = || Event::Lost("host b (nodes 1 to 2): the connection broke".into());
+    let actions = conductor.happen(at(1), 1, lost());
+    assert!(matches!(actions[..], [Action::Send(0, ToNode::Stop(_)), Action::Send(2, ToNode::Stop(_))]));
+    conductor.happen(at(1), 2, lost());
+    assert!(!conductor.is_over());
+    conductor.happen(at(2), 0, Event::Ended(How::Exited(0)));
+    assert!(conductor.is_over());
+    assert_eq!(end(conductor), (3, "host b (nodes 1 to 2): the connection broke".into()));
+}
+
+#[test]
+fn a_node_whose_host_is_slow_to_log_in_is_not_silent() {
+    let mut conductor = conductor(1, "");
+    assert!(!conductor.wait(0, 600_000).iter().any(|(_, action)| is_kill(action)));
 }
 
 #[test]

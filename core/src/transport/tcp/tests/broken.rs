@@ -214,8 +214,8 @@ fn what_no_peer_sends_ends_the_link_with_a_clear_line() {
     let small = Header { kind: Kind::Small, rank: 0, head: 0, segments: 0, offset: 0, sum: 0 };
     let line = |header: &Header| told(&header.encode()).to_string();
     assert_eq!(
-        line(&Header { head: 9000, ..small }),
-        "node 0 sent what cannot be read: a small frame of 9000 bytes, above the most there can be (8192); is something \
+        line(&Header { head: 13_000, ..small }),
+        "node 0 sent what cannot be read: a small frame of 13000 bytes, above the most there can be (12288); is something \
          else writing to this connection?"
     );
     assert!(line(&Header { offset: 1, ..small }).contains("more is acknowledged than was sent"));

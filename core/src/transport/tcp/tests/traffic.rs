@@ -14,7 +14,8 @@ over_both! {
 fn messages_of_every_size_arrive_as_they_were(over: Over) {
     let (mut a, mut b) = ends(over);
     let mut sent = Vec::new();
-    for (number, len) in [0, 1, 8, 8192, 8193, 20_000, 1 << 20, 3 << 20, 5].into_iter().enumerate() {
+    for (number, len) in [0, 1, 8, 8192, 12_288, 12_289, 20_000, 1 << 20, 3 << 20, 5].into_iter().enumerate()
+    {
         let head = bytes(len, number as u64);
         a.sender.send(number as u16, &head, Vec::new());
         sent.push((number as u16, head, Vec::new()));

@@ -1,0 +1,200 @@
+//! The nodes of all hosts, behind the calls that those of one have.
+
+use std::io;
+use std::net::IpAddr;
+use std::ops::Range;
+use std::process::Stdio;
+
+use super::control::ToNode;
+use super::hosts::{Hosts, Share};
+use super::launcher::Means;
+use super::local::{Events, LocalHost};
+use super::memory::Inheritance;
+use super::plan::Plan;
+use super::printer::Lines;
+use super::remote::Begin;
+use super::remote::host::{RemoteHost, Start};
+use super::slurm;
+use crate::build::build_number;
+use crate::launch::options::Transport;
+use crate::launch::{Program, RunArgs};
+
+/// Where the nodes of a job are to be, by its options: without `--hosts`, here.
+///
+/// # Errors
+/// The hosts cannot be; the message names the file.
+pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
+    let Some(file) = &options.hosts else { return Ok(vec![Share::here(options.nodes)]) };
+    let named = |error: &dyn std::fmt::Display| format!("--hosts {}: {error}", file.display());
+    let hosts = if file.as_os_str() == slurm::SLURM {
+        slurm::hosts(|name| std::env::var(name).ok()).map_err(|error| named(&error))?
+    } else {
+        let text = std::fs::read_to_string(file).map_err(|error| named(&error))?;
+        Hosts::parse(&text).map_err(|error| named(&error))?
+    };
+    // No number of nodes means as many as there is room for.
+    let nodes = if options.nodes == 0 { hosts.slots() } else { options.nodes };
+    let shares = hosts.distribute(nodes).map_err(|error| named(&error))?;
+    // What depends on the number of nodes could not be checked before.
+    RunArgs { nodes, ..options.clone() }.validate().map_err(|error| error.to_string())?;
+    Ok(shares)
+}
+
+/// All hosts of a job.
+pub(super) struct Sites(Vec<Site>);
+
+struct Site {
+    nodes: Range<u32>,
+    /// Where its nodes listen, if that differs from the plan; elsewhere the agent knows.
+    listen: Option<IpAddr>,
+    host: Host,
+}
+
+enum Host {
+    Local(LocalHost),
+    Remote(Box<RemoteHost>),
+}
+
+impl Sites {
+    /// Prepares all hosts; nobody runs yet. Where memory cannot be shared, the plan is changed to do without.
+    ///
+    /// # Errors
+    /// What the nodes elsewhere need cannot be found out about this process.
+    pub(super) fn new(
+        shares: Vec<Share>,
+        means: &Means,
+        program: &Program,
+        plan: &mut Plan,
+    ) -> io::Result<Sites> {
+        let alone = shares.len() == 1;
+        let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_number() };
+        let mut sites = Vec::new();
+        for share in shares {
+            let (nodes, address) = (share.numbers(), share.address(alone));
+            sites.push(if share.host.is_local() {
+                let host = LocalHost::new(inheritance(&share, means, program, plan), Stdio::inherit());
+                Site { nodes, listen: address.filter(|_| !alone), host: Host::Local(host) }
+            } else {
+                let host = RemoteHost::new(remote(share, plan, address, build)?);
+                Site { nodes, listen: None, host: Host::Remote(Box::new(host)) }
+            });
+        }
+        Ok(Sites(sites))
+    }
+
+    /// Starts all nodes. What comes of it will be events.
+    pub(super) fn start(&mut self, means: &Means, events: &Events, lines: &Lines) {
+        for site in &mut self.0 {
+            match &mut site.host {
+                Host::Local(host) => {
+                    let numbers: Vec<u32> = site.nodes.clone().collect();
+                    host.start(&numbers, &means.executable, events, lines);
+                }
+                Host::Remote(host) => host.start(events, lines),
+            }
+        }
+    }
+
+    /// Says something to a node, in the order of the calls and without waiting.
+    pub(super) fn send(&self, node: u32, mut message: ToNode) {
+        let Some(site) = self.of(node) else { return };
+        if let (ToNode::Task(task), Some(address)) = (&mut message, site.listen) {
+            task.listen = address;
+        }
+        match &site.host {
+            Host::Local(host) => host.send(node, message),
+            Host::Remote(host) => host.send(node, message),
+        }
+    }
+
+    /// Kills a node; its end will be an event.
+    pub(super) fn kill(&self, node: u32) {
+        match self.of(node).map(|site| &site.host) {
+            Some(Host::Local(host)) => host.kill(node),
+            Some(Host::Remote(host)) => host.kill(node),
+            None => {}
+        }
+    }
+
+    /// Waits until all that the nodes wrote has been handed on. They have to have ended.
+    pub(super) async fn finish(self) {
+        for site in &self.0 {
+            if let Host::Remote(host) = &site.host {
+                host.begin_to_finish();
+            }
+        }
+        for site in self.0 {
+            match site.host {
+                Host::Local(host) => host.finish().await,
+                Host::Remote(host) => host.finish().await,
+            }
+        }
+    }
+
+    fn of(&self, node: u32) -> Option<&Site> {
+        self.0.iter().find(|site| site.nodes.contains(&node))
+    }
+}
+
+/// What the nodes of this host are to inherit. Without shared memory they do with TCP.
+fn inheritance(share: &Share, means: &Means, program: &Program, plan: &mut Plan) -> Inheritance {
+    if !shares_memory(share, plan) {
+        return Inheritance::default();
+    }
+    let memory = (means.memory)(share.nodes, plan.pes);
+    memory.and_then(|memory| Inheritance::new(memory, share.nodes * plan.pes)).unwrap_or_else(|error| {
+        let name = program.name;
+        eprintln!(
+            "{name}: warning: no shared memory for the nodes of this host ({error}); tcp links them instead"
+        );
+        plan.transport = Transport::Tcp;
+        Inheritance::default()
+    })
+}
+
+fn remote(share: Share, plan: &Plan, address: Option<IpAddr>, build: u64) -> io::Result<Start> {
+    let mut begin = Begin::of_this_process()?;
+    begin.nodes = share.numbers().collect();
+    begin.pes = plan.pes;
+    begin.memory = shares_memory(&share, plan);
+    begin.address = address;
+    begin.silence = plan.silence;
+    Ok(Start { share, program: std::env::current_exe()?, build, begin })
+}
+
+fn shares_memory(share: &Share, plan: &Plan) -> bool {
+    share.nodes > 1 && plan.needs_memory()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(text: &str, options: RunArgs) -> Result<Vec<Share>, String> {
+        let file = std::env::temp_dir().join(format!("talisman-sites-{}-{}", std::process::id(), text.len()));
+        std::fs::write(&file, text).unwrap();
+        let shares = shares(&RunArgs { hosts: Some(file.clone()), ..options });
+        std::fs::remove_file(&file).unwrap();
+        shares
+    }
+
+    #[test]
+    fn all_slots_are_used_unless_nodes_are_given() {
+        let nodes = |nodes, text| with(text, RunArgs { nodes, ..RunArgs::default() }).unwrap();
+        let count = |shares: Vec<Share>| shares.iter().map(|share| share.nodes).collect::<Vec<_>>();
+        assert_eq!(count(nodes(0, "a slots=2\nb slots=3")), [2, 3]);
+        assert_eq!(count(nodes(3, "a slots=2\nb slots=3\n")), [2, 1]);
+        assert_eq!(shares(&RunArgs { nodes: 4, ..RunArgs::default() }), Ok(vec![Share::here(4)]));
+    }
+
+    #[test]
+    fn errors_name_the_file_and_options_are_checked_with_the_number_of_nodes() {
+        let error = with("a b", RunArgs::default()).unwrap_err();
+        assert!(error.starts_with("--hosts /") && error.contains(": line 1: "), "{error}");
+        let kill = vec!["2@1s".parse().unwrap()];
+        let error = with("a slots=2", RunArgs { nodes: 0, kill, ..RunArgs::default() }).unwrap_err();
+        assert!(error.contains("the last one is 1"), "{error}");
+        let missing = RunArgs { hosts: Some("/no/such/file".into()), ..RunArgs::default() };
+        assert!(shares(&missing).unwrap_err().starts_with("--hosts /no/such/file: No such file"));
+    }
+}

@@ -1,0 +1,172 @@
+//! The `talisman` command of the shell.
+//!
+//! `talisman run [runtime options] -- PROGRAM [its arguments]` runs a program with the runtime options in its
+//! environment, as `TALISMAN_…` variables. The program takes this process's place, and itself starts the nodes.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args as _, Command, CommandFactory as _, FromArgMatches as _};
+
+use super::ExitStatus;
+use super::options::RunArgs;
+
+/// Runs the command with these words, the first of which is its own name. Returns only if there was nothing to run.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
+    let error = match command_to_run(words) {
+        Ok(mut command) => {
+            let error = command.exec();
+            usage_error(&cannot_run(command.get_program(), &error))
+        }
+        Err(error) => error,
+    };
+    // Nobody reads the message if this fails.
+    let _ = error.print();
+    if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done }
+}
+
+/// Runs programs made with Talisman.
+#[derive(clap::Parser)]
+#[command(name = "talisman", version, arg_required_else_help = true)]
+enum Tool {
+    /// Run a program, on this machine or on several hosts
+    ///
+    /// The runtime options reach the program as its TALISMAN_… variables; options that stand after the program's name
+    /// are its own, and win. It may be any program that uses Talisman.
+    #[command(override_usage = "talisman run [OPTIONS] -- PROGRAM [ITS OPTIONS]...")]
+    Run(Run),
+}
+
+#[derive(clap::Args)]
+struct Run {
+    #[command(flatten)]
+    options: RunArgs,
+
+    /// The program and its own options, after `--`
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+fn command_to_run(words: impl IntoIterator<Item = OsString>) -> Result<process::Command, clap::Error> {
+    let matches = Tool::command().try_get_matches_from(words).map_err(missing_dashes)?;
+    let Tool::Run(run) = Tool::from_arg_matches(&matches)?;
+    run.options.validate().map_err(|error| usage_error(&error.to_string()))?;
+    let (_, given) = matches.subcommand().expect("there is one, or reading the words had failed");
+    let (program, arguments) = run.program.split_first().expect("clap requires one word at least");
+    let mut command = process::Command::new(program);
+    command.args(arguments).envs(variables(given));
+    Ok(command)
+}
+
+/// A program without `--` before it is a common slip, which clap calls an unexpected argument.
+fn missing_dashes(error: clap::Error) -> clap::Error {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word))
+            if error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-') =>
+        {
+            usage_error(&format!("write `--` before the program: -- {word}"))
+        }
+        _ => error,
+    }
+}
+
+/// The runtime options given on this command line, as variables. Those that were variables already remain so.
+fn variables(given: &ArgMatches) -> Vec<(OsString, OsString)> {
+    let options = RunArgs::augment_args(Command::new("options"));
+    let variable = |option: &clap::Arg| {
+        let id = option.get_id().as_str();
+        let ours = given.value_source(id) == Some(ValueSource::CommandLine);
+        let values: Vec<&OsStr> = given.get_raw(id).filter(|_| ours)?.collect();
+        Some((option.get_env()?.to_owned(), values.join(OsStr::new(","))))
+    };
+    options.get_arguments().filter_map(variable).collect()
+}
+
+fn cannot_run(program: &OsStr, error: &io::Error) -> String {
+    let program = program.display();
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no program `{program}`{}", hint(&program.to_string())),
+        io::ErrorKind::PermissionDenied => format!("`{program}` is no program that you may run"),
+        _ => format!("`{program}` cannot be run: {error}"),
+    }
+}
+
+fn hint(program: &str) -> String {
+    if program.contains('/') { String::new() } else { format!(" in PATH; if it is here, write ./{program}") }
+}
+
+fn usage_error(message: &str) -> clap::Error {
+    let mut tool = Tool::command();
+    tool.build();
+    let run = tool.find_subcommand_mut("run").expect("it is the one subcommand there is");
+    run.error(ErrorKind::ValueValidation, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn read(words: &[&str]) -> Result<process::Command, clap::Error> {
+        command_to_run(["talisman"].iter().chain(words).map(OsString::from))
+    }
+
+    fn refused(words: &[&str]) -> String {
+        read(words).expect_err("must be refused").to_string()
+    }
+
+    #[test]
+    fn the_command_is_consistent() {
+        Tool::command().debug_assert();
+    }
+
+    #[test]
+    fn options_become_variables_and_the_rest_is_the_programs() {
+        let words =
+            ["run", "--nodes", "1", "--pes", "2", "--progress", "--", "./prog", "--seed", "3", "--", "x"];
+        let command = read(&words).unwrap();
+        let variables: BTreeMap<_, _> =
+            command.get_envs().map(|(name, value)| (name, value.unwrap())).collect();
+        let expected = [("TALISMAN_NODES", "1"), ("TALISMAN_PES", "2"), ("TALISMAN_PROGRESS", "true")];
+        assert_eq!(variables, expected.map(|(name, value)| (OsStr::new(name), OsStr::new(value))).into());
+        assert_eq!(command.get_program(), "./prog");
+        assert_eq!(command.get_args().collect::<Vec<_>>(), ["--seed", "3", "--", "x"]);
+    }
+
+    #[test]
+    fn an_option_with_many_values_can_be_a_variable() {
+        for option in RunArgs::augment_args(Command::new("options")).get_arguments() {
+            let many = matches!(option.get_action(), clap::ArgAction::Append);
+            assert!(!many || option.get_value_delimiter() == Some(','), "{option}");
+        }
+    }
+
+    #[test]
+    fn errors_say_what_to_write() {
+        for (words, said) in [
+            (&["run", "--pes", "2", "./prog"][..], "-- ./prog"),
+            (&["run", "--pes", "2"], "PROGRAM"),
+            (&["run", "--pes", "0", "--", "./prog"], "at least one PE"),
+            (&["run", "--pe", "0", "--", "./prog"], "--pes"),
+            (&["walk"], "walk"),
+        ] {
+            let error = read(words).expect_err("must be refused");
+            assert!(error.use_stderr() && error.to_string().contains(said), "{words:?}: {error}");
+        }
+        assert!(refused(&["--help"]).contains("run"));
+        assert!(refused(&["run", "--help"]).contains("--hosts <FILE>"));
+        assert_eq!(refused(&["--version"]), format!("talisman {}\n", env!("CARGO_PKG_VERSION")));
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_run_is_named() {
+        let said = |kind: io::ErrorKind| cannot_run(OsStr::new("prog"), &kind.into());
+        assert!(said(io::ErrorKind::NotFound).contains("./prog"));
+        assert!(said(io::ErrorKind::PermissionDenied).contains("may run"));
+    }
+}

@@ -1,0 +1,7 @@
+//! The `talisman` command: `talisman run --hosts FILE -- PROGRAM…`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    talisman_core::launch::tool::main(std::env::args_os()).into()
+}
