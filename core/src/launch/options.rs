@@ -472,6 +472,12 @@ mod tests {
     }
 
     #[test]
+    fn encryption_is_refused_where_it_was_left_out() {
+        let result = RunArgs { tls: true, ..RunArgs::default() }.validate();
+        assert_eq!(result, if cfg!(feature = "tls") { Ok(()) } else { Err(OptionsError::NoTls) });
+    }
+
+    #[test]
     fn a_job_has_a_limit_of_pes_in_all() {
         let with =
             |nodes, pes| RunArgs { nodes, pes: Some(pes), simulate: true, ..RunArgs::default() }.validate();
