@@ -1,6 +1,7 @@
 //! The packer for values that stay where they are until they have been sent: it notes large slices instead of copying.
 
 use std::any::Any;
+use std::mem::needs_drop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -66,6 +67,13 @@ impl<'a> Lender<'a> {
         self.lent.iter().any(|lent| matches!(lent, Lent::Borrowed(..)))
     }
 
+    /// Ends; nothing has been noted, since nothing on the heap was packed.
+    #[inline(always)]
+    fn finish_flat(self) -> (Packer, Vec<Segment>) {
+        debug_assert!(self.lent.is_empty(), "values without a destructor have no memory to lend");
+        (self.packer, Vec::new())
+    }
+
     /// Ends; what was noted of the value is copied after all, into memory of its own.
     pub fn finish(self) -> (Packer, Vec<Segment>) {
         let segments = self.lent.into_iter().map(|lent| match lent {
@@ -123,6 +131,9 @@ pub unsafe fn pack_away_with<T: 'static>(
     let start = packer.mark();
     let mut lender = Lender::new(packer);
     lend(&value, &mut lender);
+    if const { !needs_drop::<T>() && size_of::<T>() < SEGMENT_MIN } {
+        return lender.finish_flat();
+    }
     if !lender.borrows() {
         return lender.finish();
     }

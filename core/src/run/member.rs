@@ -28,6 +28,7 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     output: Output,
 ) {
     panics::listen();
+    keep_memory();
     let (task, control) = (joining.task().clone(), joining.control().clone());
     let job = Job::new(output);
     let config = Config { seed: options.seed, pack_all: options.pack_all, repack: options.repack };
@@ -59,6 +60,23 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     let done = run_nodes(vec![ready], &job, Progress::off(), main);
     control.done(report(&job, done));
 }
+
+/// Keeps the memory of large messages for the next ones. The allocator would give each block of more than 128 KiB back to
+/// the system and take it anew, page by page: that takes longer than the message.
+#[cfg(target_env = "gnu")]
+fn keep_memory() {
+    /// The most that the allocator keeps itself, a half of its heaps.
+    const BLOCK_MAX: i32 = 32 << 20;
+    const UNUSED_MAX: i32 = 256 << 20;
+    // SAFETY: only sets parameters of the allocator; one it does not take stays as it was.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, BLOCK_MAX);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, UNUSED_MAX);
+    }
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn keep_memory() {}
 
 fn host(task: &Task) -> Result<Host, Box<dyn Error>> {
     let shape = Shape { nodes: task.nodes, pes_per_node: task.pes };

@@ -85,7 +85,10 @@ impl Rest {
             Some(net) if net.has_few_sockets() => QUICK_LOOKS_AT_FEW,
             Some(_) => QUICK_LOOKS_AT_MANY,
         };
-        if !self.idle.is_crowded() && (0..looks).any(|_| pe.port.receive(pe)) {
+        // Memory is looked at without taking anything in: a look costs a few loads then.
+        let look =
+            || if sockets.is_some() { pe.port.receive(pe) } else { port.has_work() && pe.port.receive(pe) };
+        if !self.idle.is_crowded() && (0..looks).any(|_| look()) {
             return true;
         }
         let start = pe.clock.now();

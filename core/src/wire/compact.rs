@@ -2,8 +2,8 @@
 //! the packed arguments up to the end.
 //!
 //! Numbers are in groups of seven bits, the lowest first, the top bit set in all bytes but the last (LEB128). The creator
-//! of a collection is counted from 1, 0 stands for singletons. An index is two bytes that say which of its sixteen bytes
-//! are not zero, and those: indices of small numbers have few.
+//! of a collection is counted from 1, 0 stands for singletons. An index is the number of its bytes up to the last that
+//! is not zero, and those.
 
 use std::ptr::NonNull;
 
@@ -26,12 +26,13 @@ pub(super) fn write(
     mut p: Packer,
 ) -> (Packer, Vec<Segment>) {
     let to = message.to();
-    p.bytes(&[if message.forwarded { COMPACT_FORWARDED } else { COMPACT }]);
-    write_number(message.from, &mut p);
-    write_number(to.collection.creator.wrapping_add(1), &mut p);
-    write_number(to.collection.serial, &mut p);
-    write_index(to.index, &mut p);
-    write_number(entry.number.into(), &mut p);
+    let mut start = Start::new(if message.forwarded { COMPACT_FORWARDED } else { COMPACT });
+    start.number(message.from);
+    start.number(to.collection.creator.wrapping_add(1));
+    start.number(to.collection.serial);
+    start.index(to.index);
+    start.number(entry.number.into());
+    p.bytes(start.bytes());
     let start = p.size();
     message.body = Body::Empty;
     // SAFETY: the body said that the words hold this entry's arguments, and says otherwise now.
@@ -90,24 +91,62 @@ fn no_entry(number: u32, u: &Unpacker<'_>) -> PupError {
     u.fault(Fault::Tag { tag: number.into(), of: "entry" })
 }
 
-fn write_number(mut number: u32, p: &mut Packer) {
-    let mut bytes = [0; 5];
-    let mut len = 0;
-    while number >= 0x80 {
-        bytes[len] = number as u8 | 0x80;
-        number >>= 7;
-        len += 1;
-    }
-    bytes[len] = number as u8;
-    p.bytes(&bytes[..=len]);
+/// What stands before the arguments.
+struct Start {
+    bytes: [u8; START_MAX],
+    len: usize,
 }
 
+/// A tag, four numbers of up to five bytes, and an index with its length; an index is copied whole, so there is room behind.
+const START_MAX: usize = 1 + 4 * 5 + 1 + 16 + 16;
+
+impl Start {
+    #[inline(always)]
+    fn new(tag: u8) -> Self {
+        let mut bytes = [0; START_MAX];
+        bytes[0] = tag;
+        Start { bytes, len: 1 }
+    }
+
+    #[inline(always)]
+    fn number(&mut self, mut number: u32) {
+        while number >= 0x80 {
+            self.bytes[self.len] = number as u8 | 0x80;
+            number >>= 7;
+            self.len += 1;
+        }
+        self.bytes[self.len] = number as u8;
+        self.len += 1;
+    }
+
+    #[inline(always)]
+    fn index(&mut self, index: u128) {
+        let used = 16 - index.leading_zeros() as usize / 8;
+        self.bytes[self.len] = used as u8;
+        let at = self.len + 1;
+        self.bytes[at..at + 16].copy_from_slice(&index.to_le_bytes());
+        self.len = at + used;
+    }
+
+    #[inline(always)]
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+#[inline(always)]
 fn read_number(u: &mut Unpacker<'_>) -> Result<u32, PupError> {
-    let mut number = 0u64;
-    for shift in (0..35).step_by(7) {
+    let byte = u8::unpack(u)?;
+    if byte < 0x80 { Ok(byte.into()) } else { read_long_number(byte, u) }
+}
+
+#[inline(never)]
+fn read_long_number(first: u8, u: &mut Unpacker<'_>) -> Result<u32, PupError> {
+    let mut number = u64::from(first & 0x7f);
+    for shift in (7..35).step_by(7) {
         let byte = u8::unpack(u)?;
         number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
+        if byte < 0x80 {
             return u32::try_from(number)
                 .map_err(|_| u.fault(Fault::Width { value: number.into(), of: "u32" }));
         }
@@ -115,26 +154,15 @@ fn read_number(u: &mut Unpacker<'_>) -> Result<u32, PupError> {
     Err(u.fault(Fault::Width { value: number.into(), of: "u32" }))
 }
 
-fn write_index(index: u128, p: &mut Packer) {
-    let mut out = [0; 18];
-    let (mut mask, mut len) = (0u16, 2);
-    for (at, byte) in index.to_le_bytes().into_iter().enumerate() {
-        if byte != 0 {
-            mask |= 1 << at;
-            out[len] = byte;
-            len += 1;
-        }
-    }
-    out[..2].copy_from_slice(&mask.to_le_bytes());
-    p.bytes(&out[..len]);
-}
-
+#[inline(always)]
 fn read_index(u: &mut Unpacker<'_>) -> Result<u128, PupError> {
-    let mask = u16::unpack(u)?;
-    let bytes = u.bytes(mask.count_ones() as usize)?;
+    let used = usize::from(u8::unpack(u)?);
+    let bytes = u.bytes(used)?;
     let mut index = [0; 16];
-    let places = (0..16).filter(|at| mask >> at & 1 == 1);
-    places.zip(bytes).for_each(|(at, byte): (usize, _)| index[at] = *byte);
+    match index.get_mut(..used) {
+        Some(place) => place.copy_from_slice(bytes),
+        None => return Err(u.fault(Fault::Length { len: used as u64, left: u.left() })),
+    }
     Ok(u128::from_le_bytes(index))
 }
 
@@ -146,17 +174,17 @@ mod tests {
     use crate::index::ArrayIndex;
     use crate::pup::Purpose;
 
-    fn written(write: impl FnOnce(&mut Packer)) -> Vec<u8> {
-        let mut p = Packer::new(Purpose::Message);
-        write(&mut p);
-        p.finish()
+    fn written(write: impl FnOnce(&mut Start)) -> Vec<u8> {
+        let mut start = Start::new(0);
+        write(&mut start);
+        start.bytes()[1..].to_vec()
     }
 
     proptest! {
         #[test]
-        fn numbers_and_indices_come_back(number: u32, shift in 0..32u32, index: u128, mask: u128) {
-            let (number, index) = (number >> shift, index & mask);
-            let bytes = written(|p| { write_number(number, p); write_index(index, p) });
+        fn numbers_and_indices_come_back(number: u32, shift in 0..32u32, index: u128, bits in 0..128u32) {
+            let (number, index) = (number >> shift, index >> bits);
+            let bytes = written(|start| { start.number(number); start.index(index) });
             let mut u = Unpacker::new(&bytes, Purpose::Message);
             prop_assert_eq!((read_number(&mut u).unwrap(), read_index(&mut u).unwrap()), (number, index));
             u.finish().unwrap();
@@ -171,9 +199,21 @@ mod tests {
 
     #[test]
     fn small_numbers_take_few_bytes() {
-        assert_eq!(written(|p| write_number(127, p)).len(), 1);
-        assert_eq!(written(|p| write_number(u32::MAX, p)).len(), 5);
-        assert_eq!(written(|p| write_index(7u32.to_bits(), p)).len(), 3);
-        assert_eq!(written(|p| write_index((1, 2, 300).to_bits(), p)).len(), 9);
+        assert_eq!(written(|start| start.number(127)).len(), 1);
+        assert_eq!(written(|start| start.number(u32::MAX)).len(), 5);
+        assert_eq!(written(|start| start.index(0)).len(), 1);
+        assert_eq!(written(|start| start.index(7u32.to_bits())).len(), 2);
+        assert!(written(|start| start.index((1, 2, 300).to_bits())).len() <= 13);
+        assert_eq!(written(|start| start.index(u128::MAX)).len(), 17);
+    }
+
+    #[test]
+    fn everything_at_its_longest_fits() {
+        let longest = written(|start| {
+            (0..3).for_each(|_| start.number(u32::MAX));
+            start.index(u128::MAX);
+            start.number(u32::MAX);
+        });
+        assert_eq!(longest.len(), 4 * 5 + 17);
     }
 }
