@@ -83,6 +83,18 @@ fn jacobi3d_is_the_serial_solver_for_sizes_that_do_not_divide() {
 }
 
 #[test]
+fn nodes_that_encrypt_compute_the_same() {
+    let task = ["--grid", "21,13,10", "--block", "8,8,4", "--steps", "12", "--check"];
+    let ways = [TWO_PES, &["--nodes", "3", "--pes", "1", "--transport", "tcp", "--tls"]];
+    let [one, encrypted] = ways.map(|way| {
+        let mut results = run("jacobi3d", &task, way);
+        TIMES.iter().for_each(|time| _ = results.remove(*time));
+        results
+    });
+    assert_eq!(one, encrypted);
+}
+
+#[test]
 fn jacobi3d_does_not_depend_on_its_blocks() {
     let one = run("jacobi3d", &["--grid", "12,12,12", "--block", "12,12,12", "--steps", "5"], WAYS[0]);
     let many = run("jacobi3d", &["--grid", "12,12,12", "--block", "5,4,12", "--steps", "5"], TWO_PES);

@@ -78,6 +78,8 @@ pub(crate) struct Task {
     pub(crate) job: u64,
     /// What proves to other nodes that one is of this job.
     pub(crate) secret: Secret,
+    /// Whether connections between nodes are encrypted. The key comes from the secret.
+    pub(crate) tls: bool,
     /// What tells this executable from others.
     pub(crate) build: u64,
     /// How this node and each other are linked, by the other's number; its own entry has no meaning.

@@ -20,6 +20,7 @@ pub(crate) struct Plan {
     pub(crate) secret: Secret,
     pub(crate) build: u64,
     pub(crate) transport: Transport,
+    pub(crate) tls: bool,
     pub(crate) listen: IpAddr,
     /// The nodes of each host; every node is in one.
     pub(crate) hosts: Vec<Vec<u32>>,
@@ -52,6 +53,7 @@ impl Plan {
             secret: Secret::generate().map_err(io::Error::other)?,
             build: build_number(),
             transport: options.transport,
+            tls: options.tls,
             listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             hosts: shares.iter().map(|share| share.numbers().collect()).collect(),
             names: shares.iter().map(Share::name_elsewhere).collect(),
@@ -82,6 +84,7 @@ impl Plan {
             pes: self.pes,
             job: self.job,
             secret: self.secret.clone(),
+            tls: self.tls,
             build: self.build,
             via: (0..self.nodes).map(|other| self.via(node, other, &host)).collect(),
             listen: self.listen,

@@ -31,7 +31,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 15] = [
+pub(super) const IDS: [&str; 16] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-hosts",
@@ -42,6 +42,7 @@ pub(super) const IDS: [&str; 15] = [
     "talisman-pack-all",
     "talisman-repack",
     "talisman-transport",
+    "talisman-tls",
     "talisman-listen",
     "talisman-silence",
     "talisman-kill",
@@ -151,6 +152,11 @@ pub struct RunArgs {
     #[arg(value_name = "NAME", value_enum, default_value_t)]
     pub transport: Transport,
 
+    /// Encrypt what goes between nodes over TCP (TLS 1.3, with a key of the job's own)
+    #[arg(id = "talisman-tls", long = "tls", env = "TALISMAN_TLS", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub tls: bool,
+
     /// The address of this host that nodes listen at for each other [default: loopback]
     #[arg(id = "talisman-listen", long = "listen", env = "TALISMAN_LISTEN", hide_env_values = true)]
     #[arg(value_name = "ADDR")]
@@ -188,6 +194,7 @@ impl RunArgs {
         self.validate_hosts()?;
         self.validate_pes_in_all()?;
         self.validate_silence()?;
+        self.validate_tls()?;
         self.validate_faults()?;
         self.validate_report()
     }
@@ -248,6 +255,10 @@ impl RunArgs {
         if silence < SILENCE_MIN { Err(OptionsError::SilenceTooShort { silence }) } else { Ok(()) }
     }
 
+    fn validate_tls(&self) -> Result<(), OptionsError> {
+        if self.tls && cfg!(not(feature = "tls")) { Err(OptionsError::NoTls) } else { Ok(()) }
+    }
+
     fn validate_faults(&self) -> Result<(), OptionsError> {
         let any = !self.kill.is_empty() || self.chaos.is_some();
         if any && !self.has_processes() {
@@ -290,6 +301,7 @@ impl Default for RunArgs {
             pack_all: false,
             repack: false,
             transport: Transport::default(),
+            tls: false,
             listen: None,
             silence: Duration::from_secs(10),
             kill: Vec::new(),
@@ -359,6 +371,9 @@ pub enum OptionsError {
         /// What was asked for.
         silence: Duration,
     },
+    /// `--tls` for a program that cannot.
+    #[error("--tls: this program was built without encryption; build it with the feature `tls` of talisman")]
+    NoTls,
     /// `--kill` or `--chaos` for a job in one process.
     #[error("--kill and --chaos kill nodes that are processes; add --nodes 2 or more, without --simulate")]
     NobodyToKill,
@@ -454,6 +469,12 @@ mod tests {
         assert_eq!(with(SILENCE_MIN), Ok(()));
         let silence = SILENCE_MIN / 2;
         assert_eq!(with(silence), Err(OptionsError::SilenceTooShort { silence }));
+    }
+
+    #[test]
+    fn encryption_is_refused_where_it_was_left_out() {
+        let result = RunArgs { tls: true, ..RunArgs::default() }.validate();
+        assert_eq!(result, if cfg!(feature = "tls") { Ok(()) } else { Err(OptionsError::NoTls) });
     }
 
     #[test]

@@ -111,6 +111,15 @@ impl Link {
         }
     }
 
+    /// Whether [`Link::receive`] may find something that its socket says nothing of.
+    #[inline]
+    pub(crate) fn has_more(&self) -> bool {
+        match &self.halves {
+            Halves::Shm(..) => false,
+            Halves::Tcp(_, receiver) => receiver.borrow().has_more(),
+        }
+    }
+
     /// Takes in messages that have come, and says so to the peer where that is due.
     ///
     /// # Errors

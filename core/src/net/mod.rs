@@ -57,6 +57,8 @@ pub(crate) struct Net {
     /// The node whose socket last had something.
     hot: Cell<Option<u32>>,
     looks: Cell<u32>,
+    /// Links that were not read to the end, so that their sockets may say nothing of what is left.
+    half_read: RefCell<Vec<u32>>,
     /// Links with something to write.
     unflushed: RefCell<Vec<u32>>,
     /// Since when, in ticks.
@@ -98,9 +100,12 @@ impl Net {
                 link.with_socket(|socket| poller.watch(socket, node)).transpose()?;
             }
         }
+        let sockets: Vec<u32> = of(true);
         Ok(Net {
             through_memory: of(false),
-            sockets: of(true),
+            // A connection may bring what arrived while it was made.
+            half_read: RefCell::new(sockets.clone()),
+            sockets,
             links: links.into(),
             poller,
             hot: Cell::new(None),
@@ -190,6 +195,9 @@ impl Net {
                 }
                 Err(error) => self.give_up(pe, &error),
             }
+            if link.has_more() {
+                self.read_on_later(node);
+            }
         }
         taken
     }
@@ -257,14 +265,25 @@ impl Net {
     fn receive_from_sockets(&self, pe: &Pe, busy: bool, budget: usize) -> bool {
         let looks = self.looks.get().wrapping_add(1);
         self.looks.set(looks);
+        let half_read = self.receive_from_half_read(pe, budget);
         let every = if self.through_memory.is_empty() { HOT_LOOKS } else { MEMORY_LOOKS };
         let hot = self.hot.get().filter(|_| self.has_few_sockets() && !looks.is_multiple_of(every));
-        match hot {
-            Some(node) if self.through_memory.is_empty() => self.receive_from(pe, node, budget),
-            None => self.receive_from_ready(pe, budget),
-            Some(_) if busy => self.receive_from_ready(pe, budget),
-            Some(_) => false,
+        half_read
+            | match hot {
+                Some(node) if self.through_memory.is_empty() => self.receive_from(pe, node, budget),
+                None => self.receive_from_ready(pe, budget),
+                Some(_) if busy => self.receive_from_ready(pe, budget),
+                Some(_) => false,
+            }
+    }
+
+    #[inline]
+    fn receive_from_half_read(&self, pe: &Pe, budget: usize) -> bool {
+        if self.half_read.borrow().is_empty() {
+            return false;
         }
+        let nodes = self.half_read.take();
+        nodes.into_iter().fold(false, |any, node| any | self.receive_from(pe, node, budget))
     }
 
     fn receive_from_ready(&self, pe: &Pe, budget: usize) -> bool {
@@ -287,12 +306,22 @@ impl Net {
                 if link.is_newly_broken() {
                     self.miss(pe, node, link);
                 }
+                if link.has_more() {
+                    self.read_on_later(node);
+                }
                 messages > 0
             }
             Err(error) => {
                 self.give_up(pe, &error);
                 false
             }
+        }
+    }
+
+    fn read_on_later(&self, node: u32) {
+        let mut half_read = self.half_read.borrow_mut();
+        if !half_read.contains(&node) {
+            half_read.push(node);
         }
     }
 
@@ -316,6 +345,7 @@ impl Net {
                 pe.node.job.end(1, Some(format!("the system watches no further connection: {error}")));
             }
             self.flush_later(pe, node, link);
+            self.read_on_later(node);
         }
     }
 
@@ -339,7 +369,10 @@ impl Net {
     /// Whether anything may have come through memory. Sockets are asked by [`Net::sleep`].
     pub(crate) fn has_work(&self) -> bool {
         let came = |node: &u32| self.links[*node as usize].as_ref().is_some_and(Link::has_work);
-        self.through_memory.iter().any(came) || self.door.has_knock() || !self.aside.borrow().is_empty()
+        self.through_memory.iter().any(came)
+            || self.door.has_knock()
+            || !self.aside.borrow().is_empty()
+            || !self.half_read.borrow().is_empty()
     }
 
     /// Tells the senders how far this PE has read, before it sleeps.

@@ -99,7 +99,10 @@ impl Pe {
         let mut envelope = self.filled(to, entry, words, self.id);
         // SAFETY: just filled.
         unsafe { envelope.as_mut() }.extra = extra;
-        self.dispatch_to(collection, envelope, place);
+        match place {
+            Place::At { .. } | Place::Unknown if pe != self.id => self.transmit(pe, envelope),
+            _ => self.dispatch_to(collection, envelope, place),
+        }
         self.drop_what_was_sent();
     }
 

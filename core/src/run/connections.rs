@@ -17,6 +17,7 @@ use crate::node::Node;
 use crate::transport::Peer;
 use crate::transport::handshake::{Identity, Incarnations, Shape};
 use crate::transport::tcp::connect::{DialError, Established, dial, serve};
+use crate::transport::tls::{Credentials, Unavailable};
 
 /// All nodes of a job are linked within this time, or it does not begin.
 const START: Duration = Duration::from_secs(30);
@@ -43,21 +44,24 @@ pub(super) struct Connections {
 
 impl Connections {
     /// Of a node that has no port yet.
-    pub(super) fn new(task: &Arc<Task>, control: &Control) -> Arc<Self> {
+    ///
+    /// # Errors
+    /// Its connections are to be encrypted and cannot be.
+    pub(super) fn new(task: &Arc<Task>, control: &Control) -> Result<Arc<Self>, Unavailable> {
         let lanes = 0..task.pes;
         let over_tcp =
             (0..task.nodes).filter(|node| *node != task.number && task.via[*node as usize] == Via::Tcp);
         let peers = over_tcp.flat_map(|node| lanes.clone().map(move |lane| Peer { node, lane }));
-        Arc::new(Connections {
+        Ok(Arc::new(Connections {
             control: control.clone(),
-            identity: Arc::new(identity(task)),
+            identity: Arc::new(identity(task)?),
             task: task.clone(),
             inboxes: lanes.clone().map(|_| Arc::default()).collect(),
             missing: Mutex::new(peers.collect()),
             changed: Condvar::new(),
             addresses: OnceLock::new(),
             node: OnceLock::new(),
-        })
+        }))
     }
 
     /// Opens this node's port, if any other node is to reach it over TCP.
@@ -183,15 +187,16 @@ impl Connections {
     }
 }
 
-fn identity(task: &Task) -> Identity {
+fn identity(task: &Task) -> Result<Identity, Unavailable> {
     let build: [u8; 16] = std::array::from_fn(|i| this_build()[i]);
-    Identity {
+    Ok(Identity {
         job: task.job.into(),
         build: u128::from_le_bytes(build),
         shape: Shape { nodes: task.nodes, pes: task.pes },
         secret: task.secret.clone(),
+        tls: task.tls.then(|| Credentials::of(&task.secret)).transpose()?,
         node: task.number,
         incarnation: 0,
         known: Incarnations::new(task.nodes),
-    }
+    })
 }

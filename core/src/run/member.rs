@@ -36,7 +36,10 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Ok(host) => host,
         Err(error) => control.failed(format!("cannot have the memory of its host: {error}")),
     };
-    let connections = Connections::new(&task, &control);
+    let connections = match Connections::new(&task, &control) {
+        Ok(connections) => connections,
+        Err(error) => control.failed(error.to_string()),
+    };
     let address = match connections.listen() {
         Ok(address) => address,
         Err(error) => control.failed(format!("cannot listen at {} (--listen): {error}", task.listen)),

@@ -10,6 +10,8 @@ pub(crate) mod handshake;
 pub mod probe;
 pub mod shm;
 pub(crate) mod tcp;
+#[cfg_attr(not(feature = "tls"), path = "tls/absent.rs")]
+pub(crate) mod tls;
 
 use crate::pup::Segment;
 

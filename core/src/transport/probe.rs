@@ -8,6 +8,8 @@ use super::auth::Secret;
 use super::frame::{HEADER, Header, Kind};
 use super::handshake::{Acceptor, Dialer, Identity, Incarnations, Shape, Step};
 use super::tcp::{Receiver, Sender, Stream, pair};
+#[cfg(feature = "tls")]
+use super::tls::{self, Credentials};
 use super::{Incoming, Peer};
 use crate::pup::Segment;
 
@@ -28,6 +30,22 @@ impl TcpEnd {
     pub fn new(socket: OwnedFd) -> io::Result<TcpEnd> {
         let (sender, receiver) = pair(Stream::plain(socket)?, PEER);
         Ok(TcpEnd { sender, receiver })
+    }
+
+    /// Two of them over connected sockets, with encryption between them.
+    ///
+    /// # Errors
+    /// They are no TCP sockets.
+    #[cfg(feature = "tls")]
+    pub fn encrypted(sockets: [OwnedFd; 2]) -> io::Result<[TcpEnd; 2]> {
+        let credentials = Credentials::of(&Secret::from_bytes([3; 32])).map_err(io::Error::other)?;
+        let [a, b] = tls::pair(&credentials).map_err(io::Error::other)?;
+        let [to_b, to_a] = sockets;
+        let end = |socket, session| {
+            let (sender, receiver) = pair(Stream::encrypted(socket, session)?, PEER);
+            io::Result::Ok(TcpEnd { sender, receiver })
+        };
+        Ok([end(to_b, a)?, end(to_a, b)?])
     }
 
     /// Sends a message, now or when flushed.
@@ -146,6 +164,7 @@ fn identity(node: u32) -> Identity {
         build: 0,
         shape: Shape { nodes: 2, pes: 1 },
         secret: Secret::from_bytes([3; 32]),
+        tls: None,
         node,
         incarnation: 0,
         known: Incarnations::new(2),

@@ -15,9 +15,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use acceptor::Acceptor;
 pub(crate) use dialer::{Dialer, Failure};
+pub(crate) use record::is_ours;
+
+use record::{HEADER, Inbox};
 
 use super::Peer;
 use super::auth::Secret;
+use super::tls::Credentials;
 
 /// Of handshake and frames together. Both ends have the same.
 pub(crate) const WIRE_VERSION: u16 = 1;
@@ -38,6 +42,8 @@ pub(crate) struct Identity {
     pub(crate) build: u128,
     pub(crate) shape: Shape,
     pub(crate) secret: Secret,
+    /// How connections are encrypted, if they are to be.
+    pub(crate) tls: Option<Credentials>,
     /// This node.
     pub(crate) node: u32,
     /// Which life of this node number this process is.
@@ -116,10 +122,16 @@ pub(crate) enum Refusal {
     Closed = 12,
     #[error("too many connections wait to be made sure of, and this one was the oldest")]
     Crowd = 13,
+    #[error("it does not encrypt what it says, as this job does (--tls)")]
+    Plain = 14,
+    #[error("it encrypts what it says (--tls), which this job does not")]
+    Encrypted = 15,
+    #[error("it does not know the job's secret, from which the key for encrypted connections (--tls) comes")]
+    Key = 16,
 }
 
 impl Refusal {
-    const ALL: [Refusal; 13] = [
+    const ALL: [Refusal; 16] = [
         Refusal::Stranger,
         Refusal::Version,
         Refusal::Record,
@@ -133,6 +145,9 @@ impl Refusal {
         Refusal::Silent,
         Refusal::Closed,
         Refusal::Crowd,
+        Refusal::Plain,
+        Refusal::Encrypted,
+        Refusal::Key,
     ];
 
     /// The one of this number; an unknown number is a record that does not belong there.
@@ -143,5 +158,15 @@ impl Refusal {
     /// The record that tells the other end.
     pub(crate) fn encode(self) -> Vec<u8> {
         record::encode(record::Kind::Refusal, &[self as u8])
+    }
+
+    /// The reason in a record that came where TLS was expected, once it is complete.
+    ///
+    /// # Errors
+    /// It is no record of ours.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Option<Refusal>, Refusal> {
+        let found = Inbox::default().feed(&bytes[..bytes.len().min(HEADER)], &[record::Kind::Refusal])?;
+        debug_assert!(found.is_none(), "a refusal is longer than its header");
+        Ok(bytes.get(HEADER..=HEADER).map(|reason| Refusal::of(reason[0])))
     }
 }

@@ -2,10 +2,11 @@
 
 use super::{Refusal, Shape, WIRE_VERSION};
 use crate::transport::auth::{BYTES, Nonce, Proof};
+use crate::transport::tls::HANDSHAKE;
 
 const MAGIC: [u8; 8] = *b"TALISMAN";
 /// Magic, version, kind, a zero, length of the body.
-const HEADER: usize = 16;
+pub(super) const HEADER: usize = 16;
 
 /// Where the nonce stands in a whole `Hello`.
 #[cfg(test)]
@@ -77,10 +78,18 @@ impl Inbox {
     }
 }
 
+/// Whether a record may begin with these bytes, as far as they go.
+pub(crate) fn is_ours(bytes: &[u8]) -> bool {
+    let known = bytes.len().min(MAGIC.len());
+    bytes[..known] == MAGIC[..known]
+}
+
 /// The kind, once the header is complete. A stranger is known by the first byte that is wrong.
 fn header(bytes: &[u8], kinds: &[Kind]) -> Result<Option<Kind>, Refusal> {
-    let known = bytes.len().min(MAGIC.len());
-    if bytes[..known] != MAGIC[..known] {
+    if bytes.first() == Some(&HANDSHAKE) {
+        return Err(Refusal::Encrypted);
+    }
+    if !is_ours(bytes) {
         return Err(Refusal::Stranger);
     }
     let Some(header) = bytes.first_chunk::<HEADER>() else { return Ok(None) };

@@ -7,6 +7,7 @@ fn identity(node: u32) -> Identity {
         build: 8,
         shape: Shape { nodes: 3, pes: 2 },
         secret: Secret::from_bytes([9; 32]),
+        tls: None,
         node,
         incarnation: 4,
         known: Incarnations::new(3),

@@ -7,12 +7,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::Stream;
+use super::channel::Channel;
 use crate::transport::Peer;
 use crate::transport::auth::{self, NoRandomness};
 use crate::transport::handshake::{Acceptor, Agreed, Dialer, Failure, Identity, Refusal, Step};
@@ -85,34 +85,24 @@ pub(crate) async fn dial(
 async fn dialled(address: SocketAddr, identity: &Identity, to: Peer) -> Result<Established, DialError> {
     let node = to.node;
     let network = |error| DialError::Network { node, address, error };
-    let mut socket = TcpStream::connect(address).await.map_err(network)?;
+    let handshake = |why| DialError::Handshake { node, address, why };
+    let mut channel = Channel::new(TcpStream::connect(address).await.map_err(network)?);
+    if let Some(credentials) = &identity.tls {
+        channel.encrypt(credentials).await.map_err(handshake)?;
+    }
     let (mut dialer, hello) = Dialer::new(identity, to, auth::nonce()?);
-    socket.write_all(&hello).await.map_err(network)?;
+    channel.write_all(&hello).await.map_err(network)?;
     loop {
-        let bytes = read(&mut socket, dialer.wants()).await;
-        let step = bytes.map_err(Failure::from).and_then(|bytes| dialer.feed(&bytes));
-        match step.map_err(|why| DialError::Handshake { node, address, why })? {
-            Step::Say(bytes) => socket.write_all(&bytes).await.map_err(network)?,
-            Step::Done(_, agreed) => return established(socket, agreed).map_err(network),
+        let bytes = channel.read(dialer.wants()).await;
+        match bytes.map_err(Failure::from).and_then(|bytes| dialer.feed(&bytes)).map_err(handshake)? {
+            Step::Say(bytes) => channel.write_all(&bytes).await.map_err(network)?,
+            Step::Done(_, agreed) => return established(channel, agreed).map_err(network),
         }
     }
 }
 
-/// Some bytes, but not more than these.
-async fn read(socket: &mut TcpStream, most: usize) -> Result<Vec<u8>, Refusal> {
-    let mut bytes = vec![0; most];
-    match socket.read(&mut bytes).await {
-        Ok(0) | Err(_) => Err(Refusal::Closed),
-        Ok(n) => {
-            bytes.truncate(n);
-            Ok(bytes)
-        }
-    }
-}
-
-fn established(socket: TcpStream, agreed: Agreed) -> io::Result<Established> {
-    let stream = Stream::plain(socket.into_std()?.into())?;
-    Ok(Established { peer: agreed.peer, stream })
+fn established(channel: Channel, agreed: Agreed) -> io::Result<Established> {
+    Ok(Established { peer: agreed.peer, stream: channel.into_stream()? })
 }
 
 /// Answers at `listener` until dropped. Connections of nodes that have proved themselves are given to `on_link`; of
@@ -180,30 +170,34 @@ impl Strangers {
     }
 }
 
-async fn welcome(mut socket: TcpStream, identity: Arc<Identity>) -> Result<Established, Refusal> {
-    let outcome = timeout(DEADLINE, welcomed(&mut socket, &identity)).await;
+async fn welcome(socket: TcpStream, identity: Arc<Identity>) -> Result<Established, Refusal> {
+    let mut channel = Channel::new(socket);
+    let outcome = timeout(DEADLINE, welcomed(&mut channel, &identity)).await;
     match outcome.unwrap_or(Err(Refusal::Silent)) {
-        Ok(agreed) => established(socket, agreed).map_err(|_| Refusal::Closed),
+        Ok(agreed) => established(channel, agreed).map_err(|_| Refusal::Closed),
         Err(refusal) => {
             // A stranger gets no answer in a protocol that is not its own; nobody is waited for.
-            if refusal != Refusal::Stranger {
-                _ = socket.try_write(&refusal.encode());
+            if !matches!(refusal, Refusal::Stranger | Refusal::Key) {
+                _ = channel.try_write(&refusal.encode());
             }
             Err(refusal)
         }
     }
 }
 
-async fn welcomed(socket: &mut TcpStream, identity: &Identity) -> Result<Agreed, Refusal> {
+async fn welcomed(channel: &mut Channel, identity: &Identity) -> Result<Agreed, Refusal> {
     // Without random numbers nobody can be made sure of.
     let nonce = auth::nonce().map_err(|_| Refusal::Closed)?;
+    if let Some(credentials) = &identity.tls {
+        channel.be_encrypted(credentials).await?;
+    }
     let mut acceptor = Acceptor::new(identity, nonce);
     loop {
-        let bytes = read(socket, acceptor.wants()).await?;
+        let bytes = channel.read(acceptor.wants()).await?;
         match acceptor.feed(&bytes)? {
-            Step::Say(bytes) => socket.write_all(&bytes).await.map_err(|_| Refusal::Closed)?,
+            Step::Say(bytes) => channel.write_all(&bytes).await.map_err(|_| Refusal::Closed)?,
             Step::Done(bytes, agreed) => {
-                socket.write_all(&bytes).await.map_err(|_| Refusal::Closed)?;
+                channel.write_all(&bytes).await.map_err(|_| Refusal::Closed)?;
                 return Ok(agreed);
             }
         }

@@ -37,6 +37,8 @@ pub(crate) struct Receiver {
     ended: bool,
     /// How often in a row the present frame arrived damaged.
     damaged: u32,
+    /// Something may be left in the memory of this process, of which the socket says nothing.
+    has_more: bool,
 }
 
 /// Where the connection is in its life. That it broke is told by [`Shared::broken`].
@@ -85,6 +87,7 @@ impl Receiver {
             looks_in_vain: 0,
             ended: false,
             damaged: 0,
+            has_more: true,
         }
     }
 
@@ -104,11 +107,15 @@ impl Receiver {
         let mut done = self.deliver(budget, f)?;
         let (mut bytes, mut more) = (0, true);
         while more && done < budget && bytes < READ_MOST {
-            let Some(read) = self.read()? else { break };
+            let Some(read) = self.read()? else {
+                more = false;
+                break;
+            };
             bytes += read.bytes;
             done += self.deliver(budget - done, f)?;
             more = read.full || self.large.is_some();
         }
+        self.has_more = more || done >= budget;
         self.tell(bytes > 0);
         Ok(done.max(usize::from(bytes > 0)))
     }
@@ -320,6 +327,12 @@ impl Receiver {
         self.shared.broken()
     }
 
+    /// Whether another [`Receiver::receive`] may find something even if nothing more arrives at [`Receiver::fd`].
+    #[inline]
+    pub(crate) fn has_more(&self) -> bool {
+        self.has_more
+    }
+
     /// What to watch for something to read. Another one after [`super::replace`].
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.stream.fd()
@@ -331,6 +344,8 @@ impl Receiver {
         self.buffer.clear();
         self.large = None;
         self.again = 0;
+        // What was read while the nodes made sure of each other may be a frame already.
+        self.has_more = true;
         self.connection = Connection::New;
     }
 }

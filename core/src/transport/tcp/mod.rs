@@ -9,7 +9,9 @@
 
 mod assembly;
 mod buffer;
+mod channel;
 pub(crate) mod connect;
+mod encrypted;
 mod inbound;
 mod large;
 mod out;

@@ -4,6 +4,8 @@ use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use super::encrypted::Encrypted;
+use crate::transport::tls::Session;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, sockopt};
 
@@ -12,6 +14,8 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, sockopt};
 pub(crate) enum Stream {
     /// A TCP socket.
     Plain(OwnedFd),
+    /// One on which everything is encrypted.
+    Tls(Box<Encrypted>),
 }
 
 /// Why nothing was written or read.
@@ -38,20 +42,24 @@ impl Stream {
     /// # Errors
     /// Those of the system, if `socket` is none.
     pub(crate) fn plain(socket: OwnedFd) -> std::io::Result<Stream> {
-        rustix::io::ioctl_fionbio(&socket, true)?;
-        sockopt::set_tcp_nodelay(&socket, true)?;
-        if is_local(&socket) {
-            // BBR, where it is the default, paces loopback down to half of what it carries. A wish, not a need.
-            let _ = sockopt::set_tcp_congestion(&socket, "cubic")
-                .or_else(|_| sockopt::set_tcp_congestion(&socket, "reno"));
-        }
+        prepare(&socket)?;
         Ok(Stream::Plain(socket))
+    }
+
+    /// The same, encrypted: the handshake is over.
+    ///
+    /// # Errors
+    /// Those of the system, if `socket` is none.
+    pub(crate) fn encrypted(socket: OwnedFd, session: Session) -> std::io::Result<Stream> {
+        prepare(&socket)?;
+        Ok(Stream::Tls(Box::new(Encrypted::new(socket, session))))
     }
 
     /// What to watch for readiness.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         match self {
             Stream::Plain(socket) => socket.as_fd(),
+            Stream::Tls(encrypted) => encrypted.fd(),
         }
     }
 
@@ -59,7 +67,8 @@ impl Stream {
     #[inline]
     pub(super) fn send(&self, bytes: &[u8]) -> Result<usize, Stop> {
         match self {
-            Stream::Plain(socket) => Ok(rustix::net::send(socket, bytes, FLAGS)?),
+            Stream::Plain(socket) => Ok(send(socket, bytes)?),
+            Stream::Tls(encrypted) => encrypted.send(&[IoSlice::new(bytes)]),
         }
     }
 
@@ -70,6 +79,7 @@ impl Stream {
                 let mut nothing = SendAncillaryBuffer::default();
                 Ok(rustix::net::sendmsg(socket, slices, &mut nothing, FLAGS)?)
             }
+            Stream::Tls(encrypted) => encrypted.send(slices),
         }
     }
 
@@ -77,7 +87,8 @@ impl Stream {
     #[inline]
     pub(super) fn receive(&self, room: &mut [u8]) -> Result<usize, Stop> {
         match self {
-            Stream::Plain(socket) => some(rustix::net::recv(socket, room, RecvFlags::DONTWAIT)?.0),
+            Stream::Plain(socket) => receive(socket, room),
+            Stream::Tls(encrypted) => encrypted.receive(room),
         }
     }
 
@@ -85,16 +96,44 @@ impl Stream {
     pub(super) fn receive_straight(&self, room: &mut [MaybeUninit<u8>]) -> Result<usize, Stop> {
         match self {
             Stream::Plain(socket) => some(rustix::net::recv(socket, room, RecvFlags::DONTWAIT)?.0.0.len()),
+            Stream::Tls(encrypted) => encrypted.receive_straight(room),
         }
     }
 
     /// Ends both directions, so that the peer and the other half of the link notice.
     pub(super) fn cut(&self) {
         match self {
-            // The socket may have ended already.
-            Stream::Plain(socket) => _ = rustix::net::shutdown(socket, Shutdown::Both),
+            Stream::Plain(socket) => shut(socket),
+            Stream::Tls(encrypted) => encrypted.cut(),
         }
     }
+}
+
+/// Sets what a link wants of its socket.
+fn prepare(socket: &OwnedFd) -> std::io::Result<()> {
+    rustix::io::ioctl_fionbio(socket, true)?;
+    sockopt::set_tcp_nodelay(socket, true)?;
+    if is_local(socket) {
+        // BBR, where it is the default, paces loopback down to half of what it carries. A wish, not a need.
+        let _ = sockopt::set_tcp_congestion(socket, "cubic")
+            .or_else(|_| sockopt::set_tcp_congestion(socket, "reno"));
+    }
+    Ok(())
+}
+
+#[inline]
+pub(super) fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Stop> {
+    Ok(rustix::net::send(socket, bytes, FLAGS)?)
+}
+
+#[inline]
+pub(super) fn receive(socket: &OwnedFd, room: &mut [u8]) -> Result<usize, Stop> {
+    some(rustix::net::recv(socket, room, RecvFlags::DONTWAIT)?.0)
+}
+
+pub(super) fn shut(socket: &OwnedFd) {
+    // It may have ended already.
+    let _ = rustix::net::shutdown(socket, Shutdown::Both);
 }
 
 /// Nothing is what the end of a connection reads as.

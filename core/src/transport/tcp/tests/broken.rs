@@ -6,6 +6,11 @@ use std::net::Shutdown;
 use super::*;
 use crate::transport::tcp::replace;
 
+over_both! {
+    nothing_is_lost_doubled_or_altered_however_connections_break
+    a_reset_is_noticed_by_both_halves
+}
+
 /// A sequence of numbers that a seed decides.
 struct Random(u64);
 
@@ -87,10 +92,11 @@ struct Tally {
 }
 
 /// Random traffic in both directions over connections that break after `connection` bytes at most.
-fn storm(seed: u64, messages: usize, connection: u64) -> Tally {
+fn storm(over: Over, seed: u64, messages: usize, connection: u64) -> Tally {
     let mut random = Random(seed);
     let (mut relay, [a, b]) = Relay::new(random.below(connection) + 1, None);
-    let mut ends = [End::new(a.into(), 1), End::new(b.into(), 0)];
+    let [a, b] = over.streams([a, b]);
+    let mut ends = [End::over(a, 1), End::over(b, 0)];
     let mut sent: [Vec<Message>; 2] = Default::default();
     let mut tally = Tally::default();
     for turn in 0.. {
@@ -103,7 +109,7 @@ fn storm(seed: u64, messages: usize, connection: u64) -> Tally {
         }
         let (from, most) = (random.below(2) as usize, 1 << random.below(18));
         if !relay.carry(from, most) {
-            relay = reconnect(&mut random, &mut ends, connection, tally.cuts);
+            relay = reconnect(over, &mut random, &mut ends, connection, tally.cuts);
             tally.cuts += 1;
         }
         if ends[0].arrived.len() == messages && ends[1].arrived.len() == messages {
@@ -124,55 +130,54 @@ fn send(end: &mut End, (rank, head, segments): (u16, Vec<u8>, Vec<Segment>)) -> 
 
 /// The connection is no more, in one way or another; both ends go on over a new one, through a relay that will break,
 /// too, and now and then alters a bit.
-fn reconnect(random: &mut Random, ends: &mut [End; 2], connection: u64, cuts: usize) -> Relay {
+fn reconnect(over: Over, random: &mut Random, ends: &mut [End; 2], connection: u64, cuts: usize) -> Relay {
     // Connections grow so that even the largest message comes through in the end.
     let left = 1 + random.below(connection << (cuts % 12));
     let flip = (cuts % 16 == 3).then(|| random.below(left));
-    let (relay, [a, b]) = Relay::new(left, flip);
+    let (relay, sockets) = Relay::new(left, flip);
+    let [a, b] = over.streams(sockets);
     let [first, second] = ends;
     let mut order = [(first, a), (second, b)];
     if random.below(2) == 0 {
         order.reverse();
     }
-    for (end, socket) in order {
+    for (end, stream) in order {
         // One side may not have noticed yet, or read a part of what was under way.
         (0..random.below(3)).for_each(|_| _ = end.turn().unwrap());
-        replace(&mut end.sender, &mut end.receiver, Stream::plain(socket.into()).unwrap());
+        replace(&mut end.sender, &mut end.receiver, stream);
     }
     relay
 }
 
-#[test]
-fn nothing_is_lost_doubled_or_altered_however_connections_break() {
+fn nothing_is_lost_doubled_or_altered_however_connections_break(over: Over) {
     let mut cuts = 0;
     for seed in 0..12 {
-        cuts += storm(seed, 120, 30_000).cuts;
+        cuts += storm(over, seed, 120, 30_000).cuts;
     }
     for seed in 100..118 {
-        cuts += storm(seed, 60, 3_000).cuts;
+        cuts += storm(over, seed, 60, 3_000).cuts;
     }
     assert!(cuts > 200, "only {cuts} connections broke");
 }
 
-#[test]
-fn a_reset_is_noticed_by_both_halves() {
-    let (mut a, mut b) = ends();
+fn a_reset_is_noticed_by_both_halves(over: Over) {
+    let (mut a, mut b) = ends(over);
     a.sender.send(0, b"before", Vec::new());
     run(&mut a, &mut b, |_, b| b.arrived.len() == 1);
     a.receiver.break_off();
     run(&mut a, &mut b, |a, b| a.sender.broken() && b.sender.broken());
     a.sender.send(0, b"while broken", vec![segment(1 << 20, 1)]);
     assert!(!a.sender.flush() && !a.sender.blocked());
-    let (left, right) = sockets();
-    replace(&mut a.sender, &mut a.receiver, Stream::plain(left.into()).unwrap());
-    replace(&mut b.sender, &mut b.receiver, Stream::plain(right.into()).unwrap());
+    let [left, right] = over.streams(sockets().into());
+    replace(&mut a.sender, &mut a.receiver, left);
+    replace(&mut b.sender, &mut b.receiver, right);
     run(&mut a, &mut b, |_, b| b.arrived.len() == 2);
     assert_eq!((&b.arrived[1].1[..], a.sender.broken()), (&b"while broken"[..], false));
 }
 
 #[test]
 fn what_arrives_damaged_again_and_again_is_an_error() {
-    let (mut a, mut b) = ends();
+    let (mut a, mut b) = ends(Over::Plain);
     run(&mut a, &mut b, |_, b| b.arrived.is_empty());
     a.sender.send(0, &[7; 100], Vec::new());
     let mut faults = Vec::new();

@@ -11,19 +11,35 @@ use crate::transport::handshake::{Identity, Incarnations, Shape};
 use crate::transport::tcp::connect::{DialError, Established, dial, serve};
 
 fn identity(node: u32, secret: u8) -> Arc<Identity> {
-    Arc::new(Identity {
+    Arc::new(plain_identity(node, secret))
+}
+
+fn plain_identity(node: u32, secret: u8) -> Identity {
+    Identity {
         job: 1,
         build: 2,
         shape: Shape { nodes: 3, pes: 2 },
         secret: Secret::from_bytes([secret; 32]),
+        tls: None,
         node,
         incarnation: 0,
         known: Incarnations::new(3),
-    })
+    }
+}
+
+/// The same of a node that encrypts.
+#[cfg(feature = "tls")]
+fn encrypting(node: u32, secret: u8) -> Arc<Identity> {
+    let tls = crate::transport::tls::Credentials::of(&Secret::from_bytes([secret; 32])).unwrap();
+    Arc::new(Identity { tls: Some(tls), ..plain_identity(node, secret) })
 }
 
 /// Node 0 at a port: what it accepts and refuses. Ends with the test's process.
 fn node_0() -> (SocketAddr, Inbox<Established>, Inbox<String>) {
+    serving(identity(0, 1))
+}
+
+fn serving(identity: Arc<Identity>) -> (SocketAddr, Inbox<Established>, Inbox<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
@@ -31,7 +47,7 @@ fn node_0() -> (SocketAddr, Inbox<Established>, Inbox<String>) {
     std::thread::spawn(move || {
         block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            serve(listener, identity(0, 1), |new| _ = link.send(new), |why| _ = refusal.send(why)).await;
+            serve(listener, identity, |new| _ = link.send(new), |why| _ = refusal.send(why)).await;
         })
     });
     (address, links, refusals)
@@ -48,8 +64,12 @@ fn end(established: Established) -> End {
 
 #[test]
 fn a_node_that_dials_gets_a_link() {
-    let (address, links, _) = node_0();
-    let dialled = block_on(dial(address, identity(2, 1), 0, 1)).unwrap();
+    gets_a_link(identity(0, 1), identity(2, 1));
+}
+
+fn gets_a_link(accepts: Arc<Identity>, dials: Arc<Identity>) {
+    let (address, links, _) = serving(accepts);
+    let dialled = block_on(dial(address, dials, 0, 1)).unwrap();
     let accepted = links.recv().unwrap();
     assert_eq!((dialled.peer, accepted.peer), (Peer { node: 0, lane: 1 }, Peer { node: 2, lane: 1 }));
     let (mut a, mut b) = (end(dialled), end(accepted));
@@ -101,4 +121,46 @@ fn nobody_there_is_a_clear_error_that_may_pass() {
     let error = block_on(dial(address, identity(1, 1), 0, 0)).unwrap_err();
     assert!(matches!(error, DialError::Network { .. }) && error.is_passing());
     assert!(error.to_string().starts_with(&format!("cannot connect to node 0 at {address}: ")), "{error}");
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn nodes_that_encrypt_get_a_link() {
+    gets_a_link(encrypting(0, 1), encrypting(2, 1));
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn nodes_that_encrypt_and_nodes_that_do_not_refuse_each_other_and_say_why() {
+    for (accepts, dials, why) in [
+        (encrypting(0, 1), identity(1, 1), "it does not encrypt what it says, as this job does (--tls)"),
+        (identity(0, 1), encrypting(1, 1), "it encrypts what it says (--tls), which this job does not"),
+    ] {
+        let (address, _, refusals) = serving(accepts);
+        let error = block_on(dial(address, dials, 0, 0)).unwrap_err();
+        let line = refusals.recv().unwrap();
+        assert!(line.ends_with(why) && error.to_string().ends_with(why), "{line}; {error}");
+        assert!(error.to_string().contains("refuses this node") && !error.is_passing());
+    }
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn strangers_are_refused_where_everything_is_encrypted() {
+    let (address, links, refusals) = serving(encrypting(0, 1));
+    let wrong = block_on(dial(address, encrypting(2, 9), 0, 0)).unwrap_err();
+    assert!(wrong.to_string().contains("does not know the job's secret") && !wrong.is_passing(), "{wrong}");
+    assert!(refusals.recv().unwrap().contains("does not know the job's secret"));
+    let said = |bytes: &[u8]| {
+        let mut stranger = TcpStream::connect(address).unwrap();
+        stranger.write_all(bytes).unwrap();
+        stranger.shutdown(std::net::Shutdown::Write).unwrap();
+        _ = stranger.read_to_end(&mut Vec::new());
+        refusals.recv().unwrap()
+    };
+    assert!(said(b"GET / HTTP/1.1\r\n\r\n").ends_with("it does not speak Talisman's protocol"));
+    assert!(said(b"\x16\x03\x01\0\x05garbage").contains("does not know the job's secret"));
+    assert!(said(b"\x16\x03\x01").contains("closed the connection"));
+    assert!(block_on(dial(address, encrypting(2, 1), 0, 0)).is_ok());
+    assert_eq!(links.recv().unwrap().peer.node, 2);
 }

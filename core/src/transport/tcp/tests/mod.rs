@@ -2,6 +2,8 @@
 
 mod broken;
 mod connect;
+#[cfg(feature = "tls")]
+mod encrypted;
 mod traffic;
 
 use std::net::{TcpListener, TcpStream};
@@ -22,9 +24,46 @@ struct End {
     arrived: Vec<Message>,
 }
 
+/// What a link goes over.
+#[derive(Clone, Copy)]
+enum Over {
+    Plain,
+    #[cfg(feature = "tls")]
+    Tls,
+}
+
+impl Over {
+    /// The streams of a new connection.
+    fn streams(self, [a, b]: [TcpStream; 2]) -> [Stream; 2] {
+        match self {
+            Over::Plain => [a, b].map(|socket| Stream::plain(socket.into()).unwrap()),
+            #[cfg(feature = "tls")]
+            Over::Tls => encrypted::streams([a, b]),
+        }
+    }
+}
+
+/// Tests for links over plain connections and over encrypted ones.
+macro_rules! over_both {
+    ($($test:ident)*) => {
+        mod plain {
+            $(#[test] fn $test() { super::$test(super::Over::Plain) })*
+        }
+        #[cfg(feature = "tls")]
+        mod tls {
+            $(#[test] fn $test() { super::$test(super::Over::Tls) })*
+        }
+    };
+}
+use over_both;
+
 impl End {
     fn new(socket: OwnedFd, node: u32) -> End {
-        let (sender, receiver) = pair(Stream::plain(socket).unwrap(), Peer { node, lane: 0 });
+        End::over(Stream::plain(socket).unwrap(), node)
+    }
+
+    fn over(stream: Stream, node: u32) -> End {
+        let (sender, receiver) = pair(stream, Peer { node, lane: 0 });
         End { sender, receiver, arrived: Vec::new() }
     }
 
@@ -54,9 +93,9 @@ fn sockets() -> (TcpStream, TcpStream) {
 }
 
 /// Two ends of one link.
-fn ends() -> (End, End) {
-    let (a, b) = sockets();
-    (End::new(a.into(), 1), End::new(b.into(), 0))
+fn ends(over: Over) -> (End, End) {
+    let [a, b] = over.streams(sockets().into());
+    (End::over(a, 1), End::over(b, 0))
 }
 
 /// Turns of both until `done`.

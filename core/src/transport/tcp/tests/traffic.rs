@@ -2,9 +2,17 @@
 
 use super::*;
 
-#[test]
-fn messages_of_every_size_arrive_as_they_were() {
-    let (mut a, mut b) = ends();
+over_both! {
+    messages_of_every_size_arrive_as_they_were
+    segments_are_aligned_as_they_were
+    nothing_is_kept_once_the_peer_has_it
+    a_full_link_says_so_and_both_directions_empty_again
+    an_orderly_end_is_not_a_broken_connection
+    what_a_budget_leaves_is_told_of
+}
+
+fn messages_of_every_size_arrive_as_they_were(over: Over) {
+    let (mut a, mut b) = ends(over);
     let mut sent = Vec::new();
     for (number, len) in [0, 1, 8, 8192, 12_288, 12_289, 20_000, 1 << 20, 3 << 20, 5].into_iter().enumerate()
     {
@@ -23,9 +31,8 @@ fn messages_of_every_size_arrive_as_they_were() {
     assert!(b.arrived == sent);
 }
 
-#[test]
-fn segments_are_aligned_as_they_were() {
-    let (mut a, mut b) = ends();
+fn segments_are_aligned_as_they_were(over: Over) {
+    let (mut a, mut b) = ends(over);
     let values: Vec<f64> = (0..5000).map(f64::from).collect();
     a.sender.send(0, b"x", vec![Segment::of_vec(values.clone()), segment(3, 1), Segment::of_vec(values)]);
     run(&mut a, &mut b, |_, b| !b.arrived.is_empty());
@@ -33,9 +40,8 @@ fn segments_are_aligned_as_they_were() {
     assert_eq!(aligns, [8, 1, 8]);
 }
 
-#[test]
-fn nothing_is_kept_once_the_peer_has_it() {
-    let (mut a, mut b) = ends();
+fn nothing_is_kept_once_the_peer_has_it(over: Over) {
+    let (mut a, mut b) = ends(over);
     for round in 1..=40 {
         a.sender.send(0, b"large", vec![segment(300 << 10, round)]);
         run(&mut a, &mut b, |a, b| b.arrived.len() as u64 == round && a.sender.kept() < 300 << 10);
@@ -45,9 +51,8 @@ fn nothing_is_kept_once_the_peer_has_it() {
     assert_eq!(a.sender.unsent(), 0);
 }
 
-#[test]
-fn a_full_link_says_so_and_both_directions_empty_again() {
-    let (mut a, mut b) = ends();
+fn a_full_link_says_so_and_both_directions_empty_again(over: Over) {
+    let (mut a, mut b) = ends(over);
     let all = 40;
     for number in 0..all {
         a.sender.send(0, b"to b", vec![segment(1 << 20, number)]);
@@ -59,9 +64,8 @@ fn a_full_link_says_so_and_both_directions_empty_again() {
     run(&mut a, &mut b, |a, b| a.sender.unsent() + b.sender.unsent() == 0);
 }
 
-#[test]
-fn an_orderly_end_is_not_a_broken_connection() {
-    let (mut a, mut b) = ends();
+fn an_orderly_end_is_not_a_broken_connection(over: Over) {
+    let (mut a, mut b) = ends(over);
     a.sender.send(0, b"last", Vec::new());
     a.sender.goodbye();
     b.sender.goodbye();
@@ -73,4 +77,18 @@ fn an_orderly_end_is_not_a_broken_connection() {
     }
     assert!(!b.receiver.broken());
     assert_eq!(b.arrived.len(), 1);
+}
+
+fn what_a_budget_leaves_is_told_of(over: Over) {
+    let (mut a, mut b) = ends(over);
+    run(&mut a, &mut b, |_, b| !b.receiver.has_more());
+    for _ in 0..300 {
+        a.sender.send(0, b"12345678", Vec::new());
+    }
+    run(&mut a, &mut b, |_, b| !b.arrived.is_empty());
+    // Nothing more comes, so that the socket may say nothing of the rest.
+    while b.receiver.has_more() {
+        b.turn().unwrap();
+    }
+    assert_eq!(b.arrived.len(), 300);
 }
