@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, Stdio};
 
+use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType, socket_with, sockopt};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, Signal};
 
 /// The children of a process, the oldest first.
@@ -124,7 +125,6 @@ pub type FirstWords = (SocketAddr, Vec<Vec<u8>>);
 
 impl Sniffer {
     pub fn new() -> Sniffer {
-        use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with, sockopt};
         // All of IPv4, in the byte order of the network.
         let protocol = std::num::NonZero::new(u32::from(0x0800u16.to_be())).map(Protocol::from_raw);
         let socket = socket_with(AddressFamily::PACKET, SocketType::DGRAM, SocketFlags::NONBLOCK, protocol);
@@ -136,13 +136,9 @@ impl Sniffer {
     /// What was said since then by those who connected to these ports, of each only its first few packets.
     pub fn first_words(&self, ports: &[SocketAddr]) -> Vec<FirstWords> {
         let mut all: Vec<(SocketAddr, SocketAddr, u32, Vec<Vec<u8>>)> = Vec::new();
-        let mut bytes = vec![0; 128 << 10];
-        while let Ok((length, _)) =
-            rustix::net::recv(&self.0, &mut bytes[..], rustix::net::RecvFlags::DONTWAIT)
-        {
-            let Some((from, to, sequence, said)) = packet(&bytes[..length]) else { continue };
+        self.hear(|from, to, sequence, said| {
             if !ports.contains(&to) || said.is_empty() {
-                continue;
+                return;
             }
             match all.iter_mut().find(|known| (known.0, known.1) == (from, to)) {
                 // Each packet is seen twice: as it leaves, and as it arrives.
@@ -153,8 +149,29 @@ impl Sniffer {
                 Some(_) => {}
                 None => all.push((from, to, sequence, vec![said.to_vec()])),
             }
-        }
+        });
         all.into_iter().map(|(_, to, _, words)| (to, words)).collect()
+    }
+
+    /// How many bytes were said since then to or from these ports, and whether this was among them.
+    pub fn has_heard(&self, ports: &[SocketAddr], text: &[u8]) -> (usize, bool) {
+        let (mut bytes, mut found) = (0, false);
+        self.hear(|from, to, _, said| {
+            if ports.contains(&to) || ports.contains(&from) {
+                bytes += said.len();
+                found |= said.windows(text.len()).any(|part| part == text);
+            }
+        });
+        (bytes, found)
+    }
+
+    fn hear(&self, mut f: impl FnMut(SocketAddr, SocketAddr, u32, &[u8])) {
+        let mut bytes = vec![0; 128 << 10];
+        while let Ok((length, _)) = rustix::net::recv(&self.0, &mut bytes[..], RecvFlags::DONTWAIT) {
+            if let Some((from, to, sequence, said)) = packet(&bytes[..length]) {
+                f(from, to, sequence, said);
+            }
+        }
     }
 }
 

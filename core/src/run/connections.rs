@@ -23,6 +23,8 @@ use crate::transport::tls::{Credentials, Unavailable};
 const START: Duration = Duration::from_secs(30);
 /// A connection that broke is there again within this time, or the job ends.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Refusals of a node that has known this one already: what harmed their connection may have harmed the next greeting too.
+const REFUSALS_MOST: u32 = 8;
 /// Between two attempts to reach a node.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -138,16 +140,21 @@ impl Connections {
     }
 
     async fn dial(self: Arc<Self>, peer: Peer, patience: Duration) {
-        let start = Instant::now();
+        let (start, mut refused) = (Instant::now(), 0);
         loop {
-            match self.dial_once(peer).await {
+            let error = match self.dial_once(peer).await {
                 Ok(established) => return self.place(established),
-                Err(error) if patience == START && error.is_no_network() => {
-                    return self.lose(peer, &error.to_string());
-                }
-                Err(error) if error.is_passing() && start.elapsed() < patience => sleep(PAUSE).await,
-                Err(error) => return self.lose(peer, &error.to_string()),
+                Err(error) => error,
+            };
+            refused += u32::from(!error.is_passing());
+            let hopeless = match patience {
+                START => refused > 0 || error.is_no_network(),
+                _ => refused > REFUSALS_MOST,
+            };
+            if hopeless || start.elapsed() > patience {
+                return self.lose(peer, &error.to_string());
             }
+            sleep(PAUSE).await;
         }
     }
 

@@ -1,6 +1,8 @@
 //! What is tested, by subject.
 
 mod cuts;
+#[cfg(feature = "tls")]
+mod encryption;
 mod ends;
 mod kills;
 mod limits;
@@ -24,6 +26,8 @@ pub fn all() -> Vec<Trial> {
         stops::all(),
         cuts::all(),
         strangers::all(),
+        #[cfg(feature = "tls")]
+        encryption::all(),
         secrets::all(),
         limits::all(),
         pressure::all(),

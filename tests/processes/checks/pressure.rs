@@ -16,16 +16,16 @@ checks!(
 const MEMORY_MAX: u64 = 300 << 10;
 
 fn of_a_sleeping_receiver_over_tcp() {
-    bounds_its_sender("tcp");
+    bounds_its_sender("", "tcp");
 }
 
 fn of_a_sleeping_receiver_through_memory() {
-    bounds_its_sender("shm");
+    bounds_its_sender("", "shm");
 }
 
-fn bounds_its_sender(transport: &'static str) {
+pub fn bounds_its_sender(options: &str, transport: &'static str) {
     let wake = Scratch::new("wake");
-    let words = format!("flood --sender 0 --messages 2000 --bytes 1048576 --wake {}", wake.name());
+    let words = format!("{options} flood --sender 0 --messages 2000 --bytes 1048576 --wake {}", wake.name());
     let job = Job::start(program(&words, (2, 1, transport)));
     job.wait_for("asleep");
     let nodes = job.nodes(2);

@@ -20,7 +20,7 @@ checks!(
 const SHAPE: Shape = (4, 1, "tcp");
 
 /// Where the nodes of a job listen.
-fn ports(job: &Job, nodes: u32) -> Vec<SocketAddr> {
+pub fn ports(job: &Job, nodes: u32) -> Vec<SocketAddr> {
     let listening = |pid: &i32| sockets(*pid).into_iter().find(|socket| socket.listens);
     let found = until(|| job.nodes(nodes as usize).iter().map(listening).collect::<Option<Vec<_>>>());
     let found = found.unwrap_or_else(|| panic!("not every node listens: {}", job.said()));
@@ -47,8 +47,13 @@ fn greetings() -> [Vec<u8>; 6] {
 }
 
 fn are_refused_and_named() {
+    refused_and_named("");
+}
+
+/// The same for a job with these runtime options.
+pub fn refused_and_named(options: &str) {
     let stop = Scratch::new("stop");
-    let job = Job::start(program(&format!("traffic --stop {}", stop.name()), SHAPE));
+    let job = Job::start(program(&format!("{options} traffic --stop {}", stop.name()), SHAPE));
     job.wait_for("under way");
     let mut from = Vec::new();
     for port in ports(&job, SHAPE.0) {
