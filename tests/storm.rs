@@ -31,7 +31,8 @@ use talisman::run::{Watch, run};
 use talisman::testing::{Test, Tested};
 
 /// Seeds that once found a fault: 8, 20 and 37, when a `Missed` overtook its element's `Arrive`, which was kept until the
-/// array was known; 1, 4, 9 and 21, when an element was removed before it could read a broadcast that it counted for.
+/// array was known; 1, 4, 9 and 21, when an element was removed before it could read a broadcast that it counted for; 9 of an
+/// ordered array, when a marker overtook at an element's home the news of its end, and markers waited for each other.
 const FOUND_SOMETHING: &[u64] = &[8, 20, 37, 1, 4, 9, 21];
 
 #[test]
@@ -135,22 +136,18 @@ fn cut_off(seed: u64, end: End, way: impl Fn(Test, u32) -> Test) {
 }
 
 #[test]
-fn messages_of_an_ordered_array_come_in_order() {
-    for seed in 0..200 {
-        let (Plan { job, .. }, (nodes, test)) = planned(seed);
-        let plan = ordered::Plan { job, elements: 2 + seed as i32 % 12, rounds: 10, again: seed % 2 == 1 };
-        let ledger = ledger::open(job, 0);
-        let manner = match seed {
-            0..184 => Manner::Simulated,
-            184..192 => Manner::Threads,
-            _ => Manner::Nodes,
-        };
-        let way = manner.of(test, nodes, seed);
-        let tested = ordered::run(&way, plan);
-        let wrong = wrong_of(&ledger.violations(), &tested);
-        ledger::close(job);
-        assert!(wrong.is_empty(), "seed {seed} {}, {plan:?}:\n{}", manner.test(), wrong.join("\n"));
-    }
+fn messages_of_an_ordered_array_come_in_order_in_simulation() {
+    talks(Manner::Simulated, 184);
+}
+
+#[test]
+fn messages_of_an_ordered_array_come_in_order_on_threads() {
+    talks(Manner::Threads, 8);
+}
+
+#[test]
+fn messages_of_an_ordered_array_come_in_order_on_nodes() {
+    talks(Manner::Nodes, 8);
 }
 
 /// How nodes are linked, by turns.
@@ -187,7 +184,16 @@ impl Manner {
 
 /// Runs storms of this manner, so many if nothing else is asked for; none may go wrong.
 fn weather(manner: Manner, few: u64) {
-    let failures: Vec<_> = seeds(few).filter_map(|seed| storm(manner, seed).err()).take(5).collect();
+    none_fails(seeds(few), |seed| storm(manner, seed));
+}
+
+/// The same for talks of ordered arrays.
+fn talks(manner: Manner, few: u64) {
+    none_fails(seeds(few), |seed| talk(manner, seed));
+}
+
+fn none_fails(seeds: impl Iterator<Item = u64>, run: impl Fn(u64) -> Result<Tested, String>) {
+    let failures: Vec<_> = seeds.filter_map(|seed| run(seed).err()).take(5).collect();
     assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
 }
 
@@ -208,25 +214,36 @@ fn storm(manner: Manner, seed: u64) -> Result<Tested, String> {
     }
     let ledger = ledger::open(plan.job, plan.core);
     let tested = manner.of(test, nodes, seed).run::<Main>((plan,));
-    let wrong = wrong_of(&ledger.violations(), &tested);
     ledger::close(plan.job);
-    match wrong.is_empty() {
-        true => Ok(tested),
-        false => Err(format!(
-            "TALISMAN_STORM_SEED={seed} cargo test --test storm {}  # {plan:?}, {nodes} nodes\n  {}",
-            manner.test(),
-            wrong.join("\n  ")
-        )),
-    }
+    judge(&ledger.violations(), tested, || {
+        format!("{seed} cargo test --test storm right_{}  # {plan:?}, {nodes} nodes", manner.test())
+    })
+}
+
+/// Runs the talk of a seed; what went wrong.
+fn talk(manner: Manner, seed: u64) -> Result<Tested, String> {
+    let (Plan { job, .. }, (nodes, test)) = planned(seed);
+    let plan = ordered::Plan { job, elements: 2 + (seed % 12) as i32, rounds: 10, again: seed % 2 == 1 };
+    let ledger = ledger::open(job, 0);
+    let tested = ordered::run(&manner.of(test, nodes, seed), plan);
+    ledger::close(job);
+    judge(&ledger.violations(), tested, || {
+        format!("{seed} cargo test --test storm order_{}  # {plan:?}, {nodes} nodes", manner.test())
+    })
 }
 
 fn trace(seed: u64) -> u64 {
     storm(Manner::Simulated, seed).expect("it comes out right").trace.expect("simulated")
 }
 
-fn wrong_of(violations: &[String], tested: &Tested) -> Vec<String> {
+/// Whether it came out right; if not, what went wrong, and how to see it again.
+fn judge(violations: &[String], tested: Tested, again: impl FnOnce() -> String) -> Result<Tested, String> {
     let ended = (tested.status != 0).then(|| format!("{:?}", tested.message));
-    violations.iter().take(10).cloned().chain(ended).collect()
+    let wrong: Vec<_> = violations.iter().take(10).cloned().chain(ended).collect();
+    match wrong.is_empty() {
+        true => Ok(tested),
+        false => Err(format!("TALISMAN_STORM_SEED={}\n  {}", again(), wrong.join("\n  "))),
+    }
 }
 
 /// What a seed stands for: a program and a cluster.

@@ -10,7 +10,8 @@
 //! An object that is made or removed goes by its home too. To be removed counts as a last move, to nowhere; the home
 //! keeps that in mind, so that older news does not bring the object back. Whoever inserts an object again asks the
 //! home, which waits until the former one is gone, and the moves are counted on. So of two places the one with more
-//! moves is always the later one, and a message that follows places only ever goes forward.
+//! moves is always the later one, and a message that follows places only ever goes forward. Markers rely on it: each
+//! that is kept at a PE waits for one that is further on, so none waits for itself.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::NonNull;
@@ -144,8 +145,6 @@ impl Places {
 pub(crate) struct Switch {
     /// The moves after which it was said to be at the new place; none when it is itself on its way here.
     moves: Option<u32>,
-    /// The new place.
-    pe: PeId,
     held: Vec<NonNull<Envelope>>,
 }
 
@@ -165,13 +164,8 @@ impl Switches {
         self.0.borrow_mut().entry(index).or_default().moves = None;
     }
 
-    fn begin(&self, index: u128, pe: PeId, moves: u32) {
-        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), pe, held: Vec::new() });
-    }
-
-    /// The new place, if that is what is waited for.
-    fn told(&self, index: u128, asked: u32) -> Option<PeId> {
-        self.0.borrow().get(&index).filter(|switch| switch.moves == Some(asked)).map(|switch| switch.pe)
+    fn begin(&self, index: u128, moves: u32) {
+        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), held: Vec::new() });
     }
 
     /// What was kept for an object whose place is known now.
@@ -254,28 +248,17 @@ impl Pe {
             return;
         }
         collection.set_place(id.index, Place::Switching);
-        collection.switches.begin(id.index, pe, moves);
+        collection.switches.begin(id.index, moves);
         let marker = self.object_message(id, ObjectMessage::Marker { asker: self.id, asked: moves });
         self.transmit(old_way, marker);
     }
 
-    /// Keeps a message until its object's place is known.
+    /// Keeps a message until its object's place is known. It may be this PE's own marker, if the object has been here
+    /// since that was sent: nothing waits for it any more.
     pub(crate) fn hold(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
-        let message = unsafe { envelope.as_ref() };
-        let index = message.to().index;
-        match message.object_message() {
-            Some(ObjectMessage::Marker { asker, asked }) if *asker == self.id => {
-                let (told, moves) = (collection.switches.told(index, *asked), *asked);
-                self.discard(envelope);
-                // The old way leads back here, so nothing that was sent along it is on it any more.
-                if let Some(pe) = told {
-                    sometimes("a marker came back to who had sent it");
-                    self.switch(collection, index, Place::At { pe, moves });
-                }
-            }
-            _ => collection.switches.hold(index, envelope),
-        }
+        let index = unsafe { envelope.as_ref() }.to().index;
+        collection.switches.hold(index, envelope);
     }
 
     /// A marker arrived where the object is (or, if it is nowhere, at its home).
@@ -312,6 +295,13 @@ impl Pe {
             collection.set_place(index, Place::Switching);
             collection.switches.expect(index);
         }
+    }
+
+    /// At the home: an object is gone, which will be taken in behind what is queued. What comes for it meanwhile waits:
+    /// from where it was removed it may have come, and by the place known so far it would go backwards. A marker could
+    /// then be kept by a PE whose own marker is kept by one that waits for the first, for ever.
+    pub(crate) fn expect_end(&self, collection: &Collection, index: u128) {
+        self.expect_object(collection, index);
     }
 
     /// An object came to, or was made on, this PE: what waited for it goes on.

@@ -198,6 +198,12 @@ impl Port {
         }
     }
 
+    /// Whether a sender on this PE has waited for room on a link since this was last asked.
+    #[inline]
+    pub(crate) fn has_waited(&self) -> bool {
+        matches!(self, Port::Threads(threads) if threads.net.as_ref().is_some_and(Net::has_waited))
+    }
+
     /// Sends a small invocation to another PE of this node by value, without an envelope. `false` if it is not small, or
     /// goes elsewhere.
     #[inline]

@@ -74,6 +74,12 @@ impl PutOff {
     /// Drops what has been put off: where code of the program may run.
     #[inline]
     pub fn drop_all(&self) {
+        PutOff::drop_all_of_thread();
+    }
+
+    /// The same where it is not at hand.
+    #[inline]
+    pub fn drop_all_of_thread() {
         let some = PUT_OFF.with(|list| list.borrow().as_ref().is_some_and(|list| !list.is_empty()));
         if some {
             let values = PUT_OFF.with(|list| list.borrow_mut().as_mut().map(std::mem::take));

@@ -66,6 +66,8 @@ pub(crate) struct Net {
     /// What came while a sender waited.
     aside: RefCell<VecDeque<Aside>>,
     waiting: Cell<bool>,
+    /// A sender has waited since that was last asked.
+    waited: Cell<bool>,
     /// What has come is being taken in. What is sent meanwhile, forwarded for the most part, does not wait: its link may
     /// be one of those that are being read.
     taking_in: Cell<bool>,
@@ -112,6 +114,7 @@ impl Net {
             staged: Cell::new(0),
             aside: RefCell::default(),
             waiting: Cell::new(false),
+            waited: Cell::new(false),
             taking_in: Cell::new(false),
             taken: Cell::new(0),
             door,
@@ -167,6 +170,13 @@ impl Net {
             }
         }
         self.waiting.set(false);
+        self.waited.set(true);
+    }
+
+    /// Whether a sender has waited for room since this was last asked.
+    #[inline]
+    pub(crate) fn has_waited(&self) -> bool {
+        self.waited.get() && self.waited.replace(false)
     }
 
     fn put_aside(&self, pe: &Pe) -> bool {
@@ -177,8 +187,13 @@ impl Net {
                 self.aside.borrow_mut().push_back(Aside { node, rank, head: head.to_vec(), segments });
             };
             match link.receive(BURST, &mut keep) {
-                Ok(messages) => taken |= messages > 0,
-                Err(error) => pe.node.job.end(1, Some(error.to_string())),
+                Ok(messages) => {
+                    taken |= messages > 0;
+                    if link.is_newly_broken() {
+                        self.miss(pe, node, link);
+                    }
+                }
+                Err(error) => self.give_up(pe, &error),
             }
             if link.has_more() {
                 self.read_on_later(node);
@@ -335,7 +350,7 @@ impl Net {
     }
 
     fn give_up(&self, pe: &Pe, error: &LinkError) {
-        pe.node.job.end(1, Some(error.to_string()));
+        pe.node.job.end(1, Some(format!("node {}: {error}", pe.node.number)));
     }
 
     fn take_aside(&self, pe: &Pe) -> bool {
@@ -429,7 +444,10 @@ impl Net {
             Ok(envelope) if rank == own => pe.accept(envelope),
             Ok(envelope) => pe.port.pass_on(rank, envelope),
             Err(error) => {
-                pe.node.job.end(1, Some(format!("a message from node {from_node} cannot be read: {error}")));
+                let number = pe.node.number;
+                let message =
+                    format!("node {number}: a message from node {from_node} cannot be read: {error}");
+                pe.node.job.end(1, Some(message));
             }
         }
     }

@@ -69,11 +69,15 @@ impl Pe {
                 sometimes("a message came to a PE before its collection was known there");
                 return self.keep_for_unknown(id, envelope);
             };
-            if let Some(PeMessage::Arrive { id, travel, .. }) = message.pe_message() {
-                self.expect_object(collection, id.index);
-                if self.lacks(message.needs()).is_some() {
-                    collection.casts.expect(id.index, travel.moves);
+            match message.pe_message() {
+                Some(PeMessage::Arrive { id, travel, .. }) => {
+                    self.expect_object(collection, id.index);
+                    if self.lacks(message.needs()).is_some() {
+                        collection.casts.expect(id.index, travel.moves);
+                    }
                 }
+                Some(PeMessage::Gone { id, .. }) => self.expect_end(collection, id.index),
+                _ => {}
             }
         }
         if self.lets_in(envelope) {

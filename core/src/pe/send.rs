@@ -13,7 +13,7 @@ use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
-use crate::pup::Packed;
+use crate::pup::{Packed, PutOff};
 use crate::scheduler::priority::Priority;
 use crate::stats::count;
 
@@ -99,7 +99,20 @@ impl Pe {
         let mut envelope = self.filled(to, entry, words, self.id);
         // SAFETY: just filled.
         unsafe { envelope.as_mut() }.extra = extra;
-        self.dispatch_to(collection, envelope, place);
+        match place {
+            Place::At { .. } | Place::Unknown if pe != self.id => self.transmit(pe, envelope),
+            _ => self.dispatch_to(collection, envelope, place),
+        }
+        self.drop_what_was_sent();
+    }
+
+    /// An entry that sends much would otherwise keep all of it until its end, however often it waited for room. The
+    /// program's code may run here: it has just made a call.
+    #[inline]
+    fn drop_what_was_sent(&self) {
+        if self.port.has_waited() {
+            PutOff::drop_all_of_thread();
+        }
     }
 
     /// The collection keeps an order, packs everything, or is not known yet.
@@ -119,6 +132,7 @@ impl Pe {
             Some(collection) => self.send_carefully(collection, envelope),
             None => self.keep_for_unknown(to.collection, envelope),
         }
+        self.drop_what_was_sent();
     }
 
     /// An envelope with an entry's message.

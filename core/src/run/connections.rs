@@ -142,6 +142,9 @@ impl Connections {
         loop {
             match self.dial_once(peer).await {
                 Ok(established) => return self.place(established),
+                Err(error) if patience == START && error.is_no_network() => {
+                    return self.lose(peer, &error.to_string());
+                }
                 Err(error) if error.is_passing() && start.elapsed() < patience => sleep(PAUSE).await,
                 Err(error) => return self.lose(peer, &error.to_string()),
             }

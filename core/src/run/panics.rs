@@ -43,8 +43,14 @@ pub(super) fn caught(pe: &Pe, work: impl FnOnce()) -> bool {
     // The PE's cells are each changed in one step, and after a panic only dropped: nothing broken is seen.
     let Err(payload) = catch_unwind(AssertUnwindSafe(work)) else { return true };
     let what = LAST.take().unwrap_or_else(|| format!("panicked: {}", text(&*payload)));
-    pe.node.job.end(1, Some(format!("{} {what}", pe.who_runs())));
+    pe.node.job.end(1, Some(format!("{}{} {what}", pe.who_runs(), place(pe))));
     pe.running.set(None);
     pe.running_entry.set(None);
     false
+}
+
+/// Which node that was, where there are several.
+fn place(pe: &Pe) -> String {
+    let node = &pe.node;
+    if node.shape.nodes > 1 { format!(" (node {})", node.number) } else { String::new() }
 }

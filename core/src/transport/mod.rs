@@ -53,6 +53,18 @@ pub enum LinkError {
         /// What was wrong.
         what: String,
     },
+    /// What came is in order, but the system has no memory for it, or what came is not what it seems.
+    #[error(
+        "there is no memory for what node {} sends: {what}; use smaller messages, or give the nodes more memory \
+         (`ulimit -v`, fewer nodes on a host)",
+        peer.node
+    )]
+    Memory {
+        /// Who.
+        peer: Peer,
+        /// How much it was.
+        what: String,
+    },
     /// What was sent again arrives damaged again: not the network's doing.
     #[error("node {} sent the same frame damaged {times} times; is its memory or the network faulty?", peer.node)]
     Damaged {

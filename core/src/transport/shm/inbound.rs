@@ -4,7 +4,7 @@ use super::arriving::Arriving;
 use super::flaw::Flaw;
 use super::frame::{Begin, Frame};
 use super::slots::Impossible;
-use super::{Incoming, LinkError, Peer, bytes, slots};
+use super::{Incoming, LinkError, Peer, SegmentError, bytes, slots};
 
 /// Receives from one PE of another node of this host. Nothing that the other process writes makes it panic, read
 /// elsewhere, wait, or take memory without bound.
@@ -122,7 +122,11 @@ impl Receiver {
 
     #[cold]
     fn fail(&mut self, flaw: Flaw) -> LinkError {
-        let error = LinkError::Garbage { peer: self.peer, what: flaw.to_string() };
+        let (peer, what) = (self.peer, flaw.to_string());
+        let error = match flaw {
+            Flaw::Memory(_) | Flaw::Segment(SegmentError::Memory { .. }) => LinkError::Memory { peer, what },
+            _ => LinkError::Garbage { peer, what },
+        };
         self.failed = Some(error.clone());
         error
     }

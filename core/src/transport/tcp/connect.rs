@@ -47,6 +47,13 @@ pub(crate) enum DialError {
 }
 
 impl DialError {
+    /// Whether there is no network at all, which at the start of a job is no passing trouble.
+    pub(crate) fn is_no_network(&self) -> bool {
+        use io::ErrorKind::{NetworkUnreachable, PermissionDenied};
+        let DialError::Network { error, .. } = self else { return false };
+        matches!(error.kind(), NetworkUnreachable | PermissionDenied)
+    }
+
     /// Whether it may go better after a while: the other node may be about to listen, or the network to come back.
     pub(crate) fn is_passing(&self) -> bool {
         let silent = |why: &Failure| matches!(why, Failure::Refused(Refusal::Silent | Refusal::Closed));

@@ -289,6 +289,9 @@ impl Receiver {
                 Ok(())
             }
             Fault::Frame(FrameError::Damaged) => Err(LinkError::Damaged { peer, times: DAMAGED_MOST }),
+            Fault::Frame(error @ FrameError::Memory(_)) => {
+                Err(LinkError::Memory { peer, what: error.to_string() })
+            }
             Fault::Frame(error) => Err(LinkError::Garbage { peer, what: error.to_string() }),
             Fault::Order(what) => Err(LinkError::Garbage { peer, what: what.into() }),
             Fault::Lost(offset) => Err(LinkError::Lost { peer, offset, received: self.shared.received() }),

@@ -1,0 +1,149 @@
+//! Connections that break while both nodes live: the job goes on, and nothing is lost or doubled.
+
+use std::os::fd::AsFd;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::net::{RecvFlags, SendFlags, Shutdown};
+use talisman::rng::Rng;
+
+use super::checks;
+use super::results::{results, results_in};
+use crate::job::{Job, Scratch, Shape, example, program};
+use crate::system::{Socket, has_rights, sockets, take_descriptor};
+
+checks!(
+    lose_no_message,
+    of_what_is_being_written_lose_no_message,
+    and_noise_in_between_lose_no_message,
+    of_a_sender_that_waits_for_room,
+    leave_jacobi3d_the_same,
+    leave_leanmd_the_same,
+);
+
+/// How a connection is harmed.
+#[derive(Clone, Copy, Debug)]
+enum Harm {
+    /// Both ends find that it has ended.
+    Shut,
+    /// One direction of it.
+    ShutHalf,
+    /// Somebody takes bytes out of it.
+    Steal,
+    /// Somebody puts bytes into it.
+    Add,
+}
+
+fn lose_no_message() {
+    cut_traffic((4, 2, "tcp"), 60, &[Harm::Shut]);
+    cut_traffic((4, 1, "mixed"), 30, &[Harm::Shut]);
+}
+
+fn of_what_is_being_written_lose_no_message() {
+    cut_traffic((3, 1, "tcp"), 40, &[Harm::ShutHalf, Harm::Shut]);
+}
+
+fn and_noise_in_between_lose_no_message() {
+    cut_traffic((3, 1, "tcp"), 30, &[Harm::Steal, Harm::Add]);
+}
+
+/// Does so many times something of this kind to connections of running traffic, which then has to end well.
+fn cut_traffic(shape: Shape, times: u32, harms: &[Harm]) {
+    if !has_rights("cutting connections of other processes") {
+        return;
+    }
+    let stop = Scratch::new("stop");
+    let job = Job::start(program(&format!("traffic --stop {}", stop.name()), shape));
+    job.wait_for("under way");
+    let nodes = job.nodes(shape.0 as usize);
+    let mut rng = Rng::new(u64::from(times));
+    let mut harmed = 0;
+    while harmed < times {
+        let harm = harms[rng.below(harms.len() as u64) as usize];
+        harmed += u32::from(harm_one(&nodes, &mut rng, harm));
+        assert!(job.processes().len() > 1, "after {harmed} of {harms:?} it has ended: {}", job.said());
+        sleep(Duration::from_micros(rng.below(20_000)));
+    }
+    stop.touch();
+    let ended = job.end().expect(0, &[]);
+    let line = ended.stdout.last().cloned().unwrap_or_default();
+    let numbers: Vec<&str> = line.split(&[' ', ','][..]).filter(|word| word.parse::<u64>().is_ok()).collect();
+    assert!(numbers.len() == 2 && numbers[0] == numbers[1], "{}", ended.said());
+}
+
+/// Harms a connection of a node; whether there was one.
+fn harm_one(nodes: &[i32], rng: &mut Rng, harm: Harm) -> bool {
+    let pid = nodes[rng.below(nodes.len() as u64) as usize];
+    let connected: Vec<Socket> = sockets(pid).into_iter().filter(|socket| socket.connected).collect();
+    if connected.is_empty() {
+        return false;
+    }
+    let socket = connected[rng.below(connected.len() as u64) as usize];
+    let Ok(taken) = take_descriptor(pid, socket.number) else { return false };
+    // By now the number may mean something else, to which none of this does anything.
+    if rustix::net::sockopt::socket_domain(taken.as_fd()) != Ok(rustix::net::AddressFamily::INET) {
+        return false;
+    }
+    let mut bytes = [0xa5; 37];
+    match harm {
+        Harm::Shut => rustix::net::shutdown(taken, Shutdown::Both).is_ok(),
+        Harm::ShutHalf => rustix::net::shutdown(taken, Shutdown::Write).is_ok(),
+        Harm::Steal => rustix::net::recv(taken, &mut bytes, RecvFlags::DONTWAIT).is_ok_and(|(n, _)| n > 0),
+        Harm::Add => rustix::net::send(taken, &bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL).is_ok(),
+    }
+}
+
+/// It is deep in one entry, and cannot do anything else than wait and look after its connections.
+fn of_a_sender_that_waits_for_room() {
+    if !has_rights("cutting connections of other processes") {
+        return;
+    }
+    // Either side of the connection: the one that makes a new one, and the one that waits for it.
+    for sender in [0, 1] {
+        let wake = Scratch::new("wake");
+        let words = format!("flood --sender {sender} --messages 400 --bytes 1048576 --wake {}", wake.name());
+        let job = Job::start(program(&words, (2, 1, "tcp")));
+        job.wait_for("asleep");
+        let nodes = job.nodes(2);
+        let mut rng = Rng::new(1);
+        for _ in 0..5 {
+            while !harm_one(&nodes, &mut rng, Harm::Shut) && sockets(nodes[0]).len() > 1 {}
+        }
+        wake.touch();
+        let ended = job.end().expect(0, &[]);
+        assert_eq!(ended.stdout.last().map(String::as_str), Some("400 received"), "{}", ended.said());
+    }
+}
+
+fn leave_jacobi3d_the_same() {
+    let words = "--grid 32,32,32 --block 8,8,8 --steps 150";
+    cut_example("jacobi3d", words, (4, 1, "tcp"));
+}
+
+fn leave_leanmd_the_same() {
+    let words = "--cells 4,4,3 --atoms-per-cell 12 --steps 40 --migrate-every 10";
+    cut_example("leanmd", words, (3, 1, "mixed"));
+}
+
+/// Cuts an example off as often as it goes, at least once.
+fn cut_example(name: &str, words: &str, shape: Shape) {
+    if !has_rights("cutting connections of other processes") {
+        return;
+    }
+    let one = results(name, words, (1, 2, "shm"));
+    let report = Scratch::new("report.json");
+    let mut command = example(name, words, shape);
+    command.arg("--report").arg(&report.0);
+    let job = Job::start(command);
+    let nodes = job.nodes(shape.0 as usize);
+    let (mut rng, mut cuts) = (Rng::new(7), 0);
+    // A node whose connections are cut before it has got all of them is not our matter here.
+    while !nodes.iter().all(|pid| sockets(*pid).iter().any(|socket| socket.connected)) {}
+    while job.processes().len() > 1 {
+        cuts += u32::from(harm_one(&nodes, &mut rng, Harm::Shut));
+        sleep(Duration::from_micros(rng.below(50_000)));
+    }
+    job.end().expect(0, &[]);
+    assert!(cuts > 0, "it was over before it could be cut off");
+    assert_eq!(results_in(&report), one, "after {cuts} cuts");
+}

@@ -1,0 +1,66 @@
+//! How programs end by themselves while messages are on their way.
+
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use super::checks;
+use crate::job::{Job, program, run};
+use crate::system::signal;
+
+checks!(
+    in_order,
+    with_a_status_from_the_last_node,
+    by_a_panic_on_another_node,
+    by_an_interrupt,
+    without_room_for_its_output
+);
+
+const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
+
+fn in_order() {
+    for transport in TRANSPORTS {
+        let ended = run(program("traffic --messages 200", (4, 2, transport))).expect(0, &[]).quietly();
+        assert_eq!(
+            ended.stdout.last().map(String::as_str),
+            Some("1600 sent, 1600 received"),
+            "{}",
+            ended.said()
+        );
+    }
+}
+
+fn with_a_status_from_the_last_node() {
+    for transport in TRANSPORTS {
+        let ended = run(program("traffic --exit-after 100", (4, 1, transport)));
+        ended.expect(7, &[]).quietly().at_once();
+    }
+}
+
+fn by_a_panic_on_another_node() {
+    for transport in TRANSPORTS {
+        let ended = run(program("traffic --panic-after 100", (4, 2, transport)));
+        ended.expect(1, &["error: ", "Talker", "this one was asked to panic", "node 2"]).at_once();
+    }
+}
+
+/// To the launcher alone, or to all processes, as Ctrl-C in a terminal goes.
+fn by_an_interrupt() {
+    for transport in TRANSPORTS {
+        let job = Job::start(program("traffic", (4, 1, transport)));
+        job.wait_for("under way");
+        signal(job.launcher_pid(), Signal::TERM);
+        job.end().expect(143, &[]).at_once();
+        let job = Job::start(program("traffic", (4, 1, transport)));
+        job.wait_for("under way");
+        job.processes().into_iter().for_each(|pid| signal(pid, Signal::INT));
+        job.end().expect(130, &[]).at_once();
+    }
+}
+
+fn without_room_for_its_output() {
+    let program = program("lines --lines 100", (3, 1, "mixed"));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "\"$@\" >/dev/full", "sh"]).arg(program.get_program()).args(program.get_args());
+    run(shell).expect(1, &["error: cannot write the program's output: No space left on device"]).at_once();
+}

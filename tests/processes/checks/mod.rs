@@ -1,0 +1,47 @@
+//! What is tested, by subject.
+
+mod cuts;
+mod ends;
+mod kills;
+mod limits;
+mod output;
+mod pressure;
+mod results;
+mod secrets;
+mod soak;
+mod stops;
+mod strangers;
+
+use libtest_mimic::Trial;
+
+/// All tests: each by its subject's name and its own.
+pub fn all() -> Vec<Trial> {
+    let subjects = [
+        results::all(),
+        output::all(),
+        ends::all(),
+        kills::all(),
+        stops::all(),
+        cuts::all(),
+        strangers::all(),
+        secrets::all(),
+        limits::all(),
+        pressure::all(),
+        soak::all(),
+    ];
+    subjects.into_iter().flatten().collect()
+}
+
+/// Tests of a subject, named after their functions.
+macro_rules! checks {
+    ($($name:ident),+ $(,)?) => {
+        pub fn all() -> Vec<libtest_mimic::Trial> {
+            let subject = module_path!().rsplit("::").next().unwrap_or_default();
+            vec![$(libtest_mimic::Trial::test(format!("{subject}::{}", stringify!($name)), || {
+                $name();
+                Ok(())
+            })),+]
+        }
+    };
+}
+pub(crate) use checks;

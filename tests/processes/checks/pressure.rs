@@ -1,0 +1,63 @@
+//! A slow receiver bounds the memory of whoever sends to it, and two that are both full do not wait for each other.
+
+use super::checks;
+use crate::job::{Job, Scratch, program, run, until};
+use crate::system::{state, status};
+
+checks!(
+    of_a_sleeping_receiver_over_tcp,
+    of_a_sleeping_receiver_through_memory,
+    both_ways_over_tcp,
+    both_ways_through_memory,
+    round_the_ring,
+);
+
+/// KiB that a sender may ever have had: 2 GB are to be sent.
+const MEMORY_MAX: u64 = 300 << 10;
+
+fn of_a_sleeping_receiver_over_tcp() {
+    bounds_its_sender("tcp");
+}
+
+fn of_a_sleeping_receiver_through_memory() {
+    bounds_its_sender("shm");
+}
+
+fn bounds_its_sender(transport: &'static str) {
+    let wake = Scratch::new("wake");
+    let words = format!("flood --sender 0 --messages 2000 --bytes 1048576 --wake {}", wake.name());
+    let job = Job::start(program(&words, (2, 1, transport)));
+    job.wait_for("asleep");
+    let nodes = job.nodes(2);
+    // It has sent what goes, and sleeps now: it has not sent all, and what it has sent is not much.
+    let sleeps = || (0..5).all(|_| state(nodes[0]) == Some('S')).then_some(());
+    assert!(until(sleeps).is_some(), "the sender never waits: {}", job.said());
+    assert!(!job.said().contains("has sent all"), "{}", job.said());
+    wake.touch();
+    job.wait_for("node 0 has sent all");
+    let most = status(nodes[0], "VmHWM").unwrap_or_else(|| panic!("it has ended: {}", job.said()));
+    assert!(most < MEMORY_MAX, "the sender had {most} KiB");
+    let ended = job.end().expect(0, &[]).quietly();
+    assert_eq!(ended.stdout.last().map(String::as_str), Some("2000 received"));
+}
+
+fn both_ways_over_tcp() {
+    all_come(2, "tcp", 300, 1 << 20);
+    all_come(2, "tcp", 20_000, 1000);
+}
+
+fn both_ways_through_memory() {
+    all_come(2, "shm", 300, 1 << 20);
+    all_come(2, "shm", 20_000, 1000);
+}
+
+fn round_the_ring() {
+    all_come(5, "mixed", 150, 1 << 20);
+}
+
+fn all_come(nodes: u32, transport: &'static str, messages: u32, bytes: u32) {
+    let words = format!("flood --messages {messages} --bytes {bytes}");
+    let ended = run(program(&words, (nodes, 1, transport))).expect(0, &[]).quietly();
+    let all = format!("{} received", nodes * messages);
+    assert_eq!(ended.stdout.last(), Some(&all), "{}", ended.said());
+}

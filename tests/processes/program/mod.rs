@@ -1,0 +1,64 @@
+//! The program whose processes are killed, stopped and cut off: `processes program WHAT …`.
+
+mod flood;
+mod printing;
+mod traffic;
+
+use std::process::ExitCode;
+
+pub use printing::line;
+use talisman::prelude::*;
+
+/// What tests need of a program.
+#[derive(clap::Parser, Clone, Debug, Pup)]
+struct Options {
+    /// Always `program`, which tells this from a run of the tests.
+    program: String,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(clap::Subcommand, Clone, Debug, Pup)]
+enum What {
+    /// Every PE sends numbered messages to all others and gets numbered replies.
+    Traffic(traffic::Plan),
+    /// Much at once for a receiver that is asleep.
+    Flood(flood::Plan),
+    /// Every node prints numbered lines.
+    Lines(printing::Plan),
+    /// Prints what it reads.
+    Echo,
+}
+
+/// Runs it as the command line says.
+pub fn start() -> ExitCode {
+    talisman::start::main::<__Main, (Options,)>(talisman::program!())
+}
+
+#[talisman::main]
+async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
+    match options.what {
+        What::Traffic(plan) => {
+            let talkers: Group<traffic::Talker> = traffic::start(cx.share(plan));
+            let sent: u64 = talkers.run().reduce(Sum).await;
+            let received: u64 = talkers.received().reduce(Sum).await;
+            cx.result("sent", sent);
+            cx.result("received", received);
+            writeln!(cx.output(), "{sent} sent, {received} received");
+        }
+        What::Flood(plan) => {
+            let members: Group<flood::Member> = flood::start(cx.share(plan));
+            let received: u64 = members.run().reduce(Sum).await;
+            writeln!(cx.output(), "{received} received");
+        }
+        What::Lines(plan) => {
+            let printers: Group<printing::Printer> = printing::start(cx.share(plan));
+            let lines: u32 = printers.print().reduce(Sum).await;
+            cx.result("lines", u64::from(lines));
+        }
+        What::Echo => {
+            printing::echo(cx)?;
+        }
+    }
+    Ok(())
+}
