@@ -71,6 +71,11 @@ fn cut_traffic(shape: Shape, times: u32, harms: &[Harm]) {
     assert!(numbers.len() == 2 && numbers[0] == numbers[1], "{}", ended.said());
 }
 
+/// Cuts a connection of one of these processes, if there is any.
+pub fn cut_one(nodes: &[i32], rng: &mut Rng) {
+    harm_one(nodes, rng, Harm::Shut);
+}
+
 /// Harms a connection of a node; whether there was one.
 fn harm_one(nodes: &[i32], rng: &mut Rng, harm: Harm) -> bool {
     let pid = nodes[rng.below(nodes.len() as u64) as usize];

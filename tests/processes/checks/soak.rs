@@ -1,54 +1,83 @@
-//! Traffic for a long time: memory and descriptors stay what they are.
+//! Traffic for a long time: memory and descriptors stay what they are, though connections are cut now and then.
 //!
 //! Only if `TALISMAN_SOAK` says how many seconds; otherwise there is nothing to see.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use talisman::rng::Rng;
+
 use super::checks;
+use super::cuts::cut_one;
 use crate::job::{Job, Scratch, program};
-use crate::system::{descriptors, status};
+use crate::system::{descriptors, has_rights, status};
 
 checks!(of_random_traffic);
 
 /// Of the time, before which memory may grow: buffers are as large as they ever have to be.
 const WARM_UP: f64 = 0.2;
-/// Growth that is no leak: a longest message or two, here and there.
-const GROWTH_MAX_KIB: u64 = 24 << 10;
+/// Growth that is no leak: a few of the longest messages more than there ever were at once.
+const GROWTH_MAX_KIB: u64 = 8 << 10;
+/// While connections are replaced there are some more for a moment.
+const MORE_DESCRIPTORS_MAX: usize = 6;
+/// Between two looks, at each of which a connection is cut too.
+const EVERY: Duration = Duration::from_millis(200);
 
 fn of_random_traffic() {
     let Some(seconds) = std::env::var("TALISMAN_SOAK").ok().and_then(|text| text.parse::<f64>().ok()) else {
         return eprintln!("skipped: TALISMAN_SOAK=seconds says for how long");
     };
-    let each = seconds / 3.0;
+    let each = Duration::from_secs_f64(seconds / 3.0);
     ["tcp", "shm", "mixed"].iter().for_each(|transport| soak(transport, each));
 }
 
-fn soak(transport: &'static str, seconds: f64) {
+/// The first half after the beginning is compared with the second.
+fn soak(transport: &'static str, time: Duration) {
     let stop = Scratch::new("stop");
     let job = Job::start(program(&format!("traffic --stop {}", stop.name()), (4, 2, transport)));
     job.wait_for("under way");
-    let pids = [job.nodes(4), vec![job.launcher_pid()]].concat();
-    let look =
-        || pids.iter().map(|pid| (status(*pid, "VmRSS").unwrap_or(0), descriptors(*pid))).collect::<Vec<_>>();
-    sleep(Duration::from_secs_f64(seconds * WARM_UP));
-    let (start, mut most) = (Instant::now(), look());
-    let first_half = Duration::from_secs_f64(seconds * (1.0 - WARM_UP) / 2.0);
-    let mut later = most.clone();
-    while start.elapsed() < 2 * first_half {
-        sleep(Duration::from_millis(200));
-        let now = look();
-        let highest = if start.elapsed() < first_half { &mut most } else { &mut later };
-        highest.iter_mut().zip(&now).for_each(|(high, now)| *high = (high.0.max(now.0), high.1.max(now.1)));
-    }
-    eprintln!("{transport}: KiB and descriptors at most, {most:?} and later {later:?}");
-    for (before, after) in most.iter().zip(&later) {
-        assert!(
-            after.0 < before.0 + GROWTH_MAX_KIB && after.1 <= before.1,
-            "{transport}: {most:?} {later:?}"
-        );
+    let mut watch = Watch::of(&job, transport);
+    watch.highest(time.mul_f64(WARM_UP));
+    let half = time.mul_f64((1.0 - WARM_UP) / 2.0);
+    let (before, after) = (watch.highest(half), watch.highest(half));
+    let both = format!("{transport}: KiB and descriptors at most, {before:?} and later {after:?}");
+    eprintln!("{both}");
+    for (before, after) in before.iter().zip(&after) {
+        assert!(after.0 < before.0 + GROWTH_MAX_KIB && after.1 <= before.1 + MORE_DESCRIPTORS_MAX, "{both}");
     }
     stop.touch();
-    let ended = job.end().expect(0, &[]).quietly();
+    let ended = job.end().expect(0, &[]);
     eprintln!("{transport}: {}", ended.stdout.last().cloned().unwrap_or_default());
+}
+
+/// The processes of a job, the launcher last.
+struct Watch {
+    pids: Vec<i32>,
+    cuts: bool,
+    rng: Rng,
+}
+
+impl Watch {
+    fn of(job: &Job, transport: &str) -> Watch {
+        let pids = [job.nodes(4), vec![job.launcher_pid()]].concat();
+        let cuts = transport != "shm" && has_rights("cutting connections during the soak");
+        Watch { pids, cuts, rng: Rng::new(11) }
+    }
+
+    /// The most memory and descriptors that each of them has during this time.
+    fn highest(&mut self, time: Duration) -> Vec<(u64, usize)> {
+        let start = Instant::now();
+        let mut highest = vec![(0, 0); self.pids.len()];
+        while start.elapsed() < time {
+            for (high, pid) in highest.iter_mut().zip(&self.pids) {
+                let memory = status(*pid, "VmRSS").expect("it runs");
+                *high = (high.0.max(memory), high.1.max(descriptors(*pid)));
+            }
+            if self.cuts {
+                cut_one(&self.pids[..4], &mut self.rng);
+            }
+            sleep(EVERY);
+        }
+        highest
+    }
 }
