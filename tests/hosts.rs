@@ -74,12 +74,15 @@ fn programs_have_the_same_results_on_several_hosts_as_on_one() {
     for (program, options, times) in PROGRAMS {
         let here = results(&network, program, &[options, &["--pes", "2"]].concat(), times);
         assert!(!here.is_empty(), "{program} has results");
-        for (hosts, transport) in [(&TWO_HOSTS[..], "shm"), (&TWO_HOSTS, "tcp"), (&three, "mixed")] {
+        for (hosts, links) in
+            [(&TWO_HOSTS[..], "shm"), (&TWO_HOSTS, "tcp"), (&TWO_HOSTS, "tcp --tls"), (&three, "mixed")]
+        {
             let file = network.hosts_file(hosts);
             let file = file.to_str().expect("the path is plain");
-            let way = ["--hosts", file, "--pes", "2", "--transport", transport];
-            let there = results(&network, program, &[options, &way].concat(), times);
-            assert_eq!(here, there, "{program} {way:?}");
+            let way = ["--hosts", file, "--pes", "2", "--transport"];
+            let links: Vec<&str> = links.split(' ').collect();
+            let there = results(&network, program, &[options, &way, &links].concat(), times);
+            assert_eq!(here, there, "{program} {way:?} {links:?}");
         }
     }
     assert_nothing_left(&network);

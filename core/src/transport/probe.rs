@@ -81,7 +81,7 @@ impl TcpEnd {
     }
 }
 
-/// Gives a receiving half hostile frames, made of `data` as [`frames`] tells: it may report an error, and no more.
+/// Gives a receiving half hostile frames, made of `data` as `frames` below tells: it may report an error, and no more.
 /// Returns how many messages it took.
 pub fn read_frames(data: &[u8]) -> usize {
     let Ok((ours, mut theirs)) = UnixStream::pair() else { return 0 };
