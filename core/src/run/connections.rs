@@ -79,11 +79,19 @@ impl Connections {
         let address = listener.local_addr()?;
         let _inside = self.control.runtime().enter();
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let (here, notes) = (self.clone(), self.control.clone());
+        let (here, notes) = (self.clone(), self.clone());
         let on_link = move |established| here.place(established);
-        let on_refusal = move |line| notes.send(ToLauncher::Note(line));
+        let on_refusal = move |line| notes.note(line);
         self.control.runtime().spawn(serve(listener, self.identity.clone(), on_link, on_refusal));
         Ok(Some(address))
+    }
+
+    /// Says that somebody was refused; at the end of a job not, where other nodes may miss this one and be in turn missed.
+    fn note(&self, line: String) {
+        let is_over = |node: &Weak<Node>| node.upgrade().is_none_or(|node| node.job.is_over());
+        if !self.node.get().is_some_and(is_over) {
+            self.control.send(ToLauncher::Note(line));
+        }
     }
 
     /// The first connections of all PEs: this node dials those with lower numbers.

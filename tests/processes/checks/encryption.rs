@@ -44,7 +44,7 @@ fn refuses_strangers() {
 }
 
 fn bounds_what_waits() {
-    bounds_its_sender("--tls", "tcp");
+    bounds_its_sender("--tls", "tcp", 500);
 }
 
 fn hides_what_is_said() {
