@@ -95,6 +95,11 @@ impl Job {
         self.out.wait_for(text).unwrap_or_else(|| self.give_up(&format!("no {text:?} in its output")))
     }
 
+    /// How many lines of its output are this one.
+    pub fn count(&self, line: &str) -> usize {
+        self.out.lock().lines.iter().filter(|known| *known == line).count()
+    }
+
     /// The same among its errors.
     #[track_caller]
     pub fn wait_for_error(&self, text: &str) -> String {

@@ -9,7 +9,7 @@ use talisman::rng::Rng;
 
 use super::checks;
 use super::results::{results, results_in};
-use crate::job::{Job, Scratch, Shape, example, program};
+use crate::job::{Job, Scratch, Shape, example, program, until};
 use crate::system::{Socket, has_rights, sockets, take_descriptor};
 
 checks!(
@@ -44,7 +44,7 @@ fn of_what_is_being_written_lose_no_message() {
 }
 
 fn and_noise_in_between_lose_no_message() {
-    cut_traffic("", (3, 1, "tcp"), 30, &[Harm::Steal, Harm::Add]);
+    cut_traffic("", (3, 1, "tcp"), 20, &[Harm::Steal, Harm::Add]);
 }
 
 /// Does so many times something of this kind to connections of running traffic, which then has to end well.
@@ -53,7 +53,7 @@ pub fn cut_traffic(options: &str, shape: Shape, times: u32, harms: &[Harm]) {
         return;
     }
     let stop = Scratch::new("stop");
-    let job = Job::start(program(&format!("{options} traffic --stop {}", stop.name()), shape));
+    let job = Job::start(program(&format!("{options} traffic --beat 100 --stop {}", stop.name()), shape));
     job.wait_for("under way");
     let nodes = job.nodes(shape.0 as usize);
     let mut rng = Rng::new(u64::from(times));
@@ -62,13 +62,25 @@ pub fn cut_traffic(options: &str, shape: Shape, times: u32, harms: &[Harm]) {
     while harmed < times && job.processes().len() > 1 {
         let harm = harms[rng.below(harms.len() as u64) as usize];
         harmed += u32::from(harm_one(&nodes, &mut rng, harm));
-        sleep(Duration::from_micros(rng.below(20_000)));
+        match harm {
+            Harm::Shut | Harm::ShutHalf => sleep(Duration::from_micros(rng.below(20_000))),
+            // The same frame damaged three times is a fault, and ends the job.
+            Harm::Steal | Harm::Add => get_on(&job, shape.0 * shape.1),
+        }
     }
     stop.touch();
     let ended = job.end().expect(0, &[]);
     let line = ended.stdout.last().cloned().unwrap_or_default();
     let numbers: Vec<&str> = line.split(&[' ', ','][..]).filter(|word| word.parse::<u64>().is_ok()).collect();
     assert!(numbers.len() == 2 && numbers[0] == numbers[1], "{}", ended.said());
+}
+
+/// Waits until every PE has got so many replies that there must have been some of every other PE.
+fn get_on(job: &Job, pes: u32) {
+    let beats = || (0..pes).map(|pe| job.count(&format!("beat of PE {pe}"))).collect::<Vec<_>>();
+    let before = beats();
+    let all = || beats().iter().zip(&before).all(|(now, before)| *now >= before + 2);
+    until(|| (all() || job.processes().len() < 2).then_some(()));
 }
 
 /// Cuts a connection of one of these processes, if there is any.

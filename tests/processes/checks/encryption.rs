@@ -36,7 +36,7 @@ fn loses_no_message_when_it_is_cut() {
 }
 
 fn loses_no_message_when_it_is_harmed() {
-    cut_traffic("--tls", (3, 1, "mixed"), 20, &[Harm::Steal, Harm::Add]);
+    cut_traffic("--tls", (3, 1, "mixed"), 12, &[Harm::Steal, Harm::Add]);
 }
 
 fn refuses_strangers() {

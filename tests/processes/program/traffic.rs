@@ -25,6 +25,9 @@ pub struct Plan {
     /// Replies after which the last PE prints `under way`
     #[arg(long, default_value_t = 40)]
     under_way: u64,
+    /// Replies after which each PE prints `beat`, again and again
+    #[arg(long)]
+    beat: Option<u64>,
     /// Replies after which the last PE ends the program with status 7
     #[arg(long)]
     exit_after: Option<u64>,
@@ -136,6 +139,9 @@ impl Talker {
         let last = cx.pe() + 1 == cx.pes();
         if last && now == Some(plan.under_way) {
             writeln!(cx.output(), "under way");
+        }
+        if plan.beat.is_some_and(|beat| self.answered.is_multiple_of(beat)) {
+            writeln!(cx.output(), "beat of PE {}", cx.pe());
         }
         if last && now == plan.exit_after {
             cx.exit_with(7);
