@@ -18,7 +18,9 @@ checks!(
     and_noise_in_between_lose_no_message,
     of_a_sender_that_waits_for_room,
     leave_jacobi3d_the_same,
-    leave_leanmd_the_same,
+    leave_leanmd_the_same;
+    // The node that is to dial does not know of it before its entry ends, and the other one waits for only ten seconds.
+    ignored: of_a_node_in_a_long_entry,
 );
 
 /// How a connection is harmed.
@@ -112,24 +114,35 @@ fn harm_one(nodes: &[i32], rng: &mut Rng, harm: Harm) -> bool {
 
 /// It is deep in one entry, and cannot do anything else than wait and look after its connections.
 fn of_a_sender_that_waits_for_room() {
+    // Either side of the connection: the one that makes a new one, and the one that waits for it.
+    [0, 1].into_iter().for_each(|sender| cut_flood(sender, Duration::ZERO));
+}
+
+/// A node whose PE is busy for longer than others wait for it.
+fn of_a_node_in_a_long_entry() {
+    [0, 1].into_iter().for_each(|sender| cut_flood(sender, Duration::from_secs(12)));
+}
+
+/// Cuts the connection with a receiver that is asleep, and sleeps on for so long; then it is cut again while it works.
+fn cut_flood(sender: u32, asleep: Duration) {
     if !has_rights("cutting connections of other processes") {
         return;
     }
-    // Either side of the connection: the one that makes a new one, and the one that waits for it.
-    for sender in [0, 1] {
-        let wake = Scratch::new("wake");
-        let words = format!("flood --sender {sender} --messages 400 --bytes 1048576 --wake {}", wake.name());
-        let job = Job::start(program(&words, (2, 1, "tcp")));
-        job.wait_for("asleep");
-        let nodes = job.nodes(2);
-        let mut rng = Rng::new(1);
-        for _ in 0..5 {
-            while !harm_one(&nodes, &mut rng, Harm::Shut) && sockets(nodes[0]).len() > 1 {}
-        }
-        wake.touch();
-        let ended = job.end().expect(0, &[]);
-        assert_eq!(ended.stdout.last().map(String::as_str), Some("400 received"), "{}", ended.said());
+    let wake = Scratch::new("wake");
+    let words = format!("flood --sender {sender} --messages 400 --bytes 1048576 --wake {}", wake.name());
+    let job = Job::start(program(&words, (2, 1, "tcp")));
+    job.wait_for("asleep");
+    let nodes = job.nodes(2);
+    let mut rng = Rng::new(1);
+    while !harm_one(&nodes, &mut rng, Harm::Shut) {}
+    sleep(asleep);
+    wake.touch();
+    for _ in 0..5 {
+        sleep(Duration::from_micros(rng.below(20_000)));
+        harm_one(&nodes, &mut rng, Harm::Shut);
     }
+    let ended = job.end().expect(0, &[]);
+    assert_eq!(ended.stdout.last().map(String::as_str), Some("400 received"), "{}", ended.said());
 }
 
 fn leave_jacobi3d_the_same() {
