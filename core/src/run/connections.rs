@@ -180,8 +180,11 @@ impl Connections {
     fn place(&self, established: Established) {
         let Peer { node, lane } = established.peer;
         let Some(inbox) = self.inboxes.get(lane as usize) else { return };
+        // Under one lock: its PE may find at once that this one broke too, and that is to be asked for anew.
+        let mut missing = self.lock();
         inbox.put(node, established.stream);
-        self.lock().remove(&established.peer);
+        missing.remove(&established.peer);
+        drop(missing);
         self.changed.notify_all();
         if let Some(node) = self.node.get().and_then(Weak::upgrade) {
             node.parkers[lane as usize].unpark_if_parked();
