@@ -1,6 +1,7 @@
 //! A node's connections with other nodes over TCP: its port, the first ones, and new ones for those that break.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -35,8 +36,8 @@ pub(super) struct Connections {
     task: Arc<Task>,
     /// Where each PE finds its new connections.
     inboxes: Vec<Arc<Inbox>>,
-    /// The PEs that are not connected.
-    missing: Mutex<BTreeSet<Peer>>,
+    /// The PEs that are not connected, and since when.
+    missing: Mutex<BTreeMap<Peer, Instant>>,
     changed: Condvar,
     /// Where each node listens.
     addresses: OnceLock<Vec<Option<SocketAddr>>>,
@@ -59,7 +60,7 @@ impl Connections {
             identity: Arc::new(identity(task)?),
             task: task.clone(),
             inboxes: lanes.clone().map(|_| Arc::default()).collect(),
-            missing: Mutex::new(peers.collect()),
+            missing: Mutex::new(peers.map(|peer| (peer, Instant::now())).collect()),
             changed: Condvar::new(),
             addresses: OnceLock::new(),
             node: OnceLock::new(),
@@ -100,13 +101,13 @@ impl Connections {
     /// Somebody cannot be reached, or does not come.
     pub(super) fn connect(self: &Arc<Self>, addresses: Vec<Option<SocketAddr>>) -> Result<Streams, String> {
         let _ = self.addresses.set(addresses);
-        for peer in self.lock().iter().filter(|peer| peer.node < self.task.number) {
+        for peer in self.lock().keys().filter(|peer| peer.node < self.task.number) {
             self.control.runtime().spawn(self.clone().dial(*peer, START));
         }
         let missing = self.lock();
         let wait = self.changed.wait_timeout_while(missing, START + PAUSE, |missing| !missing.is_empty());
         let (missing, _) = wait.unwrap_or_else(PoisonError::into_inner);
-        match missing.first() {
+        match missing.keys().next() {
             Some(peer) => Err(format!("node {} has not connected within {START:?}", peer.node)),
             None => Ok(self.streams()),
         }
@@ -129,20 +130,23 @@ impl Connections {
 
     /// A connection broke. Who dialled it dials again; the other one waits, but not for ever.
     fn miss(self: &Arc<Self>, peer: Peer) {
-        if !self.lock().insert(peer) {
-            return;
-        }
+        let since = Instant::now();
+        match self.lock().entry(peer) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(entry) => entry.insert(since),
+        };
         let runtime = self.control.runtime();
         if peer.node < self.task.number {
             runtime.spawn(self.clone().dial(peer, PATIENCE));
         } else {
-            runtime.spawn(self.clone().wait_for(peer));
+            runtime.spawn(self.clone().wait_for(peer, since));
         }
     }
 
-    async fn wait_for(self: Arc<Self>, peer: Peer) {
+    async fn wait_for(self: Arc<Self>, peer: Peer, since: Instant) {
         sleep(PATIENCE + PAUSE).await;
-        if self.lock().contains(&peer) {
+        // It may have come, and broken again a moment ago.
+        if self.lock().get(&peer) == Some(&since) {
             self.lose(peer, &format!("it did not connect again within {PATIENCE:?}"));
         }
     }
@@ -200,7 +204,7 @@ impl Connections {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<Peer>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Peer, Instant>> {
         self.missing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
