@@ -74,7 +74,7 @@ fn of_several_at_once() {
 /// Before the nodes are linked, while they are, and after.
 fn at_any_moment() {
     let mut rng = Rng::new(3);
-    for round in 0..24 {
+    for round in 0..12 {
         let job = Job::start(program("traffic", (4, 2, TRANSPORTS[round % 3])));
         let victim = rng.below(4) as usize;
         let pid = job.nodes(4)[victim];
