@@ -71,6 +71,15 @@ impl Link {
         }
     }
 
+    /// Writes what goes now; whether nothing is left.
+    pub(crate) fn is_written(&self) -> bool {
+        self.flush();
+        match &self.halves {
+            Halves::Shm(sender, _) => sender.borrow().unsent() == 0,
+            Halves::Tcp(sender, _) => !sender.borrow().has_unwritten(),
+        }
+    }
+
     /// Bytes that are not with the peer, nor on their way.
     pub(crate) fn unsent(&self) -> usize {
         match &self.halves {

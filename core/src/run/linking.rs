@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 
+use super::cores;
 use super::threads::Ready;
 use crate::net::poller::{Bell, Poller};
 use crate::net::{Door, Link, Net};
@@ -46,7 +47,7 @@ impl Host {
             let poller = Poller::new(self.bell(number, lane)?)?;
             nets.push(Some(Net::new(links, poller, door(lane, &node))?));
         }
-        Ok(Ready { node, nets })
+        Ok(Ready { node, nets, cores: None })
     }
 
     fn links(
@@ -85,6 +86,13 @@ impl Host {
     fn bell(&self, node: u32, lane: u32) -> Result<Arc<Bell>, Box<dyn Error>> {
         let index = self.place(node)? * self.shape.pes_per_node + lane;
         Ok(self.bells.get(index as usize).ok_or("a PE of this host has no bell")?.clone())
+    }
+
+    /// The cores for the PEs of a node, if the job has all of them.
+    pub(super) fn cores(&self, number: u32) -> Option<Vec<usize>> {
+        let pes = self.shape.pes_per_node;
+        let place = self.place(number).ok()?;
+        cores::of_node(place * pes, pes, self.nodes.len() as u32 * pes)
     }
 
     /// Where a node stands among those of this host.

@@ -50,10 +50,11 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Err(error) => control.failed(error),
     };
     let door = |lane, node: &_| connections.door(lane, node);
-    let ready = match host.node(task.number, config, &job, streams, door) {
+    let mut ready = match host.node(task.number, config, &job, streams, door) {
         Ok(ready) => ready,
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };
+    ready.cores = host.cores(task.number);
     job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
     meeting.begin(Arc::new(Ear(job.clone())));
     let main = (task.number == 0).then_some(|pe: &Pe| create_main::<C, A>(pe, args));

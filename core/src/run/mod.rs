@@ -1,6 +1,7 @@
 //! Running a job: on threads, or simulated in one.
 
 mod connections;
+mod cores;
 mod linking;
 pub(crate) mod member;
 mod panics;

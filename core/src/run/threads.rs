@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Done;
+use super::cores;
 use super::panics::caught;
 use super::worker::work;
 use crate::clock::Clock;
@@ -24,6 +25,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 pub(super) struct Ready {
     pub(super) node: Arc<Node>,
     pub(super) nets: Vec<Option<Net>>,
+    /// A core for each PE, if they are to stay on one.
+    pub(super) cores: Option<Vec<usize>>,
 }
 
 /// Runs a job of one node.
@@ -36,7 +39,7 @@ pub(super) fn run(
 ) -> Done {
     let node = Node::new(shape, 0, config, job.clone());
     let nets = (0..shape.pes_per_node).map(|_| None).collect();
-    run_nodes(vec![Ready { node, nets }], job, progress, Some(main))
+    run_nodes(vec![Ready { node, nets, cores: None }], job, progress, Some(main))
 }
 
 /// Runs nodes until the job is over; the first PE of the first runs `main` first.
@@ -54,13 +57,14 @@ pub(super) fn run_nodes(
     let (done, finished) = channel();
     let totals = thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (node, id, port) in nodes.into_iter().flat_map(ports) {
+        for (node, id, port, core) in nodes.into_iter().flat_map(ports) {
             let (main, done) = (main.take(), done.clone());
             let (everyone, complete) = (&everyone, &complete);
             let pe = move || {
                 if !*complete.wait() {
                     return Totals::default();
                 }
+                core.into_iter().for_each(cores::stay_on);
                 let pe = Pe::new(id, node, Clock::Real(start), Port::Threads(port));
                 caught(&pe, || main.into_iter().for_each(|main| main(&pe)));
                 work(&pe);
@@ -94,10 +98,12 @@ pub(super) fn run_nodes(
 }
 
 /// The PEs of a node, with their ways to the others.
-fn ports(Ready { node, nets }: Ready) -> impl Iterator<Item = (Arc<Node>, u32, Threads)> {
+fn ports(ready: Ready) -> impl Iterator<Item = (Arc<Node>, u32, Threads, Option<usize>)> {
+    let Ready { node, nets, cores } = ready;
     let first = node.shape.first_pe(node.number);
     let ports = Threads::connect(&node, nets);
-    (first..).zip(ports).map(move |(id, port)| (node.clone(), id, port))
+    let core = move |rank: usize| cores.as_ref().and_then(|cores| cores.get(rank).copied());
+    (first..).zip(ports).enumerate().map(move |(rank, (id, port))| (node.clone(), id, port, core(rank)))
 }
 
 fn no_thread(id: u32, pes: usize, error: &io::Error) -> String {
