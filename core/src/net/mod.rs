@@ -34,10 +34,10 @@ const UNSENT_MAX: usize = 64 << 20;
 const LOOKS_FOR_ROOM: u32 = 200;
 /// What is staged goes out after so many ticks of the processor's clock, about 4 µs, even if the PE has more to do.
 const STAGED_TICKS: u64 = 10_000;
-/// So many messages in a row may be written each by itself, and then one in so many ticks, about 6 µs: a write takes a
-/// quarter of that.
+/// So many messages in a row may be written each by itself, and then one in so many ticks, about 16 µs: a write takes a
+/// tenth of that.
 const WRITES_AT_ONCE: u64 = 8;
-const TICKS_PER_WRITE: u64 = 15_000;
+const TICKS_PER_WRITE: u64 = 40_000;
 /// Messages taken from one link before looking at the next.
 const BURST: usize = 256;
 /// Messages in the queue of a PE from which on it takes in fewer than it runs.

@@ -26,6 +26,9 @@ const START: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Refusals of a node that has known this one already: what harmed their connection may have harmed the next greeting too.
 const REFUSALS_MOST: u32 = 8;
+/// Who was dialled before waits so long, then dials too: the other one may be in a long entry, in which it does not see
+/// that the connection broke.
+const TURN: Duration = Duration::from_secs(1);
 /// Between two attempts to reach a node.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -144,10 +147,11 @@ impl Connections {
     }
 
     async fn wait_for(self: Arc<Self>, peer: Peer, since: Instant) {
-        sleep(PATIENCE + PAUSE).await;
+        sleep(TURN).await;
         // It may have come, and broken again a moment ago.
-        if self.lock().get(&peer) == Some(&since) {
-            self.lose(peer, &format!("it did not connect again within {PATIENCE:?}"));
+        let still_missing = self.lock().get(&peer) == Some(&since);
+        if still_missing {
+            self.dial(peer, PATIENCE).await;
         }
     }
 
@@ -163,6 +167,10 @@ impl Connections {
                 START => refused > 0 || error.is_no_network(),
                 _ => refused > REFUSALS_MOST,
             };
+            if !self.lock().contains_key(&peer) {
+                // The other one was faster.
+                return;
+            }
             if hopeless || start.elapsed() > patience {
                 return self.lose(peer, &error.to_string());
             }

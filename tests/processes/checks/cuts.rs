@@ -19,7 +19,7 @@ checks!(
     of_a_sender_that_waits_for_room,
     leave_jacobi3d_the_same,
     leave_leanmd_the_same;
-    // The node that is to dial does not know of it before its entry ends, and the other one waits for only ten seconds.
+    // Longer than the others wait for a connection: half a minute, for the long command.
     ignored: of_a_node_in_a_long_entry,
 );
 
