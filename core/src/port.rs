@@ -15,6 +15,7 @@ use crate::message::envelope::{Body, Envelope};
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
+use crate::pup::PutOff;
 use crate::pup::Segment;
 use crate::scheduler::ring::{self, Consumer, Producer};
 use crate::stats::count;
@@ -198,10 +199,12 @@ impl Port {
         }
     }
 
-    /// Whether a sender on this PE has waited for room on a link since this was last asked.
+    /// Whether much of what was sent to other nodes has been kept until now: a sender on this PE has waited for room on a
+    /// link, or many large messages were written since this was last asked.
     #[inline]
-    pub(crate) fn has_waited(&self) -> bool {
-        matches!(self, Port::Threads(threads) if threads.net.as_ref().is_some_and(Net::has_waited))
+    pub(crate) fn keeps_much(&self) -> bool {
+        let Port::Threads(Threads { net: Some(net), .. }) = self else { return false };
+        net.has_waited() || PutOff::has_many()
     }
 
     /// Sends a small invocation to another PE of this node by value, without an envelope. `false` if it is not small, or

@@ -10,6 +10,9 @@ thread_local! {
     static PUT_OFF: RefCell<Option<Vec<Box<dyn Any>>>> = const { RefCell::new(None) };
 }
 
+/// Values that are put off have large slices; so many of them are worth an early end.
+const MANY: usize = 8;
+
 /// A value that is kept for its memory.
 ///
 /// The last segment of it is given up wherever a link has sent it. Dropping it runs code of the program, which may send
@@ -75,6 +78,12 @@ impl PutOff {
     #[inline]
     pub fn drop_all(&self) {
         PutOff::drop_all_of_thread();
+    }
+
+    /// Whether so many values have been put off on this thread that their memory counts.
+    #[inline]
+    pub fn has_many() -> bool {
+        PUT_OFF.with(|list| list.borrow().as_ref().is_some_and(|list| list.len() >= MANY))
     }
 
     /// The same where it is not at hand.

@@ -142,8 +142,11 @@ impl Net {
             count(&pe.stats.bytes_between_nodes, bytes as u64);
             link.send(rank, head, segments)
         });
-        if left && !(link.is_on_socket() && self.may_write_at_once(pe) && link.is_written()) {
-            self.flush_later(pe, node, link);
+        if left {
+            if !(link.is_on_socket() && self.may_write_at_once(pe) && link.is_written()) {
+                self.flush_later(pe, node, link);
+            }
+            // What is written counts too, until the peer has it.
             if link.unsent() > UNSENT_MAX {
                 self.wait_for_room(pe, link);
             }

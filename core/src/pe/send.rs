@@ -110,7 +110,7 @@ impl Pe {
     /// program's code may run here: it has just made a call.
     #[inline]
     fn drop_what_was_sent(&self) {
-        if self.port.has_waited() {
+        if self.port.keeps_much() {
             PutOff::drop_all_of_thread();
         }
     }
