@@ -85,9 +85,10 @@ impl Rest {
             Some(net) if net.has_few_sockets() => QUICK_LOOKS_AT_FEW,
             Some(_) => QUICK_LOOKS_AT_MANY,
         };
-        // Memory is looked at without taking anything in: a look costs a few loads then.
-        let look =
-            || if sockets.is_some() { pe.port.receive(pe) } else { port.has_work() && pe.port.receive(pe) };
+        // Rings alone are looked at by taking in, and so are sockets. With links through memory that costs more, and a look
+        // first is a few loads.
+        let looks_first = port.net.is_some() && sockets.is_none();
+        let look = || (!looks_first || port.has_work()) && pe.port.receive(pe);
         if !self.idle.is_crowded() && (0..looks).any(|_| look()) {
             return true;
         }
