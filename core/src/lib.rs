@@ -37,6 +37,8 @@ pub mod map;
 mod message;
 mod migrate;
 mod moves;
+#[doc(hidden)]
+pub mod mutations;
 mod net;
 mod node;
 mod object;
@@ -57,6 +59,8 @@ pub mod scheduler;
 mod section;
 pub mod shared;
 #[doc(hidden)]
+pub mod simulation;
+#[doc(hidden)]
 pub mod sometimes;
 #[doc(hidden)]
 pub mod start;
@@ -68,6 +72,8 @@ pub mod testing;
 pub mod transport;
 mod tree;
 mod wire;
+#[doc(hidden)]
+pub mod witness;
 
 pub use callback::Callback;
 pub use chare::{Chare, Entry};

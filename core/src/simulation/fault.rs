@@ -1,0 +1,131 @@
+//! What goes wrong in a simulated world, and when.
+
+/// Something that goes wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// When.
+    pub when: When,
+    /// What.
+    pub what: What,
+}
+
+/// When something goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// So many simulated nanoseconds after the launcher was started.
+    At(u64),
+    /// Just before the event of this number.
+    Event(u64),
+}
+
+/// What goes wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// A node's process is killed. What it has written to its sockets is still delivered.
+    Crash {
+        /// The node.
+        node: u32,
+    },
+    /// A host loses its power: all its nodes die, nothing that they wrote arrives, and nobody resets their connections.
+    HostLoss {
+        /// The host.
+        host: u32,
+    },
+    /// A process that takes itself for a node that has crashed starts, as one would that was restored from an old image:
+    /// empty memory, and of an earlier incarnation than its connections' peers will admit if the node lives.
+    Impostor {
+        /// The node that it takes itself for.
+        node: u32,
+        /// Whether it finds what the node has written to its disk.
+        with_disk: bool,
+    },
+    /// A node does nothing for a while (SIGSTOP, SIGCONT).
+    Stop {
+        /// The node.
+        node: u32,
+        /// For how long.
+        for_ns: u64,
+    },
+    /// A node takes so many times as long for everything.
+    Slow {
+        /// The node.
+        node: u32,
+        /// How many times.
+        times: u32,
+        /// For how long.
+        for_ns: u64,
+    },
+    /// All connections between two nodes are reset.
+    Reset {
+        /// One.
+        one: u32,
+        /// The other.
+        other: u32,
+    },
+    /// Nothing passes from some hosts to some others; what is sent is held back until the cut is mended, and new
+    /// connections fail. The other direction is cut only if that is a fault of its own.
+    Cut {
+        /// From these hosts.
+        from: Vec<u32>,
+        /// To these.
+        to: Vec<u32>,
+        /// For how long.
+        for_ns: u64,
+    },
+    /// A bit of what is next sent from one node to another is altered.
+    Alter {
+        /// From this node.
+        from: u32,
+        /// To this one.
+        to: u32,
+    },
+    /// What is next sent from one node to another arrives only in part, and then the connection is reset.
+    Truncate {
+        /// From this node.
+        from: u32,
+        /// To this one.
+        to: u32,
+    },
+    /// The launcher is killed.
+    LauncherLoss,
+    /// The launcher does nothing for a while.
+    LauncherStop {
+        /// For how long.
+        for_ns: u64,
+    },
+    /// A node's clock jumps ahead, as one does that was asleep.
+    ClockJump {
+        /// The node.
+        node: u32,
+        /// By so much.
+        by_ns: u64,
+    },
+    /// From now on a node's clock is fast or slow.
+    ClockDrift {
+        /// The node.
+        node: u32,
+        /// By so many millionths; a clock that is slow by all of them stands still.
+        ppm: i32,
+    },
+}
+
+impl What {
+    /// A word for its kind, as tables and command lines have it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            What::Crash { .. } => "crash",
+            What::HostLoss { .. } => "host-loss",
+            What::Impostor { .. } => "impostor",
+            What::Stop { .. } => "stop",
+            What::Slow { .. } => "slow",
+            What::Reset { .. } => "reset",
+            What::Cut { .. } => "cut",
+            What::Alter { .. } => "alter",
+            What::Truncate { .. } => "truncate",
+            What::LauncherLoss => "launcher-loss",
+            What::LauncherStop { .. } => "launcher-stop",
+            What::ClockJump { .. } => "clock-jump",
+            What::ClockDrift { .. } => "clock-drift",
+        }
+    }
+}
