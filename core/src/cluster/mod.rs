@@ -20,22 +20,22 @@
 //! | [`member`], [`voice`], [`control_thread`] | the node's side |
 
 mod children;
-mod conductor;
+pub(crate) mod conductor;
 pub(crate) mod control;
 mod control_thread;
 mod descriptors;
 mod exhaustion;
-mod fate;
+pub(crate) mod fate;
 mod frame;
-mod heartbeat;
+pub(crate) mod heartbeat;
 mod hosts;
-mod kills;
+pub(crate) mod kills;
 mod launcher;
 mod lines;
-mod local;
+pub(crate) mod local;
 pub(crate) mod member;
 mod memory;
-mod plan;
+pub(crate) mod plan;
 mod printer;
 pub(crate) mod probe;
 pub(crate) mod remote;
