@@ -17,8 +17,10 @@
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
 //! | [`control`], [`frame`] | what is said, and how it is written |
 //! | [`probe`] | a program of nodes without messages, for tests |
-//! | [`member`], [`voice`], [`control_thread`] | the node's side |
+//! | [`attendance`] | the node's side: what it does about the launcher's words; pure |
+//! | [`member`], [`voice`], [`control_thread`] | the node's side: its threads |
 
+pub(crate) mod attendance;
 mod children;
 pub(crate) mod conductor;
 pub(crate) mod control;

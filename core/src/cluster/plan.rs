@@ -46,21 +46,31 @@ impl Plan {
     /// # Errors
     /// The system gives no random numbers for the secret.
     pub(crate) fn new(options: &RunArgs, shares: &[Share], watched: Vec<u64>) -> io::Result<Self> {
-        Ok(Plan {
-            nodes: shares.iter().map(|share| share.nodes).sum(),
+        let job = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
+        let secret = Secret::generate().map_err(io::Error::other)?;
+        let hosts = shares.iter().map(|share| share.numbers().collect()).collect();
+        let names = shares.iter().map(Share::name_elsewhere).collect();
+        Ok(Plan { names, watched, ..Plan::known(job, secret, hosts, options) })
+    }
+
+    /// Of a job whose number and secret are known, with the nodes of each host. All hosts count as the launcher's own, and
+    /// no step is watched. Equal arguments and builds give equal plans.
+    pub(crate) fn known(job: u64, secret: Secret, hosts: Vec<Vec<u32>>, options: &RunArgs) -> Self {
+        Plan {
+            nodes: hosts.iter().map(|nodes| nodes.len() as u32).sum(),
             pes: options.pes_per_node(),
-            job: getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?,
-            secret: Secret::generate().map_err(io::Error::other)?,
+            job,
+            secret,
             build: build_number(),
             transport: options.transport,
             tls: options.tls,
             listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-            hosts: shares.iter().map(|share| share.numbers().collect()).collect(),
-            names: shares.iter().map(Share::name_elsewhere).collect(),
-            watched,
+            names: vec![None; hosts.len()],
+            hosts,
+            watched: Vec::new(),
             progress: options.progress,
             silence: options.silence,
-        })
+        }
     }
 
     /// Whether any two nodes are linked through memory.

@@ -1,6 +1,7 @@
 //! Running a job: on threads, or simulated in one.
 
-mod connections;
+pub(crate) mod connecting;
+pub(crate) mod connections;
 mod cores;
 mod linking;
 pub(crate) mod member;
