@@ -23,7 +23,7 @@ pub(super) struct Host {
 }
 
 /// Connections with PEs of other nodes, the near end being the PE of the same lane.
-pub(super) type Streams = BTreeMap<Peer, tcp::Stream>;
+pub(crate) type Streams = BTreeMap<Peer, tcp::Stream>;
 
 impl Host {
     /// A node of this host. Whoever is not at the other end of a stream is reached through memory.

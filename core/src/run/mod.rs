@@ -3,13 +3,13 @@
 pub(crate) mod connecting;
 pub(crate) mod connections;
 mod cores;
-mod linking;
+pub(crate) mod linking;
 pub(crate) mod member;
-mod panics;
+pub(crate) mod panics;
 mod simulate;
 mod threads;
 mod together;
-mod worker;
+pub(crate) mod worker;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,7 +101,7 @@ struct Done {
 }
 
 /// The job's first message: its main chare is made on PE 0.
-fn create_main<C: Chare, A: Args>(pe: &Pe, args: A) {
+pub(crate) fn create_main<C: Chare, A: Args>(pe: &Pe, args: A) {
     let _here = Here::enter(pe);
     pe.send_create(main_chare_of(C::KEY), 0, &C::INITS[0], args, None);
 }

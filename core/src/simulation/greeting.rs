@@ -30,13 +30,13 @@ pub(super) enum Progress {
 
 impl Greeting {
     /// With the node that was dialled; what to say first.
-    pub(super) fn dialling(identity: Arc<Identity>, to: Peer, nonce: Nonce) -> (Self, Vec<u8>) {
+    pub(super) fn dialling(identity: &Arc<Identity>, to: Peer, nonce: Nonce) -> (Self, Vec<u8>) {
         let (dialer, hello) = Dialer::new(identity, to, nonce);
         (Greeting { side: Side::Dialling(Box::new(dialer), to), early: Vec::new() }, hello)
     }
 
     /// With whoever has dialled.
-    pub(super) fn accepting(identity: Arc<Identity>, nonce: Nonce) -> Self {
+    pub(super) fn accepting(identity: &Arc<Identity>, nonce: Nonce) -> Self {
         Greeting { side: Side::Accepting(Box::new(Acceptor::new(identity, nonce))), early: Vec::new() }
     }
 

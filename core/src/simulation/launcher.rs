@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::letters::Letter;
 use crate::cluster::conductor::{Action, Conductor};
 use crate::cluster::heartbeat::Heartbeat;
+use crate::cluster::launcher::Ended;
 use crate::cluster::local::Event;
 use crate::cluster::plan::Plan;
 
@@ -64,10 +65,11 @@ impl Launcher {
         self.conductor.is_over()
     }
 
-    /// How it ends, and for how long the program ran.
-    pub(super) fn into_end(self, now: Duration) -> (Conductor, Duration) {
-        let ran = self.conductor.running_for(now);
-        (self.conductor, ran)
+    /// How it ended.
+    pub(super) fn into_end(self, now: Duration) -> Ended {
+        let wall = self.conductor.running_for(now);
+        let (stop, reports, steps) = self.conductor.into_end();
+        Ended { stop, reports, steps, wall }
     }
 
     pub(super) fn on_letter(&mut self, now: Duration, letter: Letter, deeds: &mut Deeds) {

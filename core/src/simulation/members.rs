@@ -5,24 +5,18 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::letters::Letter;
-use super::process::{Running, Stage, Turns};
+use super::process::{self, Running, Stage};
 use super::trace::Who;
-use super::wires::Use;
 use super::world::{Event, TICK_NS, World};
-use crate::cluster::attendance::Deed;
-use crate::cluster::control::{NodeReport, Stop, Task, ToLauncher, ToNode, VERSION};
+use crate::cluster::attendance::{self, Attendance};
+use crate::cluster::control::{NodeReport, Stop, Task, ToLauncher, ToNode};
 use crate::cluster::fate::How;
 use crate::cluster::local;
-use crate::net::poller::Poller;
-use crate::net::{Door, Inbox, Link, Net};
+use crate::net::{Door, Inbox};
 use crate::node::{Config, End, Node, Shape};
-use crate::pe::{Here, Pe};
-use crate::port::{Port, Threads};
 use crate::run::connecting::{Action, Connecting};
-use crate::run::panics::caught;
-use crate::scheduler::park::Parker;
+use crate::run::turns::{self, Turns};
 use crate::transport::handshake::{self, Identity, Incarnations};
-use crate::transport::tcp;
 
 /// What a process takes to exit once it has said all: between these, in nanoseconds.
 const EXIT_NS: (u64, u64) = (50_000, 2_000_000);
@@ -38,7 +32,7 @@ impl World {
         process.stage.set(Stage::Up);
         self.say(Who::Node(number), "begins");
         self.tell(number, local::Event::Started(process.pid()));
-        self.tell_launcher(number, ToLauncher::Hello { version: VERSION, pid: process.pid() });
+        self.tell_launcher(number, Attendance::hello(process.pid()));
         self.plan(self.now() + self.between((1, TICK_NS)), Event::Pulse(number));
     }
 
@@ -51,56 +45,51 @@ impl World {
         if message != ToNode::Ping {
             self.say(Who::Node(number), Letter::ToNode(number, message.clone()).words());
         }
-        let deeds = process.attendance.borrow_mut().on_message(message);
-        self.do_all(number, deeds);
+        let action = process.attendance.borrow_mut().on_message(message);
+        action.into_iter().for_each(|action| self.carry_out(number, action));
     }
 
     /// A tick of its conversation with the launcher.
     pub(super) fn on_pulse(&self, number: u32) {
         let process = &self.nodes[number as usize];
-        if !process.is_up() {
-            return;
-        }
-        let deeds = process.attendance.borrow_mut().on_tick();
-        self.do_all(number, deeds);
-        self.plan(self.now() + TICK_NS, Event::Pulse(number));
-    }
-
-    fn do_all(&self, number: u32, deeds: Vec<Deed>) {
-        for deed in deeds {
-            self.carry_out(number, deed);
+        if process.is_up() {
+            let actions = process.attendance.borrow_mut().on_tick();
+            actions.into_iter().for_each(|action| self.carry_out(number, action));
+            self.plan(self.now() + TICK_NS, Event::Pulse(number));
         }
     }
 
-    fn carry_out(&self, number: u32, deed: Deed) {
-        match deed {
-            Deed::Say(message) => self.tell_launcher(number, message),
-            Deed::TakeTask(task) => self.take_task(number, task),
-            Deed::Connect(_) => {
+    fn carry_out(&self, number: u32, action: attendance::Action) {
+        use attendance::Action;
+        match action {
+            Action::Say(message) => self.tell_launcher(number, message),
+            Action::Join(task) => self.take_task(number, task),
+            Action::Connect(_) => {
                 let now = self.duration();
                 self.with_connecting(number, |connecting| connecting.on_book(now));
             }
-            Deed::Begin => self.go(number),
-            Deed::Stop(stop) => self.stop_node(number, stop),
-            Deed::StepSeen(_) => {}
-            Deed::Leave(why) => {
-                self.tell_launcher(number, ToLauncher::Failed(why));
-                self.exit_soon(number);
-            }
-            Deed::Exit => self.exit_soon(number),
-            Deed::Die => self.kill(number),
+            Action::Begin => self.go(number),
+            Action::Stop(stop) => self.stop_node(number, stop),
+            Action::StepSeen(_) => {}
+            Action::Refuse(unfit) => self.fail(number, unfit.to_string()),
+            Action::Leave(why) => self.fail(number, why),
+            Action::Exit => self.exit_soon(number),
+            Action::Die => self.kill(number),
         }
     }
 
+    fn fail(&self, number: u32, why: String) {
+        self.tell_launcher(number, ToLauncher::Failed(why));
+        self.exit_soon(number);
+    }
+
     /// It knows what it is: it listens, and says so.
-    fn take_task(&self, number: u32, task: Task) {
+    fn take_task(&self, number: u32, task: Arc<Task>) {
         let process = &self.nodes[number as usize];
-        let task = Arc::new(task);
         *process.identity.borrow_mut() = Some(Arc::new(identity(&task, LIFE)));
         let connecting = Connecting::new(&task);
         let address = connecting.lacks_any().then(|| ([127, 0, 0, 1], number as u16 + 1).into());
         *process.connecting.borrow_mut() = Some(connecting);
-        *process.task.borrow_mut() = Some(task);
         self.network.borrow_mut().listen(number, true);
         self.tell_launcher(number, ToLauncher::Ready(address));
     }
@@ -143,10 +132,7 @@ impl World {
                 process.job.end(3, Some(why));
                 self.after_turn(number);
             }
-            None => {
-                self.tell_launcher(number, ToLauncher::Failed(why));
-                self.exit_soon(number);
-            }
+            None => self.fail(number, why),
         }
     }
 
@@ -154,39 +140,23 @@ impl World {
     fn link(&self, number: u32) {
         let process = &self.nodes[number as usize];
         let shape = Shape { nodes: self.plan.nodes(), pes_per_node: self.plan.pes_per_node };
-        let parkers = (0..shape.pes_per_node).map(|_| Parker::new()).collect();
-        let node = Node::sleeping_in(parkers, shape, number, self.config(), process.job.clone());
+        let config = Config { seed: self.plan.seed, ..Config::default() };
+        let node = Node::new(shape, number, config, process.job.clone());
         process.clock.set(self.now());
-        let mut streams = process.streams.take();
         let inboxes: Vec<Arc<Inbox>> = (0..shape.pes_per_node).map(|_| Arc::default()).collect();
-        let nets = (0..).zip(&inboxes).map(|(lane, inbox)| {
-            let link = |other: u32| {
-                let peer = crate::transport::Peer { node: other, lane };
-                streams.remove(&peer).map(|stream| Link::over_tcp(tcp::pair(stream, peer)))
-            };
-            let links: Vec<_> = (0..shape.nodes).map(link).collect();
+        let door = |lane: u32, _: &Arc<Node>| {
             let missed = process.missed.clone();
             let ask = move |peer| missed.lock().unwrap_or_else(PoisonError::into_inner).push(peer);
-            let door = Door::new(inbox.clone(), ask);
-            let poller = Poller::simulated(World::nap);
-            (shape.nodes > 1).then(|| {
-                Net::new(links, poller, door, self.plan.limits.unsent_bytes).expect("nothing that the system refuses")
-            })
-        });
-        let ports = Threads::connect(&node, nets.collect());
-        let pes = (node.shape.first_pe(number)..).zip(ports).map(|(id, port)| {
-            Pe::new(id, node.clone(), process.clock.clock(), Port::Threads(port))
-        });
-        let running = Running { pes: pes.collect(), inboxes, node: node.clone() };
-        *process.turns.borrow_mut() = vec![Turns::default(); shape.pes_per_node as usize];
+            Door::new(inboxes[lane as usize].clone(), ask)
+        };
+        let (clock, streams) = (process.clock.clock(), process.streams.take());
+        let pes = turns::pes(&node, &clock, streams, door, self.plan.limits.unsent_bytes);
+        let pes = pes.expect("the system has no part in it");
+        let running = Running { pes, inboxes, node };
+        *process.turns.borrow_mut() = vec![process::Turns::default(); shape.pes_per_node as usize];
         *process.running.borrow_mut() = Some(Rc::new(running));
         process.join_the_others();
         self.tell_launcher(number, ToLauncher::Linked);
-        process.attendance.borrow_mut().is_linked();
-    }
-
-    fn config(&self) -> Config {
-        Config { seed: self.program_seed, ..Config::default() }
     }
 
     /// The program begins.
@@ -195,7 +165,7 @@ impl World {
         self.nodes[number as usize].clock.set(self.now());
         let main = if number == 0 { self.main.take() } else { None };
         if let Some(main) = main {
-            caught(&running.pes[0], || main(&running.pes[0]));
+            running.pes[0].begin(main);
         }
         (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));
         self.after_turn(number);
@@ -215,17 +185,14 @@ impl World {
     pub(super) fn finish(&self, number: u32, running: &Running) {
         let process = &self.nodes[number as usize];
         process.stage.set(Stage::Leaving);
-        for pe in &running.pes {
-            let _here = Here::enter(pe);
-            caught(pe, || pe.port.goodbye());
-            pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
-        }
-        self.collect(number);
+        process.clock.set(self.now());
+        running.pes.iter().for_each(Turns::end);
+        self.collect();
         let report = NodeReport {
-            totals: running.pes.iter().map(|pe| pe.stats.totals()).collect(),
+            totals: running.pes.iter().map(|turns| turns.pe.stats.totals()).collect(),
             results: process.job.results(),
             steps: process.job.progress(),
-            wall: running.pes[0].clock.now(),
+            wall: running.pes[0].pe.clock.now(),
         };
         self.hand_over_what_was_said(number);
         self.tell_launcher(number, ToLauncher::Done(report));

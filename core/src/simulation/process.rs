@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use super::clock::LocalClock;
 use crate::cluster::attendance::Attendance;
-use crate::cluster::control::{Task, ToLauncher};
+use crate::cluster::control::{Stop, ToLauncher};
 use crate::net::Inbox;
 use crate::node::{End, Job, Node, Others};
-use crate::pe::Pe;
+use crate::run;
 use crate::run::connecting::Connecting;
 use crate::run::linking::Streams;
 use crate::transport::Peer;
@@ -41,7 +41,6 @@ pub(super) struct Process {
     pub(super) clock: LocalClock,
     pub(super) job: Arc<Job>,
     pub(super) attendance: RefCell<Attendance>,
-    pub(super) task: RefCell<Option<Arc<Task>>>,
     pub(super) identity: RefCell<Option<Arc<Identity>>>,
     pub(super) connecting: RefCell<Option<Connecting>>,
     /// Connections made before there are PEs to use them.
@@ -58,7 +57,7 @@ pub(super) struct Process {
 /// A node whose program runs.
 pub(super) struct Running {
     /// Dropped before the node that they share.
-    pub(super) pes: Vec<Pe>,
+    pub(super) pes: Vec<run::turns::Turns>,
     pub(super) inboxes: Vec<Arc<Inbox>>,
     pub(super) node: Arc<Node>,
 }
@@ -70,10 +69,6 @@ pub(super) struct Turns {
     pub(super) planned: Option<u64>,
     /// Until when it is busy with the last.
     pub(super) busy_until: u64,
-    /// How often PE 0 has had nothing to do and asked whether anybody has.
-    pub(super) suspicions: u32,
-    /// When it does so next, if it has nothing to do until then.
-    pub(super) suspects_at: Option<u64>,
 }
 
 impl Process {
@@ -87,7 +82,6 @@ impl Process {
             clock: LocalClock::default(),
             job,
             attendance: RefCell::new(attendance),
-            task: RefCell::default(),
             identity: RefCell::default(),
             connecting: RefCell::default(),
             streams: RefCell::new(BTreeMap::new()),
@@ -102,6 +96,15 @@ impl Process {
         matches!(self.stage.get(), Stage::Up | Stage::Leaving)
     }
 
+    pub(super) fn is_gone(&self) -> bool {
+        self.stage.get() == Stage::Gone
+    }
+
+    /// The number that the system would give it.
+    pub(super) fn pid(&self) -> u32 {
+        1000 + self.number
+    }
+
     /// Its PEs, if its program runs.
     pub(super) fn running(&self) -> Option<Rc<Running>> {
         self.running.borrow().clone()
@@ -111,6 +114,21 @@ impl Process {
     pub(super) fn slowness(&self, now: u64) -> u64 {
         let (times, until) = self.slow.get();
         if now < until { u64::from(times) } else { 1 }
+    }
+
+    /// Whether the PE of this rank is to have a turn now; it is planned no longer.
+    pub(super) fn is_planned(&self, rank: u32, now: u64) -> bool {
+        let turns = &mut self.turns.borrow_mut()[rank as usize];
+        let is_planned = turns.planned == Some(now);
+        if is_planned {
+            turns.planned = None;
+        }
+        is_planned
+    }
+
+    /// What the PE of this rank has done takes until then.
+    pub(super) fn is_busy(&self, rank: u32, until: u64) {
+        self.turns.borrow_mut()[rank as usize].busy_until = until;
     }
 
     /// What its PEs say goes to the launcher from now on.
@@ -134,7 +152,7 @@ impl Voice {
 
 impl Others for Voice {
     fn end(&self, end: &End) {
-        let stop = crate::cluster::control::Stop { status: end.status, message: end.message.clone() };
+        let stop = Stop { status: end.status, message: end.message.clone() };
         self.say(ToLauncher::Ended(stop));
     }
 

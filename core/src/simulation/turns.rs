@@ -5,90 +5,55 @@ use std::sync::PoisonError;
 use super::process::{Running, Stage};
 use super::trace::Who;
 use super::world::{Event, World};
-use crate::pe::Here;
-use crate::run::panics::caught;
-use crate::run::worker;
+use crate::run::turns::Next;
 
 /// What a PE takes to find what another of its node has sent, at most.
 const WITHIN_NODE_NS: (u64, u64) = (50, 2_000);
-/// PE 0 asks after so long without work whether anybody will ever have any; each time in vain it waits twice as long.
-const FIRST_SUSPICION_NS: u64 = 10_000_000;
-const SUSPICIONS_MAX: u32 = 6;
 
 impl World {
     pub(super) fn turn(&self, number: u32, rank: u32) {
         let process = &self.nodes[number as usize];
         let Some(running) = process.running() else { return };
-        {
-            let turns = &mut process.turns.borrow_mut()[rank as usize];
-            if turns.planned != Some(self.now()) {
-                return;
-            }
-            turns.planned = None;
+        if process.job.is_over() || !process.is_planned(rank, self.now()) {
+            return;
         }
         process.clock.set(self.now());
-        let worked = self.take_turn(&running, rank);
         let pe = &running.pes[rank as usize];
-        let run = pe.stats.run.get();
-        self.trace.borrow_mut().note(self.now(), 1, u64::from(pe.id), run);
-        self.trace.borrow_mut().explain(self.now(), Who::Node(number), || {
-            format!("PE {} takes a turn: {run} entries so far, {} messages wait", pe.id, pe.waiting_messages())
-        });
+        let worked = match pe.is_waiting() {
+            // It is in the midst of an entry, further up on the stack.
+            true => pe.wait_round(),
+            false => pe.turn(self.plan.schedule.batch as usize),
+        };
+        self.note_turn(number, &running, rank);
         self.plan_next_turn(number, rank, &running, worked);
         self.after_turn(number);
     }
 
-    fn take_turn(&self, running: &Running, rank: u32) -> bool {
-        let pe = &running.pes[rank as usize];
-        let _here = Here::enter(pe);
-        let mut worked = false;
-        if pe.port.is_waiting() {
-            // It is in the middle of an entry, in a nap further up on the stack.
-            caught(pe, || worked = pe.port.wait_round(pe));
-        } else {
-            if self.suspects(running, rank) {
-                pe.suspect_stuck();
-            }
-            caught(pe, || worked = worker::simulated_turn(pe, self.plan.schedule.batch));
-        }
-        worked
-    }
-
-    /// Whether PE 0 has had nothing to do for so long that it asks the others.
-    fn suspects(&self, running: &Running, rank: u32) -> bool {
-        let process = &self.nodes[running.node.number as usize];
-        let mut turns = process.turns.borrow_mut();
-        let turns = &mut turns[rank as usize];
-        let due = turns.suspects_at.is_some_and(|at| at <= self.now());
-        if due {
-            turns.suspicions = (turns.suspicions + 1).min(SUSPICIONS_MAX);
-            turns.suspects_at = None;
-        }
-        due
+    fn note_turn(&self, number: u32, running: &Running, rank: u32) {
+        let pe = &running.pes[rank as usize].pe;
+        let run = pe.stats.run.get();
+        let mut trace = self.trace.borrow_mut();
+        trace.note(self.now(), 1, u64::from(pe.id), run);
+        trace.explain(self.now(), Who::Node(number), || {
+            format!("PE {} has had a turn: {run} entries so far, {} messages wait", pe.id, pe.waiting_messages())
+        });
     }
 
     fn plan_next_turn(&self, number: u32, rank: u32, running: &Running, worked: bool) {
         let process = &self.nodes[number as usize];
-        let pe = &running.pes[rank as usize];
         let schedule = self.plan.schedule;
         if worked {
             let pause = if self.happens(schedule.pause_ppm) { self.between(schedule.pause_ns) } else { 0 };
             let takes = self.between(schedule.turn_ns) * process.slowness(self.now());
-            let until = self.now() + takes + pause;
-            let turns = &mut process.turns.borrow_mut()[rank as usize];
-            (turns.busy_until, turns.suspects_at) = (until, None);
-            drop(turns);
-            return self.wake(number, rank, until);
+            process.is_busy(rank, self.now() + takes + pause);
         }
-        if let Some(due) = pe.timers.next() {
-            let due = process.clock.until(self.now(), due.as_nanos() as u64);
-            self.wake(number, rank, due.max(self.now() + 1));
-        } else if pe.id == 0 && !pe.detector.is_counting() {
-            let turns = &mut process.turns.borrow_mut()[rank as usize];
-            let at = self.now() + (FIRST_SUSPICION_NS << turns.suspicions);
-            turns.suspects_at = Some(at);
-            drop(turns);
-            self.wake(number, rank, at);
+        match running.pes[rank as usize].next(worked) {
+            Next::Now => self.wake(number, rank, self.now()),
+            Next::At(due) => {
+                let due = process.clock.until(self.now(), due.as_nanos() as u64);
+                self.wake(number, rank, due.max(self.now() + 1));
+            }
+            Next::Never => {}
         }
     }
 
@@ -109,7 +74,7 @@ impl World {
     /// node find what they were sent.
     pub(super) fn after_turn(&self, number: u32) {
         let process = &self.nodes[number as usize];
-        self.collect(number);
+        self.collect();
         let missed = std::mem::take(&mut *process.missed.lock().unwrap_or_else(PoisonError::into_inner));
         let now = self.duration();
         for peer in missed {
@@ -119,11 +84,13 @@ impl World {
         self.hand_over_what_was_said(number);
         let Some(running) = process.running() else { return };
         for (rank, pe) in (0..).zip(&running.pes) {
-            if pe.port.has_work() {
+            if pe.has_work() {
                 self.wake(number, rank, self.now() + self.between(WITHIN_NODE_NS));
             }
         }
-        if process.job.is_over() && process.stage.get() == Stage::Up {
+        // A PE that waits ends its entry first.
+        let waits = running.pes.iter().any(|pe| pe.is_waiting());
+        if process.job.is_over() && process.stage.get() == Stage::Up && !waits {
             self.finish(number, &running);
         }
     }

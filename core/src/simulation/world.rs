@@ -2,12 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use super::agenda::Agenda;
 use super::agents::Agent;
 use super::fault::What;
+use super::faults::Faults;
 use super::launcher::{Deeds, Launcher};
 use super::letters::Letter;
 use super::network::{self, ConnId, Happening, Network, Side};
@@ -16,9 +17,13 @@ use super::post::Post;
 use super::process::Process;
 use super::trace::{Trace, Who};
 use super::wires::End;
+use crate::cluster::control::Task;
 use crate::cluster::heartbeat::TICK;
+use crate::ids::PeId;
+use crate::net::Napping;
 use crate::pe::Pe;
 use crate::rng::Rng;
+use crate::transport::sim::Board;
 
 /// A tick of a heartbeat.
 pub(super) const TICK_NS: u64 = TICK.as_nanos() as u64;
@@ -65,12 +70,17 @@ pub(super) enum Event {
     Heal,
 }
 
+/// What the first PE does first.
+pub(super) type Main = Box<dyn FnOnce(&Pe)>;
+
 /// A world. Its parts are in cells of their own, since a PE's turn may need any of them.
 pub(super) struct World {
     pub(super) plan: Plan,
     now: Cell<u64>,
     agenda: RefCell<Agenda<Event>>,
     pub(super) network: RefCell<Network>,
+    /// Pipes that PEs wrote to.
+    pub(super) board: Board,
     pub(super) ends: RefCell<BTreeMap<(ConnId, Side), End>>,
     pub(super) launcher: RefCell<Launcher>,
     pub(super) post: RefCell<Post>,
@@ -78,8 +88,10 @@ pub(super) struct World {
     pub(super) nodes: Vec<Process>,
     pub(super) trace: RefCell<Trace>,
     rng: RefCell<Rng>,
-    pub(super) main: RefCell<Option<Box<dyn FnOnce(&Pe)>>>,
-    pub(super) faults: RefCell<super::faults::Faults>,
+    /// What each node is told that it is.
+    pub(super) tasks: Vec<Task>,
+    pub(super) main: RefCell<Option<Main>>,
+    pub(super) faults: RefCell<Faults>,
     pub(super) injected: RefCell<BTreeMap<&'static str, u64>>,
     pub(super) hurt: RefCell<Vec<(u64, What)>>,
     pub(super) flaws: RefCell<Vec<String>>,
@@ -90,17 +102,13 @@ pub(super) struct World {
     unled_since: Cell<Option<u64>>,
 }
 
-thread_local! {
-    /// The world that this thread simulates.
-    static CURRENT: RefCell<Option<Rc<World>>> = const { RefCell::new(None) };
-}
-
 impl World {
     pub(super) fn new(
         plan: &Plan,
         launcher: Launcher,
         nodes: Vec<Process>,
-        main: Box<dyn FnOnce(&Pe)>,
+        tasks: Vec<Task>,
+        main: Main,
         logging: bool,
     ) -> Rc<World> {
         // A generator for each part, so that what one draws changes nothing elsewhere.
@@ -111,12 +119,14 @@ impl World {
             plan: plan.clone(),
             now: Cell::new(0),
             agenda: RefCell::new(Agenda::new()),
+            board: Board::default(),
             ends: RefCell::default(),
             launcher: RefCell::new(launcher),
             post: RefCell::default(),
             agents: RefCell::default(),
             trace: RefCell::new(Trace::new(nodes.len() as u32, logging)),
             nodes,
+            tasks,
             rng: RefCell::new(own),
             main: RefCell::new(Some(main)),
             faults: RefCell::default(),
@@ -131,10 +141,10 @@ impl World {
 
     /// From the launcher's start until nothing is left.
     pub(super) fn run(self: &Rc<Self>) {
-        let former = CURRENT.replace(Some(self.clone()));
+        let world: Weak<World> = Rc::downgrade(self);
+        let _napping = Napping::by(Rc::new(move |pe| world.upgrade().is_some_and(|world| world.nap(pe))));
         self.begin();
         while !self.is_over() && self.step() {}
-        CURRENT.set(former);
     }
 
     fn begin(&self) {
@@ -209,13 +219,17 @@ impl World {
         (until > self.now()).then_some(until)
     }
 
-    /// A sender waits for room on a link: something else happens meanwhile. To be called in the turn of a PE.
-    pub(super) fn nap() {
-        let world = CURRENT.with_borrow(Clone::clone).expect("only a simulated PE naps in a world");
-        world.collect_all();
-        if !world.step() || world.doomed.get() {
-            world.doomed.set(true);
-            std::panic::resume_unwind(Box::new("the simulated world came to its end"));
+    /// A sender waits for room on a link, in the turn of its PE: something else happens meanwhile. Whether its process
+    /// still lives.
+    fn nap(&self, pe: PeId) -> bool {
+        let node = pe / self.plan.pes_per_node;
+        self.after_turn(node);
+        let process = &self.nodes[node as usize];
+        loop {
+            let goes_on = self.step() && !self.doomed.get() && !process.is_gone();
+            if !goes_on || process.stopped_until.get() <= self.now() {
+                return goes_on;
+            }
         }
     }
 
