@@ -2,12 +2,13 @@
 
 mod connections;
 mod cores;
-mod linking;
+pub(crate) mod linking;
 pub(crate) mod member;
 mod panics;
 mod simulate;
 mod threads;
 mod together;
+pub(crate) mod turns;
 mod worker;
 
 use std::sync::Arc;
