@@ -269,6 +269,21 @@ fn outside() -> ! {
     panic!("proxies, callbacks and shared values only work inside a running Talisman program")
 }
 
+/// While it lives, the thread has no current PE, whatever it was running.
+pub(crate) struct Nobody(*const Pe);
+
+impl Nobody {
+    pub(crate) fn enter() -> Self {
+        Nobody(CURRENT.replace(null()))
+    }
+}
+
+impl Drop for Nobody {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
+}
+
 /// While it lives, the PE is the thread's current one.
 pub(crate) struct Here<'a> {
     before: *const Pe,

@@ -9,7 +9,8 @@ pub(crate) mod panics;
 mod simulate;
 mod threads;
 mod together;
-pub(crate) mod worker;
+pub(crate) mod turns;
+mod worker;
 
 use std::sync::Arc;
 use std::time::Duration;
