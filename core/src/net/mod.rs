@@ -21,6 +21,7 @@ use crate::ids::PeId;
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
 use crate::pup::Segment;
+use crate::sometimes::sometimes;
 use crate::stats::count;
 use crate::transport::{Incoming, LinkError, Peer};
 use crate::wire;
@@ -180,12 +181,14 @@ impl Net {
     #[cold]
     fn wait_for_room(&self, pe: &Pe, link: &Link) {
         if self.taking_in.get() || self.waiting.replace(true) {
-            return;
+            return sometimes("a link was far behind where its sender could not wait");
         }
+        sometimes("a sender waited for room on a link");
         let mut in_vain = 0;
         while link.unsent() > UNSENT_MAX / 2 && !pe.node.job.is_over() {
             let flushed = self.flush(pe);
             if self.door.has_knock() {
+                sometimes("a connection came while a sender waited for room");
                 self.let_in(pe);
             }
             let taken = self.put_aside(pe) | pe.port.put_aside();
@@ -200,6 +203,9 @@ impl Net {
                     self.watch_room(false);
                 }
             }
+        }
+        if pe.node.job.is_over() {
+            sometimes("the job was over while a sender waited for room");
         }
         self.waiting.set(false);
         self.waited.set(true);
@@ -360,6 +366,7 @@ impl Net {
     /// A connection broke: another one will come in by the door, unless its node is gone, which others will say.
     #[cold]
     fn miss(&self, pe: &Pe, node: u32, link: &Link) {
+        sometimes("a link lost its connection");
         link.with_socket(|socket| self.poller.forget(socket));
         self.hot.set(None);
         self.door.ask(Peer { node, lane: pe.id - pe.first_pe });
@@ -381,13 +388,16 @@ impl Net {
         }
     }
 
+    #[cold]
     fn give_up(&self, pe: &Pe, error: &LinkError) {
+        sometimes("a link was given up");
         pe.node.job.end(1, Some(format!("node {}: {error}", pe.node.number)));
     }
 
     fn take_aside(&self, pe: &Pe) -> bool {
         let mut any = false;
         while let Some(Aside { node, rank, head, segments }) = self.next_aside() {
+            sometimes("a message from another node was put aside while a sender waited");
             self.take_in(pe, node, Incoming { rank, head: &head, segments });
             any = true;
         }
@@ -454,8 +464,8 @@ impl Net {
             self.taken.set(0);
         }
         match () {
-            () if self.taken.get() > TAKEN_HIGH => 1,
-            () if pe.waiting_messages() > QUEUE_HIGH => BURST / 16,
+            () if self.taken.get() > TAKEN_HIGH => fewer(1),
+            () if pe.waiting_messages() > QUEUE_HIGH => fewer(BURST / 16),
             () => BURST,
         }
     }
@@ -483,4 +493,10 @@ impl Net {
             }
         }
     }
+}
+
+#[cold]
+fn fewer(messages: usize) -> usize {
+    sometimes("a PE took in less than it ran, for it had much");
+    messages
 }
