@@ -63,6 +63,7 @@ impl Moving {
         if !lender.borrows() {
             return lender.finish().into();
         }
+        sometimes("an object lent its memory to the link by which it moved");
         // SAFETY: `Moving` is `Send`.
         let keeper: Arc<dyn Any + Send + Sync> = Arc::new(unsafe { Kept::new(self) });
         // SAFETY: the object is memory of its own, which `keeper` frees, and out of everybody's reach.
@@ -110,9 +111,12 @@ impl Pe {
         object.clear(flag::MIGRATE);
         let to = object.extras(|extras| extras.destination);
         if to == self.id {
-            return;
+            return sometimes("an object asked to move to where it is");
         }
         let (collection, id) = (object.collection(), object.id());
+        if !collection.pending.borrow().is_empty() {
+            sometimes("an object moved while a reduction was open");
+        }
         object.moves.set(object.moves.get() + 1);
         if !collection.id.is_singles() {
             collection.casts.depart(object, to);
@@ -165,7 +169,10 @@ impl Pe {
         let missed = collection.casts.take_expected(id.index, moves);
         self.install(collection, head);
         self.tell_restored(head);
-        missed.into_iter().for_each(|(number, cast)| self.on_missed(id, moves, number, cast));
+        for (number, cast) in missed {
+            sometimes("a broadcast waited for an element that could not be read");
+            self.on_missed(id, moves, number, cast);
+        }
     }
 
     fn unpack_object(
@@ -194,6 +201,7 @@ impl Pe {
         unsafe { (object.collection().chare.restored)(head, self, Restored::AfterMigration) };
         self.running.set(None);
         if object.has(flag::AFTER) {
+            sometimes("an object wanted to move on, or to go, when it had arrived");
             self.after_entry(head);
         }
     }
@@ -223,6 +231,7 @@ impl Pe {
 /// What moves with an object.
 fn pack_up(object: &Head) -> Travel {
     let extras: Extras = *object.take_extras().unwrap_or_default();
+    mark_what_travels(&extras);
     Travel {
         flags: object.flags.get() & flag::TRAVELS,
         reduction: object.reduction.get(),
@@ -234,6 +243,18 @@ fn pack_up(object: &Head) -> Travel {
         rng: extras.rng,
         sections: extras.sections,
         order: extras.order,
+    }
+}
+
+fn mark_what_travels(extras: &Extras) {
+    if extras.born > 0 {
+        sometimes("an object moved before it had announced what it inserted");
+    }
+    if !extras.sections.is_empty() {
+        sometimes("an object moved between reductions of a section");
+    }
+    if extras.order.has_early() {
+        sometimes("a message that had come early moved with its receiver");
     }
 }
 

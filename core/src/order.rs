@@ -59,6 +59,11 @@ impl Order {
         self.received.entry(from).or_default().next == number
     }
 
+    /// Whether anything came too early.
+    pub(crate) fn has_early(&self) -> bool {
+        self.received.values().any(|channel| !channel.early.is_empty())
+    }
+
     /// The highest count in it.
     pub(crate) fn highest(&self) -> u32 {
         let received = self.received.values().map(|channel| channel.next);
@@ -133,6 +138,9 @@ impl Pe {
             return object.extras(|extras| extras.order.keep(sender, number, packed));
         }
         let early = object.extras(|extras| extras.order.advance(sender));
+        if early.is_some() {
+            sometimes("it was the turn of a message that had come early");
+        }
         // The next goes through the queue again: the object may have left by then.
         early.into_iter().for_each(|packed| self.send_early(object.collection(), object.index(), packed));
         self.run_with_extra(head, envelope);

@@ -18,6 +18,7 @@ use crate::pe::Pe;
 use crate::pup::PutOff;
 use crate::pup::Segment;
 use crate::scheduler::ring::{self, Consumer, Producer};
+use crate::sometimes::sometimes;
 use crate::stats::count;
 use crate::wire;
 
@@ -135,6 +136,9 @@ impl Threads {
             drop(link);
             self.node.parkers[to as usize].unpark_if_parked();
         } else {
+            if link.spill.is_empty() {
+                sometimes("a ring between two PEs was full");
+            }
             link.spill.push_back(words);
             self.spilled.set(self.spilled.get() + 1);
         }
@@ -154,6 +158,7 @@ impl Threads {
     fn take_aside(&self, pe: &Pe) -> bool {
         let mut any = false;
         while let Some((from, words)) = self.next_aside() {
+            sometimes("a message from within the node was put aside while a sender waited");
             take_in(pe, from, &words, false);
             any = true;
         }

@@ -19,6 +19,7 @@ use crate::pe::Pe;
 use crate::pup::{Packed, Pup, Purpose, Unpacker};
 use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 use crate::route::{Collect, Route};
+use crate::sometimes::sometimes;
 use crate::tree;
 
 /// Which reduction of a collection.
@@ -83,7 +84,11 @@ impl Tally {
     /// and the child that it has not announced would cancel out.
     fn is_complete(&self, alive: u64) -> bool {
         let all = |generation: &Generation| {
-            generation.contributed.saturating_add(generation.gone) == generation.born
+            let heard_of = generation.contributed.saturating_add(generation.gone);
+            if heard_of > generation.born {
+                sometimes("an element contributed before it was announced");
+            }
+            heard_of == generation.born
         };
         self.old.saturating_add(self.old_gone) == alive && self.generations.iter().all(all)
     }
@@ -183,6 +188,7 @@ impl Root {
 
     /// An element is inserted from outside: it takes part from the next reduction that is not complete.
     pub(crate) fn admit(&mut self) -> u32 {
+        sometimes("an element was inserted from outside into an array that was complete");
         let first =
             Tally { generations: vec![Generation { born: 1, ..Generation::default() }], ..Tally::default() };
         self.open.entry(ReductionKey::All(self.next)).or_default().tally.add(&first);
@@ -208,6 +214,9 @@ impl Root {
 
     fn take_answers(&mut self, key: ReductionKey, pes: u32) -> Option<Pending> {
         let tally = &self.open.get(&key)?.tally;
+        if tally.reports >= pes && tally.contributions() < tally.expected {
+            sometimes("the receivers of a broadcast were counted before all had answered");
+        }
         if tally.reports < pes || tally.contributions() < tally.expected {
             return None;
         }
@@ -400,9 +409,19 @@ impl Pe {
         for id in &collections {
             let Some(collection) = self.collections.get(*id) else { continue };
             let keys: Vec<_> = collection.pending.borrow().keys().copied().collect();
-            keys.into_iter().for_each(|key| self.send_up(collection, key));
+            for key in keys {
+                self.mark_partial(collection, key);
+                self.send_up(collection, key);
+            }
         }
         !collections.is_empty()
+    }
+
+    fn mark_partial(&self, collection: &Collection, key: ReductionKey) {
+        let made_here = collection.pending.borrow().get(&key).map(|pending| pending.made_here);
+        if made_here.is_some_and(|made| 0 < made && made < u64::from(collection.members.get())) {
+            sometimes("a partial result was sent on before every element here had contributed");
+        }
     }
 
     fn send_up(&self, collection: &Collection, key: ReductionKey) {
@@ -455,6 +474,9 @@ impl Pe {
             }
             ReductionKey::All(_) | ReductionKey::Answers(_) => {
                 let root = collection.root.as_ref().expect("`ends_here`");
+                if matches!(key, ReductionKey::All(number) if number > root.borrow().next) {
+                    sometimes("a contribution came for a reduction whose former one was open");
+                }
                 let changed = change(root.borrow_mut().open.entry(key).or_default());
                 if let Err(error) = changed {
                     return self.reduction_failed(collection, &error);
@@ -487,7 +509,7 @@ impl Pe {
     pub(crate) fn finish(&self, collection: &Collection, pending: Pending) {
         match (pending.value.map(AnyPartial::finish), pending.to) {
             // Everybody went, and nobody contributed.
-            (_, None) => {}
+            (_, None) => sometimes("a reduction was complete because everybody went"),
             (Some(Ok(value)), Some(to)) => self.route(&to, value),
             (Some(Err(error)), _) => self.reduction_failed(collection, &error),
             (None, Some(_)) => self.reduction_failed(collection, &ReduceError::Nobody),

@@ -101,6 +101,7 @@ impl Pe {
             && let Some(nothing) =
                 self.sections.take_open(section, ReductionKey::SectionAnswers(section, number))
         {
+            sometimes("a multicast had no receivers");
             return self.finish(collection, nothing);
         }
         let mut by_pe: BTreeMap<PeId, Vec<u128>> = BTreeMap::new();

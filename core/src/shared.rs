@@ -82,8 +82,9 @@ impl Pe {
     pub(crate) fn on_share(&self, id: u64, value: Packed) {
         self.send_share(id, &value);
         let keep = self.pe_message(PeMessage::KeepShared { id, value });
-        if self.lets_in(keep) {
-            self.enqueue(keep);
+        match self.lets_in(keep) {
+            true => self.enqueue(keep),
+            false => sometimes("a shared value came before another one in it"),
         }
     }
 

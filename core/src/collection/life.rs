@@ -212,6 +212,10 @@ impl Pe {
                 self.slots.put(slot, head);
                 (slot, generation)
             }
+            None if kept.is_some() => {
+                sometimes("a single chare came back to the PE that it is named after");
+                self.slots.insert(head)
+            }
             None => self.slots.insert(head),
         }
     }
@@ -234,6 +238,7 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         let to = message.to();
         let Some(collection) = self.collections.get(to.collection) else {
+            sometimes("an element was inserted before its collection was known");
             return self.keep_for_unknown(to.collection, envelope);
         };
         if collection.home(to.index) != self.id {
@@ -241,7 +246,10 @@ impl Pe {
         }
         let moves = match self.place_of(collection, to.index) {
             Place::Here { .. } | Place::Unknown => 0,
-            Place::Gone { moves } => moves,
+            Place::Gone { moves } => {
+                sometimes("an element was made again after it had moved and gone");
+                moves
+            }
             Place::At { .. } | Place::Switching => {
                 sometimes("an element was inserted before its former one was known to be gone");
                 return collection.await_end(to.index, envelope);
@@ -260,6 +268,7 @@ impl Pe {
         {
             None => self.create(collection, envelope),
             Some(on) => {
+                sometimes("an element was made away from its home");
                 self.transmit(on, envelope);
                 self.settle_elsewhere(collection, to.index, on, moves);
             }
@@ -364,7 +373,10 @@ impl Pe {
                     let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
                     self.send_create(to, collection.home(to.index), init, args, Some(Box::new(extra)));
                 }
-                None => self.insert_by_root(to, pe, init, args, collection.root_pe()),
+                None => {
+                    sometimes("an element was inserted by way of the root");
+                    self.insert_by_root(to, pe, init, args, collection.root_pe());
+                }
             },
             // Made in this very entry: its announcement is in this PE's queue, before this.
             None => self.insert_by_root(to, pe, init, args, self.id),
@@ -398,7 +410,10 @@ impl Pe {
             (None, Some(root)) => {
                 Birth { reduction: root.borrow_mut().admit(), generation: 1, ..Birth::default() }
             }
-            (None, None) => return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args }),
+            (None, None) => {
+                sometimes("an insertion was sent on to the root");
+                return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args });
+            }
         };
         let mut envelope = self.object_message(to, ObjectMessage::Create { init, args });
         let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
@@ -420,6 +435,9 @@ impl Pe {
         collection.count_member(-1);
         let mut order = object.take_extras().map(|extras| extras.order).unwrap_or_default();
         let early = order.take_early();
+        if !early.is_empty() {
+            sometimes("an element was removed before the turn of messages that had come early");
+        }
         self.unsettle(collection, index, object.moves.get(), order);
         early.into_iter().for_each(|packed| self.send_early(collection, index, packed));
         self.free_object(head);

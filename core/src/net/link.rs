@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use crate::pup::Segment;
+use crate::sometimes::sometimes;
 use crate::transport::{Incoming, LinkError, shm, tcp};
 
 /// The two halves of a link, each reached by itself: what is received may be answered at once.
@@ -175,6 +176,9 @@ impl Link {
     /// Goes on over another connection.
     pub(crate) fn replace(&self, stream: tcp::Stream) {
         if let Halves::Tcp(sender, receiver) = &self.halves {
+            if !self.missed.get() {
+                sometimes("a new connection came before its PE knew that the former one was broken");
+            }
             tcp::replace(&mut sender.borrow_mut(), &mut receiver.borrow_mut(), stream);
             self.missed.set(false);
         }

@@ -22,6 +22,7 @@ use crate::ids::PeId;
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
 use crate::pup::Segment;
+use crate::sometimes::sometimes;
 use crate::stats::count;
 use crate::transport::{Incoming, LinkError, Peer};
 use crate::wire;
@@ -190,8 +191,9 @@ impl Net {
     #[cold]
     fn wait_for_room(&self, pe: &Pe, link: &Link) {
         if self.taking_in.get() || self.waiting.replace(true) {
-            return;
+            return sometimes("a link was far behind where its sender could not wait");
         }
+        sometimes("a sender waited for room on a link");
         let mut in_vain = 0;
         while link.unsent() > self.unsent_max / 2 && !pe.node.job.is_over() {
             in_vain = if self.wait_round(pe) { 0 } else { in_vain + 1 };
@@ -206,6 +208,9 @@ impl Net {
                 }
             }
         }
+        if pe.node.job.is_over() {
+            sometimes("the job was over while a sender waited for room");
+        }
         self.waiting.set(false);
         self.waited.set(true);
     }
@@ -214,6 +219,7 @@ impl Net {
     pub(crate) fn wait_round(&self, pe: &Pe) -> bool {
         let flushed = self.flush(pe);
         if self.door.has_knock() {
+            sometimes("a connection came while a sender waited for room");
             self.let_in(pe);
         }
         flushed | self.put_aside(pe) | pe.port.put_aside()
@@ -386,6 +392,7 @@ impl Net {
     /// node which has nothing more to say is no more needed.
     #[cold]
     fn miss(&self, pe: &Pe, node: u32, link: &Link) {
+        sometimes("a link lost its connection");
         link.with_socket(|socket| self.poller.forget(socket, node));
         self.hot.set(None);
         if link.is_ended() {
@@ -410,13 +417,16 @@ impl Net {
         }
     }
 
+    #[cold]
     fn give_up(&self, pe: &Pe, error: &LinkError) {
+        sometimes("a link was given up");
         pe.node.job.end(1, Some(format!("node {}: {error}", pe.node.number)));
     }
 
     fn take_aside(&self, pe: &Pe) -> bool {
         let mut any = false;
         while let Some(Aside { node, rank, head, segments }) = self.next_aside() {
+            sometimes("a message from another node was put aside while a sender waited");
             self.take_in(pe, node, Incoming { rank, head: &head, segments });
             any = true;
         }
@@ -487,8 +497,8 @@ impl Net {
             self.taken.set(0);
         }
         match () {
-            () if self.taken.get() > TAKEN_HIGH => 1,
-            () if pe.waiting_messages() > QUEUE_HIGH => BURST / 16,
+            () if self.taken.get() > TAKEN_HIGH => fewer(1),
+            () if pe.waiting_messages() > QUEUE_HIGH => fewer(BURST / 16),
             () => BURST,
         }
     }
@@ -516,4 +526,10 @@ impl Net {
             }
         }
     }
+}
+
+#[cold]
+fn fewer(messages: usize) -> usize {
+    sometimes("a PE took in less than it ran, for it had much");
+    messages
 }

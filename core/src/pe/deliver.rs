@@ -33,6 +33,7 @@ impl Pe {
         }
         let to = message.to();
         let Some(collection) = self.collections.get(to.collection) else {
+            sometimes("a message came to an object before its collection was known");
             return self.keep_for_unknown(to.collection, envelope);
         };
         if message.is_creation() {
@@ -93,7 +94,10 @@ impl Pe {
         let Some(id) = self.lacks(message.needs()) else { return true };
         match message.pe_message().and_then(PeMessage::collection) {
             // What comes for an object that is not known to come would be lost.
-            Some(of) if self.collections.get(of).is_none() => self.keep_for_unknown(of, envelope),
+            Some(of) if self.collections.get(of).is_none() => {
+                sometimes("a message lacked its collection and a shared value");
+                self.keep_for_unknown(of, envelope);
+            }
             _ => self.keep_lacking(id, envelope),
         }
         false
@@ -324,6 +328,9 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         if object.has(flag::DESTROY) {
+            if object.has(flag::MIGRATE) {
+                sometimes("an object wanted to move and to go");
+            }
             self.remove_element(head);
         } else if object.has(flag::MIGRATE) && !object.has(flag::CATCHING_UP) {
             self.migrate_out(head);

@@ -15,6 +15,7 @@ use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
 use crate::pup::{Packed, PutOff};
 use crate::scheduler::priority::Priority;
+use crate::sometimes::sometimes;
 use crate::stats::count;
 
 impl Pe {
@@ -130,7 +131,10 @@ impl Pe {
         unsafe { envelope.as_mut() }.extra = extra;
         match collection {
             Some(collection) => self.send_carefully(collection, envelope),
-            None => self.keep_for_unknown(to.collection, envelope),
+            None => {
+                sometimes("a PE sent to a collection that it did not know");
+                self.keep_for_unknown(to.collection, envelope);
+            }
         }
         self.drop_what_was_sent();
     }
@@ -248,15 +252,23 @@ impl Pe {
         let id = message.to();
         let is_numbered = message.extra.as_ref().is_some_and(|extra| extra.order.is_some());
         match message.object_message() {
-            Some(ObjectMessage::Marker { asker, asked }) => self.on_marker(id, *asker, *asked, 0),
+            Some(ObjectMessage::Marker { asker, asked }) => {
+                sometimes("a marker came for an object that is nowhere");
+                self.on_marker(id, *asker, *asked, 0);
+            }
             // An answer belongs to the object that is gone; its number has to come to the next of that name.
             Some(ObjectMessage::Reply { .. }) if is_numbered => {
+                sometimes("an answer with a number came for an object that was gone");
                 drop(message.take_object_message());
                 message.put_object_message(Box::new(ObjectMessage::to_nobody()));
                 return collection.await_element(id.index, envelope);
             }
-            Some(ObjectMessage::Reply { .. }) => {}
+            Some(ObjectMessage::Reply { .. }) => sometimes("an answer came for an object that was gone"),
             Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
+                match self.place_of(collection, id.index) {
+                    Place::Gone { .. } => sometimes("a message came for an element that was removed"),
+                    _ => sometimes("a message came for an element that was not made yet"),
+                }
                 return collection.await_element(id.index, envelope);
             }
         }

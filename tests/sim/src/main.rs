@@ -1,3 +1,8 @@
 //! Runs the runtime in simulated worlds, and looks whether it does what it should: see `docs/simulation.md`.
 
+#[allow(dead_code, reason = "the sweep will read it")]
+mod coverage;
+#[cfg(test)]
+mod sources;
+
 fn main() {}

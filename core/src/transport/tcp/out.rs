@@ -8,6 +8,7 @@ use super::retained::{Next, Retained};
 use super::shared::Shared;
 use super::stream::{Stop, Stream};
 use crate::pup::Segment;
+use crate::sometimes::sometimes;
 use crate::transport::frame::{Header, Kind, SMALL_MAX};
 
 /// What waits to be written is written by [`Sender::send`] itself from so many bytes on: the kernel then works on it
@@ -40,6 +41,7 @@ impl Sender {
     fn begin(&self) {
         let header = Header::bare(Kind::Begin, self.retained.written()).encode();
         if self.stream.send(&header) != Ok(header.len()) {
+            sometimes("a connection broke before its first frame");
             self.break_off();
         }
     }
@@ -108,6 +110,7 @@ impl Sender {
     fn acknowledge(&mut self) {
         self.shared.set_due(false);
         if self.shared.untold() > 0 {
+            sometimes("an acknowledgement went out by itself");
             self.push_bare(Kind::Acknowledge);
         }
     }
@@ -124,6 +127,9 @@ impl Sender {
             }
         }
         self.blocked = stop == Some(Stop::Wait);
+        if self.blocked {
+            sometimes("a socket took no more");
+        }
         if stop == Some(Stop::Broken) {
             self.break_off();
         }
