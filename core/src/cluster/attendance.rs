@@ -15,6 +15,9 @@ use super::control::{Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
 use crate::launch::progress::Steps;
 
+#[cfg(test)]
+mod tests;
+
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {

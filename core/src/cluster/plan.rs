@@ -149,4 +149,17 @@ mod tests {
         assert_ne!(plan(Transport::Tcp).secret, plan(Transport::Tcp).secret);
         assert_eq!(plan(Transport::Tcp).build, plan(Transport::Tcp).build);
     }
+
+    #[test]
+    fn what_is_known_of_a_job_decides_its_plan() {
+        let options = RunArgs { pes: Some(2), transport: Transport::Shm, ..RunArgs::default() };
+        let known = || {
+            let secret = Secret::from_bytes([1; 32]);
+            Plan { build: 3, ..Plan::known(7, secret, vec![vec![0, 1], vec![2]], &options) }
+        };
+        assert_eq!([0, 1, 2].map(|node| known().task(node)), [0, 1, 2].map(|node| known().task(node)));
+        let task = known().task(2);
+        assert_eq!((task.job, task.nodes, task.pes, task.build), (7, 3, 2, 3));
+        assert_eq!((task.host.nodes, &task.via[..2]), (vec![2], &[Via::Tcp; 2][..]));
+    }
 }
