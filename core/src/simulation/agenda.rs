@@ -64,7 +64,9 @@ mod tests {
     #[test]
     fn events_come_by_time_and_then_as_they_were_planned() {
         let mut agenda = Agenda::new();
-        [(5, 'c'), (1, 'a'), (5, 'd'), (3, 'b')].map(|(at, event)| agenda.plan(at, event));
+        for (at, event) in [(5, 'c'), (1, 'a'), (5, 'd'), (3, 'b')] {
+            agenda.plan(at, event);
+        }
         let all: Vec<_> = std::iter::from_fn(|| agenda.next()).collect();
         assert_eq!(all, [(1, 'a'), (3, 'b'), (5, 'c'), (5, 'd')]);
     }

@@ -1,6 +1,6 @@
 //! What launcher, agents and nodes say to each other in a simulated world, and how long it takes.
 
-use crate::cluster::control::ToNode;
+use crate::cluster::control::{ToLauncher, ToNode};
 use crate::cluster::local::Event;
 
 /// A message of the control plane on its way.
@@ -34,6 +34,7 @@ impl Letter {
             Letter::ToNode(_, ToNode::Task(_)) => "is told its task".into(),
             Letter::ToNode(_, message) => format!("is told {message:?}"),
             Letter::Kill(node) => format!("node {node} is to be killed"),
+            Letter::Happened(node, Event::Said(ToLauncher::Done(_))) => format!("of node {node} that it has stopped"),
             Letter::Happened(node, event) => format!("of node {node}: {event:?}"),
             other => format!("{other:?}"),
         }

@@ -17,6 +17,8 @@ mod network;
 mod plan;
 mod post;
 mod process;
+#[cfg(test)]
+mod tests;
 mod trace;
 mod turns;
 mod wires;

@@ -30,7 +30,7 @@ pub(super) const TICK_NS: u64 = TICK.as_nanos() as u64;
 /// How often the launcher looks at deadlines.
 const LOOK_NS: u64 = 50_000_000;
 /// How long a process takes to start: between these.
-const START_NS: (u64, u64) = (1_000_000, 20_000_000);
+const START_NS: (u64, u64) = (200_000, 2_000_000);
 
 /// Something that happens at a time.
 pub(super) enum Event {
