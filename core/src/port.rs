@@ -21,6 +21,7 @@ use crate::scheduler::ring::{self, Consumer, Producer};
 use crate::sometimes::sometimes;
 use crate::stats::count;
 use crate::wire;
+use crate::witness::{self, Shadow};
 
 /// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.
 #[allow(clippy::large_enum_variant, reason = "a PE has one")]
@@ -234,7 +235,7 @@ impl Port {
         args: &Words,
     ) -> bool {
         let Port::Threads(threads) = self else { return false };
-        let Some(rank) = threads.rank(pe, to) else { return false };
+        let Some(rank) = threads.rank(pe, to).filter(|_| !witness::is_present()) else { return false };
         if entry.args.size as usize > SMALL * 8 {
             return false;
         }
@@ -302,7 +303,8 @@ impl Port {
 fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> RingWords {
     // SAFETY: the sender owns the envelope.
     let message = unsafe { envelope.as_mut() };
-    let Some(entry) = small_entry(message) else { return by_pointer(envelope) };
+    let small = small_entry(message).filter(|_| message.shadow == Shadow::NONE);
+    let Some(entry) = small else { return by_pointer(envelope) };
     let words = small_words(message.to(), entry, &message.words);
     message.body = Body::Empty;
     pe.pool.put(envelope);
@@ -321,8 +323,9 @@ fn small_entry(message: &Envelope) -> Option<&'static EntryInfo> {
 pub(crate) fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>) {
     // SAFETY: the simulator gives the envelope away.
     let message = unsafe { envelope.as_mut() };
-    let ran =
-        small_entry(message).is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words));
+    let shadow = message.shadow;
+    let ran = small_entry(message)
+        .is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words, shadow));
     match ran {
         true => {
             message.body = Body::Empty;
@@ -352,11 +355,21 @@ fn take_in(pe: &Pe, from: PeId, words: &RingWords, at_once: bool) {
         Some((object, entry)) => {
             let mut args = [const { MaybeUninit::uninit() }; WORDS];
             args[..SMALL].copy_from_slice(&words[4..]);
-            if !at_once || !pe.run_at_once(object, entry, &mut args) {
+            if !at_once || !pe.run_at_once(object, entry, &mut args, Shadow::NONE) {
                 pe.accept(pe.filled(object, entry, &args, from + pe.first_pe));
             }
         }
+        None if at_once && witness::is_present() => take_in_watched(pe, envelope_in(words)),
         None => take_in_whole(pe, envelope_in(words)),
+    }
+}
+
+/// A message that has an envelope only because it is watched runs like one that has none.
+fn take_in_watched(pe: &Pe, envelope: NonNull<Envelope>) {
+    // SAFETY: the ring gave the envelope away.
+    match unsafe { envelope.as_ref() }.unchecked {
+        true => take_in_from_afar(pe, envelope),
+        false => take_in_message(pe, envelope),
     }
 }
 

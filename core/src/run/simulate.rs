@@ -23,6 +23,7 @@ use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port};
 use crate::rng::Rng;
 use crate::wire;
+use crate::witness::{self, Seen, Why};
 
 /// What a message takes to run: between these, in nanoseconds.
 const RUN_NS: (u64, u64) = (200, 2_000);
@@ -152,6 +153,7 @@ impl Cluster {
             return;
         }
         state.planned = None;
+        witness::see(|| Seen::Turn { pe: id });
         let received = self.take_in(id);
         let mut worked = received;
         let pe = &self.pes[id as usize];
@@ -250,7 +252,7 @@ impl Cluster {
         for parcel in std::mem::take(&mut self.parcels).into_values().chain(arrived) {
             if let Parcel::Message(envelope) = parcel {
                 let _here = Here::enter(&self.pes[0]);
-                self.pes[0].discard(envelope);
+                self.pes[0].discard(envelope, Why::Over);
             }
         }
         let totals = self.pes.iter().map(|pe| pe.stats.totals()).collect();
