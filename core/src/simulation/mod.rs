@@ -17,6 +17,7 @@ mod network;
 mod plan;
 mod post;
 mod process;
+mod programs;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -28,6 +29,7 @@ use std::collections::BTreeMap;
 
 pub use fault::{Fault, What, When};
 pub use plan::{Limits, Line, Network, Plan, Rates, Schedule};
+pub use programs::{Program, run_program};
 
 use crate::chare::{Args, MainChare};
 use crate::pe::Pe;

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
-use talisman_core::ids::PeId;
-use talisman_core::witness::{Kind, Seen, Until, Why};
+use talisman::ids::PeId;
+use talisman::witness::{Kind, Seen, Until, Why};
 
 use super::Oracle;
 

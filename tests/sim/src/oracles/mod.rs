@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use talisman_core::witness::{self, Seen};
+use talisman::witness::{self, Seen};
 
 /// Watches one thing.
 pub trait Oracle {
@@ -143,8 +143,8 @@ impl Watch {
 /// What tests of oracles share.
 #[cfg(test)]
 mod told {
-    use talisman_core::ids::ObjId;
-    use talisman_core::witness::{Kind, Seen, collection};
+    use talisman::ids::ObjId;
+    use talisman::witness::{Kind, Seen, collection};
 
     use super::Oracle;
 
