@@ -39,7 +39,7 @@ fn text(payload: &(dyn Any + Send)) -> &str {
 }
 
 /// Runs a PE; a panic in it ends the job. `false` after one.
-pub(super) fn caught(pe: &Pe, work: impl FnOnce()) -> bool {
+pub(crate) fn caught(pe: &Pe, work: impl FnOnce()) -> bool {
     // The PE's cells are each changed in one step, and after a panic only dropped: nothing broken is seen.
     let Err(payload) = catch_unwind(AssertUnwindSafe(work)) else { return true };
     let what = LAST.take().unwrap_or_else(|| format!("panicked: {}", text(&*payload)));

@@ -4,11 +4,14 @@
 //! A [`Plan`] decides what the world is like and what goes wrong in it.
 
 mod fault;
+pub(crate) mod messages;
 mod plan;
 
 use std::collections::BTreeMap;
 
 pub use fault::{Fault, What, When};
+pub(crate) use messages::take_ballast;
+pub use messages::{Ballast, Machine, Way, charge, run_modelled};
 pub use plan::{Limits, Line, Network, Plan, Rates, Schedule};
 
 use crate::chare::{Args, MainChare};
