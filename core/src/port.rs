@@ -6,8 +6,6 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::message::cell::{WORDS, Words};
@@ -19,6 +17,7 @@ use crate::pup::PutOff;
 use crate::pup::Segment;
 use crate::scheduler::ring::{self, Consumer, Producer};
 use crate::sometimes::sometimes;
+use crate::simulation::take_ballast;
 use crate::stats::count;
 use crate::wire;
 use crate::witness::{self, Shadow};
@@ -439,34 +438,48 @@ fn word(value: u64) -> MaybeUninit<u64> {
 
 /// What a simulated PE sends: for the simulator to deliver.
 #[derive(Default)]
-pub(crate) struct Outbox(RefCell<Vec<(PeId, Parcel)>>);
+pub(crate) struct Outbox(RefCell<Vec<Sent>>);
+
+/// What a simulated PE sent.
+pub(crate) struct Sent {
+    pub(crate) to: PeId,
+    /// When, in nanoseconds of the PE's clock.
+    pub(crate) at: u64,
+    /// As many are on the wire. None within a node.
+    pub(crate) bytes: u32,
+    pub(crate) parcel: Parcel,
+}
 
 /// A message on a simulated network.
 pub(crate) enum Parcel {
     /// Within a node: as it is.
     Message(NonNull<Envelope>),
     /// Between nodes: as bytes, packed and read like on a real wire.
-    Frame { head: Bytes, segments: Vec<Segment> },
+    Frame { head: Box<[u8]>, segments: Vec<Segment> },
 }
 
 impl Outbox {
     fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
+        let mut bytes = 0;
+        let at = pe.clock.ticks();
         let parcel = if pe.node.shape.node_of(to) == pe.node.number {
             Parcel::Message(envelope)
         } else {
+            take_ballast();
             wire::pack(pe, envelope, |head, segments| {
                 let segments: Vec<_> = segments.iter().map(Segment::copied).collect();
                 let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
-                count(&pe.stats.bytes_between_nodes, (head.len() + beside) as u64);
-                Parcel::Frame { head: Bytes::copy_from_slice(head), segments }
+                bytes = (head.len() + beside) as u32 + take_ballast();
+                count(&pe.stats.bytes_between_nodes, bytes.into());
+                Parcel::Frame { head: head.into(), segments }
             })
         };
-        self.0.borrow_mut().push((to, parcel));
+        self.0.borrow_mut().push(Sent { to, at, bytes, parcel });
     }
 
     /// What dropped values still sent, when their PE ends.
     fn take_messages(&self) -> Vec<NonNull<Envelope>> {
-        let message = |(_, parcel)| match parcel {
+        let message = |sent: Sent| match sent.parcel {
             Parcel::Message(envelope) => Some(envelope),
             Parcel::Frame { .. } => None,
         };
@@ -474,7 +487,13 @@ impl Outbox {
     }
 
     /// What was sent since the last call.
-    pub(crate) fn take(&self) -> Vec<(PeId, Parcel)> {
+    pub(crate) fn take(&self) -> Vec<Sent> {
         self.0.take()
+    }
+
+    /// The same, into a vector that is empty, whose room is for what is sent next.
+    pub(crate) fn swap(&self, sent: &mut Vec<Sent>) {
+        debug_assert!(sent.is_empty(), "what it holds would be sent");
+        std::mem::swap(&mut *self.0.borrow_mut(), sent);
     }
 }

@@ -13,6 +13,7 @@ mod job;
 mod launcher;
 mod letters;
 mod members;
+pub(crate) mod messages;
 mod network;
 mod plan;
 mod post;
@@ -28,6 +29,8 @@ mod world;
 use std::collections::BTreeMap;
 
 pub use fault::{Fault, What, When};
+pub(crate) use messages::take_ballast;
+pub use messages::{Ballast, Machine, Way, charge, run_modelled};
 pub use plan::{Limits, Line, Network, Plan, Rates, Schedule};
 pub use programs::{Program, run_program};
 

@@ -6,6 +6,7 @@ use super::process::{Running, Stage};
 use super::trace::Who;
 use super::world::{Event, World};
 use crate::run::turns::Next;
+use crate::witness::{self, Seen};
 
 /// What a PE takes to find what another of its node has sent, at most.
 const WITHIN_NODE_NS: (u64, u64) = (50, 2_000);
@@ -18,6 +19,7 @@ impl World {
             return;
         }
         process.clock.set(self.now());
+        witness::see(|| Seen::Turn { pe: running.pes[rank as usize].pe.id });
         let pe = &running.pes[rank as usize];
         let worked = match pe.is_waiting() {
             // It is in the midst of an entry, further up on the stack.

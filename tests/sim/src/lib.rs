@@ -4,6 +4,7 @@
 
 pub mod coverage;
 pub mod oracles;
+pub mod scale;
 #[cfg(test)]
 mod sources;
 pub mod workloads;
