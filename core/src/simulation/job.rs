@@ -29,9 +29,8 @@ pub(super) fn run(plan: &Plan, main: Main, logging: bool) -> Ran {
     let build = led.build;
     let conductor = Conductor::new(led.clone(), Kills::new(&[], None));
     let tasks = (0..plan.nodes()).map(|node| led.task(node)).collect();
-    let node = |number| {
-        Process::new(number, plan.host_of(number), Job::new(output.clone()), Attendance::new(build))
-    };
+    let node =
+        |number| Process::new(number, plan.host_of(number), Job::new(output.clone()), Attendance::new(build));
     let nodes = (0..plan.nodes()).map(node).collect();
     let world = World::new(plan, Launcher::new(&led, conductor), nodes, tasks, main, logging);
     world.run();

@@ -51,7 +51,7 @@ impl Launcher {
                 left: nodes.iter().copied().collect(),
                 dying: BTreeMap::new(),
                 heartbeat: Heartbeat::new(plan.silence),
-                name: format!("host {number}"),
+                name: format!("host {}", plan.names[number as usize].as_deref().unwrap_or("?")),
                 lost: false,
             };
             (number, host)
@@ -75,7 +75,9 @@ impl Launcher {
     pub(super) fn on_letter(&mut self, now: Duration, letter: Letter, deeds: &mut Deeds) {
         match letter {
             Letter::Happened(node, event) => self.on_event(now, node, event),
-            Letter::Alive(host) => self.hosts.get_mut(&host).into_iter().for_each(|host| host.heartbeat.heard()),
+            Letter::Alive(host) => {
+                self.hosts.get_mut(&host).into_iter().for_each(|host| host.heartbeat.heard())
+            }
             Letter::HungUp(host) => self.lose(now, host, "the connection with it ended", deeds),
             _ => {}
         }

@@ -28,13 +28,20 @@ impl Letter {
         matches!(self, Letter::Happened(..) | Letter::Alive(_) | Letter::HungUp(_))
     }
 
+    /// Whether it says no more than that somebody is there.
+    pub(super) fn is_sign_of_life(&self) -> bool {
+        matches!(self, Letter::Alive(_) | Letter::Happened(_, Event::Said(ToLauncher::Alive)))
+    }
+
     /// In words.
     pub(super) fn words(&self) -> String {
         match self {
             Letter::ToNode(_, ToNode::Task(_)) => "is told its task".into(),
             Letter::ToNode(_, message) => format!("is told {message:?}"),
             Letter::Kill(node) => format!("node {node} is to be killed"),
-            Letter::Happened(node, Event::Said(ToLauncher::Done(_))) => format!("of node {node} that it has stopped"),
+            Letter::Happened(node, Event::Said(ToLauncher::Done(_))) => {
+                format!("of node {node} that it has stopped")
+            }
             Letter::Happened(node, event) => format!("of node {node}: {event:?}"),
             other => format!("{other:?}"),
         }

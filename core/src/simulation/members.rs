@@ -118,7 +118,8 @@ impl World {
     pub(super) fn on_dial(&self, number: u32) {
         let now = self.duration();
         let process = &self.nodes[number as usize];
-        let is_due = process.connecting.borrow().as_ref().and_then(Connecting::next_time).is_some_and(|at| at <= now);
+        let is_due =
+            process.connecting.borrow().as_ref().and_then(Connecting::next_time).is_some_and(|at| at <= now);
         if is_due {
             self.with_connecting(number, |connecting| connecting.on_time(now));
         }
@@ -271,6 +272,9 @@ impl World {
 
 /// A node of this job in one of its lives.
 pub(super) fn identity(task: &Task, incarnation: u64) -> Identity {
+    // Everybody knows from the start which lives count: else whoever came first would be let in.
+    let known = Incarnations::new(task.nodes);
+    (0..task.nodes).for_each(|node| known.raise(node, LIFE));
     Identity {
         job: task.job.into(),
         build: task.build.into(),
@@ -279,7 +283,7 @@ pub(super) fn identity(task: &Task, incarnation: u64) -> Identity {
         tls: None,
         node: task.number,
         incarnation,
-        known: Incarnations::new(task.nodes),
+        known,
     }
 }
 

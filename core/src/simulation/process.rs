@@ -119,7 +119,8 @@ impl Process {
     /// Whether the PE of this rank is to have a turn now; it is planned no longer.
     pub(super) fn is_planned(&self, rank: u32, now: u64) -> bool {
         let turns = &mut self.turns.borrow_mut()[rank as usize];
-        let is_planned = turns.planned == Some(now);
+        // Later than planned if its process was stopped.
+        let is_planned = turns.planned.is_some_and(|planned| planned <= now);
         if is_planned {
             turns.planned = None;
         }

@@ -37,7 +37,11 @@ impl World {
         let mut trace = self.trace.borrow_mut();
         trace.note(self.now(), 1, u64::from(pe.id), run);
         trace.explain(self.now(), Who::Node(number), || {
-            format!("PE {} has had a turn: {run} entries so far, {} messages wait", pe.id, pe.waiting_messages())
+            format!(
+                "PE {} has had a turn: {run} entries so far, {} messages wait",
+                pe.id,
+                pe.waiting_messages()
+            )
         });
     }
 

@@ -12,8 +12,8 @@ use crate::run::connecting::Dial;
 use crate::transport::Peer;
 use crate::transport::handshake::{Agreed, Failure, Refusal};
 use crate::transport::sim::{Hand, Pipe};
-use crate::transport::tcp::connect::{DEADLINE, DialError};
 use crate::transport::tcp::Stream;
+use crate::transport::tcp::connect::{DEADLINE, DialError};
 
 /// The end of a connection that somebody uses.
 pub(super) struct End {
@@ -81,7 +81,8 @@ impl World {
             Happening::Arrived { conn, side, .. } | Happening::Reset { conn, side } => (*conn, *side),
             Happening::Room { .. } | Happening::Note(_) => return 0,
         };
-        let is_link = matches!(self.ends.borrow().get(&(conn, side)), Some(End { is_used_for: Use::Link(..), .. }));
+        let is_link =
+            matches!(self.ends.borrow().get(&(conn, side)), Some(End { is_used_for: Use::Link(..), .. }));
         let node = if is_link { None } else { self.node_at(conn, side) };
         node.map_or(0, |node| self.nodes[node as usize].stopped_until.get())
     }
@@ -192,7 +193,9 @@ impl World {
         let process = &self.nodes[number as usize];
         let Agreed { peer, incarnation } = agreed;
         if incarnation != LIFE {
-            self.flaws.borrow_mut().push(format!("node {number} admits life {incarnation} of node {}", peer.node));
+            self.flaws
+                .borrow_mut()
+                .push(format!("node {number} admits life {incarnation} of node {}", peer.node));
         }
         self.say(Who::Node(number), format_args!("is connected with {peer:?} (connection {conn})"));
         let (own, hand) = Pipe::new(number_of(conn, side), self.plan.limits.socket_bytes, &self.board);
@@ -215,7 +218,8 @@ impl World {
 
     pub(super) fn on_deadline(&self, conn: ConnId, side: Side) {
         let key = (conn, side);
-        let is_link = matches!(self.ends.borrow().get(&key), None | Some(End { is_used_for: Use::Link(..), .. }));
+        let is_link =
+            matches!(self.ends.borrow().get(&key), None | Some(End { is_used_for: Use::Link(..), .. }));
         if is_link {
             return;
         }
@@ -283,7 +287,9 @@ impl World {
         let mut ends = self.ends.borrow_mut();
         let Some(End { is_used_for: Use::Link(_, hand), .. }) = ends.get(&(conn, side)) else { return };
         if hand.untaken() > 0 {
-            hand.take(|bytes| self.with_network(|network, now, planned| network.write(now, conn, side, bytes, planned)));
+            hand.take(|bytes| {
+                self.with_network(|network, now, planned| network.write(now, conn, side, bytes, planned))
+            });
         }
         if hand.is_closed() {
             ends.remove(&(conn, side));

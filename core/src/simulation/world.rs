@@ -213,7 +213,9 @@ impl World {
             }
             Event::Letter(Letter::ToNode(node, _)) => self.nodes[*node as usize].stopped_until.get(),
             Event::Net2(happening) => self.stopped_by(happening),
-            Event::Deadline(conn, side) => self.node_at(*conn, *side).map_or(0, |node| self.nodes[node as usize].stopped_until.get()),
+            Event::Deadline(conn, side) => {
+                self.node_at(*conn, *side).map_or(0, |node| self.nodes[node as usize].stopped_until.get())
+            }
             _ => 0,
         };
         (until > self.now()).then_some(until)
@@ -295,7 +297,9 @@ impl World {
             Letter::HangUp(host) => self.end_agent(host),
             letter if self.launcher.borrow().gone => drop(letter),
             letter => {
-                self.say(Who::Launcher, format_args!("hears {}", letter.words()));
+                if !letter.is_sign_of_life() {
+                    self.say(Who::Launcher, format_args!("hears {}", letter.words()));
+                }
                 self.lead(|launcher, now, deeds| launcher.on_letter(now, letter, deeds));
             }
         }
