@@ -3,7 +3,15 @@
 //! An oracle hears of every message and object ([`Seen`]) and keeps its own account of them, which shares nothing with the
 //! runtime's. It forgets what is over, so that it can watch long runs.
 
+mod bounds;
+mod broadcasts;
+mod causality;
 mod delivery;
+mod incarnation;
+mod order;
+mod quiescence;
+mod reductions;
+mod resources;
 
 use std::cell::RefCell;
 use std::fmt;
@@ -56,7 +64,17 @@ pub fn all() -> Vec<Box<dyn Oracle>> {
 
 /// Every oracle.
 pub fn all_expecting(expected: Expected) -> Vec<Box<dyn Oracle>> {
-    vec![Box::new(delivery::Delivery::new(expected.drained))]
+    vec![
+        Box::new(delivery::Delivery::new(expected.drained)),
+        Box::new(order::Order::default()),
+        Box::new(causality::Causality::default()),
+        Box::new(incarnation::Incarnation::default()),
+        Box::new(reductions::Reductions::default()),
+        Box::new(broadcasts::Broadcasts::new(expected.drained)),
+        Box::new(quiescence::Quiescence::default()),
+        Box::new(bounds::Bounds::new(expected)),
+        Box::new(resources::Resources::default()),
+    ]
 }
 
 /// Oracles that watch this thread, until they are asked what they saw.
