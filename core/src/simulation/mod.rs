@@ -5,11 +5,13 @@
 
 mod fault;
 mod plan;
+mod programs;
 
 use std::collections::BTreeMap;
 
 pub use fault::{Fault, What, When};
 pub use plan::{Limits, Line, Network, Plan, Rates, Schedule};
+pub use programs::{Program, run_program};
 
 use crate::chare::{Args, MainChare};
 use crate::launch::{Output, Progress, RunArgs};

@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::Once;
 use std::thread;
 
-use talisman_core::simulation::{Plan, What};
-use talisman_core::{mutations, sometimes};
+use talisman::simulation::{Plan, What};
+use talisman::{mutations, sometimes};
 
 use crate::case::Case;
 use crate::oracles::Watched;
@@ -93,7 +93,9 @@ impl Worlds {
 }
 
 impl Played {
-    fn of(Checked { ran, result, wrong }: Checked) -> Played {
+    fn of(checked: Checked) -> Played {
+        let wrong = checked.complaints();
+        let Checked { ran, result, .. } = checked;
         Played {
             status: ran.outcome.status,
             message: ran.outcome.message,

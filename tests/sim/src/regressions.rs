@@ -47,7 +47,7 @@ pub fn run(stage: &dyn Stage, regressions: &[Regression]) -> Table {
 
 fn case(line: &str) -> Result<Case, String> {
     let Line { replay } = Line::try_parse_from(line.split_whitespace()).map_err(|error| error.to_string())?;
-    Case::draw(replay.seed, &replay.overrides)
+    replay.case()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::case::{Case, Length};
 use crate::played::{Played, Stage};
 use crate::verdict::{self, Failure, Kind};
-use talisman_core::simulation::Plan;
+use talisman::simulation::Plan;
 
 /// What became of a case.
 #[derive(Clone, Debug)]

@@ -76,14 +76,22 @@ impl Table {
         format!("{} cases, {per_s:.0}/s, {} failures", self.cases, self.found.len())
     }
 
-    /// Rare paths by how many runs took them, and those that none did.
+    /// Rare paths, by how many runs took them.
     fn paths(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = MARKS.iter().map(|mark| mark.name).chain(self.coverage.unknown());
-        let (taken, never): (Vec<_>, Vec<_>) = names.partition(|name| self.coverage.of(name).runs > 0);
-        let runs = taken.iter().map(|name| (*name, self.coverage.of(name).runs)).collect();
-        rows(f, "rare paths, by runs that took them", &runs)?;
-        writeln!(f, "rare paths that none took: {}", never.len())?;
-        never.iter().try_for_each(|name| writeln!(f, "  {:>12}  {name}", "-"))
+        let runs = names.map(|name| (name, self.coverage.of(name).runs)).filter(|(_, runs)| *runs > 0);
+        rows(f, "rare paths, by runs that took them", &runs.collect())
+    }
+
+    /// Prints the rare paths that no run took; whether one is among them that every sweep has to take.
+    pub fn misses_paths(&self) -> bool {
+        let (never, missed) = (self.coverage.never(), self.coverage.missed());
+        println!("rare paths that no run took: {}", never.len());
+        for name in never {
+            let must = if missed.contains(&name) { "  which has to be taken" } else { "" };
+            println!("  {:>12}  {name}{must}", "-");
+        }
+        !missed.is_empty()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use talisman_core::simulation::{Plan, What};
+use talisman::simulation::{Plan, What};
 
 use crate::case::lasts_ns;
 use crate::played::Played;

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use talisman_core::rng::Rng;
-use talisman_core::simulation::Rates;
+use talisman::rng::Rng;
+use talisman::simulation::Rates;
 
 use super::{generator, magnitude};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use talisman_core::rng::Rng;
-use talisman_core::simulation::{Fault, What, When};
+use talisman::rng::Rng;
+use talisman::simulation::{Fault, What, When};
 
 use super::{Classes, Length, Unsettled, generator, magnitude, one_of};
 use crate::verdict::borne_ns;
@@ -188,7 +188,7 @@ impl Place {
             What::Cut { from, to, .. } => {
                 [&mut *from, &mut *to].map(|side| self.hit_hosts(side));
                 to.retain(|host| !from.contains(host));
-                return (!to.is_empty()).then_some(what);
+                return (!from.is_empty() && !to.is_empty()).then_some(what);
             }
             What::LauncherLoss | What::LauncherStop { .. } => {}
         }

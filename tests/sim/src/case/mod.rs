@@ -7,8 +7,8 @@ mod shape;
 
 use std::time::Duration;
 
-use talisman_core::rng::Rng;
-use talisman_core::simulation::{Fault, Limits, Network, Plan, Rates, Schedule, What, When};
+use talisman::rng::Rng;
+use talisman::simulation::{Fault, Limits, Network, Plan, Rates, Schedule, What, When};
 
 pub use classes::Classes;
 pub use faults::{Drawn, Moment};

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use talisman_core::simulation::What;
+use talisman::simulation::What;
 
 use super::{Drawn, Moment};
 

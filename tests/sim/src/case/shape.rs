@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use talisman_core::rng::Rng;
-use talisman_core::simulation::{Limits, Line, Network, Rates, Schedule};
+use talisman::rng::Rng;
+use talisman::simulation::{Limits, Line, Network, Rates, Schedule};
 
 use super::{Overrides, magnitude, one_of};
 use crate::workloads::NAMES;

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use talisman_core::simulation::{Plan, What};
+use talisman::simulation::{Plan, What};
 
 use super::*;
 use crate::played::Played;
