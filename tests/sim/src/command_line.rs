@@ -141,7 +141,8 @@ impl Replay {
     /// # Errors
     /// There is none.
     pub fn case(&self) -> Result<Case, String> {
-        let seed = self.seed.ok_or("say which case to run with --seed, or see --help for what else there is")?;
+        let seed =
+            self.seed.ok_or("say which case to run with --seed, or see --help for what else there is")?;
         Case::draw(seed, &self.overrides)
     }
 

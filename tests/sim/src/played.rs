@@ -11,7 +11,7 @@ use talisman::simulation::{Plan, What};
 use talisman::{mutations, sometimes};
 
 use crate::case::Case;
-use crate::oracles::Watched;
+use crate::oracles::{self, Watched};
 use crate::workloads::{self, Checked, Size};
 
 /// What is known of a run when it is over.
@@ -79,14 +79,15 @@ impl Stage for Worlds {
 impl Worlds {
     fn play_here(&self, case: &Case, plan: &Plan, logging: bool) -> Played {
         mutations::choose(self.mutation);
-        let watched = Watched::install();
+        let watched = Watched::by(oracles::all());
         let run = || workloads::run(case.workload, case.seed, Size(case.size), plan, logging);
         let checked = catch_unwind(AssertUnwindSafe(run));
         let mut played = match checked {
             Ok(checked) => Played::of(checked),
             Err(payload) => Played { panic: Some(described(&*payload)), ..Played::default() },
         };
-        played.violations = watched.end(played.panic.is_none() && played.status == 0);
+        let violation = watched.end(played.panic.is_none() && played.status == 0).err();
+        played.violations = violation.iter().map(ToString::to_string).collect();
         played.marks = sometimes::take_marks();
         played
     }

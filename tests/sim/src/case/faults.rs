@@ -186,7 +186,7 @@ impl Place {
                 return (from != to).then_some(what);
             }
             What::Cut { from, to, .. } => {
-                [&mut *from, &mut *to].map(|side| self.hit_hosts(side));
+                [&mut *from, &mut *to].into_iter().for_each(|side| self.hit_hosts(side));
                 to.retain(|host| !from.contains(host));
                 return (!from.is_empty() && !to.is_empty()).then_some(what);
             }

@@ -1,17 +1,41 @@
-//! What looks at runs from outside.
+//! What has to hold in every run, whatever goes wrong in it.
 
-/// Oracles that look at what this thread does.
+use std::fmt;
+
+/// Watches one thing.
+pub trait Oracle {}
+
+/// Every oracle, for a workload that says nothing of itself.
+pub fn all() -> Vec<Box<dyn Oracle>> {
+    Vec::new()
+}
+
+/// Oracles that watch this thread, until they are asked what they saw.
 pub struct Watched;
 
+/// What should not have been.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation;
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a violation")
+    }
+}
+
 impl Watched {
-    /// All oracles look at this thread from now on.
-    pub fn install() -> Watched {
+    /// From now on these see what happens in this thread.
+    pub fn by(oracles: Vec<Box<dyn Oracle>>) -> Self {
+        drop(oracles);
         Watched
     }
 
-    /// What they objected to. `ended_well`: whether the job did.
-    pub fn end(self, ended_well: bool) -> Vec<String> {
+    /// The job has ended.
+    ///
+    /// # Errors
+    /// The first violation.
+    pub fn end(self, ended_well: bool) -> Result<u64, Violation> {
         let _ = ended_well;
-        Vec::new()
+        Ok(0)
     }
 }
