@@ -1,16 +1,17 @@
 //! Runs the runtime in simulated worlds, and looks whether it does what it should: see `docs/simulation.md`.
 
+use std::process::ExitCode;
+
 use clap::Parser;
-use talisman_sim::scale;
+use talisman_sim::command_line::CommandLine;
 
-#[derive(Parser)]
-enum Command {
-    /// Many nodes and chares in one process
-    Scale(scale::Args),
-}
-
-fn main() {
-    match Command::parse() {
-        Command::Scale(args) => scale::main(&args),
+fn main() -> ExitCode {
+    match CommandLine::parse().run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
     }
 }
