@@ -9,7 +9,7 @@ mod plan;
 use std::collections::BTreeMap;
 
 pub use fault::{Fault, What, When};
-pub use plan::{Limits, Line, Network, Plan, Rates, Schedule};
+pub use plan::{DiskRates, Limits, Line, Network, Plan, Rates, Schedule};
 
 use crate::chare::{Args, MainChare};
 use crate::launch::{Output, Progress, RunArgs};
