@@ -23,8 +23,8 @@ impl Folder {
     /// # Errors
     /// What the system says.
     pub(crate) fn open(path: &Path) -> Result<Self, DiskError> {
-        let opened = fs::create_dir_all(path).and_then(|()| File::open(path));
-        let names = opened.map_err(|error| refused(Doing::Open, path, &error))?;
+        let names =
+            make(path).and_then(|()| File::open(path)).map_err(|error| refused(Doing::Open, path, &error))?;
         Ok(Folder { path: path.to_owned(), names, unsynced: BTreeMap::new() })
     }
 
@@ -102,6 +102,18 @@ impl Disk for Folder {
         self.unsynced.remove(name);
         fs::remove_file(&path).map_err(|error| refused(Doing::Remove, &path, &error))
     }
+}
+
+/// Makes a folder, if it is not there, so that it outlives a loss of power.
+fn make(path: &Path) -> io::Result<()> {
+    let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    fs::create_dir_all(path)?;
+    for made in missing {
+        let parent = made.parent().filter(|parent| !parent.as_os_str().is_empty());
+        File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
+    }
+    Ok(())
 }
 
 fn refused(doing: Doing, path: &Path, error: &io::Error) -> DiskError {

@@ -64,7 +64,7 @@ fn outcome(disk: &mut impl Disk, step: Step) -> String {
     let checked = |result: Result<Vec<u8>, ReadError>| result.map_err(|error| error.to_string());
     let plain = |result: Result<(), DiskError>| result.map_err(|error| error.to_string());
     let read = |result: Result<Vec<u8>, DiskError>| result.map_err(|error| error.to_string());
-    let text = match step {
+    match step {
         Step::Write(name, bytes) => format!("{:?}", plain(disk.write(name, &[&bytes, b"", &bytes]))),
         Step::Sync(name) => format!("{:?}", plain(disk.sync(name))),
         Step::Rename(from, to) => format!("{:?}", plain(disk.rename(from, to))),
@@ -75,22 +75,23 @@ fn outcome(disk: &mut impl Disk, step: Step) -> String {
         Step::Replace(name, bytes) => format!("{:?}", plain(replace(disk, name, &[&bytes]))),
         Step::ReadChecked(name) => format!("{:?}", checked(read_checked(disk, name))),
         Step::RemoveLeftovers => format!("{:?}", plain(remove_leftovers(disk))),
-    };
-    text
+    }
 }
 
 #[test]
 fn does_what_a_simulated_disk_does() {
     let temporary = Temporary::new("same");
     let mut rng = Rng::new(4);
-    let (mut folder, mut simulated) = (temporary.open(), calm(1));
-    let path = format!("{}/", temporary.0.display());
+    let inside = temporary.0.join("one").join("another");
+    let open = || Folder::open(&inside).unwrap();
+    let (mut folder, mut simulated) = (open(), calm(1));
+    let path = format!("{}/", inside.display());
     for at in 0..600 {
         let step = step(&mut rng);
         let found = outcome(&mut folder, step.clone()).replace(&path, "");
         assert_eq!(found, outcome(&mut simulated, step.clone()), "step {at}: {step:?}");
         if rng.below(50) == 0 {
-            folder = temporary.open();
+            folder = open();
         }
     }
 }

@@ -132,15 +132,15 @@ impl Ghost {
 /// Whether these are some of the sectors of a file.
 fn is_torn(found: &[u8], written: &[u8]) -> bool {
     let is_kept = |(found, written): (&[u8], &[u8])| found == written || found.iter().all(|byte| *byte == 0);
-    let sectors = found.chunks(SECTOR).zip(written.chunks(SECTOR));
-    (found.len() == written.len() || found.len() < written.len() && found.len() % SECTOR == 0)
-        && sectors.map(is_kept).all(|kept| kept)
+    let mut sectors = found.chunks(SECTOR).zip(written.chunks(SECTOR));
+    (found.len() == written.len() || found.len() < written.len() && found.len().is_multiple_of(SECTOR))
+        && sectors.all(is_kept)
 }
 
 #[test]
 fn what_was_synced_under_a_synced_name_is_whole_and_nothing_else_is_sure() {
     let mut seen = Seen::default();
-    for seed in 0..4000 {
+    for seed in 0..2000 {
         let mut rng = Rng::new(seed);
         let rates = DiskRates {
             sync_fails_ppm: if seed % 2 == 0 { 0 } else { SYNC_FAILS_PPM },
@@ -159,7 +159,7 @@ fn what_was_synced_under_a_synced_name_is_whole_and_nothing_else_is_sure() {
         seen.former += former;
     }
     let Seen { whole, lucky, torn, former } = seen;
-    assert!([whole, lucky, torn, former].iter().all(|times| *times > 500), "{seen:?}");
+    assert!([whole, lucky, torn, former].iter().all(|times| *times > 250), "{seen:?}");
 }
 
 #[test]
