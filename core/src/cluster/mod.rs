@@ -28,7 +28,7 @@ mod control_thread;
 mod descriptors;
 mod exhaustion;
 pub(crate) mod fate;
-mod frame;
+pub(crate) mod frame;
 pub(crate) mod heartbeat;
 mod hosts;
 pub(crate) mod kills;
@@ -46,7 +46,7 @@ mod sites;
 mod slurm;
 #[cfg(test)]
 mod tests;
-mod verdict;
+pub(crate) mod verdict;
 mod voice;
 
 pub(crate) use launcher::{ClusterOutcome, launch};

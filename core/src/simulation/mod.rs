@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 pub use fault::{Fault, What, When};
 pub(crate) use messages::take_ballast;
 pub use messages::{Ballast, Machine, Way, charge, run_modelled};
-pub use plan::{Limits, Line, Network, Plan, Rates, Schedule};
+pub use plan::{DiskRates, Limits, Line, Network, Plan, Rates, Schedule};
 pub use programs::{Program, run_program};
 
 use crate::chare::{Args, MainChare};
