@@ -194,3 +194,6 @@ impl Drop for Turns {
         self.within(|_| self.put_off.drop_all());
     }
 }
+
+#[cfg(test)]
+mod tests;
