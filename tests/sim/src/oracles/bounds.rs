@@ -1,8 +1,8 @@
 //! There are never more messages than the workload can explain, and none is made by a PE that has ended.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use talisman_core::ids::PeId;
-use talisman_core::witness::Seen;
+use talisman::ids::PeId;
+use talisman::witness::Seen;
 
 use super::{Expected, Oracle};
 
@@ -103,7 +103,7 @@ impl Oracle for Bounds {
 
 #[cfg(test)]
 mod tests {
-    use talisman_core::witness::Until;
+    use talisman::witness::Until;
 
     use super::super::told::{delivered, finds, sent, tell};
     use super::*;

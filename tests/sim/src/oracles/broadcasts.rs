@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use talisman_core::ids::{CollectionId, ObjId, SectionId};
-use talisman_core::witness::Seen;
+use talisman::ids::{CollectionId, ObjId, SectionId};
+use talisman::witness::Seen;
 
 use super::Oracle;
 
@@ -184,7 +184,7 @@ impl Oracle for Broadcasts {
 
 #[cfg(test)]
 mod tests {
-    use talisman_core::witness::section;
+    use talisman::witness::section;
 
     use super::super::told::{born, element, finds, tell};
     use super::*;

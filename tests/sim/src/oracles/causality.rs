@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use talisman_core::ids::PeId;
-use talisman_core::witness::Seen;
+use talisman::ids::PeId;
+use talisman::witness::Seen;
 
 use super::Oracle;
 

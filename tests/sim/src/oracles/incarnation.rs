@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
-use talisman_core::ids::{ObjId, PeId};
-use talisman_core::witness::{Reduction, Seen};
+use talisman::ids::{ObjId, PeId};
+use talisman::witness::{Reduction, Seen};
 
 use super::Oracle;
 

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use talisman_core::ids::{CollectionId, ObjId};
-use talisman_core::witness::{Kind, Seen, Until};
+use talisman::ids::{CollectionId, ObjId};
+use talisman::witness::{Kind, Seen, Until};
 
 use super::Oracle;
 

@@ -1,7 +1,7 @@
 //! Quiescence is declared only when nothing is in flight, queued or timed.
 
 use rustc_hash::FxHashMap;
-use talisman_core::witness::{Kind, Seen, Until};
+use talisman::witness::{Kind, Seen, Until};
 
 use super::Oracle;
 

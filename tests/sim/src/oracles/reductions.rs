@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use talisman_core::ids::{CollectionId, ObjId, SectionId};
-use talisman_core::witness::{Reduction, Seen};
+use talisman::ids::{CollectionId, ObjId, SectionId};
+use talisman::witness::{Reduction, Seen};
 
 use super::Oracle;
 
@@ -185,7 +185,7 @@ impl Oracle for Reductions {
 
 #[cfg(test)]
 mod tests {
-    use talisman_core::witness::section;
+    use talisman::witness::section;
 
     use super::super::told::{born, element, finds, tell};
     use super::*;

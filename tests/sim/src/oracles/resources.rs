@@ -1,7 +1,7 @@
 //! At the end all that was taken has been given back: the memory of objects, envelopes, slots, what was kept.
 
 use rustc_hash::FxHashSet;
-use talisman_core::witness::Seen;
+use talisman::witness::Seen;
 
 use super::Oracle;
 
