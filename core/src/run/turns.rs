@@ -4,7 +4,8 @@
 //! turn, a sender that is far ahead of a link waits for room. Then the world is called ([`crate::net::Nap`]), on the stack
 //! of that turn. It gives others their turns; to PEs that are waiting ([`Turns::is_waiting`]) it gives rounds of waiting
 //! instead ([`Turns::wait_round`]), since no message may run on them. It returns when there is room
-//! ([`Turns::is_wait_over`]), or whenever it likes: the PE does a round of waiting itself, and calls again. A PE that waits within such a call has to go on before those below it on the stack can.
+//! ([`Turns::is_wait_over`]), or whenever it likes: the PE does a round of waiting itself, and calls again.
+//! A PE that waits within such a call has to go on before those below it on the stack can.
 
 use std::cell::Cell;
 use std::io;
