@@ -96,18 +96,23 @@ impl Threads {
 
     /// Whether anything has arrived, or waits to be sent.
     pub(crate) fn has_work(&self) -> bool {
-        self.has_arrivals() || self.net.as_ref().is_some_and(Net::has_work)
+        self.has_arrivals() || !self.aside.borrow().is_empty() || self.net.as_ref().is_some_and(Net::has_work)
     }
 
-    /// The same where the connections with other nodes are simulated, and can be asked too.
+    /// The same where the connections with other nodes are simulated, and can be asked too: whether anything would come of
+    /// a turn.
     pub(crate) fn may_go_on(&self) -> bool {
-        self.has_unsent() || self.has_arrivals() || self.net.as_ref().is_some_and(Net::may_go_on)
+        self.has_unsent() || self.has_work() || self.net.as_ref().is_some_and(Net::has_ready)
+    }
+
+    /// Whether anything would come of a round of waiting, which leaves alone what was put aside.
+    pub(crate) fn may_wait_on(&self) -> bool {
+        self.has_arrivals() || self.net.as_ref().is_some_and(|net| net.has_unread() || net.has_ready())
     }
 
     /// Whether anything has arrived from within the node.
     fn has_arrivals(&self) -> bool {
         self.from.borrow().iter().any(|OwnLines(source)| !source.ring.is_empty())
-            || !self.aside.borrow().is_empty()
     }
 
     /// Whether the ring of another PE was full.

@@ -78,7 +78,8 @@ pub(crate) struct Net {
     paid_until: Cell<u64>,
     /// What came while a sender waited.
     aside: RefCell<VecDeque<Aside>>,
-    waiting: Cell<bool>,
+    /// The node for whose link a sender waits.
+    waiting: Cell<Option<u32>>,
     /// A sender has waited since that was last asked.
     waited: Cell<bool>,
     /// What has come is being taken in. What is sent meanwhile, forwarded for the most part, does not wait: its link may
@@ -133,7 +134,7 @@ impl Net {
             staged: Cell::new(0),
             paid_until: Cell::new(0),
             aside: RefCell::default(),
-            waiting: Cell::new(false),
+            waiting: Cell::new(None),
             waited: Cell::new(false),
             taking_in: Cell::new(false),
             taken: Cell::new(0),
@@ -159,7 +160,7 @@ impl Net {
             }
             // What is written counts too, until the peer has it.
             if link.unsent() > self.unsent_max {
-                self.wait_for_room(pe, link);
+                self.wait_for_room(pe, node);
             }
         }
     }
@@ -189,13 +190,21 @@ impl Net {
 
     /// A sender stays here until the link has room again, or the job is over.
     #[cold]
+<<<<<<< HEAD
     fn wait_for_room(&self, pe: &Pe, link: &Link) {
         if self.taking_in.get() || self.waiting.replace(true) {
             return sometimes("a link was far behind where its sender could not wait");
         }
         sometimes("a sender waited for room on a link");
+=======
+    fn wait_for_room(&self, pe: &Pe, node: u32) {
+        if self.taking_in.get() || self.is_waiting() {
+            return;
+        }
+        self.waiting.set(Some(node));
+>>>>>>> pipes
         let mut in_vain = 0;
-        while link.unsent() > self.unsent_max / 2 && !pe.node.job.is_over() {
+        while !self.is_wait_over(pe) {
             in_vain = if self.wait_round(pe) { 0 } else { in_vain + 1 };
             match in_vain {
                 0 => {}
@@ -208,10 +217,14 @@ impl Net {
                 }
             }
         }
+<<<<<<< HEAD
         if pe.node.job.is_over() {
             sometimes("the job was over while a sender waited for room");
         }
         self.waiting.set(false);
+=======
+        self.waiting.set(None);
+>>>>>>> pipes
         self.waited.set(true);
     }
 
@@ -227,7 +240,13 @@ impl Net {
 
     /// Whether a sender waits for room right now.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.waiting.get()
+        self.waiting.get().is_some()
+    }
+
+    /// Whether it need not any longer.
+    pub(crate) fn is_wait_over(&self, pe: &Pe) -> bool {
+        let link = self.waiting.get().and_then(|node| self.links[node as usize].as_ref());
+        pe.node.job.is_over() || link.is_none_or(|link| link.unsent() <= self.unsent_max / 2)
     }
 
     /// Whether a sender has waited for room since this was last asked.
@@ -279,10 +298,15 @@ impl Net {
         written
     }
 
-    /// Whether [`Net::receive`] or [`Net::flush`] may do something, as far as is known without asking the system.
-    pub(crate) fn may_go_on(&self) -> bool {
+    /// Whether a simulated connection has something to read, or room for what waits.
+    pub(crate) fn has_ready(&self) -> bool {
         let may_write = |node: &u32| self.links[*node as usize].as_ref().is_some_and(Link::may_write);
-        self.has_work() || self.poller.shows_ready() || self.unflushed.borrow().iter().any(may_write)
+        self.poller.shows_ready() || self.unflushed.borrow().iter().any(may_write)
+    }
+
+    /// Whether there is a new connection, or a link was not read to the end.
+    pub(crate) fn has_unread(&self) -> bool {
+        self.door.has_knock() || self.links.iter().flatten().any(Link::has_more)
     }
 
     /// Whether something could not be written yet.

@@ -3,8 +3,9 @@
 //! Its rings, links and queues are the real ones. Nothing here waits, with one exception that a thread has as well: in a
 //! turn, a sender that is far ahead of a link waits for room. Then the world is called ([`crate::net::Nap`]), on the stack
 //! of that turn. It gives others their turns; to PEs that are waiting ([`Turns::is_waiting`]) it gives rounds of waiting
-//! instead ([`Turns::wait_round`]), since no message may run on them. It returns now and then, so that the waiting one
-//! looks, and a PE that waits within such a call has to go on before those below it on the stack can.
+//! instead ([`Turns::wait_round`]), since no message may run on them. It returns when there is room
+//! ([`Turns::is_wait_over`]), or whenever it likes: the PE does a round of waiting itself, and calls again.
+//! A PE that waits within such a call has to go on before those below it on the stack can.
 
 use std::cell::Cell;
 use std::io;
@@ -29,6 +30,8 @@ pub(crate) struct Turns {
     pub(crate) pe: Pe,
     put_off: PutOff,
     suspicion: Cell<Suspicion>,
+    /// Its last turn did something, so that the next one may.
+    worked: Cell<bool>,
     /// Since when it has had nothing to do.
     idle_since: Cell<Option<Duration>>,
 }
@@ -80,6 +83,7 @@ impl Turns {
             pe: Pe::new(id, node, clock, Port::Threads(port)),
             put_off: PutOff::new(),
             suspicion: Cell::default(),
+            worked: Cell::new(true),
             idle_since: Cell::new(None),
         }
     }
@@ -102,6 +106,7 @@ impl Turns {
             let received = self.pe.port.receive(&self.pe);
             any = turn(&self.pe, port, batch, received);
         });
+        self.worked.set(any);
         self.note_idleness(!any);
         any
     }
@@ -138,9 +143,10 @@ impl Turns {
         }
     }
 
-    /// When the next turn is due, after one that did something (`worked`) or nothing, or after something was brought.
-    pub(crate) fn next(&self, worked: bool) -> Next {
-        if worked || self.has_work() {
+    /// When the next turn is due, or, while it waits, round of waiting. To be asked after each, and after something was
+    /// brought.
+    pub(crate) fn next(&self) -> Next {
+        if self.has_work() {
             return Next::Now;
         }
         if self.is_waiting() {
@@ -150,17 +156,25 @@ impl Turns {
         self.pe.timers.next().or_else(suspects).map_or(Next::Never, Next::At)
     }
 
-    /// Whether a turn would find something to do: messages that wait or have come, a connection that has something to read or
-    /// has room for what waits. Of a PE that waits: whether a round of waiting would.
+    /// Whether a turn may find something to do: messages that wait or have come, a connection that has something to read or
+    /// has room for what waits. Of a PE that waits: whether a round of waiting may.
     ///
     /// Another PE of the node may have brought it something in its own turn, without a word to the world.
     pub(crate) fn has_work(&self) -> bool {
-        (!self.is_waiting() && !self.pe.is_queue_empty()) || self.port().may_go_on()
+        match self.is_waiting() {
+            true => self.port().may_wait_on(),
+            false => self.worked.get() || !self.pe.is_queue_empty() || self.port().may_go_on(),
+        }
     }
 
     /// Whether it is in the midst of a turn in which a sender waits for room.
     pub(crate) fn is_waiting(&self) -> bool {
         self.port().net.as_ref().is_some_and(Net::is_waiting)
+    }
+
+    /// Whether a PE that waits need not any longer: the next time that its call of the world returns, its turn goes on.
+    pub(crate) fn is_wait_over(&self) -> bool {
+        self.port().net.as_ref().is_none_or(|net| net.is_wait_over(&self.pe))
     }
 
     /// In place of a turn while it waits: writes what goes and puts aside what has come; whether that was anything.

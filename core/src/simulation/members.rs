@@ -110,7 +110,7 @@ impl World {
                 Action::Dial(dial) => self.dial(number, dial),
                 Action::Lose(_, why) => self.lose_connection(number, why),
                 Action::AllThere => self.link(number),
-                Action::GiveUp(why) => self.lose_connection(number, why),
+                Action::GiveUp(why) => self.fail(number, why),
             }
         }
     }
@@ -133,7 +133,8 @@ impl World {
                 process.job.end(3, Some(why));
                 self.after_turn(number);
             }
-            None => self.fail(number, why),
+            // It stays until it is told to stop, or has waited for long enough.
+            None => self.tell_launcher(number, ToLauncher::Failed(why)),
         }
     }
 

@@ -53,7 +53,7 @@ impl World {
             let takes = self.between(schedule.turn_ns) * process.slowness(self.now());
             process.is_busy(rank, self.now() + takes + pause);
         }
-        match running.pes[rank as usize].next(worked) {
+        match running.pes[rank as usize].next() {
             Next::Now => self.wake(number, rank, self.now()),
             Next::At(due) => {
                 let due = process.clock.until(self.now(), due.as_nanos() as u64);

@@ -224,6 +224,9 @@ impl World {
             return;
         }
         let Some(end) = self.ends.borrow_mut().remove(&key) else { return };
+        if side == Side::Acceptor {
+            self.write(conn, side, &Refusal::Silent.encode());
+        }
         self.close(conn, side);
         let silent = Failure::Refused(Refusal::Silent);
         match end.is_used_for {

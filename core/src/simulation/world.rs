@@ -227,12 +227,14 @@ impl World {
         let node = pe / self.plan.pes_per_node;
         self.after_turn(node);
         let process = &self.nodes[node as usize];
-        loop {
-            let goes_on = self.step() && !self.doomed.get() && !process.is_gone();
-            if !goes_on || process.stopped_until.get() <= self.now() {
-                return goes_on;
+        while self.step() && !self.doomed.get() && !process.is_gone() {
+            let Some(running) = process.running() else { return false };
+            let waits = !running.pes[(pe - node * self.plan.pes_per_node) as usize].is_wait_over();
+            if !waits && process.stopped_until.get() <= self.now() {
+                return true;
             }
         }
+        false
     }
 
     fn lasts_too_long(&self) -> bool {

@@ -16,8 +16,8 @@ fn a_program_ends_with_the_right_result_however_connections_break() {
     let mut breaks = 0;
     for seed in 0..12 {
         let nodes = 2 + seed as u32 % 2;
-        let breaks_ppm = [0, 500, 20_000][seed as usize % 3];
-        let seen = talk::run(Nature { nodes, seed, room: 200 << seed, breaks_ppm, ..CALM });
+        let breaks_ppm = [0, 1_000, 6_000][seed as usize % 3];
+        let seen = talk::run(Nature { nodes, seed, room: 2_000 << (seed % 6), breaks_ppm, ..CALM });
         assert_eq!(
             (ended_well(&seen), &seen.output[..]),
             (true, &[talk::result()][..]),
@@ -25,12 +25,12 @@ fn a_program_ends_with_the_right_result_however_connections_break() {
         );
         breaks += seen.breaks;
     }
-    assert!(breaks > 100, "{breaks} connections broke");
+    assert!(breaks > 20, "{breaks} connections broke");
 }
 
 #[test]
 fn the_same_seed_gives_the_same_run() {
-    let nature = Nature { nodes: 3, seed: 7, room: 300, breaks_ppm: 10_000, ..CALM };
+    let nature = Nature { nodes: 3, seed: 7, room: 3_000, breaks_ppm: 3_000, ..CALM };
     assert_eq!(talk::run(nature), talk::run(nature));
 }
 

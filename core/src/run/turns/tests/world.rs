@@ -172,7 +172,7 @@ impl World {
     fn go_on_with(&self, at: usize) {
         let pe = &self.pes[at];
         let now = self.clock.get();
-        match pe.next(false) {
+        match pe.next() {
             Next::Now if pe.is_waiting() => _ = pe.wait_round(),
             Next::Now => while pe.turn(1 + self.below(4) as usize) && self.below(2) > 0 {},
             Next::At(time) if time.as_nanos() as u64 <= now => _ = pe.turn(4),
@@ -238,7 +238,7 @@ impl World {
         self.waiting.set(self.waiting.get() + 1);
         let waited = self.seen.borrow().waited.max(self.waiting.get());
         self.seen.borrow_mut().waited = waited;
-        while !pe.has_work() && !self.job.is_over() {
+        while !pe.is_wait_over() {
             self.step();
         }
         self.waiting.set(self.waiting.get() - 1);
