@@ -21,6 +21,7 @@ use crate::reduction::{Contribution, ReductionKey, Tally};
 use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
 use crate::tree;
+use crate::witness::{self, Seen};
 
 impl Cast {
     /// What an element's message carries: where its answer goes.
@@ -158,11 +159,13 @@ impl Pe {
     pub(crate) fn on_cast_request(&self, id: CollectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
         if collection.is_inserting() {
+            sometimes("a broadcast waited for the first elements");
             // Its first elements are on their way, and would miss what passes before them.
             return collection.casts.held.borrow_mut().push(cast);
         }
         let number = collection.casts.numbered.get();
         collection.casts.numbered.set(number + 1);
+        witness::see(|| Seen::Numbered { collection: id, number });
         self.on_cast(id, number, cast);
     }
 
@@ -203,7 +206,10 @@ impl Pe {
         let mut receivers = 0;
         for slot in self.roster_of(collection).iter() {
             // An element may have left, and another come into its slot, while those before it ran.
-            let Some((head, _)) = self.slots.at(*slot) else { continue };
+            let Some((head, _)) = self.slots.at(*slot) else {
+                sometimes("an element left while those before it received a broadcast");
+                continue;
+            };
             // SAFETY: an object in a slot is live.
             let object = unsafe { head.as_ref() };
             if object.collection().id == collection.id && Self::takes(object, number) {
@@ -223,6 +229,8 @@ impl Pe {
         let takes = object.broadcasts.get() <= number;
         if takes {
             object.broadcasts.set(number + 1);
+        } else {
+            sometimes("an element had received a broadcast on another PE");
         }
         takes
     }
@@ -241,12 +249,14 @@ impl Pe {
     fn run_cast(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
         // SAFETY: the object is live.
         let id = unsafe { head.as_ref() }.id();
+        witness::see(|| Seen::Received { object: id, pe: self.id, number });
         self.deliver_cast(head, cast, cast.extra(id, None, number));
     }
 
     /// Runs an element's part of a broadcast or multicast, once the shared values in it have come.
     pub(crate) fn deliver_cast(&self, head: NonNull<Head>, cast: &Cast, extra: Option<Box<Extra>>) {
         if let Some(lacking) = self.lacks(cast.args.needs()) {
+            sometimes("a part of a multicast waited for a shared value");
             // SAFETY: the object is live.
             let id = unsafe { head.as_ref() }.id();
             return self.keep_lacking(lacking, self.cast_message(id, cast, extra));
@@ -295,7 +305,10 @@ impl Pe {
         self.note_answers_wanted(collection, number, cast);
         match open {
             0 => self.report_receivers(collection, number, receivers),
-            _ => collection.casts.uncertain.borrow_mut().push(Uncertain { number, receivers, open }),
+            _ => {
+                sometimes("a broadcast's receivers could not be counted at once");
+                collection.casts.uncertain.borrow_mut().push(Uncertain { number, receivers, open });
+            }
         }
     }
 
@@ -320,6 +333,9 @@ impl Pe {
         collection.casts.departed.borrow_mut().retain_mut(|departed| {
             if (departed.id, departed.moves) != (id, moves) || departed.until.is_some() {
                 return true;
+            }
+            if until > passed {
+                sometimes("an element arrived where more broadcasts had passed");
             }
             had = Some(departed.had);
             departed.until = Some(until);
@@ -357,12 +373,14 @@ impl Pe {
         match self.find_here(id).filter(|head| unsafe { head.as_ref() }.moves.get() == moves) {
             Some(head) => self.run_missed(head, number, &cast),
             None if collection.casts.haunts(id.index, moves, number) && cast.collect.is_some() => {
+                sometimes("a broadcast came after an element that was removed");
                 let tally = Tally { old: 1, ..Tally::default() };
                 let key = ReductionKey::Answers(number);
+                self.see_contribution(id, key);
                 self.contribution_made(collection, Contribution::count(collection.id, key, tally));
             }
             // It has moved on, and had nothing to catch up with here.
-            None => {}
+            None => sometimes("a broadcast was sent after an element that had moved on"),
         }
     }
 
@@ -371,7 +389,7 @@ impl Pe {
         let object = unsafe { head.as_ref() };
         let last = if object.has(flag::CATCHING_UP) { object.extras(|extras| extras.catch_up) } else { 0 };
         if number >= last || number != object.broadcasts.get() {
-            return;
+            return sometimes("a broadcast was sent after an element that had received it");
         }
         object.broadcasts.set(number + 1);
         if number + 1 == last {
@@ -385,6 +403,7 @@ impl Pe {
             // SAFETY: an object in a slot is live.
             && unsafe { head.as_ref() }.has(flag::MIGRATE)
         {
+            sometimes("an element that was catching up had wanted to move");
             self.after_entry(head);
         }
     }

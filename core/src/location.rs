@@ -27,6 +27,7 @@ use crate::message::envelope::Envelope;
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::sometimes::sometimes;
+use crate::witness::Until;
 
 /// What a PE knows of an object's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,12 +157,20 @@ impl Switches {
     /// Keeps a message until the marker has arrived.
     pub(crate) fn hold(&self, index: u128, envelope: NonNull<Envelope>) {
         let mut switches = self.0.borrow_mut();
-        switches.get_mut(&index).expect("a place that switches has its switch").held.push(envelope);
+        let switch = switches.get_mut(&index).expect("a place that switches has its switch");
+        if switch.moves.is_none() {
+            sometimes("a message waited for an object on its way");
+        }
+        switch.held.push(envelope);
     }
 
     /// The object itself is on its way here: what comes for it waits for it, rather than going round in circles.
     fn expect(&self, index: u128) {
-        self.0.borrow_mut().entry(index).or_default().moves = None;
+        let mut switches = self.0.borrow_mut();
+        let switch = switches.entry(index).or_default();
+        if switch.moves.take().is_some() {
+            sometimes("an object came while a marker for it was under way");
+        }
     }
 
     fn begin(&self, index: u128, moves: u32) {
@@ -231,14 +240,24 @@ impl Pe {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let (new, old_way) = match self.place_of(collection, id.index) {
             Place::Unknown => (true, collection.home(id.index)),
-            Place::At { moves: known, pe: old } => (moves > known && old != pe, old),
-            Place::Here { .. } | Place::Switching | Place::Gone { .. } => return,
+            Place::At { moves: known, pe: old } => {
+                if moves < known {
+                    sometimes("older news of a place came after newer");
+                }
+                (moves > known && old != pe, old)
+            }
+            Place::Here { .. } => {
+                return sometimes("an object was back before the news of where it had been");
+            }
+            Place::Switching => return sometimes("news of a place came while another was awaited"),
+            Place::Gone { .. } => return sometimes("news of a place came when the object was gone"),
         };
         if !new || pe == self.id {
             return;
         }
         sometimes("a sender learns that an object moved");
         if old_way == self.id {
+            sometimes("a home heard where its object is, for the first time");
             // This is the home of an object that was made elsewhere: what came for it has waited here.
             collection.set_place(id.index, Place::At { pe, moves });
             collection
@@ -258,6 +277,7 @@ impl Pe {
     pub(crate) fn hold(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let index = unsafe { envelope.as_ref() }.to().index;
+        self.see_kept(envelope, Until::Place);
         collection.switches.hold(index, envelope);
     }
 
@@ -271,7 +291,10 @@ impl Pe {
         let Some(collection) = self.collections.get(id.collection) else { return };
         // The object may have been here since, and this be the answer to an older question.
         if !collection.switches.waits_for(id.index, asked) {
-            return;
+            return sometimes("a marker was answered when nobody waited for it any more");
+        }
+        if pe == self.id {
+            sometimes("a marker was answered by the PE that had sent it");
         }
         let place = if pe == self.id { Place::Unknown } else { Place::At { pe, moves: moves.max(asked) } };
         self.switch(collection, id.index, place);
@@ -321,14 +344,21 @@ impl Pe {
         let (home, id) = (collection.home(index), collection.object(index));
         // Only elements of arrays have successors.
         let inherited = collection.chare.kind == Kind::Array && !order.is_empty();
+        if inherited {
+            sometimes("an element left its order to its home");
+        }
         let order = inherited.then(|| Box::new(order));
         if home == self.id {
+            if moves > 0 {
+                sometimes("an element that had moved was removed at its home");
+            }
             // Of one that never moved there is no older news to be guarded against.
             let place = if moves == 0 { Place::Unknown } else { Place::Gone { moves: moves + 1 } };
             collection.set_place(index, place);
             collection.keep_order(index, order);
             return self.release_unborn(collection, index);
         }
+        sometimes("an element was removed away from its home");
         collection.set_place(index, Place::At { pe: home, moves: moves + 1 });
         self.tell(home, PeMessage::Gone { id, moves: moves + 1, order });
     }
@@ -350,7 +380,10 @@ impl Pe {
 
     /// The object of this name is gone: those that wait to be made can be.
     fn release_unborn(&self, collection: &Collection, index: u128) {
-        collection.take_unborn(index).into_iter().for_each(|envelope| self.enqueue(envelope));
+        for envelope in collection.take_unborn(index) {
+            sometimes("an element could be made because its former one was gone");
+            self.enqueue(envelope);
+        }
     }
 
     /// An object found here was sent to by another PE's knowledge: that PE learns better.

@@ -15,6 +15,7 @@ use crate::pe::Pe;
 use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Unpacker};
 use crate::registry::ChareType;
 use crate::sometimes::sometimes;
+use crate::witness::{self, Seen};
 
 /// An object on its way: within a node as it is, between nodes packed.
 #[derive(Debug)]
@@ -48,6 +49,7 @@ impl fmt::Debug for Moving {
 impl Drop for Moving {
     fn drop(&mut self) {
         if let Some(head) = self.head.take() {
+            witness::see_freed(head);
             // SAFETY: allocated as this type; nobody else has it.
             unsafe { (self.chare.free)(head) };
         }
@@ -63,6 +65,7 @@ impl Moving {
         if !lender.borrows() {
             return lender.finish().into();
         }
+        sometimes("an object lent its memory to the link by which it moved");
         // SAFETY: `Moving` is `Send`.
         let keeper: Arc<dyn Any + Send + Sync> = Arc::new(unsafe { Kept::new(self) });
         // SAFETY: the object is memory of its own, which `keeper` frees, and out of everybody's reach.
@@ -110,10 +113,14 @@ impl Pe {
         object.clear(flag::MIGRATE);
         let to = object.extras(|extras| extras.destination);
         if to == self.id {
-            return;
+            return sometimes("an object asked to move to where it is");
         }
         let (collection, id) = (object.collection(), object.id());
+        if !collection.pending.borrow().is_empty() {
+            sometimes("an object moved while a reduction was open");
+        }
         object.moves.set(object.moves.get() + 1);
+        witness::see(|| Seen::Departed { object: id, pe: self.id, to, moves: object.moves.get() });
         if !collection.id.is_singles() {
             collection.casts.depart(object, to);
         }
@@ -157,6 +164,13 @@ impl Pe {
         object.collection.set(NonNull::from(collection));
         unpack_travel(object, travel);
         let passed = collection.casts.passed();
+        witness::see(|| Seen::Arrived {
+            object: id,
+            pe: self.id,
+            home: collection.home(id.index),
+            moves: object.moves.get(),
+            passed,
+        });
         if !collection.id.is_singles() {
             self.catch_up(collection, object);
             self.tell(from, PeMessage::Arrived { id, moves: object.moves.get(), broadcasts: passed });
@@ -165,7 +179,10 @@ impl Pe {
         let missed = collection.casts.take_expected(id.index, moves);
         self.install(collection, head);
         self.tell_restored(head);
-        missed.into_iter().for_each(|(number, cast)| self.on_missed(id, moves, number, cast));
+        for (number, cast) in missed {
+            sometimes("a broadcast waited for an element that could not be read");
+            self.on_missed(id, moves, number, cast);
+        }
     }
 
     fn unpack_object(
@@ -176,9 +193,11 @@ impl Pe {
     ) -> Result<NonNull<Head>, PupError> {
         let chare = collection.chare;
         let head = (chare.allocate)(Head::new(index, NonNull::from(collection), 0));
+        witness::see_allocated(head);
         // SAFETY: just allocated as this type, without a state.
         let unpacked = packed.read(Purpose::Migration, |u| unsafe { (chare.unpack)(head, u) });
         if unpacked.is_err() {
+            witness::see_freed(head);
             // SAFETY: allocated above; nobody else has it.
             unsafe { (chare.free)(head) };
         }
@@ -194,6 +213,7 @@ impl Pe {
         unsafe { (object.collection().chare.restored)(head, self, Restored::AfterMigration) };
         self.running.set(None);
         if object.has(flag::AFTER) {
+            sometimes("an object wanted to move on, or to go, when it had arrived");
             self.after_entry(head);
         }
     }
@@ -213,6 +233,7 @@ impl Pe {
         // SAFETY: just made.
         unsafe { new.as_ref() }.take_over(object);
         self.slots.put(object.slot.get(), new);
+        witness::see_freed(old);
         // SAFETY: allocated as this type; the slot has the new one, so nothing finds the old one any more.
         unsafe { (collection.chare.free)(old) };
         // SAFETY: as for `tell_restored`; flags that the hook sets wait for the next entry.
@@ -223,6 +244,7 @@ impl Pe {
 /// What moves with an object.
 fn pack_up(object: &Head) -> Travel {
     let extras: Extras = *object.take_extras().unwrap_or_default();
+    mark_what_travels(&extras);
     Travel {
         flags: object.flags.get() & flag::TRAVELS,
         reduction: object.reduction.get(),
@@ -234,6 +256,18 @@ fn pack_up(object: &Head) -> Travel {
         rng: extras.rng,
         sections: extras.sections,
         order: extras.order,
+    }
+}
+
+fn mark_what_travels(extras: &Extras) {
+    if extras.born > 0 {
+        sometimes("an object moved before it had announced what it inserted");
+    }
+    if !extras.sections.is_empty() {
+        sometimes("an object moved between reductions of a section");
+    }
+    if extras.order.has_early() {
+        sometimes("a message that had come early moved with its receiver");
     }
 }
 

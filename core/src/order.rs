@@ -22,6 +22,7 @@ use crate::pe::Pe;
 use crate::pup::{Packed, Packer, Pup, PupError, Unpacker};
 use crate::sometimes::sometimes;
 use crate::wire;
+use crate::witness::{Until, Why};
 
 /// An object's place in the orders that it takes part in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,6 +58,11 @@ impl Order {
     /// Whether it is this message's turn.
     fn is_next(&mut self, from: ObjId, number: u32) -> bool {
         self.received.entry(from).or_default().next == number
+    }
+
+    /// Whether anything came too early.
+    pub(crate) fn has_early(&self) -> bool {
+        self.received.values().any(|channel| !channel.early.is_empty())
     }
 
     /// The highest count in it.
@@ -129,10 +135,14 @@ impl Pe {
         let Some((sender, number)) = order else { return self.run_with_extra(head, envelope) };
         if !object.extras(|extras| extras.order.is_next(sender, number)) {
             sometimes("a message of an ordered collection came early");
+            self.see_kept(envelope, Until::Turn);
             let packed = wire::pack_to_keep(self, envelope);
             return object.extras(|extras| extras.order.keep(sender, number, packed));
         }
         let early = object.extras(|extras| extras.order.advance(sender));
+        if early.is_some() {
+            sometimes("it was the turn of a message that had come early");
+        }
         // The next goes through the queue again: the object may have left by then.
         early.into_iter().for_each(|packed| self.send_early(object.collection(), object.index(), packed));
         self.run_with_extra(head, envelope);
@@ -153,7 +163,7 @@ impl Pe {
             }
             return;
         }
-        self.discard(envelope);
+        self.discard(envelope, Why::Refused);
         self.unreadable(collection, "(kept)", "it is for somebody else");
     }
 }

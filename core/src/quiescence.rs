@@ -15,7 +15,9 @@ use crate::object::flag;
 use crate::pe::Pe;
 use crate::pup::{Packed, Pup};
 use crate::route::Route;
+use crate::sometimes::sometimes;
 use crate::tree;
+use crate::witness::{self, Seen};
 
 /// The PE that counts.
 const ROOT: PeId = 0;
@@ -94,6 +96,7 @@ impl Pe {
     /// PE 0 has had nothing to do for long: perhaps nobody will have, ever again.
     pub(crate) fn suspect_stuck(&self) {
         if self.id == ROOT && !self.detector.is_counting() && self.timers.is_empty() {
+            sometimes("a PE suspected that the job was stuck");
             self.begin_wave();
         }
     }
@@ -129,7 +132,7 @@ impl Pe {
 
     fn on_count(&self, wave: u32, sent: u64, received: u64) {
         let open = self.detector.open.get().filter(|branch| branch.wave == wave && branch.missing > 0);
-        let Some(mut branch) = open else { return };
+        let Some(mut branch) = open else { return sometimes("an answer to an older count came") };
         branch.missing -= 1;
         branch.sent = branch.sent.wrapping_add(sent);
         branch.received = branch.received.wrapping_add(received);
@@ -166,12 +169,19 @@ impl Pe {
         let quiet = {
             let mut root = self.detector.root.borrow_mut();
             root.running = false;
-            let same = root.last.replace((sent, received)) == Some((sent, received));
+            let last = root.last.replace((sent, received));
+            let same = last == Some((sent, received));
+            if sent != received {
+                sometimes("messages were on their way when every PE had been idle");
+            } else if last.is_some() && !same {
+                sometimes("messages came and went between two counts");
+            }
             same && sent == received
         };
         if !quiet {
             return self.begin_wave();
         }
+        witness::see(|| Seen::Quiet);
         let asked = {
             let mut root = self.detector.root.borrow_mut();
             root.last = None;
@@ -185,6 +195,7 @@ impl Pe {
 
     /// Nothing is left to do, and the program has not ended: what does everybody wait for?
     fn examine(&self) {
+        sometimes("a job was stuck");
         self.detector.root.borrow_mut().running = true;
         for pe in 0..self.pes() {
             self.tell(pe, PeMessage::Quiescence(Wave::Examine));

@@ -12,14 +12,16 @@ use std::collections::BTreeMap;
 
 use crate::collection::Collection;
 use crate::collection::insertion::Census;
-use crate::ids::{CollectionId, PeId, SectionId};
+use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::message::control::PeMessage;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::{Packed, Pup, Purpose, Unpacker};
 use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 use crate::route::{Collect, Route};
+use crate::sometimes::sometimes;
 use crate::tree;
+use crate::witness::{self, Seen};
 
 /// Which reduction of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pup)]
@@ -83,7 +85,11 @@ impl Tally {
     /// and the child that it has not announced would cancel out.
     fn is_complete(&self, alive: u64) -> bool {
         let all = |generation: &Generation| {
-            generation.contributed.saturating_add(generation.gone) == generation.born
+            let heard_of = generation.contributed.saturating_add(generation.gone);
+            if heard_of > generation.born {
+                sometimes("an element contributed before it was announced");
+            }
+            heard_of == generation.born
         };
         self.old.saturating_add(self.old_gone) == alive && self.generations.iter().all(all)
     }
@@ -183,6 +189,7 @@ impl Root {
 
     /// An element is inserted from outside: it takes part from the next reduction that is not complete.
     pub(crate) fn admit(&mut self) -> u32 {
+        sometimes("an element was inserted from outside into an array that was complete");
         let first =
             Tally { generations: vec![Generation { born: 1, ..Generation::default() }], ..Tally::default() };
         self.open.entry(ReductionKey::All(self.next)).or_default().tally.add(&first);
@@ -208,6 +215,9 @@ impl Root {
 
     fn take_answers(&mut self, key: ReductionKey, pes: u32) -> Option<Pending> {
         let tally = &self.open.get(&key)?.tally;
+        if tally.reports >= pes && tally.contributions() < tally.expected {
+            sometimes("the receivers of a broadcast were counted before all had answered");
+        }
         if tally.reports < pes || tally.contributions() < tally.expected {
             return None;
         }
@@ -237,6 +247,7 @@ impl Pe {
             );
         }
         let key = ReductionKey::All(object.reduction.get());
+        self.see_contribution(object.id(), key);
         let tally = self.tally_of(object, true);
         object.reduction.set(object.reduction.get() + 1);
         self.add_value::<T, R>(collection, key, tally, value, object.index(), Some(to));
@@ -283,6 +294,7 @@ impl Pe {
         let Some(reducer) = ReduceInfo::known(to.reducer) else {
             return self.reduction_failed(collection, &ReduceError::Unknown { id: to.reducer });
         };
+        self.see_contribution(collection.object(to.index), answers_key(&to));
         let add = |pending: &mut Pending| {
             pending.tally.add(&Tally { old: 1, ..Tally::default() });
             let (bytes, segments) = value.into_parts();
@@ -312,6 +324,7 @@ impl Pe {
             *next - 1
         });
         let key = ReductionKey::Section(section, number);
+        self.see_contribution(object.id(), key);
         let tally = Tally { old: 1, ..Tally::default() };
         self.add_value::<T, R>(object.collection(), key, tally, value, object.index(), Some(to));
     }
@@ -400,9 +413,19 @@ impl Pe {
         for id in &collections {
             let Some(collection) = self.collections.get(*id) else { continue };
             let keys: Vec<_> = collection.pending.borrow().keys().copied().collect();
-            keys.into_iter().for_each(|key| self.send_up(collection, key));
+            for key in keys {
+                self.mark_partial(collection, key);
+                self.send_up(collection, key);
+            }
         }
         !collections.is_empty()
+    }
+
+    fn mark_partial(&self, collection: &Collection, key: ReductionKey) {
+        let made_here = collection.pending.borrow().get(&key).map(|pending| pending.made_here);
+        if made_here.is_some_and(|made| 0 < made && made < u64::from(collection.members.get())) {
+            sometimes("a partial result was sent on before every element here had contributed");
+        }
     }
 
     fn send_up(&self, collection: &Collection, key: ReductionKey) {
@@ -450,11 +473,14 @@ impl Pe {
                     return self.reduction_failed(collection, &error);
                 }
                 if complete && let Some(pending) = self.sections.take_open(section, key) {
-                    self.finish(collection, pending);
+                    self.finish(collection, key, pending);
                 }
             }
             ReductionKey::All(_) | ReductionKey::Answers(_) => {
                 let root = collection.root.as_ref().expect("`ends_here`");
+                if matches!(key, ReductionKey::All(number) if number > root.borrow().next) {
+                    sometimes("a contribution came for a reduction whose former one was open");
+                }
                 let changed = change(root.borrow_mut().open.entry(key).or_default());
                 if let Err(error) = changed {
                     return self.reduction_failed(collection, &error);
@@ -470,7 +496,7 @@ impl Pe {
             return self.complete_reductions(collection);
         }
         let done = root.borrow_mut().take_answers(key, self.pes());
-        done.into_iter().for_each(|pending| self.finish(collection, pending));
+        done.into_iter().for_each(|pending| self.finish(collection, key, pending));
     }
 
     /// Every reduction of a collection that is complete, in order.
@@ -478,20 +504,26 @@ impl Pe {
         let Some(root) = &collection.root else { return };
         loop {
             let complete = root.borrow_mut().take_complete();
-            let Some((_, pending)) = complete else { break };
-            self.finish(collection, pending);
+            let Some((key, pending)) = complete else { break };
+            self.finish(collection, key, pending);
         }
     }
 
     /// The result goes where it is wanted.
-    pub(crate) fn finish(&self, collection: &Collection, pending: Pending) {
+    pub(crate) fn finish(&self, collection: &Collection, key: ReductionKey, pending: Pending) {
+        let contributions = pending.contributions();
+        witness::see(|| Seen::Reduced { collection: collection.id, reduction: key.into(), contributions });
         match (pending.value.map(AnyPartial::finish), pending.to) {
             // Everybody went, and nobody contributed.
-            (_, None) => {}
+            (_, None) => sometimes("a reduction was complete because everybody went"),
             (Some(Ok(value)), Some(to)) => self.route(&to, value),
             (Some(Err(error)), _) => self.reduction_failed(collection, &error),
             (None, Some(_)) => self.reduction_failed(collection, &ReduceError::Nobody),
         }
+    }
+
+    pub(crate) fn see_contribution(&self, object: ObjId, key: ReductionKey) {
+        witness::see(|| Seen::Contributed { object, pe: self.id, reduction: key.into() });
     }
 
     fn reduction_failed(&self, collection: &Collection, error: &ReduceError) {

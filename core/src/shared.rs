@@ -12,6 +12,7 @@ use crate::pe::{Pe, current};
 use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
 use crate::sometimes::sometimes;
 use crate::tree;
+use crate::witness::Until;
 
 /// A value set once by `cx.share(value)` and readable everywhere, one copy a node.
 ///
@@ -82,8 +83,9 @@ impl Pe {
     pub(crate) fn on_share(&self, id: u64, value: Packed) {
         self.send_share(id, &value);
         let keep = self.pe_message(PeMessage::KeepShared { id, value });
-        if self.lets_in(keep) {
-            self.enqueue(keep);
+        match self.lets_in(keep) {
+            true => self.enqueue(keep),
+            false => sometimes("a shared value came before another one in it"),
         }
     }
 
@@ -113,6 +115,7 @@ impl Pe {
 
     /// Keeps a message until a shared value has come.
     pub(crate) fn keep_lacking(&self, id: u64, envelope: NonNull<Envelope>) {
+        self.see_kept(envelope, Until::Shared);
         self.lacking.borrow_mut().entry(id).or_default().push(envelope);
     }
 

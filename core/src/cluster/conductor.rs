@@ -18,6 +18,7 @@ use super::plan::Plan;
 use super::roster::{Roster, Stage};
 use super::verdict::Verdict;
 use crate::launch::progress::Steps;
+use crate::sometimes::sometimes;
 
 /// A lost node ends the job within two seconds, whatever the others do: who has not stopped by then is killed.
 const GRACE_AFTER_LOSS: Duration = Duration::from_millis(500);
@@ -94,6 +95,11 @@ impl Conductor {
         self.roster.living().is_empty()
     }
 
+    /// Whether it is known how the job ends.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.verdict.is_over()
+    }
+
     /// For how long the program has been running.
     pub(crate) fn running_for(&self, now: Duration) -> Duration {
         self.went.map_or(Duration::ZERO, |went| now.saturating_sub(went))
@@ -146,6 +152,7 @@ impl Conductor {
 
     /// Somebody asks the job to end early, with this exit status.
     pub(crate) fn on_interrupt(&mut self, now: Duration, status: i32) {
+        sometimes("a job was asked to end early");
         self.verdict.on_failure(status, None);
         self.stop(now, Some(GRACE_AFTER_FAILURE));
     }
@@ -184,7 +191,10 @@ impl Conductor {
 
     /// A node has come so far; what all have waited for happens once the last one has.
     fn reach(&mut self, now: Duration, node: u32, stage: Stage) {
-        if self.verdict.is_over() || !self.roster.reach(node, stage) {
+        if self.verdict.is_over() {
+            return sometimes("a node came further when the job was over");
+        }
+        if !self.roster.reach(node, stage) {
             return;
         }
         match stage {
@@ -204,7 +214,11 @@ impl Conductor {
         if self.plan.watched.iter().any(|watched| *watched <= steps.done) {
             let due = self.kills.on_step(steps.done);
             self.inject(due);
-            self.waiting.push(Waiting { node, step: steps.done, killed: self.roster.injured() });
+            let killed = self.roster.injured();
+            if !killed.is_empty() {
+                sometimes("a step waited until a node was gone");
+            }
+            self.waiting.push(Waiting { node, step: steps.done, killed });
             self.let_go_on();
         }
     }
@@ -212,6 +226,9 @@ impl Conductor {
     /// Kills nodes as an option asks, if they are still there.
     fn inject(&mut self, due: Vec<Due>) {
         let living = self.roster.living();
+        if due.iter().any(|due| !living.contains(&due.node)) {
+            sometimes("a node that was to be killed was gone");
+        }
         for Due { node, option } in due.into_iter().filter(|due| living.contains(&due.node)) {
             self.kill(node, Doom::Injected(option));
         }
@@ -228,6 +245,9 @@ impl Conductor {
 
     /// A node's program has ended the job.
     fn on_word(&mut self, now: Duration, stop: Stop) {
+        if self.verdict.is_over() {
+            sometimes("a node ended a job that was over");
+        }
         let grace = (stop.status != 0).then_some(GRACE_AFTER_FAILURE);
         self.verdict.on_word(stop);
         self.stop(now, grace);
@@ -245,17 +265,20 @@ impl Conductor {
     }
 
     fn on_garbled(&mut self, now: Duration, node: u32, what: &str) {
+        sometimes("what a node said could not be understood");
         self.kill(node, Doom::Straggler);
         self.on_failed(now, node, what);
     }
 
     fn on_not_started(&mut self, now: Duration, node: u32, why: &str) {
+        sometimes("a node could not be started");
         self.roster[node].stage = Stage::Gone;
         self.lose(now, format!("node {node} of {}: {why}", self.plan.nodes));
     }
 
     /// Whatever else the verdict may hold of it: a host that is out of reach has not ended in order.
     fn on_lost(&mut self, now: Duration, node: u32, why: String) {
+        sometimes("a node was lost with its host");
         self.roster[node].stage = Stage::Gone;
         self.let_go_on();
         self.lose(now, why);
@@ -269,6 +292,9 @@ impl Conductor {
         let was_told = self.verdict.is_over() && !self.verdict.is_success();
         if has_said_all || (was_told && !self.is_news(node)) {
             return;
+        }
+        if was_told {
+            sometimes("the end of a node was the reason for what others complained of");
         }
         let out_of_memory = how == How::Signalled(9) && out_of_memory();
         let fate = self.fate(node, how, out_of_memory).message();
@@ -288,8 +314,18 @@ impl Conductor {
     }
 
     fn lose(&mut self, now: Duration, message: String) {
+        self.mark_loss();
         self.verdict.on_loss(message);
         self.stop(now, Some(GRACE_AFTER_LOSS));
+    }
+
+    fn mark_loss(&self) {
+        match () {
+            () if self.verdict.is_success() => sometimes("a node was lost after the program had ended well"),
+            () if self.verdict.is_over() => sometimes("a node was lost while the job was ending"),
+            () if self.went.is_some() => sometimes("a node was lost while the program ran"),
+            () => sometimes("a node was lost before the program began"),
+        }
     }
 
     /// Everybody is to stop, and who has not after `grace` is killed; later calls can only bring that nearer.
@@ -298,6 +334,9 @@ impl Conductor {
             self.send_all(&ToNode::Stop(self.verdict.stop()));
         }
         let by = grace.map_or(Duration::MAX, |grace| now + grace);
+        if self.deadline.is_some_and(|deadline| by < deadline) {
+            sometimes("the nodes were left less time to stop than they had been");
+        }
         self.deadline = Some(self.deadline.map_or(by, |deadline| deadline.min(by)));
     }
 
@@ -309,6 +348,7 @@ impl Conductor {
     }
 
     fn on_silence(&mut self, now: Duration, node: u32) {
+        sometimes("a node was silent for too long");
         self.kill(node, Doom::Silent(self.plan.silence));
         let fate = self.fate(node, How::Signalled(9), false).message();
         self.lose(now, fate);
@@ -327,6 +367,13 @@ impl Conductor {
     fn kill(&mut self, node: u32, doom: Doom) {
         let member = &mut self.roster[node];
         if member.doom.is_none() {
+            match doom {
+                Doom::Straggler if member.stage == Stage::Done => {
+                    sometimes("a node was killed that had said all and did not end");
+                }
+                Doom::Straggler => sometimes("a node was killed that did not stop in time"),
+                _ => {}
+            }
             member.doom = Some(doom);
             self.actions.push(Action::Kill(node));
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::launch::faults::{Chaos, Kill, When};
 use crate::rng::Rng;
+use crate::sometimes::sometimes;
 
 /// What is still to be done.
 #[derive(Clone, Debug)]
@@ -81,6 +82,7 @@ impl Storm {
         if living.is_empty() || now < self.next {
             return None;
         }
+        sometimes("a node was killed at random");
         self.next = self.next.saturating_add(self.pause());
         let node = living[self.rng.below(living.len() as u64) as usize];
         Some(Due { node, option: self.option.clone() })

@@ -32,7 +32,7 @@ pub(crate) mod frame;
 pub(crate) mod heartbeat;
 mod hosts;
 pub(crate) mod kills;
-mod launcher;
+pub(crate) mod launcher;
 mod lines;
 pub(crate) mod local;
 pub(crate) mod member;

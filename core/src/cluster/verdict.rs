@@ -1,6 +1,7 @@
 //! How a job ended, out of all that its nodes and the launcher say about it.
 
 use super::control::Stop;
+use crate::sometimes::sometimes;
 
 /// What has been heard so far.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +62,18 @@ impl Verdict {
     }
 
     fn hear(&mut self, weight: Weight, stop: Stop) {
-        if self.heard.as_ref().is_none_or(|(known, _)| *known < weight) {
+        let known = self.heard.as_ref().map(|(known, _)| *known);
+        match known {
+            Some(Weight::Symptom) if weight == Weight::Failure => {
+                sometimes("a complaint was overruled by its reason");
+            }
+            Some(Weight::Success) if weight > Weight::Success => {
+                sometimes("a failure was heard over a success");
+            }
+            Some(Weight::Failure) => sometimes("something was said after the failure that counts"),
+            _ => {}
+        }
+        if known.is_none_or(|known| known < weight) {
             self.heard = Some((weight, stop));
         }
     }

@@ -19,6 +19,7 @@ use crate::pup::Packed;
 use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
 use crate::tree;
+use crate::witness::{self, Seen, Until, Why};
 
 impl Pe {
     /// Every PE knows the collections of singletons from the start.
@@ -54,6 +55,8 @@ impl Pe {
     fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
         let collection = Collection::new(of, chare, self.node.shape, self.id, self.node.config.pack_all);
         collection.insertion.closed.set(of.elements.is_some());
+        let (collection_id, ordered) = (of.id, chare.ordered);
+        witness::see(|| Seen::Known { collection: collection_id, pe: self.id, ordered });
         self.collections.insert(collection)
     }
 
@@ -163,6 +166,7 @@ impl Pe {
         let birth = birth.unwrap_or_default();
         let flags = birth.generation << flag::GENERATION;
         let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), flags));
+        witness::see_allocated(head);
         // SAFETY: just allocated; freed by this PE only, in `remove_element`.
         let object = unsafe { head.as_ref() };
         object.reduction.set(birth.reduction);
@@ -172,6 +176,7 @@ impl Pe {
             sometimes("an element takes over the order of a former one");
             object.extras(|extras| extras.order = *order);
         }
+        self.see_born(collection, object);
         self.install(collection, head);
         if birth.counted {
             collection.insertion.made.set(collection.insertion.made.get() + 1);
@@ -184,6 +189,17 @@ impl Pe {
         if object.has(flag::AFTER) {
             self.after_entry(head);
         }
+    }
+
+    fn see_born(&self, collection: &Collection, object: &Head) {
+        witness::see(|| Seen::Born {
+            object: object.id(),
+            pe: self.id,
+            home: collection.home(object.index()),
+            moves: object.moves.get(),
+            reduction: object.reduction.get(),
+            broadcast: object.broadcasts.get(),
+        });
     }
 
     /// Gives an object its slot and tells whoever has to know.
@@ -212,6 +228,10 @@ impl Pe {
                 self.slots.put(slot, head);
                 (slot, generation)
             }
+            None if kept.is_some() => {
+                sometimes("a single chare came back to the PE that it is named after");
+                self.slots.insert(head)
+            }
             None => self.slots.insert(head),
         }
     }
@@ -234,6 +254,7 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         let to = message.to();
         let Some(collection) = self.collections.get(to.collection) else {
+            sometimes("an element was inserted before its collection was known");
             return self.keep_for_unknown(to.collection, envelope);
         };
         if collection.home(to.index) != self.id {
@@ -241,9 +262,13 @@ impl Pe {
         }
         let moves = match self.place_of(collection, to.index) {
             Place::Here { .. } | Place::Unknown => 0,
-            Place::Gone { moves } => moves,
+            Place::Gone { moves } => {
+                sometimes("an element was made again after it had moved and gone");
+                moves
+            }
             Place::At { .. } | Place::Switching => {
                 sometimes("an element was inserted before its former one was known to be gone");
+                self.see_kept(envelope, Until::End);
                 return collection.await_end(to.index, envelope);
             }
         };
@@ -260,6 +285,7 @@ impl Pe {
         {
             None => self.create(collection, envelope),
             Some(on) => {
+                sometimes("an element was made away from its home");
                 self.transmit(on, envelope);
                 self.settle_elsewhere(collection, to.index, on, moves);
             }
@@ -272,6 +298,7 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         let to = message.to();
         let birth = message.extra.take().and_then(|extra| extra.birth);
+        self.see_message(message.shadow, |message, pe| Seen::Delivered { message, pe, object: None });
         match (message.body, message.take_object_message().map(|packed| *packed)) {
             (Body::Create(init), _) => {
                 message.body = Body::Empty;
@@ -283,7 +310,7 @@ impl Pe {
                 self.pool.put(envelope);
                 self.make_packed(collection, to.index, init, args, birth);
             }
-            _ => self.discard(envelope),
+            _ => self.discard(envelope, Why::Refused),
         }
     }
 
@@ -353,6 +380,7 @@ impl Pe {
         message.extra = extra;
         // SAFETY: the words are the envelope's.
         unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
+        self.see_sent(message);
         if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
     }
 
@@ -364,7 +392,10 @@ impl Pe {
                     let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
                     self.send_create(to, collection.home(to.index), init, args, Some(Box::new(extra)));
                 }
-                None => self.insert_by_root(to, pe, init, args, collection.root_pe()),
+                None => {
+                    sometimes("an element was inserted by way of the root");
+                    self.insert_by_root(to, pe, init, args, collection.root_pe());
+                }
             },
             // Made in this very entry: its announcement is in this PE's queue, before this.
             None => self.insert_by_root(to, pe, init, args, self.id),
@@ -398,7 +429,10 @@ impl Pe {
             (None, Some(root)) => {
                 Birth { reduction: root.borrow_mut().admit(), generation: 1, ..Birth::default() }
             }
-            (None, None) => return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args }),
+            (None, None) => {
+                sometimes("an insertion was sent on to the root");
+                return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args });
+            }
         };
         let mut envelope = self.object_message(to, ObjectMessage::Create { init, args });
         let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
@@ -414,12 +448,16 @@ impl Pe {
         let object = unsafe { head.as_ref() };
         let (collection, index) = (object.collection(), object.index());
         sometimes("an element was removed");
+        witness::see(|| Seen::Removed { object: object.id(), pe: self.id });
         collection.casts.bury(object);
         self.report_death(object);
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
         let mut order = object.take_extras().map(|extras| extras.order).unwrap_or_default();
         let early = order.take_early();
+        if !early.is_empty() {
+            sometimes("an element was removed before the turn of messages that had come early");
+        }
         self.unsettle(collection, index, object.moves.get(), order);
         early.into_iter().for_each(|packed| self.send_early(collection, index, packed));
         self.free_object(head);
@@ -430,6 +468,7 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         let chare = object.collection().chare;
+        witness::see_freed(head);
         // SAFETY: allocated as this type; out of the slots, so nothing finds it any more.
         unsafe { (chare.free)(head) };
     }

@@ -1,6 +1,7 @@
 //! Messages to an entry without a body that no async entry has received yet.
 
 use crate::pup::{Lender, Packer, Pup, PupError, Unpacker};
+use crate::sometimes::sometimes;
 use std::collections::VecDeque;
 
 /// Messages in the order they arrived, each as the tuple of its arguments.
@@ -87,6 +88,9 @@ impl<A: Pup> Pup for Mailbox<A> {
     }
 
     fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        if !self.is_empty() {
+            sometimes("an object was packed with messages that no async entry had received");
+        }
         self.messages.lend(l);
     }
 

@@ -3,6 +3,7 @@
 use super::{Awaitable, Begin};
 use crate::ids::ObjId;
 use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
+use crate::sometimes::sometimes;
 
 /// The answers an object waits for, by number. Few at a time: as many as it has async entries running.
 #[derive(Debug, Default)]
@@ -27,7 +28,10 @@ impl Replies {
 
     /// An answer has arrived. Tells whether anything waits for it.
     pub fn push(&mut self, wait: u64, value: Packed) -> bool {
-        let Some(at) = self.open.iter().position(|open| *open == wait) else { return false };
+        let Some(at) = self.open.iter().position(|open| *open == wait) else {
+            sometimes("an answer came that nobody waited for");
+            return false;
+        };
         self.open.swap_remove(at);
         self.arrived.push((wait, value));
         true

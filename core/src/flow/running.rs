@@ -1,6 +1,7 @@
 //! The async entries of an object that are running, each waiting for something.
 
 use crate::pup::{Lender, Packer, Pup, PupError, Unpacker};
+use crate::sometimes::sometimes;
 
 /// How far a running entry has come.
 #[derive(Debug, PartialEq, Eq)]
@@ -89,6 +90,9 @@ impl<S: Pup, T: Pup> Pup for RunningList<S, T> {
     }
 
     fn lend<'a>(&'a self, l: &mut Lender<'a>) {
+        if !self.all.is_empty() {
+            sometimes("an object was packed while an async entry waited");
+        }
         self.all.lend(l);
     }
 

@@ -1,9 +1,9 @@
 //! A PE's link to one other node.
 
 use std::cell::{Cell, RefCell};
-use std::os::fd::BorrowedFd;
 
 use crate::pup::Segment;
+use crate::sometimes::sometimes;
 use crate::transport::{Incoming, LinkError, shm, tcp};
 
 /// The two halves of a link, each reached by itself: what is received may be answered at once.
@@ -39,10 +39,10 @@ impl Link {
     }
 
     /// Calls `f` with what to watch for what arrives, if that is not seen in memory.
-    pub(crate) fn with_socket<R>(&self, f: impl FnOnce(BorrowedFd<'_>) -> R) -> Option<R> {
+    pub(crate) fn with_socket<R>(&self, f: impl FnOnce(&tcp::Stream) -> R) -> Option<R> {
         match &self.halves {
             Halves::Shm(..) => None,
-            Halves::Tcp(_, receiver) => Some(f(receiver.borrow().fd())),
+            Halves::Tcp(_, receiver) => Some(f(receiver.borrow().stream())),
         }
     }
 
@@ -111,6 +111,14 @@ impl Link {
         }
     }
 
+    /// Whether [`Link::flush`] may write something, as far as is known without trying.
+    pub(crate) fn may_write(&self) -> bool {
+        match &self.halves {
+            Halves::Shm(sender, _) => sender.borrow().unsent() > 0,
+            Halves::Tcp(sender, _) => sender.borrow().may_write(),
+        }
+    }
+
     /// Whether anything may have come, as far as memory shows.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
@@ -157,13 +165,20 @@ impl Link {
     #[inline]
     pub(crate) fn is_newly_broken(&self) -> bool {
         let Halves::Tcp(_, receiver) = &self.halves else { return false };
-        let receiver = receiver.borrow();
-        receiver.broken() && !receiver.ended() && !self.missed.replace(true)
+        receiver.borrow().broken() && !self.missed.replace(true)
+    }
+
+    /// Whether the peer has said that nothing follows.
+    pub(crate) fn is_ended(&self) -> bool {
+        matches!(&self.halves, Halves::Tcp(_, receiver) if receiver.borrow().ended())
     }
 
     /// Goes on over another connection.
     pub(crate) fn replace(&self, stream: tcp::Stream) {
         if let Halves::Tcp(sender, receiver) = &self.halves {
+            if !self.missed.get() {
+                sometimes("a new connection came before its PE knew that the former one was broken");
+            }
             tcp::replace(&mut sender.borrow_mut(), &mut receiver.borrow_mut(), stream);
             self.missed.set(false);
         }

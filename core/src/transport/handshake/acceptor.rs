@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::record::{Challenge, Hello, Inbox, Kind, before_proof, encode, proof};
 use super::{Agreed, Identity, Refusal, Step};
+use crate::sometimes::sometimes;
 use crate::transport::Peer;
 use crate::transport::auth::{BYTES, Nonce};
 
@@ -66,7 +67,13 @@ impl Acceptor {
             (us.known.admits(hello.from, hello.incarnation), Refusal::Incarnation),
             (hello.nonce != self.nonce, Refusal::Reflected),
         ];
-        refusals.into_iter().try_for_each(|(holds, refusal)| if holds { Ok(()) } else { Err(refusal) })
+        let Some((_, refusal)) = refusals.into_iter().find(|(holds, _)| !holds) else { return Ok(()) };
+        match refusal {
+            Refusal::Incarnation => sometimes("an earlier life of a node dialled"),
+            Refusal::Node => sometimes("a node dialled that cannot be, or looked for another"),
+            _ => sometimes("a stranger dialled"),
+        }
+        Err(refusal)
     }
 
     fn challenge(&mut self) -> Vec<u8> {
@@ -82,10 +89,12 @@ impl Acceptor {
 
     fn proof(&mut self, record: &[u8], claim: Agreed) -> Result<Step, Refusal> {
         if !self.identity.secret.verify(super::dialer::ROLE, &self.said, &proof(record)) {
+            sometimes("a node that dialled could not prove what it claimed");
             return Err(Refusal::Secret);
         }
         // Looked at again: it may have been raised since the hello.
         if !self.identity.known.admits(claim.peer.node, claim.incarnation) {
+            sometimes("a node was replaced while it shook hands");
             return Err(Refusal::Incarnation);
         }
         self.identity.known.raise(claim.peer.node, claim.incarnation);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::record::{Challenge, Hello, Inbox, Kind, before_proof, encode, reason};
 use super::{Agreed, Identity, Refusal, Step};
+use crate::sometimes::sometimes;
 use crate::transport::Peer;
 use crate::transport::auth::Nonce;
 
@@ -78,7 +79,10 @@ impl Dialer {
         let kind = if self.proved.is_none() { Kind::Challenge } else { Kind::Welcome };
         match (self.inbox.feed(bytes, &[kind, Kind::Refusal])?, self.proved) {
             (None, _) => Ok(Step::Say(Vec::new())),
-            (Some((Kind::Refusal, record)), _) => Err(Failure::RefusedBy(reason(&record))),
+            (Some((Kind::Refusal, record)), _) => {
+                sometimes("a node was refused by the one that it dialled");
+                Err(Failure::RefusedBy(reason(&record)))
+            }
             (Some((_, record)), None) => Ok(self.challenge(&record)?),
             (Some(_), Some(agreed)) => Ok(Step::Done(Vec::new(), agreed)),
         }
@@ -94,9 +98,11 @@ impl Dialer {
         }
         let said = [&self.said, before_proof(record)].concat();
         if !self.identity.secret.verify(super::acceptor::ROLE, &said, &challenge.proof) {
+            sometimes("a node that was dialled could not prove what it claimed");
             return Err(Refusal::Secret);
         }
         if !self.identity.known.admits(challenge.node, challenge.incarnation) {
+            sometimes("an earlier life of a node was dialled");
             return Err(Refusal::Incarnation);
         }
         self.identity.known.raise(challenge.node, challenge.incarnation);

@@ -1,13 +1,13 @@
 //! The receiving half.
 
 use std::fmt;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use super::assembly::Assembly;
 use super::buffer::Buffer;
 use super::shared::Shared;
 use super::stream::{Stop, Stream};
+use crate::sometimes::sometimes;
 use crate::transport::frame::{FrameError, HEADER, Header, Kind};
 use crate::transport::{Incoming, LinkError, Peer};
 
@@ -213,6 +213,9 @@ impl Receiver {
             return Err(Fault::Order("a connection begins twice"));
         }
         self.again = self.shared.received().checked_sub(offset).ok_or(Fault::Lost(offset))?;
+        if self.again > 0 {
+            sometimes("a peer sent again what had arrived");
+        }
         self.connection = Connection::Begun;
         self.buffer.consume(HEADER);
         Ok(Found::Other)
@@ -274,7 +277,10 @@ impl Receiver {
     fn tell(&mut self, came: bool) {
         self.looks_in_vain = if came { 0 } else { self.looks_in_vain.saturating_add(1) };
         let untold = self.shared.untold();
-        if untold >= TELL_AT || (untold >= TELL_IDLE_AT && self.looks_in_vain == IDLE_LOOKS) {
+        if untold >= TELL_AT {
+            self.shared.set_due(true);
+        } else if untold >= TELL_IDLE_AT && self.looks_in_vain == IDLE_LOOKS {
+            sometimes("what had arrived was acknowledged because nothing more came");
             self.shared.set_due(true);
         }
     }
@@ -285,10 +291,14 @@ impl Receiver {
         let peer = self.peer;
         match fault {
             Fault::Frame(FrameError::Damaged) if self.damaged + 1 < DAMAGED_MOST => {
+                sometimes("a damaged frame was noticed");
                 self.damaged += 1;
                 Ok(())
             }
-            Fault::Frame(FrameError::Damaged) => Err(LinkError::Damaged { peer, times: DAMAGED_MOST }),
+            Fault::Frame(FrameError::Damaged) => {
+                sometimes("a frame was damaged each time that it came");
+                Err(LinkError::Damaged { peer, times: DAMAGED_MOST })
+            }
             Fault::Frame(error @ FrameError::Memory(_)) => {
                 Err(LinkError::Memory { peer, what: error.to_string() })
             }
@@ -303,6 +313,9 @@ impl Receiver {
         if self.ended && self.shared.said_goodbye() {
             self.connection = Connection::Closed;
         } else {
+            if self.ended || self.shared.said_goodbye() {
+                sometimes("a connection broke after one goodbye of two");
+            }
             // Not in a row, then.
             self.damaged = 0;
             self.break_off();
@@ -311,6 +324,11 @@ impl Receiver {
 
     /// The connection is of no more use. What is not a whole frame will come again.
     pub(super) fn break_off(&mut self) {
+        if self.large.is_some() {
+            sometimes("a connection broke in the middle of a large frame");
+        } else if !self.buffer.rest().is_empty() {
+            sometimes("a connection broke in the middle of a small frame");
+        }
         self.shared.set_broken(true);
         self.stream.cut();
         self.buffer.clear();
@@ -327,15 +345,15 @@ impl Receiver {
         self.shared.broken()
     }
 
-    /// Whether another [`Receiver::receive`] may find something even if nothing more arrives at [`Receiver::fd`].
+    /// Whether another [`Receiver::receive`] may find something even if nothing more arrives at [`Receiver::stream`].
     #[inline]
     pub(crate) fn has_more(&self) -> bool {
         self.has_more
     }
 
     /// What to watch for something to read. Another one after [`super::replace`].
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.stream.fd()
+    pub(crate) fn stream(&self) -> &Stream {
+        &self.stream
     }
 
     /// Goes on over another connection.

@@ -8,6 +8,7 @@ use super::retained::{Next, Retained};
 use super::shared::Shared;
 use super::stream::{Stop, Stream};
 use crate::pup::Segment;
+use crate::sometimes::sometimes;
 use crate::transport::frame::{Header, Kind, SMALL_MAX};
 
 /// What waits to be written is written by [`Sender::send`] itself from so many bytes on: the kernel then works on it
@@ -40,6 +41,7 @@ impl Sender {
     fn begin(&self) {
         let header = Header::bare(Kind::Begin, self.retained.written()).encode();
         if self.stream.send(&header) != Ok(header.len()) {
+            sometimes("a connection broke before its first frame");
             self.break_off();
         }
     }
@@ -108,6 +110,7 @@ impl Sender {
     fn acknowledge(&mut self) {
         self.shared.set_due(false);
         if self.shared.untold() > 0 {
+            sometimes("an acknowledgement went out by itself");
             self.push_bare(Kind::Acknowledge);
         }
     }
@@ -124,6 +127,9 @@ impl Sender {
             }
         }
         self.blocked = stop == Some(Stop::Wait);
+        if self.blocked {
+            sometimes("a socket took no more");
+        }
         if stop == Some(Stop::Broken) {
             self.break_off();
         }
@@ -163,9 +169,19 @@ impl Sender {
         self.retained.kept()
     }
 
-    /// Whether the socket takes no more at present, so that a PE about to sleep has to watch [`Sender::fd`] for room.
+    /// Whether the socket takes no more at present, so that a PE about to sleep has to watch its
+    /// [`Stream`] for room.
     pub(crate) fn blocked(&self) -> bool {
         self.blocked && !self.shared.broken()
+    }
+
+    /// Whether [`Sender::flush`] may write something, as far as a simulated connection tells.
+    pub(crate) fn may_write(&self) -> bool {
+        let has_room = || match &*self.stream {
+            Stream::Simulated(pipe) => pipe.hand().is_writable(),
+            _ => !self.blocked,
+        };
+        self.has_unwritten() && !self.shared.broken() && has_room()
     }
 
     /// Whether the peer has said that it has everything, the goodbye included.

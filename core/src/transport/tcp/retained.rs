@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::large::{Large, Slices};
+use crate::sometimes::sometimes;
 
 /// Small frames that lie together.
 const TOGETHER: usize = 64 << 10;
@@ -185,6 +186,9 @@ impl Retained {
     pub(super) fn trim(&mut self, acknowledged: u64) {
         // After a break the peer may acknowledge what it had before, while that is being written again.
         let until = acknowledged.min(self.written);
+        if until < acknowledged {
+            sometimes("a peer acknowledged what was about to be written again");
+        }
         while let Some(front) = self.pieces.front()
             && self.first + front.len() as u64 <= until
         {
@@ -221,6 +225,10 @@ impl Retained {
     /// Goes back (or on) to `position`, where the peer wants the stream to go on: between what was let go and the end.
     pub(super) fn seek(&mut self, position: u64) {
         let position = position.clamp(self.first, self.end);
+        if position < self.written {
+            sometimes("what had been written was written again");
+            self.mark_half_written();
+        }
         (self.written, self.piece) = (position, 0);
         let mut left = (position - self.first) as usize;
         while self.piece + 1 < self.pieces.len() && left >= self.pieces[self.piece].len() {
@@ -228,5 +236,14 @@ impl Retained {
             self.piece += 1;
         }
         self.at = left;
+    }
+
+    fn mark_half_written(&self) {
+        if let Some(Piece::Large(large)) = self.pieces.get(self.piece)
+            && 0 < self.at
+            && self.at < large.len()
+        {
+            sometimes("a large frame that was written in part began again");
+        }
     }
 }

@@ -1,0 +1,296 @@
+//! Rare paths: whether a sweep comes to all of them.
+//!
+//! The runtime marks its rare paths (`sometimes`). What the storms of a sweep never come to is not tested by it, whatever
+//! else it says; so a sweep counts the marks, and CI fails when one that has to be reached is not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A mark of the runtime.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    /// What happened there, as the runtime says it.
+    pub name: &'static str,
+    /// Whether CI's sweep has to come there.
+    pub reach: Reach,
+}
+
+/// How surely a mark is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// By the bounded sweep of CI.
+    Must,
+    /// By a long one, perhaps.
+    May,
+}
+
+/// Counts of marks over many runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    runs: u64,
+    reached: BTreeMap<&'static str, Reached>,
+}
+
+/// How often a mark was reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// Runs in which it was.
+    pub runs: u64,
+    /// Times in all of them.
+    pub times: u64,
+}
+
+impl Coverage {
+    /// Adds the marks of one run, as `talisman::sometimes::take_marks` gives them.
+    pub fn add_run(&mut self, marks: &BTreeMap<&'static str, u64>) {
+        self.runs += 1;
+        for (name, times) in marks {
+            let reached = self.reached.entry(name).or_default();
+            reached.runs += 1;
+            reached.times += times;
+        }
+    }
+
+    /// Adds what another part of the sweep has counted.
+    pub fn merge(&mut self, other: &Coverage) {
+        self.runs += other.runs;
+        for (name, more) in &other.reached {
+            let reached = self.reached.entry(name).or_default();
+            reached.runs += more.runs;
+            reached.times += more.times;
+        }
+    }
+
+    /// Runs that were counted.
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// How often a mark was reached.
+    pub fn of(&self, name: &str) -> Reached {
+        self.reached.get(name).copied().unwrap_or_default()
+    }
+
+    /// The marks that were never reached, in the order of [`MARKS`].
+    pub fn never(&self) -> Vec<&'static str> {
+        self.unreached(MARKS).map(|mark| mark.name).collect()
+    }
+
+    /// Those of them that had to be.
+    pub fn missed(&self) -> Vec<&'static str> {
+        self.unreached(MARKS).filter(|mark| mark.reach == Reach::Must).map(|mark| mark.name).collect()
+    }
+
+    /// Marks that were reached and are on no list.
+    pub fn unknown(&self) -> Vec<&'static str> {
+        let known: BTreeSet<_> = MARKS.iter().map(|mark| mark.name).collect();
+        self.reached.keys().copied().filter(|name| !known.contains(name)).collect()
+    }
+
+    fn unreached<'a>(&self, marks: &'a [Mark]) -> impl Iterator<Item = &'a Mark> {
+        marks.iter().filter(|mark| !self.reached.contains_key(mark.name))
+    }
+}
+
+/// Every mark of the runtime.
+#[rustfmt::skip]
+pub const MARKS: &[Mark] = &[
+    // Where objects are.
+    may("a message waited for an object on its way"),
+    may("an object came while a marker for it was under way"),
+    may("older news of a place came after newer"),
+    may("an object was back before the news of where it had been"),
+    may("news of a place came while another was awaited"),
+    may("news of a place came when the object was gone"),
+    may("a sender learns that an object moved"),
+    may("a home heard where its object is, for the first time"),
+    may("a marker was answered when nobody waited for it any more"),
+    may("a marker was answered by the PE that had sent it"),
+    may("a message waited for a marker"),
+    may("an element left its order to its home"),
+    may("an element that had moved was removed at its home"),
+    may("an element was removed away from its home"),
+    may("an element could be made because its former one was gone"),
+    // Ordered collections.
+    may("a message of an ordered collection came early"),
+    may("it was the turn of a message that had come early"),
+    // Moves.
+    may("an object lent its memory to the link by which it moved"),
+    may("an object asked to move to where it is"),
+    may("an object moved while a reduction was open"),
+    may("a broadcast waited for an element that could not be read"),
+    may("an object wanted to move on, or to go, when it had arrived"),
+    may("an object was packed and built anew"),
+    may("an object moved before it had announced what it inserted"),
+    may("an object moved between reductions of a section"),
+    may("a message that had come early moved with its receiver"),
+    // Broadcasts.
+    may("an element was removed before it had caught up with the broadcasts"),
+    may("an element came before a shared value in it"),
+    may("a broadcast waited for the first elements"),
+    may("a broadcast overtook another"),
+    may("a broadcast came before a shared value in it"),
+    may("an element left while those before it received a broadcast"),
+    may("an element had received a broadcast on another PE"),
+    may("a part of a multicast waited for a shared value"),
+    may("a broadcast was sent after an element that moved"),
+    may("a broadcast's receivers could not be counted at once"),
+    may("an element arrived where more broadcasts had passed"),
+    may("a broadcast came after an element that was removed"),
+    may("a broadcast was sent after an element that had moved on"),
+    may("a broadcast was sent after an element that had received it"),
+    may("an element that was catching up had wanted to move"),
+    may("an element arrived behind the broadcasts"),
+    // Sections.
+    may("a multicast had no receivers"),
+    may("a member of a section was not where its root believed"),
+    // Reductions.
+    may("an element contributed before it was announced"),
+    may("an element was inserted from outside into an array that was complete"),
+    may("the receivers of a broadcast were counted before all had answered"),
+    may("a partial result was sent on before every element here had contributed"),
+    may("a contribution came for a reduction whose former one was open"),
+    may("a reduction was complete because everybody went"),
+    // Quiescence.
+    may("a PE suspected that the job was stuck"),
+    may("an answer to an older count came"),
+    may("messages were on their way when every PE had been idle"),
+    may("messages came and went between two counts"),
+    may("a job was stuck"),
+    // Shared values.
+    may("a shared value came before another one in it"),
+    may("a message came before a shared value in it"),
+    // Async entries.
+    may("an object was packed with messages that no async entry had received"),
+    may("an answer came that nobody waited for"),
+    may("an object was packed while an async entry waited"),
+    // How elements come and go.
+    may("the end of an insertion was said twice"),
+    may("the first elements of an array had to be counted again"),
+    may("an element takes over the order of a former one"),
+    may("a single chare came back to the PE that it is named after"),
+    may("an element was inserted before its collection was known"),
+    may("an element was made again after it had moved and gone"),
+    may("an element was inserted before its former one was known to be gone"),
+    may("an element was made away from its home"),
+    may("an element was inserted by way of the root"),
+    may("an insertion was sent on to the root"),
+    may("an element was removed"),
+    may("an element was removed before the turn of messages that had come early"),
+    // Messages on a PE.
+    may("a message came to an object before its collection was known"),
+    may("a message came to a PE before its collection was known there"),
+    may("a message lacked its collection and a shared value"),
+    may("a message was forwarded twice"),
+    may("an object left before a queued message"),
+    may("an object wanted to move and to go"),
+    may("a PE sent to a collection that it did not know"),
+    may("a marker came for an object that is nowhere"),
+    may("an answer with a number came for an object that was gone"),
+    may("an answer came for an object that was gone"),
+    may("a message came for an element that was removed"),
+    may("a message came for an element that was not made yet"),
+    // Rings.
+    may("a ring between two PEs was full"),
+    may("a message from within the node was put aside while a sender waited"),
+    // Links of a PE.
+    may("a new connection came before its PE knew that the former one was broken"),
+    may("a link was far behind where its sender could not wait"),
+    may("a sender waited for room on a link"),
+    may("a connection came while a sender waited for room"),
+    may("the job was over while a sender waited for room"),
+    may("a link lost its connection"),
+    may("a link was given up"),
+    may("a message from another node was put aside while a sender waited"),
+    may("a PE took in less than it ran, for it had much"),
+    // Connections.
+    may("a peer sent again what had arrived"),
+    may("what had arrived was acknowledged because nothing more came"),
+    may("a damaged frame was noticed"),
+    may("a frame was damaged each time that it came"),
+    may("a connection broke after one goodbye of two"),
+    may("a connection broke in the middle of a large frame"),
+    may("a connection broke in the middle of a small frame"),
+    may("a connection broke before its first frame"),
+    may("an acknowledgement went out by itself"),
+    may("a socket took no more"),
+    may("a peer acknowledged what was about to be written again"),
+    may("what had been written was written again"),
+    may("a large frame that was written in part began again"),
+    // Handshakes.
+    may("an earlier life of a node dialled"),
+    may("a node dialled that cannot be, or looked for another"),
+    may("a stranger dialled"),
+    may("a node that dialled could not prove what it claimed"),
+    may("a node was replaced while it shook hands"),
+    may("a node was refused by the one that it dialled"),
+    may("a node that was dialled could not prove what it claimed"),
+    may("an earlier life of a node was dialled"),
+    // Life and end of a job.
+    may("a job was asked to end early"),
+    may("a node came further when the job was over"),
+    may("a step waited until a node was gone"),
+    may("a node that was to be killed was gone"),
+    may("a node ended a job that was over"),
+    may("what a node said could not be understood"),
+    may("a node could not be started"),
+    may("a node was lost with its host"),
+    may("the end of a node was the reason for what others complained of"),
+    may("a node was lost after the program had ended well"),
+    may("a node was lost while the job was ending"),
+    may("a node was lost while the program ran"),
+    may("a node was lost before the program began"),
+    may("the nodes were left less time to stop than they had been"),
+    may("a node was silent for too long"),
+    may("a node was killed that had said all and did not end"),
+    may("a node was killed that did not stop in time"),
+    may("a node was killed at random"),
+    may("a complaint was overruled by its reason"),
+    may("a failure was heard over a success"),
+    may("something was said after the failure that counts"),
+];
+
+const fn may(name: &'static str) -> Mark {
+    Mark { name, reach: Reach::May }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::texts_given_to;
+
+    #[test]
+    fn every_mark_of_the_runtime_is_on_the_list_once() {
+        let mut listed: Vec<_> = MARKS.iter().map(|mark| mark.name.to_owned()).collect();
+        let mut marked = texts_given_to("sometimes");
+        listed.sort();
+        marked.sort();
+        assert_eq!(listed, marked, "the list, and the marks in core/src");
+        marked.dedup();
+        assert_eq!(listed, marked, "each names one path");
+    }
+
+    #[test]
+    fn runs_add_up_and_what_is_missing_is_told() {
+        let (one, two) = (MARKS[0].name, MARKS[1].name);
+        let mut first = Coverage::default();
+        first.add_run(&BTreeMap::from([(one, 3)]));
+        first.add_run(&BTreeMap::from([(one, 1), ("nowhere", 1)]));
+        let mut all = Coverage::default();
+        all.add_run(&BTreeMap::from([(two, 7)]));
+        all.merge(&first);
+        assert_eq!((all.runs(), all.of(one)), (3, Reached { runs: 2, times: 4 }));
+        assert_eq!((all.of(two).times, all.of("never heard of")), (7, Reached::default()));
+        assert_eq!(all.never().len(), MARKS.len() - 2);
+        assert_eq!(all.unknown(), ["nowhere"]);
+    }
+
+    #[test]
+    fn of_what_was_not_reached_some_had_to_be() {
+        let marks =
+            [Mark { name: "a", reach: Reach::Must }, may("b"), Mark { name: "c", reach: Reach::Must }];
+        let mut coverage = Coverage::default();
+        coverage.add_run(&BTreeMap::from([("a", 1)]));
+        let unreached: Vec<_> = coverage.unreached(&marks).map(|mark| (mark.name, mark.reach)).collect();
+        assert_eq!(unreached, [("b", Reach::May), ("c", Reach::Must)]);
+    }
+}
