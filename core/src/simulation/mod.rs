@@ -4,6 +4,7 @@
 //! A [`Plan`] decides what the world is like and what goes wrong in it.
 
 mod fault;
+mod network;
 mod plan;
 
 use std::collections::BTreeMap;
