@@ -190,19 +190,12 @@ impl Net {
 
     /// A sender stays here until the link has room again, or the job is over.
     #[cold]
-<<<<<<< HEAD
-    fn wait_for_room(&self, pe: &Pe, link: &Link) {
-        if self.taking_in.get() || self.waiting.replace(true) {
+    fn wait_for_room(&self, pe: &Pe, node: u32) {
+        if self.taking_in.get() || self.is_waiting() {
             return sometimes("a link was far behind where its sender could not wait");
         }
         sometimes("a sender waited for room on a link");
-=======
-    fn wait_for_room(&self, pe: &Pe, node: u32) {
-        if self.taking_in.get() || self.is_waiting() {
-            return;
-        }
         self.waiting.set(Some(node));
->>>>>>> pipes
         let mut in_vain = 0;
         while !self.is_wait_over(pe) {
             in_vain = if self.wait_round(pe) { 0 } else { in_vain + 1 };
@@ -217,14 +210,10 @@ impl Net {
                 }
             }
         }
-<<<<<<< HEAD
         if pe.node.job.is_over() {
             sometimes("the job was over while a sender waited for room");
         }
-        self.waiting.set(false);
-=======
         self.waiting.set(None);
->>>>>>> pipes
         self.waited.set(true);
     }
 

@@ -15,6 +15,7 @@ mod letters;
 mod members;
 pub(crate) mod messages;
 mod network;
+mod network;
 mod plan;
 mod post;
 mod process;
