@@ -2,6 +2,8 @@
 
 #[allow(dead_code, reason = "the sweep will read it")]
 mod coverage;
+#[allow(dead_code, reason = "the sweep will read it")]
+mod mutations;
 #[cfg(test)]
 mod sources;
 
