@@ -244,7 +244,7 @@ impl Pe {
                 if moves < known {
                     sometimes("older news of a place came after newer");
                 }
-                ((moves > known || mutated("older-news-wins")) && old != pe, old)
+                (moves > known && old != pe, old)
             }
             Place::Here { .. } => {
                 return sometimes("an object was back before the news of where it had been");
@@ -390,7 +390,8 @@ impl Pe {
                 .end(1, Some(format!("{who} is said to be gone by another PE, and is on PE {}", self.id)));
         }
         collection.keep_order(id.index, order);
-        self.switch(collection, id.index, Place::Gone { moves });
+        let place = if mutated("gone-is-forgotten") { Place::Unknown } else { Place::Gone { moves } };
+        self.switch(collection, id.index, place);
         self.release_unborn(collection, id.index);
     }
 

@@ -162,7 +162,7 @@ impl Pe {
         self.is_queue_empty()
             && !self.port.has_unsent()
             && (self.timers.is_empty() || mutated("timers-not-waited-for"))
-            && (self.unflushed.borrow().is_empty() || mutated("unflushed-not-waited-for"))
+            && self.unflushed.borrow().is_empty()
     }
 
     fn on_sums(&self, sent: u64, received: u64) {

@@ -36,12 +36,6 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::Messages,
     },
     Mutation {
-        name: "older-news-wins",
-        places: &["location.rs"],
-        rule: "Of two places the one with more moves is the later one.",
-        level: Level::Messages,
-    },
-    Mutation {
         name: "held-message-lost",
         places: &["location.rs"],
         rule: "What waited for a place goes on when the place is known.",
@@ -249,12 +243,6 @@ pub const MUTATIONS: &[Mutation] = &[
         name: "timers-not-waited-for",
         places: &["quiescence.rs"],
         rule: "A PE with a timer is not idle.",
-        level: Level::Messages,
-    },
-    Mutation {
-        name: "unflushed-not-waited-for",
-        places: &["quiescence.rs"],
-        rule: "A PE with parts of reductions to send on is not idle.",
         level: Level::Messages,
     },
     Mutation {
