@@ -12,6 +12,7 @@
 #![allow(missing_docs)]
 
 #[path = "storm/ledger.rs"]
+#[allow(dead_code, reason = "simulated worlds use the rest")]
 mod ledger;
 #[path = "storm/ordered.rs"]
 mod ordered;
@@ -225,7 +226,7 @@ fn talk(manner: Manner, seed: u64) -> Result<Tested, String> {
     let (Plan { job, .. }, (nodes, test)) = planned(seed);
     let plan = ordered::Plan { job, elements: 2 + (seed % 12) as i32, rounds: 10, again: seed % 2 == 1 };
     let ledger = ledger::open(job, 0);
-    let tested = ordered::run(&manner.of(test, nodes, seed), plan);
+    let tested = manner.of(test, nodes, seed).run::<ordered::Main>((plan,));
     ledger::close(job);
     judge(&ledger.violations(), tested, || {
         format!("{seed} cargo test --test storm order_{}  # {plan:?}, {nodes} nodes", manner.test())
@@ -248,7 +249,7 @@ fn judge(violations: &[String], tested: Tested, again: impl FnOnce() -> String) 
 
 /// What a seed stands for: a program and a cluster.
 fn planned(seed: u64) -> (Plan, (u32, Test)) {
-    static JOBS: AtomicU64 = AtomicU64::new(0);
+    static JOBS: AtomicU64 = AtomicU64::new(ledger::HERE + 1);
     let mut rng = Rng::new(seed);
     let nodes = 2 + rng.below(4) as u32;
     let mut test = Test::new().pes(1 + rng.below(3) as u32);

@@ -28,6 +28,7 @@ use crate::mutations::mutated;
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::sometimes::sometimes;
+use crate::witness::Until;
 
 /// What a PE knows of an object's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,6 +281,7 @@ impl Pe {
     pub(crate) fn hold(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let index = unsafe { envelope.as_ref() }.to().index;
+        self.see_kept(envelope, Until::Place);
         collection.switches.hold(index, envelope);
     }
 
@@ -313,7 +315,7 @@ impl Pe {
             held.reverse();
         }
         if mutated("held-message-lost") {
-            held.pop().into_iter().for_each(|envelope| self.discard(envelope));
+            held.pop().into_iter().for_each(|envelope| self.release(envelope));
         }
         for envelope in held {
             sometimes("a message waited for a marker");
@@ -400,7 +402,7 @@ impl Pe {
         for envelope in collection.take_unborn(index) {
             sometimes("an element could be made because its former one was gone");
             if mutated("unborn-forgotten") {
-                self.discard(envelope);
+                self.release(envelope);
             } else {
                 self.enqueue(envelope);
             }

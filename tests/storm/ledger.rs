@@ -1,5 +1,6 @@
 //! What a storm should come to, kept beside the runtime: every element of a job reports here what it does.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -8,22 +9,43 @@ use talisman::pup::{Packer, Pup, PupError, Unpacker};
 /// The ledgers of the jobs that run, by a number that travels with the job's elements.
 static LEDGERS: LazyLock<Mutex<HashMap<u64, Arc<Ledger>>>> = LazyLock::new(Mutex::default);
 
+/// The number of a job that runs in one thread: each thread has a ledger for one. So such a job sends the same bytes
+/// whatever else runs beside it, and ran before it.
+pub const HERE: u64 = 0;
+
+thread_local! {
+    static LEDGER_HERE: RefCell<Option<Arc<Ledger>>> = const { RefCell::new(None) };
+}
+
 /// Opens the ledger of a job; indices from `first_free` on are for elements that are inserted.
 pub fn open(job: u64, first_free: i32) -> Arc<Ledger> {
     let ledger = Arc::<Ledger>::default();
     ledger.book().next_index = first_free;
-    LEDGERS.lock().expect("no test panics in it").insert(job, ledger.clone());
+    match job {
+        HERE => LEDGER_HERE.set(Some(ledger.clone())),
+        _ => _ = LEDGERS.lock().expect("no test panics in it").insert(job, ledger.clone()),
+    }
     ledger
 }
 
 /// Closes it.
 pub fn close(job: u64) {
-    LEDGERS.lock().expect("no test panics in it").remove(&job);
+    match job {
+        HERE => LEDGER_HERE.set(None),
+        _ => _ = LEDGERS.lock().expect("no test panics in it").remove(&job),
+    }
 }
 
 /// The ledger of a job.
 pub fn of(job: u64) -> Arc<Ledger> {
-    LEDGERS.lock().expect("no test panics in it")[&job].clone()
+    find(job).expect("a job's ledger is open while it runs")
+}
+
+fn find(job: u64) -> Option<Arc<Ledger>> {
+    match job {
+        HERE => LEDGER_HERE.with_borrow(Clone::clone),
+        _ => LEDGERS.lock().expect("no test panics in it").get(&job).cloned(),
+    }
 }
 
 #[derive(Default)]
@@ -180,19 +202,42 @@ impl Ledger {
 
     /// What went wrong, at the end of a job that came to its end.
     pub fn violations(&self) -> Vec<String> {
+        [self.wrong(), self.missing()].concat()
+    }
+
+    /// What went wrong, however the job ended.
+    pub fn wrong(&self) -> Vec<String> {
         let book = self.book();
         let mut all = book.violations.clone();
-        if !book.finished {
-            all.push("the storm did not come to its end".into());
-        }
-        for (round, made) in &book.made {
-            let result = book.results.get(round);
-            if result != Some(made) {
+        for (round, result) in &book.results {
+            let made = book.made.get(round);
+            if made != Some(result) {
                 all.push(format!("reduction {round}: {made:?} was contributed, {result:?} came out"));
             }
         }
         if book.values != 0 {
             all.push(format!("{} values were not dropped", book.values));
+        }
+        all
+    }
+
+    /// What has not happened that does in a job that comes to its end.
+    pub fn missing(&self) -> Vec<String> {
+        let book = self.book();
+        let without = book.made.keys().filter(|round| !book.results.contains_key(round));
+        let mut all: Vec<_> = without.map(|round| format!("nothing came out of reduction {round}")).collect();
+        if !book.finished {
+            all.push("the program did not come to its end".into());
+        }
+        all
+    }
+
+    /// Every broadcast and multicast, and how many of the first `core` elements received it.
+    pub fn casts(&self, core: i32) -> BTreeMap<Cast, u64> {
+        let book = self.book();
+        let mut all = BTreeMap::new();
+        for (cast, _) in book.casts.keys().filter(|(_, at)| (0..core).contains(at)) {
+            *all.entry(*cast).or_default() += 1;
         }
         all
     }
@@ -211,7 +256,10 @@ impl Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        of(self.0).book().values -= 1;
+        // What is dropped later than it should be is counted as left over; there is nobody to tell any more.
+        if let Some(ledger) = find(self.0) {
+            ledger.book().values -= 1;
+        }
     }
 }
 

@@ -3,9 +3,8 @@
 
 use talisman::prelude::*;
 use talisman::rng::Rng;
-use talisman::testing::{Test, Tested};
 
-use crate::ledger::{self, Counted};
+use super::ledger::{self, Counted};
 
 #[derive(Clone, Copy, Debug, Pup, clap::Parser)]
 pub struct Plan {
@@ -85,15 +84,23 @@ impl Talker {
     }
 }
 
-#[talisman::main]
-async fn main(cx: &mut Cx, plan: Plan) {
-    Talker::array(plan.elements).new(plan).talk(plan.rounds);
-    cx.quiescence().await;
-    let ledger = ledger::of(plan.job);
-    ledger.quiet("after the talk");
-    ledger.finish();
-}
+#[derive(Pup)]
+pub struct Main;
 
-pub fn run(test: &Test, plan: Plan) -> Tested {
-    test.run::<__Main>((plan,))
+#[talisman::main]
+impl Main {
+    #[init]
+    fn new(cx: &mut Cx<Self>, plan: Plan) -> Self {
+        Talker::array(plan.elements).new(plan).talk(plan.rounds);
+        cx.on_quiescence(cx.callback(Self::quiet).with(plan));
+        Main
+    }
+
+    #[entry]
+    fn quiet(&mut self, cx: &mut Cx<Self>, plan: Plan, _now: ()) {
+        let ledger = ledger::of(plan.job);
+        ledger.quiet("after the talk");
+        ledger.finish();
+        cx.exit();
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use talisman::prelude::*;
 use talisman::rng::Rng;
 
-use crate::ledger::{self, Cast, Counted, Ledger};
+use super::ledger::{self, Cast, Counted, Ledger};
 
 /// The size of a storm.
 #[derive(Clone, Copy, Debug, Pup, clap::Parser)]

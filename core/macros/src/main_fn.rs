@@ -43,6 +43,7 @@ fn program(ty: &Type, main: Expanded, attrs: TokenStream) -> TokenStream {
         fn main() -> ::std::process::ExitCode {
             ::talisman::start::main::<#ty, (#(#init_types,)*)>(::talisman::program!())
         }
+        ::talisman::known_program! { #ty, (#(#init_types,)*) }
     }
 }
 

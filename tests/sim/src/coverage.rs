@@ -40,7 +40,7 @@ pub struct Reached {
 }
 
 impl Coverage {
-    /// Adds the marks of one run, as `talisman_core::sometimes::take_marks` gives them.
+    /// Adds the marks of one run, as `talisman::sometimes::take_marks` gives them.
     pub fn add_run(&mut self, marks: &BTreeMap<&'static str, u64>) {
         self.runs += 1;
         for (name, times) in marks {

@@ -1,10 +1,17 @@
 //! Runs the runtime in simulated worlds, and looks whether it does what it should: see `docs/simulation.md`.
 
-#[allow(dead_code, reason = "the sweep will read it")]
-mod coverage;
-#[allow(dead_code, reason = "the sweep will read it")]
-mod mutations;
-#[cfg(test)]
-mod sources;
+use std::process::ExitCode;
 
-fn main() {}
+use clap::Parser;
+use talisman_sim::command_line::CommandLine;
+
+fn main() -> ExitCode {
+    match CommandLine::parse().run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}

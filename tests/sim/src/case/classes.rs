@@ -1,0 +1,81 @@
+//! Which classes of faults a seed has. Each is switched on or off as a whole: a run in which everything goes wrong a little
+//! never gets far enough to see what one thing does alone.
+
+use std::collections::BTreeMap;
+
+use talisman::rng::Rng;
+use talisman::simulation::Rates;
+
+use super::{generator, magnitude};
+
+/// Classes of faults that a job has to bear.
+pub const BORNE: &[&str] = &[
+    "lost",
+    "doubled",
+    "altered",
+    "truncated",
+    "reset",
+    "late",
+    "reset-at",
+    "cut",
+    "stop",
+    "slow",
+    "alter-at",
+    "truncate-at",
+    "impostor",
+    "launcher-stop",
+    "clock-jump",
+    "clock-drift",
+];
+/// Classes of faults that may end a job.
+pub const HARMFUL: &[&str] = &[
+    "crash",
+    "host-loss",
+    "launcher-loss",
+    "long-stop",
+    "long-cut",
+    "long-launcher-stop",
+    "long-clock-jump",
+];
+
+/// The classes of a seed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Classes(BTreeMap<&'static str, ()>);
+
+impl Classes {
+    /// Some classes; of half the seeds none that may end the job, so that they have to come to the right result.
+    pub(super) fn draw(rng: &mut Rng) -> Classes {
+        const ONE_IN_IS_ON: [u64; 5] = [1 << 20, 8, 4, 3, 2];
+        let mut on = BTreeMap::new();
+        let one_in = super::one_of(rng, &ONE_IN_IS_ON);
+        // Every class draws, whatever was drawn before.
+        on.extend(BORNE.iter().filter(|_| rng.below(one_in) == 0).map(|class| (*class, ())));
+        if rng.below(2) == 0 {
+            on.insert(super::one_of(rng, HARMFUL), ());
+            on.extend(HARMFUL.iter().filter(|_| rng.below(12) == 0).map(|class| (*class, ())));
+        }
+        Classes(on)
+    }
+
+    pub(super) fn has(&self, class: &str) -> bool {
+        self.0.contains_key(class)
+    }
+
+    /// How often things go wrong by themselves.
+    pub(super) fn rates(&self, seed: u64) -> (Rates, u32) {
+        let rate = |class: &str, most: u64| match self.has(class) {
+            true => magnitude(&mut generator(seed, class), 100, most) as u32,
+            false => 0,
+        };
+        // A loss costs twice as long each time it comes again: more of them than these, and greetings come too late. What
+        // is altered may be a greeting, and a node gives up after a few that were refused.
+        let rates = Rates {
+            lost_ppm: rate("lost", 30_000),
+            doubled_ppm: rate("doubled", 200_000),
+            altered_ppm: rate("altered", 5_000),
+            truncated_ppm: rate("truncated", 10_000),
+            reset_ppm: rate("reset", 10_000),
+        };
+        (rates, rate("late", 200_000))
+    }
+}

@@ -1,0 +1,188 @@
+//! What a seed stands for: a program, a cluster, and what goes wrong in it.
+
+mod classes;
+mod faults;
+mod overrides;
+mod shape;
+
+use std::time::Duration;
+
+use talisman::rng::Rng;
+use talisman::simulation::{Fault, Limits, Network, Plan, Rates, Schedule, What, When};
+
+pub use classes::Classes;
+pub use faults::{Drawn, Moment};
+pub use overrides::{CALM, Kept, Overrides, Victim};
+
+/// A run, before anything of it has run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// What it was drawn from.
+    pub seed: u64,
+    /// What was said otherwise.
+    pub overrides: Overrides,
+    /// The program.
+    pub workload: &'static str,
+    /// How large it is.
+    pub size: u32,
+    /// Nodes on each host.
+    pub hosts: Vec<u32>,
+    /// PEs of each node.
+    pub pes: u32,
+    /// The network, with its rates of faults.
+    pub network: Network,
+    /// How PEs take turns.
+    pub schedule: Schedule,
+    /// What bounds queues.
+    pub limits: Limits,
+    /// Without a word for so long somebody counts as lost.
+    pub silence: Duration,
+    /// What goes wrong.
+    pub faults: Vec<Drawn>,
+    /// How long faults may come by themselves.
+    pub unsettled: Unsettled,
+    /// Whether the run is repeated, to see that it is the same again.
+    pub twice: bool,
+}
+
+/// When a world is healed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unsettled {
+    /// After so many percent of the time of the calm run …
+    pub percent: u64,
+    /// … and so long besides.
+    pub more_ns: u64,
+    /// But not before all that was planned is over.
+    pub to_the_end: bool,
+}
+
+/// How long a calm run was, by which times of faults are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Length {
+    /// In simulated nanoseconds.
+    pub ns: u64,
+    /// In events.
+    pub events: u64,
+}
+
+/// One in so many runs is repeated.
+const ONE_IN_IS_REPEATED: u64 = 16;
+/// A healed world gets as many times the time of the calm run, and this besides.
+const SLACK: u64 = 100;
+const SLACK_NS: u64 = 60_000_000_000;
+
+impl Case {
+    /// That of a seed, with what is said otherwise. Each concern has a generator of its own, so that what is said of one
+    /// changes nothing of another.
+    ///
+    /// # Errors
+    /// There is no such workload, host or node.
+    pub fn draw(seed: u64, overrides: &Overrides) -> Result<Case, String> {
+        let classes = Classes::draw(&mut generator(seed, "classes"));
+        let drawn = shape::hosts(&mut generator(seed, "hosts"));
+        let nodes = overrides.nodes.unwrap_or(drawn.iter().sum());
+        let hosts = shape::resized(&drawn, nodes);
+        let silence = shape::silence(&mut generator(seed, "silence"));
+        let faults = faults::draw(seed, &classes, &drawn, silence);
+        Ok(Case {
+            seed,
+            overrides: overrides.clone(),
+            workload: shape::workload(&mut generator(seed, "workload"), overrides.workload.as_deref())?,
+            size: overrides.size.unwrap_or(shape::size(&mut generator(seed, "size"))),
+            pes: overrides.pes.unwrap_or(shape::pes(&mut generator(seed, "pes"))),
+            network: shape::network(&mut generator(seed, "network"), classes.rates(seed), overrides),
+            schedule: shape::schedule(&mut generator(seed, "schedule"), overrides),
+            limits: shape::limits(&mut generator(seed, "limits"), overrides),
+            silence,
+            faults: faults::moved_into(overrides.kept(faults, nodes)?, &hosts),
+            hosts,
+            unsettled: faults::unsettled(&mut generator(seed, "healing")),
+            twice: generator(seed, "twice").below(ONE_IN_IS_REPEATED) == 0,
+        })
+    }
+
+    /// How many nodes it has.
+    pub fn nodes(&self) -> u32 {
+        self.hosts.iter().sum()
+    }
+
+    /// The same without anything that goes wrong.
+    pub fn calm_plan(&self) -> Plan {
+        let mut network = self.network.clone();
+        network.rates = Rates::default();
+        (network.near.late_ppm, network.far.late_ppm) = (0, 0);
+        Plan {
+            hosts: self.hosts.clone(),
+            network,
+            schedule: Schedule { pause_ppm: 0, ..self.schedule },
+            limits: self.limits,
+            silence: self.silence,
+            ..Plan::calm(self.seed, self.nodes(), self.pes)
+        }
+    }
+
+    /// The world of this case, if the calm run was so long.
+    pub fn plan(&self, calm: Length) -> Plan {
+        let faults: Vec<Fault> = self.faults.iter().map(|drawn| drawn.in_run_of(calm)).collect();
+        let healed_ns = self.healed_ns(&faults, calm);
+        let outages: u64 = faults.iter().filter_map(|fault| lasts_ns(&fault.what)).sum();
+        Plan {
+            network: self.network.clone(),
+            schedule: self.schedule,
+            faults,
+            healed_ns,
+            patience_ns: healed_ns + outages + SLACK_NS + SLACK * calm.ns,
+            events_max: 5_000_000 + SLACK * calm.events,
+            ..self.calm_plan()
+        }
+    }
+
+    fn healed_ns(&self, faults: &[Fault], calm: Length) -> u64 {
+        let Unsettled { percent, more_ns, to_the_end } = self.unsettled;
+        let end = |fault: &Fault| begins_ns(fault.when, calm) + lasts_ns(&fault.what).unwrap_or(1);
+        let all_over = faults.iter().filter(|_| to_the_end).map(end).max().unwrap_or(0);
+        all_over.max(calm.ns * percent / 100 + more_ns)
+    }
+}
+
+/// For how long a fault lasts, if it does.
+pub fn lasts_ns(what: &What) -> Option<u64> {
+    match what {
+        What::Stop { for_ns, .. }
+        | What::Slow { for_ns, .. }
+        | What::Cut { for_ns, .. }
+        | What::LauncherStop { for_ns } => Some(*for_ns),
+        What::ClockJump { by_ns, .. } => Some(*by_ns),
+        _ => None,
+    }
+}
+
+/// When a fault begins, if everything goes at the pace of the calm run.
+fn begins_ns(when: When, calm: Length) -> u64 {
+    match when {
+        When::At(at) => at,
+        When::Event(event) => (calm.ns as f64 * event as f64 / calm.events.max(1) as f64) as u64,
+    }
+}
+
+/// The generator of a concern.
+fn generator(seed: u64, concern: &str) -> Rng {
+    // FNV-1a (Fowler, Noll, Vo): different texts start from different states, which the generator spreads.
+    Rng::new(concern.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |state, byte| {
+        (state ^ byte as u64).wrapping_mul(0x0100_0000_01b3)
+    }))
+}
+
+/// One of a few.
+fn one_of<T: Copy>(rng: &mut Rng, these: &[T]) -> T {
+    these[rng.below(these.len() as u64) as usize]
+}
+
+/// Between these; small ones are as likely as large ones, by orders of magnitude.
+fn magnitude(rng: &mut Rng, from: u64, to: u64) -> u64 {
+    let (low, high) = ((from.max(1) as f64).ln(), (to.max(1) as f64).ln());
+    ((low + (high - low) * rng.unit_f64()).exp() as u64).clamp(from.min(to), to)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+use super::*;
+
+fn case(seed: u64, overrides: Overrides) -> Case {
+    Case::draw(seed, &overrides).expect("it can be drawn")
+}
+
+fn drawn(seed: u64) -> Case {
+    case(seed, Overrides::default())
+}
+
+const LENGTH: Length = Length { ns: 10_000_000, events: 5_000 };
+
+/// What is said of a case does not count when two are compared.
+fn unsaid(case: Case) -> Case {
+    Case { overrides: Overrides::default(), ..case }
+}
+
+#[test]
+fn a_seed_is_always_the_same_case_and_seeds_differ() {
+    assert!((0..100).all(|seed| drawn(seed) == drawn(seed)));
+    assert!((0..100).all(|seed| drawn(seed).plan(LENGTH) != drawn(seed + 1).plan(LENGTH)));
+}
+
+#[test]
+fn seeds_draw_everything_there_is() {
+    let cases: Vec<_> = (0..2_000).map(drawn).collect();
+    let kinds: std::collections::BTreeSet<_> =
+        cases.iter().flat_map(|case| &case.faults).map(|drawn| drawn.what.kind()).collect();
+    assert_eq!(kinds.len(), 13, "{kinds:?}");
+    for rate in [
+        (|rates| rates.lost_ppm) as fn(&Rates) -> u32,
+        |rates| rates.doubled_ppm,
+        |rates| rates.altered_ppm,
+        |rates| rates.truncated_ppm,
+        |rates| rates.reset_ppm,
+    ] {
+        let with = cases.iter().filter(|case| rate(&case.network.rates) > 0).count();
+        assert!((100..1_000).contains(&with), "{with}");
+    }
+    let calm = cases.iter().filter(|case| case.faults.is_empty() && case.network.rates == Rates::default());
+    assert!((100..1_000).contains(&calm.count()));
+    assert!(crate::workloads::NAMES.iter().all(|name| cases.iter().any(|case| case.workload == *name)));
+}
+
+#[test]
+fn every_fault_hits_somebody_who_is_there() {
+    for seed in 0..1_000 {
+        for nodes in [None, Some(2), Some(3)] {
+            let case = case(seed, Overrides { nodes, ..Overrides::default() });
+            let (nodes, hosts) = (case.nodes(), case.hosts.len() as u32);
+            for Drawn { what, .. } in &case.faults {
+                assert!(is_there(what, nodes, hosts), "{what:?} on {:?}", case.hosts);
+            }
+        }
+    }
+}
+
+fn is_there(what: &What, nodes: u32, hosts: u32) -> bool {
+    match what {
+        What::Crash { node }
+        | What::Impostor { node, .. }
+        | What::Stop { node, .. }
+        | What::Slow { node, .. }
+        | What::ClockJump { node, .. }
+        | What::ClockDrift { node, .. } => *node < nodes,
+        What::HostLoss { host } => *host < hosts,
+        What::Reset { one: from, other: to } | What::Alter { from, to } | What::Truncate { from, to } => {
+            from != to && *from.max(to) < nodes
+        }
+        What::Cut { from, to, .. } => {
+            !from.is_empty() && !to.is_empty() && from.iter().all(|host| *host < hosts && !to.contains(host))
+        }
+        What::LauncherLoss | What::LauncherStop { .. } => true,
+    }
+}
+
+#[test]
+fn what_is_said_of_one_thing_changes_nothing_else() {
+    for seed in 0..200 {
+        let whole = drawn(seed);
+        let sized = case(seed, Overrides { size: Some(7), ..Overrides::default() });
+        assert_eq!(unsaid(Case { size: whole.size, ..sized }), whole);
+        let calm = case(seed, Overrides { calm: vec!["lost".into()], ..Overrides::default() });
+        assert_eq!(calm.network.rates, Rates { lost_ppm: 0, ..whole.network.rates });
+        assert_eq!(unsaid(Case { network: whole.network.clone(), ..calm }), whole);
+        let numbers: Vec<_> = whole.faults.iter().map(|drawn| drawn.number).skip(1).step_by(2).collect();
+        let few = case(seed, Overrides { faults: Some(Kept(numbers.clone())), ..Overrides::default() });
+        assert_eq!(few.faults.iter().map(|drawn| drawn.number).collect::<Vec<_>>(), numbers);
+        assert!(few.faults.iter().all(|drawn| whole.faults.contains(drawn)));
+        assert_eq!(unsaid(Case { faults: whole.faults.clone(), ..few }), whole);
+    }
+}
+
+#[test]
+fn said_again_what_was_drawn_is_the_same_case() {
+    for seed in 0..200 {
+        let whole = drawn(seed);
+        let said = Overrides {
+            workload: Some(whole.workload.into()),
+            size: Some(whole.size),
+            nodes: Some(whole.nodes()),
+            pes: Some(whole.pes),
+            faults: Some(Kept(whole.faults.iter().map(|drawn| drawn.number).collect())),
+            ..Overrides::default()
+        };
+        assert_eq!(unsaid(case(seed, said)), whole);
+    }
+}
+
+#[test]
+fn overrides_are_read_as_they_are_written() {
+    #[derive(clap::Parser)]
+    #[command(no_binary_name = true)]
+    struct Line {
+        #[command(flatten)]
+        overrides: Overrides,
+    }
+    let all = Overrides {
+        workload: Some("ring".into()),
+        size: Some(2),
+        nodes: Some(3),
+        pes: Some(1),
+        faults: Some(Kept(vec![0, 3])),
+        calm: vec!["lost".into(), "limits".into()],
+        crash: Some(Victim { node: Some(2), event: 17 }),
+    };
+    let none = Overrides { faults: Some(Kept(Vec::new())), ..Overrides::default() };
+    let launcher = Overrides { crash: Some(Victim { node: None, event: 0 }), ..Overrides::default() };
+    for overrides in [all, none, launcher, Overrides::default()] {
+        let words = overrides.to_string();
+        let line: Line = clap::Parser::try_parse_from(words.split_whitespace()).expect("it can be read");
+        assert_eq!(line.overrides, overrides, "{words}");
+    }
+}
+
+#[test]
+fn a_victim_is_killed_instead_of_all_else() {
+    let victim = Victim { node: Some(1), event: 99 };
+    for seed in 0..50 {
+        let case = case(seed, Overrides { crash: Some(victim), nodes: Some(3), ..Overrides::default() });
+        let plan = case.plan(LENGTH);
+        assert_eq!(plan.faults, [Fault { when: When::Event(99), what: What::Crash { node: 1 } }]);
+        assert_eq!(plan.network.rates, Rates::default());
+    }
+    let absent = Overrides { crash: Some(victim), nodes: Some(1), ..Overrides::default() };
+    assert!(Case::draw(0, &absent).is_err());
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    let workload = Overrides { workload: Some("nothing".into()), ..Overrides::default() };
+    assert!(Case::draw(0, &workload).expect_err("no such workload").contains("nothing"));
+    let fault = Overrides { faults: Some(Kept(vec![1_000])), ..Overrides::default() };
+    assert!(Case::draw(0, &fault).expect_err("no such fault").contains("1000"));
+}
+
+#[test]
+fn times_of_faults_are_measured_by_the_calm_run() {
+    let at = |moment| Drawn { number: 0, moment, what: What::LauncherLoss }.in_run_of(LENGTH).when;
+    assert_eq!(at(Moment::OfTime(500_000)), When::At(5_000_000));
+    assert_eq!(at(Moment::OfEvents(100_000)), When::Event(500));
+    assert_eq!(at(Moment::Event(7)), When::Event(7));
+}
+
+#[test]
+fn a_world_that_is_healed_in_the_end_is_so_when_all_is_over() {
+    for seed in 0..500 {
+        let case = drawn(seed);
+        let plan = case.plan(LENGTH);
+        assert!(plan.patience_ns > plan.healed_ns);
+        for fault in plan.faults.iter().filter(|_| case.unsettled.to_the_end) {
+            let end = begins_ns(fault.when, LENGTH) + lasts_ns(&fault.what).unwrap_or(0);
+            assert!(plan.healed_ns >= end, "{fault:?} until {}", plan.healed_ns);
+        }
+    }
+}
+
+#[test]
+fn what_has_to_be_borne_adds_up_to_less_than_the_bound() {
+    for seed in 0..3_000 {
+        let case = drawn(seed);
+        let classes = Classes::draw(&mut generator(seed, "classes"));
+        let long = ["long-stop", "long-cut", "long-launcher-stop", "long-clock-jump"];
+        if long.iter().any(|class| classes.has(class)) {
+            continue;
+        }
+        let slow = |what: &What| matches!(what, What::Slow { .. });
+        let outages = case.faults.iter().filter(|drawn| !slow(&drawn.what));
+        let sum: u64 = outages.filter_map(|drawn| lasts_ns(&drawn.what)).sum();
+        assert!(sum <= crate::verdict::borne_ns(case.silence), "seed {seed}");
+    }
+}

@@ -1,0 +1,69 @@
+//! What every change has to pass, in a few minutes.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::case::Overrides;
+use crate::crash_points::CrashPoints;
+use crate::played::Stage;
+use crate::pool::Pool;
+use crate::regressions::{self, REGRESSIONS};
+use crate::swarm::Swarm;
+
+/// What is run.
+#[derive(Clone, Debug)]
+pub struct Ci {
+    /// The first of the fresh seeds, if it is said.
+    pub from: Option<u64>,
+    /// The most seeds.
+    pub seeds: u64,
+    /// The most time for seeds; crash points have half of it.
+    pub limit: Duration,
+    /// Threads.
+    pub jobs: usize,
+    /// It ends when so many have failed.
+    pub failures_most: usize,
+}
+
+/// Seeds of a day, more than are ever run on it.
+const SEEDS_A_DAY: u64 = 1_000_000;
+/// One event in so many is a crash point, with every seed others.
+const CRASH_POINTS_EVERY: u64 = 23;
+
+impl Ci {
+    /// Runs all of it, whatever failed before; whether all came out right.
+    ///
+    /// # Errors
+    /// It cannot be run.
+    pub fn run(&self, stage: &dyn Stage) -> Result<bool, String> {
+        let from = self.from.unwrap_or_else(first_of_today);
+        println!("this again: cargo run --release -p talisman-sim -- ci --from {from:#x}");
+        let mut table = regressions::run(stage, REGRESSIONS);
+        table.merge(self.swarm(from).run(stage)?);
+        table.merge(self.crash_points(from).run(stage)?);
+        print!("{table}");
+        let misses = table.misses_paths();
+        Ok(table.found.is_empty() && !misses)
+    }
+
+    fn swarm(&self, from: u64) -> Swarm {
+        let overrides = Overrides::default();
+        let (pool, failures_most) = (self.pool(self.limit), self.failures_most);
+        Swarm { from, seeds: self.seeds, overrides, pool, failures_most }
+    }
+
+    fn crash_points(&self, seed: u64) -> CrashPoints {
+        let overrides = Overrides::default();
+        let (pool, failures_most) = (self.pool(self.limit / 2), self.failures_most);
+        CrashPoints { seed, overrides, every: CRASH_POINTS_EVERY, pool, failures_most }
+    }
+
+    fn pool(&self, limit: Duration) -> Pool {
+        Pool { jobs: self.jobs, until: Some(Instant::now() + limit) }
+    }
+}
+
+/// Every day has its own seeds: fresh ones, and whoever runs them again on that day runs the same.
+fn first_of_today() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_secs() / (24 * 60 * 60) * SEEDS_A_DAY
+}

@@ -1,0 +1,213 @@
+//! What can be asked for.
+
+use std::time::{Duration, Instant};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::case::{Case, Overrides};
+use crate::ci::Ci;
+use crate::crash_points::CrashPoints;
+use crate::mutation_check::{MutationCheck, known};
+use crate::played::Worlds;
+use crate::pool::Pool;
+use crate::regressions::{self, REGRESSIONS};
+use crate::replay::replay;
+use crate::scale;
+use crate::swarm::Swarm;
+use crate::table::Table;
+
+/// Runs the runtime in simulated worlds, and looks whether it does what it should.
+///
+/// With --seed alone it runs the case of this seed, and tells all about it.
+#[derive(Parser)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct CommandLine {
+    #[command(subcommand)]
+    task: Option<Task>,
+    #[command(flatten)]
+    replay: Replay,
+}
+
+/// A case.
+#[derive(Args)]
+pub struct Replay {
+    /// The seed, as 42 or 0x2a
+    #[arg(long, value_parser = seed)]
+    pub seed: Option<u64>,
+    /// What is said otherwise.
+    #[command(flatten)]
+    pub overrides: Overrides,
+    /// With this deliberate mistake
+    #[arg(long, value_name = "NAME")]
+    pub mutation: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Runs many seeds, and prints the table
+    Sweep(Sweep),
+    /// Kills every node, and the launcher, at every event of short runs
+    CrashPoints {
+        /// One event in so many
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+        every: u64,
+        /// The seed of all cases
+        #[arg(long, value_parser = seed, default_value = "0")]
+        seed: u64,
+        #[command(flatten)]
+        overrides: Overrides,
+        #[command(flatten)]
+        bounds: Bounds,
+    },
+    /// Makes each deliberate mistake in turn, and counts the seeds until it is noticed
+    Mutations {
+        /// Seeds for each mistake
+        #[arg(long, default_value_t = 2_000)]
+        seeds: u64,
+        /// The first seed
+        #[arg(long, value_parser = seed, default_value = "0")]
+        from: u64,
+        /// Only mistakes whose name has this in it
+        #[arg(long)]
+        only: Option<String>,
+        #[command(flatten)]
+        overrides: Overrides,
+        #[command(flatten)]
+        bounds: Bounds,
+    },
+    /// Runs what once failed
+    Regressions,
+    /// Many nodes and chares in one process
+    Scale(scale::Args),
+    /// What every change has to pass: what once failed, fresh seeds, rare paths, some crash points
+    Ci {
+        /// The first of the fresh seeds; by default it is drawn from the date
+        #[arg(long, value_parser = seed)]
+        from: Option<u64>,
+        /// The most seeds
+        #[arg(long, default_value_t = 4_000)]
+        seeds: u64,
+        /// The most seconds for seeds, and half of them for crash points
+        #[arg(long, default_value_t = 120)]
+        seconds: u64,
+        #[command(flatten)]
+        bounds: Bounds,
+    },
+}
+
+#[derive(Args)]
+struct Sweep {
+    /// Seeds
+    #[arg(long, default_value_t = 1_000)]
+    seeds: u64,
+    /// The first seed
+    #[arg(long, value_parser = seed, default_value = "0")]
+    from: u64,
+    /// Fail if a rare path was not taken that every sweep has to take
+    #[arg(long)]
+    covering: bool,
+    #[command(flatten)]
+    overrides: Overrides,
+    #[command(flatten)]
+    bounds: Bounds,
+}
+
+#[derive(Args)]
+struct Bounds {
+    /// No run is begun later than after so many minutes
+    #[arg(long)]
+    minutes: Option<f64>,
+    /// Threads
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// End after so many failures
+    #[arg(long, default_value_t = 10)]
+    failures: usize,
+}
+
+impl CommandLine {
+    /// Does what is asked for; whether all came out right.
+    ///
+    /// # Errors
+    /// It cannot be done.
+    pub fn run(self) -> Result<bool, String> {
+        match self.task {
+            Some(task) => task.run(),
+            None => self.replay.run(),
+        }
+    }
+}
+
+impl Replay {
+    /// The case.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn case(&self) -> Result<Case, String> {
+        let seed =
+            self.seed.ok_or("say which case to run with --seed, or see --help for what else there is")?;
+        Case::draw(seed, &self.overrides)
+    }
+
+    fn run(self) -> Result<bool, String> {
+        let mutation = self.mutation.as_deref().map(known).transpose()?;
+        Ok(replay(&Worlds { mutation }, &self.case()?))
+    }
+}
+
+impl Task {
+    fn run(self) -> Result<bool, String> {
+        let worlds = Worlds::default();
+        match self {
+            Task::Sweep(sweep) => sweep.run(&worlds),
+            Task::CrashPoints { every, seed, overrides, bounds } => {
+                let (pool, failures_most) = (bounds.pool(), bounds.failures);
+                Ok(told(&CrashPoints { seed, overrides, every, pool, failures_most }.run(&worlds)?))
+            }
+            Task::Mutations { seeds, from, only, overrides, bounds } => {
+                Ok(MutationCheck { from, seeds, overrides, only, pool: bounds.pool() }.run())
+            }
+            Task::Scale(args) => {
+                scale::main(&args);
+                Ok(true)
+            }
+            Task::Regressions => Ok(told(&regressions::run(&worlds, REGRESSIONS))),
+            Task::Ci { from, seeds, seconds, bounds } => {
+                let limit = Duration::from_secs(seconds);
+                Ci { from, seeds, limit, jobs: bounds.jobs, failures_most: bounds.failures }.run(&worlds)
+            }
+        }
+    }
+}
+
+impl Sweep {
+    fn run(self, worlds: &Worlds) -> Result<bool, String> {
+        let (from, seeds, overrides) = (self.from, self.seeds, self.overrides);
+        let (pool, failures_most) = (self.bounds.pool(), self.bounds.failures);
+        let table = Swarm { from, seeds, overrides, pool, failures_most }.run(worlds)?;
+        let right = told(&table);
+        let misses = table.misses_paths();
+        Ok(right && !(misses && self.covering))
+    }
+}
+
+impl Bounds {
+    fn pool(&self) -> Pool {
+        let until = self.minutes.map(|minutes| Instant::now() + Duration::from_secs_f64(minutes * 60.0));
+        Pool { jobs: self.jobs, until }
+    }
+}
+
+/// Prints a table; whether nothing failed.
+fn told(table: &Table) -> bool {
+    print!("{table}");
+    table.found.is_empty()
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| format!("`{text}` is no seed; seeds are written as 42 or 0x2a"))
+}

@@ -1,0 +1,143 @@
+//! One run of a program in a world, and all that was seen of it.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
+use std::sync::Once;
+use std::thread;
+
+use talisman::simulation::{Plan, What};
+use talisman::{mutations, sometimes};
+
+use crate::case::Case;
+use crate::oracles::{self, Watched};
+use crate::workloads::{self, Checked, Size};
+
+/// What is known of a run when it is over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Played {
+    /// The job's exit status.
+    pub status: i32,
+    /// What it said about its end.
+    pub message: Option<String>,
+    /// The hash of all events.
+    pub trace: Option<u64>,
+    /// How many there were.
+    pub events: u64,
+    /// Simulated nanoseconds.
+    pub lasted_ns: u64,
+    /// How many faults of each kind happened.
+    pub injected: BTreeMap<&'static str, u64>,
+    /// Those that may have cost the job something, before its end.
+    pub hurt: Vec<(u64, What)>,
+    /// What hung, or was left over.
+    pub flaws: Vec<String>,
+    /// What must be the same in every run of the case.
+    pub result: Vec<String>,
+    /// What the program itself found wrong.
+    pub wrong: Vec<String>,
+    /// What oracles saw.
+    pub violations: Vec<String>,
+    /// A panic that nothing in the runtime caught.
+    pub panic: Option<String>,
+    /// The rare paths that it took, with how often.
+    pub marks: BTreeMap<&'static str, u64>,
+    /// Events, as they can be read.
+    pub log: Vec<String>,
+}
+
+/// Something that runs cases: simulated worlds, or what tests put in their place.
+pub trait Stage: Sync {
+    /// Runs a case in a world. `logging`: the log has all events.
+    fn play(&self, case: &Case, plan: &Plan, logging: bool) -> Played;
+}
+
+/// Simulated worlds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Worlds {
+    /// A deliberate mistake that is made in them.
+    pub mutation: Option<&'static str>,
+}
+
+/// Deep enough for a debug build's frames of packing within packing.
+const STACK_BYTES: usize = 64 << 20;
+
+impl Stage for Worlds {
+    /// In a thread of its own, so that nothing that a run leaves in thread-locals, least of all after a panic, is met by the
+    /// next one.
+    fn play(&self, case: &Case, plan: &Plan, logging: bool) -> Played {
+        keep_panics();
+        thread::scope(|scope| {
+            let thread = thread::Builder::new().stack_size(STACK_BYTES);
+            let playing = thread.spawn_scoped(scope, || self.play_here(case, plan, logging));
+            playing.expect("a thread can be started").join().expect("its panics are caught")
+        })
+    }
+}
+
+impl Worlds {
+    fn play_here(&self, case: &Case, plan: &Plan, logging: bool) -> Played {
+        mutations::choose(self.mutation);
+        let watched = Watched::by(oracles::all());
+        let run = || workloads::run(case.workload, case.seed, Size(case.size), plan, logging);
+        let checked = catch_unwind(AssertUnwindSafe(run));
+        let mut played = match checked {
+            Ok(checked) => Played::of(checked),
+            Err(payload) => Played { panic: Some(described(&*payload)), ..Played::default() },
+        };
+        let violation = watched.end(played.panic.is_none() && played.status == 0).err();
+        played.violations = violation.iter().map(ToString::to_string).collect();
+        played.marks = sometimes::take_marks();
+        played
+    }
+}
+
+impl Played {
+    fn of(checked: Checked) -> Played {
+        let wrong = checked.complaints();
+        let Checked { ran, result, .. } = checked;
+        Played {
+            status: ran.outcome.status,
+            message: ran.outcome.message,
+            trace: ran.outcome.trace,
+            events: ran.outcome.events,
+            lasted_ns: ran.lasted_ns,
+            injected: ran.injected,
+            hurt: ran.hurt,
+            flaws: ran.flaws,
+            log: ran.log,
+            result,
+            wrong,
+            ..Played::default()
+        }
+    }
+}
+
+thread_local! {
+    /// Where the last panic of this thread was, and what it said.
+    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// From now on panics in threads that play are kept instead of being printed: thousands of seeds would print thousands.
+fn keep_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        set_hook(Box::new(|info| {
+            let place = info.location().map(|place| format!("at {}:{}: ", place.file(), place.line()));
+            LAST.set(Some(format!("{}{}", place.unwrap_or_default(), text(info.payload()))));
+            if thread::current().name().is_some() {
+                eprintln!("{info}");
+            }
+        }));
+    });
+}
+
+fn described(payload: &(dyn Any + Send)) -> String {
+    LAST.take().unwrap_or_else(|| text(payload).into())
+}
+
+fn text(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no message)")
+}

@@ -1,0 +1,72 @@
+//! What once failed, and must not again.
+
+use clap::Parser;
+
+use crate::case::Case;
+use crate::command_line::Replay;
+use crate::played::Stage;
+use crate::run::judged;
+use crate::table::{Found, Table};
+
+/// A case that once failed.
+pub struct Regression {
+    /// What is said to see it.
+    pub line: &'static str,
+    /// What was wrong.
+    pub was: &'static str,
+}
+
+/// All that once failed, the oldest first.
+pub const REGRESSIONS: &[Regression] = &[];
+
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Line {
+    #[command(flatten)]
+    replay: Replay,
+}
+
+/// Runs all, each twice; what failed is in the table.
+pub fn run(stage: &dyn Stage, regressions: &[Regression]) -> Table {
+    let mut table = Table::default();
+    for regression in regressions {
+        let case = case(regression.line).expect("a test reads every line");
+        let judged = judged(stage, &case, true, false);
+        table.add(&case, &judged);
+        if let Some(failure) = judged.failures.first() {
+            let found = Found {
+                what: format!("{failure}; once it was: {}", regression.was),
+                lines: vec![crate::replay::line(&case)],
+            };
+            println!("{found}");
+            table.found.push(found);
+        }
+    }
+    table
+}
+
+fn case(line: &str) -> Result<Case, String> {
+    let Line { replay } = Line::try_parse_from(line.split_whitespace()).map_err(|error| error.to_string())?;
+    replay.case()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_can_be_read() {
+        for Regression { line, was } in REGRESSIONS {
+            assert!(case(line).is_ok(), "{line}: {:?}", case(line));
+            assert!(!was.is_empty(), "{line}: what was it?");
+        }
+    }
+
+    #[test]
+    fn a_line_is_read_as_on_the_command_line() {
+        let case = case("--seed 0x2a --nodes 3 --calm lost,reset").expect("it can be drawn");
+        assert_eq!((case.seed, case.nodes()), (42, 3));
+        assert_eq!(case.overrides.calm, ["lost", "reset"]);
+        assert!(self::case("--seed 0x2a --node 3").is_err());
+    }
+}

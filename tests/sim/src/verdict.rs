@@ -1,0 +1,203 @@
+//! Which end of a run is legal, given what was done to it. Anything else is a mistake of the runtime, or of its simulation.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Display};
+use std::time::Duration;
+
+use talisman::simulation::{Plan, What};
+
+use crate::case::lasts_ns;
+use crate::played::Played;
+
+/// Something that should not have been.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Whether the run without any fault had it.
+    pub calm: bool,
+    /// Its kind, which stays while a case is shrunk.
+    pub kind: Kind,
+    /// What it was.
+    pub what: String,
+}
+
+/// Kinds of failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Outside of what the runtime catches.
+    Panic,
+    /// An oracle saw what must not be.
+    Oracle,
+    /// The program's own check failed.
+    Check,
+    /// Something hung, or was left over.
+    Flaw,
+    /// A status or message that nothing that happened makes legal.
+    End,
+    /// Success, but with another result than without faults.
+    Result,
+    /// The same run again was not the same.
+    Unequal,
+}
+
+/// Exit status of a job that has lost what it needs.
+const UNRECOVERABLE: i32 = 3;
+/// A connection that broke is there again within this time, or the job ends (`PATIENCE` of the runtime).
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What was wrong with a run, beside the run without faults.
+pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
+    let mut failures = flaws(played);
+    let legal = Legal::of(plan, &played.hurt);
+    failures.extend(legal.object_to(played).map(|what| (Kind::End, what)));
+    if played.status == 0 && played.result != calm.result {
+        failures.push((Kind::Result, difference(&calm.result, &played.result)));
+    }
+    failures.into_iter().map(|(kind, what)| Failure { calm: false, kind, what }).collect()
+}
+
+/// What was wrong with a run without faults.
+pub fn failures_of_calm(played: &Played) -> Vec<Failure> {
+    let mut failures = flaws(played);
+    failures.extend(Legal::default().object_to(played).map(|what| (Kind::End, what)));
+    failures.into_iter().map(|(kind, what)| Failure { calm: true, kind, what }).collect()
+}
+
+/// What differs between a run and the same run again.
+pub fn unequal(once: &Played, again: &Played) -> Option<Failure> {
+    let traces = [once, again].map(|played| (played.trace, played.events, played.lasted_ns));
+    let ends = [once, again].map(|played| (played.status, &played.message, &played.result));
+    let what = match (traces[0] == traces[1], ends[0] == ends[1]) {
+        (true, true) => return None,
+        (false, _) => format!("trace, events and time are {:?}, then {:?}", traces[0], traces[1]),
+        (true, false) => format!("the trace is the same, but it ends with {:?}, then {:?}", ends[0], ends[1]),
+    };
+    Some(Failure { calm: false, kind: Kind::Unequal, what })
+}
+
+/// Outages of all kinds that add up to no more than this have to be borne, at this limit of silence.
+///
+/// Silence is counted in ticks of a quarter of a second by either side, and a connection takes a few attempts to come back.
+pub fn borne_ns(silence: Duration) -> u64 {
+    (silence.min(PATIENCE).as_nanos() as u64 / 10 * 7).saturating_sub(500_000_000)
+}
+
+fn flaws(played: &Played) -> Vec<(Kind, String)> {
+    let all =
+        |kind: Kind, whats: &[String]| whats.iter().map(|what| (kind, what.clone())).collect::<Vec<_>>();
+    let mut flaws = all(Kind::Panic, played.panic.as_slice());
+    flaws.extend(all(Kind::Oracle, &played.violations));
+    flaws.extend(all(Kind::Check, &played.wrong));
+    flaws.extend(all(Kind::Flaw, &played.flaws));
+    flaws
+}
+
+/// How a run may end, other than well.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Legal {
+    /// Lost, said with the name of one of these nodes.
+    blamed: BTreeSet<u32>,
+    /// In any way, since nobody is there to tell: the launcher died.
+    untold: bool,
+}
+
+impl Legal {
+    fn of(plan: &Plan, hurt: &[(u64, What)]) -> Legal {
+        let mut legal = Legal::default();
+        // A stop and a cut one after the other are as bad as one of both their lengths.
+        let outages: u64 = hurt.iter().filter_map(|(_, what)| outage_ns(what)).sum();
+        let borne = outages <= borne_ns(plan.silence);
+        for (_, what) in hurt.iter().filter(|(_, what)| outage_ns(what).is_none() || !borne) {
+            legal.allow(plan, what);
+        }
+        legal
+    }
+
+    fn allow(&mut self, plan: &Plan, what: &What) {
+        let of_hosts = |hosts: &[u32]| -> Vec<u32> {
+            (0..plan.nodes()).filter(|node| hosts.contains(&plan.host_of(*node))).collect()
+        };
+        match what {
+            What::Crash { node } | What::Stop { node, .. } => self.blamed.extend([*node]),
+            What::HostLoss { host } => self.blamed.extend(of_hosts(&[*host])),
+            What::Cut { from, to, .. } => self.blamed.extend(of_hosts(from).into_iter().chain(of_hosts(to))),
+            // Who takes the time for later than it is believes that it has waited long enough for any other.
+            What::ClockJump { .. } | What::LauncherStop { .. } => self.blamed.extend(0..plan.nodes()),
+            What::LauncherLoss => self.untold = true,
+            _ => {}
+        }
+    }
+
+    /// What is wrong with the end of a run.
+    fn object_to(&self, played: &Played) -> Option<String> {
+        let message = played.message.as_deref().unwrap_or("no message");
+        let end = format!("status {}, {message}", played.status);
+        match played.status {
+            // It is said already why there is no end.
+            _ if played.panic.is_some() => None,
+            0 => None,
+            _ if self.untold => None,
+            UNRECOVERABLE if self.blamed.is_empty() => {
+                Some(format!("{end}; but nothing happened that may end it"))
+            }
+            UNRECOVERABLE if self.blamed.iter().any(|node| names(message, *node)) => None,
+            UNRECOVERABLE => Some(format!("{end}; but what happened to it was to nodes {:?}", self.blamed)),
+            _ => Some(end),
+        }
+    }
+}
+
+/// For how long a fault keeps somebody from answering, if it does no more than that.
+fn outage_ns(what: &What) -> Option<u64> {
+    match what {
+        What::Slow { .. } => None,
+        what => lasts_ns(what),
+    }
+}
+
+/// Whether a message says `node 2`, and does not mean `node 21`.
+fn names(message: &str, node: u32) -> bool {
+    let name = format!("node {node}");
+    message
+        .match_indices(&name)
+        .any(|(at, _)| !message[at + name.len()..].starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The first line in which results differ.
+fn difference(calm: &[String], played: &[String]) -> String {
+    let none = "nothing";
+    let lines = calm.len().max(played.len());
+    let pair = |i: usize| [calm, played].map(|lines| lines.get(i).map_or(none, String::as_str));
+    let [calm, played] = (0..lines).map(pair).find(|[one, other]| one != other).unwrap_or([none, none]);
+    format!("`{played}` instead of `{calm}`")
+}
+
+impl Failure {
+    /// Whether another one may be the same mistake.
+    pub fn is_like(&self, other: &Failure) -> bool {
+        (self.calm, self.kind) == (other.calm, other.kind)
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let run = if self.calm { " without any fault" } else { "" };
+        write!(f, "{}{run}: {}", self.kind, self.what)
+    }
+}
+
+impl Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Panic => "panic",
+            Kind::Oracle => "oracle",
+            Kind::Check => "the program's check",
+            Kind::Flaw => "left over or hanging",
+            Kind::End => "illegal end",
+            Kind::Result => "another result",
+            Kind::Unequal => "not the same again",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+use super::*;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Three nodes, the last two on one host.
+fn plan() -> Plan {
+    Plan { hosts: vec![1, 2], ..Plan::calm(0, 3, 1) }
+}
+
+fn well() -> Played {
+    Played { result: vec!["42".into()], ..Played::default() }
+}
+
+fn lost(message: &str) -> Played {
+    Played { status: 3, message: Some(message.into()), ..Played::default() }
+}
+
+/// The kinds of failures of a run in which this happened.
+fn kinds(played: Played, hurt: &[What]) -> Vec<Kind> {
+    let hurt = hurt.iter().map(|what| (1, what.clone())).collect();
+    let failures = failures(&plan(), &well(), &Played { hurt, ..played });
+    failures.into_iter().map(|failure| failure.kind).collect()
+}
+
+fn stop(for_ns: u64) -> What {
+    What::Stop { node: 1, for_ns }
+}
+
+fn cut(for_ns: u64) -> What {
+    What::Cut { from: vec![0], to: vec![1], for_ns }
+}
+
+const CRASH: What = What::Crash { node: 1 };
+
+#[test]
+fn the_calm_result_is_always_legal() {
+    let all = [CRASH, What::HostLoss { host: 1 }, What::LauncherLoss, stop(60 * SECOND), cut(SECOND)];
+    assert_eq!(kinds(well(), &[]), []);
+    all.into_iter().for_each(|what| assert_eq!(kinds(well(), &[what]), []));
+}
+
+#[test]
+fn another_result_is_never_legal() {
+    let other = || Played { result: vec!["41".into()], ..well() };
+    for hurt in [vec![], vec![CRASH], vec![What::LauncherLoss]] {
+        assert_eq!(kinds(other(), &hurt), [Kind::Result]);
+    }
+}
+
+#[test]
+fn a_node_is_lost_only_if_something_happened_to_it() {
+    let of_node_1 =
+        || lost("node 1 (pid 7) was killed by signal 9 (SIGKILL); the job cannot go on without it");
+    assert_eq!(kinds(of_node_1(), &[]), [Kind::End]);
+    assert_eq!(kinds(of_node_1(), &[CRASH]), []);
+    assert_eq!(kinds(of_node_1(), &[What::Crash { node: 2 }]), [Kind::End]);
+    assert_eq!(kinds(of_node_1(), &[What::HostLoss { host: 1 }]), []);
+    assert_eq!(kinds(of_node_1(), &[What::HostLoss { host: 0 }]), [Kind::End]);
+    assert_eq!(kinds(of_node_1(), &[What::Impostor { node: 1, with_disk: true }]), [Kind::End]);
+    assert_eq!(kinds(lost("node 11 is gone"), &[CRASH]), [Kind::End], "that is another node");
+    assert_eq!(kinds(lost("something is gone"), &[CRASH]), [Kind::End], "that is no node");
+    assert_eq!(kinds(lost("nodes 0, node 1"), &[CRASH]), []);
+}
+
+#[test]
+fn outages_are_borne_until_they_add_up() {
+    let silent = || lost("node 1 (pid 7) said nothing for 10s");
+    for (outages, legal) in [
+        (vec![stop(SECOND)], false),
+        (vec![stop(12 * SECOND)], true),
+        (vec![stop(4 * SECOND), cut(4 * SECOND)], true),
+        (vec![stop(SECOND), cut(SECOND), What::LauncherStop { for_ns: SECOND }], false),
+        (vec![What::LauncherStop { for_ns: 12 * SECOND }], true),
+        (vec![What::ClockJump { node: 0, by_ns: 12 * SECOND }], true),
+        (vec![What::Slow { node: 1, times: 9, for_ns: 60 * SECOND }], false),
+    ] {
+        let expected = if legal { vec![] } else { vec![Kind::End] };
+        assert_eq!(kinds(silent(), &outages), expected, "{outages:?}");
+    }
+}
+
+#[test]
+fn short_outages_are_blamed_on_nobody_beside_a_crash() {
+    let silent = lost("node 0 (pid 7) said nothing for 10s");
+    assert_eq!(kinds(silent, &[CRASH, What::Stop { node: 0, for_ns: SECOND }]), [Kind::End]);
+}
+
+#[test]
+fn without_its_launcher_a_job_has_no_end_to_be_judged_but_leaves_nothing() {
+    let killed = || Played { status: 137, ..Played::default() };
+    assert_eq!(kinds(killed(), &[What::LauncherLoss]), []);
+    let left = Played { flaws: vec!["node 1 is still there".into()], ..killed() };
+    assert_eq!(kinds(left, &[What::LauncherLoss]), [Kind::Flaw]);
+}
+
+#[test]
+fn other_ends_are_never_legal() {
+    let failed = || Played { status: 1, message: Some("panicked".into()), ..Played::default() };
+    assert_eq!(kinds(failed(), &[]), [Kind::End]);
+    assert_eq!(kinds(failed(), &[CRASH]), [Kind::End]);
+    assert_eq!(kinds(Played { panic: Some("here".into()), ..well() }, &[]), [Kind::Panic]);
+    assert_eq!(kinds(Played { violations: vec!["order".into()], ..well() }, &[CRASH]), [Kind::Oracle]);
+    assert_eq!(kinds(Played { wrong: vec!["sum".into()], ..well() }, &[CRASH]), [Kind::Check]);
+}
+
+#[test]
+fn a_calm_run_has_to_end_well() {
+    assert_eq!(failures_of_calm(&well()), []);
+    let failures = failures_of_calm(&lost("node 1 is gone"));
+    assert_eq!(
+        failures.iter().map(|failure| (failure.calm, failure.kind)).collect::<Vec<_>>(),
+        [(true, Kind::End)]
+    );
+}
+
+#[test]
+fn the_same_again_is_the_same_in_every_respect() {
+    let once = Played { trace: Some(1), events: 10, ..well() };
+    assert_eq!(unequal(&once, &once), None);
+    for again in [
+        Played { trace: Some(2), ..once.clone() },
+        Played { events: 11, ..once.clone() },
+        Played { lasted_ns: 1, ..once.clone() },
+        Played { message: Some("well".into()), ..once.clone() },
+        Played { result: Vec::new(), ..once.clone() },
+    ] {
+        assert_eq!(unequal(&once, &again).map(|failure| failure.kind), Some(Kind::Unequal), "{again:?}");
+    }
+}
+
+#[test]
+fn what_differs_is_told() {
+    let lines = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
+    assert_eq!(difference(&lines("a b c"), &lines("a x c")), "`x` instead of `b`");
+    assert_eq!(difference(&lines("a b"), &lines("a")), "`nothing` instead of `b`");
+}

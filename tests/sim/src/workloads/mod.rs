@@ -1,0 +1,112 @@
+//! Programs to run in simulated worlds, each with a result that can be checked.
+//!
+//! | workload | is | checked by |
+//! |---|---|---|
+//! | `storm` | everything at once, at random | a ledger of all messages, broadcasts, reductions and elements |
+//! | `talk` | an ordered array whose elements move, and are removed and inserted again | numbered messages |
+//! | `jacobi3d`, `leanmd` | the examples | their serial references, to the bit |
+//! | `ring`, `nqueens` | the examples | what they count |
+//!
+//! A workload's result depends on its seed and size only, never on nodes, PEs, delays and faults.
+
+mod examples;
+mod jacobi3d;
+mod leanmd;
+#[path = "../../../storm/ledger.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod ledger;
+mod nqueens;
+mod ring;
+mod storm;
+mod talk;
+#[cfg(test)]
+mod tests;
+
+use talisman::simulation::{Plan, Ran};
+
+use ledger::Ledger;
+
+/// How large a run is; 1 is the smallest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size(pub u32);
+
+impl Default for Size {
+    /// About a few thousand messages, in a few milliseconds of simulated time.
+    fn default() -> Self {
+        Size(2)
+    }
+}
+
+/// A run, and what its program says about it.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The run.
+    pub ran: Ran,
+    /// What came out: the same in every run of this workload, seed and size that ends well. Of no meaning in others.
+    pub result: Vec<String>,
+    /// What happened and must not, however the run ended.
+    pub wrong: Vec<String>,
+    /// What has not happened: wrong in a run that ended well, and only there.
+    pub missing: Vec<String>,
+}
+
+/// The names of all workloads.
+pub const NAMES: &[&str] = &["storm", "talk", "jacobi3d", "leanmd", "ring", "nqueens"];
+
+/// Runs a workload in a world. The seed decides what the program does; the world has a seed of its own, in `plan`.
+/// `logging`: the log has all events.
+///
+/// # Panics
+/// If there is no workload of that name.
+pub fn run(name: &str, seed: u64, size: Size, plan: &Plan, logging: bool) -> Checked {
+    let run = match name {
+        "storm" => storm::run,
+        "talk" => talk::run,
+        "jacobi3d" => jacobi3d::run,
+        "leanmd" => leanmd::run,
+        "ring" => ring::run,
+        "nqueens" => nqueens::run,
+        _ => panic!("there is no workload `{name}`; there are {}", NAMES.join(", ")),
+    };
+    run(seed, Size(size.0.max(1)), plan, logging)
+}
+
+impl Checked {
+    /// Whether the job ended as its program meant it to.
+    pub fn ended_well(&self) -> bool {
+        self.ran.outcome.status == 0
+    }
+
+    /// Everything that is wrong, given how the run ended.
+    pub fn complaints(&self) -> Vec<String> {
+        match self.ended_well() {
+            true => [&self.wrong[..], &self.missing].concat(),
+            false => self.wrong.clone(),
+        }
+    }
+
+    /// Of a program that reports what it computes, and fails with one of these texts if that is not right.
+    fn by_itself(ran: Ran, checks: &[&str]) -> Self {
+        let message = ran.outcome.message.as_deref().unwrap_or_default();
+        // Nothing that goes wrong in a world makes a program panic.
+        let complains = checks.iter().chain(&["panicked"]).any(|check| message.contains(check));
+        let wrong = if complains { vec![message.to_string()] } else { Vec::new() };
+        let values = ran.outcome.results.iter().filter(|(name, _)| !is_measured(name));
+        let result: Vec<_> = values.map(|(name, value)| format!("{name} {value:?}")).collect();
+        let missing = if result.is_empty() { vec!["it reports nothing".into()] } else { Vec::new() };
+        Checked { ran, result, wrong, missing }
+    }
+
+    /// Of a program that keeps a ledger too.
+    fn by_ledger(ran: Ran, ledger: &Ledger) -> Self {
+        let mut checked = Checked::by_itself(ran, &[]);
+        checked.wrong.extend(ledger.wrong());
+        checked.missing = ledger.missing();
+        checked
+    }
+}
+
+/// Whether a result is a time, which differs from run to run: by their names, as in the examples.
+fn is_measured(name: &str) -> bool {
+    name.ends_with("_s")
+}
