@@ -468,6 +468,12 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "dial-not-repeated",
+        places: &["run/connecting.rs"],
+        rule: "A dial that failed is repeated after a pause, until patience is at its end.",
+        level: Level::World,
+    },
+    Mutation {
         name: "words-not-heard",
         places: &["cluster/conductor.rs"],
         rule: "Who says something is not silent.",
