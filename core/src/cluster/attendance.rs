@@ -14,6 +14,7 @@ use std::sync::Arc;
 use super::control::{Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
 use crate::launch::progress::Steps;
+use crate::sometimes::sometimes;
 
 #[cfg(test)]
 mod tests;
@@ -101,7 +102,10 @@ impl Attendance {
             ToNode::StepSeen(step) => Some(Action::StepSeen(step)),
             ToNode::Stop(stop) if self.has_begun => Some(Action::Stop(stop)),
             // There is nothing to end in order.
-            ToNode::Stop(_) => Some(Action::Exit),
+            ToNode::Stop(_) => {
+                sometimes("a job was over before its program began");
+                Some(Action::Exit)
+            }
             ToNode::Task(_) | ToNode::Ping => None,
         }
     }
@@ -113,6 +117,7 @@ impl Attendance {
 
     /// The connection ended, whichever way: without the launcher nobody would end this process any more.
     pub(crate) fn on_end(&self) -> Action {
+        sometimes("a node lost its launcher");
         if self.joined.is_some() { Action::Die } else { Action::Refuse(Unfit::NoLauncher) }
     }
 
@@ -121,6 +126,7 @@ impl Attendance {
         let Some((task, heartbeat)) = &mut self.joined else { return Vec::new() };
         let mut actions = vec![Action::Say(ToLauncher::Alive)];
         if heartbeat.tick() {
+            sometimes("the launcher was silent for too long");
             let silence = task.silence;
             actions.push(Action::Leave(format!(
                 "heard nothing of the launcher for {silence:?} (was it stopped? see --silence)"

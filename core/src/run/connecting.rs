@@ -14,6 +14,8 @@ use std::collections::btree_map::Entry;
 use std::time::Duration;
 
 use crate::cluster::control::{Task, Via};
+use crate::mutations::mutated;
+use crate::sometimes::sometimes;
 use crate::transport::Peer;
 use crate::transport::tcp::connect::DialError;
 
@@ -123,7 +125,10 @@ impl Connecting {
 
     /// A connection broke.
     pub(crate) fn on_broken(&mut self, now: Duration, peer: Peer) -> Vec<Action> {
-        let Entry::Vacant(entry) = self.missing.entry(peer) else { return Vec::new() };
+        let Entry::Vacant(entry) = self.missing.entry(peer) else {
+            sometimes("a connection broke that was missing already");
+            return Vec::new();
+        };
         let since = if peer.node < self.node { now } else { now + TURN };
         entry.insert(Missing { since, is_first: false, refused: 0, next: Next::Dial(since) });
         self.dials_due(now)
@@ -131,7 +136,9 @@ impl Connecting {
 
     /// There is a new connection with this PE, whoever dialled; who uses it has it already.
     pub(crate) fn on_established(&mut self, peer: Peer) -> Vec<Action> {
-        self.missing.remove(&peer);
+        if self.missing.remove(&peer).is_none() {
+            sometimes("a connection came that was not missing");
+        }
         self.is_complete().into_iter().collect()
     }
 
@@ -140,14 +147,21 @@ impl Connecting {
         let Dial { peer, number } = dial;
         // The other one was faster otherwise, and this attempt does not count any more.
         let waits = |missing: &&mut Missing| missing.next == Next::Answer(number);
-        let Some(missing) = self.missing.get_mut(&peer).filter(waits) else { return Vec::new() };
+        let Some(missing) = self.missing.get_mut(&peer).filter(waits) else {
+            sometimes("a dial failed when the other node had been faster");
+            return Vec::new();
+        };
         missing.refused += u32::from(!error.is_passing());
         if missing.is_hopeless(error) || now.saturating_sub(missing.since) > missing.patience() {
+            sometimes("a connection was given up");
             missing.next = Next::Nothing;
             let message = format!("the connection with node {} is lost: {error}", peer.node);
             return vec![Action::Lose(peer, message)];
         }
-        missing.next = Next::Dial(now + PAUSE);
+        if !error.is_passing() {
+            sometimes("a node was dialled again that had refused");
+        }
+        missing.next = if mutated("dial-not-repeated") { Next::Nothing } else { Next::Dial(now + PAUSE) };
         Vec::new()
     }
 
@@ -155,6 +169,7 @@ impl Connecting {
     pub(crate) fn on_time(&mut self, now: Duration) -> Vec<Action> {
         let mut actions = self.dials_due(now);
         if self.gives_up_at().is_some_and(|at| now >= at) {
+            sometimes("a node had not connected in time");
             self.stage = Stage::Started;
             let missing = self.missing.keys().next().map_or(self.node, |peer| peer.node);
             actions.push(Action::GiveUp(format!("node {missing} has not connected within {START:?}")));
@@ -177,6 +192,9 @@ impl Connecting {
         for (peer, missing) in self.missing.iter_mut().filter(|(_, missing)| due(missing)) {
             self.dials = self.dials.wrapping_add(1);
             missing.next = Next::Answer(self.dials);
+            if peer.node > self.node {
+                sometimes("a node dialled that had been dialled before");
+            }
             actions.push(Action::Dial(Dial { peer: *peer, number: self.dials }));
         }
         actions

@@ -99,7 +99,7 @@ impl World {
     }
 
     fn lose_host(&self, host: u32) {
-        self.network.borrow_mut().lose_host(self.now(), host);
+        self.with_network(|network, now, planned| network.lose_host(now, host, planned));
         self.silence_agent(host);
         for node in self.nodes_of(host).collect::<Vec<_>>() {
             self.vanish(node);

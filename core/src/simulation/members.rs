@@ -90,7 +90,7 @@ impl World {
         let connecting = Connecting::new(&task);
         let address = connecting.lacks_any().then(|| ([127, 0, 0, 1], number as u16 + 1).into());
         *process.connecting.borrow_mut() = Some(connecting);
-        self.network.borrow_mut().listen(number, true);
+        self.network.borrow_mut().listening(number, true);
         self.tell_launcher(number, ToLauncher::Ready(address));
     }
 

@@ -15,7 +15,6 @@ mod letters;
 mod members;
 pub(crate) mod messages;
 mod network;
-mod network;
 mod plan;
 mod post;
 mod process;

@@ -67,7 +67,7 @@ impl World {
             Happening::Refused(conn) => self.on_refused(conn),
             Happening::Arrived { conn, side, bytes } => self.on_arrived(conn, side, &bytes),
             Happening::Room { conn, side } => self.on_room(conn, side),
-            Happening::Reset { conn, side } => self.on_reset(conn, side),
+            Happening::Ended { conn, side } | Happening::Reset { conn, side } => self.on_reset(conn, side),
             Happening::Note(kind) => *self.injected.borrow_mut().entry(kind).or_default() += 1,
         }
     }
@@ -78,7 +78,9 @@ impl World {
         let (conn, side) = match happening {
             Happening::Dialled(conn) => (*conn, Side::Acceptor),
             Happening::Connected(conn) | Happening::Refused(conn) => (*conn, Side::Dialler),
-            Happening::Arrived { conn, side, .. } | Happening::Reset { conn, side } => (*conn, *side),
+            Happening::Arrived { conn, side, .. }
+            | Happening::Ended { conn, side }
+            | Happening::Reset { conn, side } => (*conn, *side),
             Happening::Room { .. } | Happening::Note(_) => return 0,
         };
         let is_link =
@@ -91,7 +93,7 @@ impl World {
     pub(super) fn node_at(&self, conn: ConnId, side: Side) -> Option<u32> {
         match (self.ends.borrow().get(&(conn, side)), side) {
             (Some(end), _) => Some(end.node),
-            (None, Side::Acceptor) => self.network.borrow().acceptor(conn),
+            (None, Side::Acceptor) => self.network.borrow().node_at(conn, Side::Acceptor),
             (None, Side::Dialler) => None,
         }
     }
@@ -326,7 +328,7 @@ impl World {
     }
 
     fn pretend(&self, conn: ConnId, number: u32) -> (Greeting, Vec<u8>) {
-        let to = self.network.borrow().acceptor(conn).unwrap_or(0);
+        let to = self.network.borrow().node_at(conn, Side::Acceptor).unwrap_or(0);
         let life = Arc::new(identity(&self.tasks[number as usize], LIFE - 1));
         Greeting::dialling(&life, Peer { node: to, lane: 0 }, self.random_bytes())
     }

@@ -196,8 +196,8 @@ pub const MARKS: &[Mark] = &[
     may("a new connection came before its PE knew that the former one was broken"),
     may("a link was far behind where its sender could not wait"),
     may("a sender waited for room on a link"),
-    may("a connection came while a sender waited for room"),
     may("the job was over while a sender waited for room"),
+    may("a connection came while a sender waited for room"),
     may("a link lost its connection"),
     may("a link was given up"),
     may("a message from another node was put aside while a sender waited"),
@@ -225,7 +225,18 @@ pub const MARKS: &[Mark] = &[
     may("a node was refused by the one that it dialled"),
     may("a node that was dialled could not prove what it claimed"),
     may("an earlier life of a node was dialled"),
+    // Who dials whom.
+    may("a connection broke that was missing already"),
+    may("a connection came that was not missing"),
+    may("a dial failed when the other node had been faster"),
+    may("a connection was given up"),
+    may("a node was dialled again that had refused"),
+    may("a node had not connected in time"),
+    may("a node dialled that had been dialled before"),
     // Life and end of a job.
+    may("a job was over before its program began"),
+    may("a node lost its launcher"),
+    may("the launcher was silent for too long"),
     may("a job was asked to end early"),
     may("a node came further when the job was over"),
     may("a step waited until a node was gone"),
@@ -256,12 +267,12 @@ const fn may(name: &'static str) -> Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sources::texts_given_to;
+    use crate::sources::calls_with_texts;
 
     #[test]
     fn every_mark_of_the_runtime_is_on_the_list_once() {
         let mut listed: Vec<_> = MARKS.iter().map(|mark| mark.name.to_owned()).collect();
-        let mut marked = texts_given_to("sometimes");
+        let mut marked: Vec<_> = calls_with_texts("sometimes").into_iter().map(|call| call.text).collect();
         listed.sort();
         marked.sort();
         assert_eq!(listed, marked, "the list, and the marks in core/src");
