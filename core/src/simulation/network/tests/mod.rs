@@ -121,5 +121,5 @@ fn exact(hosts: &[u32]) -> Plan {
 }
 
 fn numbered(len: usize) -> Vec<u8> {
-    (0..len).map(|number| (number * 31 >> 3) as u8).collect()
+    (0..len).map(|number| ((number * 31) >> 3) as u8).collect()
 }

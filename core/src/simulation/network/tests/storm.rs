@@ -67,7 +67,7 @@ impl Storm {
     fn dial(&mut self) {
         let (from, to) = (self.rng.below(6) as u32, self.rng.below(5) as u32);
         let conn = self.bench.dial(from, if to == from { 5 } else { to });
-        Side::BOTH.map(|side| self.ends.insert((conn, side), End::default()));
+        self.ends.extend(Side::BOTH.map(|side| ((conn, side), End::default())));
     }
 
     fn any_end(&mut self) -> Option<(ConnId, Side)> {

@@ -100,9 +100,11 @@ fn one_connection_overtakes_another_but_not_itself() {
         bench.write(conns[number % 2], Dialler, &[number as u8]);
     }
     bench.run();
-    let order = |conn| {
+    let order = |conn: Option<ConnId>| {
         let arrived = bench.happened.iter().filter_map(move |(_, happening)| match happening {
-            Happening::Arrived { conn: at, bytes, .. } if conn == None || conn == Some(*at) => Some(bytes[0]),
+            Happening::Arrived { conn: at, bytes, .. } if conn.is_none() || conn == Some(*at) => {
+                Some(bytes[0])
+            }
             _ => None,
         });
         arrived.collect::<Vec<_>>()
