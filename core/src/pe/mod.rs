@@ -196,7 +196,8 @@ impl Pe {
     fn see_end(&self) {
         witness::see(|| {
             let kept = self.unknown_count() + self.lacking.borrow().values().map(Vec::len).sum::<usize>();
-            let messages = self.queue.waiting() + self.out_of_line.get() as usize + kept;
+            let queued = self.queue.waiting() + self.express.waiting() + self.ranked.borrow().len();
+            let messages = queued + kept;
             Seen::Ended { pe: self.id, objects: self.slots.iter().count(), messages }
         });
     }

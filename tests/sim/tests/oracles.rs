@@ -8,6 +8,8 @@ mod ledger;
 #[path = "../src/oracles/mod.rs"]
 #[allow(dead_code, reason = "nothing here goes wrong")]
 mod oracles;
+#[path = "../../storm/ordered.rs"]
+mod ordered;
 #[path = "../../storm/program.rs"]
 #[allow(dead_code, reason = "as above")]
 mod program;
@@ -21,35 +23,70 @@ use talisman::testing::{Test, Tested};
 
 #[test]
 fn storms_come_out_right_under_all_oracles() {
-    for seed in 0..30 {
-        let (ran, watched) = storm(seed);
-        assert_eq!(ran.status, 0, "seed {seed}: {:?}", ran.message);
-        let events = watched.end(true).unwrap_or_else(|violation| panic!("seed {seed}: {violation}"));
+    for seed in seeds(12) {
+        let (plan, test) = planned(seed);
+        let (ran, events) = watched(seed, plan.job, plan.core, || test.run::<Main>((plan,)));
         assert!(events > 1_000, "seed {seed}: {events} events are too few for a storm");
+        assert_eq!(ran.status, 0, "seed {seed}: {:?}", ran.message);
+    }
+}
+
+#[test]
+fn talks_of_an_ordered_array_come_out_right_under_all_oracles() {
+    for seed in seeds(12) {
+        let (Plan { job, again, core, .. }, test) = planned(seed);
+        let plan = ordered::Plan { job, elements: core, rounds: 5, again };
+        let (ran, _) = watched(seed, job, 0, || ordered::run(&test, plan));
+        assert_eq!(ran.status, 0, "seed {seed}: {:?}", ran.message);
+    }
+}
+
+/// Storms that end in the middle leave nothing behind, though much is under way.
+#[test]
+fn what_is_cut_off_is_given_back() {
+    for (seed, end) in [(1, End::Exit(1)), (2, End::Fail(1)), (3, End::Panic(1))] {
+        let (plan, test) = planned(seed);
+        let _ledger = ledger::open(plan.job, plan.core);
+        let watched = Watched::by(oracles::all());
+        let ran = test.run::<Main>((Plan { end, rounds: 4, ..plan },));
+        ledger::close(plan.job);
+        let well = ran.status == 0;
+        assert_eq!(well, end == End::Exit(1), "{:?}", ran.message);
+        watched.end(well).unwrap_or_else(|violation| panic!("{end:?}: {violation}"));
     }
 }
 
 #[test]
 fn a_run_is_the_same_with_and_without_oracles() {
     for seed in 0..5 {
-        let watched = storm(seed).0.trace;
-        let (plan, test) = planned(seed);
-        assert_eq!(run(plan, &test).trace, watched, "seed {seed}");
+        let traces = [true, false].map(|is_watched| {
+            let (plan, test) = planned(seed);
+            let _ledger = ledger::open(plan.job, plan.core);
+            let watched = is_watched.then(|| Watched::by(oracles::all()));
+            let ran = test.run::<Main>((plan,));
+            drop(watched);
+            ledger::close(plan.job);
+            ran.trace
+        });
+        assert_eq!(traces[0], traces[1], "seed {seed}");
     }
 }
 
-fn storm(seed: u64) -> (Tested, Watched) {
-    let (plan, test) = planned(seed);
-    let watched = Watched::by(all_expecting(Expected { drained: true, ..Expected::default() }));
-    (run(plan, &test), watched)
+/// So many seeds, unless more are asked for.
+fn seeds(few: u64) -> std::ops::Range<u64> {
+    let many = std::env::var("TALISMAN_STORM_SEEDS").ok();
+    0..many.map_or(few, |many| many.parse().expect("a number"))
 }
 
-fn run(plan: Plan, test: &Test) -> Tested {
-    let ledger = ledger::open(plan.job, plan.core);
-    let ran = test.run::<Main>((plan,));
-    ledger::close(plan.job);
-    assert_eq!(ledger.violations(), [""; 0]);
-    ran
+/// Runs a program under all oracles. They are asked before its ledger is: the earlier a mistake is seen, the better.
+fn watched(seed: u64, job: u64, core: i32, run: impl FnOnce() -> Tested) -> (Tested, u64) {
+    let ledger = ledger::open(job, core);
+    let watched = Watched::by(all_expecting(Expected { drained: true, ..Expected::default() }));
+    let ran = run();
+    ledger::close(job);
+    let events = watched.end(ran.status == 0).unwrap_or_else(|violation| panic!("seed {seed}: {violation}"));
+    assert_eq!(ledger.violations(), [""; 0], "seed {seed}");
+    (ran, events)
 }
 
 /// A program and a cluster.

@@ -12,8 +12,10 @@ use super::Oracle;
 #[derive(Default)]
 pub struct Reductions {
     collections: FxHashMap<CollectionId, Collection>,
-    /// Who contributed to what is not complete yet; other than to reductions of whole collections.
-    open: FxHashMap<(CollectionId, Reduction), FxHashSet<ObjId>>,
+    /// Who contributed to what is not complete yet, and how often; other than to reductions of whole collections.
+    open: FxHashMap<(CollectionId, Reduction), FxHashMap<ObjId, u64>>,
+    /// How many elements there have been of each name: every one of them may receive a broadcast, and answer it.
+    lives: FxHashMap<ObjId, u64>,
     complete: FxHashSet<(CollectionId, Reduction)>,
     /// Members, as far as a multicast told.
     sections: FxHashMap<SectionId, usize>,
@@ -103,9 +105,16 @@ impl Reductions {
         if self.complete.contains(&key) {
             return Err(format!("{id:?} contributes to {reduction:?}, which is complete"));
         }
-        match self.open.entry(key).or_default().insert(id) {
-            true => Ok(()),
-            false => Err(format!("{id:?} contributes to {reduction:?} twice")),
+        let lives = match reduction {
+            Reduction::Answers(_) => self.lives.get(&id).copied().unwrap_or(0),
+            _ => 1,
+        };
+        let times = self.open.entry(key).or_default().entry(id).or_default();
+        *times += 1;
+        match *times {
+            1 => Ok(()),
+            times if times <= lives => Ok(()),
+            times => Err(format!("{id:?} contributes to {reduction:?} {times} times, in {lives} lives")),
         }
     }
 
@@ -117,7 +126,7 @@ impl Reductions {
         if !self.complete.insert((of, reduction)) {
             return Err(what(format!("{reduction:?} is complete twice")));
         }
-        let made = self.open.remove(&(of, reduction)).map_or(0, |made| made.len() as u64);
+        let made = self.open.remove(&(of, reduction)).map_or(0, |made| made.values().sum());
         let members = match reduction {
             Reduction::Section(section, _) | Reduction::SectionAnswers(section, _) => {
                 self.sections.get(&section).map_or(made, |members| *members as u64)
@@ -155,6 +164,7 @@ impl Oracle for Reductions {
         }
         match *seen {
             Seen::Born { object, reduction, .. } => {
+                *self.lives.entry(object).or_default() += 1;
                 self.collection(object.collection).born(object, reduction)
             }
             Seen::Removed { object, .. } => {
@@ -243,7 +253,7 @@ mod tests {
         let late = [contributes(2, Reduction::All(0)), reduced(Reduction::All(0), 2), born(3, 0)];
         finds(Reductions::default(), &two_elements(&late), "which is complete");
         let answers = Reduction::Answers(4);
-        finds(Reductions::default(), &[contributes(1, answers), contributes(1, answers)], "twice");
+        finds(Reductions::default(), &[contributes(1, answers), contributes(1, answers)], "2 times");
         let late = [contributes(1, answers), reduced(answers, 1), contributes(2, answers)];
         finds(Reductions::default(), &late, "which is complete");
     }
@@ -257,6 +267,15 @@ mod tests {
             &[contributes(1, answers), reduced(answers, 1), late],
             "receives broadcast 4",
         );
+    }
+
+    #[test]
+    fn of_two_lives_each_may_answer() {
+        let (goes, answer) =
+            (Seen::Removed { object: element(1), pe: 0 }, contributes(1, Reduction::Answers(4)));
+        let story = [born(1, 0), answer.clone(), goes, born(1, 1), answer.clone()];
+        assert_eq!(tell(&mut Reductions::default(), &story), Ok(()));
+        finds(Reductions::default(), &[&story[..], &[answer]].concat(), "3 times, in 2 lives");
     }
 
     #[test]
