@@ -10,8 +10,10 @@ use talisman::simulation::{self, simulate};
 use super::ledger::{self, HERE};
 use super::{Checked, Size};
 
-/// What a job sends at most: a swarm has no time for more.
-const BYTES_MAX: u64 = 4 << 20;
+/// What a job sends at most: a swarm has no time for more. Most send that in many messages.
+const BYTES_MAX: u64 = 1 << 20;
+/// What a job of four messages sends at most.
+const FOUR_MAX: u64 = 4 << 20;
 
 #[derive(Clone, Copy, Pup, clap::Parser)]
 struct Flood {
@@ -32,15 +34,20 @@ struct Flood {
 
 pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Checked {
     let mut rng = Rng::new(seed);
-    let pairs = 1 + rng.below(1 + u64::from(size.0));
-    let (burst, bursts) = (2 + rng.below(6), 1 + u64::from(size.0));
+    let (pairs, burst, bursts, bytes) = match rng.below(8) {
+        0 => (1, 2, 1, FOUR_MAX),
+        _ => {
+            let (pairs, burst) = (1 + rng.below(1 + u64::from(size.0)), 2 + rng.below(6));
+            (pairs, burst, 1 + u64::from(size.0), BYTES_MAX)
+        }
+    };
     let messages = 2 * pairs * burst * bursts;
     let flood = Flood {
         seed,
         pairs: pairs as i32,
         burst: burst as u32,
         bursts: bursts as u32,
-        largest: largest(plan).min(BYTES_MAX / messages),
+        largest: largest(plan).min(bytes / messages),
     };
     let ledger = ledger::open(HERE, 0);
     let ran = simulate::<__Main>((flood,), plan, logging);
