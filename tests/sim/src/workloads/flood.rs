@@ -3,6 +3,8 @@
 //! Pairs of elements on different nodes send each other bursts of slices, from a few bytes to several times what the
 //! links' limits are, without waiting for each other. Every slice says what must be in it, and they come in order.
 
+use std::time::Duration;
+
 use talisman::prelude::*;
 use talisman::rng::Rng;
 use talisman::simulation::{self, simulate};
@@ -117,9 +119,9 @@ impl Shore {
         Shore { flood, sent: 0, come: 0 }
     }
 
-    /// Sends a burst, and goes on with the next whatever comes meanwhile.
+    /// Sends a burst, and goes on with the next, soon or at once, whatever comes meanwhile.
     #[entry]
-    fn pour(&mut self, cx: &mut Cx<Self>, left: u32) {
+    fn pour(&mut self, cx: &mut Cx<Self>, left: u32, _now: ()) {
         for _ in 0..self.flood.burst {
             let water = Water::new(self.flood, cx.index(), self.sent);
             let id = ledger::of(HERE).send();
@@ -127,7 +129,8 @@ impl Shore {
             self.sent += 1;
         }
         if left > 1 {
-            cx.me().pour(left - 1);
+            let pause = Duration::from_micros(cx.rng().below(1600).saturating_sub(400));
+            cx.after(pause, cx.callback(Self::pour).with(left - 1));
         }
     }
 
@@ -168,7 +171,7 @@ async fn main(cx: &mut Cx, flood: Flood) {
         }
     }
     shores.done_inserting();
-    shores.pour(flood.bursts);
+    shores.pour(flood.bursts, ());
     cx.quiescence().await;
     let ledger = ledger::of(HERE);
     ledger.quiet("after the flood");
