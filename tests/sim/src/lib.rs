@@ -7,6 +7,9 @@
 //!
 //! `docs/simulation.md` tells what is simulated, and how to read what is printed.
 
+#![allow(clippy::duplicate_mod, reason = "examples that are taken in have a file in common")]
+
+
 pub mod case;
 pub mod ci;
 pub mod command_line;

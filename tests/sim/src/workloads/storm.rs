@@ -11,6 +11,10 @@ use program::{End, Main};
 mod program;
 
 pub fn run(seed: u64, size: Size, plan: &Plan, logging: bool) -> Checked {
+    run_until(End::Calm, seed, size, plan, logging)
+}
+
+fn run_until(end: End, seed: u64, size: Size, plan: &Plan, logging: bool) -> Checked {
     let mut rng = Rng::new(seed);
     let storm = program::Plan {
         job: HERE,
@@ -19,7 +23,7 @@ pub fn run(seed: u64, size: Size, plan: &Plan, logging: bool) -> Checked {
         rounds: 1 + size.0 + rng.below(3) as u32,
         sparse: rng.below(2) == 0,
         again: rng.below(2) == 0,
-        end: End::Calm,
+        end,
     };
     let ledger = ledger::open(HERE, storm.core);
     let ran = simulate::<Main>((storm,), plan, logging);
@@ -27,4 +31,29 @@ pub fn run(seed: u64, size: Size, plan: &Plan, logging: bool) -> Checked {
     let mut checked = Checked::by_ledger(ran, &ledger);
     checked.result.extend(ledger.casts(storm.core).iter().map(|(cast, times)| format!("{cast:?} {times}")));
     checked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_off_is_not_wrong_and_leaves_nothing() {
+        let plan = Plan::calm(5, 3, 2);
+        let whole = || run(1, Size(2), &plan, false);
+        let before = whole();
+        for end in [End::Exit(0), End::Fail(1)] {
+            let cut = run_until(end, 1, Size(2), &plan, false);
+            assert_eq!(cut.wrong, [""; 0], "{end:?}");
+            assert_ne!(cut.missing, [""; 0], "{end:?}");
+            assert_eq!(cut.complaints().is_empty(), !cut.ended_well(), "{end:?}");
+        }
+        assert_eq!(whole().ran.outcome.trace, before.ran.outcome.trace);
+    }
+
+    #[test]
+    fn a_panic_is_wrong_however_the_job_ends() {
+        let cut = run_until(End::Panic(0), 1, Size(2), &Plan::calm(5, 3, 2), false);
+        assert!(cut.wrong.concat().contains("as planned"), "{:?}", cut.wrong);
+    }
 }

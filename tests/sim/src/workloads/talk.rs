@@ -14,7 +14,7 @@ pub fn run(seed: u64, size: Size, plan: &Plan, logging: bool) -> Checked {
     let talk = ordered::Plan {
         job: HERE,
         elements: 2 + rng.below(4 * u64::from(size.0)) as i32,
-        rounds: 5 * size.0,
+        rounds: 2 + 2 * size.0,
         again: rng.below(2) == 0,
     };
     let ledger = ledger::open(HERE, talk.elements);

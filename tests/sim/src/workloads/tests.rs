@@ -22,7 +22,7 @@ macro_rules! workloads {
     };
 }
 
-workloads! { storm talk jacobi3d leanmd ring nqueens }
+workloads! { storm talk jacobi3d leanmd ring nqueens casts flood births timers }
 
 fn comes_out_right_everywhere(name: &str) {
     for size in (1..=3).map(Size) {
@@ -54,7 +54,7 @@ fn a_run_leaves_nothing_that_the_next_one_meets() {
     }
 }
 
-/// What each workload takes: `cargo test --release -p talisman-sim -- --ignored --nocapture how_long`.
+/// What each workload takes, and the least, median and most of the time that it simulates: `cargo test --release -p talisman-sim -- --ignored --nocapture how_long`.
 #[test]
 #[ignore = "prints figures of this machine"]
 fn how_long_each_takes() {
@@ -68,9 +68,10 @@ fn how_long_each_takes() {
             simulated.sort_by(f64::total_cmp);
             let events = all.iter().map(|checked| checked.ran.outcome.events).sum::<u64>() / all.len() as u64;
             println!(
-                "{name:10} size {}: {real:6.2} ms, {events:6} events, simulated {:.2} to {:.2} ms",
+                "{name:10} size {}: {real:6.2} ms, {events:6} events, simulated {:.2}, {:.2}, {:.2} ms",
                 size.0,
                 simulated[0],
+                simulated[all.len() / 2],
                 simulated[all.len() - 1]
             );
         }
