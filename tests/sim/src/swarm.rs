@@ -78,5 +78,6 @@ pub fn found(stage: &dyn Stage, case: Case, judged: Judged) -> Option<Found> {
     let shrunk = shrink(stage, case, judged, SHRINKING_TRIES);
     let mut lines = vec![as_found, line(&shrunk.case)];
     lines.dedup();
-    Some(Found { what: failure, lines })
+    let log = shrunk.judged.main().log.clone();
+    Some(Found { what: failure, lines, log })
 }
