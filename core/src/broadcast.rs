@@ -21,6 +21,7 @@ use crate::reduction::{Contribution, ReductionKey, Tally};
 use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
 use crate::tree;
+use crate::witness::{self, Seen};
 
 impl Cast {
     /// What an element's message carries: where its answer goes.
@@ -164,6 +165,7 @@ impl Pe {
         }
         let number = collection.casts.numbered.get();
         collection.casts.numbered.set(number + 1);
+        witness::see(|| Seen::Numbered { collection: id, number });
         self.on_cast(id, number, cast);
     }
 
@@ -247,6 +249,7 @@ impl Pe {
     fn run_cast(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
         // SAFETY: the object is live.
         let id = unsafe { head.as_ref() }.id();
+        witness::see(|| Seen::Received { object: id, pe: self.id, number });
         self.deliver_cast(head, cast, cast.extra(id, None, number));
     }
 
@@ -373,6 +376,7 @@ impl Pe {
                 sometimes("a broadcast came after an element that was removed");
                 let tally = Tally { old: 1, ..Tally::default() };
                 let key = ReductionKey::Answers(number);
+                self.see_contribution(id, key);
                 self.contribution_made(collection, Contribution::count(collection.id, key, tally));
             }
             // It has moved on, and had nothing to catch up with here.

@@ -160,7 +160,7 @@ impl Awaitable for Pause {
     type Output = ();
 
     fn begin(self, at: Begin) -> u64 {
-        current(|pe| pe.timers.set(pe.clock.now() + self.0, Route::Reply(at.object(), at.fresh())));
+        current(|pe| pe.set_timer(pe.clock.now() + self.0, Route::Reply(at.object(), at.fresh())));
         at.fresh()
     }
 }

@@ -181,7 +181,7 @@ impl<C: Chare> Cx<C> {
 
     /// The callback is called after at least this time.
     pub fn after(&mut self, time: Duration, to: Callback) {
-        self.run().timers.set(self.now() + time, to.into_route());
+        self.run().set_timer(self.now() + time, to.into_route());
     }
 
     /// In an async entry: waits for at least this time.

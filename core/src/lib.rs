@@ -24,6 +24,8 @@ mod cluster;
 #[doc(hidden)]
 pub mod collection;
 pub mod cx;
+#[allow(dead_code, unused_imports, reason = "checkpoints will stand on it, and are not there yet")]
+mod disk;
 #[doc(hidden)]
 pub mod entry;
 #[doc(hidden)]

@@ -27,6 +27,7 @@ use crate::message::envelope::Envelope;
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::sometimes::sometimes;
+use crate::witness::Until;
 
 /// What a PE knows of an object's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,6 +277,7 @@ impl Pe {
     pub(crate) fn hold(&self, collection: &Collection, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
         let index = unsafe { envelope.as_ref() }.to().index;
+        self.see_kept(envelope, Until::Place);
         collection.switches.hold(index, envelope);
     }
 

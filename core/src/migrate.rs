@@ -15,6 +15,7 @@ use crate::pe::Pe;
 use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Unpacker};
 use crate::registry::ChareType;
 use crate::sometimes::sometimes;
+use crate::witness::{self, Seen};
 
 /// An object on its way: within a node as it is, between nodes packed.
 #[derive(Debug)]
@@ -48,6 +49,7 @@ impl fmt::Debug for Moving {
 impl Drop for Moving {
     fn drop(&mut self) {
         if let Some(head) = self.head.take() {
+            witness::see_freed(head);
             // SAFETY: allocated as this type; nobody else has it.
             unsafe { (self.chare.free)(head) };
         }
@@ -118,6 +120,7 @@ impl Pe {
             sometimes("an object moved while a reduction was open");
         }
         object.moves.set(object.moves.get() + 1);
+        witness::see(|| Seen::Departed { object: id, pe: self.id, to, moves: object.moves.get() });
         if !collection.id.is_singles() {
             collection.casts.depart(object, to);
         }
@@ -161,6 +164,13 @@ impl Pe {
         object.collection.set(NonNull::from(collection));
         unpack_travel(object, travel);
         let passed = collection.casts.passed();
+        witness::see(|| Seen::Arrived {
+            object: id,
+            pe: self.id,
+            home: collection.home(id.index),
+            moves: object.moves.get(),
+            passed,
+        });
         if !collection.id.is_singles() {
             self.catch_up(collection, object);
             self.tell(from, PeMessage::Arrived { id, moves: object.moves.get(), broadcasts: passed });
@@ -183,9 +193,11 @@ impl Pe {
     ) -> Result<NonNull<Head>, PupError> {
         let chare = collection.chare;
         let head = (chare.allocate)(Head::new(index, NonNull::from(collection), 0));
+        witness::see_allocated(head);
         // SAFETY: just allocated as this type, without a state.
         let unpacked = packed.read(Purpose::Migration, |u| unsafe { (chare.unpack)(head, u) });
         if unpacked.is_err() {
+            witness::see_freed(head);
             // SAFETY: allocated above; nobody else has it.
             unsafe { (chare.free)(head) };
         }
@@ -221,6 +233,7 @@ impl Pe {
         // SAFETY: just made.
         unsafe { new.as_ref() }.take_over(object);
         self.slots.put(object.slot.get(), new);
+        witness::see_freed(old);
         // SAFETY: allocated as this type; the slot has the new one, so nothing finds the old one any more.
         unsafe { (collection.chare.free)(old) };
         // SAFETY: as for `tell_restored`; flags that the hook sets wait for the next entry.

@@ -22,6 +22,7 @@ use crate::pe::Pe;
 use crate::pup::{Packed, Packer, Pup, PupError, Unpacker};
 use crate::sometimes::sometimes;
 use crate::wire;
+use crate::witness::{Until, Why};
 
 /// An object's place in the orders that it takes part in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -134,6 +135,7 @@ impl Pe {
         let Some((sender, number)) = order else { return self.run_with_extra(head, envelope) };
         if !object.extras(|extras| extras.order.is_next(sender, number)) {
             sometimes("a message of an ordered collection came early");
+            self.see_kept(envelope, Until::Turn);
             let packed = wire::pack_to_keep(self, envelope);
             return object.extras(|extras| extras.order.keep(sender, number, packed));
         }
@@ -161,7 +163,7 @@ impl Pe {
             }
             return;
         }
-        self.discard(envelope);
+        self.discard(envelope, Why::Refused);
         self.unreadable(collection, "(kept)", "it is for somebody else");
     }
 }

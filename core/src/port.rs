@@ -6,8 +6,6 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::message::cell::{WORDS, Words};
@@ -18,9 +16,11 @@ use crate::pe::Pe;
 use crate::pup::PutOff;
 use crate::pup::Segment;
 use crate::scheduler::ring::{self, Consumer, Producer};
+use crate::simulation::take_ballast;
 use crate::sometimes::sometimes;
 use crate::stats::count;
 use crate::wire;
+use crate::witness::{self, Shadow};
 
 /// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.
 #[allow(clippy::large_enum_variant, reason = "a PE has one")]
@@ -96,8 +96,18 @@ impl Threads {
 
     /// Whether anything has arrived, or waits to be sent.
     pub(crate) fn has_work(&self) -> bool {
+        self.has_arrivals() || self.net.as_ref().is_some_and(Net::has_work)
+    }
+
+    /// The same where the connections with other nodes are simulated, and can be asked too.
+    pub(crate) fn may_go_on(&self) -> bool {
+        self.has_unsent() || self.has_arrivals() || self.net.as_ref().is_some_and(Net::may_go_on)
+    }
+
+    /// Whether anything has arrived from within the node.
+    fn has_arrivals(&self) -> bool {
         self.from.borrow().iter().any(|OwnLines(source)| !source.ring.is_empty())
-            || self.net.as_ref().is_some_and(Net::has_work)
+            || !self.aside.borrow().is_empty()
     }
 
     /// Whether the ring of another PE was full.
@@ -224,7 +234,7 @@ impl Port {
         args: &Words,
     ) -> bool {
         let Port::Threads(threads) = self else { return false };
-        let Some(rank) = threads.rank(pe, to) else { return false };
+        let Some(rank) = threads.rank(pe, to).filter(|_| !witness::is_present()) else { return false };
         if entry.args.size as usize > SMALL * 8 {
             return false;
         }
@@ -292,7 +302,8 @@ impl Port {
 fn into_words(pe: &Pe, mut envelope: NonNull<Envelope>) -> RingWords {
     // SAFETY: the sender owns the envelope.
     let message = unsafe { envelope.as_mut() };
-    let Some(entry) = small_entry(message) else { return by_pointer(envelope) };
+    let small = small_entry(message).filter(|_| message.shadow == Shadow::NONE);
+    let Some(entry) = small else { return by_pointer(envelope) };
     let words = small_words(message.to(), entry, &message.words);
     message.body = Body::Empty;
     pe.pool.put(envelope);
@@ -311,8 +322,9 @@ fn small_entry(message: &Envelope) -> Option<&'static EntryInfo> {
 pub(crate) fn take_in_message(pe: &Pe, mut envelope: NonNull<Envelope>) {
     // SAFETY: the simulator gives the envelope away.
     let message = unsafe { envelope.as_mut() };
-    let ran =
-        small_entry(message).is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words));
+    let shadow = message.shadow;
+    let ran = small_entry(message)
+        .is_some_and(|entry| pe.run_at_once(message.to(), entry, &mut message.words, shadow));
     match ran {
         true => {
             message.body = Body::Empty;
@@ -342,11 +354,21 @@ fn take_in(pe: &Pe, from: PeId, words: &RingWords, at_once: bool) {
         Some((object, entry)) => {
             let mut args = [const { MaybeUninit::uninit() }; WORDS];
             args[..SMALL].copy_from_slice(&words[4..]);
-            if !at_once || !pe.run_at_once(object, entry, &mut args) {
+            if !at_once || !pe.run_at_once(object, entry, &mut args, Shadow::NONE) {
                 pe.accept(pe.filled(object, entry, &args, from + pe.first_pe));
             }
         }
+        None if at_once && witness::is_present() => take_in_watched(pe, envelope_in(words)),
         None => take_in_whole(pe, envelope_in(words)),
+    }
+}
+
+/// A message that has an envelope only because it is watched runs like one that has none.
+fn take_in_watched(pe: &Pe, envelope: NonNull<Envelope>) {
+    // SAFETY: the ring gave the envelope away.
+    match unsafe { envelope.as_ref() }.unchecked {
+        true => take_in_from_afar(pe, envelope),
+        false => take_in_message(pe, envelope),
     }
 }
 
@@ -416,34 +438,48 @@ fn word(value: u64) -> MaybeUninit<u64> {
 
 /// What a simulated PE sends: for the simulator to deliver.
 #[derive(Default)]
-pub(crate) struct Outbox(RefCell<Vec<(PeId, Parcel)>>);
+pub(crate) struct Outbox(RefCell<Vec<Sent>>);
+
+/// What a simulated PE sent.
+pub(crate) struct Sent {
+    pub(crate) to: PeId,
+    /// When, in nanoseconds of the PE's clock.
+    pub(crate) at: u64,
+    /// As many are on the wire. None within a node.
+    pub(crate) bytes: u32,
+    pub(crate) parcel: Parcel,
+}
 
 /// A message on a simulated network.
 pub(crate) enum Parcel {
     /// Within a node: as it is.
     Message(NonNull<Envelope>),
     /// Between nodes: as bytes, packed and read like on a real wire.
-    Frame { head: Bytes, segments: Vec<Segment> },
+    Frame { head: Box<[u8]>, segments: Vec<Segment> },
 }
 
 impl Outbox {
     fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
+        let mut bytes = 0;
+        let at = pe.clock.ticks();
         let parcel = if pe.node.shape.node_of(to) == pe.node.number {
             Parcel::Message(envelope)
         } else {
+            take_ballast();
             wire::pack(pe, envelope, |head, segments| {
                 let segments: Vec<_> = segments.iter().map(Segment::copied).collect();
                 let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
-                count(&pe.stats.bytes_between_nodes, (head.len() + beside) as u64);
-                Parcel::Frame { head: Bytes::copy_from_slice(head), segments }
+                bytes = (head.len() + beside) as u32 + take_ballast();
+                count(&pe.stats.bytes_between_nodes, bytes.into());
+                Parcel::Frame { head: head.into(), segments }
             })
         };
-        self.0.borrow_mut().push((to, parcel));
+        self.0.borrow_mut().push(Sent { to, at, bytes, parcel });
     }
 
     /// What dropped values still sent, when their PE ends.
     fn take_messages(&self) -> Vec<NonNull<Envelope>> {
-        let message = |(_, parcel)| match parcel {
+        let message = |sent: Sent| match sent.parcel {
             Parcel::Message(envelope) => Some(envelope),
             Parcel::Frame { .. } => None,
         };
@@ -451,7 +487,13 @@ impl Outbox {
     }
 
     /// What was sent since the last call.
-    pub(crate) fn take(&self) -> Vec<(PeId, Parcel)> {
+    pub(crate) fn take(&self) -> Vec<Sent> {
         self.0.take()
+    }
+
+    /// The same, into a vector that is empty, whose room is for what is sent next.
+    pub(crate) fn swap(&self, sent: &mut Vec<Sent>) {
+        debug_assert!(sent.is_empty(), "what it holds would be sent");
+        std::mem::swap(&mut *self.0.borrow_mut(), sent);
     }
 }

@@ -17,6 +17,7 @@ use crate::pup::{Packed, Pup};
 use crate::route::Route;
 use crate::sometimes::sometimes;
 use crate::tree;
+use crate::witness::{self, Seen};
 
 /// The PE that counts.
 const ROOT: PeId = 0;
@@ -180,6 +181,7 @@ impl Pe {
         if !quiet {
             return self.begin_wave();
         }
+        witness::see(|| Seen::Quiet);
         let asked = {
             let mut root = self.detector.root.borrow_mut();
             root.last = None;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use crate::collection::Collection;
 use crate::collection::insertion::Census;
-use crate::ids::{CollectionId, PeId, SectionId};
+use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::message::control::PeMessage;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
@@ -21,6 +21,7 @@ use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
 use crate::tree;
+use crate::witness::{self, Seen};
 
 /// Which reduction of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pup)]
@@ -246,6 +247,7 @@ impl Pe {
             );
         }
         let key = ReductionKey::All(object.reduction.get());
+        self.see_contribution(object.id(), key);
         let tally = self.tally_of(object, true);
         object.reduction.set(object.reduction.get() + 1);
         self.add_value::<T, R>(collection, key, tally, value, object.index(), Some(to));
@@ -292,6 +294,7 @@ impl Pe {
         let Some(reducer) = ReduceInfo::known(to.reducer) else {
             return self.reduction_failed(collection, &ReduceError::Unknown { id: to.reducer });
         };
+        self.see_contribution(collection.object(to.index), answers_key(&to));
         let add = |pending: &mut Pending| {
             pending.tally.add(&Tally { old: 1, ..Tally::default() });
             let (bytes, segments) = value.into_parts();
@@ -321,6 +324,7 @@ impl Pe {
             *next - 1
         });
         let key = ReductionKey::Section(section, number);
+        self.see_contribution(object.id(), key);
         let tally = Tally { old: 1, ..Tally::default() };
         self.add_value::<T, R>(object.collection(), key, tally, value, object.index(), Some(to));
     }
@@ -469,7 +473,7 @@ impl Pe {
                     return self.reduction_failed(collection, &error);
                 }
                 if complete && let Some(pending) = self.sections.take_open(section, key) {
-                    self.finish(collection, pending);
+                    self.finish(collection, key, pending);
                 }
             }
             ReductionKey::All(_) | ReductionKey::Answers(_) => {
@@ -492,7 +496,7 @@ impl Pe {
             return self.complete_reductions(collection);
         }
         let done = root.borrow_mut().take_answers(key, self.pes());
-        done.into_iter().for_each(|pending| self.finish(collection, pending));
+        done.into_iter().for_each(|pending| self.finish(collection, key, pending));
     }
 
     /// Every reduction of a collection that is complete, in order.
@@ -500,13 +504,15 @@ impl Pe {
         let Some(root) = &collection.root else { return };
         loop {
             let complete = root.borrow_mut().take_complete();
-            let Some((_, pending)) = complete else { break };
-            self.finish(collection, pending);
+            let Some((key, pending)) = complete else { break };
+            self.finish(collection, key, pending);
         }
     }
 
     /// The result goes where it is wanted.
-    pub(crate) fn finish(&self, collection: &Collection, pending: Pending) {
+    pub(crate) fn finish(&self, collection: &Collection, key: ReductionKey, pending: Pending) {
+        let contributions = pending.contributions();
+        witness::see(|| Seen::Reduced { collection: collection.id, reduction: key.into(), contributions });
         match (pending.value.map(AnyPartial::finish), pending.to) {
             // Everybody went, and nobody contributed.
             (_, None) => sometimes("a reduction was complete because everybody went"),
@@ -514,6 +520,10 @@ impl Pe {
             (Some(Err(error)), _) => self.reduction_failed(collection, &error),
             (None, Some(_)) => self.reduction_failed(collection, &ReduceError::Nobody),
         }
+    }
+
+    pub(crate) fn see_contribution(&self, object: ObjId, key: ReductionKey) {
+        witness::see(|| Seen::Contributed { object, pe: self.id, reduction: key.into() });
     }
 
     fn reduction_failed(&self, collection: &Collection, error: &ReduceError) {

@@ -16,6 +16,7 @@ use crate::message::control::{Cast, PeMessage};
 use crate::pe::Pe;
 use crate::reduction::{Pending, ReductionKey};
 use crate::sometimes::sometimes;
+use crate::witness::{self, Seen};
 
 /// The sections that a PE made.
 #[derive(Default)]
@@ -93,6 +94,7 @@ impl Pe {
     pub(crate) fn on_section_request(&self, id: CollectionId, section: SectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
         let Some((number, members)) = self.sections.next_multicast(section) else { return };
+        witness::see(|| Seen::Multicast { section, number, members: members.len() });
         if let Some((_, to)) = &cast.collect {
             let key = ReductionKey::SectionAnswers(section, number);
             self.sections.with_open(section, key, |pending| pending.send_to(to.clone()));
@@ -102,7 +104,7 @@ impl Pe {
                 self.sections.take_open(section, ReductionKey::SectionAnswers(section, number))
         {
             sometimes("a multicast had no receivers");
-            return self.finish(collection, nothing);
+            return self.finish(collection, ReductionKey::SectionAnswers(section, number), nothing);
         }
         let mut by_pe: BTreeMap<PeId, Vec<u128>> = BTreeMap::new();
         for index in members.iter() {
@@ -140,6 +142,7 @@ impl Pe {
         number: u32,
         cast: &Cast,
     ) {
+        witness::see(|| Seen::Reached { object: id, pe: self.id, section, number });
         let extra = cast.extra(id, Some(section), number);
         match self.find_here(id) {
             Some(head) => self.deliver_cast(head, cast, extra),

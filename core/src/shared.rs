@@ -12,6 +12,7 @@ use crate::pe::{Pe, current};
 use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
 use crate::sometimes::sometimes;
 use crate::tree;
+use crate::witness::Until;
 
 /// A value set once by `cx.share(value)` and readable everywhere, one copy a node.
 ///
@@ -114,6 +115,7 @@ impl Pe {
 
     /// Keeps a message until a shared value has come.
     pub(crate) fn keep_lacking(&self, id: u64, envelope: NonNull<Envelope>) {
+        self.see_kept(envelope, Until::Shared);
         self.lacking.borrow_mut().entry(id).or_default().push(envelope);
     }
 

@@ -18,6 +18,7 @@ use crate::pe::send::pack_in_place;
 use crate::pup::{Fault, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker, pack_away};
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
+use crate::witness::{self, Shadow, Why};
 
 /// To an object: its name, whether it was forwarded, its options, and the packed [`ObjectMessage`].
 const TO_OBJECT: u8 = 1;
@@ -27,6 +28,8 @@ const TO_PE: u8 = 2;
 const COMPACT: u8 = 3;
 /// The same, forwarded.
 const COMPACT_FORWARDED: u8 = 4;
+/// In front of any of these, where there is a witness: the message's number. Elsewhere it is no tag.
+const SHADOWED: u8 = 5;
 
 /// More than this is not kept for the next message.
 const SCRATCH_MAX: usize = 64 << 10;
@@ -94,11 +97,21 @@ fn write(pe: &Pe, mut envelope: NonNull<Envelope>, packer: Packer) -> (Packer, V
         Body::Invoke(entry) if message.extra.is_none() => compact::write(message, entry, packer),
         _ => write_whole(message, packer),
     };
-    pe.discard(envelope);
+    pe.release(envelope);
     written
 }
 
+/// The number of a message that is watched, in front of it.
+#[inline(always)]
+fn write_shadow(message: &Envelope, p: &mut Packer) {
+    if message.shadow != Shadow::NONE {
+        SHADOWED.pack(p);
+        message.shadow.number().pack(p);
+    }
+}
+
 fn write_whole(message: &mut Envelope, mut p: Packer) -> (Packer, Vec<Segment>) {
+    write_shadow(message, &mut p);
     pack_in_place(message);
     if let Some(control) = message.take_pe_message() {
         TO_PE.pack(&mut p);
@@ -156,7 +169,7 @@ pub(crate) fn checked(pe: &Pe, mut envelope: NonNull<Envelope>) -> Result<NonNul
     match check::check(pe, message) {
         Ok(()) => Ok(envelope),
         Err(what) => {
-            pe.discard(envelope);
+            pe.discard(envelope, Why::Refused);
             Err(WireError::Wrong { from, to: pe.id, what })
         }
     }
@@ -164,18 +177,28 @@ pub(crate) fn checked(pe: &Pe, mut envelope: NonNull<Envelope>) -> Result<NonNul
 
 fn unpack(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, PupError> {
     let mut u = Unpacker::with_segments(head, Purpose::Message, segments);
-    match u8::unpack(&mut u)? {
+    let (mut tag, mut shadow) = (u8::unpack(&mut u)?, Shadow::NONE);
+    if tag == SHADOWED && witness::is_present() {
+        shadow = Shadow::of(u64::unpack(&mut u)?);
+        tag = u8::unpack(&mut u)?;
+    }
+    let mut envelope = match tag {
         COMPACT => compact::read(pe, &mut u, false),
         COMPACT_FORWARDED => compact::read(pe, &mut u, true),
         TO_OBJECT => read_for_object(pe, &mut u),
-        TO_PE => {
-            let from = PeId::unpack(&mut u)?;
-            let control = PeMessage::unpack(&mut u)?;
-            u.finish()?;
-            Ok(sent_from(from, pe.pe_message(control)))
-        }
+        TO_PE => read_for_pe(pe, &mut u),
         tag => Err(u.fault(Fault::Tag { tag: tag.into(), of: "message" })),
-    }
+    }?;
+    // SAFETY: just made.
+    unsafe { envelope.as_mut() }.shadow = shadow;
+    Ok(envelope)
+}
+
+fn read_for_pe(pe: &Pe, u: &mut Unpacker<'_>) -> Result<NonNull<Envelope>, PupError> {
+    let from = PeId::unpack(u)?;
+    let control = PeMessage::unpack(u)?;
+    u.finish()?;
+    Ok(sent_from(from, pe.with_pe_message(control)))
 }
 
 fn read_for_object(pe: &Pe, u: &mut Unpacker<'_>) -> Result<NonNull<Envelope>, PupError> {
@@ -183,7 +206,7 @@ fn read_for_object(pe: &Pe, u: &mut Unpacker<'_>) -> Result<NonNull<Envelope>, P
     let extra = Option::<Options>::unpack(u)?.map(|options| extra(options, u)).transpose()?;
     let packed = ObjectMessage::unpack(u)?;
     u.finish()?;
-    let mut envelope = sent_from(from, pe.object_message(to, packed));
+    let mut envelope = sent_from(from, pe.with_object_message(to, packed));
     // SAFETY: just made.
     let message = unsafe { envelope.as_mut() };
     message.forwarded = forwarded;

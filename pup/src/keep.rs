@@ -3,11 +3,15 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
+use std::rc::Rc;
+
+type List = Rc<RefCell<Vec<Box<dyn Any>>>>;
 
 thread_local! {
-    /// Values whose end this thread puts off, if it does.
-    static PUT_OFF: RefCell<Option<Vec<Box<dyn Any>>>> = const { RefCell::new(None) };
+    /// Where values go whose end this thread puts off, if it does.
+    static PUT_OFF: RefCell<Option<List>> = const { RefCell::new(None) };
 }
 
 /// Values that are put off have large slices; so many of them are worth an early end.
@@ -45,10 +49,10 @@ impl<T> Drop for Kept<T> {
         let mut value = Some(value);
         // A thread that ends has no list any more, and drops at once.
         let _ = PUT_OFF.try_with(|list| {
-            if let Some(list) = &mut *list.borrow_mut()
+            if let Some(list) = &*list.borrow()
                 && let Some(value) = value.take()
             {
-                list.push(Box::new(value));
+                list.borrow_mut().push(Box::new(value));
             }
         });
         drop(value);
@@ -61,45 +65,65 @@ impl<T> fmt::Debug for Kept<T> {
     }
 }
 
-/// While it lives, this thread puts off the end of values whose segments it gives up.
+/// Values whose end is put off: those whose segments are given up while a [`PuttingOff`] of it lives.
+#[derive(Debug, Default)]
+pub struct PutOff(List);
+
+/// While it lives, this thread puts off the end of values whose segments it gives up, or does not. They may be nested: the last one
+/// counts.
 #[derive(Debug)]
-pub struct PutOff(());
+pub struct PuttingOff<'a> {
+    before: Option<List>,
+    values: PhantomData<&'a PutOff>,
+}
 
 impl PutOff {
-    /// From now on.
-    pub fn begin() -> Self {
-        PUT_OFF.with(|list| {
-            list.borrow_mut().get_or_insert_default();
-        });
-        PutOff(())
+    /// None yet.
+    pub fn new() -> Self {
+        PutOff::default()
+    }
+
+    /// From now on they go here.
+    pub fn begin(&self) -> PuttingOff<'_> {
+        PuttingOff { before: PUT_OFF.replace(Some(self.0.clone())), values: PhantomData }
+    }
+
+    /// Nothing is put off while this lives.
+    pub fn pause() -> PuttingOff<'static> {
+        PuttingOff { before: PUT_OFF.take(), values: PhantomData }
     }
 
     /// Drops what has been put off: where code of the program may run.
     #[inline]
     pub fn drop_all(&self) {
-        PutOff::drop_all_of_thread();
+        drop_all(&self.0);
     }
 
     /// Whether so many values have been put off on this thread that their memory counts.
     #[inline]
     pub fn has_many() -> bool {
-        PUT_OFF.with(|list| list.borrow().as_ref().is_some_and(|list| list.len() >= MANY))
+        PUT_OFF.with_borrow(|list| list.as_ref().is_some_and(|list| list.borrow().len() >= MANY))
     }
 
-    /// The same where it is not at hand.
+    /// [`PutOff::drop_all`] where it is not at hand.
     #[inline]
     pub fn drop_all_of_thread() {
-        let some = PUT_OFF.with(|list| list.borrow().as_ref().is_some_and(|list| !list.is_empty()));
-        if some {
-            let values = PUT_OFF.with(|list| list.borrow_mut().as_mut().map(std::mem::take));
-            drop(values);
-        }
+        PUT_OFF.with_borrow(Clone::clone).iter().for_each(drop_all);
     }
 }
 
-impl Drop for PutOff {
+impl Drop for PuttingOff<'_> {
     fn drop(&mut self) {
-        drop(PUT_OFF.take());
+        PUT_OFF.set(self.before.take());
+    }
+}
+
+#[inline]
+fn drop_all(list: &List) {
+    if !list.borrow().is_empty() {
+        // Not borrowed meanwhile: what the values do may put off the end of others.
+        let values = list.take();
+        drop(values);
     }
 }
 
@@ -116,13 +140,34 @@ mod tests {
         let kept = || unsafe { Kept::new(witness.clone()) };
         drop(kept());
         assert_eq!(Rc::strong_count(&witness), 1);
-        let off = PutOff::begin();
+        let off = PutOff::new();
+        let putting_off = off.begin();
         drop((kept(), kept()));
         assert_eq!(Rc::strong_count(&witness), 3);
         off.drop_all();
         assert_eq!(Rc::strong_count(&witness), 1);
+        drop((kept(), putting_off));
         drop(kept());
+        assert_eq!(Rc::strong_count(&witness), 2);
         drop(off);
         assert_eq!(Rc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn each_list_has_its_own_values() {
+        let (outer, inner) = (PutOff::new(), PutOff::new());
+        let (one, other) = (Rc::new(()), Rc::new(()));
+        // SAFETY: they stay on this thread.
+        let kept = |value: &Rc<()>| unsafe { Kept::new(value.clone()) };
+        let _outer = outer.begin();
+        {
+            let _inner = inner.begin();
+            drop(kept(&one));
+        }
+        drop(kept(&other));
+        inner.drop_all();
+        assert_eq!((Rc::strong_count(&one), Rc::strong_count(&other)), (1, 2));
+        PutOff::drop_all_of_thread();
+        assert_eq!(Rc::strong_count(&other), 1);
     }
 }

@@ -60,7 +60,7 @@ mod whole;
 pub use bulk::{Plain, PlainProof};
 pub use error::{Fault, PupError};
 pub use id::{Named, Value, join, key};
-pub use keep::{Kept, PutOff};
+pub use keep::{Kept, PutOff, PuttingOff};
 pub use lender::{Lender, pack_away, pack_away_with};
 pub use object::{Object, ObjectClash, ObjectEntry, check_object_names, pack_object, unpack_object};
 pub use packed::Packed;

@@ -95,6 +95,11 @@ impl Conductor {
         self.roster.living().is_empty()
     }
 
+    /// Whether it is known how the job ends.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.verdict.is_over()
+    }
+
     /// For how long the program has been running.
     pub(crate) fn running_for(&self, now: Duration) -> Duration {
         self.went.map_or(Duration::ZERO, |went| now.saturating_sub(went))

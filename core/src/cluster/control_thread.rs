@@ -14,11 +14,11 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use super::attendance::{Action, Attendance};
 use super::control::{Task, ToLauncher};
 use super::frame::{Decoder, FrameError, encode};
-use super::heartbeat::{Heartbeat, TICK};
+use super::heartbeat::TICK;
 use super::voice::{Control, Outgoing, Shared};
-use crate::launch::progress::Steps;
 
 /// How often steps are looked at, if somebody wants to see them go by.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -27,10 +27,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// The system gives no thread or descriptor.
-pub(super) fn start(launcher: StdUnixStream, decoder: Decoder, task: Arc<Task>) -> io::Result<Control> {
+pub(super) fn start(
+    launcher: StdUnixStream,
+    decoder: Decoder,
+    attendance: Attendance,
+    task: &Task,
+) -> io::Result<Control> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let (queue, outgoing) = mpsc::unbounded_channel();
-    let shared = Shared::new(&task);
+    let shared = Shared::new(task);
     let control = Control::new(queue, shared.clone(), runtime.handle().clone());
     let (reader, writer, terminations) = {
         let _inside = runtime.enter();
@@ -38,14 +43,8 @@ pub(super) fn start(launcher: StdUnixStream, decoder: Decoder, task: Arc<Task>) 
         let (reader, writer) = UnixStream::from_std(launcher)?.into_split();
         (reader, writer, signal(SignalKind::terminate())?)
     };
-    let listener = Listener {
-        heartbeat: Heartbeat::new(task.silence),
-        task,
-        shared,
-        control: control.clone(),
-        decoder,
-        shown: Steps::default(),
-    };
+    let look_every = if task.progress { LOOK_EVERY } else { Duration::from_secs(3600) };
+    let listener = Listener { attendance, shared, control: control.clone(), decoder, look_every };
     let work = move || {
         runtime.block_on(async {
             tokio::spawn(write(writer, outgoing));
@@ -77,19 +76,18 @@ fn frame(message: &ToLauncher) -> Vec<u8> {
 }
 
 struct Listener {
-    task: Arc<Task>,
+    attendance: Attendance,
     shared: Arc<Shared>,
     control: Control,
     decoder: Decoder,
-    heartbeat: Heartbeat,
-    shown: Steps,
+    look_every: Duration,
 }
 
 impl Listener {
     async fn listen(mut self, mut launcher: OwnedReadHalf, mut terminations: Signal) {
         let mut bytes = vec![0; 4096];
         let mut beats = ticks(TICK);
-        let mut looks = ticks(if self.task.progress { LOOK_EVERY } else { Duration::from_secs(3600) });
+        let mut looks = ticks(self.look_every);
         self.hear();
         loop {
             tokio::select! {
@@ -98,42 +96,47 @@ impl Listener {
                         self.decoder.push(&bytes[..count]);
                         self.hear();
                     }
-                    _ => die(),
+                    _ => self.carry_out(self.attendance.on_end()),
                 },
-                _ = beats.tick() => self.beat(),
+                _ = beats.tick() => self.attendance.on_tick().into_iter().for_each(|action| self.carry_out(action)),
                 _ = looks.tick() => self.look(),
-                _ = terminations.recv() => self.control.send(ToLauncher::Terminated),
+                _ = terminations.recv() => self.carry_out(self.attendance.on_terminated()),
             }
         }
     }
 
     fn hear(&mut self) {
         loop {
-            match self.decoder.next() {
-                Ok(Some(message)) => {
-                    self.heartbeat.heard();
-                    self.shared.hear(message);
-                }
+            let action = match self.decoder.next() {
+                Ok(Some(message)) => self.attendance.on_message(message),
                 Ok(None) => return,
-                Err(error) => self.leave(format!("the launcher cannot be understood: {error}")),
+                Err(error) => return self.carry_out(self.attendance.on_garbled(&error)),
+            };
+            if let Some(action) = action {
+                self.carry_out(action);
             }
         }
     }
 
-    fn beat(&mut self) {
-        self.control.send(ToLauncher::Alive);
-        if self.heartbeat.tick() {
-            let silence = self.task.silence;
-            self.leave(format!(
-                "heard nothing of the launcher for {silence:?} (was it stopped? see --silence)"
-            ));
+    fn look(&mut self) {
+        let steps = self.shared.steps();
+        if let Some(action) = steps.and_then(|steps| self.attendance.on_look(steps)) {
+            self.carry_out(action);
         }
     }
 
-    fn look(&mut self) {
-        if let Some(steps) = self.shared.steps().filter(|steps| *steps != self.shown) {
-            self.shown = steps;
-            self.control.send(ToLauncher::Step(steps));
+    fn carry_out(&self, action: Action) {
+        match action {
+            Action::Say(message) => self.control.send(message),
+            Action::Connect(book) => self.shared.change(|heard| heard.book = Some(book)),
+            Action::Begin => self.shared.change(|heard| heard.went = true),
+            Action::StepSeen(step) => self.shared.change(|heard| heard.step_seen = heard.step_seen.max(step)),
+            Action::Stop(stop) => self.shared.stop(stop),
+            Action::Exit => std::process::exit(0),
+            Action::Leave(why) => self.leave(why),
+            Action::Die => die(),
+            // It has joined before it began to listen.
+            Action::Join(_) | Action::Refuse(_) => {}
         }
     }
 

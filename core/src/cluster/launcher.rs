@@ -177,15 +177,16 @@ impl Launcher {
 }
 
 /// What is known when all nodes are gone.
-struct Ended {
-    stop: Stop,
-    reports: Vec<NodeReport>,
-    steps: Steps,
-    wall: Duration,
+pub(crate) struct Ended {
+    pub(crate) stop: Stop,
+    pub(crate) reports: Vec<NodeReport>,
+    pub(crate) steps: Steps,
+    /// For how long the program ran.
+    pub(crate) wall: Duration,
 }
 
 /// The reports of all nodes as one, for a job with so many PEs on each.
-fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
+pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
     let Ended { stop, reports, steps, wall } = ended;
     let told = reports.iter().map(|report| report.wall).max().filter(|wall| !wall.is_zero());
     let mut outcome = ClusterOutcome {

@@ -16,8 +16,9 @@ use rustix::net::SocketType;
 use rustix::net::sockopt::socket_type;
 use signal_hook::consts::SIGINT;
 
+use super::attendance::{Action, Attendance, Unfit};
 use super::children::CONTROL_VARIABLE;
-use super::control::{Stop, Task, ToLauncher, ToNode, VERSION};
+use super::control::{Stop, Task, ToLauncher};
 use super::control_thread;
 use super::descriptors;
 use super::frame::{Decoder, FrameError, encode};
@@ -65,14 +66,14 @@ impl Joining {
     fn join(mut launcher: UnixStream) -> Result<Self, JoinError> {
         // Ctrl-C goes to all processes of a terminal; the launcher alone decides what it means.
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
-        let hello = ToLauncher::Hello { version: VERSION, pid: std::process::id() };
-        launcher.write_all(&encode(&hello)?)?;
+        launcher.write_all(&encode(&Attendance::hello(std::process::id()))?)?;
         check_readable()?;
         let mut decoder = Decoder::default();
-        let task = Arc::new(task(&mut launcher, &mut decoder)?);
+        let mut attendance = Attendance::new(build_number());
+        let task = task(&mut launcher, &mut decoder, &mut attendance)?;
         keep_from_children(&task)?;
         descriptors::raise_limit();
-        let control = control_thread::start(launcher, decoder, task.clone())?;
+        let control = control_thread::start(launcher, decoder, attendance, &task)?;
         Ok(Joining { task, control })
     }
 
@@ -119,20 +120,9 @@ pub(crate) enum JoinError {
     /// The variable does not name a connection.
     #[error("{CONTROL_VARIABLE} is set, but not by a launcher: it does not name a connection; unset it")]
     NoConnection,
-    /// The launcher speaks otherwise.
-    #[error(
-        "the launcher speaks version {theirs} of the control connection, this node {VERSION}; run one build"
-    )]
-    Version {
-        /// The launcher's.
-        theirs: u16,
-    },
-    /// The launcher is another program.
-    #[error("the launcher is another build of this program; run the same file on all nodes")]
-    Build,
-    /// The launcher said something else first.
-    #[error("the launcher did not say first what this node is to do")]
-    NoTask,
+    /// It is not one of this launcher.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
     /// What came cannot be read.
     #[error("{0}")]
     Frame(#[from] FrameError),
@@ -161,23 +151,29 @@ fn fail(mut launcher: UnixStream, error: &JoinError) {
 }
 
 /// Waits for the task, which is what the launcher says first.
-fn task(launcher: &mut UnixStream, decoder: &mut Decoder) -> Result<Task, JoinError> {
+fn task(
+    launcher: &mut UnixStream,
+    decoder: &mut Decoder,
+    attendance: &mut Attendance,
+) -> Result<Arc<Task>, JoinError> {
     let mut bytes = [0; 4096];
     loop {
-        match decoder.next()? {
-            Some(ToNode::Task(task)) if task.version == VERSION && task.build == build_number() => {
-                return Ok(*task);
-            }
-            Some(ToNode::Task(task)) if task.version == VERSION => return Err(JoinError::Build),
-            Some(ToNode::Task(task)) => return Err(JoinError::Version { theirs: task.version }),
-            Some(ToNode::Ping) => {}
-            // The job is over before it began.
-            Some(ToNode::Stop(_)) => std::process::exit(0),
-            Some(_) => return Err(JoinError::NoTask),
+        let action = match decoder.next()? {
+            Some(message) => attendance.on_message(message),
             None => match launcher.read(&mut bytes)? {
-                0 => return Err(JoinError::NoConnection),
-                count => decoder.push(&bytes[..count]),
+                0 => Some(attendance.on_end()),
+                count => {
+                    decoder.push(&bytes[..count]);
+                    None
+                }
             },
+        };
+        match action {
+            Some(Action::Join(task)) => return Ok(task),
+            Some(Action::Refuse(unfit)) => return Err(unfit.into()),
+            // The job is over before it began.
+            Some(Action::Exit) => std::process::exit(0),
+            _ => {}
         }
     }
 }

@@ -17,25 +17,27 @@
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
 //! | [`control`], [`frame`] | what is said, and how it is written |
 //! | [`probe`] | a program of nodes without messages, for tests |
-//! | [`member`], [`voice`], [`control_thread`] | the node's side |
+//! | [`attendance`] | the node's side: what it does about the launcher's words; pure |
+//! | [`member`], [`voice`], [`control_thread`] | the node's side: its threads |
 
+pub(crate) mod attendance;
 mod children;
-mod conductor;
+pub(crate) mod conductor;
 pub(crate) mod control;
 mod control_thread;
 mod descriptors;
 mod exhaustion;
-mod fate;
-mod frame;
-mod heartbeat;
+pub(crate) mod fate;
+pub(crate) mod frame;
+pub(crate) mod heartbeat;
 mod hosts;
-mod kills;
-mod launcher;
+pub(crate) mod kills;
+pub(crate) mod launcher;
 mod lines;
-mod local;
+pub(crate) mod local;
 pub(crate) mod member;
 mod memory;
-mod plan;
+pub(crate) mod plan;
 mod printer;
 pub(crate) mod probe;
 pub(crate) mod remote;
@@ -44,7 +46,7 @@ mod sites;
 mod slurm;
 #[cfg(test)]
 mod tests;
-mod verdict;
+pub(crate) mod verdict;
 mod voice;
 
 pub(crate) use launcher::{ClusterOutcome, launch};

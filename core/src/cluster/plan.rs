@@ -46,21 +46,31 @@ impl Plan {
     /// # Errors
     /// The system gives no random numbers for the secret.
     pub(crate) fn new(options: &RunArgs, shares: &[Share], watched: Vec<u64>) -> io::Result<Self> {
-        Ok(Plan {
-            nodes: shares.iter().map(|share| share.nodes).sum(),
+        let job = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
+        let secret = Secret::generate().map_err(io::Error::other)?;
+        let hosts = shares.iter().map(|share| share.numbers().collect()).collect();
+        let names = shares.iter().map(Share::name_elsewhere).collect();
+        Ok(Plan { names, watched, ..Plan::known(job, secret, hosts, options) })
+    }
+
+    /// Of a job whose number and secret are known, with the nodes of each host. All hosts count as the launcher's own, and
+    /// no step is watched. Equal arguments and builds give equal plans.
+    pub(crate) fn known(job: u64, secret: Secret, hosts: Vec<Vec<u32>>, options: &RunArgs) -> Self {
+        Plan {
+            nodes: hosts.iter().map(|nodes| nodes.len() as u32).sum(),
             pes: options.pes_per_node(),
-            job: getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?,
-            secret: Secret::generate().map_err(io::Error::other)?,
+            job,
+            secret,
             build: build_number(),
             transport: options.transport,
             tls: options.tls,
             listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-            hosts: shares.iter().map(|share| share.numbers().collect()).collect(),
-            names: shares.iter().map(Share::name_elsewhere).collect(),
-            watched,
+            names: vec![None; hosts.len()],
+            hosts,
+            watched: Vec::new(),
             progress: options.progress,
             silence: options.silence,
-        })
+        }
     }
 
     /// Whether any two nodes are linked through memory.
@@ -138,5 +148,18 @@ mod tests {
     fn every_job_has_its_own_secret() {
         assert_ne!(plan(Transport::Tcp).secret, plan(Transport::Tcp).secret);
         assert_eq!(plan(Transport::Tcp).build, plan(Transport::Tcp).build);
+    }
+
+    #[test]
+    fn what_is_known_of_a_job_decides_its_plan() {
+        let options = RunArgs { pes: Some(2), transport: Transport::Shm, ..RunArgs::default() };
+        let known = || {
+            let secret = Secret::from_bytes([1; 32]);
+            Plan { build: 3, ..Plan::known(7, secret, vec![vec![0, 1], vec![2]], &options) }
+        };
+        assert_eq!([0, 1, 2].map(|node| known().task(node)), [0, 1, 2].map(|node| known().task(node)));
+        let task = known().task(2);
+        assert_eq!((task.job, task.nodes, task.pes, task.build), (7, 3, 2, 3));
+        assert_eq!((task.host.nodes, &task.via[..2]), (vec![2], &[Via::Tcp; 2][..]));
     }
 }

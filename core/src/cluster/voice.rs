@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::control::{NodeReport, Stop, Task, ToLauncher, ToNode};
+use super::control::{NodeReport, Stop, Task, ToLauncher};
 use super::member::Orders;
 use crate::launch::progress::Steps;
 
@@ -42,10 +42,10 @@ pub(super) struct Shared {
 }
 
 #[derive(Default)]
-struct Heard {
-    book: Option<Vec<Option<SocketAddr>>>,
-    went: bool,
-    step_seen: u64,
+pub(super) struct Heard {
+    pub(super) book: Option<Vec<Option<SocketAddr>>>,
+    pub(super) went: bool,
+    pub(super) step_seen: u64,
     orders: Option<Arc<dyn Orders>>,
 }
 
@@ -56,24 +56,19 @@ impl Shared {
         Arc::new(Shared { heard: Mutex::default(), changed: Condvar::new(), watched, next_watched })
     }
 
-    /// The launcher said something.
-    pub(super) fn hear(&self, message: ToNode) {
-        let mut heard = self.lock();
-        match message {
-            ToNode::Book(book) => heard.book = Some(book),
-            ToNode::Go => heard.went = true,
-            ToNode::StepSeen(step) => heard.step_seen = heard.step_seen.max(step),
-            ToNode::Stop(stop) => match heard.orders.clone().filter(|_| heard.went) {
-                Some(orders) => {
-                    drop(heard);
-                    orders.stop(stop);
-                }
-                // The program has not begun, so there is nothing to end in order.
-                None => std::process::exit(0),
-            },
-            ToNode::Task(_) | ToNode::Ping => {}
-        }
+    /// The control thread has heard something.
+    pub(super) fn change(&self, change: impl FnOnce(&mut Heard)) {
+        change(&mut self.lock());
         self.changed.notify_all();
+    }
+
+    /// The program, which has begun, is to end.
+    pub(super) fn stop(&self, stop: Stop) {
+        // Taken out first: what is done then may look at what was heard.
+        let orders = self.lock().orders.clone();
+        if let Some(orders) = orders {
+            orders.stop(stop);
+        }
     }
 
     /// How far the program says it is, once it runs.

@@ -19,6 +19,7 @@ use crate::pup::Packed;
 use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
 use crate::tree;
+use crate::witness::{self, Seen, Until, Why};
 
 impl Pe {
     /// Every PE knows the collections of singletons from the start.
@@ -54,6 +55,8 @@ impl Pe {
     fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
         let collection = Collection::new(of, chare, self.node.shape, self.id, self.node.config.pack_all);
         collection.insertion.closed.set(of.elements.is_some());
+        let (collection_id, ordered) = (of.id, chare.ordered);
+        witness::see(|| Seen::Known { collection: collection_id, pe: self.id, ordered });
         self.collections.insert(collection)
     }
 
@@ -163,6 +166,7 @@ impl Pe {
         let birth = birth.unwrap_or_default();
         let flags = birth.generation << flag::GENERATION;
         let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), flags));
+        witness::see_allocated(head);
         // SAFETY: just allocated; freed by this PE only, in `remove_element`.
         let object = unsafe { head.as_ref() };
         object.reduction.set(birth.reduction);
@@ -172,6 +176,7 @@ impl Pe {
             sometimes("an element takes over the order of a former one");
             object.extras(|extras| extras.order = *order);
         }
+        self.see_born(collection, object);
         self.install(collection, head);
         if birth.counted {
             collection.insertion.made.set(collection.insertion.made.get() + 1);
@@ -184,6 +189,17 @@ impl Pe {
         if object.has(flag::AFTER) {
             self.after_entry(head);
         }
+    }
+
+    fn see_born(&self, collection: &Collection, object: &Head) {
+        witness::see(|| Seen::Born {
+            object: object.id(),
+            pe: self.id,
+            home: collection.home(object.index()),
+            moves: object.moves.get(),
+            reduction: object.reduction.get(),
+            broadcast: object.broadcasts.get(),
+        });
     }
 
     /// Gives an object its slot and tells whoever has to know.
@@ -252,6 +268,7 @@ impl Pe {
             }
             Place::At { .. } | Place::Switching => {
                 sometimes("an element was inserted before its former one was known to be gone");
+                self.see_kept(envelope, Until::End);
                 return collection.await_end(to.index, envelope);
             }
         };
@@ -281,6 +298,7 @@ impl Pe {
         let message = unsafe { envelope.as_mut() };
         let to = message.to();
         let birth = message.extra.take().and_then(|extra| extra.birth);
+        self.see_message(message.shadow, |message, pe| Seen::Delivered { message, pe, object: None });
         match (message.body, message.take_object_message().map(|packed| *packed)) {
             (Body::Create(init), _) => {
                 message.body = Body::Empty;
@@ -292,7 +310,7 @@ impl Pe {
                 self.pool.put(envelope);
                 self.make_packed(collection, to.index, init, args, birth);
             }
-            _ => self.discard(envelope),
+            _ => self.discard(envelope, Why::Refused),
         }
     }
 
@@ -362,6 +380,7 @@ impl Pe {
         message.extra = extra;
         // SAFETY: the words are the envelope's.
         unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
+        self.see_sent(message);
         if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
     }
 
@@ -429,6 +448,7 @@ impl Pe {
         let object = unsafe { head.as_ref() };
         let (collection, index) = (object.collection(), object.index());
         sometimes("an element was removed");
+        witness::see(|| Seen::Removed { object: object.id(), pe: self.id });
         collection.casts.bury(object);
         self.report_death(object);
         self.slots.remove(object.slot.get());
@@ -448,6 +468,7 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         let chare = object.collection().chare;
+        witness::see_freed(head);
         // SAFETY: allocated as this type; out of the slots, so nothing finds it any more.
         unsafe { (chare.free)(head) };
     }

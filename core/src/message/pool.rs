@@ -6,6 +6,7 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::{Arc, Mutex};
 
 use super::envelope::Envelope;
+use crate::witness::{self, Seen};
 
 /// Envelopes allocated at once. An aligned allocation each would cost several times a message.
 const BLOCK: usize = 64;
@@ -95,7 +96,7 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.depot.retire(self.blocks.take());
+        self.depot.retire(self.blocks.take(), self.count.get() as usize);
     }
 }
 
@@ -114,6 +115,8 @@ struct Stock {
     chains: Vec<Chain>,
     /// Blocks of PEs that are gone; their envelopes may still be with others.
     retired: Vec<Block>,
+    /// Free envelopes that those had.
+    free: usize,
 }
 
 impl Depot {
@@ -125,13 +128,27 @@ impl Depot {
         self.lock().chains.push(chain);
     }
 
-    fn retire(&self, blocks: Vec<Block>) {
-        self.lock().retired.extend(blocks);
+    fn retire(&self, blocks: Vec<Block>, free: usize) {
+        let mut stock = self.lock();
+        stock.retired.extend(blocks);
+        stock.free += free;
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Stock> {
         // Nothing in a critical section panics half way.
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Drop for Depot {
+    fn drop(&mut self) {
+        witness::see(|| {
+            let stock = self.lock();
+            Seen::Envelopes {
+                all: stock.retired.len() * BLOCK,
+                free: stock.chains.len() * BLOCK + stock.free,
+            }
+        });
     }
 }
 

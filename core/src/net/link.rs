@@ -1,7 +1,6 @@
 //! A PE's link to one other node.
 
 use std::cell::{Cell, RefCell};
-use std::os::fd::BorrowedFd;
 
 use crate::pup::Segment;
 use crate::sometimes::sometimes;
@@ -40,10 +39,10 @@ impl Link {
     }
 
     /// Calls `f` with what to watch for what arrives, if that is not seen in memory.
-    pub(crate) fn with_socket<R>(&self, f: impl FnOnce(BorrowedFd<'_>) -> R) -> Option<R> {
+    pub(crate) fn with_socket<R>(&self, f: impl FnOnce(&tcp::Stream) -> R) -> Option<R> {
         match &self.halves {
             Halves::Shm(..) => None,
-            Halves::Tcp(_, receiver) => Some(f(receiver.borrow().fd())),
+            Halves::Tcp(_, receiver) => Some(f(receiver.borrow().stream())),
         }
     }
 
@@ -112,6 +111,14 @@ impl Link {
         }
     }
 
+    /// Whether [`Link::flush`] may write something, as far as is known without trying.
+    pub(crate) fn may_write(&self) -> bool {
+        match &self.halves {
+            Halves::Shm(sender, _) => sender.borrow().unsent() > 0,
+            Halves::Tcp(sender, _) => sender.borrow().may_write(),
+        }
+    }
+
     /// Whether anything may have come, as far as memory shows.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
@@ -158,8 +165,12 @@ impl Link {
     #[inline]
     pub(crate) fn is_newly_broken(&self) -> bool {
         let Halves::Tcp(_, receiver) = &self.halves else { return false };
-        let receiver = receiver.borrow();
-        receiver.broken() && !receiver.ended() && !self.missed.replace(true)
+        receiver.borrow().broken() && !self.missed.replace(true)
+    }
+
+    /// Whether the peer has said that nothing follows.
+    pub(crate) fn is_ended(&self) -> bool {
+        matches!(&self.halves, Halves::Tcp(_, receiver) if receiver.borrow().ended())
     }
 
     /// Goes on over another connection.

@@ -9,6 +9,7 @@
 
 mod door;
 mod link;
+mod nap;
 pub(crate) mod poller;
 
 use std::cell::{Cell, RefCell};
@@ -27,10 +28,11 @@ use crate::transport::{Incoming, LinkError, Peer};
 use crate::wire;
 pub(crate) use door::{Door, Inbox};
 pub(crate) use link::Link;
+pub(crate) use nap::{Killed, Nap, Napping};
 use poller::Poller;
 
-/// Bytes that may wait for a link: whoever sends more waits for room.
-const UNSENT_MAX: usize = 64 << 20;
+/// Bytes that may wait for a link in real runs: whoever sends more waits for room.
+pub(crate) const UNSENT_MAX: usize = 64 << 20;
 /// A sender that waits for room looks so often before it sleeps, for some hundred microseconds.
 const LOOKS_FOR_ROOM: u32 = 200;
 /// What is staged goes out after so many ticks of the processor's clock, about 4 µs, even if the PE has more to do.
@@ -61,6 +63,8 @@ pub(crate) struct Net {
     through_memory: Vec<u32>,
     sockets: Vec<u32>,
     poller: Poller,
+    /// Bytes that may wait for a link.
+    unsent_max: usize,
     /// The node whose socket last had something.
     hot: Cell<Option<u32>>,
     looks: Cell<u32>,
@@ -93,11 +97,16 @@ struct Aside {
 }
 
 impl Net {
-    /// The links by node; a PE has none to its own.
+    /// The links by node; a PE has none to its own. A sender waits while more than `unsent_max` bytes wait for its link.
     ///
     /// # Errors
     /// What the system says when it is to watch their sockets.
-    pub(crate) fn new(links: Vec<Option<Link>>, poller: Poller, door: Door) -> io::Result<Self> {
+    pub(crate) fn new(
+        links: Vec<Option<Link>>,
+        poller: Poller,
+        door: Door,
+        unsent_max: usize,
+    ) -> io::Result<Self> {
         let of = |on_socket: bool| {
             let numbered = (0..).zip(&links);
             let these = numbered
@@ -117,6 +126,7 @@ impl Net {
             sockets,
             links: links.into(),
             poller,
+            unsent_max,
             hot: Cell::new(None),
             looks: Cell::new(0),
             unflushed: RefCell::default(),
@@ -148,7 +158,7 @@ impl Net {
                 self.flush_later(pe, node, link);
             }
             // What is written counts too, until the peer has it.
-            if link.unsent() > UNSENT_MAX {
+            if link.unsent() > self.unsent_max {
                 self.wait_for_room(pe, link);
             }
         }
@@ -185,21 +195,15 @@ impl Net {
         }
         sometimes("a sender waited for room on a link");
         let mut in_vain = 0;
-        while link.unsent() > UNSENT_MAX / 2 && !pe.node.job.is_over() {
-            let flushed = self.flush(pe);
-            if self.door.has_knock() {
-                sometimes("a connection came while a sender waited for room");
-                self.let_in(pe);
-            }
-            let taken = self.put_aside(pe) | pe.port.put_aside();
-            in_vain = if flushed || taken { 0 } else { in_vain + 1 };
+        while link.unsent() > self.unsent_max / 2 && !pe.node.job.is_over() {
+            in_vain = if self.wait_round(pe) { 0 } else { in_vain + 1 };
             match in_vain {
                 0 => {}
                 // A peer that reads makes room within microseconds, and to be woken takes tens of them.
-                1..LOOKS_FOR_ROOM => std::thread::yield_now(),
+                1..LOOKS_FOR_ROOM if self.poller.is_of_system() => std::thread::yield_now(),
                 _ => {
                     self.watch_room(true);
-                    self.poller.sleep(Some(Duration::from_millis(1)));
+                    self.poller.sleep(pe.id, Some(Duration::from_millis(1)));
                     self.watch_room(false);
                 }
             }
@@ -209,6 +213,21 @@ impl Net {
         }
         self.waiting.set(false);
         self.waited.set(true);
+    }
+
+    /// What a sender that waits does again and again; whether that was anything. No message runs in here.
+    pub(crate) fn wait_round(&self, pe: &Pe) -> bool {
+        let flushed = self.flush(pe);
+        if self.door.has_knock() {
+            sometimes("a connection came while a sender waited for room");
+            self.let_in(pe);
+        }
+        flushed | self.put_aside(pe) | pe.port.put_aside()
+    }
+
+    /// Whether a sender waits for room right now.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting.get()
     }
 
     /// Whether a sender has waited for room since this was last asked.
@@ -258,6 +277,12 @@ impl Net {
         self.staged.set(0);
         error.iter().for_each(|error| self.give_up(pe, error));
         written
+    }
+
+    /// Whether [`Net::receive`] or [`Net::flush`] may do something, as far as is known without asking the system.
+    pub(crate) fn may_go_on(&self) -> bool {
+        let may_write = |node: &u32| self.links[*node as usize].as_ref().is_some_and(Link::may_write);
+        self.has_work() || self.poller.shows_ready() || self.unflushed.borrow().iter().any(may_write)
     }
 
     /// Whether something could not be written yet.
@@ -363,12 +388,16 @@ impl Net {
         }
     }
 
-    /// A connection broke: another one will come in by the door, unless its node is gone, which others will say.
+    /// A connection broke: another one will come in by the door, unless its node is gone, which others will say. That of a
+    /// node which has nothing more to say is no more needed.
     #[cold]
     fn miss(&self, pe: &Pe, node: u32, link: &Link) {
         sometimes("a link lost its connection");
-        link.with_socket(|socket| self.poller.forget(socket));
+        link.with_socket(|socket| self.poller.forget(socket, node));
         self.hot.set(None);
+        if link.is_ended() {
+            return;
+        }
         self.door.ask(Peer { node, lane: pe.id - pe.first_pe });
     }
 
@@ -377,7 +406,7 @@ impl Net {
     fn let_in(&self, pe: &Pe) {
         for (node, stream) in self.door.let_in() {
             let Some(link) = self.links.get(node as usize).and_then(Option::as_ref) else { continue };
-            link.with_socket(|socket| self.poller.forget(socket));
+            link.with_socket(|socket| self.poller.forget(socket, node));
             link.replace(stream);
             let watched = link.with_socket(|socket| self.poller.watch(socket, node)).transpose();
             if let Err(error) = watched {
@@ -423,16 +452,20 @@ impl Net {
     }
 
     /// Sleeps until a socket is ready, the bell rings, or the time is over.
-    pub(crate) fn sleep(&self, timeout: Option<Duration>) {
+    pub(crate) fn sleep(&self, pe: &Pe, timeout: Option<Duration>) {
         let unsent = self.has_unsent();
         if unsent {
             self.watch_room(true);
         }
-        self.poller.sleep(timeout);
+        self.poller.sleep(pe.id, timeout);
         if unsent {
             self.watch_room(false);
         }
-        // Whichever socket it was, the next look asks all of them.
+        self.look_at_all();
+    }
+
+    /// Whichever socket it will be that has something, or was, the next look asks all of them.
+    pub(crate) fn look_at_all(&self) {
         self.hot.set(None);
     }
 

@@ -1,5 +1,7 @@
 //! What a PE with links to other nodes sleeps on: its sockets, and a bell that the other PEs ring.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,13 +11,106 @@ use std::time::Duration;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 
+use super::nap::nap;
+use crate::ids::PeId;
+use crate::transport::sim::Hand;
+use crate::transport::tcp::Stream;
+
 /// Events taken from the kernel at once; more stay for the next look.
 const EVENTS: usize = 64;
 /// The bell's token; those of sockets are the numbers of nodes, which are below.
 const BELL: u64 = u64::MAX;
 
+/// What tells which connections are ready.
+pub(crate) enum Poller {
+    /// The system.
+    System(Epoll),
+    /// Simulated connections themselves, by node.
+    Simulated(RefCell<BTreeMap<u32, Hand>>),
+}
+
+impl Poller {
+    /// # Errors
+    /// What the system says: too many descriptors.
+    pub(crate) fn new(bell: Arc<Bell>) -> io::Result<Poller> {
+        Ok(Poller::System(Epoll::new(bell)?))
+    }
+
+    /// One for simulated connections.
+    pub(crate) fn simulated() -> Poller {
+        Poller::Simulated(RefCell::default())
+    }
+
+    /// Watches a node's connection.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn watch(&self, stream: &Stream, node: u32) -> io::Result<()> {
+        match (self, stream) {
+            (Poller::System(epoll), _) => epoll.watch(descriptor(stream), node),
+            (Poller::Simulated(watched), Stream::Simulated(pipe)) => {
+                watched.borrow_mut().insert(node, pipe.hand());
+                Ok(())
+            }
+            (Poller::Simulated(_), _) => unreachable!("a simulated PE has simulated connections"),
+        }
+    }
+
+    /// Watches a node's connection no longer.
+    pub(crate) fn forget(&self, stream: &Stream, node: u32) {
+        match self {
+            Poller::System(epoll) => epoll.forget(descriptor(stream)),
+            Poller::Simulated(watched) => _ = watched.borrow_mut().remove(&node),
+        }
+    }
+
+    /// Whether room for sending is waited for too. In a simulation it always is.
+    pub(crate) fn watch_room(&self, stream: &Stream, node: u32, room: bool) {
+        if let Poller::System(epoll) = self {
+            epoll.watch_room(descriptor(stream), node, room);
+        }
+    }
+
+    /// Calls `f` with each node whose connection is ready, without waiting.
+    #[inline]
+    pub(crate) fn ready(&self, f: impl FnMut(u32)) {
+        match self {
+            Poller::System(epoll) => epoll.ready(f),
+            Poller::Simulated(watched) => {
+                let readable = |(node, hand): (&u32, &Hand)| hand.is_readable().then_some(*node);
+                // All of them first: `f` may watch others.
+                let ready: Vec<u32> = watched.borrow().iter().filter_map(readable).collect();
+                ready.into_iter().for_each(f);
+            }
+        }
+    }
+
+    /// Whether a simulated connection is ready. What the system has to be asked for counts as not ready.
+    pub(crate) fn shows_ready(&self) -> bool {
+        matches!(self, Poller::Simulated(watched) if watched.borrow().values().any(Hand::is_readable))
+    }
+
+    /// Sleeps until a connection is ready, the bell rings, or the time is over. In a simulation the rest of the world goes
+    /// on meanwhile, and says when that is.
+    pub(crate) fn sleep(&self, pe: PeId, timeout: Option<Duration>) {
+        match self {
+            Poller::System(epoll) => epoll.sleep(timeout),
+            Poller::Simulated(_) => nap(pe),
+        }
+    }
+
+    /// Whether there may be other threads that bring something if this one but waits.
+    pub(crate) fn is_of_system(&self) -> bool {
+        matches!(self, Poller::System(_))
+    }
+}
+
+fn descriptor(stream: &Stream) -> BorrowedFd<'_> {
+    stream.fd().expect("the system watches its own connections")
+}
+
 /// An `epoll` with a bell in it.
-pub(crate) struct Poller {
+pub(crate) struct Epoll {
     epoll: OwnedFd,
     bell: Arc<Bell>,
 }
@@ -46,44 +141,34 @@ impl Bell {
     }
 }
 
-impl Poller {
-    /// # Errors
-    /// What the system says: too many descriptors.
-    pub(crate) fn new(bell: Arc<Bell>) -> io::Result<Poller> {
+impl Epoll {
+    fn new(bell: Arc<Bell>) -> io::Result<Epoll> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &bell.0, EventData::new_u64(BELL), EventFlags::IN)?;
-        Ok(Poller { epoll, bell })
+        Ok(Epoll { epoll, bell })
     }
 
-    /// Watches a node's socket.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub(crate) fn watch(&self, socket: BorrowedFd<'_>, node: u32) -> io::Result<()> {
+    fn watch(&self, socket: BorrowedFd<'_>, node: u32) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(node.into()), EventFlags::IN)?)
     }
 
-    /// Watches a socket no longer.
-    pub(crate) fn forget(&self, socket: BorrowedFd<'_>) {
+    fn forget(&self, socket: BorrowedFd<'_>) {
         // One that is not watched is forgotten already.
         let _ = epoll::delete(&self.epoll, socket);
     }
 
-    /// Whether room for sending is waited for too.
-    pub(crate) fn watch_room(&self, socket: BorrowedFd<'_>, node: u32, room: bool) {
+    fn watch_room(&self, socket: BorrowedFd<'_>, node: u32, room: bool) {
         let flags = if room { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
         // A socket that broke meanwhile is no longer watched; its PE finds that out when it reads.
         let _ = epoll::modify(&self.epoll, socket, EventData::new_u64(node.into()), flags);
     }
 
-    /// Calls `f` with each node whose socket is ready, without waiting.
-    pub(crate) fn ready(&self, f: impl FnMut(u32)) {
+    fn ready(&self, f: impl FnMut(u32)) {
         let mut events = [const { MaybeUninit::uninit() }; EVENTS];
         nodes(self.wait(&mut events, Some(Duration::ZERO))).for_each(f);
     }
 
-    /// Sleeps until a socket is ready, the bell rings, or the time is over.
-    pub(crate) fn sleep(&self, timeout: Option<Duration>) {
+    fn sleep(&self, timeout: Option<Duration>) {
         let mut events = [const { MaybeUninit::uninit() }; EVENTS];
         if self.wait(&mut events, timeout).iter().any(|event| event.data.u64() == BELL) {
             self.bell.silence();
@@ -114,7 +199,7 @@ mod tests {
     #[test]
     fn a_bell_ends_this_sleep_or_the_next() {
         let bell = Arc::new(Bell::new().unwrap());
-        let poller = Poller::new(bell.clone()).unwrap();
+        let poller = Epoll::new(bell.clone()).unwrap();
         bell.ring();
         poller.sleep(None);
         poller.sleep(Some(Duration::from_millis(1)));
@@ -128,7 +213,7 @@ mod tests {
     #[test]
     fn a_socket_with_something_to_read_is_ready() {
         let (a, b) = std::os::unix::net::UnixStream::pair().unwrap();
-        let poller = Poller::new(Arc::new(Bell::new().unwrap())).unwrap();
+        let poller = Epoll::new(Arc::new(Bell::new().unwrap())).unwrap();
         poller.watch(a.as_fd(), 7).unwrap();
         poller.ready(|node| panic!("node {node} has sent nothing"));
         std::io::Write::write_all(&mut &b, b"x").unwrap();

@@ -18,6 +18,7 @@ use crate::object::{Head, flag};
 use crate::pup::Packed;
 use crate::sometimes::sometimes;
 use crate::stats::count;
+use crate::witness::{Seen, Shadow};
 
 impl Pe {
     /// Takes in a message from another PE.
@@ -25,6 +26,7 @@ impl Pe {
     pub(crate) fn accept(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the port gives the envelope away.
         let message = unsafe { envelope.as_mut() };
+        self.see_message(message.shadow, |message, pe| Seen::Taken { message, pe });
         if is_counted(message) {
             count(&self.stats.received, 1);
         }
@@ -106,7 +108,13 @@ impl Pe {
     /// Runs a small message from another PE of the node as it arrives, if nothing waits before it and its object is here;
     /// `false` if it has to be queued.
     #[inline]
-    pub(crate) fn run_at_once(&self, to: ObjId, entry: &'static EntryInfo, words: &mut Words) -> bool {
+    pub(crate) fn run_at_once(
+        &self,
+        to: ObjId,
+        entry: &'static EntryInfo,
+        words: &mut Words,
+        shadow: Shadow,
+    ) -> bool {
         if !self.is_queue_empty() || self.stopped.get() {
             return false;
         }
@@ -117,8 +125,18 @@ impl Pe {
         let Some(head) = self.find_in(collection, to.index) else { return false };
         count(&self.stats.received, 1);
         count(&self.stats.arrived, 1);
+        self.see_message(shadow, |message, pe| Seen::Taken { message, pe });
+        self.see_delivered(shadow, head);
         self.run_entry(head, entry, &mut None, words, &mut Body::Empty);
         true
+    }
+
+    /// An object here gets a message.
+    #[inline(always)]
+    fn see_delivered(&self, shadow: Shadow, head: NonNull<Head>) {
+        // SAFETY: the object is live.
+        let object = || Some(unsafe { head.as_ref() }.id());
+        self.see_message(shadow, |message, pe| Seen::Delivered { message, pe, object: object() });
     }
 
     /// A message that came by another PE than its sender's: that one did not know the place.
@@ -146,6 +164,7 @@ impl Pe {
         match message.body {
             Body::Invoke(entry) => match self.slots.get(message.slot, message.generation) {
                 Some(head) if message.extra.is_none() => {
+                    self.see_delivered(message.shadow, head);
                     self.run_entry(head, entry, &mut None, &mut message.words, &mut message.body);
                     self.pool.put(envelope);
                 }
@@ -171,6 +190,7 @@ impl Pe {
             "`accept_for_pe` keeps what comes too early"
         );
         let from = message.from;
+        self.see_message(message.shadow, |message, pe| Seen::Delivered { message, pe, object: None });
         let control = message.take_pe_message();
         self.pool.put(envelope);
         control.into_iter().for_each(|control| self.handle(from, *control));
@@ -192,6 +212,7 @@ impl Pe {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         let mut extra = message.extra.take();
+        self.see_delivered(message.shadow, head);
         match message.body {
             Body::Invoke(entry) => {
                 self.run_entry(head, entry, &mut extra, &mut message.words, &mut message.body);
@@ -263,6 +284,7 @@ impl Pe {
         }
         match self.slots.get(message.slot, message.generation) {
             Some(head) if message.extra.is_none() => {
+                self.see_delivered(message.shadow, head);
                 let packed = message.take_object_message();
                 self.pool.put(envelope);
                 packed.into_iter().for_each(|packed| self.run_packed(head, *packed, None));

@@ -32,6 +32,7 @@ use crate::quiescence::Detector;
 use crate::scheduler::queue::PriorityQueue;
 use crate::section::Sections;
 use crate::stats::Stats;
+use crate::witness::{self, Seen, Until, Why};
 use slots::Slots;
 use timers::Timers;
 
@@ -155,6 +156,7 @@ impl Pe {
 
     /// Keeps a message until its collection is known here.
     pub(crate) fn keep_for_unknown(&self, id: CollectionId, envelope: NonNull<Envelope>) {
+        self.see_kept(envelope, Until::Collection);
         self.unknown.borrow_mut().entry(id).or_default().push(envelope);
     }
 
@@ -168,10 +170,27 @@ impl Pe {
     }
 
     /// Gives up a message: drops what it carries, keeps its memory.
-    pub(crate) fn discard(&self, mut envelope: NonNull<Envelope>) {
+    pub(crate) fn discard(&self, envelope: NonNull<Envelope>, why: Why) {
+        // SAFETY: the caller owns the envelope.
+        let shadow = unsafe { envelope.as_ref() }.shadow;
+        self.see_message(shadow, |message, pe| Seen::Dropped { message, pe, why });
+        self.release(envelope);
+    }
+
+    /// The same when the message has been read, or goes on as bytes.
+    pub(crate) fn release(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller owns the envelope.
         unsafe { envelope.as_mut() }.clear();
         self.pool.put(envelope);
+    }
+
+    /// What is left after everything was dropped: nothing, or the witness hears of it.
+    fn see_end(&self) {
+        witness::see(|| {
+            let kept = self.unknown_count() + self.lacking.borrow().values().map(Vec::len).sum::<usize>();
+            let messages = self.queue.waiting() + self.out_of_line.get() as usize + kept;
+            Seen::Ended { pe: self.id, objects: self.slots.iter().count(), messages }
+        });
     }
 
     fn drop_messages(&self) {
@@ -182,7 +201,7 @@ impl Pe {
         kept.extend(self.lacking.take().into_values().flatten());
         kept.extend(self.collections.iter().flat_map(|collection| collection.take_kept()));
         kept.extend(self.port.take_unsent(self));
-        kept.into_iter().for_each(|envelope| self.discard(envelope));
+        kept.into_iter().for_each(|envelope| self.discard(envelope, Why::Over));
     }
 }
 
@@ -196,6 +215,7 @@ impl Drop for Pe {
         }
         self.timers.clear();
         self.drop_messages();
+        self.see_end();
     }
 }
 
@@ -267,6 +287,21 @@ fn check_place(what: &str, place: u32, places: u32) {
 #[track_caller]
 fn outside() -> ! {
     panic!("proxies, callbacks and shared values only work inside a running Talisman program")
+}
+
+/// While it lives, the thread has no current PE, whatever it was running.
+pub(crate) struct Nobody(*const Pe);
+
+impl Nobody {
+    pub(crate) fn enter() -> Self {
+        Nobody(CURRENT.replace(null()))
+    }
+}
+
+impl Drop for Nobody {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
 }
 
 /// While it lives, the PE is the thread's current one.

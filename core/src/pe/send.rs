@@ -17,6 +17,7 @@ use crate::pup::{Packed, PutOff};
 use crate::scheduler::priority::Priority;
 use crate::sometimes::sometimes;
 use crate::stats::count;
+use crate::witness::{Seen, Until, Why};
 
 impl Pe {
     /// Sends an entry's message to one object.
@@ -63,6 +64,7 @@ impl Pe {
         unsafe { (&raw mut message.extra).write(extra) };
         // SAFETY: the words are the envelope's.
         unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
+        self.see_sent(message);
         self.enqueue(envelope);
     }
 
@@ -99,7 +101,9 @@ impl Pe {
         }
         let mut envelope = self.filled(to, entry, words, self.id);
         // SAFETY: just filled.
-        unsafe { envelope.as_mut() }.extra = extra;
+        let message = unsafe { envelope.as_mut() };
+        message.extra = extra;
+        self.see_sent(message);
         match place {
             Place::At { .. } | Place::Unknown if pe != self.id => self.transmit(pe, envelope),
             _ => self.dispatch_to(collection, envelope, place),
@@ -128,7 +132,9 @@ impl Pe {
     ) {
         let mut envelope = self.filled(to, entry, &words, self.id);
         // SAFETY: just filled.
-        unsafe { envelope.as_mut() }.extra = extra;
+        let message = unsafe { envelope.as_mut() };
+        message.extra = extra;
+        self.see_sent(message);
         match collection {
             Some(collection) => self.send_carefully(collection, envelope),
             None => {
@@ -170,15 +176,19 @@ impl Pe {
         }
     }
 
-    /// An envelope with a packed message for an object.
+    /// An envelope with a new packed message for an object.
     pub(crate) fn object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
-        let mut envelope = self.pool.take();
+        let mut envelope = self.with_object_message(to, message);
+        // SAFETY: just made.
+        self.see_sent(unsafe { envelope.as_mut() });
+        envelope
+    }
+
+    /// The same with a message that comes from elsewhere.
+    pub(crate) fn with_object_message(&self, to: ObjId, message: ObjectMessage) -> NonNull<Envelope> {
+        let mut envelope = self.addressed(to);
         // SAFETY: just taken from the pool.
-        let fresh = unsafe { envelope.as_mut() };
-        fresh.address(to);
-        fresh.from = self.id;
-        fresh.forwarded = false;
-        fresh.put_object_message(Box::new(message));
+        unsafe { envelope.as_mut() }.put_object_message(Box::new(message));
         envelope
     }
 
@@ -188,8 +198,16 @@ impl Pe {
         if to == self.id { self.accept_for_pe(envelope) } else { self.transmit(to, envelope) }
     }
 
-    /// An envelope with a message for a PE.
+    /// An envelope with a new message for a PE.
     pub(crate) fn pe_message(&self, message: PeMessage) -> NonNull<Envelope> {
+        let mut envelope = self.with_pe_message(message);
+        // SAFETY: just made.
+        self.see_sent(unsafe { envelope.as_mut() });
+        envelope
+    }
+
+    /// The same with a message that comes from elsewhere.
+    pub(crate) fn with_pe_message(&self, message: PeMessage) -> NonNull<Envelope> {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
         let fresh = unsafe { envelope.as_mut() };
@@ -254,14 +272,16 @@ impl Pe {
         match message.object_message() {
             Some(ObjectMessage::Marker { asker, asked }) => {
                 sometimes("a marker came for an object that is nowhere");
+                self.see_message(message.shadow, |message, pe| Seen::Delivered { message, pe, object: None });
                 self.on_marker(id, *asker, *asked, 0);
+                return self.release(envelope);
             }
             // An answer belongs to the object that is gone; its number has to come to the next of that name.
             Some(ObjectMessage::Reply { .. }) if is_numbered => {
                 sometimes("an answer with a number came for an object that was gone");
                 drop(message.take_object_message());
                 message.put_object_message(Box::new(ObjectMessage::to_nobody()));
-                return collection.await_element(id.index, envelope);
+                return self.await_element(collection, id.index, envelope);
             }
             Some(ObjectMessage::Reply { .. }) => sometimes("an answer came for an object that was gone"),
             Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
@@ -269,17 +289,24 @@ impl Pe {
                     Place::Gone { .. } => sometimes("a message came for an element that was removed"),
                     _ => sometimes("a message came for an element that was not made yet"),
                 }
-                return collection.await_element(id.index, envelope);
+                return self.await_element(collection, id.index, envelope);
             }
         }
-        self.discard(envelope);
+        self.discard(envelope, Why::NobodyWaits);
+    }
+
+    fn await_element(&self, collection: &Collection, index: u128, envelope: NonNull<Envelope>) {
+        self.see_kept(envelope, Until::Element);
+        collection.await_element(index, envelope);
     }
 
     /// Puts a message into this PE's queue.
     #[inline(always)]
     pub(crate) fn enqueue(&self, envelope: NonNull<Envelope>) {
         // SAFETY: the sender owns the envelope.
-        if unsafe { envelope.as_ref() }.extra.is_none() {
+        let message = unsafe { envelope.as_ref() };
+        self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
+        if message.extra.is_none() {
             self.queue.push(envelope);
         } else {
             self.enqueue_ranked(envelope);
@@ -350,6 +377,7 @@ impl Pe {
         debug_assert_ne!(to, self.id, "a message to oneself is queued");
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_ref() };
+        self.see_message(message.shadow, |message, pe| Seen::Left { message, pe, to });
         if is_counted(message) {
             count(&self.stats.sent, 1);
         }

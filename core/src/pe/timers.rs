@@ -7,6 +7,7 @@ use super::Pe;
 use crate::pup::Packed;
 use crate::route::Route;
 use crate::scheduler::timer;
+use crate::witness::{self, Seen};
 
 /// A PE's timers and idle work.
 #[derive(Default)]
@@ -18,7 +19,7 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    pub(crate) fn set(&self, at: Duration, route: Route) {
+    fn set(&self, at: Duration, route: Route) {
         self.set.borrow_mut().insert(at, route);
         self.count.set(self.count.get() + 1);
     }
@@ -44,6 +45,12 @@ impl Timers {
 }
 
 impl Pe {
+    /// At this time something is sent off.
+    pub(crate) fn set_timer(&self, at: Duration, route: Route) {
+        witness::see(|| Seen::TimerSet { pe: self.id });
+        self.timers.set(at, route);
+    }
+
     /// Sends off what is due; whether anything was.
     pub(crate) fn run_timers(&self) -> bool {
         if self.timers.is_empty() {
@@ -55,6 +62,7 @@ impl Pe {
             let due = self.timers.set.borrow_mut().pop_due(&now);
             let Some(route) = due else { break };
             self.timers.count.set(self.timers.count.get() - 1);
+            witness::see(|| Seen::TimerDue { pe: self.id });
             self.route(&route, Packed::default());
             any = true;
         }

@@ -1,36 +1,24 @@
 //! A node's connections with other nodes over TCP: its port, the first ones, and new ones for those that break.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
 use tokio::time::sleep;
 
+use super::connecting::{Action, Connecting, Dial};
 use super::linking::Streams;
 use crate::build::this_build;
 use crate::cluster::Control;
-use crate::cluster::control::{Task, ToLauncher, Via};
+use crate::cluster::control::{Task, ToLauncher};
 use crate::net::{Door, Inbox};
 use crate::node::Node;
 use crate::transport::Peer;
 use crate::transport::handshake::{Identity, Incarnations, Shape};
 use crate::transport::tcp::connect::{DialError, Established, dial, serve};
 use crate::transport::tls::{Credentials, Unavailable};
-
-/// All nodes of a job are linked within this time, or it does not begin.
-const START: Duration = Duration::from_secs(30);
-/// A connection that broke is there again within this time, or the job ends.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Refusals of a node that has known this one already: what harmed their connection may have harmed the next greeting too.
-const REFUSALS_MOST: u32 = 8;
-/// Who was dialled before waits so long, then dials too: the other one may be in a long entry, in which it does not see
-/// that the connection broke.
-const TURN: Duration = Duration::from_secs(1);
-/// Between two attempts to reach a node.
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// What the control thread, which makes connections, shares with the PEs, which use them.
 pub(super) struct Connections {
@@ -39,13 +27,22 @@ pub(super) struct Connections {
     task: Arc<Task>,
     /// Where each PE finds its new connections.
     inboxes: Vec<Arc<Inbox>>,
-    /// The PEs that are not connected, and since when.
-    missing: Mutex<BTreeMap<Peer, Instant>>,
+    /// The beginning of the time that is counted here.
+    began: Instant,
+    state: Mutex<State>,
     changed: Condvar,
+    /// There may be something to do at another time than before.
+    rescheduled: Notify,
     /// Where each node listens.
     addresses: OnceLock<Vec<Option<SocketAddr>>>,
     /// Whose PEs are to be woken, once they run.
     node: OnceLock<Weak<Node>>,
+}
+
+struct State {
+    connecting: Connecting,
+    /// Whether the first connections are there, once that is known.
+    started: Option<Result<(), String>>,
 }
 
 impl Connections {
@@ -54,17 +51,15 @@ impl Connections {
     /// # Errors
     /// Its connections are to be encrypted and cannot be.
     pub(super) fn new(task: &Arc<Task>, control: &Control) -> Result<Arc<Self>, Unavailable> {
-        let lanes = 0..task.pes;
-        let over_tcp =
-            (0..task.nodes).filter(|node| *node != task.number && task.via[*node as usize] == Via::Tcp);
-        let peers = over_tcp.flat_map(|node| lanes.clone().map(move |lane| Peer { node, lane }));
         Ok(Arc::new(Connections {
             control: control.clone(),
             identity: Arc::new(identity(task)?),
             task: task.clone(),
-            inboxes: lanes.clone().map(|_| Arc::default()).collect(),
-            missing: Mutex::new(peers.map(|peer| (peer, Instant::now())).collect()),
+            inboxes: (0..task.pes).map(|_| Arc::default()).collect(),
+            began: Instant::now(),
+            state: Mutex::new(State { connecting: Connecting::new(task), started: None }),
             changed: Condvar::new(),
+            rescheduled: Notify::new(),
             addresses: OnceLock::new(),
             node: OnceLock::new(),
         }))
@@ -75,7 +70,7 @@ impl Connections {
     /// # Errors
     /// What the system says: there is no such address on this host.
     pub(super) fn listen(self: &Arc<Self>) -> io::Result<Option<SocketAddr>> {
-        if self.lock().is_empty() {
+        if !self.lock().connecting.lacks_any() {
             return Ok(None);
         }
         let listener = TcpListener::bind((self.task.listen, 0))?;
@@ -98,21 +93,20 @@ impl Connections {
         }
     }
 
-    /// The first connections of all PEs: this node dials those with lower numbers.
+    /// The first connections of all PEs.
     ///
     /// # Errors
     /// Somebody cannot be reached, or does not come.
     pub(super) fn connect(self: &Arc<Self>, addresses: Vec<Option<SocketAddr>>) -> Result<Streams, String> {
         let _ = self.addresses.set(addresses);
-        for peer in self.lock().keys().filter(|peer| peer.node < self.task.number) {
-            self.control.runtime().spawn(self.clone().dial(*peer, START));
-        }
-        let missing = self.lock();
-        let wait = self.changed.wait_timeout_while(missing, START + PAUSE, |missing| !missing.is_empty());
-        let (missing, _) = wait.unwrap_or_else(PoisonError::into_inner);
-        match missing.keys().next() {
-            Some(peer) => Err(format!("node {} has not connected within {START:?}", peer.node)),
-            None => Ok(self.streams()),
+        self.control.runtime().spawn(self.clone().keep_time());
+        self.decide(|connecting, now| connecting.on_book(now));
+        let mut state = self.lock();
+        loop {
+            if let Some(outcome) = state.started.take() {
+                return outcome.map(|()| self.streams());
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -128,53 +122,42 @@ impl Connections {
     pub(super) fn door(self: &Arc<Self>, lane: u32, node: &Arc<Node>) -> Door {
         let _ = self.node.set(Arc::downgrade(node));
         let here = self.clone();
-        Door::new(self.inboxes[lane as usize].clone(), move |peer| here.miss(peer))
+        let miss = move |peer| here.decide(|connecting, now| connecting.on_broken(now, peer));
+        Door::new(self.inboxes[lane as usize].clone(), miss)
     }
 
-    /// A connection broke. Who dialled it dials again; the other one waits, but not for ever.
-    fn miss(self: &Arc<Self>, peer: Peer) {
-        let since = Instant::now();
-        match self.lock().entry(peer) {
-            Entry::Occupied(_) => return,
-            Entry::Vacant(entry) => entry.insert(since),
-        };
-        let runtime = self.control.runtime();
-        if peer.node < self.task.number {
-            runtime.spawn(self.clone().dial(peer, PATIENCE));
-        } else {
-            runtime.spawn(self.clone().wait_for(peer, since));
+    /// Has it decided what is to be done about an event, and does that.
+    fn decide(self: &Arc<Self>, event: impl FnOnce(&mut Connecting, Duration) -> Vec<Action>) {
+        let mut state = self.lock();
+        let actions = event(&mut state.connecting, self.began.elapsed());
+        drop(state);
+        self.rescheduled.notify_one();
+        for action in actions {
+            match action {
+                Action::Dial(to) => drop(self.control.runtime().spawn(self.clone().dial(to))),
+                Action::Lose(_, message) => self.lose(message),
+                Action::AllThere => self.start(Ok(())),
+                Action::GiveUp(why) => self.start(Err(why)),
+            }
         }
     }
 
-    async fn wait_for(self: Arc<Self>, peer: Peer, since: Instant) {
-        sleep(TURN).await;
-        // It may have come, and broken again a moment ago.
-        let still_missing = self.lock().get(&peer) == Some(&since);
-        if still_missing {
-            self.dial(peer, PATIENCE).await;
-        }
-    }
-
-    async fn dial(self: Arc<Self>, peer: Peer, patience: Duration) {
-        let (start, mut refused) = (Instant::now(), 0);
+    /// Lets it do what it does at certain times.
+    async fn keep_time(self: Arc<Self>) {
         loop {
-            let error = match self.dial_once(peer).await {
-                Ok(established) => return self.place(established),
-                Err(error) => error,
-            };
-            refused += u32::from(!error.is_passing());
-            let hopeless = match patience {
-                START => refused > 0 || error.is_no_network(),
-                _ => refused > REFUSALS_MOST,
-            };
-            if !self.lock().contains_key(&peer) {
-                // The other one was faster.
-                return;
+            let next = self.lock().connecting.next_time();
+            let pause = next.unwrap_or_default().saturating_sub(self.began.elapsed());
+            tokio::select! {
+                () = sleep(pause), if next.is_some() => self.decide(Connecting::on_time),
+                () = self.rescheduled.notified() => {}
             }
-            if hopeless || start.elapsed() > patience {
-                return self.lose(peer, &error.to_string());
-            }
-            sleep(PAUSE).await;
+        }
+    }
+
+    async fn dial(self: Arc<Self>, to: Dial) {
+        match self.dial_once(to.peer).await {
+            Ok(established) => self.place(established),
+            Err(error) => self.decide(|connecting, now| connecting.on_failed(now, to, &error)),
         }
     }
 
@@ -189,35 +172,42 @@ impl Connections {
     }
 
     /// A new connection: for the PE of its lane, which is woken.
-    fn place(&self, established: Established) {
-        let Peer { node, lane } = established.peer;
-        let Some(inbox) = self.inboxes.get(lane as usize) else { return };
-        // Under one lock: its PE may find at once that this one broke too, and that is to be asked for anew.
-        let mut missing = self.lock();
-        inbox.put(node, established.stream);
-        missing.remove(&established.peer);
-        drop(missing);
-        self.changed.notify_all();
+    fn place(self: &Arc<Self>, established: Established) {
+        let Established { peer, stream } = established;
+        let Some(inbox) = self.inboxes.get(peer.lane as usize) else { return };
+        self.decide(|connecting, _| {
+            // Under one lock: its PE may find at once that this one broke too, and that is to be asked for anew.
+            inbox.put(peer.node, stream);
+            connecting.on_established(peer)
+        });
         if let Some(node) = self.node.get().and_then(Weak::upgrade) {
-            node.parkers[lane as usize].unpark_if_parked();
+            node.parkers[peer.lane as usize].unpark_if_parked();
         }
     }
 
+    fn start(&self, outcome: Result<(), String>) {
+        self.lock().started = Some(outcome);
+        self.changed.notify_all();
+    }
+
     /// A node cannot be reached any more. If it has died, the launcher knows better, and has said so by now.
-    fn lose(&self, peer: Peer, why: &str) {
-        let message = format!("the connection with node {} is lost: {why}", peer.node);
+    fn lose(&self, message: String) {
         match self.node.get().and_then(Weak::upgrade) {
             Some(node) => node.job.end(3, Some(message)),
             None => self.control.send(ToLauncher::Failed(message)),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Peer, Instant>> {
-        self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn identity(task: &Task) -> Result<Identity, Unavailable> {
+/// What a node with this task tells the others of itself.
+///
+/// # Errors
+/// Its connections are to be encrypted and cannot be.
+pub(crate) fn identity(task: &Task) -> Result<Identity, Unavailable> {
     let build: [u8; 16] = std::array::from_fn(|i| this_build()[i]);
     Ok(Identity {
         job: task.job.into(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::cores;
 use super::threads::Ready;
 use crate::net::poller::{Bell, Poller};
-use crate::net::{Door, Link, Net};
+use crate::net::{Door, Link, Net, UNSENT_MAX};
 use crate::node::{Config, Job, Node, Shape};
 use crate::scheduler::park::Parker;
 use crate::transport::{Peer, shm, tcp};
@@ -23,7 +23,7 @@ pub(super) struct Host {
 }
 
 /// Connections with PEs of other nodes, the near end being the PE of the same lane.
-pub(super) type Streams = BTreeMap<Peer, tcp::Stream>;
+pub(crate) type Streams = BTreeMap<Peer, tcp::Stream>;
 
 impl Host {
     /// A node of this host. Whoever is not at the other end of a stream is reached through memory.
@@ -45,7 +45,7 @@ impl Host {
         for lane in lanes {
             let links = self.links(number, lane, &mut streams)?;
             let poller = Poller::new(self.bell(number, lane)?)?;
-            nets.push(Some(Net::new(links, poller, door(lane, &node))?));
+            nets.push(Some(Net::new(links, poller, door(lane, &node), UNSENT_MAX)?));
         }
         Ok(Ready { node, nets, cores: None })
     }

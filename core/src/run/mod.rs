@@ -1,14 +1,17 @@
 //! Running a job: on threads, or simulated in one.
 
-mod connections;
+pub(crate) mod connecting;
+pub(crate) mod connections;
 mod cores;
-mod linking;
+pub(crate) mod linking;
 pub(crate) mod member;
-mod panics;
-mod simulate;
+pub(crate) mod panics;
 mod threads;
 mod together;
+pub(crate) mod turns;
 mod worker;
+
+pub(crate) use panics::caught;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +23,7 @@ use crate::launch::{Output, Progress, Results, RunArgs};
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
+use crate::simulation::messages::{self, Machine};
 use crate::stats::Totals;
 
 /// What a job left behind.
@@ -75,13 +79,23 @@ impl Stopper {
 
 /// Runs a program's main chare with its arguments until the job ends.
 pub fn run<C: MainChare, A: Args + Send>(args: A, options: &RunArgs, watch: Watch) -> Outcome {
+    run_on::<C, A>(args, options, watch, None)
+}
+
+/// The same; in simulation, on the model of a machine.
+pub(crate) fn run_on<C: MainChare, A: Args + Send>(
+    args: A,
+    options: &RunArgs,
+    watch: Watch,
+    machine: Option<&Machine>,
+) -> Outcome {
     panics::listen();
     let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
     let config = Config { seed: options.seed, pack_all: options.pack_all, repack: options.repack };
     let main = |pe: &Pe| create_main::<C, A>(pe, args);
     let job = watch.job.clone();
     let done = if options.simulate {
-        simulate::run(shape, config, &job, main)
+        messages::run(shape, config, &job, machine, main)
     } else if shape.nodes > 1 {
         let nodes = together::nodes(shape, options.transport, config, &job).expect("links");
         threads::run_nodes(nodes, &job, watch.progress, Some(main))
@@ -92,15 +106,15 @@ pub fn run<C: MainChare, A: Args + Send>(args: A, options: &RunArgs, watch: Watc
 }
 
 /// What the PEs counted, and how long it took.
-struct Done {
-    wall: Duration,
-    totals: Vec<Totals>,
-    trace: Option<u64>,
-    events: u64,
+pub(crate) struct Done {
+    pub(crate) wall: Duration,
+    pub(crate) totals: Vec<Totals>,
+    pub(crate) trace: Option<u64>,
+    pub(crate) events: u64,
 }
 
 /// The job's first message: its main chare is made on PE 0.
-fn create_main<C: Chare, A: Args>(pe: &Pe, args: A) {
+pub(crate) fn create_main<C: Chare, A: Args>(pe: &Pe, args: A) {
     let _here = Here::enter(pe);
     pe.send_create(main_chare_of(C::KEY), 0, &C::INITS[0], args, None);
 }

@@ -5,6 +5,8 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
+use crate::net::Killed;
+use crate::node::End;
 use crate::pe::{Pe, try_current};
 
 thread_local! {
@@ -14,7 +16,7 @@ thread_local! {
 
 /// From now on panics of PEs are kept for [`caught`] instead of being printed; those of other threads go their old
 /// way.
-pub(super) fn listen() {
+pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let others = take_hook();
@@ -39,14 +41,24 @@ fn text(payload: &(dyn Any + Send)) -> &str {
 }
 
 /// Runs a PE; a panic in it ends the job. `false` after one.
-pub(super) fn caught(pe: &Pe, work: impl FnOnce()) -> bool {
+pub(crate) fn caught(pe: &Pe, work: impl FnOnce()) -> bool {
     // The PE's cells are each changed in one step, and after a panic only dropped: nothing broken is seen.
     let Err(payload) = catch_unwind(AssertUnwindSafe(work)) else { return true };
-    let what = LAST.take().unwrap_or_else(|| format!("panicked: {}", text(&*payload)));
-    pe.node.job.end(1, Some(format!("{}{} {what}", pe.who_runs(), place(pe))));
+    if payload.is::<Killed>() {
+        // In a simulation: nobody hears of it, and the PE is only dropped from here on.
+        pe.node.job.end_here(End { status: 1, message: None });
+    } else {
+        fail(pe, &*payload);
+    }
     pe.running.set(None);
     pe.running_entry.set(None);
     false
+}
+
+/// The job ends because of a panic.
+fn fail(pe: &Pe, payload: &(dyn Any + Send)) {
+    let what = LAST.take().unwrap_or_else(|| format!("panicked: {}", text(payload)));
+    pe.node.job.end(1, Some(format!("{}{} {what}", pe.who_runs(), place(pe))));
 }
 
 /// Which node that was, where there are several.

@@ -30,25 +30,26 @@ const LAST_SUSPICION: Duration = Duration::from_millis(500);
 pub(super) fn work(pe: &Pe) {
     let _here = Here::enter(pe);
     let Port::Threads(port) = &pe.port else { unreachable!("a PE on a thread has rings") };
-    let put_off = PutOff::begin();
-    let mut rest = Rest { idle: Idle::new(), suspicion: FIRST_SUSPICION };
+    let put_off = PutOff::new();
+    let _putting_off = put_off.begin();
+    let mut rest = Rest { idle: Idle::new(), suspicion: Suspicion::default() };
     let going = || {
         let mut received = false;
         while !pe.node.job.is_over() {
             put_off.drop_all();
-            received = if turn(pe, port, received) { pe.port.receive(pe) } else { rest.until_work(pe, port) };
+            received =
+                if turn(pe, port, BATCH, received) { pe.port.receive(pe) } else { rest.until_work(pe, port) };
         }
     };
     caught(pe, going);
-    port.net.iter().for_each(Net::goodbye);
-    pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
+    end(pe, port);
 }
 
-/// One round: a batch of messages, and if there is none, what is done then. Whether anything was done, or had arrived.
-fn turn(pe: &Pe, port: &Threads, received: bool) -> bool {
+/// One round: up to `batch` messages, and if there is none, what is done then. Whether anything was done, or had arrived.
+pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> bool {
     let mut any = received;
     port.flush();
-    for _ in 0..BATCH {
+    for _ in 0..batch {
         if pe.stopped.get() || !pe.run_one() {
             break;
         }
@@ -65,10 +66,39 @@ fn turn(pe: &Pe, port: &Threads, received: bool) -> bool {
     any
 }
 
+/// The job is over.
+pub(super) fn end(pe: &Pe, port: &Threads) {
+    port.net.iter().for_each(Net::goodbye);
+    pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
+}
+
+/// After how long without work PE 0 asks whether anybody will ever have any.
+#[derive(Clone, Copy)]
+pub(super) struct Suspicion(Duration);
+
+impl Default for Suspicion {
+    fn default() -> Self {
+        Suspicion(FIRST_SUSPICION)
+    }
+}
+
+impl Suspicion {
+    /// How long this PE may be without work before it suspects something.
+    pub(super) fn patience(&self, pe: &Pe) -> Option<Duration> {
+        (pe.id == 0 && !pe.detector.is_counting()).then_some(self.0)
+    }
+
+    /// It was.
+    pub(super) fn rise(&mut self, pe: &Pe) {
+        pe.suspect_stuck();
+        self.0 = (self.0 * 2).min(LAST_SUSPICION);
+    }
+}
+
 /// A PE without work.
 struct Rest {
     idle: Idle,
-    suspicion: Duration,
+    suspicion: Suspicion,
 }
 
 impl Rest {
@@ -108,10 +138,10 @@ fn is_due(pe: &Pe) -> bool {
     !pe.timers.is_empty() && pe.timers.next().is_some_and(|due| due <= pe.clock.now())
 }
 
-fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Duration) {
+fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Suspicion) {
     port.publish();
     let until_timer = pe.timers.next().map(|due| due.saturating_sub(pe.clock.now()));
-    let longest = (pe.id == 0 && !pe.detector.is_counting()).then_some(*suspicion);
+    let longest = suspicion.patience(pe);
     let timeout = match (until_timer, longest) {
         (Some(timer), Some(longest)) => Some(timer.min(longest)),
         (timer, longest) => timer.or(longest),
@@ -125,10 +155,9 @@ fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Duration) {
     let has_work = || port.has_work() || pe.node.job.is_over();
     let woken = match &port.net {
         None => parker.park(has_work, timeout),
-        Some(net) => parker.park_in(has_work, || net.sleep(timeout)),
+        Some(net) => parker.park_in(has_work, || net.sleep(pe, timeout)),
     };
     if woken == Woken::ByItself && until_timer.is_none() && longest.is_some() {
-        pe.suspect_stuck();
-        *suspicion = (*suspicion * 2).min(LAST_SUSPICION);
+        suspicion.rise(pe);
     }
 }

@@ -3,19 +3,40 @@
 //! The code is that of real runs; what is simulated are clocks, the network, disks and the system's part in processes.
 //! A [`Plan`] decides what the world is like and what goes wrong in it.
 
+mod agenda;
+mod agents;
+mod clock;
 mod fault;
+mod faults;
+mod greeting;
+mod job;
+mod launcher;
+mod letters;
+mod members;
+pub(crate) mod messages;
+mod network;
 mod plan;
+mod post;
+mod process;
 mod programs;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod turns;
+mod wires;
+mod world;
 
 use std::collections::BTreeMap;
 
 pub use fault::{Fault, What, When};
-pub use plan::{Limits, Line, Network, Plan, Rates, Schedule};
+pub(crate) use messages::take_ballast;
+pub use messages::{Ballast, Machine, Way, charge, run_modelled};
+pub use plan::{DiskRates, Limits, Line, Network, Plan, Rates, Schedule};
 pub use programs::{Program, run_program};
 
 use crate::chare::{Args, MainChare};
-use crate::launch::{Output, Progress, RunArgs};
-use crate::run::{Outcome, Watch, run};
+use crate::pe::Pe;
+use crate::run::{Outcome, create_main};
 
 /// What a job in a simulated world left behind.
 #[derive(Clone, Debug)]
@@ -26,8 +47,10 @@ pub struct Ran {
     pub output: Vec<String>,
     /// How many faults of each kind happened, those that come by rates included.
     pub injected: BTreeMap<&'static str, u64>,
-    /// When the last fault happened that may have cost the job something, and what; `None` if there was none before its end.
+    /// The planned faults that happened while the launcher had anything to lead, each with its time.
     pub hurt: Vec<(u64, What)>,
+    /// When the launcher first heard how the job ends; `None` if it never did.
+    pub over_ns: Option<u64>,
     /// Simulated nanoseconds from the launcher's start until nothing was left.
     pub lasted_ns: u64,
     /// What is wrong however the job ended: something hung, or was left over.
@@ -37,24 +60,6 @@ pub struct Ran {
 }
 
 /// Runs a program in a world. `logging`: the log has all events.
-pub fn simulate<C: MainChare>(args: impl Args + Send, plan: &Plan, logging: bool) -> Ran {
-    let _ = logging;
-    let output = Output::capture();
-    let options = RunArgs {
-        simulate: true,
-        nodes: plan.nodes(),
-        pes: Some(plan.pes_per_node),
-        seed: plan.seed,
-        ..RunArgs::default()
-    };
-    let outcome = run::<C, _>(args, &options, Watch::new(output.clone(), Progress::off()));
-    Ran {
-        lasted_ns: outcome.wall.as_nanos() as u64,
-        outcome,
-        output: output.captured(),
-        injected: BTreeMap::new(),
-        hurt: Vec::new(),
-        flaws: Vec::new(),
-        log: Vec::new(),
-    }
+pub fn simulate<C: MainChare>(args: impl Args, plan: &Plan, logging: bool) -> Ran {
+    job::run(plan, Box::new(move |pe: &Pe| create_main::<C, _>(pe, args)), logging)
 }

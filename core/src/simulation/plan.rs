@@ -16,6 +16,8 @@ pub struct Plan {
     pub pes_per_node: u32,
     /// The network.
     pub network: Network,
+    /// The disks, of which each node has one.
+    pub disk: DiskRates,
     /// How PEs take turns.
     pub schedule: Schedule,
     /// What bounds queues.
@@ -70,6 +72,22 @@ pub struct Rates {
     pub reset_ppm: u32,
 }
 
+/// What happens to files, until disks are healed. Whatever these are, what was not synced may be lost when a host loses its
+/// power. Of a million operations, so many …
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskRates {
+    /// … that write a file find no more room, and leave a part of it.
+    pub full_ppm: u32,
+    /// … that sync fail; what was to be kept is not, even if somebody asks again.
+    pub sync_fails_ppm: u32,
+    /// … that read a file fail, and may succeed later.
+    pub unreadable_ppm: u32,
+    /// … that read a file find one bit altered, for good.
+    pub altered_ppm: u32,
+    /// Bytes that there is room for on each disk; 0: any number.
+    pub room_bytes: u64,
+}
+
 /// How PEs take turns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
@@ -116,6 +134,7 @@ impl Plan {
                 },
                 rates: Rates::default(),
             },
+            disk: DiskRates::default(),
             schedule: Schedule { turn_ns: (200, 2_000), pause_ppm: 0, pause_ns: (5_000, 500_000), batch: 4 },
             limits: Limits::default(),
             faults: Vec::new(),

@@ -10,7 +10,7 @@ use crate::ids::PeId;
 use crate::launch::Output;
 use crate::node::{Config, Job, Node, Shape};
 use crate::pe::{Here, Pe};
-use crate::port::{Outbox, Parcel, Port};
+use crate::port::{Outbox, Parcel, Port, Sent};
 use crate::pup::Segment;
 use crate::registry::main_chare_of;
 use crate::wire::receive;
@@ -86,7 +86,7 @@ impl Lab {
                 || pe.detect_quiescence();
         }
         let Port::Simulated(outbox) = &pe.port else { unreachable!("made above") };
-        for (to, parcel) in outbox.take() {
+        for Sent { to, parcel, .. } in outbox.take() {
             match parcel {
                 Parcel::Message(envelope) => {
                     let pe = &self.pes[to as usize];

@@ -9,6 +9,7 @@ pub(crate) mod frame;
 pub(crate) mod handshake;
 pub mod probe;
 pub mod shm;
+pub(crate) mod sim;
 pub(crate) mod tcp;
 #[cfg_attr(not(feature = "tls"), path = "tls/absent.rs")]
 pub(crate) mod tls;

@@ -25,6 +25,7 @@ pub(super) fn write(
     entry: &'static EntryInfo,
     mut p: Packer,
 ) -> (Packer, Vec<Segment>) {
+    super::write_shadow(message, &mut p);
     let to = message.to();
     let mut start = Start::new(if message.forwarded { COMPACT_FORWARDED } else { COMPACT });
     start.number(message.from);
@@ -63,7 +64,7 @@ pub(super) fn read(pe: &Pe, u: &mut Unpacker<'_>, forwarded: bool) -> Result<Non
         }
         None => {
             let args = Packed::new(Bytes::copy_from_slice(u.bytes(u.left())?), u.take_segments(), Vec::new());
-            super::sent_from(from, pe.object_message(to, ObjectMessage::Invoke { entry, args }))
+            super::sent_from(from, pe.with_object_message(to, ObjectMessage::Invoke { entry, args }))
         }
     };
     // SAFETY: just made.

@@ -12,6 +12,7 @@ use crate::played::Worlds;
 use crate::pool::Pool;
 use crate::regressions::{self, REGRESSIONS};
 use crate::replay::replay;
+use crate::scale;
 use crate::swarm::Swarm;
 use crate::table::Table;
 
@@ -79,6 +80,8 @@ enum Task {
     },
     /// Runs what once failed
     Regressions,
+    /// Many nodes and chares in one process
+    Scale(scale::Args),
     /// What every change has to pass: what once failed, fresh seeds, rare paths, some crash points
     Ci {
         /// The first of the fresh seeds; by default it is drawn from the date
@@ -166,6 +169,10 @@ impl Task {
             }
             Task::Mutations { seeds, from, only, overrides, bounds } => {
                 Ok(MutationCheck { from, seeds, overrides, only, pool: bounds.pool() }.run())
+            }
+            Task::Scale(args) => {
+                scale::main(&args);
+                Ok(true)
             }
             Task::Regressions => Ok(told(&regressions::run(&worlds, REGRESSIONS))),
             Task::Ci { from, seeds, seconds, bounds } => {

@@ -20,6 +20,7 @@ pub mod pool;
 pub mod regressions;
 pub mod replay;
 pub mod run;
+pub mod scale;
 pub mod shrink;
 #[cfg(test)]
 mod sources;

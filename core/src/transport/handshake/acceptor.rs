@@ -1,5 +1,7 @@
 //! The side that was dialled.
 
+use std::sync::Arc;
+
 use super::record::{Challenge, Hello, Inbox, Kind, before_proof, encode, proof};
 use super::{Agreed, Identity, Refusal, Step};
 use crate::sometimes::sometimes;
@@ -11,8 +13,8 @@ pub(super) const ROLE: &str = "talisman accepts";
 
 /// A handshake that a stranger has begun.
 #[derive(Debug)]
-pub(crate) struct Acceptor<'a> {
-    identity: &'a Identity,
+pub(crate) struct Acceptor {
+    identity: Arc<Identity>,
     nonce: Nonce,
     inbox: Inbox,
     /// What the stranger claims to be, once it has said hello.
@@ -21,10 +23,10 @@ pub(crate) struct Acceptor<'a> {
     said: Vec<u8>,
 }
 
-impl<'a> Acceptor<'a> {
+impl Acceptor {
     /// `nonce` has never been used.
-    pub(crate) fn new(identity: &'a Identity, nonce: Nonce) -> Self {
-        Acceptor { identity, nonce, inbox: Inbox::default(), claim: None, said: Vec::new() }
+    pub(crate) fn new(identity: &Arc<Identity>, nonce: Nonce) -> Self {
+        Acceptor { identity: identity.clone(), nonce, inbox: Inbox::default(), claim: None, said: Vec::new() }
     }
 
     /// Most bytes that may be given next.
@@ -55,7 +57,7 @@ impl<'a> Acceptor<'a> {
     }
 
     fn check(&self, hello: &Hello) -> Result<(), Refusal> {
-        let us = self.identity;
+        let us = &self.identity;
         let there = hello.from < us.shape.nodes && hello.lane < us.shape.pes && hello.to == us.node;
         let refusals = [
             (hello.job == us.job, Refusal::Job),
@@ -75,7 +77,7 @@ impl<'a> Acceptor<'a> {
     }
 
     fn challenge(&mut self) -> Vec<u8> {
-        let us = self.identity;
+        let us = &self.identity;
         let mut challenge =
             Challenge { node: us.node, incarnation: us.incarnation, nonce: self.nonce, proof: [0; BYTES] };
         let said = [&self.said, before_proof(&challenge.encode())].concat();

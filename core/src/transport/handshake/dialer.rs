@@ -1,5 +1,7 @@
 //! The side that dials.
 
+use std::sync::Arc;
+
 use super::record::{Challenge, Hello, Inbox, Kind, before_proof, encode, reason};
 use super::{Agreed, Identity, Refusal, Step};
 use crate::sometimes::sometimes;
@@ -11,8 +13,8 @@ pub(super) const ROLE: &str = "talisman dials";
 
 /// A handshake that this node has begun.
 #[derive(Debug)]
-pub(crate) struct Dialer<'a> {
-    identity: &'a Identity,
+pub(crate) struct Dialer {
+    identity: Arc<Identity>,
     to: Peer,
     nonce: Nonce,
     inbox: Inbox,
@@ -39,9 +41,9 @@ impl From<Refusal> for Failure {
     }
 }
 
-impl<'a> Dialer<'a> {
+impl Dialer {
     /// To this lane of another node, and the bytes to send first. `nonce` has never been used.
-    pub(crate) fn new(identity: &'a Identity, to: Peer, nonce: Nonce) -> (Self, Vec<u8>) {
+    pub(crate) fn new(identity: &Arc<Identity>, to: Peer, nonce: Nonce) -> (Self, Vec<u8>) {
         let hello = Hello {
             job: identity.job,
             build: identity.build,
@@ -53,8 +55,14 @@ impl<'a> Dialer<'a> {
             nonce,
         };
         let said = hello.encode();
-        let dialer =
-            Dialer { identity, to, nonce, inbox: Inbox::default(), proved: None, said: said.clone() };
+        let dialer = Dialer {
+            identity: identity.clone(),
+            to,
+            nonce,
+            inbox: Inbox::default(),
+            proved: None,
+            said: said.clone(),
+        };
         (dialer, said)
     }
 

@@ -1,8 +1,15 @@
+use std::sync::Arc;
+
 use super::record::{HELLO_NONCE, Kind, encode};
 use super::*;
 
-fn identity(node: u32) -> Identity {
-    Identity {
+fn identity(node: u32) -> Arc<Identity> {
+    Arc::new(changed(node, |_| ()))
+}
+
+/// One that differs.
+fn changed(node: u32, change: impl FnOnce(&mut Identity)) -> Identity {
+    let mut identity = Identity {
         job: 7,
         build: 8,
         shape: Shape { nodes: 3, pes: 2 },
@@ -11,7 +18,9 @@ fn identity(node: u32) -> Identity {
         node,
         incarnation: 4,
         known: Incarnations::new(3),
-    }
+    };
+    change(&mut identity);
+    identity
 }
 
 const TO: Peer = Peer { node: 0, lane: 1 };
@@ -20,7 +29,7 @@ const TO: Peer = Peer { node: 0, lane: 1 };
 type Outcome = Result<(Agreed, Agreed), (&'static str, Refusal)>;
 
 /// A handshake between the two, and the records that were sent; `Err` is whose refusal ended it.
-fn shake(dials: &Identity, accepts: &Identity) -> (Outcome, Vec<Vec<u8>>) {
+fn shake(dials: &Arc<Identity>, accepts: &Arc<Identity>) -> (Outcome, Vec<Vec<u8>>) {
     let (mut dialer, hello) = Dialer::new(dials, TO, [1; 32]);
     let mut acceptor = Acceptor::new(accepts, [2; 32]);
     let mut said = vec![hello];
@@ -78,11 +87,8 @@ fn nodes_of_one_job_agree() {
 
 #[test]
 fn whoever_differs_is_refused_by_name() {
-    let refused = |change: fn(&mut Identity)| {
-        let mut stranger = identity(2);
-        change(&mut stranger);
-        shake(&stranger, &identity(0)).0.unwrap_err()
-    };
+    let refused =
+        |change: fn(&mut Identity)| shake(&Arc::new(changed(2, change)), &identity(0)).0.unwrap_err();
     assert_eq!(refused(|us| us.job = 0), ("acceptor", Refusal::Job));
     assert_eq!(refused(|us| us.build = 0), ("acceptor", Refusal::Build));
     assert_eq!(refused(|us| us.shape.pes = 3), ("acceptor", Refusal::Shape));
@@ -100,7 +106,7 @@ fn an_earlier_life_is_refused_by_either_side() {
     let (knows, replaced) = (identity(2), identity(0));
     knows.known.raise(0, 5);
     assert_eq!(shake(&knows, &replaced).0, Err(("dialer", Refusal::Incarnation)));
-    let later = Identity { incarnation: 6, ..identity(2) };
+    let later = Arc::new(changed(2, |us| us.incarnation = 6));
     assert!(shake(&later, &new).0.is_ok());
     assert!(!new.known.admits(2, 5), "the sixth life ends the fifth");
 }

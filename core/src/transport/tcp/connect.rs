@@ -18,7 +18,7 @@ use crate::transport::auth::{self, NoRandomness};
 use crate::transport::handshake::{Acceptor, Agreed, Dialer, Failure, Identity, Refusal, Step};
 
 /// A peer that has not proved itself by then never will; a node that is alive takes a thousandth of this.
-const DEADLINE: Duration = Duration::from_secs(5);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(5);
 /// Connections that are being made sure of at once. One more, and the oldest is refused: a node needs milliseconds, so
 /// the oldest of so many is none.
 const STRANGERS_MOST: usize = 64;
@@ -82,7 +82,7 @@ pub(crate) async fn dial(
     }
 }
 
-async fn dialled(address: SocketAddr, identity: &Identity, to: Peer) -> Result<Established, DialError> {
+async fn dialled(address: SocketAddr, identity: &Arc<Identity>, to: Peer) -> Result<Established, DialError> {
     let node = to.node;
     let network = |error| DialError::Network { node, address, error };
     let handshake = |why| DialError::Handshake { node, address, why };
@@ -185,7 +185,7 @@ async fn welcome(socket: TcpStream, identity: Arc<Identity>) -> Result<Establish
     }
 }
 
-async fn welcomed(channel: &mut Channel, identity: &Identity) -> Result<Agreed, Refusal> {
+async fn welcomed(channel: &mut Channel, identity: &Arc<Identity>) -> Result<Agreed, Refusal> {
     // Without random numbers nobody can be made sure of.
     let nonce = auth::nonce().map_err(|_| Refusal::Closed)?;
     if let Some(credentials) = &identity.tls {

@@ -1,7 +1,6 @@
 //! The receiving half.
 
 use std::fmt;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use super::assembly::Assembly;
@@ -346,15 +345,15 @@ impl Receiver {
         self.shared.broken()
     }
 
-    /// Whether another [`Receiver::receive`] may find something even if nothing more arrives at [`Receiver::fd`].
+    /// Whether another [`Receiver::receive`] may find something even if nothing more arrives at [`Receiver::stream`].
     #[inline]
     pub(crate) fn has_more(&self) -> bool {
         self.has_more
     }
 
     /// What to watch for something to read. Another one after [`super::replace`].
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.stream.fd()
+    pub(crate) fn stream(&self) -> &Stream {
+        &self.stream
     }
 
     /// Goes on over another connection.

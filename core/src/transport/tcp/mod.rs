@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 pub(crate) use inbound::Receiver;
 pub(crate) use out::Sender;
-pub(crate) use stream::Stream;
+pub(crate) use stream::{Stop, Stream};
 
 use super::Peer;
 

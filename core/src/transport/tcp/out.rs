@@ -169,9 +169,19 @@ impl Sender {
         self.retained.kept()
     }
 
-    /// Whether the socket takes no more at present, so that a PE about to sleep has to watch [`Sender::fd`] for room.
+    /// Whether the socket takes no more at present, so that a PE about to sleep has to watch its
+    /// [`Stream`] for room.
     pub(crate) fn blocked(&self) -> bool {
         self.blocked && !self.shared.broken()
+    }
+
+    /// Whether [`Sender::flush`] may write something, as far as a simulated connection tells.
+    pub(crate) fn may_write(&self) -> bool {
+        let has_room = || match &*self.stream {
+            Stream::Simulated(pipe) => pipe.hand().is_writable(),
+            _ => !self.blocked,
+        };
+        self.has_unwritten() && !self.shared.broken() && has_room()
     }
 
     /// Whether the peer has said that it has everything, the goodbye included.

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::encrypted::Encrypted;
+use crate::transport::sim::Pipe;
 use crate::transport::tls::Session;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, sockopt};
@@ -16,6 +17,8 @@ pub(crate) enum Stream {
     Plain(OwnedFd),
     /// One on which everything is encrypted.
     Tls(Box<Encrypted>),
+    /// None at all: a simulated world carries its bytes.
+    Simulated(Pipe),
 }
 
 /// Why nothing was written or read.
@@ -55,11 +58,12 @@ impl Stream {
         Ok(Stream::Tls(Box::new(Encrypted::new(socket, session))))
     }
 
-    /// What to watch for readiness.
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+    /// What to watch for readiness, if the system can.
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
-            Stream::Plain(socket) => socket.as_fd(),
-            Stream::Tls(encrypted) => encrypted.fd(),
+            Stream::Plain(socket) => Some(socket.as_fd()),
+            Stream::Tls(encrypted) => Some(encrypted.fd()),
+            Stream::Simulated(_) => None,
         }
     }
 
@@ -69,6 +73,7 @@ impl Stream {
         match self {
             Stream::Plain(socket) => Ok(send(socket, bytes)?),
             Stream::Tls(encrypted) => encrypted.send(&[IoSlice::new(bytes)]),
+            Stream::Simulated(pipe) => pipe.send(bytes),
         }
     }
 
@@ -80,6 +85,7 @@ impl Stream {
                 Ok(rustix::net::sendmsg(socket, slices, &mut nothing, FLAGS)?)
             }
             Stream::Tls(encrypted) => encrypted.send(slices),
+            Stream::Simulated(pipe) => pipe.send_slices(slices),
         }
     }
 
@@ -89,6 +95,7 @@ impl Stream {
         match self {
             Stream::Plain(socket) => receive(socket, room),
             Stream::Tls(encrypted) => encrypted.receive(room),
+            Stream::Simulated(pipe) => pipe.receive(room),
         }
     }
 
@@ -97,6 +104,7 @@ impl Stream {
         match self {
             Stream::Plain(socket) => some(rustix::net::recv(socket, room, RecvFlags::DONTWAIT)?.0.0.len()),
             Stream::Tls(encrypted) => encrypted.receive_straight(room),
+            Stream::Simulated(pipe) => pipe.receive_straight(room),
         }
     }
 
@@ -105,6 +113,7 @@ impl Stream {
         match self {
             Stream::Plain(socket) => shut(socket),
             Stream::Tls(encrypted) => encrypted.cut(),
+            Stream::Simulated(pipe) => pipe.cut(),
         }
     }
 }

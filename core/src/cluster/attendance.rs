@@ -1,0 +1,165 @@
+//! What a node does about the launcher's words, and about its silence.
+//!
+//! Pure: what happened goes in, actions come out. In a real job the threads of [`super::member`] and
+//! [`super::control_thread`] carry them out, in a simulated one the world. What the program and its connections make of
+//! them is said to the launcher by those who know: `Ready`, `Linked`, `Ended`, `Done`, `Failed`.
+//!
+//! ```text
+//! Hello ─► Join ─► (Ready) ─► Connect ─► (Linked) ─► Begin ─► Stop ─► (Done)
+//! ```
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use super::control::{Stop, Task, ToLauncher, ToNode, VERSION};
+use super::heartbeat::Heartbeat;
+use crate::launch::progress::Steps;
+
+#[cfg(test)]
+mod tests;
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Action {
+    /// Say something to the launcher.
+    Say(ToLauncher),
+    /// This is what the node is: it opens its port, and says that it is ready. From now on it ticks.
+    Join(Arc<Task>),
+    /// This is where the nodes listen: it connects with them, and says that it is linked.
+    Connect(Vec<Option<SocketAddr>>),
+    /// All nodes are linked: the program begins.
+    Begin,
+    /// What was to happen at this step has happened.
+    StepSeen(u64),
+    /// The job is over: all PEs stop, and the node says what it leaves behind.
+    Stop(Stop),
+    /// The job is over before the program began: the process ends with status 0, and says nothing.
+    Exit,
+    /// This process cannot be a node of this launcher: it tells it so as `Failed`, and ends.
+    Refuse(Unfit),
+    /// The node cannot go on: it tells the launcher why as `Failed`, and ends with the status of a loss.
+    Leave(String),
+    /// There is no launcher any more: the process dies at once, whatever its threads do.
+    Die,
+}
+
+/// Why a process cannot be a node of its launcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unfit {
+    /// The launcher speaks otherwise.
+    #[error(
+        "the launcher speaks version {theirs} of the control connection, this node {VERSION}; run one build"
+    )]
+    Version {
+        /// The launcher's.
+        theirs: u16,
+    },
+    /// The launcher is another program.
+    #[error("the launcher is another build of this program; run the same file on all nodes")]
+    Build,
+    /// The launcher said something else first.
+    #[error("the launcher did not say first what this node is to do")]
+    NoTask,
+    /// The launcher ended before it said anything of use.
+    #[error("the launcher closed the control connection before it said what this node is to do")]
+    NoLauncher,
+}
+
+/// What a node has heard of its launcher.
+#[derive(Debug)]
+pub(crate) struct Attendance {
+    /// What tells this executable from others.
+    build: u64,
+    /// What it is, once it has been told, and whether the launcher is still there.
+    joined: Option<(Arc<Task>, Heartbeat)>,
+    has_book: bool,
+    has_begun: bool,
+    /// The steps that the launcher was last shown.
+    shown: Steps,
+}
+
+impl Attendance {
+    /// Of a process of this build that has not said `Hello` yet.
+    pub(crate) fn new(build: u64) -> Self {
+        Attendance { build, joined: None, has_book: false, has_begun: false, shown: Steps::default() }
+    }
+
+    /// What a process with this number says first.
+    pub(crate) fn hello(pid: u32) -> ToLauncher {
+        ToLauncher::Hello { version: VERSION, pid }
+    }
+
+    /// The launcher said something. Two words of it may come to one action, or to none.
+    pub(crate) fn on_message(&mut self, message: ToNode) -> Option<Action> {
+        let Some((_, heartbeat)) = &mut self.joined else { return self.on_first(message) };
+        heartbeat.heard();
+        match message {
+            ToNode::Book(book) => {
+                (!std::mem::replace(&mut self.has_book, true)).then_some(Action::Connect(book))
+            }
+            ToNode::Go => (!std::mem::replace(&mut self.has_begun, true)).then_some(Action::Begin),
+            ToNode::StepSeen(step) => Some(Action::StepSeen(step)),
+            ToNode::Stop(stop) if self.has_begun => Some(Action::Stop(stop)),
+            // There is nothing to end in order.
+            ToNode::Stop(_) => Some(Action::Exit),
+            ToNode::Task(_) | ToNode::Ping => None,
+        }
+    }
+
+    /// What was said cannot be read.
+    pub(crate) fn on_garbled(&self, error: &dyn std::fmt::Display) -> Action {
+        Action::Leave(format!("the launcher cannot be understood: {error}"))
+    }
+
+    /// The connection ended, whichever way: without the launcher nobody would end this process any more.
+    pub(crate) fn on_end(&self) -> Action {
+        if self.joined.is_some() { Action::Die } else { Action::Refuse(Unfit::NoLauncher) }
+    }
+
+    /// A tick of the heartbeat went by ([`super::heartbeat::TICK`]).
+    pub(crate) fn on_tick(&mut self) -> Vec<Action> {
+        let Some((task, heartbeat)) = &mut self.joined else { return Vec::new() };
+        let mut actions = vec![Action::Say(ToLauncher::Alive)];
+        if heartbeat.tick() {
+            let silence = task.silence;
+            actions.push(Action::Leave(format!(
+                "heard nothing of the launcher for {silence:?} (was it stopped? see --silence)"
+            )));
+        }
+        actions
+    }
+
+    /// The program is so far, as somebody who shows it has seen.
+    pub(crate) fn on_look(&mut self, steps: Steps) -> Option<Action> {
+        (std::mem::replace(&mut self.shown, steps) != steps).then_some(Action::Say(ToLauncher::Step(steps)))
+    }
+
+    /// Somebody asked this process to end (SIGTERM).
+    pub(crate) fn on_terminated(&self) -> Action {
+        Action::Say(ToLauncher::Terminated)
+    }
+
+    fn on_first(&mut self, message: ToNode) -> Option<Action> {
+        match message {
+            ToNode::Task(task) => Some(match self.unfit(&task) {
+                Some(unfit) => Action::Refuse(unfit),
+                None => self.join(Arc::new(*task)),
+            }),
+            ToNode::Ping => None,
+            ToNode::Stop(_) => Some(Action::Exit),
+            ToNode::Book(_) | ToNode::Go | ToNode::StepSeen(_) => Some(Action::Refuse(Unfit::NoTask)),
+        }
+    }
+
+    fn unfit(&self, task: &Task) -> Option<Unfit> {
+        if task.version != VERSION {
+            return Some(Unfit::Version { theirs: task.version });
+        }
+        (task.build != self.build).then_some(Unfit::Build)
+    }
+
+    fn join(&mut self, task: Arc<Task>) -> Action {
+        self.joined = Some((task.clone(), Heartbeat::new(task.silence)));
+        Action::Join(task)
+    }
+}

@@ -1,0 +1,123 @@
+//! What a node does about its launcher, as exact lists of actions.
+
+use super::super::heartbeat::TICK;
+use super::super::plan::Plan;
+use super::*;
+use crate::launch::RunArgs;
+use crate::transport::auth::Secret;
+
+fn task() -> Task {
+    let options = RunArgs { pes: Some(1), silence: TICK * 2, ..RunArgs::default() };
+    Plan { build: 5, ..Plan::known(1, Secret::from_bytes([2; 32]), vec![vec![0], vec![1]], &options) }.task(1)
+}
+
+fn told(task: Task) -> ToNode {
+    ToNode::Task(Box::new(task))
+}
+
+fn joined() -> Attendance {
+    let mut attendance = Attendance::new(5);
+    assert_eq!(attendance.on_message(told(task())), Some(Action::Join(Arc::new(task()))));
+    attendance
+}
+
+fn begun() -> Attendance {
+    let mut attendance = joined();
+    assert_eq!(attendance.on_message(ToNode::Go), Some(Action::Begin));
+    attendance
+}
+
+fn stop() -> Stop {
+    Stop { status: 1, message: Some("why".into()) }
+}
+
+#[test]
+fn a_job_from_its_start_to_its_end() {
+    let mut attendance = joined();
+    let book = vec![None, Some("127.0.0.1:7".parse().unwrap())];
+    assert_eq!(attendance.on_message(ToNode::Book(book.clone())), Some(Action::Connect(book)));
+    assert_eq!(attendance.on_message(ToNode::Ping), None);
+    assert_eq!(attendance.on_message(ToNode::Go), Some(Action::Begin));
+    assert_eq!(attendance.on_message(ToNode::StepSeen(4)), Some(Action::StepSeen(4)));
+    assert_eq!(attendance.on_message(ToNode::Stop(stop())), Some(Action::Stop(stop())));
+    assert_eq!(attendance.on_end(), Action::Die);
+}
+
+#[test]
+fn whatever_is_said_twice_is_done_once() {
+    let mut attendance = begun();
+    assert_eq!(attendance.on_message(told(task())), None);
+    assert_eq!(attendance.on_message(ToNode::Go), None);
+    assert_eq!(attendance.on_message(ToNode::Book(vec![])), Some(Action::Connect(vec![])));
+    assert_eq!(attendance.on_message(ToNode::Book(vec![])), None);
+}
+
+#[test]
+fn only_the_same_version_and_build_is_served() {
+    let refuses = |message| Attendance::new(5).on_message(message);
+    let refused = |unfit| Some(Action::Refuse(unfit));
+    assert_eq!(refuses(told(Task { build: 6, ..task() })), refused(Unfit::Build));
+    let other = Task { version: VERSION + 1, build: 6, ..task() };
+    assert_eq!(refuses(told(other)), refused(Unfit::Version { theirs: VERSION + 1 }));
+    for early in [ToNode::Go, ToNode::Book(vec![]), ToNode::StepSeen(1)] {
+        assert_eq!(refuses(early), refused(Unfit::NoTask));
+    }
+}
+
+#[test]
+fn before_its_task_a_process_only_waits() {
+    let mut attendance = Attendance::new(5);
+    assert_eq!(attendance.on_message(ToNode::Ping), None);
+    assert_eq!((0..9).flat_map(|_| attendance.on_tick()).next(), None);
+    assert_eq!(attendance.on_message(ToNode::Stop(stop())), Some(Action::Exit));
+    assert_eq!(attendance.on_end(), Action::Refuse(Unfit::NoLauncher));
+}
+
+#[test]
+fn a_job_that_ends_before_the_program_began_ends_the_process() {
+    assert_eq!(joined().on_message(ToNode::Stop(stop())), Some(Action::Exit));
+}
+
+#[test]
+fn silence_of_the_launcher_is_said_once() {
+    let mut attendance = joined();
+    let alive = || Action::Say(ToLauncher::Alive);
+    let ticks = |attendance: &mut Attendance| (0..3).map(|_| attendance.on_tick()).collect::<Vec<_>>();
+    let why = "heard nothing of the launcher for 500ms (was it stopped? see --silence)";
+    assert_eq!(
+        ticks(&mut attendance),
+        [vec![alive()], vec![alive()], vec![alive(), Action::Leave(why.to_owned())]]
+    );
+    assert_eq!(ticks(&mut attendance), [vec![alive()], vec![alive()], vec![alive()]]);
+}
+
+#[test]
+fn every_word_of_the_launcher_counts_against_silence() {
+    for word in [ToNode::Ping, ToNode::StepSeen(1), ToNode::Go, ToNode::Book(vec![])] {
+        let mut attendance = begun();
+        let mut said = Vec::new();
+        for _ in 0..20 {
+            said.extend([attendance.on_tick(), attendance.on_tick()].concat());
+            attendance.on_message(word.clone());
+        }
+        assert_eq!(said, vec![Action::Say(ToLauncher::Alive); 40], "{word:?}");
+    }
+}
+
+#[test]
+fn steps_are_shown_when_they_have_changed() {
+    let mut attendance = begun();
+    let steps = |done| Steps { done, total: Some(9) };
+    let shown = |done| Some(Action::Say(ToLauncher::Step(steps(done))));
+    assert_eq!(attendance.on_look(Steps::default()), None);
+    assert_eq!(attendance.on_look(steps(1)), shown(1));
+    assert_eq!(attendance.on_look(steps(1)), None);
+    assert_eq!(attendance.on_look(steps(3)), shown(3));
+}
+
+#[test]
+fn what_cannot_be_read_ends_the_process_with_a_reason() {
+    let why = "the launcher cannot be understood: odd".to_owned();
+    assert_eq!(joined().on_garbled(&"odd"), Action::Leave(why));
+    assert_eq!(joined().on_terminated(), Action::Say(ToLauncher::Terminated));
+}

@@ -1,0 +1,161 @@
+//! Files that are whole or not there, and whose damage is noticed.
+//!
+//! ```text
+//! offset  bytes
+//!      0      8  "TALISDSK"
+//!      8      4  version of this format
+//!     12      4  checksum (CRC-32) of the body
+//!     16      8  length of the body
+//!     24      4  checksum of the 24 bytes before
+//!     28         body
+//! ```
+//!
+//! Numbers are little-endian.
+
+use super::{Disk, DiskError};
+
+const MAGIC: [u8; 8] = *b"TALISDSK";
+/// It changes with everything that is read otherwise than before.
+const VERSION: u32 = 1;
+const HEADER: usize = 28;
+/// Ends the names of files that are being written.
+const TEMPORARY: &str = ".tmp";
+
+/// Puts a file with these bytes in the place of `name`, so that they outlive a loss of power.
+///
+/// # Errors
+/// There may be the former file then, or the new one, and after a loss of power either; never anything between.
+pub(crate) fn replace(disk: &mut impl Disk, name: &str, body: &[&[u8]]) -> Result<(), DiskError> {
+    let temporary = format!("{name}{TEMPORARY}");
+    let done = put(disk, &temporary, name, body);
+    if done.is_err() {
+        // Only tidying up; the first error is the one to tell.
+        let _ = disk.remove(&temporary);
+    }
+    done
+}
+
+fn put(disk: &mut impl Disk, temporary: &str, name: &str, body: &[&[u8]]) -> Result<(), DiskError> {
+    let header = header(body);
+    disk.write(temporary, &[&[&header[..]], body].concat())?;
+    // Before it has its name, or a loss of power could leave half a file under that.
+    disk.sync(temporary)?;
+    disk.rename(temporary, name)?;
+    disk.sync_names()
+}
+
+/// Takes away what was being written when a process ended. To be called before anything else is done with a disk.
+///
+/// # Errors
+/// What the disk says.
+pub(crate) fn remove_leftovers(disk: &mut impl Disk) -> Result<(), DiskError> {
+    let names = disk.list()?;
+    names.iter().filter(|name| name.ends_with(TEMPORARY)).try_for_each(|name| disk.remove(name))
+}
+
+/// Why there is nothing to be had from a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ReadError {
+    /// It cannot be read at all.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// It is no file of this format, or its beginning is lost.
+    #[error("{file} is no file of Talisman, or its beginning is damaged: {what}; it cannot be used")]
+    Header {
+        /// Which one.
+        file: String,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// Another version of the program has written it.
+    #[error(
+        "{file} has version {theirs} of the format, this program reads version {VERSION}; use the program that wrote it"
+    )]
+    Version {
+        /// Which one.
+        file: String,
+        /// Its version.
+        theirs: u32,
+    },
+    /// There is less or more than was written.
+    #[error("{file} has {found} bytes after its header, where {written} were written; it cannot be used")]
+    Length {
+        /// Which one.
+        file: String,
+        /// How many there are.
+        found: u64,
+        /// How many were written.
+        written: u64,
+    },
+    /// Something else is there than was written.
+    #[error(
+        "{file} is damaged somewhere in the {bytes} bytes after its header: their checksum is {found:08x}, it was \
+         {written:08x} when they were written; it cannot be used"
+    )]
+    Sum {
+        /// Which one.
+        file: String,
+        /// How many bytes the checksum is of.
+        bytes: u64,
+        /// That of what is there.
+        found: u32,
+        /// That of what was written.
+        written: u32,
+    },
+}
+
+/// What [`replace`] has put in the place of `name`.
+///
+/// # Errors
+/// There is no such file, or it is not as it was written.
+pub(crate) fn read_checked(disk: &mut impl Disk, name: &str) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = disk.read(name)?;
+    check(name, &bytes)?;
+    bytes.drain(..HEADER);
+    Ok(bytes)
+}
+
+fn header(body: &[&[u8]]) -> [u8; HEADER] {
+    let mut sum = crc32fast::Hasher::new();
+    body.iter().for_each(|part| sum.update(part));
+    let length: u64 = body.iter().map(|part| part.len() as u64).sum();
+    let mut header = [0; HEADER];
+    header[..8].copy_from_slice(&MAGIC);
+    header[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    header[12..16].copy_from_slice(&sum.finalize().to_le_bytes());
+    header[16..24].copy_from_slice(&length.to_le_bytes());
+    let sum = crc32fast::hash(&header[..24]);
+    header[24..].copy_from_slice(&sum.to_le_bytes());
+    header
+}
+
+fn check(name: &str, bytes: &[u8]) -> Result<(), ReadError> {
+    let no_header = |what| ReadError::Header { file: name.to_owned(), what };
+    let (header, body) = bytes.split_first_chunk::<HEADER>().ok_or_else(|| no_header("it is too short"))?;
+    if header[..8] != MAGIC {
+        return Err(no_header("it begins with other bytes"));
+    }
+    if crc32fast::hash(&header[..24]) != number(header, 24) {
+        return Err(no_header("its checksum is wrong"));
+    }
+    let theirs = number(header, 8);
+    if theirs != VERSION {
+        return Err(ReadError::Version { file: name.to_owned(), theirs });
+    }
+    check_body(name, header, body)
+}
+
+fn check_body(name: &str, header: &[u8; HEADER], body: &[u8]) -> Result<(), ReadError> {
+    let file = name.to_owned();
+    let written = u64::from(number(header, 16)) | u64::from(number(header, 20)) << 32;
+    let bytes = body.len() as u64;
+    if bytes != written {
+        return Err(ReadError::Length { file, found: bytes, written });
+    }
+    let (found, written) = (crc32fast::hash(body), number(header, 12));
+    if found == written { Ok(()) } else { Err(ReadError::Sum { file, bytes, found, written }) }
+}
+
+fn number(header: &[u8; HEADER], at: usize) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|i| header[at + i]))
+}

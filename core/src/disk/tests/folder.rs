@@ -1,0 +1,123 @@
+//! A folder of the system does what a simulated disk does while nothing goes wrong.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+
+const NAMES: [&str; 4] = ["a", "b", "c", "c.tmp"];
+
+/// A folder for one test, which takes it away.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("talisman-disk-{test}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Temporary(path)
+    }
+
+    fn open(&self) -> Folder {
+        Folder::open(&self.0).unwrap()
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Something that is done with a disk.
+#[derive(Clone, Debug)]
+enum Step {
+    Write(&'static str, Vec<u8>),
+    Sync(&'static str),
+    Rename(&'static str, &'static str),
+    SyncNames,
+    Read(&'static str),
+    List,
+    Remove(&'static str),
+    Replace(&'static str, Vec<u8>),
+    ReadChecked(&'static str),
+    RemoveLeftovers,
+}
+
+fn step(rng: &mut Rng) -> Step {
+    let (name, other) = (pick(rng, &NAMES), pick(rng, &NAMES));
+    match rng.below(10) {
+        0 => Step::Write(name, bytes(rng)),
+        1 => Step::Sync(name),
+        2 => Step::Rename(name, other),
+        3 => Step::SyncNames,
+        4 => Step::Read(name),
+        5 => Step::List,
+        6 => Step::Remove(name),
+        7 => Step::Replace(name, bytes(rng)),
+        8 => Step::ReadChecked(name),
+        _ => Step::RemoveLeftovers,
+    }
+}
+
+/// What comes of it, in words. Paths are cut off: a folder has another one than a simulated disk.
+fn outcome(disk: &mut impl Disk, step: Step) -> String {
+    let checked = |result: Result<Vec<u8>, ReadError>| result.map_err(|error| error.to_string());
+    let plain = |result: Result<(), DiskError>| result.map_err(|error| error.to_string());
+    let read = |result: Result<Vec<u8>, DiskError>| result.map_err(|error| error.to_string());
+    match step {
+        Step::Write(name, bytes) => format!("{:?}", plain(disk.write(name, &[&bytes, b"", &bytes]))),
+        Step::Sync(name) => format!("{:?}", plain(disk.sync(name))),
+        Step::Rename(from, to) => format!("{:?}", plain(disk.rename(from, to))),
+        Step::SyncNames => format!("{:?}", plain(disk.sync_names())),
+        Step::Read(name) => format!("{:?}", read(disk.read(name))),
+        Step::List => format!("{:?}", disk.list()),
+        Step::Remove(name) => format!("{:?}", plain(disk.remove(name))),
+        Step::Replace(name, bytes) => format!("{:?}", plain(replace(disk, name, &[&bytes]))),
+        Step::ReadChecked(name) => format!("{:?}", checked(read_checked(disk, name))),
+        Step::RemoveLeftovers => format!("{:?}", plain(remove_leftovers(disk))),
+    }
+}
+
+#[test]
+fn does_what_a_simulated_disk_does() {
+    let temporary = Temporary::new("same");
+    let mut rng = Rng::new(4);
+    let inside = temporary.0.join("one").join("another");
+    let open = || Folder::open(&inside).unwrap();
+    let (mut folder, mut simulated) = (open(), calm(1));
+    let path = format!("{}/", inside.display());
+    for at in 0..600 {
+        let step = step(&mut rng);
+        let found = outcome(&mut folder, step.clone()).replace(&path, "");
+        assert_eq!(found, outcome(&mut simulated, step.clone()), "step {at}: {step:?}");
+        if rng.below(50) == 0 {
+            folder = open();
+        }
+    }
+}
+
+#[test]
+fn what_others_have_put_there_is_not_listed() {
+    let temporary = Temporary::new("others");
+    let mut folder = temporary.open();
+    fs::write(temporary.0.join(".hidden"), "").unwrap();
+    fs::create_dir(temporary.0.join("folder")).unwrap();
+    folder.write("a", &[]).unwrap();
+    assert_eq!(folder.list().unwrap(), ["a"]);
+}
+
+#[test]
+fn a_file_in_the_place_of_the_folder_is_named() {
+    let temporary = Temporary::new("place");
+    fs::write(&temporary.0, "").unwrap();
+    let error = Folder::open(&temporary.0).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("cannot open {}: ", temporary.0.display())), "{error}");
+    fs::remove_file(&temporary.0).unwrap();
+}
+
+#[test]
+#[should_panic(expected = "no name for a file")]
+fn names_do_not_lead_elsewhere() {
+    let temporary = Temporary::new("elsewhere");
+    let _ = temporary.open().write("../a", &[]);
+}

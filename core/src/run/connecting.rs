@@ -1,0 +1,215 @@
+//! Which connections with other nodes this one lacks, and what it does about each.
+//!
+//! Pure: what happened and the time go in, actions come out. `connections` carries them out in a real job, the simulated
+//! world in a simulated one. Time is counted from any moment, the same one for all calls.
+//!
+//! ```text
+//! at the start:  the node with the higher number dials; until all connections are there, or the start takes too long
+//! one breaks:    who dialled it dials again at once; the other one waits for its turn, and dials then
+//! a dial fails:  it is repeated after a pause, unless that is hopeless, or patience is at its end: then the job ends
+//! ```
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::time::Duration;
+
+use crate::cluster::control::{Task, Via};
+use crate::transport::Peer;
+use crate::transport::tcp::connect::DialError;
+
+/// All nodes of a job are linked within this time, or it does not begin.
+const START: Duration = Duration::from_secs(30);
+/// A connection that broke is there again within this time, or the job ends.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Refusals of a node that has known this one already: what harmed their connection may have harmed the next greeting too.
+const REFUSALS_MOST: u32 = 8;
+/// Who was dialled before waits so long, then dials too: the other one may be in a long entry, in which it does not see
+/// that the connection broke.
+const TURN: Duration = Duration::from_secs(1);
+/// Between two attempts to reach a node.
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests;
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Dial, and say what came of it: [`Connecting::on_established`] or [`Connecting::on_failed`].
+    Dial(Dial),
+    /// A node cannot be reached any more: end the job with this message.
+    Lose(Peer, String),
+    /// All first connections are there.
+    AllThere,
+    /// Some first connections have not come: this node cannot begin, for this reason.
+    GiveUp(String),
+}
+
+/// An attempt to reach a PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dial {
+    /// Which one; it is on the lane of the PE that is to have the connection.
+    pub(crate) peer: Peer,
+    /// Tells attempts from each other.
+    number: u32,
+}
+
+/// The connections that a node has, as far as it has to do anything about them.
+#[derive(Debug)]
+pub(crate) struct Connecting {
+    node: u32,
+    /// The PEs that are not connected.
+    missing: BTreeMap<Peer, Missing>,
+    stage: Stage,
+    /// How often somebody was dialled.
+    dials: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Nobody knows yet where the others are.
+    Alone,
+    /// First connections are made, since then.
+    Starting(Duration),
+    /// The first connections are there, or never will be.
+    Started,
+}
+
+/// A connection that is to be made.
+#[derive(Debug)]
+struct Missing {
+    /// The moment of the first dial.
+    since: Duration,
+    /// Whether it is the first connection with this PE.
+    is_first: bool,
+    refused: u32,
+    next: Next,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// The other one dials, or the job is over.
+    Nothing,
+    /// It is dialled then.
+    Dial(Duration),
+    /// The dial of this number is under way.
+    Answer(u32),
+}
+
+impl Connecting {
+    /// Of a node that knows what it is, and not yet where the others are.
+    pub(crate) fn new(task: &Task) -> Self {
+        let is_other = |node: &u32| *node != task.number && task.via[*node as usize] == Via::Tcp;
+        let lanes = |node| (0..task.pes).map(move |lane| Peer { node, lane });
+        let peers = (0..task.nodes).filter(is_other).flat_map(lanes);
+        let missing = |peer| (peer, Missing::first(Duration::ZERO, Next::Nothing));
+        Connecting { node: task.number, missing: peers.map(missing).collect(), stage: Stage::Alone, dials: 0 }
+    }
+
+    /// Whether any connection is missing: at first, whether this node needs a port.
+    pub(crate) fn lacks_any(&self) -> bool {
+        !self.missing.is_empty()
+    }
+
+    /// It is known where the others are: this node dials those with lower numbers.
+    pub(crate) fn on_book(&mut self, now: Duration) -> Vec<Action> {
+        self.stage = Stage::Starting(now);
+        let lower = self.missing.iter_mut().filter(|(peer, _)| peer.node < self.node);
+        lower.for_each(|(_, missing)| *missing = Missing::first(now, Next::Dial(now)));
+        let mut actions = self.dials_due(now);
+        actions.extend(self.is_complete());
+        actions
+    }
+
+    /// A connection broke.
+    pub(crate) fn on_broken(&mut self, now: Duration, peer: Peer) -> Vec<Action> {
+        let Entry::Vacant(entry) = self.missing.entry(peer) else { return Vec::new() };
+        let since = if peer.node < self.node { now } else { now + TURN };
+        entry.insert(Missing { since, is_first: false, refused: 0, next: Next::Dial(since) });
+        self.dials_due(now)
+    }
+
+    /// There is a new connection with this PE, whoever dialled; who uses it has it already.
+    pub(crate) fn on_established(&mut self, peer: Peer) -> Vec<Action> {
+        self.missing.remove(&peer);
+        self.is_complete().into_iter().collect()
+    }
+
+    /// An attempt came to nothing.
+    pub(crate) fn on_failed(&mut self, now: Duration, dial: Dial, error: &DialError) -> Vec<Action> {
+        let Dial { peer, number } = dial;
+        // The other one was faster otherwise, and this attempt does not count any more.
+        let waits = |missing: &&mut Missing| missing.next == Next::Answer(number);
+        let Some(missing) = self.missing.get_mut(&peer).filter(waits) else { return Vec::new() };
+        missing.refused += u32::from(!error.is_passing());
+        if missing.is_hopeless(error) || now.saturating_sub(missing.since) > missing.patience() {
+            missing.next = Next::Nothing;
+            let message = format!("the connection with node {} is lost: {error}", peer.node);
+            return vec![Action::Lose(peer, message)];
+        }
+        missing.next = Next::Dial(now + PAUSE);
+        Vec::new()
+    }
+
+    /// Time went by: at the latest at [`Connecting::next_time`].
+    pub(crate) fn on_time(&mut self, now: Duration) -> Vec<Action> {
+        let mut actions = self.dials_due(now);
+        if self.gives_up_at().is_some_and(|at| now >= at) {
+            self.stage = Stage::Started;
+            let missing = self.missing.keys().next().map_or(self.node, |peer| peer.node);
+            actions.push(Action::GiveUp(format!("node {missing} has not connected within {START:?}")));
+        }
+        actions
+    }
+
+    /// When there is something to do next, if nothing happens before.
+    pub(crate) fn next_time(&self) -> Option<Duration> {
+        let dial_at = |missing: &Missing| match missing.next {
+            Next::Dial(at) => Some(at),
+            Next::Nothing | Next::Answer(_) => None,
+        };
+        self.missing.values().filter_map(dial_at).chain(self.gives_up_at()).min()
+    }
+
+    fn dials_due(&mut self, now: Duration) -> Vec<Action> {
+        let due = |missing: &Missing| matches!(missing.next, Next::Dial(at) if at <= now);
+        let mut actions = Vec::new();
+        for (peer, missing) in self.missing.iter_mut().filter(|(_, missing)| due(missing)) {
+            self.dials = self.dials.wrapping_add(1);
+            missing.next = Next::Answer(self.dials);
+            actions.push(Action::Dial(Dial { peer: *peer, number: self.dials }));
+        }
+        actions
+    }
+
+    fn is_complete(&mut self) -> Option<Action> {
+        let is_complete = matches!(self.stage, Stage::Starting(_)) && self.missing.is_empty();
+        is_complete.then(|| {
+            self.stage = Stage::Started;
+            Action::AllThere
+        })
+    }
+
+    /// Those who dial give up before, and say why.
+    fn gives_up_at(&self) -> Option<Duration> {
+        match self.stage {
+            Stage::Starting(since) => Some(since + START + PAUSE),
+            Stage::Alone | Stage::Started => None,
+        }
+    }
+}
+
+impl Missing {
+    fn first(since: Duration, next: Next) -> Self {
+        Missing { since, is_first: true, refused: 0, next }
+    }
+
+    fn patience(&self) -> Duration {
+        if self.is_first { START } else { PATIENCE }
+    }
+
+    /// Whether it is no use to dial again after this error.
+    fn is_hopeless(&self, error: &DialError) -> bool {
+        if self.is_first { self.refused > 0 || error.is_no_network() } else { self.refused > REFUSALS_MOST }
+    }
+}

@@ -1,0 +1,207 @@
+//! What is done about connections, as exact lists of actions.
+
+use std::io;
+use std::net::SocketAddr;
+
+use super::*;
+use crate::cluster::plan::Plan;
+use crate::launch::RunArgs;
+use crate::launch::options::Transport;
+use crate::transport::auth::Secret;
+use crate::transport::handshake::{Failure, Refusal};
+
+/// A node of three on two hosts: 0 and 1 are on one.
+fn node(number: u32, transport: Transport, pes: u32) -> Connecting {
+    let options = RunArgs { pes: Some(pes), transport, ..RunArgs::default() };
+    let plan = Plan::known(1, Secret::from_bytes([2; 32]), vec![vec![0, 1], vec![2]], &options);
+    Connecting::new(&plan.task(number))
+}
+
+/// Node 1, connected with the others.
+fn connected() -> Connecting {
+    let mut connecting = node(1, Transport::Tcp, 1);
+    assert_eq!(connecting.on_book(at(0)), [dial(0, 0, 1)]);
+    assert_eq!(connecting.on_established(peer(0, 0)), []);
+    assert_eq!(connecting.on_established(peer(2, 0)), [Action::AllThere]);
+    assert_eq!(connecting.next_time(), None);
+    connecting
+}
+
+fn at(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn peer(node: u32, lane: u32) -> Peer {
+    Peer { node, lane }
+}
+
+fn attempt(node: u32, lane: u32, number: u32) -> Dial {
+    Dial { peer: peer(node, lane), number }
+}
+
+fn dial(node: u32, lane: u32, number: u32) -> Action {
+    Action::Dial(attempt(node, lane, number))
+}
+
+fn address() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 7))
+}
+
+fn network(kind: io::ErrorKind) -> DialError {
+    DialError::Network { node: 0, address: address(), error: kind.into() }
+}
+
+fn nobody() -> DialError {
+    network(io::ErrorKind::ConnectionRefused)
+}
+
+fn refused(refusal: Refusal) -> DialError {
+    DialError::Handshake { node: 0, address: address(), why: Failure::RefusedBy(refusal) }
+}
+
+fn lost(node: u32, error: &DialError) -> Vec<Action> {
+    vec![Action::Lose(peer(node, 0), format!("the connection with node {node} is lost: {error}"))]
+}
+
+#[test]
+fn the_node_with_the_higher_number_dials_every_lane() {
+    assert_eq!(node(0, Transport::Tcp, 2).on_book(at(0)), []);
+    let mut last = node(2, Transport::Tcp, 2);
+    let dials = [dial(0, 0, 1), dial(0, 1, 2), dial(1, 0, 3), dial(1, 1, 4)];
+    assert_eq!(last.on_book(at(0)), dials);
+}
+
+#[test]
+fn whoever_is_reached_through_memory_is_not_dialled() {
+    let mut last_on_host = node(1, Transport::Shm, 1);
+    assert!(last_on_host.lacks_any(), "node 2 is on another host");
+    assert_eq!(last_on_host.on_book(at(0)), []);
+    assert_eq!(last_on_host.on_established(peer(2, 0)), [Action::AllThere]);
+    assert_eq!(node(2, Transport::Shm, 1).on_book(at(0)), [dial(0, 0, 1), dial(1, 0, 2)]);
+}
+
+#[test]
+fn a_node_without_others_is_complete_at_once() {
+    let options = RunArgs { pes: Some(2), transport: Transport::Shm, ..RunArgs::default() };
+    let plan = Plan::known(1, Secret::from_bytes([2; 32]), vec![vec![0, 1]], &options);
+    let mut connecting = Connecting::new(&plan.task(0));
+    assert!(!connecting.lacks_any());
+    assert_eq!(connecting.on_book(at(0)), [Action::AllThere]);
+    assert_eq!(connecting.next_time(), None);
+}
+
+#[test]
+fn those_who_dial_before_this_node_knows_the_others_are_not_waited_for() {
+    let mut connecting = node(0, Transport::Tcp, 1);
+    assert_eq!(connecting.on_established(peer(1, 0)), []);
+    assert_eq!(connecting.on_established(peer(2, 0)), []);
+    assert_eq!(connecting.on_book(at(5)), [Action::AllThere]);
+}
+
+#[test]
+fn at_the_start_nobody_there_is_passing_and_a_refusal_is_the_end() {
+    let mut connecting = node(1, Transport::Tcp, 1);
+    assert_eq!(connecting.on_book(at(100)), [dial(0, 0, 1)]);
+    assert_eq!(connecting.on_failed(at(101), attempt(0, 0, 1), &nobody()), []);
+    assert_eq!(connecting.next_time(), Some(at(121)));
+    assert_eq!(connecting.on_time(at(120)), []);
+    assert_eq!(connecting.on_time(at(121)), [dial(0, 0, 2)]);
+    assert_eq!(connecting.on_failed(at(122), attempt(0, 0, 2), &refused(Refusal::Crowd)), []);
+    assert_eq!(connecting.on_time(at(142)), [dial(0, 0, 3)]);
+    let error = refused(Refusal::Build);
+    assert_eq!(connecting.on_failed(at(143), attempt(0, 0, 3), &error), lost(0, &error));
+    assert_eq!(connecting.next_time(), Some(at(100) + START + PAUSE), "nobody is dialled any more");
+}
+
+#[test]
+fn without_a_network_a_job_does_not_begin() {
+    for kind in [io::ErrorKind::NetworkUnreachable, io::ErrorKind::PermissionDenied] {
+        let mut connecting = node(1, Transport::Tcp, 1);
+        assert_eq!(connecting.on_book(at(0)), [dial(0, 0, 1)]);
+        let error = network(kind);
+        assert_eq!(connecting.on_failed(at(1), attempt(0, 0, 1), &error), lost(0, &error));
+    }
+    let mut later = connected();
+    assert_eq!(later.on_broken(at(0), peer(0, 0)), [dial(0, 0, 2)]);
+    let error = network(io::ErrorKind::NetworkUnreachable);
+    assert_eq!(later.on_failed(at(1), attempt(0, 0, 2), &error), [], "it may come back");
+}
+
+#[test]
+fn the_start_ends_after_its_time_with_the_first_who_is_missing() {
+    let mut connecting = node(1, Transport::Tcp, 1);
+    assert_eq!(connecting.on_book(at(7)), [dial(0, 0, 1)]);
+    assert_eq!(connecting.on_established(peer(0, 0)), []);
+    let end = at(7) + START + PAUSE;
+    assert_eq!(connecting.next_time(), Some(end));
+    assert_eq!(connecting.on_time(end - at(1)), []);
+    let why = "node 2 has not connected within 30s".to_owned();
+    assert_eq!(connecting.on_time(end), [Action::GiveUp(why)]);
+    assert_eq!(connecting.next_time(), None);
+    assert_eq!(connecting.on_established(peer(2, 0)), [], "too late");
+}
+
+#[test]
+fn who_dialled_dials_again_at_once_and_the_other_one_after_its_turn() {
+    let mut connecting = connected();
+    assert_eq!(connecting.on_broken(at(100), peer(0, 0)), [dial(0, 0, 2)]);
+    assert_eq!(connecting.on_broken(at(100), peer(2, 0)), []);
+    assert_eq!(connecting.on_broken(at(101), peer(0, 0)), [], "it is known already");
+    assert_eq!(connecting.next_time(), Some(at(1100)));
+    assert_eq!(connecting.on_time(at(1099)), []);
+    assert_eq!(connecting.on_time(at(1100)), [dial(2, 0, 3)]);
+    assert_eq!(connecting.on_established(peer(0, 0)), []);
+    assert_eq!(connecting.on_established(peer(2, 0)), []);
+    assert_eq!((connecting.lacks_any(), connecting.next_time()), (false, None));
+}
+
+#[test]
+fn a_turn_begins_anew_when_a_connection_came_and_broke_again() {
+    let mut connecting = connected();
+    assert_eq!(connecting.on_broken(at(0), peer(2, 0)), []);
+    assert_eq!(connecting.on_established(peer(2, 0)), []);
+    assert_eq!(connecting.on_broken(at(900), peer(2, 0)), []);
+    assert_eq!(connecting.on_time(at(1000)), []);
+    assert_eq!(connecting.on_time(at(1900)), [dial(2, 0, 2)]);
+}
+
+#[test]
+fn patience_with_a_broken_connection_counts_from_the_first_dial() {
+    for (other, first_dial) in [(0, at(0)), (2, TURN)] {
+        let mut connecting = connected();
+        connecting.on_broken(at(0), peer(other, 0));
+        connecting.on_time(first_dial);
+        assert_eq!(connecting.on_failed(first_dial + PATIENCE, attempt(other, 0, 2), &nobody()), []);
+        let again = first_dial + PATIENCE + PAUSE;
+        assert_eq!(connecting.on_time(again), [dial(other, 0, 3)]);
+        let lost = lost(other, &nobody());
+        assert_eq!(connecting.on_failed(again, attempt(other, 0, 3), &nobody()), lost);
+        assert_eq!(connecting.next_time(), None);
+        assert_eq!(connecting.on_broken(again, peer(other, 0)), [], "it is said once");
+    }
+}
+
+#[test]
+fn a_node_that_was_known_may_refuse_eight_times() {
+    let mut connecting = connected();
+    let error = refused(Refusal::Secret);
+    assert_eq!(connecting.on_broken(at(0), peer(0, 0)), [dial(0, 0, 2)]);
+    for number in 2..10 {
+        let now = PAUSE * (number - 2);
+        assert_eq!(connecting.on_failed(now, attempt(0, 0, number), &error), []);
+        assert_eq!(connecting.on_time(now + PAUSE), [dial(0, 0, number + 1)]);
+    }
+    assert_eq!(connecting.on_failed(PAUSE * 8, attempt(0, 0, 10), &error), lost(0, &error));
+}
+
+#[test]
+fn an_attempt_that_was_overtaken_does_not_count() {
+    let mut connecting = connected();
+    assert_eq!(connecting.on_broken(at(0), peer(0, 0)), [dial(0, 0, 2)]);
+    assert_eq!(connecting.on_established(peer(0, 0)), [], "the other one was faster");
+    assert_eq!(connecting.on_failed(at(1), attempt(0, 0, 2), &nobody()), []);
+    assert_eq!(connecting.next_time(), None);
+    assert_eq!(connecting.on_broken(at(2), peer(0, 0)), [dial(0, 0, 3)]);
+    assert_eq!(connecting.on_failed(at(60_000), attempt(0, 0, 2), &nobody()), []);
+    assert_eq!(connecting.next_time(), None, "the new attempt is under way");
+}

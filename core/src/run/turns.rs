@@ -1,0 +1,199 @@
+//! A PE in a simulated world: as on a thread of its own, but somebody else says when it has a turn.
+//!
+//! Its rings, links and queues are the real ones. Nothing here waits, with one exception that a thread has as well: in a
+//! turn, a sender that is far ahead of a link waits for room. Then the world is called ([`crate::net::Nap`]), on the stack
+//! of that turn. It gives others their turns; to PEs that are waiting ([`Turns::is_waiting`]) it gives rounds of waiting
+//! instead ([`Turns::wait_round`]), since no message may run on them. It returns now and then, so that the waiting one
+//! looks, and a PE that waits within such a call has to go on before those below it on the stack can.
+
+use std::cell::Cell;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use super::linking::Streams;
+use super::panics::caught;
+use super::worker::{Suspicion, end, turn};
+use crate::clock::Clock;
+use crate::net::poller::Poller;
+use crate::net::{Door, Link, Net};
+use crate::node::Node;
+use crate::pe::{Here, Pe};
+use crate::port::{Port, Threads};
+use crate::pup::PutOff;
+use crate::stats::count;
+use crate::transport::{Peer, tcp};
+
+/// A PE whose turns a simulated world decides. All times are on the clock that it was given.
+pub(crate) struct Turns {
+    pub(crate) pe: Pe,
+    put_off: PutOff,
+    suspicion: Cell<Suspicion>,
+    /// Since when it has had nothing to do.
+    idle_since: Cell<Option<Duration>>,
+}
+
+/// When a PE is to have its next turn, unless something is brought to it earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// As soon as may be.
+    Now,
+    /// At this time on its clock.
+    At(Duration),
+    /// When something is brought to it.
+    Never,
+}
+
+/// The PEs of a node, on simulated connections with the PEs of their lane at all other nodes. `door` is asked for each
+/// lane's; more than `unsent_max` bytes that wait for a link make their sender wait.
+///
+/// The node's parkers are never parked in: [`Node::new`] is what makes one.
+///
+/// # Errors
+/// None that the simulation could have.
+pub(crate) fn pes(
+    node: &Arc<Node>,
+    clock: &Clock,
+    mut streams: Streams,
+    door: impl Fn(u32, &Arc<Node>) -> Door,
+    unsent_max: usize,
+) -> io::Result<Vec<Turns>> {
+    let mut net = |lane| {
+        let link = |number| link(number, lane, &mut streams);
+        let links = (0..node.shape.nodes).map(link).collect();
+        Net::new(links, Poller::simulated(), door(lane, node), unsent_max).map(Some)
+    };
+    let nets = (0..node.shape.pes_per_node).map(&mut net).collect::<Result<_, _>>()?;
+    let ids = node.shape.first_pe(node.number)..;
+    let ports = Threads::connect(node, nets);
+    Ok(ids.zip(ports).map(|(id, port)| Turns::new(id, node.clone(), clock.clone(), port)).collect())
+}
+
+fn link(node: u32, lane: u32, streams: &mut Streams) -> Option<Link> {
+    let peer = Peer { node, lane };
+    streams.remove(&peer).map(|stream| Link::over_tcp(tcp::pair(stream, peer)))
+}
+
+impl Turns {
+    fn new(id: u32, node: Arc<Node>, clock: Clock, port: Threads) -> Self {
+        Turns {
+            pe: Pe::new(id, node, clock, Port::Threads(port)),
+            put_off: PutOff::new(),
+            suspicion: Cell::default(),
+            idle_since: Cell::new(None),
+        }
+    }
+
+    /// Before its first turn: runs `main`, which makes the job's first message.
+    pub(crate) fn begin(&self, main: impl FnOnce(&Pe)) {
+        self.within(|_| main(&self.pe));
+    }
+
+    /// Takes in what has come, runs up to `batch` messages, and does what else is to be done; whether that was anything.
+    ///
+    /// Code of the program runs in here, and the world may be called. Not to be called while it waits, nor when its job is
+    /// over: then it ends.
+    pub(crate) fn turn(&self, batch: usize) -> bool {
+        debug_assert!(!self.is_waiting(), "PE {} waits for room", self.pe.id);
+        let mut any = false;
+        self.suspect();
+        self.within(|port| {
+            self.put_off.drop_all();
+            let received = self.pe.port.receive(&self.pe);
+            any = turn(&self.pe, port, batch, received);
+        });
+        self.note_idleness(!any);
+        any
+    }
+
+    /// PE 0 that has had nothing to do for too long begins a wave.
+    fn suspect(&self) {
+        let (Some(since), false) = (self.idle_since.get(), self.has_work()) else { return };
+        let mut suspicion = self.suspicion.get();
+        let patience = suspicion.patience(&self.pe).filter(|_| self.pe.timers.is_empty());
+        if patience.is_some_and(|patience| self.pe.clock.now() >= since + patience) {
+            self.within(|_| suspicion.rise(&self.pe));
+            self.suspicion.set(suspicion);
+            self.note_idleness(false);
+        }
+    }
+
+    /// It has nothing to do from now on, or had something.
+    fn note_idleness(&self, idle: bool) {
+        let now = self.pe.clock.now();
+        if let Some(since) = self.idle_since.take() {
+            count(&self.pe.stats.idle_ns, now.saturating_sub(since).as_nanos() as u64);
+        }
+        if idle {
+            self.rest();
+            self.idle_since.set(Some(now));
+        }
+    }
+
+    /// What a thread does before it sleeps.
+    fn rest(&self) {
+        self.port().publish();
+        if !self.has_work() {
+            self.port().net.iter().for_each(Net::look_at_all);
+        }
+    }
+
+    /// When the next turn is due, after one that did something (`worked`) or nothing, or after something was brought.
+    pub(crate) fn next(&self, worked: bool) -> Next {
+        if worked || self.has_work() {
+            return Next::Now;
+        }
+        if self.is_waiting() {
+            return Next::Never;
+        }
+        let suspects = || Some(self.idle_since.get()? + self.suspicion.get().patience(&self.pe)?);
+        self.pe.timers.next().or_else(suspects).map_or(Next::Never, Next::At)
+    }
+
+    /// Whether a turn would find something to do: messages that wait or have come, a connection that has something to read or
+    /// has room for what waits. Of a PE that waits: whether a round of waiting would.
+    ///
+    /// Another PE of the node may have brought it something in its own turn, without a word to the world.
+    pub(crate) fn has_work(&self) -> bool {
+        (!self.is_waiting() && !self.pe.is_queue_empty()) || self.port().may_go_on()
+    }
+
+    /// Whether it is in the midst of a turn in which a sender waits for room.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.port().net.as_ref().is_some_and(Net::is_waiting)
+    }
+
+    /// In place of a turn while it waits: writes what goes and puts aside what has come; whether that was anything.
+    pub(crate) fn wait_round(&self) -> bool {
+        let mut any = false;
+        self.within(|port| any = port.net.as_ref().is_some_and(|net| net.wait_round(&self.pe)));
+        any
+    }
+
+    /// The job is over: says so to the other nodes, lest they miss this one. To be dropped when all PEs of its node have
+    /// ended.
+    pub(crate) fn end(&self) {
+        self.within(|port| end(&self.pe, port));
+    }
+
+    fn within(&self, f: impl FnOnce(&Threads)) {
+        let _here = Here::enter(&self.pe);
+        let _putting_off = self.put_off.begin();
+        caught(&self.pe, || f(self.port()));
+    }
+
+    fn port(&self) -> &Threads {
+        let Port::Threads(port) = &self.pe.port else { unreachable!("made with rings") };
+        port
+    }
+}
+
+impl Drop for Turns {
+    /// What was put off may still want to send something.
+    fn drop(&mut self) {
+        self.within(|_| self.put_off.drop_all());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! The agents of a simulated job: what serves the nodes of each host but the launcher's.
+
+use crate::cluster::heartbeat::Heartbeat;
+
+use super::letters::Letter;
+use super::world::{Event, TICK_NS, World};
+
+/// An agent.
+pub(super) struct Agent {
+    alive: bool,
+    heartbeat: Heartbeat,
+}
+
+impl World {
+    /// The agents of all hosts but the first.
+    pub(super) fn start_agents(&self) {
+        for host in 1..self.plan.hosts.len() as u32 {
+            let agent = Agent { alive: true, heartbeat: Heartbeat::new(self.plan.silence) };
+            self.agents.borrow_mut().insert(host, agent);
+            let (first, second) = (self.between((0, TICK_NS)), self.between((0, TICK_NS)));
+            self.plan(first, Event::AgentBeat(host));
+            self.plan(second, Event::HostBeat(host));
+        }
+    }
+
+    /// Whether somebody hears what is sent to this host, or sends what its nodes say.
+    pub(super) fn has_agent(&self, host: u32) -> bool {
+        host == 0 || self.agents.borrow().get(&host).is_some_and(|agent| agent.alive)
+    }
+
+    /// Something came from the launcher: it is there.
+    pub(super) fn agent_hears(&self, host: u32) {
+        if let Some(agent) = self.agents.borrow_mut().get_mut(&host) {
+            agent.heartbeat.heard();
+        }
+    }
+
+    /// A tick of its conversation with the launcher.
+    pub(super) fn on_agent_beat(&self, host: u32) {
+        if !self.has_agent(host) {
+            return;
+        }
+        self.post(Letter::Alive(host));
+        let silent = self.agents.borrow_mut().get_mut(&host).is_some_and(|agent| agent.heartbeat.tick());
+        match silent {
+            true => self.end_agent(host),
+            false => self.plan(self.now() + TICK_NS, Event::AgentBeat(host)),
+        }
+    }
+
+    /// An agent ends, and its nodes with it.
+    pub(super) fn end_agent(&self, host: u32) {
+        if !self.has_agent(host) || host == 0 {
+            return;
+        }
+        self.post(Letter::HungUp(host));
+        self.silence_agent(host);
+        for node in self.nodes_of(host) {
+            self.kill(node);
+        }
+    }
+
+    /// It is gone without a word.
+    pub(super) fn silence_agent(&self, host: u32) {
+        if let Some(agent) = self.agents.borrow_mut().get_mut(&host) {
+            agent.alive = false;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What goes wrong, and when it is over.
+
+use super::fault::{Fault, What, When};
+use super::trace::Who;
+use super::world::{Event, World};
+
+/// Faults that strike at an event of a certain number, the next one last.
+#[derive(Default)]
+pub(super) struct Faults {
+    at_events: Vec<(u64, usize)>,
+}
+
+impl World {
+    pub(super) fn plan_faults(&self) {
+        let mut at_events = Vec::new();
+        for (number, Fault { when, .. }) in self.plan.faults.iter().enumerate() {
+            match *when {
+                When::At(at) => self.plan(at, Event::Fault(number)),
+                When::Event(event) => at_events.push((event, number)),
+            }
+        }
+        at_events.sort_unstable_by(|a, b| b.cmp(a));
+        self.faults.borrow_mut().at_events = at_events;
+        if self.plan.healed_ns > 0 {
+            self.plan(self.plan.healed_ns, Event::Heal);
+        }
+    }
+
+    /// Faults whose event is next.
+    pub(super) fn strike_at_event(&self) {
+        let events = self.trace.borrow().events();
+        loop {
+            let due = self.faults.borrow_mut().at_events.pop_if(|(event, _)| *event <= events);
+            let Some((_, number)) = due else { return };
+            self.strike(number);
+        }
+    }
+
+    pub(super) fn strike(&self, number: usize) {
+        let what = self.plan.faults[number].what.clone();
+        if self.is_healed() || self.launcher.borrow().is_over() {
+            return;
+        }
+        *self.injected.borrow_mut().entry(what.kind()).or_default() += 1;
+        self.hurt.borrow_mut().push((self.now(), what.clone()));
+        self.say(Who::Launcher, format_args!("fault {number}: {what:?}"));
+        let lasts = self.hit(&what);
+        if lasts > 0 {
+            self.plan(self.now() + lasts, Event::Over(number));
+        }
+    }
+
+    /// How long it lasts, if it does not last for ever.
+    fn hit(&self, what: &What) -> u64 {
+        let now = self.now();
+        match *what {
+            What::Crash { node } => self.kill(node),
+            What::HostLoss { host } => self.lose_host(host),
+            What::Impostor { node, .. } => self.send_impostor(node),
+            What::Stop { node, for_ns } => self.nodes[node as usize].stopped_until.set(now + for_ns),
+            What::Slow { node, times, for_ns } => self.nodes[node as usize].slow.set((times, now + for_ns)),
+            What::Reset { one, other } => {
+                self.with_network(|network, now, planned| network.reset(now, one, other, planned));
+            }
+            What::Cut { ref from, ref to, for_ns } => {
+                self.network.borrow_mut().cut(from, to);
+                return for_ns;
+            }
+            What::Alter { from, to } => self.network.borrow_mut().alter_next(from, to),
+            What::Truncate { from, to } => self.network.borrow_mut().truncate_next(from, to),
+            What::LauncherLoss => self.lose_launcher(),
+            What::LauncherStop { for_ns } => self.stop_launcher(now + for_ns),
+            What::ClockJump { node, by_ns } => self.nodes[node as usize].clock.jump(now, by_ns),
+            What::ClockDrift { node, ppm } => self.nodes[node as usize].clock.drift(now, ppm),
+        }
+        0
+    }
+
+    pub(super) fn relent(&self, number: usize) {
+        if let What::Cut { from, to, .. } = &self.plan.faults[number].what
+            && !self.is_healed()
+        {
+            self.say(Who::Launcher, format_args!("fault {number} is over"));
+            self.with_network(|network, now, planned| network.mend(now, from, to, planned));
+        }
+    }
+
+    /// Nothing goes wrong from now on.
+    pub(super) fn heal(&self) {
+        self.say(Who::Launcher, "nothing goes wrong from now on");
+        self.with_network(|network, now, planned| network.heal(now, planned));
+        for node in &self.nodes {
+            node.slow.set((1, 0));
+        }
+    }
+
+    fn is_healed(&self) -> bool {
+        self.plan.healed_ns > 0 && self.now() >= self.plan.healed_ns
+    }
+
+    fn lose_host(&self, host: u32) {
+        self.network.borrow_mut().lose_host(self.now(), host);
+        self.silence_agent(host);
+        for node in self.nodes_of(host).collect::<Vec<_>>() {
+            self.vanish(node);
+        }
+        if host == 0 {
+            self.launcher.borrow_mut().gone = true;
+            self.unlead();
+        }
+    }
+
+    /// The launcher is killed: the system ends the nodes of its host, and its connections with agents.
+    fn lose_launcher(&self) {
+        self.launcher.borrow_mut().gone = true;
+        for node in self.nodes_of(0) {
+            self.plan(self.now() + self.between((10_000, 200_000)), Event::Killed(node));
+        }
+        self.unlead();
+    }
+}

@@ -1,0 +1,90 @@
+//! A job put into a world, and what it left behind there.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::launcher::Launcher;
+use super::process::Process;
+use super::world::{Main, World};
+use super::{Plan, Ran};
+use crate::cluster::attendance::Attendance;
+use crate::cluster::conductor::Conductor;
+use crate::cluster::kills::Kills;
+use crate::cluster::launcher::merge;
+use crate::cluster::plan;
+use crate::launch::options::Transport;
+use crate::launch::{Output, RunArgs};
+use crate::node::Job;
+use crate::rng::Rng;
+use crate::run::{Outcome, panics};
+use crate::transport::auth::Secret;
+
+/// The exit status that a shell gives for a launcher that was killed.
+const LAUNCHER_KILLED: i32 = 137;
+
+pub(super) fn run(plan: &Plan, main: Main, logging: bool) -> Ran {
+    panics::listen();
+    let output = Output::capture();
+    let led = led(plan);
+    let build = led.build;
+    let conductor = Conductor::new(led.clone(), Kills::new(&[], None));
+    let tasks = (0..plan.nodes()).map(|node| led.task(node)).collect();
+    let node =
+        |number| Process::new(number, plan.host_of(number), Job::new(output.clone()), Attendance::new(build));
+    let nodes = (0..plan.nodes()).map(node).collect();
+    let world = World::new(plan, Launcher::new(&led, conductor), nodes, tasks, main, logging);
+    world.run();
+    let Some(world) = Rc::into_inner(world) else { unreachable!("nobody else keeps the world") };
+    ran(world, &output)
+}
+
+/// What the launcher is told to lead.
+fn led(plan: &Plan) -> plan::Plan {
+    let options = RunArgs {
+        nodes: plan.nodes(),
+        pes: Some(plan.pes_per_node),
+        transport: Transport::Tcp,
+        silence: plan.silence,
+        ..RunArgs::default()
+    };
+    let mut secrets = Rng::new(!plan.seed);
+    let secret = Secret::from_bytes(std::array::from_fn(|_| secrets.next_u64() as u8));
+    let mut first = 0;
+    let hosts = plan.hosts.iter().map(|nodes| {
+        first += nodes;
+        (first - nodes..first).collect()
+    });
+    let mut led = plan::Plan::known(secrets.next_u64(), secret, hosts.collect(), &options);
+    led.names = (0..plan.hosts.len()).map(|host| (host > 0).then(|| format!("host{host}"))).collect();
+    led
+}
+
+fn ran(world: World, output: &Output) -> Ran {
+    let lasted_ns = world.now();
+    let (hash, events) = (world.trace.borrow().hash(), world.trace.borrow().events());
+    let launcher = world.launcher.into_inner();
+    let over_ns = launcher.over_at.map(|at| at.as_nanos() as u64);
+    let mut outcome = outcome(launcher, Duration::from_nanos(lasted_ns), world.plan.pes_per_node as usize);
+    (outcome.trace, outcome.events) = (Some(hash), events);
+    // What is left of the processes of a world that was given up goes now.
+    drop(world.nodes);
+    Ran {
+        outcome,
+        output: output.captured(),
+        injected: world.injected.into_inner(),
+        hurt: world.hurt.into_inner(),
+        over_ns,
+        lasted_ns,
+        flaws: world.flaws.into_inner(),
+        log: world.trace.into_inner().lines(),
+    }
+}
+
+fn outcome(launcher: Launcher, now: Duration, pes: usize) -> Outcome {
+    let killed = launcher.gone;
+    let mut ended = merge(launcher.into_end(now), pes);
+    if killed {
+        (ended.status, ended.message) = (LAUNCHER_KILLED, Some("the launcher was killed".into()));
+    }
+    Outcome::of_cluster(ended)
+}

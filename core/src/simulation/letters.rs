@@ -1,0 +1,49 @@
+//! What launcher, agents and nodes say to each other in a simulated world, and how long it takes.
+
+use crate::cluster::control::{ToLauncher, ToNode};
+use crate::cluster::local::Event;
+
+/// A message of the control plane on its way.
+#[derive(Clone, Debug)]
+pub(super) enum Letter {
+    /// From the launcher to a node.
+    ToNode(u32, ToNode),
+    /// From the launcher to whoever kills a node: the system on its own host, an agent elsewhere.
+    Kill(u32),
+    /// From the launcher to the agent of a host: it is there.
+    Ping(u32),
+    /// To the agent of a host: its connection with the launcher is closed.
+    HangUp(u32),
+    /// To the launcher: something happened to a node.
+    Happened(u32, Event),
+    /// To the launcher, from the agent of a host: it is there.
+    Alive(u32),
+    /// To the launcher: its connection with the agent of a host is closed.
+    HungUp(u32),
+}
+
+impl Letter {
+    /// Whether it is for the launcher.
+    pub(super) fn is_for_launcher(&self) -> bool {
+        matches!(self, Letter::Happened(..) | Letter::Alive(_) | Letter::HungUp(_))
+    }
+
+    /// Whether it says no more than that somebody is there.
+    pub(super) fn is_sign_of_life(&self) -> bool {
+        matches!(self, Letter::Alive(_) | Letter::Happened(_, Event::Said(ToLauncher::Alive)))
+    }
+
+    /// In words.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Letter::ToNode(_, ToNode::Task(_)) => "is told its task".into(),
+            Letter::ToNode(_, message) => format!("is told {message:?}"),
+            Letter::Kill(node) => format!("node {node} is to be killed"),
+            Letter::Happened(node, Event::Said(ToLauncher::Done(_))) => {
+                format!("of node {node} that it has stopped")
+            }
+            Letter::Happened(node, event) => format!("of node {node}: {event:?}"),
+            other => format!("{other:?}"),
+        }
+    }
+}

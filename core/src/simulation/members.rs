@@ -1,0 +1,295 @@
+//! What simulated processes do beside their PEs' turns: they begin, talk with the launcher, come together, and end.
+
+use std::rc::Rc;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use super::letters::Letter;
+use super::process::{self, Running, Stage};
+use super::trace::Who;
+use super::world::{Event, TICK_NS, World};
+use crate::cluster::attendance::{self, Attendance};
+use crate::cluster::control::{NodeReport, Stop, Task, ToLauncher, ToNode};
+use crate::cluster::fate::How;
+use crate::cluster::local;
+use crate::net::{Door, Inbox};
+use crate::node::{Config, End, Node, Shape};
+use crate::run::connecting::{Action, Connecting};
+use crate::run::turns::{self, Turns};
+use crate::transport::handshake::{self, Identity, Incarnations};
+
+/// What a process takes to exit once it has said all: between these, in nanoseconds.
+const EXIT_NS: (u64, u64) = (50_000, 2_000_000);
+/// The life that the nodes of a job are in; whoever is in an earlier one is refused.
+pub(super) const LIFE: u64 = 1;
+
+impl World {
+    pub(super) fn begin_process(&self, number: u32) {
+        let process = &self.nodes[number as usize];
+        if process.stage.get() != Stage::Planned {
+            return;
+        }
+        process.stage.set(Stage::Up);
+        self.say(Who::Node(number), "begins");
+        self.tell(number, local::Event::Started(process.pid()));
+        self.tell_launcher(number, Attendance::hello(process.pid()));
+        self.plan(self.now() + self.between((1, TICK_NS)), Event::Pulse(number));
+    }
+
+    /// The launcher said something to a node.
+    pub(super) fn on_message(&self, number: u32, message: ToNode) {
+        let process = &self.nodes[number as usize];
+        if !process.is_up() {
+            return;
+        }
+        if message != ToNode::Ping {
+            self.say(Who::Node(number), Letter::ToNode(number, message.clone()).words());
+        }
+        let action = process.attendance.borrow_mut().on_message(message);
+        action.into_iter().for_each(|action| self.carry_out(number, action));
+    }
+
+    /// A tick of its conversation with the launcher.
+    pub(super) fn on_pulse(&self, number: u32) {
+        let process = &self.nodes[number as usize];
+        if process.is_up() {
+            let actions = process.attendance.borrow_mut().on_tick();
+            actions.into_iter().for_each(|action| self.carry_out(number, action));
+            self.plan(self.now() + TICK_NS, Event::Pulse(number));
+        }
+    }
+
+    fn carry_out(&self, number: u32, action: attendance::Action) {
+        use attendance::Action;
+        match action {
+            Action::Say(message) => self.tell_launcher(number, message),
+            Action::Join(task) => self.take_task(number, task),
+            Action::Connect(_) => {
+                let now = self.duration();
+                self.with_connecting(number, |connecting| connecting.on_book(now));
+            }
+            Action::Begin => self.go(number),
+            Action::Stop(stop) => self.stop_node(number, stop),
+            Action::StepSeen(_) => {}
+            Action::Refuse(unfit) => self.fail(number, unfit.to_string()),
+            Action::Leave(why) => self.fail(number, why),
+            Action::Exit => self.exit_soon(number),
+            Action::Die => self.kill(number),
+        }
+    }
+
+    fn fail(&self, number: u32, why: String) {
+        self.tell_launcher(number, ToLauncher::Failed(why));
+        self.exit_soon(number);
+    }
+
+    /// It knows what it is: it listens, and says so.
+    fn take_task(&self, number: u32, task: Arc<Task>) {
+        let process = &self.nodes[number as usize];
+        *process.identity.borrow_mut() = Some(Arc::new(identity(&task, LIFE)));
+        let connecting = Connecting::new(&task);
+        let address = connecting.lacks_any().then(|| ([127, 0, 0, 1], number as u16 + 1).into());
+        *process.connecting.borrow_mut() = Some(connecting);
+        self.network.borrow_mut().listen(number, true);
+        self.tell_launcher(number, ToLauncher::Ready(address));
+    }
+
+    /// Its connections want something, or have something to say.
+    pub(super) fn with_connecting(&self, number: u32, f: impl FnOnce(&mut Connecting) -> Vec<Action>) {
+        let process = &self.nodes[number as usize];
+        let (actions, next) = {
+            let mut connecting = process.connecting.borrow_mut();
+            let Some(connecting) = connecting.as_mut().filter(|_| process.is_up()) else { return };
+            (f(connecting), connecting.next_time())
+        };
+        if let Some(next) = next {
+            self.plan((next.as_nanos() as u64).max(self.now() + 1), Event::Dial(number));
+        }
+        for action in actions {
+            match action {
+                Action::Dial(dial) => self.dial(number, dial),
+                Action::Lose(_, why) => self.lose_connection(number, why),
+                Action::AllThere => self.link(number),
+                Action::GiveUp(why) => self.lose_connection(number, why),
+            }
+        }
+    }
+
+    pub(super) fn on_dial(&self, number: u32) {
+        let now = self.duration();
+        let process = &self.nodes[number as usize];
+        let is_due =
+            process.connecting.borrow().as_ref().and_then(Connecting::next_time).is_some_and(|at| at <= now);
+        if is_due {
+            self.with_connecting(number, |connecting| connecting.on_time(now));
+        }
+    }
+
+    fn lose_connection(&self, number: u32, why: String) {
+        let process = &self.nodes[number as usize];
+        self.say(Who::Node(number), &why);
+        match process.running() {
+            Some(_) => {
+                process.job.end(3, Some(why));
+                self.after_turn(number);
+            }
+            None => self.fail(number, why),
+        }
+    }
+
+    /// All first connections are there: its PEs are made.
+    fn link(&self, number: u32) {
+        let process = &self.nodes[number as usize];
+        let shape = Shape { nodes: self.plan.nodes(), pes_per_node: self.plan.pes_per_node };
+        let config = Config { seed: self.plan.seed, ..Config::default() };
+        let node = Node::new(shape, number, config, process.job.clone());
+        process.clock.set(self.now());
+        let inboxes: Vec<Arc<Inbox>> = (0..shape.pes_per_node).map(|_| Arc::default()).collect();
+        let door = |lane: u32, _: &Arc<Node>| {
+            let missed = process.missed.clone();
+            let ask = move |peer| missed.lock().unwrap_or_else(PoisonError::into_inner).push(peer);
+            Door::new(inboxes[lane as usize].clone(), ask)
+        };
+        let (clock, streams) = (process.clock.clock(), process.streams.take());
+        let pes = turns::pes(&node, &clock, streams, door, self.plan.limits.unsent_bytes);
+        let pes = pes.expect("the system has no part in it");
+        let running = Running { pes, inboxes, node };
+        *process.turns.borrow_mut() = vec![process::Turns::default(); shape.pes_per_node as usize];
+        *process.running.borrow_mut() = Some(Rc::new(running));
+        process.join_the_others();
+        self.tell_launcher(number, ToLauncher::Linked);
+    }
+
+    /// The program begins.
+    fn go(&self, number: u32) {
+        let Some(running) = self.nodes[number as usize].running() else { return };
+        self.nodes[number as usize].clock.set(self.now());
+        let main = if number == 0 { self.main.take() } else { None };
+        if let Some(main) = main {
+            running.pes[0].begin(main);
+        }
+        (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));
+        self.after_turn(number);
+    }
+
+    /// The job is over, as the launcher says.
+    fn stop_node(&self, number: u32, Stop { status, message }: Stop) {
+        let process = &self.nodes[number as usize];
+        process.job.end_here(End { status, message });
+        match process.running() {
+            Some(_) => self.after_turn(number),
+            None => self.exit_soon(number),
+        }
+    }
+
+    /// The job is over: the PEs say goodbye to the others, and the process exits.
+    pub(super) fn finish(&self, number: u32, running: &Running) {
+        let process = &self.nodes[number as usize];
+        process.stage.set(Stage::Leaving);
+        process.clock.set(self.now());
+        running.pes.iter().for_each(Turns::end);
+        self.collect();
+        let report = NodeReport {
+            totals: running.pes.iter().map(|turns| turns.pe.stats.totals()).collect(),
+            results: process.job.results(),
+            steps: process.job.progress(),
+            wall: running.pes[0].pe.clock.now(),
+        };
+        self.hand_over_what_was_said(number);
+        self.tell_launcher(number, ToLauncher::Done(report));
+        self.plan(self.now() + self.between(EXIT_NS), Event::Exit(number));
+    }
+
+    fn exit_soon(&self, number: u32) {
+        let process = &self.nodes[number as usize];
+        if process.stage.get() == Stage::Up {
+            process.stage.set(Stage::Leaving);
+            self.plan(self.now() + self.between(EXIT_NS), Event::Exit(number));
+        }
+    }
+
+    pub(super) fn exit(&self, number: u32) {
+        self.end_process(number, How::Exited(0));
+    }
+
+    /// SIGKILL.
+    pub(super) fn kill(&self, number: u32) {
+        self.end_process(number, How::Signalled(9));
+    }
+
+    fn end_process(&self, number: u32, how: How) {
+        if self.vanish(number) {
+            let mut planned = Vec::new();
+            self.network.borrow_mut().crash(self.now(), number, &mut planned);
+            self.plan_network(planned);
+            self.tell(number, local::Event::Ended(how));
+        }
+    }
+
+    /// A process is no more; whether it was there. What it has in memory goes with it.
+    pub(super) fn vanish(&self, number: u32) -> bool {
+        let process = &self.nodes[number as usize];
+        if process.is_gone() {
+            return false;
+        }
+        self.say(Who::Node(number), "is gone");
+        process.stage.set(Stage::Gone);
+        // Whoever of its PEs waits in a nap stops waiting.
+        process.job.end_here(End { status: 137, message: None });
+        self.forget_ends_of(number);
+        let running = process.running.borrow_mut().take();
+        drop(running);
+        true
+    }
+
+    /// The system or an agent tells the launcher something of a node.
+    fn tell(&self, number: u32, event: local::Event) {
+        if self.has_agent(self.nodes[number as usize].host) {
+            self.post(Letter::Happened(number, event));
+        }
+    }
+
+    pub(super) fn tell_launcher(&self, number: u32, message: ToLauncher) {
+        if message != ToLauncher::Alive {
+            self.say(Who::Node(number), format_args!("says {}", words(&message)));
+        }
+        self.tell(number, local::Event::Said(message));
+    }
+
+    /// What PEs have to say to the launcher.
+    pub(super) fn hand_over_what_was_said(&self, number: u32) {
+        let said = {
+            let said = &self.nodes[number as usize].said;
+            std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner))
+        };
+        said.into_iter().for_each(|message| self.tell_launcher(number, message));
+    }
+
+    pub(super) fn duration(&self) -> Duration {
+        Duration::from_nanos(self.now())
+    }
+}
+
+/// A node of this job in one of its lives.
+pub(super) fn identity(task: &Task, incarnation: u64) -> Identity {
+    // Everybody knows from the start which lives count: else whoever came first would be let in.
+    let known = Incarnations::new(task.nodes);
+    (0..task.nodes).for_each(|node| known.raise(node, LIFE));
+    Identity {
+        job: task.job.into(),
+        build: task.build.into(),
+        shape: handshake::Shape { nodes: task.nodes, pes: task.pes },
+        secret: task.secret.clone(),
+        tls: None,
+        node: task.number,
+        incarnation,
+        known,
+    }
+}
+
+fn words(message: &ToLauncher) -> String {
+    match message {
+        ToLauncher::Done(_) => "that it has stopped".into(),
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,123 @@
+//! Every choice made by a seed.
+//!
+//! A PE works as on a thread: it takes in what has arrived, from one sender after the other, runs a batch of messages,
+//! and looks again. Now and then it stands still for as long as many messages take, as a thread does that is interrupted
+//! or runs a long entry; what arrives meanwhile meets in its queue, in orders that even turns would never lead to.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::flights::Stage;
+use super::{Cluster, Rules, accept};
+use crate::ids::PeId;
+use crate::pe::Here;
+use crate::rng::Rng;
+use crate::run::caught;
+
+/// What a message takes to run: between these, in nanoseconds.
+const RUN_NS: (u64, u64) = (200, 2_000);
+/// What a message takes to another PE of its node.
+const WITHIN_NODE_NS: (u64, u64) = (100, 1_000);
+/// What a message takes to another node.
+const BETWEEN_NODES_NS: (u64, u64) = (2_000, 50_000);
+
+/// What an interrupted PE stands still.
+const PAUSE_NS: (u64, u64) = (5_000, 500_000);
+/// Turns between two interruptions, about; a seed takes one of these. None at all is likely enough in a short job.
+const TURNS_TO_PAUSE: [u64; 4] = [8, 64, 512, 1 << 20];
+/// Messages run before a PE looks at what has arrived; a seed takes one of these.
+const BATCHES: [u32; 3] = [1, 4, 64];
+
+pub(super) struct Chance {
+    rng: Rng,
+    turns_to_pause: u64,
+    batch: u32,
+    /// When the last message between two PEs arrives: none overtakes another on its way.
+    channels: HashMap<(PeId, PeId), u64, FxBuildHasher>,
+}
+
+impl Chance {
+    pub(super) fn new(seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        Chance {
+            turns_to_pause: TURNS_TO_PAUSE[rng.below(TURNS_TO_PAUSE.len() as u64) as usize],
+            batch: BATCHES[rng.below(BATCHES.len() as u64) as usize],
+            rng,
+            channels: HashMap::default(),
+        }
+    }
+
+    /// What has arrived at a PE goes into its queue, if it is time to look; whether that was anything.
+    fn take_in(&mut self, cluster: &mut Cluster, id: PeId) -> bool {
+        let state = &mut cluster.states[id as usize];
+        state.batch_left = state.batch_left.saturating_sub(1);
+        let mut arrived = cluster.look(id, self.batch);
+        // What one PE sent stays in order.
+        arrived.sort_by_key(|arrived| arrived.from);
+        let any = !arrived.is_empty();
+        let pe = &cluster.pes[id as usize];
+        let _here = Here::enter(pe);
+        for arrived in arrived.drain(..) {
+            caught(pe, || accept(pe, arrived.parcel));
+        }
+        cluster.spare_arrived = arrived;
+        any
+    }
+
+    /// How long a PE stands still for no reason: mostly not at all.
+    fn pause(&mut self) -> u64 {
+        if self.rng.below(self.turns_to_pause) == 0 { self.between(PAUSE_NS) } else { 0 }
+    }
+
+    fn between(&mut self, (low, high): (u64, u64)) -> u64 {
+        low + self.rng.below(high - low)
+    }
+}
+
+impl Rules for Chance {
+    fn turn(&mut self, cluster: &mut Cluster, id: PeId, at: u64) {
+        if !cluster.takes_turn(id, at) {
+            return;
+        }
+        let received = self.take_in(cluster, id);
+        let mut worked = received;
+        let pe = &cluster.pes[id as usize];
+        let here = Here::enter(pe);
+        caught(pe, || {
+            worked = received | pe.run_one() | pe.run_timers()
+                || pe.flush_reductions()
+                || pe.run_idle_work()
+                || pe.detect_quiescence();
+        });
+        drop(here);
+        cluster.trace.note(at, 0, id, pe.stats.run.get());
+        self.collect(cluster, id);
+        if worked {
+            let until = cluster.clock.get() + self.between(RUN_NS) + self.pause();
+            cluster.states[id as usize].busy_until = until;
+            cluster.wake(id, until);
+        } else {
+            cluster.wake_for_timer(id, at);
+        }
+    }
+
+    fn advance(&mut self, cluster: &mut Cluster, flight: u32, at: u64) {
+        let to = cluster.arrive(flight, at);
+        // A PE that sleeps may take its time to wake up.
+        let late = if cluster.states[to as usize].planned.is_none() { self.pause() } else { 0 };
+        cluster.wake(to, at + late);
+    }
+
+    fn collect(&mut self, cluster: &mut Cluster, from: PeId) {
+        let mut all = cluster.take_sent(from);
+        for sent in all.drain(..) {
+            let near = cluster.shape.node_of(from) == cluster.shape.node_of(sent.to);
+            let takes = self.between(if near { WITHIN_NODE_NS } else { BETWEEN_NODES_NS });
+            let last = self.channels.entry((from, sent.to)).or_default();
+            let at = (sent.at + takes).max(*last + 1);
+            *last = at;
+            cluster.depart(from, sent, Stage::Arrives, at);
+        }
+        cluster.spare_sent = all;
+    }
+}

@@ -1,0 +1,278 @@
+//! A whole job in one thread, message by message: simulated clock, simulated network.
+//!
+//! The PEs are the real ones; only their clock and their port are not. Between nodes messages travel packed, as they
+//! do on a wire. What takes how long, and who goes first, is decided by [`Rules`]: by a seed ([`chance`]), to find what goes
+//! wrong in an unlikely order, or by the model of a machine ([`model`]), to see how a program would do on it. Either way the
+//! same program gives the same events in the same order: the hash over all of them tells.
+
+mod agenda;
+mod chance;
+mod charge;
+mod flights;
+mod hosts;
+mod machine;
+mod model;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agenda::Agenda;
+use chance::Chance;
+use flights::{Flight, Flights, Stage};
+use model::Model;
+use trace::Trace;
+
+pub(crate) use charge::take_ballast;
+pub use charge::{Ballast, charge};
+pub use machine::{Machine, Way};
+
+use crate::chare::{Args, MainChare};
+use crate::clock::Clock;
+use crate::ids::PeId;
+use crate::launch::{Output, Progress, RunArgs};
+use crate::node::{Config, Job, Node, Shape};
+use crate::pe::{Here, Pe};
+use crate::port::{self, Outbox, Parcel, Port, Sent};
+use crate::run::{Done, Outcome, Watch, run_on};
+use crate::wire;
+use crate::witness::{self, Seen, Why};
+
+/// So often in a row nothing is planned at most.
+const VAIN_MAX: u32 = 1000;
+
+/// Runs a program on so many nodes of a machine that there is only as a model. Its clock is that machine's.
+pub fn run_modelled<C: MainChare>(
+    args: impl Args + Send,
+    machine: &Machine,
+    nodes: u32,
+    pes_per_node: u32,
+) -> Outcome {
+    let options = RunArgs { simulate: true, nodes, pes: Some(pes_per_node), ..RunArgs::default() };
+    run_on::<C, _>(args, &options, Watch::new(Output::capture(), Progress::off()), Some(machine))
+}
+
+/// Runs a job: on the model of a machine, or, where there is none, as its seed decides.
+pub(crate) fn run(
+    shape: Shape,
+    config: Config,
+    job: &Arc<Job>,
+    machine: Option<&Machine>,
+    main: impl FnOnce(&Pe),
+) -> Done {
+    let cluster = Cluster::new(shape, config, job);
+    main(&cluster.pes[0]);
+    match machine {
+        Some(machine) => cluster.run(job, Model::new(machine, shape)),
+        None => cluster.run(job, Chance::new(config.seed)),
+    }
+}
+
+/// What takes how long, and who goes first.
+trait Rules {
+    /// The time of a PE's turn has come.
+    fn turn(&mut self, cluster: &mut Cluster, pe: PeId, at: u64);
+
+    /// The time has come for something on its way to get further.
+    fn advance(&mut self, cluster: &mut Cluster, flight: u32, at: u64);
+
+    /// Puts what a PE sent on its way.
+    fn collect(&mut self, cluster: &mut Cluster, from: PeId);
+
+    /// The job has ended.
+    fn finish(&mut self, _: &mut Cluster) {}
+}
+
+struct Cluster {
+    shape: Shape,
+    pes: Vec<Pe>,
+    /// That of the PE that has its turn: ahead of the event's time by what it did in it.
+    clock: Rc<Cell<u64>>,
+    agenda: Agenda<What>,
+    flights: Flights,
+    states: Vec<State>,
+    /// Vectors without anything in them, whose room is used again.
+    spare_sent: Vec<Sent>,
+    spare_arrived: Vec<Arrived>,
+    /// Events planned so far.
+    serial: u64,
+    trace: Trace,
+}
+
+/// What the simulator knows of a PE.
+#[derive(Default)]
+struct State {
+    /// When it runs next, if that is planned.
+    planned: Option<u64>,
+    /// Until when it is busy with what it ran last.
+    busy_until: u64,
+    /// Messages that it runs before it looks at what has arrived.
+    batch_left: u32,
+    /// What has arrived.
+    arrived: Vec<Arrived>,
+}
+
+struct Arrived {
+    from: PeId,
+    bytes: u32,
+    parcel: Parcel,
+}
+
+/// Something that happens at a time.
+#[derive(Clone, Copy)]
+enum What {
+    /// A PE has its turn.
+    Turn(PeId),
+    /// Something on its way gets further.
+    Flight(u32),
+}
+
+impl Cluster {
+    fn new(shape: Shape, config: Config, job: &Arc<Job>) -> Self {
+        let clock = Rc::new(Cell::new(0));
+        let nodes: Vec<_> =
+            (0..shape.nodes).map(|number| Node::new(shape, number, config, job.clone())).collect();
+        let pe = |id: PeId| {
+            let node = nodes[shape.node_of(id) as usize].clone();
+            Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))
+        };
+        Cluster {
+            shape,
+            pes: (0..shape.pes()).map(pe).collect(),
+            agenda: Agenda::default(),
+            flights: Flights::default(),
+            states: (0..shape.pes()).map(|_| State::default()).collect(),
+            spare_sent: Vec::new(),
+            spare_arrived: Vec::new(),
+            serial: 0,
+            trace: Trace::default(),
+            clock,
+        }
+    }
+
+    fn run(mut self, job: &Job, mut rules: impl Rules) -> Done {
+        rules.collect(&mut self, 0);
+        self.wake(0, 0);
+        let mut vain = 0;
+        while !job.is_over() {
+            let Some((at, what)) = self.agenda.pop() else {
+                // Nothing will happen any more, unless PE 0 finds out why; it takes a few turns without any event.
+                vain += 1;
+                if vain > VAIN_MAX {
+                    let why = "the simulation makes no progress; this is a mistake of the runtime";
+                    job.end(1, Some(why.into()));
+                }
+                self.pes[0].suspect_stuck();
+                self.wake(0, self.clock.get());
+                continue;
+            };
+            self.clock.set(at);
+            match what {
+                What::Turn(pe) => rules.turn(&mut self, pe, at),
+                What::Flight(flight) => rules.advance(&mut self, flight, at),
+            }
+        }
+        rules.finish(&mut self);
+        self.done()
+    }
+
+    /// Whether a PE is to have its turn now; from here on none is planned.
+    fn takes_turn(&mut self, id: PeId, at: u64) -> bool {
+        let state = &mut self.states[id as usize];
+        let is_planned = state.planned == Some(at);
+        if is_planned {
+            state.planned = None;
+            witness::see(|| Seen::Turn { pe: id });
+        }
+        is_planned
+    }
+
+    /// What a PE takes in now: what has arrived, if it is time to look.
+    fn look(&mut self, id: PeId, batch: u32) -> Vec<Arrived> {
+        let (pe, state) = (&self.pes[id as usize], &mut self.states[id as usize]);
+        if state.batch_left > 0 && !pe.is_queue_empty() {
+            return Vec::new();
+        }
+        state.batch_left = batch;
+        match state.arrived.is_empty() {
+            true => Vec::new(),
+            false => std::mem::replace(&mut state.arrived, std::mem::take(&mut self.spare_arrived)),
+        }
+    }
+
+    /// Plans a turn of a PE, unless an earlier one is planned.
+    fn wake(&mut self, id: PeId, at: u64) {
+        let state = &mut self.states[id as usize];
+        let at = at.max(state.busy_until);
+        if state.planned.is_none_or(|planned| planned > at) {
+            state.planned = Some(at);
+            self.plan(at, What::Turn(id));
+        }
+    }
+
+    /// Plans a turn for when the next timer of a PE is due, if it has one.
+    fn wake_for_timer(&mut self, id: PeId, at: u64) {
+        if let Some(due) = self.pes[id as usize].timers.next() {
+            self.wake(id, (due.as_nanos() as u64).max(at + 1));
+        }
+    }
+
+    /// What a PE sent since the last call.
+    fn take_sent(&mut self, from: PeId) -> Vec<Sent> {
+        let mut sent = std::mem::take(&mut self.spare_sent);
+        if let Port::Simulated(outbox) = &self.pes[from as usize].port {
+            outbox.swap(&mut sent);
+        }
+        sent
+    }
+
+    /// Sends something on its way.
+    fn depart(&mut self, from: PeId, sent: Sent, stage: Stage, at: u64) {
+        let Sent { to, parcel, bytes, .. } = sent;
+        let serial = self.serial + 1;
+        let flight = self.flights.put(Flight { from, to, serial, bytes, stage, parcel });
+        self.plan(at, What::Flight(flight));
+    }
+
+    /// Something has arrived; at which PE.
+    fn arrive(&mut self, flight: u32, at: u64) -> PeId {
+        let Flight { from, to, serial, bytes, parcel, .. } = self.flights.take(flight);
+        self.trace.note(at, 1, to, serial);
+        self.states[to as usize].arrived.push(Arrived { from, bytes, parcel });
+        to
+    }
+
+    fn plan(&mut self, at: u64, what: What) {
+        self.serial += 1;
+        self.agenda.plan(at, what);
+    }
+
+    /// Ends every PE, with what is on its way to it.
+    fn done(mut self) -> Done {
+        let wall = Duration::from_nanos(self.clock.get());
+        let arrived = self.states.iter_mut().flat_map(|state| std::mem::take(&mut state.arrived));
+        let arrived = arrived.map(|arrived| arrived.parcel);
+        for parcel in self.flights.drain().chain(arrived) {
+            if let Parcel::Message(envelope) = parcel {
+                let _here = Here::enter(&self.pes[0]);
+                self.pes[0].discard(envelope, Why::Over);
+            }
+        }
+        let totals = self.pes.iter().map(|pe| pe.stats.totals()).collect();
+        Done { wall, totals, trace: Some(self.trace.hash), events: self.trace.events }
+    }
+}
+
+fn accept(pe: &Pe, parcel: Parcel) {
+    match parcel {
+        Parcel::Message(envelope) => port::take_in_message(pe, envelope),
+        Parcel::Frame { head, segments } => match wire::receive(pe, &head, segments) {
+            Ok(envelope) => pe.accept(envelope),
+            Err(error) => pe.node.job.end(1, Some(error.to_string())),
+        },
+    }
+}

@@ -1,0 +1,195 @@
+//! What takes how long as the model of a machine says.
+//!
+//! A PE works as on a thread: it takes in what has arrived, runs a batch of messages, and looks again. All of it moves its
+//! clock on, and with it the time at which each message leaves. What goes between hosts waits for the line of its own host
+//! and for that of the other.
+
+use super::flights::{Flight, Stage};
+use super::hosts::{Host, Seat};
+use super::machine::{Machine, Way};
+use super::{Cluster, Rules, accept};
+use crate::ids::PeId;
+use crate::node::Shape;
+use crate::pe::Here;
+use crate::run::caught;
+use crate::stats::count;
+
+/// Messages run before a PE looks at what has arrived, as on a thread.
+const BATCH: u32 = 64;
+
+pub(super) struct Model {
+    machine: Machine,
+    shape: Shape,
+    hosts: Vec<Host>,
+    seats: Vec<Seat>,
+    /// There are more PEs on a host than cores.
+    is_crowded: bool,
+}
+
+impl Model {
+    pub(super) fn new(machine: &Machine, shape: Shape) -> Self {
+        let hosts = shape.nodes.div_ceil(machine.nodes_per_host);
+        let pes_per_host = shape.nodes.min(machine.nodes_per_host) * shape.pes_per_node;
+        Model {
+            machine: machine.clone(),
+            shape,
+            hosts: (0..hosts).map(|_| Host::new(machine.cores_per_host)).collect(),
+            seats: vec![Seat::Away; shape.pes() as usize],
+            is_crowded: pes_per_host > machine.cores_per_host,
+        }
+    }
+
+    fn host_of(&self, pe: PeId) -> usize {
+        (self.shape.node_of(pe) / self.machine.nodes_per_host) as usize
+    }
+
+    fn way(&self, from: PeId, to: PeId) -> &Way {
+        if self.shape.node_of(from) == self.shape.node_of(to) {
+            &self.machine.within
+        } else if self.host_of(from) == self.host_of(to) {
+            &self.machine.near
+        } else {
+            &self.machine.far
+        }
+    }
+
+    /// Whether a PE has a core to run on.
+    fn gets_core(&mut self, cluster: &mut Cluster, id: PeId, at: u64) -> bool {
+        if !self.is_crowded {
+            return true;
+        }
+        let host = self.host_of(id);
+        let (seat, next) = self.hosts[host].seat(id, self.seats[id as usize], at, self.machine.slice_ns);
+        self.seats[id as usize] = seat;
+        self.hand_over(cluster, next, at);
+        matches!(seat, Seat::Taken { .. })
+    }
+
+    /// A PE has nothing to do.
+    fn leaves_core(&mut self, cluster: &mut Cluster, id: PeId, at: u64) {
+        if self.is_crowded {
+            self.seats[id as usize] = Seat::Away;
+            let host = self.host_of(id);
+            let next = self.hosts[host].leave();
+            self.hand_over(cluster, next, at);
+        }
+    }
+
+    fn hand_over(&mut self, cluster: &mut Cluster, next: Option<PeId>, at: u64) {
+        if let Some(next) = next {
+            self.seats[next as usize] = Seat::Taken { since: at };
+            cluster.wake(next, at);
+        }
+    }
+
+    /// One round: what has arrived, a batch of messages, and if there is none, what is done then. Whether anything was done.
+    fn work(&mut self, cluster: &mut Cluster, id: PeId, at: u64) -> bool {
+        let mut worked = self.take_in(cluster, id);
+        while cluster.states[id as usize].batch_left > 0
+            && cluster.clock.get() - at <= self.machine.slice_ns
+            && self.run_one(cluster, id)
+        {
+            cluster.states[id as usize].batch_left -= 1;
+            worked = true;
+        }
+        let pe = &cluster.pes[id as usize];
+        let here = Here::enter(pe);
+        caught(pe, || worked = worked | pe.run_timers() || (pe.chores.get() && pe.do_chores()));
+        drop(here);
+        self.collect(cluster, id);
+        worked
+    }
+
+    /// What has arrived at a PE goes into its queue, if it is time to look; whether that was anything.
+    fn take_in(&mut self, cluster: &mut Cluster, id: PeId) -> bool {
+        let mut arrived = cluster.look(id, BATCH);
+        let any = !arrived.is_empty();
+        let pe = &cluster.pes[id as usize];
+        let here = Here::enter(pe);
+        for arrived in arrived.drain(..) {
+            let takes = self.way(arrived.from, id).receive(arrived.bytes);
+            cluster.clock.set(cluster.clock.get() + takes);
+            caught(pe, || accept(pe, arrived.parcel));
+        }
+        drop(here);
+        cluster.spare_arrived = arrived;
+        any
+    }
+
+    fn run_one(&mut self, cluster: &mut Cluster, id: PeId) -> bool {
+        let pe = &cluster.pes[id as usize];
+        if pe.is_queue_empty() || pe.stopped.get() {
+            return false;
+        }
+        cluster.clock.set(cluster.clock.get() + self.machine.run_ns as u64);
+        let here = Here::enter(pe);
+        caught(pe, || {
+            pe.run_one();
+        });
+        drop(here);
+        self.collect(cluster, id);
+        true
+    }
+}
+
+impl Rules for Model {
+    fn turn(&mut self, cluster: &mut Cluster, id: PeId, at: u64) {
+        if !cluster.takes_turn(id, at) || !self.gets_core(cluster, id, at) {
+            return;
+        }
+        let was_busy_until = cluster.states[id as usize].busy_until;
+        count(&cluster.pes[id as usize].stats.idle_ns, at - was_busy_until);
+        let worked = self.work(cluster, id, at);
+        let until = cluster.clock.get();
+        cluster.trace.note(at, 0, id, cluster.pes[id as usize].stats.run.get());
+        cluster.states[id as usize].busy_until = until;
+        if worked {
+            cluster.wake(id, until);
+        } else {
+            self.leaves_core(cluster, id, at);
+            cluster.wake_for_timer(id, at);
+        }
+    }
+
+    fn advance(&mut self, cluster: &mut Cluster, flight: u32, at: u64) {
+        let Flight { from, to, bytes, stage, .. } = *cluster.flights.get_mut(flight);
+        let (from, to) = (self.host_of(from), self.host_of(to));
+        let (takes, latency) = (self.machine.far.line(bytes), self.machine.far.latency());
+        let (next, stage) = match stage {
+            Stage::Leaves => (self.hosts[from].send(at, takes) + latency, Stage::Reaches),
+            Stage::Reaches => (self.hosts[to].receive(at, takes), Stage::Arrives),
+            Stage::Arrives => {
+                let pe = cluster.arrive(flight, at);
+                let sleeps = self.is_crowded && self.seats[pe as usize] == Seat::Away;
+                return cluster.wake(pe, at + if sleeps { self.machine.wake_ns } else { 0 });
+            }
+        };
+        cluster.flights.get_mut(flight).stage = stage;
+        cluster.plan(next, super::What::Flight(flight));
+    }
+
+    fn collect(&mut self, cluster: &mut Cluster, from: PeId) {
+        let mut all = cluster.take_sent(from);
+        let mut work = 0;
+        for sent in all.drain(..) {
+            let way = *self.way(from, sent.to);
+            work += way.send(sent.bytes);
+            let leaves = sent.at + work;
+            if self.host_of(from) == self.host_of(sent.to) {
+                cluster.depart(from, sent, Stage::Arrives, leaves + way.latency());
+            } else {
+                cluster.depart(from, sent, Stage::Leaves, leaves);
+            }
+        }
+        cluster.spare_sent = all;
+        cluster.clock.set(cluster.clock.get() + work);
+    }
+
+    fn finish(&mut self, cluster: &mut Cluster) {
+        let now = cluster.clock.get();
+        for (pe, state) in cluster.pes.iter().zip(&cluster.states) {
+            count(&pe.stats.idle_ns, now.saturating_sub(state.busy_until));
+            pe.stats.wall_ns.set(now.max(state.busy_until));
+        }
+    }
+}

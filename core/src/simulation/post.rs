@@ -1,0 +1,77 @@
+//! How letters travel: within a host at once, between hosts by the network, each kind in order.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::letters::Letter;
+use super::world::{Event, World};
+
+/// What a letter takes within a host: between these, in nanoseconds.
+const WITHIN_HOST_NS: (u64, u64) = (20_000, 200_000);
+/// What waits for the network is tried again after so long.
+const RETRY_NS: u64 = 10_000_000;
+/// About what a letter is long.
+const BYTES: usize = 200;
+
+/// Letters under way.
+#[derive(Default)]
+pub(super) struct Post {
+    /// When the last one within a host arrives, by the node and whether it goes there.
+    last: BTreeMap<(u32, bool), u64>,
+    /// What waits until the network carries it, by the hosts from and to.
+    held: BTreeMap<(u32, u32), VecDeque<Letter>>,
+}
+
+impl World {
+    /// Sends a letter.
+    pub(super) fn post(&self, letter: Letter) {
+        match self.way(&letter) {
+            (0, 0) => self.post_here(letter),
+            way => {
+                let mut post = self.post.borrow_mut();
+                let held = post.held.entry(way).or_default();
+                held.push_back(letter);
+                if held.len() == 1 {
+                    drop(post);
+                    self.post_between(way);
+                }
+            }
+        }
+    }
+
+    /// What waits for the network between two hosts goes on, if it can.
+    pub(super) fn post_between(&self, way: (u32, u32)) {
+        let mut post = self.post.borrow_mut();
+        let Some(held) = post.held.get_mut(&way) else { return };
+        while let Some(letter) = held.pop_front() {
+            match self.network.borrow_mut().host_control(self.now(), way.0, way.1, BYTES) {
+                Some(at) => self.plan(at, Event::Letter(letter)),
+                None => {
+                    held.push_front(letter);
+                    return self.plan(self.now() + RETRY_NS, Event::Retry(way));
+                }
+            }
+        }
+    }
+
+    fn post_here(&self, letter: Letter) {
+        let node = match letter {
+            Letter::ToNode(node, _) | Letter::Kill(node) | Letter::Happened(node, _) => node,
+            _ => u32::MAX,
+        };
+        let takes = self.between(WITHIN_HOST_NS);
+        let mut post = self.post.borrow_mut();
+        let last = post.last.entry((node, letter.is_for_launcher())).or_default();
+        *last = (self.now() + takes).max(*last);
+        self.plan(*last, Event::Letter(letter));
+    }
+
+    /// The hosts that a letter goes from and to; the launcher is on the first.
+    fn way(&self, letter: &Letter) -> (u32, u32) {
+        match letter {
+            Letter::ToNode(node, _) | Letter::Kill(node) => (0, self.plan.host_of(*node)),
+            Letter::Ping(host) | Letter::HangUp(host) => (0, *host),
+            Letter::Happened(node, _) => (self.plan.host_of(*node), 0),
+            Letter::Alive(host) | Letter::HungUp(host) => (*host, 0),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! A process of a simulated job: a node from its start to its end.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
+use super::clock::LocalClock;
+use crate::cluster::attendance::Attendance;
+use crate::cluster::control::{Stop, ToLauncher};
+use crate::net::Inbox;
+use crate::node::{End, Job, Node, Others};
+use crate::run;
+use crate::run::connecting::Connecting;
+use crate::run::linking::Streams;
+use crate::transport::Peer;
+use crate::transport::handshake::Identity;
+
+/// How far a process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It has not been started.
+    Planned,
+    /// It runs.
+    Up,
+    /// It has said all, and is about to exit.
+    Leaving,
+    /// It is no more.
+    Gone,
+}
+
+/// A process. What the program and the runtime have in it goes with it.
+pub(super) struct Process {
+    pub(super) number: u32,
+    pub(super) host: u32,
+    pub(super) stage: Cell<Stage>,
+    /// Until when it does nothing (SIGSTOP).
+    pub(super) stopped_until: Cell<u64>,
+    /// How many times as long everything takes, and until when.
+    pub(super) slow: Cell<(u32, u64)>,
+    pub(super) clock: LocalClock,
+    pub(super) job: Arc<Job>,
+    pub(super) attendance: RefCell<Attendance>,
+    pub(super) identity: RefCell<Option<Arc<Identity>>>,
+    pub(super) connecting: RefCell<Option<Connecting>>,
+    /// Connections made before there are PEs to use them.
+    pub(super) streams: RefCell<Streams>,
+    /// Connections that its PEs miss.
+    pub(super) missed: Arc<Mutex<Vec<Peer>>>,
+    /// What its PEs say to the launcher.
+    pub(super) said: Arc<Mutex<Vec<ToLauncher>>>,
+    pub(super) running: RefCell<Option<Rc<Running>>>,
+    /// How its PEs take turns, by their rank.
+    pub(super) turns: RefCell<Vec<Turns>>,
+}
+
+/// A node whose program runs.
+pub(super) struct Running {
+    /// Dropped before the node that they share.
+    pub(super) pes: Vec<run::turns::Turns>,
+    pub(super) inboxes: Vec<Arc<Inbox>>,
+    pub(super) node: Arc<Node>,
+}
+
+/// What the world knows of a PE.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Turns {
+    /// When it takes its next turn, if that is planned.
+    pub(super) planned: Option<u64>,
+    /// Until when it is busy with the last.
+    pub(super) busy_until: u64,
+}
+
+impl Process {
+    pub(super) fn new(number: u32, host: u32, job: Arc<Job>, attendance: Attendance) -> Self {
+        Process {
+            number,
+            host,
+            stage: Cell::new(Stage::Planned),
+            stopped_until: Cell::new(0),
+            slow: Cell::new((1, 0)),
+            clock: LocalClock::default(),
+            job,
+            attendance: RefCell::new(attendance),
+            identity: RefCell::default(),
+            connecting: RefCell::default(),
+            streams: RefCell::new(BTreeMap::new()),
+            missed: Arc::default(),
+            said: Arc::default(),
+            running: RefCell::default(),
+            turns: RefCell::default(),
+        }
+    }
+
+    pub(super) fn is_up(&self) -> bool {
+        matches!(self.stage.get(), Stage::Up | Stage::Leaving)
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.stage.get() == Stage::Gone
+    }
+
+    /// The number that the system would give it.
+    pub(super) fn pid(&self) -> u32 {
+        1000 + self.number
+    }
+
+    /// Its PEs, if its program runs.
+    pub(super) fn running(&self) -> Option<Rc<Running>> {
+        self.running.borrow().clone()
+    }
+
+    /// How many times as long everything takes at this time.
+    pub(super) fn slowness(&self, now: u64) -> u64 {
+        let (times, until) = self.slow.get();
+        if now < until { u64::from(times) } else { 1 }
+    }
+
+    /// Whether the PE of this rank is to have a turn now; it is planned no longer.
+    pub(super) fn is_planned(&self, rank: u32, now: u64) -> bool {
+        let turns = &mut self.turns.borrow_mut()[rank as usize];
+        // Later than planned if its process was stopped.
+        let is_planned = turns.planned.is_some_and(|planned| planned <= now);
+        if is_planned {
+            turns.planned = None;
+        }
+        is_planned
+    }
+
+    /// What the PE of this rank has done takes until then.
+    pub(super) fn is_busy(&self, rank: u32, until: u64) {
+        self.turns.borrow_mut()[rank as usize].busy_until = until;
+    }
+
+    /// What its PEs say goes to the launcher from now on.
+    pub(super) fn join_the_others(&self) {
+        let voice = Voice { said: self.said.clone(), job: Arc::downgrade(&self.job) };
+        self.job.join(Box::new(voice));
+    }
+}
+
+/// What the PEs say to the launcher.
+struct Voice {
+    said: Arc<Mutex<Vec<ToLauncher>>>,
+    job: std::sync::Weak<Job>,
+}
+
+impl Voice {
+    fn say(&self, message: ToLauncher) {
+        self.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(message);
+    }
+}
+
+impl Others for Voice {
+    fn end(&self, end: &End) {
+        let stop = Stop { status: end.status, message: end.message.clone() };
+        self.say(ToLauncher::Ended(stop));
+    }
+
+    fn step(&self, _: u64) {
+        if let Some(job) = self.job.upgrade() {
+            self.say(ToLauncher::Step(job.progress()));
+        }
+    }
+}

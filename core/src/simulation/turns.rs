@@ -1,0 +1,103 @@
+//! PEs take turns, and what they wrote goes on the network.
+
+use std::sync::PoisonError;
+
+use super::process::{Running, Stage};
+use super::trace::Who;
+use super::world::{Event, World};
+use crate::run::turns::Next;
+use crate::witness::{self, Seen};
+
+/// What a PE takes to find what another of its node has sent, at most.
+const WITHIN_NODE_NS: (u64, u64) = (50, 2_000);
+
+impl World {
+    pub(super) fn turn(&self, number: u32, rank: u32) {
+        let process = &self.nodes[number as usize];
+        let Some(running) = process.running() else { return };
+        if process.job.is_over() || !process.is_planned(rank, self.now()) {
+            return;
+        }
+        process.clock.set(self.now());
+        witness::see(|| Seen::Turn { pe: running.pes[rank as usize].pe.id });
+        let pe = &running.pes[rank as usize];
+        let worked = match pe.is_waiting() {
+            // It is in the midst of an entry, further up on the stack.
+            true => pe.wait_round(),
+            false => pe.turn(self.plan.schedule.batch as usize),
+        };
+        self.note_turn(number, &running, rank);
+        self.plan_next_turn(number, rank, &running, worked);
+        self.after_turn(number);
+    }
+
+    fn note_turn(&self, number: u32, running: &Running, rank: u32) {
+        let pe = &running.pes[rank as usize].pe;
+        let run = pe.stats.run.get();
+        let mut trace = self.trace.borrow_mut();
+        trace.note(self.now(), 1, u64::from(pe.id), run);
+        trace.explain(self.now(), Who::Node(number), || {
+            format!(
+                "PE {} has had a turn: {run} entries so far, {} messages wait",
+                pe.id,
+                pe.waiting_messages()
+            )
+        });
+    }
+
+    fn plan_next_turn(&self, number: u32, rank: u32, running: &Running, worked: bool) {
+        let process = &self.nodes[number as usize];
+        let schedule = self.plan.schedule;
+        if worked {
+            let pause = if self.happens(schedule.pause_ppm) { self.between(schedule.pause_ns) } else { 0 };
+            let takes = self.between(schedule.turn_ns) * process.slowness(self.now());
+            process.is_busy(rank, self.now() + takes + pause);
+        }
+        match running.pes[rank as usize].next(worked) {
+            Next::Now => self.wake(number, rank, self.now()),
+            Next::At(due) => {
+                let due = process.clock.until(self.now(), due.as_nanos() as u64);
+                self.wake(number, rank, due.max(self.now() + 1));
+            }
+            Next::Never => {}
+        }
+    }
+
+    /// Plans a turn of a PE, unless an earlier one is planned.
+    pub(super) fn wake(&self, number: u32, rank: u32, at: u64) {
+        let process = &self.nodes[number as usize];
+        let mut all = process.turns.borrow_mut();
+        let Some(turns) = all.get_mut(rank as usize) else { return };
+        let at = at.max(turns.busy_until).max(self.now());
+        if turns.planned.is_none_or(|planned| planned > at) {
+            turns.planned = Some(at);
+            drop(all);
+            self.plan(at, Event::Turn(number, rank));
+        }
+    }
+
+    /// A node has done something: what it wrote goes on the network, what it said to the launcher, and the other PEs of the
+    /// node find what they were sent.
+    pub(super) fn after_turn(&self, number: u32) {
+        let process = &self.nodes[number as usize];
+        self.collect();
+        let missed = std::mem::take(&mut *process.missed.lock().unwrap_or_else(PoisonError::into_inner));
+        let now = self.duration();
+        for peer in missed {
+            self.say(Who::Node(number), format_args!("misses its connection with {peer:?}"));
+            self.with_connecting(number, |connecting| connecting.on_broken(now, peer));
+        }
+        self.hand_over_what_was_said(number);
+        let Some(running) = process.running() else { return };
+        for (rank, pe) in (0..).zip(&running.pes) {
+            if pe.has_work() {
+                self.wake(number, rank, self.now() + self.between(WITHIN_NODE_NS));
+            }
+        }
+        // A PE that waits ends its entry first.
+        let waits = running.pes.iter().any(|pe| pe.is_waiting());
+        if process.job.is_over() && process.stage.get() == Stage::Up && !waits {
+            self.finish(number, &running);
+        }
+    }
+}

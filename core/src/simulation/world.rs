@@ -1,0 +1,363 @@
+//! The loop of a simulated world: the next event, and who it concerns.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+use super::agenda::Agenda;
+use super::agents::Agent;
+use super::fault::What;
+use super::faults::Faults;
+use super::launcher::{Deeds, Launcher};
+use super::letters::Letter;
+use super::network::{self, ConnId, Happening, Network, Side};
+use super::plan::Plan;
+use super::post::Post;
+use super::process::Process;
+use super::trace::{Trace, Who};
+use super::wires::End;
+use crate::cluster::control::Task;
+use crate::cluster::heartbeat::TICK;
+use crate::ids::PeId;
+use crate::net::Napping;
+use crate::pe::Pe;
+use crate::rng::Rng;
+use crate::transport::sim::Board;
+
+/// A tick of a heartbeat.
+pub(super) const TICK_NS: u64 = TICK.as_nanos() as u64;
+/// How often the launcher looks at deadlines.
+const LOOK_NS: u64 = 50_000_000;
+/// How long a process takes to start: between these.
+const START_NS: (u64, u64) = (200_000, 2_000_000);
+
+/// Something that happens at a time.
+pub(super) enum Event {
+    /// On the network.
+    Net(network::Event),
+    /// The network has something for a process.
+    Net2(Happening),
+    /// A PE takes a turn: node and rank.
+    Turn(u32, u32),
+    /// A letter arrives.
+    Letter(Letter),
+    /// Letters between these hosts are tried again.
+    Retry((u32, u32)),
+    /// A process begins.
+    Begin(u32),
+    /// A tick of a node's conversation with the launcher.
+    Pulse(u32),
+    /// The launcher looks at deadlines.
+    Look,
+    /// A tick of the launcher's conversation with a host.
+    HostBeat(u32),
+    /// The same at the other end.
+    AgentBeat(u32),
+    /// A node looks whom it has to dial.
+    Dial(u32),
+    /// A handshake has to be over.
+    Deadline(ConnId, Side),
+    /// A node's process exits.
+    Exit(u32),
+    /// The system ends a process.
+    Killed(u32),
+    /// A planned fault begins.
+    Fault(usize),
+    /// It is over.
+    Over(usize),
+    /// From now on nothing goes wrong any more.
+    Heal,
+}
+
+/// What the first PE does first.
+pub(super) type Main = Box<dyn FnOnce(&Pe)>;
+
+/// A world. Its parts are in cells of their own, since a PE's turn may need any of them.
+pub(super) struct World {
+    pub(super) plan: Plan,
+    now: Cell<u64>,
+    agenda: RefCell<Agenda<Event>>,
+    pub(super) network: RefCell<Network>,
+    /// Pipes that PEs wrote to.
+    pub(super) board: Board,
+    pub(super) ends: RefCell<BTreeMap<(ConnId, Side), End>>,
+    pub(super) launcher: RefCell<Launcher>,
+    pub(super) post: RefCell<Post>,
+    pub(super) agents: RefCell<BTreeMap<u32, Agent>>,
+    pub(super) nodes: Vec<Process>,
+    pub(super) trace: RefCell<Trace>,
+    rng: RefCell<Rng>,
+    /// What each node is told that it is.
+    pub(super) tasks: Vec<Task>,
+    pub(super) main: RefCell<Option<Main>>,
+    pub(super) faults: RefCell<Faults>,
+    pub(super) injected: RefCell<BTreeMap<&'static str, u64>>,
+    pub(super) hurt: RefCell<Vec<(u64, What)>>,
+    pub(super) flaws: RefCell<Vec<String>>,
+    /// It goes on for too long: whoever waits stops waiting.
+    doomed: Cell<bool>,
+    launcher_stopped_until: Cell<u64>,
+    /// When the launcher was gone or had nothing left to lead.
+    unled_since: Cell<Option<u64>>,
+}
+
+impl World {
+    pub(super) fn new(
+        plan: &Plan,
+        launcher: Launcher,
+        nodes: Vec<Process>,
+        tasks: Vec<Task>,
+        main: Main,
+        logging: bool,
+    ) -> Rc<World> {
+        // A generator for each part, so that what one draws changes nothing elsewhere.
+        let mut seeds = Rng::new(plan.seed);
+        let (network, own) = (Rng::new(seeds.next_u64()), Rng::new(seeds.next_u64()));
+        Rc::new(World {
+            network: RefCell::new(Network::new(plan, network)),
+            plan: plan.clone(),
+            now: Cell::new(0),
+            agenda: RefCell::new(Agenda::new()),
+            board: Board::default(),
+            ends: RefCell::default(),
+            launcher: RefCell::new(launcher),
+            post: RefCell::default(),
+            agents: RefCell::default(),
+            trace: RefCell::new(Trace::new(nodes.len() as u32, logging)),
+            nodes,
+            tasks,
+            rng: RefCell::new(own),
+            main: RefCell::new(Some(main)),
+            faults: RefCell::default(),
+            injected: RefCell::default(),
+            hurt: RefCell::default(),
+            flaws: RefCell::default(),
+            doomed: Cell::new(false),
+            launcher_stopped_until: Cell::new(0),
+            unled_since: Cell::new(None),
+        })
+    }
+
+    /// From the launcher's start until nothing is left.
+    pub(super) fn run(self: &Rc<Self>) {
+        let world: Weak<World> = Rc::downgrade(self);
+        let _napping = Napping::by(Rc::new(move |pe| world.upgrade().is_some_and(|world| world.nap(pe))));
+        self.begin();
+        while !self.is_over() && self.step() {}
+    }
+
+    fn begin(&self) {
+        for node in &self.nodes {
+            self.plan(self.between(START_NS), Event::Begin(node.number));
+        }
+        self.plan(LOOK_NS, Event::Look);
+        self.start_agents();
+        self.plan_faults();
+    }
+
+    fn is_over(&self) -> bool {
+        let led = !(self.launcher.borrow().is_over() || self.launcher.borrow().gone);
+        !led && self.nodes.iter().all(Process::is_gone)
+    }
+
+    /// The next event; whether there was one, and there may be more.
+    pub(super) fn step(&self) -> bool {
+        let next = self.agenda.borrow_mut().next();
+        let Some((at, event)) = next else {
+            self.give_up("nothing is left to happen, and the job is not over");
+            return false;
+        };
+        self.now.set(at.max(self.now()));
+        if self.lasts_too_long() {
+            return false;
+        }
+        self.strike_at_event();
+        if let Some(until) = self.suspended_until(&event) {
+            self.plan(until, event);
+        } else {
+            self.dispatch(event);
+        }
+        true
+    }
+
+    fn dispatch(&self, event: Event) {
+        match event {
+            Event::Net(event) => self.on_network(event),
+            Event::Net2(happening) => self.on_happening(happening),
+            Event::Turn(node, rank) => self.turn(node, rank),
+            Event::Letter(letter) => self.on_letter(letter),
+            Event::Retry(way) => self.post_between(way),
+            Event::Begin(node) => self.begin_process(node),
+            Event::Pulse(node) => self.on_pulse(node),
+            Event::Look => self.on_look(),
+            Event::HostBeat(host) => self.on_host_beat(host),
+            Event::AgentBeat(host) => self.on_agent_beat(host),
+            Event::Dial(node) => self.on_dial(node),
+            Event::Deadline(conn, side) => self.on_deadline(conn, side),
+            Event::Exit(node) => self.exit(node),
+            Event::Killed(node) => self.kill(node),
+            Event::Fault(number) => self.strike(number),
+            Event::Over(number) => self.relent(number),
+            Event::Heal => self.heal(),
+        }
+    }
+
+    /// Until when an event has to wait because the process that it concerns is stopped.
+    fn suspended_until(&self, event: &Event) -> Option<u64> {
+        let until = match event {
+            Event::Look | Event::HostBeat(_) => self.launcher_stopped_until.get(),
+            Event::Letter(letter) if letter.is_for_launcher() => self.launcher_stopped_until.get(),
+            Event::Turn(node, _) | Event::Pulse(node) | Event::Dial(node) | Event::Exit(node) => {
+                self.nodes[*node as usize].stopped_until.get()
+            }
+            Event::Letter(Letter::ToNode(node, _)) => self.nodes[*node as usize].stopped_until.get(),
+            Event::Net2(happening) => self.stopped_by(happening),
+            Event::Deadline(conn, side) => {
+                self.node_at(*conn, *side).map_or(0, |node| self.nodes[node as usize].stopped_until.get())
+            }
+            _ => 0,
+        };
+        (until > self.now()).then_some(until)
+    }
+
+    /// A sender waits for room on a link, in the turn of its PE: something else happens meanwhile. Whether its process
+    /// still lives.
+    fn nap(&self, pe: PeId) -> bool {
+        let node = pe / self.plan.pes_per_node;
+        self.after_turn(node);
+        let process = &self.nodes[node as usize];
+        loop {
+            let goes_on = self.step() && !self.doomed.get() && !process.is_gone();
+            if !goes_on || process.stopped_until.get() <= self.now() {
+                return goes_on;
+            }
+        }
+    }
+
+    fn lasts_too_long(&self) -> bool {
+        let (now, events) = (self.now(), self.trace.borrow().events());
+        if now > self.plan.patience_ns {
+            self.give_up("the job hangs: it takes longer than the plan's patience");
+        } else if events > self.plan.events_max {
+            self.give_up("the job does not end: there are more events than the plan allows");
+        } else if self.unled_since.get().is_some_and(|since| now > since + self.last_chance_ns()) {
+            self.give_up("a process outlives its launcher");
+        }
+        self.doomed.get()
+    }
+
+    /// So long after the launcher's end all processes have to be gone: silence is noticed by then, with a tick or two more.
+    fn last_chance_ns(&self) -> u64 {
+        let stopped = self.nodes.iter().map(|node| node.stopped_until.get()).max().unwrap_or(0);
+        2 * self.plan.silence.as_nanos() as u64 + 20 * TICK_NS + stopped.saturating_sub(self.now())
+    }
+
+    fn give_up(&self, why: &str) {
+        if !self.doomed.replace(true) {
+            let at = Duration::from_nanos(self.now());
+            self.flaws.borrow_mut().push(format!("{why}; {at:?} after the start"));
+            self.say(Who::Launcher, format_args!("given up: {why}"));
+        }
+    }
+
+    fn on_look(&self) {
+        if self.launcher.borrow().gone || self.launcher.borrow().is_over() {
+            return;
+        }
+        self.lead(|launcher, now, deeds| launcher.on_time(now, deeds));
+        self.plan(self.now() + LOOK_NS, Event::Look);
+    }
+
+    fn on_host_beat(&self, host: u32) {
+        if self.launcher.borrow().gone || self.launcher.borrow().is_over() {
+            return;
+        }
+        self.lead(|launcher, now, deeds| launcher.on_beat(now, host, deeds));
+        self.plan(self.now() + TICK_NS, Event::HostBeat(host));
+    }
+
+    fn on_letter(&self, letter: Letter) {
+        match letter {
+            Letter::ToNode(node, message) => {
+                let host = self.nodes[node as usize].host;
+                self.agent_hears(host);
+                if self.has_agent(host) {
+                    self.on_message(node, message);
+                }
+            }
+            Letter::Kill(node) => {
+                let host = self.nodes[node as usize].host;
+                self.agent_hears(host);
+                if self.has_agent(host) {
+                    self.kill(node);
+                }
+            }
+            Letter::Ping(host) => self.agent_hears(host),
+            Letter::HangUp(host) => self.end_agent(host),
+            letter if self.launcher.borrow().gone => drop(letter),
+            letter => {
+                if !letter.is_sign_of_life() {
+                    self.say(Who::Launcher, format_args!("hears {}", letter.words()));
+                }
+                self.lead(|launcher, now, deeds| launcher.on_letter(now, letter, deeds));
+            }
+        }
+    }
+
+    /// The launcher does something; what comes of it.
+    fn lead(&self, f: impl FnOnce(&mut Launcher, Duration, &mut Deeds)) {
+        let mut deeds = Deeds::default();
+        let now = Duration::from_nanos(self.now());
+        f(&mut self.launcher.borrow_mut(), now, &mut deeds);
+        for line in &deeds.said {
+            self.say(Who::Launcher, line);
+        }
+        deeds.letters.into_iter().for_each(|letter| self.post(letter));
+        if self.launcher.borrow().is_over() {
+            self.unlead();
+        }
+    }
+
+    /// The launcher is gone, or has nothing left to lead: its connections with agents end.
+    pub(super) fn unlead(&self) {
+        if self.unled_since.get().is_none() {
+            self.unled_since.set(Some(self.now()));
+            (1..self.plan.hosts.len() as u32).for_each(|host| self.post(Letter::HangUp(host)));
+        }
+    }
+
+    pub(super) fn stop_launcher(&self, until: u64) {
+        self.launcher_stopped_until.set(until);
+    }
+
+    pub(super) fn now(&self) -> u64 {
+        self.now.get()
+    }
+
+    pub(super) fn plan(&self, at: u64, event: Event) {
+        self.agenda.borrow_mut().plan(at.max(self.now()), event);
+    }
+
+    pub(super) fn between(&self, (low, high): (u64, u64)) -> u64 {
+        low + self.rng.borrow_mut().below(high.saturating_sub(low))
+    }
+
+    /// Whether something comes to pass that does so often of a million times.
+    pub(super) fn happens(&self, ppm: u32) -> bool {
+        ppm > 0 && self.rng.borrow_mut().below(1_000_000) < u64::from(ppm)
+    }
+
+    pub(super) fn random_bytes(&self) -> [u8; 32] {
+        let mut rng = self.rng.borrow_mut();
+        std::array::from_fn(|_| rng.next_u64() as u8)
+    }
+
+    pub(super) fn nodes_of(&self, host: u32) -> impl Iterator<Item = u32> + '_ {
+        self.nodes.iter().filter(move |node| node.host == host).map(|node| node.number)
+    }
+
+    pub(super) fn say(&self, who: Who, what: impl std::fmt::Display) {
+        self.trace.borrow_mut().say(self.now(), who, what);
+    }
+}

@@ -1,0 +1,242 @@
+//! Connections that are simulated: what a link has of one, and what the world that carries its bytes has.
+//!
+//! A [`Pipe`] is one end, used like a socket. Nothing goes anywhere by itself: the world takes what was written from the
+//! [`Hand`] of the same end, and brings there what is to be read. It hears from a [`Board`] which ends want it to.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use super::frame::HEADER;
+use super::tcp::Stop;
+
+/// An end of a simulated connection, as a link has it. One that is dropped has been closed.
+pub(crate) struct Pipe(Arc<End>);
+
+/// The same end, as the world has it.
+#[derive(Clone)]
+pub(crate) struct Hand(Arc<End>);
+
+/// Where ends are noted that were written to or closed, until the world looks.
+#[derive(Clone, Default)]
+pub(crate) struct Board(Arc<Mutex<Vec<Weak<End>>>>);
+
+struct End {
+    number: u64,
+    /// Bytes that may wait to be taken.
+    room: usize,
+    state: Mutex<State>,
+    board: Board,
+}
+
+#[derive(Default)]
+struct State {
+    /// Written, and not taken by the world yet.
+    outgoing: VecDeque<u8>,
+    /// Arrived, and not read yet.
+    incoming: VecDeque<u8>,
+    /// Nothing more arrives, nor can be written.
+    broken: bool,
+    /// The link is done with it.
+    closed: bool,
+    /// It is on the board.
+    noted: bool,
+}
+
+impl Pipe {
+    /// A new end of this number, that the world takes care of, and which is noted on this board. So many bytes may be
+    /// written before the world takes some.
+    pub(crate) fn new(number: u64, room: usize, board: &Board) -> (Pipe, Hand) {
+        assert!(
+            room >= HEADER,
+            "a new connection has room for the first header, and {room} bytes are too few"
+        );
+        let end = Arc::new(End { number, room, state: Mutex::default(), board: board.clone() });
+        (Pipe(end.clone()), Hand(end))
+    }
+
+    /// Another hand on it.
+    pub(crate) fn hand(&self) -> Hand {
+        Hand(self.0.clone())
+    }
+
+    /// Writes the first of these bytes; how many.
+    pub(super) fn send(&self, bytes: &[u8]) -> Result<usize, Stop> {
+        let mut state = self.0.lock();
+        if state.is_over() {
+            return Err(Stop::Broken);
+        }
+        let n = bytes.len().min(self.0.room - state.outgoing.len());
+        if n == 0 {
+            return Err(Stop::Wait);
+        }
+        state.outgoing.extend(&bytes[..n]);
+        self.0.note(state);
+        Ok(n)
+    }
+
+    /// The same with bytes in several places.
+    pub(super) fn send_slices(&self, slices: &[IoSlice<'_>]) -> Result<usize, Stop> {
+        let mut sent = 0;
+        for slice in slices.iter().filter(|slice| !slice.is_empty()) {
+            match self.send(slice) {
+                Ok(n) if n == slice.len() => sent += n,
+                Ok(n) => return Ok(sent + n),
+                Err(stop) => return if sent > 0 { Ok(sent) } else { Err(stop) },
+            }
+        }
+        Ok(sent)
+    }
+
+    /// Reads up to as many bytes as there is room for; how many.
+    pub(super) fn receive(&self, room: &mut [u8]) -> Result<usize, Stop> {
+        // SAFETY: the same memory, to which only initialised bytes are written.
+        self.receive_straight(unsafe { &mut *(std::ptr::from_mut(room) as *mut [MaybeUninit<u8>]) })
+    }
+
+    /// The same into memory that is not initialised: so many of its first bytes are afterwards.
+    pub(super) fn receive_straight(&self, room: &mut [MaybeUninit<u8>]) -> Result<usize, Stop> {
+        let mut state = self.0.lock();
+        let n = state.incoming.len().min(room.len());
+        match n {
+            0 if state.is_over() => return Err(Stop::Broken),
+            0 => return Err(Stop::Wait),
+            _ => {}
+        }
+        for (place, byte) in room.iter_mut().zip(state.incoming.drain(..n)) {
+            place.write(byte);
+        }
+        Ok(n)
+    }
+
+    /// Ends both directions. What was written is still there for the world.
+    pub(super) fn cut(&self) {
+        let mut state = self.0.lock();
+        if !state.closed {
+            state.closed = true;
+            self.0.note(state);
+        }
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        self.cut();
+    }
+}
+
+impl Hand {
+    /// The number that the end was given.
+    pub(crate) fn number(&self) -> u64 {
+        self.0.number
+    }
+
+    /// Shows what was written, oldest first, and takes as many bytes of it as `f` says. What is left may be shown again
+    /// at any time; the link has room for what was taken.
+    pub(crate) fn take(&self, f: impl FnOnce(&[u8]) -> usize) -> usize {
+        let mut state = self.0.lock();
+        let n = f(state.outgoing.make_contiguous());
+        state.outgoing.drain(..n);
+        n
+    }
+
+    /// Bytes that were written and not taken.
+    pub(crate) fn untaken(&self) -> usize {
+        self.0.lock().outgoing.len()
+    }
+
+    /// Brings bytes. Whoever reads them is to have a turn then.
+    pub(crate) fn bring(&self, bytes: &[u8]) {
+        let mut state = self.0.lock();
+        if !state.is_over() {
+            state.incoming.extend(bytes);
+        }
+    }
+
+    /// Bytes that were brought and not read.
+    pub(crate) fn unread(&self) -> usize {
+        self.0.lock().incoming.len()
+    }
+
+    /// From now on nothing arrives, nor can be written. What has arrived can still be read. Whoever reads is to have a turn
+    /// then.
+    pub(crate) fn set_broken(&self) {
+        self.0.lock().broken = true;
+    }
+
+    /// Whether the link has closed it, or is gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.lock().closed
+    }
+
+    /// Whether there is something to read, the end of the connection included.
+    pub(crate) fn is_readable(&self) -> bool {
+        let state = self.0.lock();
+        !state.incoming.is_empty() || state.is_over()
+    }
+
+    /// Whether something would be written now, or found out to be in vain.
+    pub(crate) fn is_writable(&self) -> bool {
+        let state = self.0.lock();
+        state.outgoing.len() < self.0.room || state.is_over()
+    }
+}
+
+impl Board {
+    /// The numbers of the ends that were written to or closed since this was last asked, in the order in which they first
+    /// were.
+    pub(crate) fn take(&self) -> Vec<u64> {
+        let noted = std::mem::take(&mut *self.lock());
+        let number = |end: Arc<End>| {
+            end.lock().noted = false;
+            end.number
+        };
+        noted.iter().filter_map(Weak::upgrade).map(number).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<End>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl End {
+    /// All is one thread's, so this never waits: an end is in a mutex because links may be in other threads' hands.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The world is to look at it.
+    fn note(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        if !std::mem::replace(&mut state.noted, true) {
+            drop(state);
+            self.board.lock().push(Arc::downgrade(self));
+        }
+    }
+}
+
+impl State {
+    fn is_over(&self) -> bool {
+        self.broken || self.closed
+    }
+}
+
+impl fmt::Debug for Pipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.hand().fmt(f)
+    }
+}
+
+impl fmt::Debug for Hand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let State { outgoing, incoming, broken, closed, .. } = &*self.0.lock();
+        f.debug_struct("Pipe")
+            .field("number", &self.0.number)
+            .field("outgoing", &outgoing.len())
+            .field("incoming", &incoming.len())
+            .field("broken", broken)
+            .field("closed", closed)
+            .finish()
+    }
+}

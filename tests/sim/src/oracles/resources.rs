@@ -1,0 +1,101 @@
+//! At the end all that was taken has been given back: the memory of objects, envelopes, slots, what was kept.
+
+use rustc_hash::FxHashSet;
+use talisman::witness::Seen;
+
+use super::Oracle;
+
+/// Counts what is taken and given back.
+#[derive(Default)]
+pub struct Resources {
+    /// Addresses of objects.
+    objects: FxHashSet<usize>,
+    /// All envelopes of nodes that are gone, and those that were free.
+    envelopes: (usize, usize),
+}
+
+impl Oracle for Resources {
+    fn name(&self) -> &'static str {
+        "resources"
+    }
+
+    fn see(&mut self, seen: &Seen) -> Result<(), String> {
+        match *seen {
+            Seen::Allocated { at } if !self.objects.insert(at) => {
+                return Err("memory is taken for two objects".into());
+            }
+            Seen::Freed { at } if !self.objects.remove(&at) => {
+                return Err("the memory of an object is given back twice, or was never taken".into());
+            }
+            Seen::Ended { pe, objects, messages } if (objects, messages) != (0, 0) => {
+                return Err(format!("PE {pe} ends with {objects} objects and {messages} messages"));
+            }
+            Seen::Envelopes { all, free } => {
+                self.envelopes = (self.envelopes.0 + all, self.envelopes.1 + free);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, ended_well: bool) -> Result<(), String> {
+        if !self.objects.is_empty() {
+            return Err(format!("{} objects were never freed", self.objects.len()));
+        }
+        // An entry that panics takes its envelope along.
+        match self.envelopes {
+            (all, free) if all != free && ended_well => {
+                Err(format!("of {all} envelopes {free} were given back"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::told::{finds, tell};
+    use super::*;
+
+    const TAKEN: Seen = Seen::Allocated { at: 64 };
+    const FREED: Seen = Seen::Freed { at: 64 };
+
+    #[test]
+    fn all_that_was_taken_is_given_back() {
+        let story = [
+            TAKEN,
+            FREED,
+            TAKEN,
+            FREED,
+            Seen::Ended { pe: 0, objects: 0, messages: 0 },
+            // A message may take its envelope to another node.
+            Seen::Envelopes { all: 64, free: 60 },
+            Seen::Envelopes { all: 64, free: 68 },
+        ];
+        let mut oracle = Resources::default();
+        assert_eq!(tell(&mut oracle, &story).and_then(|()| oracle.end(true)), Ok(()));
+    }
+
+    #[test]
+    fn memory_is_taken_and_given_back_in_turns() {
+        finds(Resources::default(), &[TAKEN, TAKEN], "two objects");
+        finds(Resources::default(), &[TAKEN, FREED, FREED], "twice");
+    }
+
+    #[test]
+    fn what_is_left_is_found() {
+        let mut oracle = Resources::default();
+        tell(&mut oracle, &[TAKEN]).expect("right so far");
+        assert_eq!(oracle.end(false), Err("1 objects were never freed".into()));
+        finds(
+            Resources::default(),
+            &[Seen::Ended { pe: 3, objects: 1, messages: 2 }],
+            "1 objects and 2 messages",
+        );
+        for (well, found) in [(true, true), (false, false)] {
+            let mut oracle = Resources::default();
+            tell(&mut oracle, &[Seen::Envelopes { all: 64, free: 63 }]).expect("right so far");
+            assert_eq!(oracle.end(well).is_err(), found);
+        }
+    }
+}
