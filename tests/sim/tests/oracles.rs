@@ -2,7 +2,6 @@
 
 #![allow(missing_docs)]
 
-
 #[path = "../../storm/ledger.rs"]
 #[allow(dead_code, reason = "storms that are cut off are tested elsewhere")]
 mod ledger;
