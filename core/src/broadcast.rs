@@ -15,6 +15,7 @@ use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::location::Place;
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::message::envelope::{Envelope, Extra};
+use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::reduction::{Contribution, ReductionKey, Tally};
@@ -108,7 +109,7 @@ impl Casts {
 
     /// An element is removed.
     pub(crate) fn bury(&self, object: &Head) {
-        if object.has(flag::CATCHING_UP) {
+        if object.has(flag::CATCHING_UP) && !mutated("ghost-forgotten") {
             sometimes("an element was removed before it had caught up with the broadcasts");
             let (next, last) = (object.broadcasts.get(), object.extras(|extras| extras.catch_up));
             self.ghosts.borrow_mut().push(Ghost {
@@ -158,7 +159,7 @@ impl Pe {
     /// At the root: a broadcast gets its number.
     pub(crate) fn on_cast_request(&self, id: CollectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
-        if collection.is_inserting() {
+        if collection.is_inserting() && !mutated("broadcast-before-first-elements") {
             sometimes("a broadcast waited for the first elements");
             // Its first elements are on their way, and would miss what passes before them.
             return collection.casts.held.borrow_mut().push(cast);
@@ -179,6 +180,9 @@ impl Pe {
         let Some(collection) = self.collections.get(id) else { return };
         if number != collection.casts.passed.get() {
             sometimes("a broadcast overtook another");
+        }
+        if mutated("broadcasts-out-of-order") && self.lacks(cast.args.needs()).is_none() {
+            return self.pass(collection, number, &cast);
         }
         collection.casts.early.borrow_mut().insert(number, cast);
         loop {
@@ -226,7 +230,7 @@ impl Pe {
             // It counts what its old PE sends after it; what passes here it gets in any case.
             return true;
         }
-        let takes = object.broadcasts.get() <= number;
+        let takes = object.broadcasts.get() <= number || mutated("broadcast-received-again");
         if takes {
             object.broadcasts.set(number + 1);
         } else {
@@ -297,13 +301,18 @@ impl Pe {
         });
         for (id, to, moves) in missed {
             sometimes("a broadcast was sent after an element that moved");
-            self.tell(to, PeMessage::Missed { id, moves, number, cast: cast.clone() });
+            if !mutated("departed-misses-broadcasts") {
+                self.tell(to, PeMessage::Missed { id, moves, number, cast: cast.clone() });
+            }
         }
         if cast.collect.is_none() {
             return;
         }
         self.note_answers_wanted(collection, number, cast);
         match open {
+            _ if mutated("receivers-counted-too-early") => {
+                self.report_receivers(collection, number, receivers)
+            }
             0 => self.report_receivers(collection, number, receivers),
             _ => {
                 sometimes("a broadcast's receivers could not be counted at once");
@@ -411,7 +420,7 @@ impl Pe {
     /// An element came with so many broadcasts received: it may have to catch up.
     pub(crate) fn catch_up(&self, collection: &Collection, object: &Head) {
         let passed = collection.casts.passed.get();
-        if passed > object.broadcasts.get() {
+        if passed > object.broadcasts.get() && !mutated("nothing-to-catch-up-with") {
             sometimes("an element arrived behind the broadcasts");
             object.set(flag::CATCHING_UP);
             object.extras(|extras| extras.catch_up = passed);

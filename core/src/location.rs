@@ -24,6 +24,7 @@ use crate::collection::Collection;
 use crate::ids::{ObjId, PeId, single_home, slot_of};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::Envelope;
+use crate::mutations::mutated;
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::sometimes::sometimes;
@@ -266,6 +267,9 @@ impl Pe {
                 .for_each(|envelope| self.dispatch(collection, envelope));
             return;
         }
+        if mutated("place-without-marker") {
+            return collection.set_place(id.index, Place::At { pe, moves });
+        }
         collection.set_place(id.index, Place::Switching);
         collection.switches.begin(id.index, moves);
         let marker = self.object_message(id, ObjectMessage::Marker { asker: self.id, asked: moves });
@@ -290,7 +294,7 @@ impl Pe {
     pub(crate) fn on_found(&self, id: ObjId, pe: PeId, asked: u32, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         // The object may have been here since, and this be the answer to an older question.
-        if !collection.switches.waits_for(id.index, asked) {
+        if !collection.switches.waits_for(id.index, asked) && !mutated("older-answer-believed") {
             return sometimes("a marker was answered when nobody waited for it any more");
         }
         if pe == self.id {
@@ -306,7 +310,14 @@ impl Pe {
         if self.named_slot(collection, index).is_none() {
             collection.set_place(index, place);
         }
-        for envelope in collection.switches.end(index) {
+        let mut held = collection.switches.end(index);
+        if mutated("held-messages-backwards") {
+            held.reverse();
+        }
+        if mutated("held-message-lost") {
+            held.pop().into_iter().for_each(|envelope| self.release(envelope));
+        }
+        for envelope in held {
             sometimes("a message waited for a marker");
             self.dispatch(collection, envelope);
         }
@@ -324,7 +335,9 @@ impl Pe {
     /// from where it was removed it may have come, and by the place known so far it would go backwards. A marker could
     /// then be kept by a PE whose own marker is kept by one that waits for the first, for ever.
     pub(crate) fn expect_end(&self, collection: &Collection, index: u128) {
-        self.expect_object(collection, index);
+        if !mutated("end-not-expected") {
+            self.expect_object(collection, index);
+        }
     }
 
     /// An object came to, or was made on, this PE: what waited for it goes on.
@@ -343,7 +356,8 @@ impl Pe {
     pub(crate) fn unsettle(&self, collection: &Collection, index: u128, moves: u32, order: Order) {
         let (home, id) = (collection.home(index), collection.object(index));
         // Only elements of arrays have successors.
-        let inherited = collection.chare.kind == Kind::Array && !order.is_empty();
+        let inherited =
+            collection.chare.kind == Kind::Array && !order.is_empty() && !mutated("order-not-inherited");
         if inherited {
             sometimes("an element left its order to its home");
         }
@@ -353,7 +367,11 @@ impl Pe {
                 sometimes("an element that had moved was removed at its home");
             }
             // Of one that never moved there is no older news to be guarded against.
-            let place = if moves == 0 { Place::Unknown } else { Place::Gone { moves: moves + 1 } };
+            let place = if moves == 0 || mutated("gone-is-forgotten") {
+                Place::Unknown
+            } else {
+                Place::Gone { moves: moves + 1 }
+            };
             collection.set_place(index, place);
             collection.keep_order(index, order);
             return self.release_unborn(collection, index);
@@ -374,7 +392,8 @@ impl Pe {
                 .end(1, Some(format!("{who} is said to be gone by another PE, and is on PE {}", self.id)));
         }
         collection.keep_order(id.index, order);
-        self.switch(collection, id.index, Place::Gone { moves });
+        let place = if mutated("gone-is-forgotten") { Place::Unknown } else { Place::Gone { moves } };
+        self.switch(collection, id.index, place);
         self.release_unborn(collection, id.index);
     }
 
@@ -382,7 +401,11 @@ impl Pe {
     fn release_unborn(&self, collection: &Collection, index: u128) {
         for envelope in collection.take_unborn(index) {
             sometimes("an element could be made because its former one was gone");
-            self.enqueue(envelope);
+            if mutated("unborn-forgotten") {
+                self.release(envelope);
+            } else {
+                self.enqueue(envelope);
+            }
         }
     }
 

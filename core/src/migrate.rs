@@ -10,7 +10,9 @@ use crate::collection::Collection;
 use crate::ids::{ObjId, PeId};
 use crate::location::Place;
 use crate::message::control::PeMessage;
+use crate::mutations::mutated;
 use crate::object::{Extras, Head, Travel, flag};
+use crate::order::Order;
 use crate::pe::Pe;
 use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Unpacker};
 use crate::registry::ChareType;
@@ -119,7 +121,7 @@ impl Pe {
         if !collection.pending.borrow().is_empty() {
             sometimes("an object moved while a reduction was open");
         }
-        object.moves.set(object.moves.get() + 1);
+        object.moves.set(object.moves.get() + u32::from(!mutated("move-not-counted")));
         witness::see(|| Seen::Departed { object: id, pe: self.id, to, moves: object.moves.get() });
         if !collection.id.is_singles() {
             collection.casts.depart(object, to);
@@ -173,7 +175,9 @@ impl Pe {
         });
         if !collection.id.is_singles() {
             self.catch_up(collection, object);
-            self.tell(from, PeMessage::Arrived { id, moves: object.moves.get(), broadcasts: passed });
+            if !mutated("arrival-not-told") {
+                self.tell(from, PeMessage::Arrived { id, moves: object.moves.get(), broadcasts: passed });
+            }
         }
         let moves = object.moves.get();
         let missed = collection.casts.take_expected(id.index, moves);
@@ -252,10 +256,10 @@ fn pack_up(object: &Head) -> Travel {
         moves: object.moves.get(),
         messages: object.messages.get(),
         load: object.load.get(),
-        born: extras.born,
+        born: if mutated("births-stay-behind") { 0 } else { extras.born },
         rng: extras.rng,
         sections: extras.sections,
-        order: extras.order,
+        order: if mutated("order-stays-behind") { Order::default() } else { extras.order },
     }
 }
 
@@ -273,7 +277,9 @@ fn mark_what_travels(extras: &Extras) {
 
 fn unpack_travel(object: &Head, travel: Travel) {
     object.flags.set(travel.flags);
-    object.reduction.set(travel.reduction);
+    if !mutated("reduction-number-stays-behind") {
+        object.reduction.set(travel.reduction);
+    }
     object.broadcasts.set(travel.broadcasts);
     object.moves.set(travel.moves);
     object.messages.set(travel.messages);

@@ -10,6 +10,7 @@ use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::message::cell::{WORDS, Words};
 use crate::message::envelope::{Body, Envelope};
+use crate::mutations::mutated;
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
@@ -132,7 +133,7 @@ impl Threads {
     fn put(&self, to: PeId, words: RingWords) {
         let link = self.to[to as usize].as_ref().expect("a PE has no ring to itself");
         let mut link = link.0.borrow_mut();
-        if link.spill.is_empty() && link.ring.try_push(words).is_ok() {
+        if (link.spill.is_empty() || mutated("spill-overtaken")) && link.ring.try_push(words).is_ok() {
             drop(link);
             self.node.parkers[to as usize].unpark_if_parked();
         } else {
@@ -166,7 +167,8 @@ impl Threads {
     }
 
     fn next_aside(&self) -> Option<(PeId, RingWords)> {
-        self.aside.borrow_mut().pop_front()
+        let mut aside = self.aside.borrow_mut();
+        if mutated("aside-in-node-backwards") { aside.pop_back() } else { aside.pop_front() }
     }
 
     /// Tries again what found a ring full.
@@ -436,6 +438,16 @@ fn word(value: u64) -> MaybeUninit<u64> {
     MaybeUninit::new(value)
 }
 
+/// Whether this is one of the messages with which something is done wrong: to lose or double all of them would be noticed
+/// by anything.
+#[inline(always)]
+pub(crate) fn is_unlucky(pe: &Pe) -> bool {
+    cfg!(feature = "mutations") && pe.stats.between_nodes.get() % UNLUCKY == UNLUCKY - 1
+}
+
+/// One in so many is; of a short run that is still a few.
+const UNLUCKY: u64 = 16;
+
 /// What a simulated PE sends: for the simulator to deliver.
 #[derive(Default)]
 pub(crate) struct Outbox(RefCell<Vec<Sent>>);
@@ -474,7 +486,30 @@ impl Outbox {
                 Parcel::Frame { head: head.into(), segments }
             })
         };
-        self.0.borrow_mut().push(Sent { to, at, bytes, parcel });
+        let sent = Sent { to, at, bytes, parcel };
+        match is_unlucky(pe) {
+            true => self.put_wrongly(sent),
+            false => self.0.borrow_mut().push(sent),
+        }
+    }
+
+    /// One in some messages, for what is done wrong with it.
+    fn put_wrongly(&self, sent: Sent) {
+        let mut all = self.0.borrow_mut();
+        let Sent { to, at, bytes, ref parcel } = sent;
+        match parcel {
+            Parcel::Frame { .. } if mutated("message-lost") => return,
+            Parcel::Frame { head, segments } if mutated("message-doubled") => {
+                let segments = segments.iter().map(Segment::copied).collect();
+                all.push(Sent { to, at, bytes, parcel: Parcel::Frame { head: head.clone(), segments } });
+            }
+            _ => {}
+        }
+        let last = all.iter().rposition(|other| other.to == to);
+        match last.filter(|_| mutated("messages-swapped")) {
+            Some(last) => all.insert(last, sent),
+            None => all.push(sent),
+        }
     }
 
     /// What dropped values still sent, when their PE ends.

@@ -14,6 +14,7 @@ use crate::collection::Collection;
 use crate::collection::insertion::Census;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::message::control::PeMessage;
+use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::{Packed, Pup, Purpose, Unpacker};
@@ -91,7 +92,16 @@ impl Tally {
             }
             heard_of == generation.born
         };
-        self.old.saturating_add(self.old_gone) == alive && self.generations.iter().all(all)
+        let old = self.old.saturating_add(self.old_gone) == alive;
+        if mutated("newborn-not-waited-for") {
+            return old;
+        }
+        if mutated("generations-in-one-sum") {
+            let heard_of: u64 = self.generations.iter().map(|one| one.contributed + one.gone).sum();
+            let born: u64 = self.generations.iter().map(|one| one.born).sum();
+            return old && heard_of == born;
+        }
+        old && self.generations.iter().all(all)
     }
 
     fn contributions(&self) -> u64 {
@@ -155,6 +165,7 @@ impl Pending {
         self.to = self.to.take().or(to);
         match (&mut self.value, value) {
             (_, None) => Ok(()),
+            (Some(_), Some(_)) if mutated("partial-results-not-combined") => Ok(()),
             (Some(total), Some(value)) => total.combine(value),
             (empty, Some(value)) => {
                 *empty = Some(value);
@@ -192,7 +203,9 @@ impl Root {
         sometimes("an element was inserted from outside into an array that was complete");
         let first =
             Tally { generations: vec![Generation { born: 1, ..Generation::default() }], ..Tally::default() };
-        self.open.entry(ReductionKey::All(self.next)).or_default().tally.add(&first);
+        if !mutated("insertion-from-outside-not-counted") {
+            self.open.entry(ReductionKey::All(self.next)).or_default().tally.add(&first);
+        }
         self.next
     }
 
@@ -218,7 +231,8 @@ impl Root {
         if tally.reports >= pes && tally.contributions() < tally.expected {
             sometimes("the receivers of a broadcast were counted before all had answered");
         }
-        if tally.reports < pes || tally.contributions() < tally.expected {
+        let reported = tally.reports >= pes || mutated("answers-before-all-reports");
+        if !reported || tally.contributions() < tally.expected {
             return None;
         }
         self.open.remove(&key)
@@ -256,7 +270,7 @@ impl Pe {
     /// An element that will not contribute any more.
     pub(crate) fn report_death(&self, object: &Head) {
         let collection = object.collection();
-        if collection.id.is_singles() {
+        if collection.id.is_singles() || mutated("end-not-reported") {
             return;
         }
         let key = ReductionKey::All(object.reduction.get());
@@ -276,7 +290,7 @@ impl Pe {
         let mut tally = Tally::default();
         let generation = object.generation();
         object.clear(u32::MAX << flag::GENERATION);
-        if born > 0 {
+        if born > 0 && !mutated("birth-not-announced") {
             tally.generation(generation + 1).born = born;
         }
         *match (generation, contributes) {
@@ -412,7 +426,10 @@ impl Pe {
         let collections = self.unflushed.take();
         for id in &collections {
             let Some(collection) = self.collections.get(*id) else { continue };
-            let keys: Vec<_> = collection.pending.borrow().keys().copied().collect();
+            let mut keys: Vec<_> = collection.pending.borrow().keys().copied().collect();
+            if mutated("partial-result-kept-back") && keys.len() > 1 {
+                keys.pop();
+            }
             for key in keys {
                 self.mark_partial(collection, key);
                 self.send_up(collection, key);
@@ -467,7 +484,11 @@ impl Pe {
                 let Some(size) = self.sections.size(section) else { return };
                 let (changed, complete) = self.sections.with_open(section, key, |pending| {
                     let changed = change(pending);
-                    (changed, pending.tally.contributions() >= size)
+                    (
+                        changed,
+                        pending.tally.contributions() + u64::from(mutated("section-complete-too-early"))
+                            >= size,
+                    )
                 });
                 if let Err(error) = changed {
                     return self.reduction_failed(collection, &error);

@@ -13,6 +13,7 @@ use rustc_hash::FxBuildHasher;
 use crate::collection::Collection;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::message::control::{Cast, PeMessage};
+use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::reduction::{Pending, ReductionKey};
 use crate::sometimes::sometimes;
@@ -76,7 +77,9 @@ impl Pe {
     /// Makes a section; members named twice count once.
     pub(crate) fn make_section(&self, of: CollectionId, mut members: Vec<u128>) -> SectionId {
         members.sort_unstable();
-        members.dedup();
+        if !mutated("section-members-twice") {
+            members.dedup();
+        }
         let serial = self.names().sections.get();
         self.names().sections.set(serial + 1);
         let id = SectionId { creator: self.id, serial };
@@ -148,7 +151,9 @@ impl Pe {
             Some(head) => self.deliver_cast(head, cast, extra),
             None => {
                 sometimes("a member of a section was not where its root believed");
-                self.dispatch(collection, self.cast_message(id, cast, extra));
+                if !mutated("section-member-not-followed") {
+                    self.dispatch(collection, self.cast_message(id, cast, extra));
+                }
             }
         }
     }

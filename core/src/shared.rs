@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
+use crate::mutations::mutated;
 use crate::node::SharedValue;
 use crate::pe::{Pe, current};
 use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
@@ -93,7 +94,9 @@ impl Pe {
     pub(crate) fn keep_shared(&self, id: u64, value: Packed) {
         self.node.shared.put(id, SharedValue { packed: value, typed: None });
         for rank in 1..self.node.shape.pes_per_node {
-            self.tell(self.id + rank, PeMessage::Shared { id });
+            if !mutated("shared-value-not-told-in-node") {
+                self.tell(self.id + rank, PeMessage::Shared { id });
+            }
         }
         self.on_shared(id);
     }

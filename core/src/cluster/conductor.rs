@@ -18,6 +18,7 @@ use super::plan::Plan;
 use super::roster::{Roster, Stage};
 use super::verdict::Verdict;
 use crate::launch::progress::Steps;
+use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 
 /// A lost node ends the job within two seconds, whatever the others do: who has not stopped by then is killed.
@@ -131,7 +132,9 @@ impl Conductor {
             Event::Ended(how) => self.on_ended(now, node, how, out_of_memory),
             Event::Lost(why) => self.on_lost(now, node, why),
             Event::Said(message) => {
-                self.roster[node].heartbeat.heard();
+                if !mutated("words-not-heard") {
+                    self.roster[node].heartbeat.heard();
+                }
                 self.on_message(now, node, message);
             }
         }
@@ -289,7 +292,8 @@ impl Conductor {
         self.roster[node].stage = Stage::Gone;
         self.let_go_on();
         // Whoever was told to stop because of a failure may end in any way. After a success each has to have said all.
-        let was_told = self.verdict.is_over() && !self.verdict.is_success();
+        let is_success = self.verdict.is_success() && !mutated("loss-at-the-end-unnoticed");
+        let was_told = self.verdict.is_over() && !is_success;
         if has_said_all || (was_told && !self.is_news(node)) {
             return;
         }
@@ -330,7 +334,7 @@ impl Conductor {
 
     /// Everybody is to stop, and who has not after `grace` is killed; later calls can only bring that nearer.
     fn stop(&mut self, now: Duration, grace: Option<Duration>) {
-        if self.deadline.is_none() {
+        if self.deadline.is_none() && !mutated("stop-not-sent") {
             self.send_all(&ToNode::Stop(self.verdict.stop()));
         }
         let by = grace.map_or(Duration::MAX, |grace| now + grace);
@@ -342,7 +346,11 @@ impl Conductor {
 
     fn on_beat(&mut self, now: Duration) {
         self.send_all(&ToNode::Ping);
-        for node in self.roster.tick() {
+        let mut silent = self.roster.tick();
+        if mutated("silence-ignored") {
+            silent.clear();
+        }
+        for node in silent {
             self.on_silence(now, node);
         }
     }
@@ -357,7 +365,7 @@ impl Conductor {
     fn on_deadlines(&mut self, now: Duration) {
         let stop_by = self.deadline.unwrap_or(Duration::MAX);
         for node in self.roster.living() {
-            if now >= stop_by.min(self.roster[node].leave_by) {
+            if now >= stop_by.min(self.roster[node].leave_by) && !mutated("stragglers-live") {
                 self.kill(node, Doom::Straggler);
             }
         }

@@ -8,6 +8,7 @@ use super::control::NodeReport;
 use super::fate::{Doom, named};
 use super::heartbeat::{Heartbeat, TICK};
 use super::plan::Plan;
+use crate::mutations::mutated;
 
 /// All nodes of a job, by their numbers.
 pub(crate) struct Roster(Vec<Member>);
@@ -80,7 +81,8 @@ impl Roster {
             return false;
         }
         member.stage = stage;
-        self.0.iter().all(|member| member.stage == stage)
+        let too_early = stage == Stage::Linked && mutated("go-before-all-are-linked");
+        too_early || self.0.iter().all(|member| member.stage == stage)
     }
 
     /// The program begins on all of them.

@@ -1,6 +1,7 @@
 //! How a job ended, out of all that its nodes and the launcher say about it.
 
 use super::control::Stop;
+use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 
 /// What has been heard so far.
@@ -73,7 +74,12 @@ impl Verdict {
             Some(Weight::Failure) => sometimes("something was said after the failure that counts"),
             _ => {}
         }
-        if known.is_none_or(|known| known < weight) {
+        let counts = match known {
+            Some(Weight::Success) if mutated("success-over-failure") => false,
+            Some(Weight::Symptom) if mutated("complaint-over-its-reason") => false,
+            _ => known.is_none_or(|known| known < weight),
+        };
+        if counts {
             self.heard = Some((weight, stop));
         }
     }

@@ -6,6 +6,7 @@
 
 use crate::ids::CollectionId;
 use crate::message::control::PeMessage;
+use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::sometimes::sometimes;
 use crate::tree;
@@ -62,7 +63,10 @@ impl Pe {
             census.answers += 1;
             census.sent = census.sent.saturating_add(sent);
             census.made = census.made.saturating_add(made);
-            (census.answers == self.pes(), census.sent == census.made)
+            (
+                census.answers == self.pes(),
+                census.sent == census.made || mutated("first-elements-counted-once"),
+            )
         };
         if all_in && complete {
             let made = root.borrow().census.made;

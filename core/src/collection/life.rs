@@ -13,6 +13,7 @@ use crate::map::Map;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
+use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::Packed;
@@ -266,6 +267,7 @@ impl Pe {
                 sometimes("an element was made again after it had moved and gone");
                 moves
             }
+            Place::At { moves, .. } if mutated("insertion-does-not-wait") => moves,
             Place::At { .. } | Place::Switching => {
                 sometimes("an element was inserted before its former one was known to be gone");
                 self.see_kept(envelope, Until::End);
@@ -274,7 +276,7 @@ impl Pe {
         };
         let birth = message.extra.as_mut().and_then(|extra| extra.birth.as_mut());
         let on = birth.and_then(|birth| {
-            birth.moves = moves;
+            birth.moves = if mutated("moves-begin-again") { 0 } else { moves };
             if let Some(order) = collection.take_order(to.index) {
                 birth.order = Some(order);
             }
@@ -454,7 +456,10 @@ impl Pe {
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
         let mut order = object.take_extras().map(|extras| extras.order).unwrap_or_default();
-        let early = order.take_early();
+        let mut early = order.take_early();
+        if mutated("early-not-left-to-the-next") {
+            early.clear();
+        }
         if !early.is_empty() {
             sometimes("an element was removed before the turn of messages that had come early");
         }

@@ -1,5 +1,6 @@
 //! Messages to an entry without a body that no async entry has received yet.
 
+use crate::mutations::mutated;
 use crate::pup::{Lender, Packer, Pup, PupError, Unpacker};
 use crate::sometimes::sometimes;
 use std::collections::VecDeque;
@@ -84,12 +85,18 @@ impl<A> Mailbox<A> {
 
 impl<A: Pup> Pup for Mailbox<A> {
     fn pack(&self, p: &mut Packer) {
+        if mutated("mailbox-stays-behind") {
+            return VecDeque::<A>::new().pack(p);
+        }
         self.messages.pack(p);
     }
 
     fn lend<'a>(&'a self, l: &mut Lender<'a>) {
         if !self.is_empty() {
             sometimes("an object was packed with messages that no async entry had received");
+        }
+        if mutated("mailbox-stays-behind") {
+            return VecDeque::<A>::new().pack(l.packer());
         }
         self.messages.lend(l);
     }

@@ -2,6 +2,7 @@
 
 use super::{Awaitable, Begin};
 use crate::ids::ObjId;
+use crate::mutations::mutated;
 use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 use crate::sometimes::sometimes;
 
@@ -87,7 +88,11 @@ impl Pup for Replies {
 
     fn lend<'a>(&'a self, l: &mut Lender<'a>) {
         self.last.lend(l);
-        self.open.lend(l);
+        if mutated("answer-waited-for-stays-behind") {
+            Vec::<u64>::new().pack(l.packer());
+        } else {
+            self.open.lend(l);
+        }
         self.arrived.lend(l);
     }
 

@@ -20,7 +20,9 @@ use std::time::Duration;
 
 use crate::ids::PeId;
 use crate::message::envelope::Envelope;
+use crate::mutations::mutated;
 use crate::pe::Pe;
+use crate::port::is_unlucky;
 use crate::pup::Segment;
 use crate::sometimes::sometimes;
 use crate::stats::count;
@@ -151,6 +153,12 @@ impl Net {
         let left = wire::pack(pe, envelope, |head, segments| {
             let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
             count(&pe.stats.bytes_between_nodes, bytes as u64);
+            if is_unlucky(pe) && mutated("message-lost") {
+                return false;
+            }
+            if is_unlucky(pe) && segments.is_empty() && mutated("message-doubled") {
+                link.send(rank, head, Vec::new());
+            }
             link.send(rank, head, segments)
         });
         if left {
@@ -158,7 +166,7 @@ impl Net {
                 self.flush_later(pe, node, link);
             }
             // What is written counts too, until the peer has it.
-            if link.unsent() > self.unsent_max {
+            if link.unsent() > self.unsent_max && !mutated("no-bound-on-a-link") {
                 self.wait_for_room(pe, link);
             }
         }
@@ -272,7 +280,7 @@ impl Net {
             let Some(link) = &self.links[*node as usize] else { return false };
             written |= link.flush();
             error = error.take().or(link.error());
-            link.stays_listed()
+            link.stays_listed() && !mutated("rest-not-flushed")
         });
         self.staged.set(0);
         error.iter().for_each(|error| self.give_up(pe, error));
@@ -314,13 +322,16 @@ impl Net {
         if self.door.has_knock() {
             self.let_in(pe);
         }
-        let mut any = self.take_aside(pe);
+        let mut any = !mutated("aside-after-what-is-new") && self.take_aside(pe);
         let budget = self.budget(pe);
         for node in &self.through_memory {
             any |= self.receive_from(pe, *node, budget);
         }
         if !self.sockets.is_empty() {
             any |= self.receive_from_sockets(pe, any, budget);
+        }
+        if mutated("aside-after-what-is-new") {
+            any |= self.take_aside(pe);
         }
         any
     }
@@ -369,7 +380,7 @@ impl Net {
                 if link.is_newly_broken() {
                     self.miss(pe, node, link);
                 }
-                if link.has_more() {
+                if link.has_more() && !mutated("half-read-forgotten") {
                     self.read_on_later(node);
                 }
                 messages > 0
@@ -395,7 +406,7 @@ impl Net {
         sometimes("a link lost its connection");
         link.with_socket(|socket| self.poller.forget(socket, node));
         self.hot.set(None);
-        if link.is_ended() {
+        if link.is_ended() || mutated("break-not-told") {
             return;
         }
         self.door.ask(Peer { node, lane: pe.id - pe.first_pe });
@@ -412,7 +423,9 @@ impl Net {
             if let Err(error) = watched {
                 pe.node.job.end(1, Some(format!("the system watches no further connection: {error}")));
             }
-            self.flush_later(pe, node, link);
+            if !mutated("not-flushed-after-a-break") {
+                self.flush_later(pe, node, link);
+            }
             self.read_on_later(node);
         }
     }
@@ -434,7 +447,11 @@ impl Net {
     }
 
     fn next_aside(&self) -> Option<Aside> {
-        self.aside.borrow_mut().pop_front()
+        let mut aside = self.aside.borrow_mut();
+        if mutated("aside-lost") && aside.len() > 1 {
+            aside.pop_front();
+        }
+        if mutated("aside-backwards") { aside.pop_back() } else { aside.pop_front() }
     }
 
     /// Whether anything may have come through memory. Sockets are asked by [`Net::sleep`].

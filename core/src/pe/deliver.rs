@@ -14,6 +14,7 @@ use crate::location::Place;
 use crate::message::cell::Words;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
+use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pup::Packed;
 use crate::sometimes::sometimes;
@@ -74,7 +75,9 @@ impl Pe {
             };
             match message.pe_message() {
                 Some(PeMessage::Arrive { id, travel, .. }) => {
-                    self.expect_object(collection, id.index);
+                    if !mutated("arrival-not-expected") {
+                        self.expect_object(collection, id.index);
+                    }
                     if self.lacks(message.needs()).is_some() {
                         collection.casts.expect(id.index, travel.moves);
                     }
@@ -93,7 +96,8 @@ impl Pe {
     pub(crate) fn lets_in(&self, envelope: NonNull<Envelope>) -> bool {
         // SAFETY: the caller owns the envelope.
         let message = unsafe { envelope.as_ref() };
-        let Some(id) = self.lacks(message.needs()) else { return true };
+        let lacking = self.lacks(message.needs()).filter(|_| !mutated("shared-value-not-awaited"));
+        let Some(id) = lacking else { return true };
         match message.pe_message().and_then(PeMessage::collection) {
             // What comes for an object that is not known to come would be lost.
             Some(of) if self.collections.get(of).is_none() => {
@@ -192,7 +196,9 @@ impl Pe {
         let from = message.from;
         self.see_message(message.shadow, |message, pe| Seen::Delivered { message, pe, object: None });
         let control = message.take_pe_message();
-        self.pool.put(envelope);
+        if !mutated("envelope-not-returned") {
+            self.pool.put(envelope);
+        }
         control.into_iter().for_each(|control| self.handle(from, *control));
     }
 
@@ -200,6 +206,9 @@ impl Pe {
     #[cold]
     fn send_on(&self, mut envelope: NonNull<Envelope>) {
         sometimes("an object left before a queued message");
+        if mutated("late-message-lost") {
+            return self.release(envelope);
+        }
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         message.forwarded = true;
@@ -354,7 +363,9 @@ impl Pe {
                 sometimes("an object wanted to move and to go");
             }
             self.remove_element(head);
-        } else if object.has(flag::MIGRATE) && !object.has(flag::CATCHING_UP) {
+        } else if object.has(flag::MIGRATE)
+            && (!object.has(flag::CATCHING_UP) || mutated("moves-while-catching-up"))
+        {
             self.migrate_out(head);
         } else if self.repacks {
             self.repack(head);

@@ -22,9 +22,10 @@ use crate::clock::Clock;
 use crate::collection::table::Collections;
 use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, PeId};
-use crate::message::envelope::Envelope;
+use crate::message::envelope::{Body, Envelope};
 use crate::message::pool::Pool;
 use crate::message::queue::Queue;
+use crate::mutations::mutated;
 use crate::node::Node;
 use crate::object::Head;
 use crate::port::Port;
@@ -156,6 +157,9 @@ impl Pe {
 
     /// Keeps a message until its collection is known here.
     pub(crate) fn keep_for_unknown(&self, id: CollectionId, envelope: NonNull<Envelope>) {
+        if mutated("unknown-collection-forgets") {
+            return self.release(envelope);
+        }
         self.see_kept(envelope, Until::Collection);
         self.unknown.borrow_mut().entry(id).or_default().push(envelope);
     }
@@ -180,7 +184,11 @@ impl Pe {
     /// The same when the message has been read, or goes on as bytes.
     pub(crate) fn release(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the caller owns the envelope.
-        unsafe { envelope.as_mut() }.clear();
+        let message = unsafe { envelope.as_mut() };
+        if mutated("arguments-not-dropped") {
+            message.body = Body::Empty;
+        }
+        message.clear();
         self.pool.put(envelope);
     }
 

@@ -13,6 +13,7 @@ use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
+use crate::mutations::mutated;
 use crate::pup::{Packed, PutOff};
 use crate::scheduler::priority::Priority;
 use crate::sometimes::sometimes;
@@ -277,7 +278,7 @@ impl Pe {
                 return self.release(envelope);
             }
             // An answer belongs to the object that is gone; its number has to come to the next of that name.
-            Some(ObjectMessage::Reply { .. }) if is_numbered => {
+            Some(ObjectMessage::Reply { .. }) if is_numbered && !mutated("answer-number-lost") => {
                 sometimes("an answer with a number came for an object that was gone");
                 drop(message.take_object_message());
                 message.put_object_message(Box::new(ObjectMessage::to_nobody()));
@@ -285,6 +286,9 @@ impl Pe {
             }
             Some(ObjectMessage::Reply { .. }) => sometimes("an answer came for an object that was gone"),
             Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
+                if mutated("awaited-message-lost") {
+                    return self.release(envelope);
+                }
                 match self.place_of(collection, id.index) {
                     Place::Gone { .. } => sometimes("a message came for an element that was removed"),
                     _ => sometimes("a message came for an element that was not made yet"),

@@ -1,11 +1,541 @@
-//! The list of deliberate mistakes.
+//! Deliberate mistakes: whether a sweep notices each of them.
+//!
+//! A simulation that finds nothing is worth as much as it would find. So the runtime can be made to break each of its rules,
+//! one at a time (`talisman_core::mutations`), and the sweep has to notice: in how many seeds tells how sharp it is.
 
-/// A deliberate mistake of the runtime.
+/// A small mistake in the runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutation {
-    /// Its name in the runtime.
+    /// As `talisman_core::mutations::choose` takes it.
     pub name: &'static str,
+    /// The files of `core/src` in which it is made.
+    pub places: &'static [&'static str],
+    /// The rule that does not hold then.
+    pub rule: &'static str,
+    /// Where it can be noticed.
+    pub level: Level,
 }
 
-/// All of them.
-pub const MUTATIONS: &[Mutation] = &[];
+/// What of the runtime has to be simulated for a mistake to be made at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// PEs that exchange whole messages.
+    Messages,
+    /// The same, with an eye on what is left over in the end.
+    Resources,
+    /// The whole world: connections, nodes, their launcher.
+    World,
+}
+
+/// Every mistake that can be made.
+pub const MUTATIONS: &[Mutation] = &[
+    Mutation {
+        name: "place-without-marker",
+        places: &["location.rs"],
+        rule: "A new place is not used before the marker has arrived: nothing overtakes what went along the old way.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "held-message-lost",
+        places: &["location.rs"],
+        rule: "What waited for a place goes on when the place is known.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "held-messages-backwards",
+        places: &["location.rs"],
+        rule: "What waited for a place goes on in its order.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "older-answer-believed",
+        places: &["location.rs"],
+        rule: "Only the answer to the marker that is waited for ends the wait.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "gone-is-forgotten",
+        places: &["location.rs"],
+        rule: "The home keeps in mind that an object is gone, so that older news does not bring it back.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "end-not-expected",
+        places: &["location.rs"],
+        rule: "What comes to the home while the news of an end is in its queue waits for it, and does not go backwards.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "order-not-inherited",
+        places: &["location.rs"],
+        rule: "An element that is removed leaves its counts to the next of its name.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "unborn-forgotten",
+        places: &["location.rs"],
+        rule: "Whoever is to be made again is, once the former one is gone.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "early-is-not-kept",
+        places: &["order.rs"],
+        rule: "The receiver runs each sender's messages by their numbers.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "early-message-forgotten",
+        places: &["order.rs"],
+        rule: "What came too early runs when its turn has come.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "move-not-counted",
+        places: &["migrate.rs"],
+        rule: "Every move is counted.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "arrival-not-told",
+        places: &["migrate.rs"],
+        rule: "The PE that an element left hears how far its new PE had come with the broadcasts.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "reduction-number-stays-behind",
+        places: &["migrate.rs"],
+        rule: "An element goes on with its reductions where it was.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "births-stay-behind",
+        places: &["migrate.rs"],
+        rule: "What an element inserted is announced with its next contribution, wherever that is.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "order-stays-behind",
+        places: &["migrate.rs"],
+        rule: "An object's place in the orders that it takes part in moves with it.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "departed-misses-broadcasts",
+        places: &["broadcast.rs"],
+        rule: "The old PE sends after an element what it missed.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "broadcast-received-again",
+        places: &["broadcast.rs"],
+        rule: "Every element receives a broadcast once.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "broadcasts-out-of-order",
+        places: &["broadcast.rs"],
+        rule: "Broadcasts pass a PE in the order of their numbers.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "ghost-forgotten",
+        places: &["broadcast.rs"],
+        rule: "A broadcast for an element that was removed before it had caught up is still counted.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "receivers-counted-too-early",
+        places: &["broadcast.rs"],
+        rule: "The receivers of a broadcast are counted when it is known how far those that left had come.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "nothing-to-catch-up-with",
+        places: &["broadcast.rs"],
+        rule: "An element that comes behind the broadcasts catches up with them.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "broadcast-before-first-elements",
+        places: &["broadcast.rs"],
+        rule: "A broadcast before `done_inserting` waits for the first elements.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "section-member-not-followed",
+        places: &["section.rs"],
+        rule: "A multicast follows a member that is not where the root believes.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "section-members-twice",
+        places: &["section.rs"],
+        rule: "Members of a section that were named twice count once.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "newborn-not-waited-for",
+        places: &["reduction.rs"],
+        rule: "A reduction waits for the elements that were inserted meanwhile.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "generations-in-one-sum",
+        places: &["reduction.rs"],
+        rule: "Each generation is counted by itself, lest a child stand in for its parent.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "partial-results-not-combined",
+        places: &["reduction.rs"],
+        rule: "What comes from below is combined with what is there.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "insertion-from-outside-not-counted",
+        places: &["reduction.rs"],
+        rule: "An element that is inserted from outside is waited for by the next reduction.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "answers-before-all-reports",
+        places: &["reduction.rs"],
+        rule: "Answers are complete when every PE has said how many elements received the broadcast.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "end-not-reported",
+        places: &["reduction.rs"],
+        rule: "An element that goes says so to the reduction that it would have taken part in.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "birth-not-announced",
+        places: &["reduction.rs"],
+        rule: "Who inserted an element announces it with the next contribution.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "partial-result-kept-back",
+        places: &["reduction.rs"],
+        rule: "What has gathered on a PE goes up the tree when the PE has nothing else to do.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "section-complete-too-early",
+        places: &["reduction.rs"],
+        rule: "A reduction over a section waits for every member.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "one-count-is-enough",
+        places: &["quiescence.rs"],
+        rule: "Only two counts in a row with the same sums are quiescence.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "equal-counts-are-enough",
+        places: &["quiescence.rs"],
+        rule: "While more was sent than received there is no quiescence.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "timers-not-waited-for",
+        places: &["quiescence.rs"],
+        rule: "A PE with a timer is not idle.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "shared-value-not-told-in-node",
+        places: &["shared.rs"],
+        rule: "Every PE of a node hears of a shared value, and lets go on what waited for it.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "shared-value-not-awaited",
+        places: &["pe/deliver.rs"],
+        rule: "A message that refers to a shared value which has not come is not read.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "arrival-not-expected",
+        places: &["pe/deliver.rs"],
+        rule: "What comes for an object waits while the object is in the queue, rather than going round in circles.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "late-message-lost",
+        places: &["pe/deliver.rs"],
+        rule: "What was queued for an object that has left is sent after it.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "moves-while-catching-up",
+        places: &["pe/deliver.rs"],
+        rule: "An element does not move before it has caught up with the broadcasts.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "envelope-not-returned",
+        places: &["pe/deliver.rs"],
+        rule: "Every envelope goes back to a pool.",
+        level: Level::Resources,
+    },
+    Mutation {
+        name: "unknown-collection-forgets",
+        places: &["pe/mod.rs"],
+        rule: "A message for a collection that a PE has not heard of waits for it.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "arguments-not-dropped",
+        places: &["pe/mod.rs"],
+        rule: "What a message carries is dropped with it.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "awaited-message-lost",
+        places: &["pe/send.rs"],
+        rule: "A message for an element that does not exist yet waits for it.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "answer-number-lost",
+        places: &["pe/send.rs"],
+        rule: "The number of an answer to an element that is gone comes to the next of that name.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "insertion-does-not-wait",
+        places: &["collection/life.rs"],
+        rule: "An element is made again when the former one of its name is gone.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "moves-begin-again",
+        places: &["collection/life.rs"],
+        rule: "The moves of an element that is made again are counted on.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "early-not-left-to-the-next",
+        places: &["collection/life.rs"],
+        rule: "What was sent to a former life and came too early reaches the next one.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "first-elements-counted-once",
+        places: &["collection/insertion.rs"],
+        rule: "First elements are counted again until as many were made as were sent off.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "mailbox-stays-behind",
+        places: &["flow/mailbox.rs"],
+        rule: "Messages that no async entry has received move with their object.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "answer-waited-for-stays-behind",
+        places: &["flow/replies.rs"],
+        rule: "The answers that an object waits for move with it.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "spill-overtaken",
+        places: &["port.rs"],
+        rule: "Nothing overtakes what found a ring full.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "aside-in-node-backwards",
+        places: &["port.rs"],
+        rule: "What was put aside within a node is taken in in its order.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "message-doubled",
+        places: &["net/mod.rs", "port.rs"],
+        rule: "Every message is delivered once.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "message-lost",
+        places: &["net/mod.rs", "port.rs"],
+        rule: "Every message is delivered.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "messages-swapped",
+        places: &["port.rs"],
+        rule: "Between two PEs messages keep their order.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "no-bound-on-a-link",
+        places: &["net/mod.rs"],
+        rule: "A sender that is far ahead of a link waits for room.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "aside-backwards",
+        places: &["net/mod.rs"],
+        rule: "What was put aside is taken in in its order.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "aside-lost",
+        places: &["net/mod.rs"],
+        rule: "What was put aside is taken in.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "aside-after-what-is-new",
+        places: &["net/mod.rs"],
+        rule: "What was put aside is taken in before what comes later.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "rest-not-flushed",
+        places: &["net/mod.rs"],
+        rule: "A link stays on the list while something of it is not written.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "half-read-forgotten",
+        places: &["net/mod.rs"],
+        rule: "A link that was not read to its end is read on, though its socket says nothing.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "break-not-told",
+        places: &["net/mod.rs"],
+        rule: "For a link whose connection broke another connection is asked for.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "not-flushed-after-a-break",
+        places: &["net/mod.rs"],
+        rule: "What has to be sent again is sent when there is a new connection.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "not-resent",
+        places: &["transport/tcp/out.rs"],
+        rule: "A new connection goes on with the first frame that the peer has not acknowledged.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "let-go-when-written",
+        places: &["transport/tcp/out.rs"],
+        rule: "A frame is kept until the peer has acknowledged it, whether written or not.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "duplicates-not-skipped",
+        places: &["transport/tcp/inbound.rs"],
+        rule: "What arrived on a former connection and comes again is passed over.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "half-a-frame-counts",
+        places: &["transport/tcp/inbound.rs"],
+        rule: "Only whole frames count as arrived.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "half-a-frame-survives",
+        places: &["transport/tcp/inbound.rs"],
+        rule: "What of a frame came by a broken connection comes again, and is not kept.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "checksum-ignored",
+        places: &["transport/tcp/assembly.rs", "transport/tcp/inbound.rs"],
+        rule: "A frame whose checksum is wrong is not delivered.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "never-acknowledges",
+        places: &["transport/tcp/inbound.rs"],
+        rule: "The peer hears at the latest after some bytes what has arrived, so that what it keeps is bounded.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "old-life-admitted",
+        places: &["transport/handshake/mod.rs"],
+        rule: "Earlier lives of a node are refused.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "words-not-heard",
+        places: &["cluster/conductor.rs"],
+        rule: "Who says something is not silent.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "stop-not-sent",
+        places: &["cluster/conductor.rs"],
+        rule: "Every node hears that the job is over.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "silence-ignored",
+        places: &["cluster/conductor.rs"],
+        rule: "A node that is silent for too long is lost.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "stragglers-live",
+        places: &["cluster/conductor.rs"],
+        rule: "Who has not stopped in time is killed.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "loss-at-the-end-unnoticed",
+        places: &["cluster/conductor.rs"],
+        rule: "After a success each node has to have said all.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "go-before-all-are-linked",
+        places: &["cluster/roster.rs"],
+        rule: "The program begins when all nodes are linked.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "success-over-failure",
+        places: &["cluster/verdict.rs"],
+        rule: "A failure is heard over a success.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "complaint-over-its-reason",
+        places: &["cluster/verdict.rs"],
+        rule: "A lost node is the reason for what others complain of.",
+        level: Level::World,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::sources::{Call, calls_with_texts};
+
+    #[test]
+    fn every_mistake_is_on_the_list_with_its_places() {
+        let listed = MUTATIONS.iter().flat_map(|mutation| {
+            mutation.places.iter().map(|place| (mutation.name.to_owned(), (*place).to_owned()))
+        });
+        let made = calls_with_texts("mutated").into_iter().map(|Call { file, text }| (text, file));
+        assert_eq!(listed.collect::<BTreeSet<_>>(), made.collect::<BTreeSet<_>>(), "the list, and core/src");
+    }
+
+    #[test]
+    fn every_mistake_has_one_name() {
+        let names: BTreeSet<_> = MUTATIONS.iter().map(|mutation| mutation.name).collect();
+        assert_eq!(names.len(), MUTATIONS.len());
+    }
+}

@@ -3,17 +3,29 @@
 use std::fs;
 use std::path::Path;
 
-/// The first argument of every call of `function` in the runtime's sources with a text for it, in their order.
-pub fn texts_given_to(function: &str) -> Vec<String> {
-    let mut texts = Vec::new();
-    look_into(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../core/src"), &mut |source| {
-        texts.extend(calls(source, function));
-    });
-    assert!(!texts.is_empty(), "the runtime's sources call `{function}`");
-    texts
+/// A call whose first argument is a text.
+#[derive(Debug)]
+pub struct Call {
+    /// The file, below `core/src`.
+    pub file: String,
+    /// The argument.
+    pub text: String,
 }
 
-fn look_into(folder: &Path, read: &mut dyn FnMut(&str)) {
+/// Every such call of `function` in the runtime's sources.
+pub fn calls_with_texts(function: &str) -> Vec<Call> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../core/src");
+    let mut calls = Vec::new();
+    look_into(&root, &mut |path, source| {
+        let file = path.strip_prefix(&root).expect("it is below").display().to_string();
+        let texts = texts_given_to(function, source).into_iter();
+        calls.extend(texts.map(|text| Call { file: file.clone(), text }));
+    });
+    assert!(!calls.is_empty(), "the runtime's sources call `{function}`");
+    calls
+}
+
+fn look_into(folder: &Path, read: &mut dyn FnMut(&Path, &str)) {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a folder that can be read").path()).collect();
     paths.sort();
@@ -21,12 +33,12 @@ fn look_into(folder: &Path, read: &mut dyn FnMut(&str)) {
         if path.is_dir() {
             look_into(&path, read);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            read(&fs::read_to_string(&path).expect("sources are text"));
+            read(&path, &fs::read_to_string(&path).expect("sources are text"));
         }
     }
 }
 
-fn calls(source: &str, function: &str) -> Vec<String> {
+fn texts_given_to(function: &str, source: &str) -> Vec<String> {
     let code: String = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let call = format!("{function}(");
     let after = code.split(&call).skip(1);
@@ -38,5 +50,5 @@ fn calls(source: &str, function: &str) -> Vec<String> {
 #[test]
 fn calls_are_found_across_lines_and_not_in_comments() {
     let source = "// f(\"no\")\nf(\"one\");\nf(\n    \"two\",\n);\nfn f(what: &str) {}";
-    assert_eq!(calls(source, "f"), ["one", "two"]);
+    assert_eq!(texts_given_to("f", source), ["one", "two"]);
 }

@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 
 use crc32fast::Hasher;
 
+use crate::mutations::mutated;
 use crate::pup::{Segment, SegmentBuffer};
 use crate::transport::frame::{ENTRY, Entry, FrameError, HEADER, Header, TRAILER, entries};
 
@@ -171,7 +172,11 @@ impl Assembly {
 
     fn end(&mut self) -> Result<Part, FrameError> {
         let sum = self.sum.clone().finalize().to_le_bytes();
-        if self.trailer == sum { Ok(Part::Complete) } else { Err(FrameError::Damaged) }
+        if self.trailer == sum || mutated("checksum-ignored") {
+            Ok(Part::Complete)
+        } else {
+            Err(FrameError::Damaged)
+        }
     }
 
     /// Whether all of it is here.

@@ -7,6 +7,7 @@ use super::assembly::Assembly;
 use super::buffer::Buffer;
 use super::shared::Shared;
 use super::stream::{Stop, Stream};
+use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 use crate::transport::frame::{FrameError, HEADER, Header, Kind};
 use crate::transport::{Incoming, LinkError, Peer};
@@ -213,6 +214,9 @@ impl Receiver {
             return Err(Fault::Order("a connection begins twice"));
         }
         self.again = self.shared.received().checked_sub(offset).ok_or(Fault::Lost(offset))?;
+        if mutated("duplicates-not-skipped") {
+            self.again = 0;
+        }
         if self.again > 0 {
             sometimes("a peer sent again what had arrived");
         }
@@ -225,7 +229,7 @@ impl Receiver {
     fn small(&mut self, header: &Header, f: &mut dyn FnMut(Incoming<'_>)) -> Result<Found, Fault> {
         let len = HEADER + header.head as usize;
         let Some(head) = self.buffer.rest().get(HEADER..len) else { return Ok(Found::Nothing) };
-        if crc32fast::hash(head) != header.sum {
+        if crc32fast::hash(head) != header.sum && !mutated("checksum-ignored") {
             return Err(FrameError::Damaged.into());
         }
         f(Incoming { rank: header.rank, head, segments: Vec::new() });
@@ -277,6 +281,9 @@ impl Receiver {
     fn tell(&mut self, came: bool) {
         self.looks_in_vain = if came { 0 } else { self.looks_in_vain.saturating_add(1) };
         let untold = self.shared.untold();
+        if mutated("never-acknowledges") {
+            return;
+        }
         if untold >= TELL_AT {
             self.shared.set_due(true);
         } else if untold >= TELL_IDLE_AT && self.looks_in_vain == IDLE_LOOKS {
@@ -329,10 +336,19 @@ impl Receiver {
         } else if !self.buffer.rest().is_empty() {
             sometimes("a connection broke in the middle of a small frame");
         }
+        if mutated("half-a-frame-counts") {
+            self.shared.set_received(self.shared.received() + self.buffer.rest().len() as u64);
+        }
         self.shared.set_broken(true);
         self.stream.cut();
-        self.buffer.clear();
+        self.clear_buffer();
         self.large = None;
+    }
+
+    fn clear_buffer(&mut self) {
+        if !mutated("half-a-frame-survives") {
+            self.buffer.clear();
+        }
     }
 
     /// Whether the peer has said that it sends no more messages, and all of them have been delivered.
@@ -359,7 +375,7 @@ impl Receiver {
     /// Goes on over another connection.
     pub(super) fn replace(&mut self, stream: Arc<Stream>) {
         self.stream = stream;
-        self.buffer.clear();
+        self.clear_buffer();
         self.large = None;
         self.again = 0;
         // What was read while the nodes made sure of each other may be a frame already.

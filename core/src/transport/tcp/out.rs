@@ -7,6 +7,7 @@ use super::large::Large;
 use super::retained::{Next, Retained};
 use super::shared::Shared;
 use super::stream::{Stop, Stream};
+use crate::mutations::mutated;
 use crate::pup::Segment;
 use crate::sometimes::sometimes;
 use crate::transport::frame::{Header, Kind, SMALL_MAX};
@@ -73,7 +74,8 @@ impl Sender {
     /// Lets go of what the peer has.
     #[inline]
     fn trim(&mut self) {
-        self.retained.trim(self.shared.acknowledged());
+        let had = if mutated("let-go-when-written") { u64::MAX } else { self.shared.acknowledged() };
+        self.retained.trim(had);
     }
 
     /// Says that nothing follows. The peer's [`Receiver::ended`](super::Receiver::ended) tells it.
@@ -198,7 +200,9 @@ impl Sender {
     /// Goes on over another connection, with the first frame that the peer has not acknowledged.
     pub(super) fn replace(&mut self, stream: Arc<Stream>) {
         self.trim();
-        self.retained.seek(self.shared.acknowledged());
+        if !mutated("not-resent") {
+            self.retained.seek(self.shared.acknowledged());
+        }
         self.stream = stream;
         self.blocked = false;
         self.shared.set_broken(false);
