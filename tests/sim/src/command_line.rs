@@ -40,6 +40,9 @@ pub struct Replay {
     /// With this deliberate mistake
     #[arg(long, value_name = "NAME")]
     pub mutation: Option<String>,
+    /// Of its events, print only the last ones of each node
+    #[arg(long)]
+    pub brief: bool,
 }
 
 #[derive(Subcommand)]
@@ -151,7 +154,7 @@ impl Replay {
 
     fn run(self) -> Result<bool, String> {
         let mutation = self.mutation.as_deref().map(known).transpose()?;
-        Ok(replay(&Worlds { mutation }, &self.case()?))
+        Ok(replay(&Worlds { mutation }, &self.case()?, self.brief))
     }
 }
 

@@ -62,14 +62,23 @@ impl MutationCheck {
 
     /// The first seed that notices a mistake, how many it took, and what it saw.
     fn noticed(&self, name: &'static str) -> Option<(u64, u64, Failure)> {
-        let worlds = Worlds { mutation: Some(name) };
-        (0..self.seeds).find_map(|tried| {
+        let in_time = |_: &u64| self.pool.until.is_none_or(|until| Instant::now() < until);
+        (0..self.seeds).take_while(in_time).find_map(|tried| {
             let seed = self.from.wrapping_add(tried);
             let case = Case::draw(seed, &self.overrides).ok()?;
-            let judged = judged(&worlds, &case, false, false);
-            judged.failures.into_iter().next().map(|failure| (tried + 1, seed, failure))
+            noticed_by(&case, name).map(|failure| (tried + 1, seed, failure))
         })
     }
+}
+
+/// What a case shows of a mistake: something that it does not show without.
+fn noticed_by(case: &Case, name: &'static str) -> Option<Failure> {
+    let with = judged(&Worlds { mutation: Some(name) }, case, false, false).failures;
+    if with.is_empty() {
+        return None;
+    }
+    let without = judged(&Worlds::default(), case, false, false).failures;
+    with.into_iter().find(|failure| without.iter().all(|other| !failure.is_like(other)))
 }
 
 /// The name of a mistake, as the runtime knows it.

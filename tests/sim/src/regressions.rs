@@ -37,6 +37,7 @@ pub fn run(stage: &dyn Stage, regressions: &[Regression]) -> Table {
             let found = Found {
                 what: format!("{failure}; once it was: {}", regression.was),
                 lines: vec![crate::replay::line(&case)],
+                log: judged.main().log.clone(),
             };
             println!("{found}");
             table.found.push(found);

@@ -6,9 +6,10 @@ use crate::case::Case;
 use crate::played::Stage;
 use crate::run::{Judged, judged};
 
-/// Runs a case, twice with faults, and prints all there is to know; whether it came out right.
-pub fn replay(stage: &dyn Stage, case: &Case) -> bool {
-    let judged = judged(stage, case, true, true);
+/// Runs a case, twice with faults, and prints all there is to know, or of its events only the last ones of each node;
+/// whether it came out right.
+pub fn replay(stage: &dyn Stage, case: &Case, brief: bool) -> bool {
+    let judged = judged(stage, case, true, !brief);
     println!("{}", described(case, &judged));
     judged.failures.is_empty()
 }

@@ -12,14 +12,24 @@ pub struct Shrunk {
     pub case: Case,
     /// How it fails.
     pub judged: Judged,
+    /// What was wrong with the first one.
+    pub first: Failure,
     /// The runs that were needed.
     pub tried: u32,
+}
+
+impl Shrunk {
+    /// What is wrong with the simplest case, of what was wrong with the first one.
+    pub fn failure(&self) -> &Failure {
+        let mut failures = self.judged.failures.iter();
+        failures.find(|failure| failure.is_like(&self.first)).unwrap_or(&self.first)
+    }
 }
 
 /// Shrinks a case that failed, within so many tries.
 pub fn shrink(stage: &dyn Stage, case: Case, found: Judged, tries: u32) -> Shrunk {
     let failure = found.failures.first().expect("only what failed is shrunk").clone();
-    let mut search = Search { stage, failure, best: Shrunk { case, judged: found, tried: 0 }, tries };
+    let mut search = Search { stage, best: Shrunk { case, judged: found, first: failure, tried: 0 }, tries };
     search.fewer_faults();
     // What is simpler one way may get simpler another way then.
     while search.round() {}
@@ -28,7 +38,6 @@ pub fn shrink(stage: &dyn Stage, case: Case, found: Judged, tries: u32) -> Shrun
 
 struct Search<'a> {
     stage: &'a dyn Stage,
-    failure: Failure,
     best: Shrunk,
     tries: u32,
 }
@@ -122,8 +131,8 @@ impl Search<'_> {
         }
         let Ok(case) = Case::draw(self.best.case.seed, &overrides) else { return false };
         self.best.tried += 1;
-        let judged = judged(self.stage, &case, self.failure.kind == Kind::Unequal, false);
-        let fails = judged.fails_like(&self.failure);
+        let judged = judged(self.stage, &case, self.best.first.kind == Kind::Unequal, false);
+        let fails = judged.fails_like(&self.best.first);
         if fails {
             (self.best.case, self.best.judged) = (case, judged);
         }

@@ -73,10 +73,15 @@ fn one(stage: &dyn Stage, seed: u64, overrides: &Overrides) -> Table {
 
 /// What is told of a case if it failed.
 pub fn found(stage: &dyn Stage, case: Case, judged: Judged) -> Option<Found> {
-    let failure = judged.failures.first()?.to_string();
+    let mut failure = judged.failures.first()?.to_string();
     let as_found = line(&case);
     let shrunk = shrink(stage, case, judged, SHRINKING_TRIES);
+    let simplest = shrunk.failure().to_string();
+    if simplest != failure {
+        failure = format!("{failure}\n  at its simplest: {simplest}");
+    }
     let mut lines = vec![as_found, line(&shrunk.case)];
     lines.dedup();
-    Some(Found { what: failure, lines })
+    let log = shrunk.judged.main().log.clone();
+    Some(Found { what: failure, lines, log })
 }

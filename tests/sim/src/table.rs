@@ -8,6 +8,9 @@ use crate::case::Case;
 use crate::coverage::{Coverage, MARKS};
 use crate::run::Judged;
 
+/// Of the last events of all nodes so many are printed with a failure; all of them if it is run alone.
+const LOG_LINES: usize = 60;
+
 /// Sums over runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
@@ -38,6 +41,8 @@ pub struct Found {
     pub what: String,
     /// The seed as it was found, and the simplest case of it that fails like it.
     pub lines: Vec<String>,
+    /// The last events of each node in that.
+    pub log: Vec<String>,
 }
 
 impl Table {
@@ -118,7 +123,9 @@ fn rows(f: &mut fmt::Formatter<'_>, title: &str, rows: &BTreeMap<impl Display, u
 impl Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "FAILED: {}", self.what)?;
-        self.lines.iter().try_for_each(|line| write!(f, "\n  {line}"))
+        self.lines.iter().try_for_each(|line| write!(f, "\n  {line}"))?;
+        let left_out = self.log.len().saturating_sub(LOG_LINES);
+        self.log.iter().skip(left_out).try_for_each(|line| write!(f, "\n    {line}"))
     }
 }
 

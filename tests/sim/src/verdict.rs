@@ -94,8 +94,10 @@ fn flaws(played: &Played) -> Vec<(Kind, String)> {
 /// How a run may end, other than well.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Legal {
-    /// Lost, said with the name of one of these nodes.
+    /// Lost, said with the name of one of these nodes …
     blamed: BTreeSet<u32>,
+    /// … or of one of these hosts, which are called by their number.
+    hosts: BTreeSet<u32>,
     /// In any way, since nobody is there to tell: the launcher died.
     untold: bool,
 }
@@ -109,6 +111,7 @@ impl Legal {
         for (_, what) in hurt.iter().filter(|(_, what)| outage_ns(what).is_none() || !borne) {
             legal.allow(plan, what);
         }
+        legal.hosts = legal.blamed.iter().map(|node| plan.host_of(*node)).collect();
         legal
     }
 
@@ -118,6 +121,8 @@ impl Legal {
         };
         match what {
             What::Crash { node } | What::Stop { node, .. } => self.blamed.extend([*node]),
+            // The launcher's own host, which it takes with it.
+            What::HostLoss { host: 0 } => self.untold = true,
             What::HostLoss { host } => self.blamed.extend(of_hosts(&[*host])),
             What::Cut { from, to, .. } => self.blamed.extend(of_hosts(from).into_iter().chain(of_hosts(to))),
             // Who takes the time for later than it is believes that it has waited long enough for any other.
@@ -139,7 +144,8 @@ impl Legal {
             UNRECOVERABLE if self.blamed.is_empty() => {
                 Some(format!("{end}; but nothing happened that may end it"))
             }
-            UNRECOVERABLE if self.blamed.iter().any(|node| names(message, *node)) => None,
+            UNRECOVERABLE if self.blamed.iter().any(|node| names(message, "node ", *node)) => None,
+            UNRECOVERABLE if self.hosts.iter().any(|host| names(message, "host", *host)) => None,
             UNRECOVERABLE => Some(format!("{end}; but what happened to it was to nodes {:?}", self.blamed)),
             _ => Some(end),
         }
@@ -154,9 +160,9 @@ fn outage_ns(what: &What) -> Option<u64> {
     }
 }
 
-/// Whether a message says `node 2`, and does not mean `node 21`.
-fn names(message: &str, node: u32) -> bool {
-    let name = format!("node {node}");
+/// Whether a message says `node 2`, or `host2`, and does not mean `node 21`.
+fn names(message: &str, what: &str, number: u32) -> bool {
+    let name = format!("{what}{number}");
     message
         .match_indices(&name)
         .any(|(at, _)| !message[at + name.len()..].starts_with(|c: char| c.is_ascii_digit()))
@@ -174,7 +180,17 @@ fn difference(calm: &[String], played: &[String]) -> String {
 impl Failure {
     /// Whether another one may be the same mistake.
     pub fn is_like(&self, other: &Failure) -> bool {
-        (self.calm, self.kind) == (other.calm, other.kind)
+        (self.calm, self.kind, self.sign()) == (other.calm, other.kind, other.sign())
+    }
+
+    /// What of its words stays while a case is shrunk: the status, the oracle, the place of a panic.
+    fn sign(&self) -> &str {
+        let until = |end: &str| self.what.split_once(end).map_or(&*self.what, |(sign, _)| sign);
+        match self.kind {
+            Kind::End | Kind::Oracle => until(","),
+            Kind::Panic => until(": "),
+            _ => "",
+        }
     }
 }
 

@@ -70,6 +70,8 @@ const ONE_IN_IS_REPEATED: u64 = 16;
 /// A healed world gets as many times the time of the calm run, and this besides.
 const SLACK: u64 = 100;
 const SLACK_NS: u64 = 60_000_000_000;
+/// A calm run has some thousand events.
+const SLACK_EVENTS: u64 = 2_000_000;
 
 impl Case {
     /// That of a seed, with what is said otherwise. Each concern has a generator of its own, so that what is said of one
@@ -117,6 +119,8 @@ impl Case {
             schedule: Schedule { pause_ppm: 0, ..self.schedule },
             limits: self.limits,
             silence: self.silence,
+            patience_ns: SLACK_NS,
+            events_max: SLACK_EVENTS,
             ..Plan::calm(self.seed, self.nodes(), self.pes)
         }
     }
@@ -132,7 +136,7 @@ impl Case {
             faults,
             healed_ns,
             patience_ns: healed_ns + outages + SLACK_NS + SLACK * calm.ns,
-            events_max: 5_000_000 + SLACK * calm.events,
+            events_max: SLACK_EVENTS + SLACK * calm.events,
             ..self.calm_plan()
         }
     }

@@ -55,7 +55,9 @@ fn a_node_is_lost_only_if_something_happened_to_it() {
     assert_eq!(kinds(of_node_1(), &[CRASH]), []);
     assert_eq!(kinds(of_node_1(), &[What::Crash { node: 2 }]), [Kind::End]);
     assert_eq!(kinds(of_node_1(), &[What::HostLoss { host: 1 }]), []);
-    assert_eq!(kinds(of_node_1(), &[What::HostLoss { host: 0 }]), [Kind::End]);
+    assert_eq!(kinds(of_node_1(), &[What::HostLoss { host: 0 }]), [], "the launcher is there");
+    assert_eq!(kinds(lost("host host1: it said nothing for 5s"), &[What::HostLoss { host: 1 }]), []);
+    assert_eq!(kinds(lost("host host1: it said nothing for 5s"), &[What::Crash { node: 0 }]), [Kind::End]);
     assert_eq!(kinds(of_node_1(), &[What::Impostor { node: 1, with_disk: true }]), [Kind::End]);
     assert_eq!(kinds(lost("node 11 is gone"), &[CRASH]), [Kind::End], "that is another node");
     assert_eq!(kinds(lost("something is gone"), &[CRASH]), [Kind::End], "that is no node");
@@ -91,6 +93,21 @@ fn without_its_launcher_a_job_has_no_end_to_be_judged_but_leaves_nothing() {
     assert_eq!(kinds(killed(), &[What::LauncherLoss]), []);
     let left = Played { flaws: vec!["node 1 is still there".into()], ..killed() };
     assert_eq!(kinds(left, &[What::LauncherLoss]), [Kind::Flaw]);
+}
+
+#[test]
+fn what_is_like_a_failure_has_its_status_oracle_or_place() {
+    let failure = |kind, what: &str| Failure { calm: false, kind, what: what.into() };
+    let end = failure(Kind::End, "status 3, node 1 is gone");
+    assert!(end.is_like(&failure(Kind::End, "status 3, node 2 is gone")));
+    assert!(!end.is_like(&failure(Kind::End, "status 1, panicked")));
+    assert!(!end.is_like(&Failure { calm: true, ..end.clone() }));
+    let oracle = failure(Kind::Oracle, "oracle order, event 9: too early");
+    assert!(oracle.is_like(&failure(Kind::Oracle, "oracle order, event 99: too late")));
+    assert!(!oracle.is_like(&failure(Kind::Oracle, "oracle delivery, event 9: lost")));
+    let panic = failure(Kind::Panic, "at core/src/order.rs:7: 1 is not 2");
+    assert!(panic.is_like(&failure(Kind::Panic, "at core/src/order.rs:7: 3 is not 4")));
+    assert!(!panic.is_like(&failure(Kind::Panic, "at core/src/order.rs:8: 1 is not 2")));
 }
 
 #[test]
