@@ -9,7 +9,6 @@
 
 #![allow(clippy::duplicate_mod, reason = "examples that are taken in have a file in common")]
 
-
 pub mod case;
 pub mod ci;
 pub mod command_line;
