@@ -23,7 +23,7 @@ use crate::transport::tcp::connect::DialError;
 const START: Duration = Duration::from_secs(30);
 /// A connection that broke is there again within this time, or the job ends.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Refusals of a node that has known this one already: what harmed their connection may have harmed the next greeting too.
+/// Refusals by one node, or of it: what harms connections may harm a greeting, too, and the next one.
 const REFUSALS_MOST: u32 = 8;
 /// Who was dialled before waits so long, then dials too: the other one may be in a long entry, in which it does not see
 /// that the connection broke.
@@ -228,6 +228,6 @@ impl Missing {
 
     /// Whether it is no use to dial again after this error.
     fn is_hopeless(&self, error: &DialError) -> bool {
-        if self.is_first { self.refused > 0 || error.is_no_network() } else { self.refused > REFUSALS_MOST }
+        self.refused > REFUSALS_MOST || (self.is_first && error.is_no_network())
     }
 }

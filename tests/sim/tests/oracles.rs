@@ -36,7 +36,7 @@ fn talks_of_an_ordered_array_come_out_right_under_all_oracles() {
     for seed in seeds(12) {
         let (Plan { job, again, core, .. }, test) = planned(seed);
         let plan = ordered::Plan { job, elements: core, rounds: 5, again };
-        let (ran, _) = watched(seed, job, 0, || ordered::run(&test, plan));
+        let (ran, _) = watched(seed, job, 0, || test.run::<ordered::Main>((plan,)));
         assert_eq!(ran.status, 0, "seed {seed}: {:?}", ran.message);
     }
 }
