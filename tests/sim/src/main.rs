@@ -11,10 +11,16 @@ use clap::Parser;
 enum Command {
     /// Many nodes and chares in one process
     Scale(scale::Args),
+    /// What jacobi3d takes here, predicted and measured
+    Predict(scale::predict::Args),
+    /// Weak and strong scaling on a modelled cluster, drawn
+    Scaling(scale::figure::Args),
 }
 
 fn main() {
     match Command::parse() {
         Command::Scale(args) => scale::main(&args),
+        Command::Predict(args) => scale::predict::main(&args),
+        Command::Scaling(args) => scale::figure::main(&args),
     }
 }
