@@ -66,7 +66,11 @@ impl Model {
         let (seat, next) = self.hosts[host].seat(id, self.seats[id as usize], at, self.machine.slice_ns);
         self.seats[id as usize] = seat;
         self.hand_over(cluster, next, at);
-        matches!(seat, Seat::Taken { .. })
+        let Seat::Taken { since } = seat else { return false };
+        if since == at {
+            cluster.clock.set(at + self.machine.wake_ns);
+        }
+        true
     }
 
     /// A PE has nothing to do.
@@ -169,8 +173,7 @@ impl Rules for Model {
         let host = self.host_of(to);
         let there = if stage == Stage::Reaches { self.hosts[host].receive(at, takes) } else { at };
         cluster.arrive(flight, there);
-        let sleeps = self.is_crowded && self.seats[to as usize] == Seat::Away;
-        cluster.wake(to, there + if sleeps { self.machine.wake_ns } else { 0 });
+        cluster.wake(to, there);
     }
 
     fn collect(&mut self, cluster: &mut Cluster, from: PeId) {

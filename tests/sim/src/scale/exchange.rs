@@ -1,9 +1,14 @@
 //! What messages of a size take on the real runtime: chares in a ring that send each other faces, step by step, like
 //! blocks that have nothing to compute.
 
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 use talisman::launch::ResultValue;
 use talisman::launch::options::Transport;
 use talisman::prelude::*;
+use talisman::run::Outcome;
+use talisman::simulation::{Machine, charge, run_modelled};
 use talisman::testing::Test;
 
 /// Messages of a flood.
@@ -21,29 +26,65 @@ pub struct Exchange {
 }
 
 /// Between two PEs of two nodes, all in this process, or between chares of one PE.
-pub fn measure(nodes: u32, transport: Transport, cells: u32, steps: u32) -> Exchange {
+pub fn measure(nodes: u32, transport: Transport, work: Work) -> Exchange {
     let test = Test::new().pes(1);
     let test = if nodes > 1 { test.nodes(nodes, transport) } else { test };
-    let done = test.run::<__Main>((Options { cells, steps },));
-    assert_eq!((done.status, &done.message), (0, &None), "the exchange runs to its end");
-    let value = |name| match done.results.value(name) {
+    let done = test.run::<__Main>((work,));
+    of(&done)
+}
+
+/// The same on a modelled machine.
+pub fn modelled(machine: &Machine, nodes: u32, work: Work) -> Exchange {
+    of(&run_modelled::<__Main>((Work { is_modelled: true, ..work },), machine, nodes, 1))
+}
+
+fn of(outcome: &Outcome) -> Exchange {
+    assert_eq!((outcome.status, &outcome.message), (0, &None), "the exchange runs to its end");
+    let value = |name| match outcome.results.value(name) {
         Some(ResultValue::F64(value)) => *value,
         other => panic!("the exchange tells {name}, not {other:?}"),
     };
     Exchange { step_ns: value("step_ns"), send_ns: value("send_ns"), flood_ns: value("flood_ns") }
 }
 
+/// What is exchanged.
 #[derive(Clone, Copy, clap::Parser, Pup)]
-struct Options {
+pub struct Work {
+    /// Numbers in a message
     #[arg(long, default_value_t = 1)]
-    cells: u32,
+    pub cells: u32,
+    /// Steps
     #[arg(long, default_value_t = 1)]
-    steps: u32,
+    pub steps: u32,
+    /// What everyone computes in a step, in nanoseconds
+    #[arg(long, default_value_t = 0)]
+    pub compute_ns: u64,
+    /// Only says so
+    #[arg(long)]
+    pub is_modelled: bool,
+}
+
+impl Work {
+    /// Takes its time, of the processor's.
+    fn compute(&self) {
+        if self.is_modelled {
+            return charge(Duration::from_nanos(self.compute_ns));
+        }
+        let start = worked_ns();
+        while self.compute_ns > 0 && worked_ns() - start < self.compute_ns {}
+    }
+}
+
+/// The processor's time that this thread has had.
+fn worked_ns() -> u64 {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 #[derive(Pup)]
 struct Peer {
     peers: i32,
+    work: Work,
     cells: Vec<f64>,
     received: u32,
     sending_ns: f64,
@@ -52,8 +93,8 @@ struct Peer {
 #[chare(array1d)]
 impl Peer {
     #[init]
-    fn new(peers: i32, cells: u32) -> Self {
-        Peer { peers, cells: vec![1.0; cells as usize], received: 0, sending_ns: 0.0 }
+    fn new(peers: i32, work: Work) -> Self {
+        Peer { peers, work, cells: vec![1.0; work.cells as usize], received: 0, sending_ns: 0.0 }
     }
 
     #[entry]
@@ -65,6 +106,7 @@ impl Peer {
             self.send(cx, step);
             let (_side, cells) = cx.when(Self::face, step).await;
             self.cells = cells;
+            self.work.compute();
         }
         steps
     }
@@ -98,13 +140,13 @@ impl Peer {
 }
 
 #[talisman::main]
-async fn main(cx: &mut Cx, options: Options) {
+async fn main(cx: &mut Cx, work: Work) {
     let peers: i32 = cx.pes().max(2) as i32;
-    let array: Array<Peer> = Peer::array(peers).new(peers, options.cells);
-    let _warm: u32 = array.run(options.steps / 10 + 1).reduce(Max).await;
+    let array: Array<Peer> = Peer::array(peers).new(peers, work);
+    let _warm: u32 = array.run(work.steps / 10 + 1).reduce(Max).await;
     let start: f64 = cx.now().as_nanos() as f64;
-    let _steps: u32 = array.run(options.steps).reduce(Max).await;
-    cx.result("step_ns", (cx.now().as_nanos() as f64 - start) / f64::from(options.steps));
+    let _steps: u32 = array.run(work.steps).reduce(Max).await;
+    cx.result("step_ns", (cx.now().as_nanos() as f64 - start) / f64::from(work.steps));
     let _first: f64 = array.at(0).flood().await;
     cx.quiescence().await;
     let start: f64 = cx.now().as_nanos() as f64;

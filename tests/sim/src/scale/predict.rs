@@ -8,7 +8,7 @@ use talisman::launch::options::Transport;
 use talisman::launch::report::Report;
 use talisman::simulation::{Machine, Way};
 
-use super::exchange::{Exchange, measure};
+use super::exchange::{Exchange, Work, measure, modelled};
 use super::skeleton::{self, Cost, Plan, per_step_s};
 use super::{kernel, triple};
 
@@ -51,15 +51,21 @@ struct Round {
     real: Vec<Vec<f64>>,
 }
 
-/// Exchanges between two nodes, and of one message by four nodes on two cores.
-#[derive(Clone, Copy, Default)]
+/// Exchanges of a small message and of a face between two nodes, and of a face in a ring of all of them, which compute.
+#[derive(Clone, Default)]
 struct Link {
     small: Exchange,
     face: Exchange,
-    crowded: Exchange,
+    /// For each number of processes.
+    crowded: Vec<Exchange>,
 }
 
 const TRANSPORTS: [(Transport, &str); 2] = [(Transport::Shm, "shm"), (Transport::Tcp, "tcp")];
+
+/// For so long Linux lets a thread run while others want its core, about.
+const SLICE_NS: u64 = 3_000_000;
+/// It takes less than this until a thread runs.
+const WAKE_NS_MAX: u64 = 1_000_000;
 
 /// Steps of an exchange.
 const EXCHANGES: u32 = 2_000;
@@ -83,7 +89,7 @@ pub fn main(args: &Args) {
                 predicted / measured
             );
         }
-        println!("  {:?}", fitted(args, &median, number, 2));
+        args.nodes.iter().for_each(|nodes| println!("  {:?}", fitted(args, &median, number, *nodes)));
     }
     for cores in 1..=args.cores {
         println!("  {:?} with {cores} cores busy", cost_of(&median, args, cores));
@@ -104,19 +110,32 @@ impl Round {
         let face = plan.face(0) as u32;
         let mut round = Round {
             costs: (1..=args.cores).map(|cores| kernel::cost(&plan, cores)).collect(),
-            local: measure(1, Transport::Shm, 1, EXCHANGES),
+            local: measure(1, Transport::Shm, exchange(1)),
             ..Round::default()
         };
         for (transport, name) in TRANSPORTS {
             round.links.push(Link {
-                small: measure(2, transport, 1, EXCHANGES),
-                face: measure(2, transport, face, EXCHANGES),
-                crowded: measure(2 * args.cores, transport, face, EXCHANGES / 4),
+                small: measure(2, transport, exchange(1)),
+                face: measure(2, transport, exchange(face)),
+                crowded: args
+                    .nodes
+                    .iter()
+                    .map(|nodes| measure((*nodes).max(2), transport, crowded(face)))
+                    .collect(),
             });
             round.real.push(args.nodes.iter().map(|nodes| real(args, name, *nodes)).collect());
         }
         round
     }
+}
+
+fn exchange(cells: u32) -> Work {
+    Work { cells, steps: EXCHANGES, compute_ns: 0, is_modelled: false }
+}
+
+/// With as much to compute as some blocks have.
+fn crowded(cells: u32) -> Work {
+    Work { steps: EXCHANGES / 10, compute_ns: 100_000, ..exchange(cells) }
 }
 
 /// The example itself: seconds a step.
@@ -163,18 +182,34 @@ fn fitted(
         latency_ns: (step_ns - run_ns - send_ns - receive_ns).max(0.0),
         line_ns_per_byte: 0.0,
     };
-    Machine {
+    let machine = Machine {
         nodes_per_host: nodes,
         cores_per_host: args.cores,
         run_ns,
         within: Way::default(),
         near,
         far: near,
-        slice_ns: 3_000_000,
-        // Of those that share a core each does its part of the step, one after the other.
-        wake_ns: (link(|link| link.crowded.step_ns) - 2.0 * link(|link| link.face.step_ns)).max(0.0) as u64
-            / 2,
+        slice_ns: SLICE_NS,
+        wake_ns: 0,
+    };
+    let at = args.nodes.iter().position(|other| *other == nodes).unwrap_or(0);
+    let crowded = median(&|round: &Round| round.links[transport].crowded[at].step_ns);
+    Machine { wake_ns: if nodes > args.cores { wake_ns(args, &machine, crowded) } else { 0 }, ..machine }
+}
+
+/// What it has to take until a PE runs that shares a core, so that exchanges of many PEs take in the model what they do.
+fn wake_ns(args: &Args, machine: &Machine, crowded_step_ns: f64) -> u64 {
+    let work = crowded(args.plan().face(0) as u32);
+    let (mut low, mut high) = (0, WAKE_NS_MAX);
+    while high - low > 100 {
+        let wake_ns = (low + high) / 2;
+        let machine = Machine { wake_ns, ..machine.clone() };
+        match modelled(&machine, machine.nodes_per_host, work).step_ns < crowded_step_ns {
+            true => low = wake_ns,
+            false => high = wake_ns,
+        }
     }
+    low
 }
 
 /// What the kernel takes where so many processes have the cores.

@@ -47,7 +47,7 @@ impl Plot<'_> {
         self.draw_axes(svg, &x, &y);
         for (number, line) in self.lines.iter().enumerate() {
             line.draw(svg, &x, &y);
-            self.draw_name(svg, line, MARGIN[2] + 16.0 + 16.0 * number as f64);
+            self.draw_name(svg, line, HEIGHT - MARGIN[3] - 14.0 - 16.0 * number as f64);
         }
     }
 
