@@ -70,13 +70,15 @@ impl Work {
         if self.is_modelled {
             return charge(Duration::from_nanos(self.compute_ns));
         }
-        let start = worked_ns();
-        while self.compute_ns > 0 && worked_ns() - start < self.compute_ns {}
+        if self.compute_ns > 0 {
+            let start = worked_ns();
+            while worked_ns() - start < self.compute_ns {}
+        }
     }
 }
 
 /// The processor's time that this thread has had.
-fn worked_ns() -> u64 {
+pub fn worked_ns() -> u64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -10,12 +10,13 @@ use std::sync::Barrier;
 use std::thread;
 
 use block::{CellBlock, SIDES};
-use rustix::time::{ClockId, clock_gettime};
 
+use super::exchange::worked_ns;
+use super::predict::median;
 use super::skeleton::{Cost, Plan};
 
 /// Steps of which the time is taken.
-const STEPS: u32 = 8;
+const STEPS: u32 = 40;
 
 /// Times the blocks of a grid, shared out evenly among so many threads that work at the same time: the mean of them.
 pub fn cost(plan: &Plan, threads: u32) -> Cost {
@@ -36,38 +37,50 @@ pub fn cost(plan: &Plan, threads: u32) -> Cost {
 fn one(plan: &Plan, threads: u32, barrier: &Barrier) -> Cost {
     let number = (plan.blocks.iter().product::<u32>() / threads).max(1);
     let mut blocks: Vec<_> = (0..number).map(|_| CellBlock::new(plan.cells.map(|n| n as usize))).collect();
-    blocks.iter_mut().for_each(CellBlock::relax);
-    let relax = timed(barrier, || (0..STEPS).for_each(|_| blocks.iter_mut().for_each(CellBlock::relax)));
-    let all = timed(barrier, || (0..STEPS).for_each(|_| blocks.iter_mut().for_each(exchange_and_relax)));
+    (0..STEPS / 4).for_each(|_| blocks.iter_mut().for_each(CellBlock::relax));
+    let relax = timed(barrier, || blocks.iter_mut().for_each(CellBlock::relax));
+    let mut faces: Vec<Faces> = blocks.iter().map(faces_of).collect();
+    let all =
+        timed(barrier, || blocks.iter_mut().zip(&mut faces).for_each(|(block, faces)| step(block, faces)));
     let change = timed(barrier, || {
         black_box(blocks.iter().map(CellBlock::change).fold(0.0, f64::max));
     });
     let cells = (plan.cells_of_block() * u64::from(number)) as f64;
     // Each side is read once and set once.
     let faces: u64 = (0..SIDES).map(|side| 2 * plan.face(side)).sum();
-    let steps = f64::from(STEPS);
     Cost {
-        relax_ns: relax / (cells * steps),
-        face_ns: (all - relax).max(0.0) / ((faces * u64::from(number)) as f64 * steps),
+        relax_ns: relax / cells,
+        face_ns: (all - relax).max(0.0) / (faces * u64::from(number)) as f64,
         change_ns: change / cells,
     }
 }
 
-/// What something that all threads do at the same time takes this one, in nanoseconds. Others may use its core now and then,
-/// so the clock is that of its own work.
-fn timed(barrier: &Barrier, work: impl FnOnce()) -> f64 {
+/// What something that all threads do at the same time takes this one, in nanoseconds: the median of many times. Others may
+/// use its core now and then, so the clock is that of its own work.
+fn timed(barrier: &Barrier, mut work: impl FnMut()) -> f64 {
     barrier.wait();
-    let start = clock_gettime(ClockId::ThreadCPUTime);
-    work();
-    let end = clock_gettime(ClockId::ThreadCPUTime);
-    (end.tv_sec - start.tv_sec) as f64 * 1e9 + (end.tv_nsec - start.tv_nsec) as f64
+    let mut once = || {
+        let start = worked_ns();
+        work();
+        (worked_ns() - start) as f64
+    };
+    median((0..STEPS).map(|_| once()).collect())
 }
 
-fn exchange_and_relax(block: &mut CellBlock) {
-    for side in 0..SIDES {
+type Faces = [Vec<f64>; SIDES];
+
+fn faces_of(block: &CellBlock) -> Faces {
+    std::array::from_fn(|side| {
         let mut face = Vec::new();
         block.read_face(side, &mut face);
-        block.set_ghosts(side ^ 1, &face);
-    }
+        face
+    })
+}
+
+/// What a block does between two messages, in the order of the example: its faces for the next step are read while it is
+/// in the cache, and set as ghosts when it is not any more.
+fn step(block: &mut CellBlock, faces: &mut Faces) {
+    (0..SIDES).for_each(|side| block.set_ghosts(side, &faces[side ^ 1]));
     block.relax();
+    faces.iter_mut().enumerate().for_each(|(side, face)| block.read_face(side, face));
 }

@@ -222,7 +222,8 @@ fn cost_of(median: &dyn Fn(&dyn Fn(&Round) -> f64) -> f64, args: &Args, nodes: u
     }
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// The one in the middle.
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
