@@ -72,27 +72,26 @@ const EXCHANGES: u32 = 2_000;
 
 /// Predicts, measures and compares.
 pub fn main(args: &Args) {
-    let rounds: Vec<_> = (0..args.rounds).map(|_| Round::measure(args)).collect();
-    let median = |of: &dyn Fn(&Round) -> f64| median(rounds.iter().map(of).collect());
+    let rounds = Rounds((0..args.rounds).map(|_| Round::measure(args)).collect());
     println!(
         "{:>9}  {:>9}  {:>13}  {:>13}  {:>5}",
         "transport", "processes", "predicted, ms", "measured, ms", "ratio"
     );
     for (number, (_, name)) in TRANSPORTS.iter().enumerate() {
         for (at, nodes) in args.nodes.iter().enumerate() {
-            let machine = fitted(args, &median, number, *nodes);
-            let plan = Plan { cost: cost_of(&median, args, *nodes), ..args.plan() };
+            let machine = fitted(args, &rounds, number, *nodes);
+            let plan = Plan { cost: cost_of(&rounds, args, *nodes), ..args.plan() };
             let predicted = per_step_s(&skeleton::run(plan, &machine, *nodes, 1)) * 1e3;
-            let measured = median(&|round: &Round| round.real[number][at]) * 1e3;
+            let measured = rounds.median(|round: &Round| round.real[number][at]) * 1e3;
             println!(
                 "{name:>9}  {nodes:>9}  {predicted:>13.4}  {measured:>13.4}  {:>5.2}",
                 predicted / measured
             );
         }
-        args.nodes.iter().for_each(|nodes| println!("  {:?}", fitted(args, &median, number, *nodes)));
+        args.nodes.iter().for_each(|nodes| println!("  {:?}", fitted(args, &rounds, number, *nodes)));
     }
     for cores in 1..=args.cores {
-        println!("  {:?} with {cores} cores busy", cost_of(&median, args, cores));
+        println!("  {:?} with {cores} cores busy", cost_of(&rounds, args, cores));
     }
 }
 
@@ -138,6 +137,15 @@ fn crowded(cells: u32) -> Work {
     Work { steps: EXCHANGES / 10, compute_ns: 100_000, ..exchange(cells) }
 }
 
+/// All that was measured.
+struct Rounds(Vec<Round>);
+
+impl Rounds {
+    fn median(&self, of: impl Fn(&Round) -> f64) -> f64 {
+        median(self.0.iter().map(of).collect())
+    }
+}
+
 /// The example itself: seconds a step.
 fn real(args: &Args, transport: &str, nodes: u32) -> f64 {
     let report = std::env::temp_dir().join(format!("talisman-predict-{}.json", std::process::id()));
@@ -160,14 +168,9 @@ fn real(args: &Args, transport: &str, nodes: u32) -> f64 {
 }
 
 /// The machine that fits what was measured.
-fn fitted(
-    args: &Args,
-    median: &dyn Fn(&dyn Fn(&Round) -> f64) -> f64,
-    transport: usize,
-    nodes: u32,
-) -> Machine {
-    let link = |of: fn(&Link) -> f64| median(&|round: &Round| of(&round.links[transport]));
-    let run_ns = median(&|round: &Round| round.local.step_ns) / 2.0;
+fn fitted(args: &Args, rounds: &Rounds, transport: usize, nodes: u32) -> Machine {
+    let link = |of: fn(&Link) -> f64| rounds.median(|round: &Round| of(&round.links[transport]));
+    let run_ns = rounds.median(|round: &Round| round.local.step_ns) / 2.0;
     let bytes = args.plan().face(0) as f64 * 8.0;
     let (send_ns, send_of_face) = (link(|link| link.small.send_ns), link(|link| link.face.send_ns));
     let step_ns = link(|link| link.small.step_ns);
@@ -193,7 +196,7 @@ fn fitted(
         wake_ns: 0,
     };
     let at = args.nodes.iter().position(|other| *other == nodes).unwrap_or(0);
-    let crowded = median(&|round: &Round| round.links[transport].crowded[at].step_ns);
+    let crowded = rounds.median(|round: &Round| round.links[transport].crowded[at].step_ns);
     Machine { wake_ns: if nodes > args.cores { wake_ns(args, &machine, crowded) } else { 0 }, ..machine }
 }
 
@@ -213,12 +216,12 @@ fn wake_ns(args: &Args, machine: &Machine, crowded_step_ns: f64) -> u64 {
 }
 
 /// What the kernel takes where so many processes have the cores.
-fn cost_of(median: &dyn Fn(&dyn Fn(&Round) -> f64) -> f64, args: &Args, nodes: u32) -> Cost {
+fn cost_of(rounds: &Rounds, args: &Args, nodes: u32) -> Cost {
     let busy = nodes.min(args.cores) as usize - 1;
     Cost {
-        relax_ns: median(&|round: &Round| round.costs[busy].relax_ns),
-        face_ns: median(&|round: &Round| round.costs[busy].face_ns),
-        change_ns: median(&|round: &Round| round.costs[busy].change_ns),
+        relax_ns: rounds.median(|round: &Round| round.costs[busy].relax_ns),
+        face_ns: rounds.median(|round: &Round| round.costs[busy].face_ns),
+        change_ns: rounds.median(|round: &Round| round.costs[busy].change_ns),
     }
 }
 
