@@ -82,6 +82,10 @@ enum Task {
     Regressions,
     /// Many nodes and chares in one process
     Scale(scale::Args),
+    /// What jacobi3d takes here, predicted and measured
+    Predict(scale::predict::Args),
+    /// Weak and strong scaling on a modelled cluster, drawn
+    Scaling(scale::figure::Args),
     /// What every change has to pass: what once failed, fresh seeds, rare paths, some crash points
     Ci {
         /// The first of the fresh seeds; by default it is drawn from the date
@@ -172,6 +176,14 @@ impl Task {
             }
             Task::Scale(args) => {
                 scale::main(&args);
+                Ok(true)
+            }
+            Task::Predict(args) => {
+                scale::predict::main(&args);
+                Ok(true)
+            }
+            Task::Scaling(args) => {
+                scale::figure::main(&args);
                 Ok(true)
             }
             Task::Regressions => Ok(told(&regressions::run(&worlds, REGRESSIONS))),
