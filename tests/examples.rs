@@ -138,6 +138,25 @@ fn leanmd_simulates_the_benchmark_structure() {
 }
 
 #[test]
+fn a_simulated_job_loses_its_node_as_a_real_one_does() {
+    let lost = |options: &[&str]| {
+        let way = ["--simulate", "--nodes", "4", "--pes", "1", "--seed", "7"];
+        let output = command("jacobi3d", options, &way).output().expect("the example has been built");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for options in [["--kill", "2@0ms"], ["--kill", "2@step3"]] {
+        let (status, says) = lost(&options);
+        assert_eq!(status, Some(3), "{says}");
+        assert!(says.contains("node 2") && says.contains("trace of"), "{says}");
+        assert_eq!(lost(&options).1, says, "the same seed loses it the same way");
+    }
+    let (status, says) = lost(&["--chaos", "mtbf=1ms,seed=3"]);
+    assert_eq!(status, Some(3), "{says}");
+    let (status, says) = lost(&["--kill", "2@1h"]);
+    assert_eq!(status, Some(0), "{says}");
+}
+
+#[test]
 fn wrong_options_are_refused_with_what_to_do() {
     refused("jacobi3d", &["--steps", "-3"], 2, &["--steps", "-3 is not in 1.."]);
     refused("jacobi3d", &["--steps", "0"], 2, &["--steps", "0 is not in 1.."]);

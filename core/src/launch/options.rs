@@ -167,7 +167,8 @@ pub struct RunArgs {
     #[arg(value_name = "TIME", value_parser = time, default_value = "10s")]
     pub silence: Duration,
 
-    /// Kill a node to see what becomes of the job: 1@2s after two seconds, 1@step40 after the program's step 40
+    /// Kill a node to see what becomes of the job: 1@2s after two seconds, 1@step40 after the program's step 40; with
+    /// --simulate in simulated time, the same way for each --seed
     #[arg(id = "talisman-kill", long = "kill", env = "TALISMAN_KILL", hide_env_values = true)]
     #[arg(value_name = "NODE@WHEN", value_delimiter = ',')]
     pub kill: Vec<Kill>,
@@ -204,6 +205,11 @@ impl RunArgs {
         (self.nodes > 1 || self.hosts.is_some()) && !self.simulate
     }
 
+    /// Whether nodes are to be killed in a simulation, which then has processes, a launcher and connections too.
+    pub(crate) fn loses_simulated_nodes(&self) -> bool {
+        self.simulate && self.nodes > 1 && (!self.kill.is_empty() || self.chaos.is_some())
+    }
+
     /// PEs per node: `--pes`, otherwise the cores this process may use, divided among the nodes of this host
     /// ([`PES_SIMULATED`] in simulation).
     pub fn pes_per_node(&self) -> u32 {
@@ -229,7 +235,7 @@ impl RunArgs {
             0 if self.hosts.is_some() => Ok(()),
             0 => Err(OptionsError::NoNodes),
             nodes if nodes > NODES_MAX => Err(OptionsError::TooManyNodes { nodes }),
-            nodes if self.has_processes() && nodes > PROCESSES_MAX => {
+            nodes if (self.has_processes() || self.loses_simulated_nodes()) && nodes > PROCESSES_MAX => {
                 Err(OptionsError::TooManyProcesses { nodes })
             }
             _ => Ok(()),
@@ -261,7 +267,7 @@ impl RunArgs {
 
     fn validate_faults(&self) -> Result<(), OptionsError> {
         let any = !self.kill.is_empty() || self.chaos.is_some();
-        if any && !self.has_processes() {
+        if any && !self.has_processes() && !self.loses_simulated_nodes() {
             return Err(OptionsError::NobodyToKill);
         }
         // With hosts the number of nodes may not be known yet.
@@ -458,7 +464,8 @@ mod tests {
         };
         assert_eq!(with(2, false, "1@2s"), Ok(()));
         assert_eq!(with(1, false, "0@2s"), Err(OptionsError::NobodyToKill));
-        assert_eq!(with(2, true, "1@2s"), Err(OptionsError::NobodyToKill));
+        assert_eq!(with(1, true, "0@2s"), Err(OptionsError::NobodyToKill));
+        assert_eq!(with(2, true, "1@2s"), Ok(()));
         let error = with(2, false, "2@step4").unwrap_err().to_string();
         assert_eq!(error, "--kill 2@step4: there are 2 nodes, the last one is 1");
     }

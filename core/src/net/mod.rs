@@ -30,7 +30,7 @@ use crate::transport::{Incoming, LinkError, Peer};
 use crate::wire;
 pub(crate) use door::{Door, Inbox};
 pub(crate) use link::Link;
-pub(crate) use nap::{Killed, Nap, Napping};
+pub(crate) use nap::{Killed, Napping, nap};
 use poller::Poller;
 
 /// Bytes that may wait for a link in real runs: whoever sends more waits for room.

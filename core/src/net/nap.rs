@@ -39,7 +39,7 @@ pub(crate) struct Killed;
 ///
 /// # Panics
 /// With [`Killed`] if the PE's process does not live any more, and if nobody said how to wait.
-pub(super) fn nap(pe: PeId) {
+pub(crate) fn nap(pe: PeId) {
     let nap = NAP.with_borrow(Clone::clone).expect("a simulated world says how senders wait");
     let (_nobody, _at_once) = (Nobody::enter(), PutOff::pause());
     if !nap(pe) {

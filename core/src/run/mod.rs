@@ -24,6 +24,7 @@ use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
 use crate::simulation::messages::{self, Machine};
+use crate::simulation::run_for_user;
 use crate::stats::Totals;
 
 /// What a job left behind.
@@ -90,6 +91,9 @@ pub(crate) fn run_on<C: MainChare, A: Args + Send>(
     machine: Option<&Machine>,
 ) -> Outcome {
     panics::listen();
+    if options.loses_simulated_nodes() && machine.is_none() {
+        return run_for_user(options, |pe: &Pe| create_main::<C, A>(pe, args), &watch.job);
+    }
     let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
     let config = Config { seed: options.seed, pack_all: options.pack_all, repack: options.repack };
     let main = |pe: &Pe| create_main::<C, A>(pe, args);

@@ -21,8 +21,26 @@ pub enum When {
 /// What goes wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
-    /// A node's process is killed. What it has written to its sockets is still delivered.
+    /// A node's process is killed. What it has written to its sockets is still delivered, except where it had not read all
+    /// that had come: there the system breaks the connection at once.
     Crash {
+        /// The node.
+        node: u32,
+    },
+    /// A node's process dies in the midst of its next turn: of what it writes in that turn only the first part gets out.
+    CrashAmid {
+        /// The node.
+        node: u32,
+        /// How much gets out: so many millionths.
+        kept_ppm: u32,
+    },
+    /// A node's process is killed, and all its connections break at once: what is under way on them is lost.
+    CrashReset {
+        /// The node.
+        node: u32,
+    },
+    /// Somebody asks a node's process to end (SIGTERM), which ends the job in order.
+    Terminate {
         /// The node.
         node: u32,
     },
@@ -32,10 +50,21 @@ pub enum What {
         host: u32,
     },
     /// A process that takes itself for a node that has crashed starts, as one would that was restored from an old image:
-    /// empty memory, and of an earlier incarnation than its connections' peers will admit if the node lives.
+    /// empty memory, and of an earlier incarnation than its connections' peers will admit. It dials all others, and answers
+    /// at the node's port once the node is gone.
     Impostor {
         /// The node that it takes itself for.
         node: u32,
+        /// Whether it finds what the node has written to its disk.
+        with_disk: bool,
+    },
+    /// A node's process is killed, and after a while a process starts there that takes itself for it: see
+    /// [`What::Impostor`].
+    Restart {
+        /// The node.
+        node: u32,
+        /// After so long.
+        after_ns: u64,
         /// Whether it finds what the node has written to its disk.
         with_disk: bool,
     },
@@ -114,8 +143,12 @@ impl What {
     pub fn kind(&self) -> &'static str {
         match self {
             What::Crash { .. } => "crash",
+            What::CrashAmid { .. } => "crash-amid",
+            What::CrashReset { .. } => "crash-reset",
+            What::Terminate { .. } => "terminate",
             What::HostLoss { .. } => "host-loss",
             What::Impostor { .. } => "impostor",
+            What::Restart { .. } => "restart",
             What::Stop { .. } => "stop",
             What::Slow { .. } => "slow",
             What::Reset { .. } => "reset",

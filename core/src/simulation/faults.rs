@@ -1,6 +1,7 @@
 //! What goes wrong, and when it is over.
 
 use super::fault::{Fault, What, When};
+use super::process::Death;
 use super::trace::Who;
 use super::world::{Event, World};
 
@@ -55,9 +56,16 @@ impl World {
         let now = self.now();
         match *what {
             What::Crash { node } => self.kill(node),
+            What::CrashAmid { node, kept_ppm } => self.nodes[node as usize].dies_amid.set(Some(kept_ppm)),
+            What::CrashReset { node } => self.break_down(node),
+            What::Terminate { node } => self.terminate(node),
             What::HostLoss { host } => self.lose_host(host),
-            What::Impostor { node, .. } => self.send_impostor(node),
-            What::Stop { node, for_ns } => self.nodes[node as usize].stopped_until.set(now + for_ns),
+            What::Impostor { node, with_disk } => self.send_impostor(node, with_disk),
+            What::Restart { node, after_ns, with_disk } => {
+                self.kill(node);
+                self.plan(now + after_ns, Event::Return(node, with_disk));
+            }
+            What::Stop { node, for_ns } => self.nodes[node as usize].stop_until(now + for_ns),
             What::Slow { node, times, for_ns } => self.nodes[node as usize].slow.set((times, now + for_ns)),
             What::Reset { one, other } => {
                 self.with_network(|network, now, planned| network.reset(now, one, other, planned));
@@ -91,6 +99,7 @@ impl World {
         self.with_network(|network, now, planned| network.heal(now, planned));
         for node in &self.nodes {
             node.slow.set((1, 0));
+            node.diary.borrow_mut().heal();
         }
     }
 
@@ -102,7 +111,9 @@ impl World {
         self.with_network(|network, now, planned| network.lose_host(now, host, planned));
         self.silence_agent(host);
         for node in self.nodes_of(host).collect::<Vec<_>>() {
-            self.vanish(node);
+            self.vanish(node, Death::Killed);
+            self.nodes[node as usize].impostor.set(false);
+            self.nodes[node as usize].diary.borrow_mut().lose_power();
         }
         if host == 0 {
             self.launcher.borrow_mut().gone = true;

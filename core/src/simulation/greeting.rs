@@ -14,7 +14,7 @@ pub(super) struct Greeting {
 }
 
 enum Side {
-    Dialling(Box<Dialer>, Peer),
+    Dialling(Box<Dialer>),
     Accepting(Box<Acceptor>),
 }
 
@@ -32,20 +32,12 @@ impl Greeting {
     /// With the node that was dialled; what to say first.
     pub(super) fn dialling(identity: &Arc<Identity>, to: Peer, nonce: Nonce) -> (Self, Vec<u8>) {
         let (dialer, hello) = Dialer::new(identity, to, nonce);
-        (Greeting { side: Side::Dialling(Box::new(dialer), to), early: Vec::new() }, hello)
+        (Greeting { side: Side::Dialling(Box::new(dialer)), early: Vec::new() }, hello)
     }
 
     /// With whoever has dialled.
     pub(super) fn accepting(identity: &Arc<Identity>, nonce: Nonce) -> Self {
         Greeting { side: Side::Accepting(Box::new(Acceptor::new(identity, nonce))), early: Vec::new() }
-    }
-
-    /// Whom this side has dialled.
-    pub(super) fn dialled(&self) -> Option<Peer> {
-        match self.side {
-            Side::Dialling(_, to) => Some(to),
-            Side::Accepting(_) => None,
-        }
     }
 
     /// Takes in what came.
@@ -71,14 +63,14 @@ impl Greeting {
 
     fn wants(&self) -> usize {
         match &self.side {
-            Side::Dialling(dialer, _) => dialer.wants(),
+            Side::Dialling(dialer) => dialer.wants(),
             Side::Accepting(acceptor) => acceptor.wants(),
         }
     }
 
     fn feed(&mut self, bytes: &[u8]) -> Result<Step, Failure> {
         match &mut self.side {
-            Side::Dialling(dialer, _) => dialer.feed(bytes),
+            Side::Dialling(dialer) => dialer.feed(bytes),
             Side::Accepting(acceptor) => Ok(acceptor.feed(bytes)?),
         }
     }

@@ -1,8 +1,10 @@
 //! A job put into a world, and what it left behind there.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::diary::Diary;
 use super::launcher::Launcher;
 use super::process::Process;
 use super::world::{Main, World};
@@ -15,31 +17,69 @@ use crate::cluster::plan;
 use crate::launch::options::Transport;
 use crate::launch::{Output, RunArgs};
 use crate::node::Job;
+use crate::pe::Pe;
 use crate::rng::Rng;
 use crate::run::{Outcome, panics};
 use crate::transport::auth::Secret;
 
+/// Disks draw from a generator of their own.
+const DISKS: u64 = 0xd15c;
 /// The exit status that a shell gives for a launcher that was killed.
 const LAUNCHER_KILLED: i32 = 137;
 
 pub(super) fn run(plan: &Plan, main: Main, logging: bool) -> Ran {
+    run_on(plan, main, &Job::new(Output::capture()), logging)
+}
+
+/// A job that was started with `--simulate` and is to lose nodes. It prints where `watched` does, and ends early when that is
+/// over. All nodes are on one host, as with `--nodes`.
+pub(crate) fn run_for_user(
+    options: &RunArgs,
+    main: impl FnOnce(&Pe) + 'static,
+    watched: &Arc<Job>,
+) -> Outcome {
+    let nodes = options.nodes;
+    let plan = Plan {
+        hosts: vec![nodes],
+        silence: options.silence,
+        kills: options.kill.clone(),
+        chaos: options.chaos,
+        // It is for people to say when they have waited for long enough.
+        patience_ns: u64::MAX,
+        events_max: u64::MAX,
+        ..Plan::calm(options.seed, nodes, options.pes_per_node())
+    };
+    let Ran { mut outcome, flaws, .. } = run_on(&plan, Box::new(main), watched, false);
+    if outcome.status == 0 && !flaws.is_empty() {
+        (outcome.status, outcome.message) = (1, Some(flaws.join("; ")));
+    }
+    outcome
+}
+
+fn run_on(plan: &Plan, main: Main, watched: &Arc<Job>, logging: bool) -> Ran {
     panics::listen();
-    let output = Output::capture();
-    let led = led(plan);
+    let output = watched.output.clone();
+    let kills = Kills::new(&plan.kills, plan.chaos);
+    let led = led(plan, kills.watched());
     let build = led.build;
-    let conductor = Conductor::new(led.clone(), Kills::new(&[], None));
+    let conductor = Conductor::new(led.clone(), kills);
     let tasks = (0..plan.nodes()).map(|node| led.task(node)).collect();
-    let node =
-        |number| Process::new(number, plan.host_of(number), Job::new(output.clone()), Attendance::new(build));
+    let mut disks = Rng::new(plan.seed ^ DISKS);
+    let node = |number| {
+        let diary = Diary::new(number, plan.disk, &mut disks);
+        Process::new(number, plan.host_of(number), Job::new(output.clone()), Attendance::new(build), diary)
+    };
     let nodes = (0..plan.nodes()).map(node).collect();
-    let world = World::new(plan, Launcher::new(&led, conductor), nodes, tasks, main, logging);
+    let world =
+        World::new(plan, Launcher::new(&led, conductor), nodes, tasks, main, watched.clone(), logging);
     world.run();
+    world.read_diaries();
     let Some(world) = Rc::into_inner(world) else { unreachable!("nobody else keeps the world") };
     ran(world, &output)
 }
 
 /// What the launcher is told to lead.
-fn led(plan: &Plan) -> plan::Plan {
+fn led(plan: &Plan, watched: Vec<u64>) -> plan::Plan {
     let options = RunArgs {
         nodes: plan.nodes(),
         pes: Some(plan.pes_per_node),
@@ -55,6 +95,7 @@ fn led(plan: &Plan) -> plan::Plan {
         (first - nodes..first).collect()
     });
     let mut led = plan::Plan::known(secrets.next_u64(), secret, hosts.collect(), &options);
+    led.watched = watched;
     led.names = (0..plan.hosts.len()).map(|host| (host > 0).then(|| format!("host{host}"))).collect();
     led
 }

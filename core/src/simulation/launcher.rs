@@ -84,7 +84,11 @@ impl Launcher {
         self.carry_out(now, deeds);
     }
 
-    pub(super) fn on_time(&mut self, now: Duration, deeds: &mut Deeds) {
+    /// It looks at deadlines, and whether somebody wants the job to end, with this status.
+    pub(super) fn on_time(&mut self, now: Duration, interrupted: Option<i32>, deeds: &mut Deeds) {
+        if let Some(status) = interrupted.filter(|_| !self.conductor.is_ending()) {
+            self.conductor.on_interrupt(now, status);
+        }
         self.conductor.on_time(now);
         self.carry_out(now, deeds);
     }

@@ -5,18 +5,20 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::letters::Letter;
-use super::process::{self, Running, Stage};
+use super::process::{self, Death, Running, Stage};
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
 use crate::cluster::attendance::{self, Attendance};
 use crate::cluster::control::{NodeReport, Stop, Task, ToLauncher, ToNode};
 use crate::cluster::fate::How;
 use crate::cluster::local;
+use crate::cluster::verdict::UNRECOVERABLE;
 use crate::net::{Door, Inbox};
 use crate::node::{Config, End, Node, Shape};
 use crate::run::connecting::{Action, Connecting};
 use crate::run::turns::{self, Turns};
 use crate::transport::handshake::{self, Identity, Incarnations};
+use crate::witness::{self, Seen};
 
 /// What a process takes to exit once it has said all: between these, in nanoseconds.
 const EXIT_NS: (u64, u64) = (50_000, 2_000_000);
@@ -61,6 +63,7 @@ impl World {
 
     fn carry_out(&self, number: u32, action: attendance::Action) {
         use attendance::Action;
+        let process = &self.nodes[number as usize];
         match action {
             Action::Say(message) => self.tell_launcher(number, message),
             Action::Join(task) => self.take_task(number, task),
@@ -70,28 +73,36 @@ impl World {
             }
             Action::Begin => self.go(number),
             Action::Stop(stop) => self.stop_node(number, stop),
-            Action::StepSeen(_) => {}
+            Action::StepSeen(step) => process.steps.seen(step),
             Action::Refuse(unfit) => self.fail(number, unfit.to_string()),
             Action::Leave(why) => self.fail(number, why),
-            Action::Exit => self.exit_soon(number),
+            Action::Exit => self.exit_soon(number, 0),
             Action::Die => self.kill(number),
         }
     }
 
     fn fail(&self, number: u32, why: String) {
         self.tell_launcher(number, ToLauncher::Failed(why));
-        self.exit_soon(number);
+        self.exit_soon(number, UNRECOVERABLE);
     }
 
     /// It knows what it is: it listens, and says so.
     fn take_task(&self, number: u32, task: Arc<Task>) {
         let process = &self.nodes[number as usize];
         *process.identity.borrow_mut() = Some(Arc::new(identity(&task, LIFE)));
+        process.steps.watch(&task.watched);
         let connecting = Connecting::new(&task);
         let address = connecting.lacks_any().then(|| ([127, 0, 0, 1], number as u16 + 1).into());
         *process.connecting.borrow_mut() = Some(connecting);
         self.network.borrow_mut().listening(number, true);
         self.tell_launcher(number, ToLauncher::Ready(address));
+        self.write_diary(number);
+    }
+
+    /// It writes what it did; whether that was kept changes nothing for it.
+    pub(super) fn write_diary(&self, number: u32) {
+        let fault = self.nodes[number as usize].diary.borrow_mut().write();
+        fault.into_iter().for_each(|kind| self.count(kind));
     }
 
     /// Its connections want something, or have something to say.
@@ -154,7 +165,7 @@ impl World {
         let (clock, streams) = (process.clock.clock(), process.streams.take());
         let pes = turns::pes(&node, &clock, streams, door, self.plan.limits.unsent_bytes);
         let pes = pes.expect("the system has no part in it");
-        let running = Running { pes, inboxes, node };
+        let running = Running { pes, inboxes };
         *process.turns.borrow_mut() = vec![process::Turns::default(); shape.pes_per_node as usize];
         *process.running.borrow_mut() = Some(Rc::new(running));
         process.join_the_others();
@@ -179,7 +190,7 @@ impl World {
         process.job.end_here(End { status, message });
         match process.running() {
             Some(_) => self.after_turn(number),
-            None => self.exit_soon(number),
+            None => self.exit_soon(number, 0),
         }
     }
 
@@ -198,19 +209,19 @@ impl World {
         };
         self.hand_over_what_was_said(number);
         self.tell_launcher(number, ToLauncher::Done(report));
-        self.plan(self.now() + self.between(EXIT_NS), Event::Exit(number));
+        self.plan(self.now() + self.between(EXIT_NS), Event::Exit(number, 0));
     }
 
-    fn exit_soon(&self, number: u32) {
+    fn exit_soon(&self, number: u32, status: i32) {
         let process = &self.nodes[number as usize];
         if process.stage.get() == Stage::Up {
             process.stage.set(Stage::Leaving);
-            self.plan(self.now() + self.between(EXIT_NS), Event::Exit(number));
+            self.plan(self.now() + self.between(EXIT_NS), Event::Exit(number, status));
         }
     }
 
-    pub(super) fn exit(&self, number: u32) {
-        self.end_process(number, How::Exited(0));
+    pub(super) fn exit(&self, number: u32, status: i32) {
+        self.end_process(number, How::Exited(status));
     }
 
     /// SIGKILL.
@@ -218,17 +229,47 @@ impl World {
         self.end_process(number, How::Signalled(9));
     }
 
+    /// The same, and nothing of what is under way from it or to it arrives.
+    pub(super) fn break_down(&self, number: u32) {
+        self.break_ends_of(number);
+        self.kill(number);
+    }
+
+    /// SIGTERM: nobody has said yet what to do about it in a process that has not been told its task.
+    pub(super) fn terminate(&self, number: u32) {
+        let process = &self.nodes[number as usize];
+        let has_joined = process.identity.borrow().is_some();
+        match process.is_up() {
+            true if has_joined => {
+                let action = process.attendance.borrow().on_terminated();
+                self.carry_out(number, action);
+            }
+            true => self.end_process(number, How::Signalled(15)),
+            false => {}
+        }
+    }
+
     fn end_process(&self, number: u32, how: How) {
-        if self.vanish(number) {
-            let mut planned = Vec::new();
-            self.network.borrow_mut().crash(self.now(), number, &mut planned);
-            self.plan_network(planned);
+        let has_ended = matches!(how, How::Exited(_)) && self.has_ended(number);
+        self.close_ends_of(number);
+        if self.vanish(number, if has_ended { Death::Exited } else { Death::Killed }) {
+            self.with_network(|network, now, planned| network.crash(now, number, planned));
+            self.listen_as_impostor(number);
+            if !has_ended {
+                self.nodes[number as usize].diary.borrow_mut().die();
+            }
             self.tell(number, local::Event::Ended(how));
         }
     }
 
+    /// Whether the PEs of a process have ended, if there were any.
+    fn has_ended(&self, number: u32) -> bool {
+        let process = &self.nodes[number as usize];
+        process.running().is_none() || process.stage.get() == Stage::Leaving && process.job.is_over()
+    }
+
     /// A process is no more; whether it was there. What it has in memory goes with it.
-    pub(super) fn vanish(&self, number: u32) -> bool {
+    pub(super) fn vanish(&self, number: u32, death: Death) -> bool {
         let process = &self.nodes[number as usize];
         if process.is_gone() {
             return false;
@@ -237,6 +278,10 @@ impl World {
         process.stage.set(Stage::Gone);
         // Whoever of its PEs waits in a nap stops waiting.
         process.job.end_here(End { status: 137, message: None });
+        if death == Death::Killed {
+            let pes = self.plan.pes_per_node;
+            witness::see(|| Seen::NodeGone { pes: number * pes..(number + 1) * pes });
+        }
         self.forget_ends_of(number);
         let running = process.running.borrow_mut().take();
         drop(running);

@@ -2,13 +2,24 @@
 //!
 //! The code is that of real runs; what is simulated are clocks, the network, disks and the system's part in processes.
 //! A [`Plan`] decides what the world is like and what goes wrong in it.
+//!
+//! What is otherwise than in real processes:
+//! - What has arrived for a process waits for it without bound: connections slow a sender down by the bandwidth of lines and by
+//!   what links have not acknowledged, not by a receiver that does not read.
+//! - A process that exits still hears for a moment what is said to it, as one does whose other threads have not ended yet.
+//! - Dials and heartbeats go by the world's time; only PEs read clocks that drift and jump.
+//! - Programs' computing takes no time of its own; a turn takes what the schedule says.
+//! - Nodes of one host are linked by connections, never through memory, and no connection is encrypted.
+//! - A process dies within a turn of a PE, or between two; other PEs of it are between two turns then.
 
 mod agenda;
 mod agents;
 mod clock;
+mod diary;
 mod fault;
 mod faults;
 mod greeting;
+mod impostors;
 mod job;
 mod launcher;
 mod letters;
@@ -19,6 +30,7 @@ mod plan;
 mod post;
 mod process;
 mod programs;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -29,6 +41,7 @@ mod world;
 use std::collections::BTreeMap;
 
 pub use fault::{Fault, What, When};
+pub(crate) use job::run_for_user;
 pub(crate) use messages::take_ballast;
 pub use messages::{Ballast, Machine, Way, charge, run_modelled};
 pub use plan::{DiskRates, Limits, Line, Network, Plan, Rates, Schedule};

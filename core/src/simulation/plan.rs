@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::fault::Fault;
+use crate::launch::faults::{Chaos, Kill};
 
 /// A world. Equal plans and programs give equal runs, event by event.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +25,10 @@ pub struct Plan {
     pub limits: Limits,
     /// What goes wrong, in no order.
     pub faults: Vec<Fault>,
+    /// Nodes that the launcher is asked to kill (`--kill`).
+    pub kills: Vec<Kill>,
+    /// The same at random (`--chaos`).
+    pub chaos: Option<Chaos>,
     /// From then on nothing goes wrong by itself any more: rates are zero, cuts are mended, what was slow is not. What was
     /// planned for later does not happen.
     pub healed_ns: u64,
@@ -138,6 +143,8 @@ impl Plan {
             schedule: Schedule { turn_ns: (200, 2_000), pause_ppm: 0, pause_ns: (5_000, 500_000), batch: 4 },
             limits: Limits::default(),
             faults: Vec::new(),
+            kills: Vec::new(),
+            chaos: None,
             healed_ns: 0,
             silence: Duration::from_secs(10),
             patience_ns: 3_600_000_000_000,

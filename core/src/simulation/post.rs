@@ -44,7 +44,7 @@ impl World {
         let Some(held) = post.held.get_mut(&way) else { return };
         while let Some(letter) = held.pop_front() {
             match self.network.borrow_mut().host_control(self.now(), way.0, way.1, BYTES) {
-                Some(at) => self.plan(at, Event::Letter(letter)),
+                Some(at) => self.plan(at, Event::Letter(Box::new(letter))),
                 None => {
                     held.push_front(letter);
                     return self.plan(self.now() + RETRY_NS, Event::Retry(way));
@@ -62,7 +62,7 @@ impl World {
         let mut post = self.post.borrow_mut();
         let last = post.last.entry((node, letter.is_for_launcher())).or_default();
         *last = (self.now() + takes).max(*last);
-        self.plan(*last, Event::Letter(letter));
+        self.plan(*last, Event::Letter(Box::new(letter)));
     }
 
     /// The hosts that a letter goes from and to; the launcher is on the first.

@@ -6,10 +6,13 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use super::clock::LocalClock;
+use super::diary::Diary;
+use super::steps::Steps;
 use crate::cluster::attendance::Attendance;
 use crate::cluster::control::{Stop, ToLauncher};
 use crate::net::Inbox;
-use crate::node::{End, Job, Node, Others};
+use crate::node::{End, Job, Others};
+use crate::pe::try_current;
 use crate::run;
 use crate::run::connecting::Connecting;
 use crate::run::linking::Streams;
@@ -29,6 +32,15 @@ pub(super) enum Stage {
     Gone,
 }
 
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Death {
+    /// By itself, when its PEs had ended if it had any.
+    Exited,
+    /// In the midst of whatever it did.
+    Killed,
+}
+
 /// A process. What the program and the runtime have in it goes with it.
 pub(super) struct Process {
     pub(super) number: u32,
@@ -38,6 +50,12 @@ pub(super) struct Process {
     pub(super) stopped_until: Cell<u64>,
     /// How many times as long everything takes, and until when.
     pub(super) slow: Cell<(u32, u64)>,
+    /// It dies in its next turn, of which so many millionths get out.
+    pub(super) dies_amid: Cell<Option<u32>>,
+    /// What it keeps on its disk.
+    pub(super) diary: RefCell<Diary>,
+    /// Whether another process takes itself for this one.
+    pub(super) impostor: Cell<bool>,
     pub(super) clock: LocalClock,
     pub(super) job: Arc<Job>,
     pub(super) attendance: RefCell<Attendance>,
@@ -49,6 +67,8 @@ pub(super) struct Process {
     pub(super) missed: Arc<Mutex<Vec<Peer>>>,
     /// What its PEs say to the launcher.
     pub(super) said: Arc<Mutex<Vec<ToLauncher>>>,
+    /// Where PEs wait until the launcher has seen a step.
+    pub(super) steps: Arc<Steps>,
     pub(super) running: RefCell<Option<Rc<Running>>>,
     /// How its PEs take turns, by their rank.
     pub(super) turns: RefCell<Vec<Turns>>,
@@ -56,10 +76,8 @@ pub(super) struct Process {
 
 /// A node whose program runs.
 pub(super) struct Running {
-    /// Dropped before the node that they share.
     pub(super) pes: Vec<run::turns::Turns>,
     pub(super) inboxes: Vec<Arc<Inbox>>,
-    pub(super) node: Arc<Node>,
 }
 
 /// What the world knows of a PE.
@@ -72,13 +90,16 @@ pub(super) struct Turns {
 }
 
 impl Process {
-    pub(super) fn new(number: u32, host: u32, job: Arc<Job>, attendance: Attendance) -> Self {
+    pub(super) fn new(number: u32, host: u32, job: Arc<Job>, attendance: Attendance, diary: Diary) -> Self {
         Process {
             number,
             host,
             stage: Cell::new(Stage::Planned),
             stopped_until: Cell::new(0),
             slow: Cell::new((1, 0)),
+            dies_amid: Cell::new(None),
+            diary: RefCell::new(diary),
+            impostor: Cell::new(false),
             clock: LocalClock::default(),
             job,
             attendance: RefCell::new(attendance),
@@ -87,9 +108,15 @@ impl Process {
             streams: RefCell::new(BTreeMap::new()),
             missed: Arc::default(),
             said: Arc::default(),
+            steps: Arc::default(),
             running: RefCell::default(),
             turns: RefCell::default(),
         }
+    }
+
+    /// It does nothing until then, or for as long as was said before.
+    pub(super) fn stop_until(&self, until: u64) {
+        self.stopped_until.set(self.stopped_until.get().max(until));
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -134,7 +161,8 @@ impl Process {
 
     /// What its PEs say goes to the launcher from now on.
     pub(super) fn join_the_others(&self) {
-        let voice = Voice { said: self.said.clone(), job: Arc::downgrade(&self.job) };
+        let (said, steps) = (self.said.clone(), self.steps.clone());
+        let voice = Voice { said, steps, job: Arc::downgrade(&self.job) };
         self.job.join(Box::new(voice));
     }
 }
@@ -142,6 +170,7 @@ impl Process {
 /// What the PEs say to the launcher.
 struct Voice {
     said: Arc<Mutex<Vec<ToLauncher>>>,
+    steps: Arc<Steps>,
     job: std::sync::Weak<Job>,
 }
 
@@ -157,9 +186,12 @@ impl Others for Voice {
         self.say(ToLauncher::Ended(stop));
     }
 
+    /// A thread would stay here until the launcher has seen to what is to happen at this step, or for two seconds.
     fn step(&self, _: u64) {
-        if let Some(job) = self.job.upgrade() {
-            self.say(ToLauncher::Step(job.progress()));
+        let Some(done) = self.job.upgrade().map(|job| job.progress()) else { return };
+        if self.steps.watches(done.done) {
+            self.say(ToLauncher::Step(done));
+            try_current(|pe| self.steps.wait(pe.id, done.done));
         }
     }
 }

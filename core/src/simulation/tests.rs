@@ -1,5 +1,7 @@
 //! Whole jobs in worlds.
 
+use std::time::Duration;
+
 use super::*;
 use crate::prelude::*;
 
@@ -38,6 +40,7 @@ async fn main(cx: &mut Cx) {
         all.at(start).hop(30);
     }
     cx.quiescence().await;
+    cx.step(1);
     let hops: u64 = all.hops().reduce(Sum).await;
     writeln!(cx.output(), "{hops} hops");
 }
@@ -107,6 +110,76 @@ fn connections_that_break_are_made_again() {
 fn a_node_that_crashes_is_named_and_the_others_end() {
     let crashed = |at| in_world(&with(What::Crash { node: 2 }, at));
     assert!(moments(40).filter(|at| ended_as_it_may(&crashed(*at), "node 2")).count() > 30);
+}
+
+#[test]
+fn a_node_that_dies_in_the_midst_of_a_turn_says_a_part_of_it() {
+    let at = |at, kept_ppm| in_world(&with(What::CrashAmid { node: 2, kept_ppm }, at));
+    for kept_ppm in [0, 300_000, 1_000_000] {
+        assert!(moments(20).filter(|moment| ended_as_it_may(&at(*moment, kept_ppm), "node 2")).count() > 10);
+    }
+    // What gets out decides what the others do.
+    let whole = at(3_000_000, 1_000_000).outcome.trace;
+    assert_ne!(at(3_000_000, 0).outcome.trace, whole);
+}
+
+#[test]
+fn connections_that_break_with_their_node_are_no_reason_of_their_own() {
+    let crashed = |at| in_world(&with(What::CrashReset { node: 2 }, at));
+    let lost = moments(40).map(crashed).filter(|ran| ended_as_it_may(ran, "node 2"));
+    assert!(lost.count() > 30);
+}
+
+#[test]
+fn a_process_that_is_asked_to_end_ends_the_job_in_order() {
+    let mut asked = 0;
+    for at in moments(40) {
+        let ran = in_world(&with(What::Terminate { node: 2 }, at));
+        match ran.outcome.status {
+            143 => asked += 1,
+            _ => _ = ended_as_it_may(&ran, "node 2"),
+        }
+        assert_eq!(ran.flaws, Vec::<String>::new());
+    }
+    assert!(asked > 5, "{asked}");
+}
+
+#[test]
+fn who_comes_back_from_the_dead_is_not_let_in_and_finds_its_disk() {
+    let (mut kept, mut empty, mut answered) = (0, 0, 0);
+    for at in moments(20) {
+        for with_disk in [true, false] {
+            let restart = What::Restart { node: 2, after_ns: 200_000, with_disk };
+            let ran = in_world(&Plan { silence: Duration::from_secs(5), ..with(restart, at) });
+            ended_as_it_may(&ran, "node 2");
+            let says = |what: &str| ran.log.iter().any(|line| line.contains("node 2") && line.contains(what));
+            kept += u32::from(with_disk && says("its diary: Entry"));
+            empty += u32::from(!with_disk && says("its diary: Nothing"));
+            answered += u32::from(says("a former life of it is refused"));
+        }
+    }
+    assert!(kept > 10 && empty > 10 && answered > 10, "{kept} {empty} {answered}");
+}
+
+#[test]
+fn disks_that_fail_change_nothing_for_the_job() {
+    let disk = DiskRates { full_ppm: 500_000, sync_fails_ppm: 500_000, ..DiskRates::default() };
+    let ran = in_world(&Plan { disk, ..Plan::calm(1, 4, 2) });
+    came_out_right(&ran);
+    assert!(ran.injected["disk-full"] > 0 && ran.injected["disk-sync-failed"] > 0, "{:?}", ran.injected);
+}
+
+#[test]
+fn a_node_is_killed_when_the_launcher_is_asked_to() {
+    let kill = |kill: &str| Plan { kills: vec![kill.parse().expect("a kill")], ..Plan::calm(1, 4, 2) };
+    for when in ["2@0ms", "2@step1"] {
+        let ran = in_world(&kill(when));
+        let message = ran.outcome.message.clone().unwrap_or_default();
+        assert_eq!((ran.outcome.status, &ran.flaws), (3, &Vec::new()), "{}", ran.log.join("\n"));
+        assert!(message.contains("node 2") && message.contains("--kill 2@"), "{message}");
+    }
+    came_out_right(&in_world(&kill("2@1h")));
+    came_out_right(&in_world(&kill("2@step7")));
 }
 
 #[test]

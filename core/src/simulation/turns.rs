@@ -11,6 +11,11 @@ use crate::witness::{self, Seen};
 /// What a PE takes to find what another of its node has sent, at most.
 const WITHIN_NODE_NS: (u64, u64) = (50, 2_000);
 
+/// When a PE looks again that found nothing to do, and has something that waits.
+const LOOK_AGAIN_NS: (u64, u64) = (1_000, 10_000);
+/// Whoever has a turn at every event of such a number writes its diary.
+const DIARY_EVENTS: u64 = 64;
+
 impl World {
     pub(super) fn turn(&self, number: u32, rank: u32) {
         let process = &self.nodes[number as usize];
@@ -21,12 +26,23 @@ impl World {
         process.clock.set(self.now());
         witness::see(|| Seen::Turn { pe: running.pes[rank as usize].pe.id });
         let pe = &running.pes[rank as usize];
+        if process.steps.of(pe.pe.id).is_some() {
+            // It stands still at a step, further up on the stack, and looks again when it goes on.
+            return;
+        }
         let worked = match pe.is_waiting() {
             // It is in the midst of an entry, further up on the stack.
             true => pe.wait_round(),
             false => pe.turn(self.plan.schedule.batch as usize),
         };
         self.note_turn(number, &running, rank);
+        if self.trace.borrow().events().is_multiple_of(DIARY_EVENTS) {
+            self.write_diary(number);
+        }
+        if let Some(kept_ppm) = process.dies_amid.take() {
+            self.write_first_part(number, kept_ppm);
+            return self.kill(number);
+        }
         self.plan_next_turn(number, rank, &running, worked);
         self.after_turn(number);
     }
@@ -54,7 +70,9 @@ impl World {
             process.is_busy(rank, self.now() + takes + pause);
         }
         match running.pes[rank as usize].next() {
-            Next::Now => self.wake(number, rank, self.now()),
+            Next::Now if worked => self.wake(number, rank, self.now()),
+            // What it waits for is another's to do, as when a ring is full: it looks again after a while.
+            Next::Now => self.wake(number, rank, self.now() + self.between(LOOK_AGAIN_NS)),
             Next::At(due) => {
                 let due = process.clock.until(self.now(), due.as_nanos() as u64);
                 self.wake(number, rank, due.max(self.now() + 1));
@@ -95,7 +113,7 @@ impl World {
             }
         }
         // A PE that waits ends its entry first.
-        let waits = running.pes.iter().any(|pe| pe.is_waiting());
+        let waits = running.pes.iter().any(|pe| pe.is_waiting()) || process.steps.has_waiting();
         if process.job.is_over() && process.stage.get() == Stage::Up && !waits {
             self.finish(number, &running);
         }

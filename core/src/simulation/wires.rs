@@ -1,19 +1,18 @@
 //! Who uses which end of a connection, and what passes between the network and the pipes of PEs.
 
-use std::sync::Arc;
-
 use super::greeting::{Greeting, Progress};
-use super::members::{LIFE, identity};
+use super::members::LIFE;
 use super::network::{self, ConnId, Happening, Side};
 use super::process::Process;
 use super::trace::Who;
 use super::world::{Event, World};
+use crate::cluster::control::ToLauncher;
 use crate::run::connecting::Dial;
 use crate::transport::Peer;
 use crate::transport::handshake::{Agreed, Failure, Refusal};
 use crate::transport::sim::{Hand, Pipe};
 use crate::transport::tcp::Stream;
-use crate::transport::tcp::connect::{DEADLINE, DialError};
+use crate::transport::tcp::connect::{DEADLINE, DialError, STRANGERS_MOST};
 
 /// The end of a connection that somebody uses.
 pub(super) struct End {
@@ -34,18 +33,15 @@ pub(super) enum Use {
 }
 
 impl World {
-    pub(super) fn plan_network(&self, planned: Vec<(u64, network::Event)>) {
-        planned.into_iter().for_each(|(at, event)| self.plan(at, Event::Net(event)));
-    }
-
     /// Does something with the network, and plans what it says will come of it.
     pub(super) fn with_network<R>(
         &self,
         f: impl FnOnce(&mut network::Network, u64, &mut Vec<(u64, network::Event)>) -> R,
     ) -> R {
-        let mut planned = Vec::new();
+        let mut planned = self.scratch.take();
         let result = f(&mut self.network.borrow_mut(), self.now(), &mut planned);
-        self.plan_network(planned);
+        planned.drain(..).for_each(|(at, event)| self.plan(at, Event::Net(event)));
+        self.scratch.set(planned);
         result
     }
 
@@ -54,7 +50,7 @@ impl World {
         self.with_network(|network, now, planned| network.happen(now, event, planned, &mut happenings));
         for happening in happenings {
             match self.stopped_by(&happening) {
-                until if until > self.now() => self.plan(until, Event::Net2(happening)),
+                until if until > self.now() => self.plan(until, Event::Net2(Box::new(happening))),
                 _ => self.on_happening(happening),
             }
         }
@@ -111,13 +107,41 @@ impl World {
         let Some(number) = self.node_at(conn, Side::Acceptor) else { return };
         let process = &self.nodes[number as usize];
         let identity = process.identity.borrow().clone();
+        if process.is_gone() && process.impostor.get() {
+            return self.answer_as_impostor(conn, number);
+        }
         let Some(identity) = identity.filter(|_| process.is_up()) else {
             return self.close(conn, Side::Acceptor);
         };
+        self.refuse_oldest_stranger(number);
         let greeting = Greeting::accepting(&identity, self.random_bytes());
         let end = End { node: number, is_used_for: Use::Greeting(greeting, None) };
         self.ends.borrow_mut().insert((conn, Side::Acceptor), end);
         self.plan(self.now() + DEADLINE.as_nanos() as u64, Event::Deadline(conn, Side::Acceptor));
+    }
+
+    /// Of more connections than a node makes sure of at once the oldest is given up.
+    fn refuse_oldest_stranger(&self, number: u32) {
+        let oldest = {
+            let ends = self.ends.borrow();
+            let is_stranger =
+                |end: &End| end.node == number && matches!(end.is_used_for, Use::Greeting(_, None));
+            let mut strangers = ends.iter().filter(|(_, end)| is_stranger(end)).map(|(key, _)| *key);
+            let oldest = strangers.next();
+            oldest.filter(|_| strangers.count() + 1 >= STRANGERS_MOST)
+        };
+        if let Some((conn, side)) = oldest {
+            self.give_up_greeting(conn, side, Refusal::Crowd);
+        }
+    }
+
+    /// A node that refuses somebody says so to the launcher, but not when its job is over: others may miss it then.
+    fn note_refusal(&self, number: u32, conn: ConnId, why: &dyn std::fmt::Display) {
+        let process = &self.nodes[number as usize];
+        if process.running().is_none() || !process.job.is_over() {
+            let note = format!("refused a connection from number {conn}: {why}");
+            self.tell_launcher(number, ToLauncher::Note(note));
+        }
     }
 
     fn on_connected(&self, conn: ConnId) {
@@ -167,7 +191,7 @@ impl World {
             Use::Impostor(Some(greeting)) => {
                 let progress = greeting.take(bytes);
                 drop(ends);
-                self.on_impostors_progress(conn, number, progress);
+                self.on_impostors_progress(conn, side, number, progress);
             }
             Use::Dialling(_) | Use::Impostor(None) => {}
         }
@@ -185,6 +209,9 @@ impl World {
                 self.write(conn, side, &bytes);
                 self.ends.borrow_mut().remove(&(conn, side));
                 self.close(conn, side);
+                if dial.is_none() {
+                    self.note_refusal(number, conn, &failure);
+                }
                 dial.into_iter().for_each(|dial| self.fail_handshake(number, dial, failure));
             }
         }
@@ -225,9 +252,18 @@ impl World {
         if is_link {
             return;
         }
-        let Some(end) = self.ends.borrow_mut().remove(&key) else { return };
+        self.give_up_greeting(conn, side, Refusal::Silent);
+    }
+
+    /// A greeting ends without a connection, at this end.
+    fn give_up_greeting(&self, conn: ConnId, side: Side, why: Refusal) {
+        let Some(end) = self.ends.borrow_mut().remove(&(conn, side)) else { return };
         if side == Side::Acceptor {
-            self.write(conn, side, &Refusal::Silent.encode());
+            // One that the system aborts for want of room gets no answer.
+            if why == Refusal::Silent {
+                self.write(conn, side, &why.encode());
+            }
+            self.note_refusal(end.node, conn, &why);
         }
         self.close(conn, side);
         let silent = Failure::Refused(Refusal::Silent);
@@ -257,7 +293,8 @@ impl World {
             Use::Greeting(_, Some(dial)) => {
                 self.fail_handshake(end.node, dial, Failure::Refused(Refusal::Closed));
             }
-            Use::Greeting(_, None) | Use::Impostor(_) => {}
+            Use::Greeting(_, None) => self.note_refusal(end.node, conn, &Refusal::Closed),
+            Use::Impostor(_) => {}
         }
     }
 
@@ -303,49 +340,77 @@ impl World {
         }
     }
 
-    fn write(&self, conn: ConnId, side: Side, bytes: &[u8]) {
+    pub(super) fn write(&self, conn: ConnId, side: Side, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.with_network(|network, now, planned| network.write(now, conn, side, bytes, planned));
         }
     }
 
-    fn close(&self, conn: ConnId, side: Side) {
+    pub(super) fn close(&self, conn: ConnId, side: Side) {
         self.with_network(|network, now, planned| network.shut(now, conn, side, planned));
+    }
+
+    /// A process has died in the midst of a turn: of what it wrote in that, in the order of its connections, the rest stays.
+    pub(super) fn write_first_part(&self, number: u32, kept_ppm: u32) {
+        let ends = self.ends.borrow();
+        let written: Vec<&Hand> = self
+            .board
+            .take()
+            .into_iter()
+            .filter_map(|noted| {
+                let End { node, is_used_for: Use::Link(_, hand) } = ends.get(&end_of(noted))? else {
+                    return None;
+                };
+                (*node == number).then_some(hand)
+            })
+            .collect();
+        let bytes: usize = written.iter().map(|hand| hand.untaken()).sum();
+        let mut left = (bytes as u128 * u128::from(kept_ppm) / 1_000_000) as usize;
+        for hand in written {
+            let kept = hand.untaken().min(left);
+            hand.keep(kept);
+            left -= kept;
+        }
+    }
+
+    /// The system closes the links of a process that ends: what was written is sent, whether there was room or not, since the
+    /// system has it already. Where something has come that was never read, it breaks the connection instead.
+    pub(super) fn close_ends_of(&self, number: u32) {
+        for ((conn, side), hand) in self.links_of(number) {
+            if hand.unread() > 0 {
+                self.with_network(|network, now, planned| network.break_off(now, conn, side, planned));
+            } else {
+                hand.take(|bytes| {
+                    self.with_network(|network, now, planned| {
+                        network.write_last(now, conn, side, bytes, planned)
+                    });
+                    bytes.len()
+                });
+            }
+        }
+    }
+
+    /// All links of a process break.
+    pub(super) fn break_ends_of(&self, number: u32) {
+        for ((conn, side), _) in self.links_of(number) {
+            self.with_network(|network, now, planned| network.break_off(now, conn, side, planned));
+        }
+    }
+
+    fn links_of(&self, number: u32) -> Vec<((ConnId, Side), Hand)> {
+        let ends = self.ends.borrow();
+        let links = ends.iter().filter(|(_, end)| end.node == number).filter_map(|(key, end)| {
+            match &end.is_used_for {
+                Use::Link(_, hand) => Some((*key, hand.clone())),
+                _ => None,
+            }
+        });
+        links.collect()
     }
 
     /// A process is gone: nobody uses its ends any more.
     pub(super) fn forget_ends_of(&self, number: u32) {
         self.ends.borrow_mut().retain(|_, end| end.node != number);
-    }
-
-    /// A process that takes itself for this node, in an earlier life, dials all others.
-    pub(super) fn send_impostor(&self, number: u32) {
-        for to in (0..self.plan.nodes()).filter(|to| *to != number) {
-            let conn = self.with_network(|network, now, planned| network.dial(now, number, to, planned));
-            let end = End { node: number, is_used_for: Use::Impostor(None) };
-            self.ends.borrow_mut().insert((conn, Side::Dialler), end);
-        }
-    }
-
-    fn pretend(&self, conn: ConnId, number: u32) -> (Greeting, Vec<u8>) {
-        let to = self.network.borrow().node_at(conn, Side::Acceptor).unwrap_or(0);
-        let life = Arc::new(identity(&self.tasks[number as usize], LIFE - 1));
-        Greeting::dialling(&life, Peer { node: to, lane: 0 }, self.random_bytes())
-    }
-
-    fn on_impostors_progress(&self, conn: ConnId, number: u32, progress: Progress) {
-        match progress {
-            Progress::Say(bytes) => self.write(conn, Side::Dialler, &bytes),
-            Progress::Done(..) => {
-                self.flaws.borrow_mut().push(format!("a former life of node {number} was let in"));
-                self.close(conn, Side::Dialler);
-            }
-            Progress::Refused(_, failure) => {
-                self.say(Who::Node(number), format_args!("a former life of it is refused: {failure}"));
-                self.ends.borrow_mut().remove(&(conn, Side::Dialler));
-                self.close(conn, Side::Dialler);
-            }
-        }
     }
 }
 

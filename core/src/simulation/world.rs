@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::agenda::Agenda;
@@ -15,12 +16,14 @@ use super::network::{self, ConnId, Happening, Network, Side};
 use super::plan::Plan;
 use super::post::Post;
 use super::process::Process;
+use super::steps::STEP_WAIT_NS;
 use super::trace::{Trace, Who};
 use super::wires::End;
 use crate::cluster::control::Task;
 use crate::cluster::heartbeat::TICK;
 use crate::ids::PeId;
 use crate::net::Napping;
+use crate::node::Job;
 use crate::pe::Pe;
 use crate::rng::Rng;
 use crate::transport::sim::Board;
@@ -29,19 +32,21 @@ use crate::transport::sim::Board;
 pub(super) const TICK_NS: u64 = TICK.as_nanos() as u64;
 /// How often the launcher looks at deadlines.
 const LOOK_NS: u64 = 50_000_000;
+/// The same if it kills nodes at times: a program whose computing takes no time is over before the launcher had looked.
+const LOOK_TO_KILL_NS: u64 = 100_000;
 /// How long a process takes to start: between these.
 const START_NS: (u64, u64) = (200_000, 2_000_000);
 
-/// Something that happens at a time.
+/// Something that happens at a time. What is rare and large is in a box: events are moved about in the agenda.
 pub(super) enum Event {
     /// On the network.
     Net(network::Event),
     /// The network has something for a process.
-    Net2(Happening),
+    Net2(Box<Happening>),
     /// A PE takes a turn: node and rank.
     Turn(u32, u32),
     /// A letter arrives.
-    Letter(Letter),
+    Letter(Box<Letter>),
     /// Letters between these hosts are tried again.
     Retry((u32, u32)),
     /// A process begins.
@@ -58,8 +63,10 @@ pub(super) enum Event {
     Dial(u32),
     /// A handshake has to be over.
     Deadline(ConnId, Side),
-    /// A node's process exits.
-    Exit(u32),
+    /// A process that takes itself for a node starts; whether it has that one's disk.
+    Return(u32, bool),
+    /// A node's process exits with a status.
+    Exit(u32, i32),
     /// The system ends a process.
     Killed(u32),
     /// A planned fault begins.
@@ -79,6 +86,8 @@ pub(super) struct World {
     now: Cell<u64>,
     agenda: RefCell<Agenda<Event>>,
     pub(super) network: RefCell<Network>,
+    /// Where the network plans: memory that is used again.
+    pub(super) scratch: Cell<Vec<(u64, network::Event)>>,
     /// Pipes that PEs wrote to.
     pub(super) board: Board,
     pub(super) ends: RefCell<BTreeMap<(ConnId, Side), End>>,
@@ -91,6 +100,8 @@ pub(super) struct World {
     /// What each node is told that it is.
     pub(super) tasks: Vec<Task>,
     pub(super) main: RefCell<Option<Main>>,
+    /// What somebody outside may end.
+    watched: Arc<Job>,
     pub(super) faults: RefCell<Faults>,
     pub(super) injected: RefCell<BTreeMap<&'static str, u64>>,
     pub(super) hurt: RefCell<Vec<(u64, What)>>,
@@ -109,6 +120,7 @@ impl World {
         nodes: Vec<Process>,
         tasks: Vec<Task>,
         main: Main,
+        watched: Arc<Job>,
         logging: bool,
     ) -> Rc<World> {
         // A generator for each part, so that what one draws changes nothing elsewhere.
@@ -116,6 +128,7 @@ impl World {
         let (network, own) = (Rng::new(seeds.next_u64()), Rng::new(seeds.next_u64()));
         Rc::new(World {
             network: RefCell::new(Network::new(plan, network)),
+            scratch: Cell::default(),
             plan: plan.clone(),
             now: Cell::new(0),
             agenda: RefCell::new(Agenda::new()),
@@ -129,6 +142,7 @@ impl World {
             tasks,
             rng: RefCell::new(own),
             main: RefCell::new(Some(main)),
+            watched,
             faults: RefCell::default(),
             injected: RefCell::default(),
             hurt: RefCell::default(),
@@ -151,7 +165,7 @@ impl World {
         for node in &self.nodes {
             self.plan(self.between(START_NS), Event::Begin(node.number));
         }
-        self.plan(LOOK_NS, Event::Look);
+        self.plan(self.look_ns(), Event::Look);
         self.start_agents();
         self.plan_faults();
     }
@@ -184,9 +198,9 @@ impl World {
     fn dispatch(&self, event: Event) {
         match event {
             Event::Net(event) => self.on_network(event),
-            Event::Net2(happening) => self.on_happening(happening),
+            Event::Net2(happening) => self.on_happening(*happening),
             Event::Turn(node, rank) => self.turn(node, rank),
-            Event::Letter(letter) => self.on_letter(letter),
+            Event::Letter(letter) => self.on_letter(*letter),
             Event::Retry(way) => self.post_between(way),
             Event::Begin(node) => self.begin_process(node),
             Event::Pulse(node) => self.on_pulse(node),
@@ -195,7 +209,8 @@ impl World {
             Event::AgentBeat(host) => self.on_agent_beat(host),
             Event::Dial(node) => self.on_dial(node),
             Event::Deadline(conn, side) => self.on_deadline(conn, side),
-            Event::Exit(node) => self.exit(node),
+            Event::Return(node, with_disk) => self.send_impostor(node, with_disk),
+            Event::Exit(node, status) => self.exit(node, status),
             Event::Killed(node) => self.kill(node),
             Event::Fault(number) => self.strike(number),
             Event::Over(number) => self.relent(number),
@@ -207,11 +222,10 @@ impl World {
     fn suspended_until(&self, event: &Event) -> Option<u64> {
         let until = match event {
             Event::Look | Event::HostBeat(_) => self.launcher_stopped_until.get(),
-            Event::Letter(letter) if letter.is_for_launcher() => self.launcher_stopped_until.get(),
-            Event::Turn(node, _) | Event::Pulse(node) | Event::Dial(node) | Event::Exit(node) => {
+            Event::Letter(letter) => self.reader_stopped_until(letter),
+            Event::Turn(node, _) | Event::Pulse(node) | Event::Dial(node) | Event::Exit(node, _) => {
                 self.nodes[*node as usize].stopped_until.get()
             }
-            Event::Letter(Letter::ToNode(node, _)) => self.nodes[*node as usize].stopped_until.get(),
             Event::Net2(happening) => self.stopped_by(happening),
             Event::Deadline(conn, side) => {
                 self.node_at(*conn, *side).map_or(0, |node| self.nodes[node as usize].stopped_until.get())
@@ -221,15 +235,27 @@ impl World {
         (until > self.now()).then_some(until)
     }
 
-    /// A sender waits for room on a link, in the turn of its PE: something else happens meanwhile. Whether its process
-    /// still lives.
+    /// Until when whoever reads a letter is stopped.
+    fn reader_stopped_until(&self, letter: &Letter) -> u64 {
+        match letter {
+            Letter::ToNode(node, _) => self.nodes[*node as usize].stopped_until.get(),
+            letter if letter.is_for_launcher() => self.launcher_stopped_until.get(),
+            _ => 0,
+        }
+    }
+
+    /// A sender waits for room on a link, or somebody for what is to happen at a step, in the turn of its PE: something else
+    /// happens meanwhile. Whether its process still lives.
     fn nap(&self, pe: PeId) -> bool {
-        let node = pe / self.plan.pes_per_node;
+        let (node, since) = (pe / self.plan.pes_per_node, self.now());
         self.after_turn(node);
         let process = &self.nodes[node as usize];
         while self.step() && !self.doomed.get() && !process.is_gone() {
             let Some(running) = process.running() else { return false };
-            let waits = !running.pes[(pe - node * self.plan.pes_per_node) as usize].is_wait_over();
+            let waits = match process.steps.of(pe) {
+                Some((_, is_seen)) => !is_seen && self.now() < since + STEP_WAIT_NS,
+                None => !running.pes[(pe - node * self.plan.pes_per_node) as usize].is_wait_over(),
+            };
             if !waits && process.stopped_until.get() <= self.now() {
                 return true;
             }
@@ -267,8 +293,14 @@ impl World {
         if self.launcher.borrow().gone || self.launcher.borrow().is_over() {
             return;
         }
-        self.lead(|launcher, now, deeds| launcher.on_time(now, deeds));
-        self.plan(self.now() + LOOK_NS, Event::Look);
+        let interrupted = self.watched.how_it_ended().map(|end| end.status);
+        self.lead(|launcher, now, deeds| launcher.on_time(now, interrupted, deeds));
+        self.plan(self.now() + self.look_ns(), Event::Look);
+    }
+
+    fn look_ns(&self) -> u64 {
+        let kills = !self.plan.kills.is_empty() || self.plan.chaos.is_some();
+        if kills { LOOK_TO_KILL_NS } else { LOOK_NS }
     }
 
     fn on_host_beat(&self, host: u32) {
@@ -330,7 +362,7 @@ impl World {
     }
 
     pub(super) fn stop_launcher(&self, until: u64) {
-        self.launcher_stopped_until.set(until);
+        self.launcher_stopped_until.set(self.launcher_stopped_until.get().max(until));
     }
 
     pub(super) fn now(&self) -> u64 {

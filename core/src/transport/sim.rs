@@ -142,11 +142,6 @@ impl Drop for Pipe {
 }
 
 impl Hand {
-    /// The number that the end was given.
-    pub(crate) fn number(&self) -> u64 {
-        self.0.number
-    }
-
     /// Shows what was written, oldest first, and takes as many bytes of it as `f` says. What is left may be shown again
     /// at any time; the link has room for what was taken.
     pub(crate) fn take(&self, f: impl FnOnce(&[u8]) -> usize) -> usize {

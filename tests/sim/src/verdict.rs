@@ -41,6 +41,8 @@ pub enum Kind {
 
 /// Exit status of a job that has lost what it needs.
 const UNRECOVERABLE: i32 = 3;
+/// Exit status of a job that somebody asked to end (SIGTERM).
+const TERMINATED: i32 = 143;
 /// A connection that broke is there again within this time, or the job ends (`PATIENCE` of the runtime).
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -98,6 +100,8 @@ struct Legal {
     blamed: BTreeSet<u32>,
     /// … or of one of these hosts, which are called by their number.
     hosts: BTreeSet<u32>,
+    /// Early and in order, as somebody asked.
+    asked: bool,
     /// In any way, since nobody is there to tell: the launcher died.
     untold: bool,
 }
@@ -120,7 +124,16 @@ impl Legal {
             (0..plan.nodes()).filter(|node| hosts.contains(&plan.host_of(*node))).collect()
         };
         match what {
-            What::Crash { node } | What::Stop { node, .. } => self.blamed.extend([*node]),
+            What::Crash { node }
+            | What::CrashAmid { node, .. }
+            | What::CrashReset { node }
+            | What::Restart { node, .. }
+            | What::Stop { node, .. } => self.blamed.extend([*node]),
+            // Before it has joined, that kills it.
+            What::Terminate { node } => {
+                self.blamed.extend([*node]);
+                self.asked = true;
+            }
             // The launcher's own host, which it takes with it.
             What::HostLoss { host: 0 } => self.untold = true,
             What::HostLoss { host } => self.blamed.extend(of_hosts(&[*host])),
@@ -141,6 +154,7 @@ impl Legal {
             _ if played.panic.is_some() => None,
             0 => None,
             _ if self.untold => None,
+            TERMINATED if self.asked => None,
             UNRECOVERABLE if self.blamed.is_empty() => {
                 Some(format!("{end}; but nothing happened that may end it"))
             }

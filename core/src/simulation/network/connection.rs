@@ -87,6 +87,18 @@ impl Connection {
         }
     }
 
+    /// The process of an end is no more, and left something unread: what is under way is lost, and the other end hears of it.
+    pub(super) fn abort(&mut self, side: Side, ways: &mut Ways, agenda: &mut Agenda) {
+        if self.stage(side) == Stage::Open {
+            let hears = matches!(self.stage(side.other()), Stage::Open | Stage::Calling);
+            self.stages[side as usize] = Stage::Over;
+            self.flows.iter_mut().for_each(Flow::abandon);
+            if hears {
+                self.send(side, Cargo::Reset, ways, agenda);
+            }
+        }
+    }
+
     /// The host of an end loses its memory.
     pub(super) fn forget(&mut self, side: Side, ways: &Ways, agenda: &mut Agenda) {
         if self.stage(side) != Stage::Called {

@@ -43,6 +43,10 @@ impl Cuts {
         self.lost.insert(host);
     }
 
+    pub(super) fn is_lost(&self, host: u32) -> bool {
+        self.lost.contains(&host)
+    }
+
     pub(super) fn restore(&mut self, host: u32) {
         self.lost.remove(&host);
     }

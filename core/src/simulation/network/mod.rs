@@ -85,6 +85,28 @@ impl Network {
         connection.write(side, bytes, self.socket_bytes, &mut self.ways, &mut Agenda::new(now, planned))
     }
 
+    /// The system of an end sends what a process that is no more has written, whether there is room or not.
+    pub(crate) fn write_last(
+        &mut self,
+        now: u64,
+        conn: ConnId,
+        side: Side,
+        bytes: &[u8],
+        planned: &mut Vec<(u64, Event)>,
+    ) {
+        let Some(connection) = self.connections.get_mut(&conn) else { return };
+        connection.write(side, bytes, usize::MAX, &mut self.ways, &mut Agenda::new(now, planned));
+    }
+
+    /// The system of an end knows nothing of the connection any more, and tells the other end so. What is under way is lost.
+    pub(crate) fn break_off(&mut self, now: u64, conn: ConnId, side: Side, planned: &mut Vec<(u64, Event)>) {
+        let Some(connection) = self.connections.get_mut(&conn) else { return };
+        connection.abort(side, &mut self.ways, &mut Agenda::new(now, planned));
+        if connection.is_over() {
+            self.connections.remove(&conn);
+        }
+    }
+
     /// An end is closed by its process. It hears nothing more; the other one hears of it behind what was written before.
     pub(crate) fn shut(&mut self, now: u64, conn: ConnId, side: Side, planned: &mut Vec<(u64, Event)>) {
         let Some(connection) = self.connections.get_mut(&conn) else { return };
@@ -142,6 +164,11 @@ impl Network {
     pub(crate) fn restore_host(&mut self, now: u64, host: u32, planned: &mut Vec<(u64, Event)>) {
         self.ways.cuts.restore(host);
         self.go_on(now, planned);
+    }
+
+    /// Whether a host fell silent, and is not there again.
+    pub(crate) fn is_silent(&self, host: u32) -> bool {
+        self.ways.cuts.is_lost(host)
     }
 
     /// Breaks all connections between two nodes. What is under way is lost.

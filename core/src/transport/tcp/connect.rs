@@ -21,7 +21,7 @@ use crate::transport::handshake::{Acceptor, Agreed, Dialer, Failure, Identity, R
 pub(crate) const DEADLINE: Duration = Duration::from_secs(5);
 /// Connections that are being made sure of at once. One more, and the oldest is refused: a node needs milliseconds, so
 /// the oldest of so many is none.
-const STRANGERS_MOST: usize = 64;
+pub(crate) const STRANGERS_MOST: usize = 64;
 /// After the system could not accept a connection, for want of descriptors most often: until some are closed.
 const PAUSE: Duration = Duration::from_millis(50);
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use talisman::rng::Rng;
-use talisman::simulation::Rates;
+use talisman::simulation::{DiskRates, Rates};
 
 use super::{generator, magnitude};
 
@@ -23,6 +23,7 @@ pub const BORNE: &[&str] = &[
     "alter-at",
     "truncate-at",
     "impostor",
+    "disk",
     "launcher-stop",
     "clock-jump",
     "clock-drift",
@@ -30,6 +31,10 @@ pub const BORNE: &[&str] = &[
 /// Classes of faults that may end a job.
 pub const HARMFUL: &[&str] = &[
     "crash",
+    "crash-amid",
+    "crash-reset",
+    "restart",
+    "terminate",
     "host-loss",
     "launcher-loss",
     "long-stop",
@@ -59,6 +64,23 @@ impl Classes {
 
     pub(super) fn has(&self, class: &str) -> bool {
         self.0.contains_key(class)
+    }
+
+    /// How often things go wrong on disks, each kind in half the seeds that have any.
+    pub(super) fn disk(&self, seed: u64) -> DiskRates {
+        let mut rng = generator(seed, "disk");
+        let mut rate = |most: u64| match (rng.below(2), magnitude(&mut rng, 1_000, most)) {
+            (0, ppm) => ppm as u32,
+            _ => 0,
+        };
+        let drawn = DiskRates {
+            full_ppm: rate(300_000),
+            sync_fails_ppm: rate(300_000),
+            unreadable_ppm: rate(300_000),
+            altered_ppm: rate(300_000),
+            room_bytes: 0,
+        };
+        if self.has("disk") { drawn } else { DiskRates::default() }
     }
 
     /// How often things go wrong by themselves.

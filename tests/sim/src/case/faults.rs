@@ -118,6 +118,17 @@ const FAULTS: &[Fault3] = &[
         ppm: rng.below(200_001) as i32 - 100_000,
     }),
     ("crash", 2, |rng, place, _| What::Crash { node: place.node(rng) }),
+    ("crash-amid", 2, |rng, place, _| What::CrashAmid {
+        node: place.node(rng),
+        kept_ppm: rng.below(MILLION + 1) as u32,
+    }),
+    ("crash-reset", 1, |rng, place, _| What::CrashReset { node: place.node(rng) }),
+    ("restart", 1, |rng, place, _| What::Restart {
+        node: place.node(rng),
+        after_ns: magnitude(rng, 1_000, 1_000_000_000),
+        with_disk: rng.below(2) == 0,
+    }),
+    ("terminate", 1, |rng, place, _| What::Terminate { node: place.node(rng) }),
     ("host-loss", 1, |rng, place, _| What::HostLoss { host: rng.below(place.hosts as u64) as u32 }),
     ("launcher-loss", 1, |_, _, _| What::LauncherLoss),
 ];
@@ -174,6 +185,10 @@ impl Place {
     fn hit(self, mut what: What) -> Option<What> {
         match &mut what {
             What::Crash { node }
+            | What::CrashAmid { node, .. }
+            | What::CrashReset { node }
+            | What::Restart { node, .. }
+            | What::Terminate { node }
             | What::Impostor { node, .. }
             | What::Stop { node, .. }
             | What::Slow { node, .. }

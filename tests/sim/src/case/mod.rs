@@ -8,7 +8,7 @@ mod shape;
 use std::time::Duration;
 
 use talisman::rng::Rng;
-use talisman::simulation::{Fault, Limits, Network, Plan, Rates, Schedule, What, When};
+use talisman::simulation::{DiskRates, Fault, Limits, Network, Plan, Rates, Schedule, What, When};
 
 pub use classes::Classes;
 pub use faults::{Drawn, Moment};
@@ -31,6 +31,8 @@ pub struct Case {
     pub pes: u32,
     /// The network, with its rates of faults.
     pub network: Network,
+    /// The disks, with their rates of faults.
+    pub disk: DiskRates,
     /// How PEs take turns.
     pub schedule: Schedule,
     /// What bounds queues.
@@ -95,6 +97,7 @@ impl Case {
             network: shape::network(&mut generator(seed, "network"), classes.rates(seed), overrides),
             schedule: shape::schedule(&mut generator(seed, "schedule"), overrides),
             limits: shape::limits(&mut generator(seed, "limits"), overrides),
+            disk: if overrides.is_calm("disk") { DiskRates::default() } else { classes.disk(seed) },
             silence,
             faults: faults::moved_into(overrides.kept(faults, nodes)?, &hosts),
             hosts,
@@ -132,6 +135,7 @@ impl Case {
         let outages: u64 = faults.iter().filter_map(|fault| lasts_ns(&fault.what)).sum();
         Plan {
             network: self.network.clone(),
+            disk: self.disk,
             schedule: self.schedule,
             faults,
             healed_ns,

@@ -25,7 +25,7 @@ pub struct Overrides {
     /// The numbers of the faults that happen, of those that the seed has (0,3), or `none`
     #[arg(long, value_name = "NUMBERS")]
     pub faults: Option<Kept>,
-    /// What does not happen by itself: lost, doubled, altered, truncated, reset, late, pause; `limits`: queues are as large as
+    /// What does not happen by itself: lost, doubled, altered, truncated, reset, late, pause, disk; `limits`: queues are as large as
     /// on real nodes
     #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = CALM)]
     pub calm: Vec<String>,
@@ -35,7 +35,8 @@ pub struct Overrides {
 }
 
 /// What comes by rates, and can be left out.
-pub const CALM: [&str; 8] = ["lost", "doubled", "altered", "truncated", "reset", "late", "pause", "limits"];
+pub const CALM: [&str; 9] =
+    ["lost", "doubled", "altered", "truncated", "reset", "late", "pause", "limits", "disk"];
 
 /// Numbers of faults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -26,7 +26,7 @@ fn seeds_draw_everything_there_is() {
     let cases: Vec<_> = (0..2_000).map(drawn).collect();
     let kinds: std::collections::BTreeSet<_> =
         cases.iter().flat_map(|case| &case.faults).map(|drawn| drawn.what.kind()).collect();
-    assert_eq!(kinds.len(), 13, "{kinds:?}");
+    assert_eq!(kinds.len(), 17, "{kinds:?}");
     for rate in [
         (|rates| rates.lost_ppm) as fn(&Rates) -> u32,
         |rates| rates.doubled_ppm,
@@ -58,6 +58,10 @@ fn every_fault_hits_somebody_who_is_there() {
 fn is_there(what: &What, nodes: u32, hosts: u32) -> bool {
     match what {
         What::Crash { node }
+        | What::CrashAmid { node, .. }
+        | What::CrashReset { node }
+        | What::Restart { node, .. }
+        | What::Terminate { node }
         | What::Impostor { node, .. }
         | What::Stop { node, .. }
         | What::Slow { node, .. }

@@ -1,6 +1,9 @@
 //! At the end all that was taken has been given back: the memory of objects, envelopes, slots, what was kept.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashSet;
+use talisman::ids::PeId;
 use talisman::witness::Seen;
 
 use super::Oracle;
@@ -12,6 +15,8 @@ pub struct Resources {
     objects: FxHashSet<usize>,
     /// All envelopes of nodes that are gone, and those that were free.
     envelopes: (usize, usize),
+    /// PEs whose process was killed.
+    dead: Vec<Range<PeId>>,
 }
 
 impl Oracle for Resources {
@@ -27,6 +32,9 @@ impl Oracle for Resources {
             Seen::Freed { at } if !self.objects.remove(&at) => {
                 return Err("the memory of an object is given back twice, or was never taken".into());
             }
+            // What a process has when it is killed goes with it.
+            Seen::NodeGone { ref pes } => self.dead.push(pes.clone()),
+            Seen::Ended { pe, .. } if self.dead.iter().any(|pes| pes.contains(&pe)) => {}
             Seen::Ended { pe, objects, messages } if (objects, messages) != (0, 0) => {
                 return Err(format!("PE {pe} ends with {objects} objects and {messages} messages"));
             }
@@ -80,6 +88,14 @@ mod tests {
     fn memory_is_taken_and_given_back_in_turns() {
         finds(Resources::default(), &[TAKEN, TAKEN], "two objects");
         finds(Resources::default(), &[TAKEN, FREED, FREED], "twice");
+    }
+
+    #[test]
+    fn who_is_killed_gives_nothing_back() {
+        let gone = Seen::NodeGone { pes: 2..4 };
+        let left = |pe| Seen::Ended { pe, objects: 0, messages: 2 };
+        assert_eq!(tell(&mut Resources::default(), &[gone.clone(), left(2), left(3)]), Ok(()));
+        finds(Resources::default(), &[gone, left(4)], "2 messages");
     }
 
     #[test]
