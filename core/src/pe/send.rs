@@ -107,7 +107,8 @@ impl Pe {
         self.see_sent(message);
         match place {
             Place::At { .. } | Place::Unknown if pe != self.id => self.transmit(pe, envelope),
-            _ => self.dispatch_to(collection, envelope, place),
+            // Asks again: `invoke` looks up a name's place before it knows the name for one that there can be.
+            _ => self.dispatch(collection, envelope),
         }
         self.drop_what_was_sent();
     }
