@@ -109,7 +109,7 @@ impl Pe {
         match unsafe { envelope.as_ref() } {
             message if matches!(message.body, Body::Pe) => self.accept_for_pe(envelope),
             message if message.is_creation() => self.enqueue_creation(collection, envelope),
-            _ if self.lets_in(envelope) => self.dispatch(collection, envelope),
+            _ if self.lets_in(envelope) => self.send_kept(collection, envelope),
             _ => {}
         }
     }
