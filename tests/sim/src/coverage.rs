@@ -102,7 +102,6 @@ pub const MARKS: &[Mark] = &[
     may("news of a place came while another was awaited"),
     may("news of a place came when the object was gone"),
     may("a sender learns that an object moved"),
-    may("a home heard where its object is, for the first time"),
     may("a marker was answered when nobody waited for it any more"),
     may("a marker was answered by the PE that had sent it"),
     may("a message waited for a marker"),
