@@ -451,7 +451,7 @@ impl Pe {
         let (collection, index) = (object.collection(), object.index());
         sometimes("an element was removed");
         witness::see(|| Seen::Removed { object: object.id(), pe: self.id });
-        collection.casts.bury(object);
+        self.bury(object);
         self.report_death(object);
         self.slots.remove(object.slot.get());
         collection.count_member(-1);

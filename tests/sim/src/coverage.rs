@@ -137,6 +137,8 @@ pub const MARKS: &[Mark] = &[
     may("a broadcast came after an element that was removed"),
     may("a broadcast was sent after an element that had moved on"),
     may("a broadcast was sent after an element that had received it"),
+    may("a broadcast waited for those that an element had missed"),
+    may("an element was removed before a broadcast that waited for those that it had missed"),
     may("an element that was catching up had wanted to move"),
     may("an element arrived behind the broadcasts"),
     // Sections.
