@@ -15,7 +15,7 @@ impl World {
     pub(super) fn turn(&self, number: u32, rank: u32) {
         let process = &self.nodes[number as usize];
         let Some(running) = process.running() else { return };
-        if process.job.is_over() || !process.is_planned(rank, self.now()) {
+        if !process.is_planned(rank, self.now()) || !process.went.get() || process.job.is_over() {
             return;
         }
         process.clock.set(self.now());
