@@ -102,7 +102,6 @@ pub const MARKS: &[Mark] = &[
     may("news of a place came while another was awaited"),
     may("news of a place came when the object was gone"),
     may("a sender learns that an object moved"),
-    may("a home heard where its object is, for the first time"),
     may("a marker was answered when nobody waited for it any more"),
     may("a marker was answered by the PE that had sent it"),
     may("a message waited for a marker"),
@@ -138,6 +137,8 @@ pub const MARKS: &[Mark] = &[
     may("a broadcast came after an element that was removed"),
     may("a broadcast was sent after an element that had moved on"),
     may("a broadcast was sent after an element that had received it"),
+    may("a broadcast waited for those that an element had missed"),
+    may("an element was removed before a broadcast that waited for those that it had missed"),
     may("an element that was catching up had wanted to move"),
     may("an element arrived behind the broadcasts"),
     // Sections.
