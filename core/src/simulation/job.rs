@@ -75,6 +75,7 @@ fn ran(world: World, output: &Output) -> Ran {
         hurt: world.hurt.into_inner(),
         over_ns,
         lasted_ns,
+        steps: world.steps.get(),
         flaws: world.flaws.into_inner(),
         log: world.trace.into_inner().lines(),
     }

@@ -53,6 +53,8 @@ pub struct Ran {
     pub over_ns: Option<u64>,
     /// Simulated nanoseconds from the launcher's start until nothing was left.
     pub lasted_ns: u64,
+    /// How many things happened, of which not all are events of the trace.
+    pub steps: u64,
     /// What is wrong however the job ended: something hung, or was left over.
     pub flaws: Vec<String>,
     /// The last events of each node, and before them those of the launcher; all events, if a log was asked for.

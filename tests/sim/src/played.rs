@@ -27,6 +27,8 @@ pub struct Played {
     pub events: u64,
     /// Simulated nanoseconds.
     pub lasted_ns: u64,
+    /// How many things happened, of which not all are events.
+    pub steps: u64,
     /// How many faults of each kind happened.
     pub injected: BTreeMap<&'static str, u64>,
     /// Those that may have cost the job something, before its end.
@@ -103,6 +105,7 @@ impl Played {
             trace: ran.outcome.trace,
             events: ran.outcome.events,
             lasted_ns: ran.lasted_ns,
+            steps: ran.steps,
             injected: ran.injected,
             hurt: ran.hurt,
             flaws: ran.flaws,

@@ -26,8 +26,8 @@ pub enum Moment {
     OfTime(u64),
     /// After so many millionths of its events.
     OfEvents(u64),
-    /// At this event, whatever the calm run was.
-    Event(u64),
+    /// At this step, whatever the calm run was.
+    Step(u64),
 }
 
 const MILLION: u64 = 1_000_000;
@@ -39,7 +39,7 @@ impl Drawn {
         let when = match self.moment {
             Moment::OfTime(millionths) => When::At(share(calm.ns, millionths)),
             Moment::OfEvents(millionths) => When::Event(share(calm.events, millionths)),
-            Moment::Event(event) => When::Event(event),
+            Moment::Step(step) => When::Step(step),
         };
         Fault { when, what: self.what.clone() }
     }
