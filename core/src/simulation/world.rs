@@ -94,6 +94,8 @@ pub(super) struct World {
     pub(super) faults: RefCell<Faults>,
     pub(super) injected: RefCell<BTreeMap<&'static str, u64>>,
     pub(super) hurt: RefCell<Vec<(u64, What)>>,
+    /// Nodes that faults killed before they had said all.
+    pub(super) cut_short: RefCell<Vec<u32>>,
     pub(super) flaws: RefCell<Vec<String>>,
     /// It goes on for too long: whoever waits stops waiting.
     doomed: Cell<bool>,
@@ -132,6 +134,7 @@ impl World {
             faults: RefCell::default(),
             injected: RefCell::default(),
             hurt: RefCell::default(),
+            cut_short: RefCell::default(),
             flaws: RefCell::default(),
             doomed: Cell::new(false),
             launcher_stopped_until: Cell::new(0),

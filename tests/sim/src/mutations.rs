@@ -367,7 +367,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "messages-swapped",
-        places: &["port.rs"],
+        places: &["net/mod.rs", "port.rs"],
         rule: "Between two PEs messages keep their order.",
         level: Level::Messages,
     },
