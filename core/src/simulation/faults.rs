@@ -1,6 +1,7 @@
 //! What goes wrong, and when it is over.
 
 use super::fault::{Fault, What, When};
+use super::process::Stage;
 use super::trace::Who;
 use super::world::{Event, World};
 
@@ -63,7 +64,10 @@ impl World {
     fn hit(&self, what: &What) -> u64 {
         let now = self.now();
         match *what {
-            What::Crash { node } => self.kill(node),
+            What::Crash { node } => {
+                self.cut_short(node);
+                self.kill(node);
+            }
             What::HostLoss { host } => self.lose_host(host),
             What::Impostor { node, .. } => self.send_impostor(node),
             What::Stop { node, for_ns } => self.nodes[node as usize].stopped_until.set(now + for_ns),
@@ -107,10 +111,18 @@ impl World {
         self.plan.healed_ns > 0 && self.now() >= self.plan.healed_ns
     }
 
+    /// A node is about to die: a job whose program has ended is none that ended well, unless it has said all.
+    fn cut_short(&self, node: u32) {
+        if self.nodes[node as usize].stage.get() == Stage::Up {
+            self.cut_short.borrow_mut().push(node);
+        }
+    }
+
     fn lose_host(&self, host: u32) {
         self.with_network(|network, now, planned| network.lose_host(now, host, planned));
         self.silence_agent(host);
         for node in self.nodes_of(host).collect::<Vec<_>>() {
+            self.cut_short(node);
             self.vanish(node);
         }
         if host == 0 {

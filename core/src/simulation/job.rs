@@ -73,6 +73,7 @@ fn ran(world: World, output: &Output) -> Ran {
         output: output.captured(),
         injected: world.injected.into_inner(),
         hurt: world.hurt.into_inner(),
+        cut_short: world.cut_short.into_inner(),
         over_ns,
         lasted_ns,
         steps: world.steps.get(),

@@ -49,6 +49,8 @@ pub struct Ran {
     pub injected: BTreeMap<&'static str, u64>,
     /// The planned faults that happened while the launcher had anything to lead, each with its time.
     pub hurt: Vec<(u64, What)>,
+    /// Nodes that one of them killed before they had said all.
+    pub cut_short: Vec<u32>,
     /// When the launcher first heard how the job ends; `None` if it never did.
     pub over_ns: Option<u64>,
     /// Simulated nanoseconds from the launcher's start until nothing was left.

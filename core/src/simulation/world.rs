@@ -96,6 +96,8 @@ pub(super) struct World {
     pub(super) steps: Cell<u64>,
     pub(super) injected: RefCell<BTreeMap<&'static str, u64>>,
     pub(super) hurt: RefCell<Vec<(u64, What)>>,
+    /// Nodes that faults killed before they had said all.
+    pub(super) cut_short: RefCell<Vec<u32>>,
     pub(super) flaws: RefCell<Vec<String>>,
     /// It goes on for too long: whoever waits stops waiting.
     doomed: Cell<bool>,
@@ -135,6 +137,7 @@ impl World {
             steps: Cell::new(0),
             injected: RefCell::default(),
             hurt: RefCell::default(),
+            cut_short: RefCell::default(),
             flaws: RefCell::default(),
             doomed: Cell::new(false),
             launcher_stopped_until: Cell::new(0),

@@ -76,6 +76,9 @@ enum Task {
         /// Only mistakes whose name has this in it
         #[arg(long)]
         only: Option<String>,
+        /// Print the table as Markdown
+        #[arg(long)]
+        markdown: bool,
         #[command(flatten)]
         overrides: Overrides,
         #[command(flatten)]
@@ -174,8 +177,8 @@ impl Task {
                 let (pool, failures_most) = (bounds.pool(), bounds.failures);
                 Ok(told(&CrashPoints { seed, overrides, series, every, pool, failures_most }.run(&worlds)?))
             }
-            Task::Mutations { seeds, from, only, overrides, bounds } => {
-                Ok(MutationCheck { from, seeds, overrides, only, pool: bounds.pool() }.run())
+            Task::Mutations { seeds, from, only, markdown, overrides, bounds } => {
+                Ok(MutationCheck { from, seeds, overrides, only, markdown, pool: bounds.pool() }.run())
             }
             Task::Scale(args) => {
                 scale::main(&args);

@@ -33,6 +33,7 @@ pub const HARMFUL: &[&str] = &[
     "host-loss",
     "launcher-loss",
     "long-stop",
+    "stop-for-ever",
     "long-cut",
     "long-launcher-stop",
     "long-clock-jump",

@@ -47,6 +47,9 @@ pub struct Case {
     pub twice: bool,
 }
 
+/// A process that is stopped for so long does not go on: a hundred years.
+pub const FOR_EVER_NS: u64 = 100 * 365 * 24 * 3_600 * 1_000_000_000;
+
 /// When a world is healed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unsettled {
@@ -161,9 +164,10 @@ impl Case {
     }
 }
 
-/// For how long a fault lasts, if it does.
+/// For how long a fault lasts, if it does, and comes to an end.
 pub fn lasts_ns(what: &What) -> Option<u64> {
     match what {
+        What::Stop { for_ns: FOR_EVER_NS, .. } => None,
         What::Stop { for_ns, .. }
         | What::Slow { for_ns, .. }
         | What::Cut { for_ns, .. }
