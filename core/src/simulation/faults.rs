@@ -1,5 +1,7 @@
 //! What goes wrong, and when it is over.
 
+use std::cell::Cell;
+
 use super::fault::{Fault, What, When};
 use super::process::Stage;
 use super::trace::Who;
@@ -70,7 +72,7 @@ impl World {
             }
             What::HostLoss { host } => self.lose_host(host),
             What::Impostor { node, .. } => self.send_impostor(node),
-            What::Stop { node, for_ns } => self.nodes[node as usize].stopped_until.set(now + for_ns),
+            What::Stop { node, for_ns } => stop(&self.nodes[node as usize].stopped_until, now + for_ns),
             What::Slow { node, times, for_ns } => self.nodes[node as usize].slow.set((times, now + for_ns)),
             What::Reset { one, other } => {
                 self.with_network(|network, now, planned| network.reset(now, one, other, planned));
@@ -139,4 +141,10 @@ impl World {
         }
         self.unlead();
     }
+}
+
+/// Stops until then whoever may be stopped for longer already: what it was sent meanwhile waits for the later time, and
+/// nothing that comes after may be taken in before.
+pub(super) fn stop(stopped_until: &Cell<u64>, until: u64) {
+    stopped_until.set(stopped_until.get().max(until));
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::agenda::Agenda;
 use super::agents::Agent;
 use super::fault::What;
-use super::faults::Faults;
+use super::faults::{Faults, stop};
 use super::launcher::{Deeds, Launcher};
 use super::letters::Letter;
 use super::network::{self, ConnId, Happening, Network, Side};
@@ -336,7 +336,7 @@ impl World {
     }
 
     pub(super) fn stop_launcher(&self, until: u64) {
-        self.launcher_stopped_until.set(until);
+        stop(&self.launcher_stopped_until, until);
     }
 
     pub(super) fn now(&self) -> u64 {

@@ -8,6 +8,7 @@ use crate::played::Stage;
 use crate::pool::Pool;
 use crate::regressions::{self, REGRESSIONS};
 use crate::swarm::Swarm;
+use crate::table::Table;
 
 /// What is run.
 #[derive(Clone, Debug)]
@@ -38,11 +39,23 @@ impl Ci {
         let from = self.from.unwrap_or_else(first_of_today);
         println!("this again: cargo run --release -p talisman-sim -- ci --from {from:#x}");
         let mut table = regressions::run(stage, REGRESSIONS);
-        table.merge(self.swarm(from).run(stage)?);
+        table.merge(self.fresh(from, stage)?);
         table.merge(self.crash_points(from).run(stage)?);
         print!("{table}");
         let misses = table.misses_paths();
         Ok(table.found.is_empty() && !misses)
+    }
+
+    fn fresh(&self, from: u64, stage: &dyn Stage) -> Result<Table, String> {
+        let table = self.swarm(from).run(stage)?;
+        let was_cut = table.cases < self.seeds && table.found.len() < self.failures_most;
+        if was_cut {
+            let (cases, seeds) = (table.cases, self.seeds);
+            println!(
+                "only {cases} of {seeds} seeds in time, which may miss rare paths: --seconds gives more"
+            );
+        }
+        Ok(table)
     }
 
     fn swarm(&self, from: u64) -> Swarm {

@@ -98,10 +98,10 @@ enum Task {
         #[arg(long, value_parser = seed)]
         from: Option<u64>,
         /// The most seeds
-        #[arg(long, default_value_t = 4_000)]
+        #[arg(long, default_value_t = 2_000)]
         seeds: u64,
         /// The most seconds for seeds, and half of them for crash points
-        #[arg(long, default_value_t = 120)]
+        #[arg(long, default_value_t = 100)]
         seconds: u64,
         #[command(flatten)]
         bounds: Bounds,
