@@ -165,6 +165,7 @@ impl World {
     fn go(&self, number: u32) {
         let Some(running) = self.nodes[number as usize].running() else { return };
         self.nodes[number as usize].clock.set(self.now());
+        self.nodes[number as usize].went.set(true);
         let main = if number == 0 { self.main.take() } else { None };
         if let Some(main) = main {
             running.pes[0].begin(main);

@@ -34,6 +34,8 @@ pub(super) struct Process {
     pub(super) number: u32,
     pub(super) host: u32,
     pub(super) stage: Cell<Stage>,
+    /// Its program has begun: before, nobody takes turns.
+    pub(super) went: Cell<bool>,
     /// Until when it does nothing (SIGSTOP).
     pub(super) stopped_until: Cell<u64>,
     /// How many times as long everything takes, and until when.
@@ -77,6 +79,7 @@ impl Process {
             number,
             host,
             stage: Cell::new(Stage::Planned),
+            went: Cell::new(false),
             stopped_until: Cell::new(0),
             slow: Cell::new((1, 0)),
             clock: LocalClock::default(),

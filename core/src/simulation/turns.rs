@@ -10,12 +10,14 @@ use crate::witness::{self, Seen};
 
 /// What a PE takes to find what another of its node has sent, at most.
 const WITHIN_NODE_NS: (u64, u64) = (50, 2_000);
+/// A PE that cannot go on looks again after so long.
+const LOOK_AGAIN_NS: u64 = 10_000;
 
 impl World {
     pub(super) fn turn(&self, number: u32, rank: u32) {
         let process = &self.nodes[number as usize];
         let Some(running) = process.running() else { return };
-        if process.job.is_over() || !process.is_planned(rank, self.now()) {
+        if !process.is_planned(rank, self.now()) || !process.went.get() || process.job.is_over() {
             return;
         }
         process.clock.set(self.now());
@@ -54,6 +56,8 @@ impl World {
             process.is_busy(rank, self.now() + takes + pause);
         }
         match running.pes[rank as usize].next() {
+            // Nothing could be done, though there is something to do: another PE's ring is full, and it has to run first.
+            Next::Now if !worked => self.wake(number, rank, self.now() + LOOK_AGAIN_NS),
             Next::Now => self.wake(number, rank, self.now()),
             Next::At(due) => {
                 let due = process.clock.until(self.now(), due.as_nanos() as u64);

@@ -373,7 +373,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "messages-swapped",
-        places: &["port.rs"],
+        places: &["net/mod.rs", "port.rs"],
         rule: "Between two PEs messages keep their order.",
         level: Level::Messages,
     },

@@ -16,7 +16,7 @@ pub(super) struct Agenda<T> {
 }
 
 /// More room than this is given back when a bucket has been emptied.
-const ROOM_MAX: usize = 1 << 12;
+const ROOM_MAX: usize = 1 << 20;
 
 impl<T> Default for Agenda<T> {
     fn default() -> Self {

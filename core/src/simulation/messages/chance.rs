@@ -51,7 +51,7 @@ impl Chance {
     fn take_in(&mut self, cluster: &mut Cluster, id: PeId) -> bool {
         let state = &mut cluster.states[id as usize];
         state.batch_left = state.batch_left.saturating_sub(1);
-        let mut arrived = cluster.look(id, self.batch);
+        let mut arrived = cluster.look(id, self.batch, cluster.clock.get());
         // What one PE sent stays in order.
         arrived.sort_by_key(|arrived| arrived.from);
         let any = !arrived.is_empty();
@@ -97,12 +97,14 @@ impl Rules for Chance {
             cluster.states[id as usize].busy_until = until;
             cluster.wake(id, until);
         } else {
-            cluster.wake_for_timer(id, at);
+            cluster.wake_later(id, at);
         }
     }
 
     fn advance(&mut self, cluster: &mut Cluster, flight: u32, at: u64) {
-        let to = cluster.arrive(flight, at);
+        let flight = cluster.flights.take(flight);
+        let to = flight.to;
+        cluster.arrive(flight, at);
         // A PE that sleeps may take its time to wake up.
         let late = if cluster.states[to as usize].planned.is_none() { self.pause() } else { 0 };
         cluster.wake(to, at + late);

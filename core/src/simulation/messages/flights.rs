@@ -29,7 +29,7 @@ pub(super) enum Stage {
     Leaves,
     /// The line of its receiver's host.
     Reaches,
-    /// Its receiver.
+    /// Its receiver, without any line.
     Arrives,
 }
 

@@ -17,7 +17,8 @@ pub struct Machine {
     pub far: Way,
     /// Where PEs take turns on cores: for how long one runs while others wait.
     pub slice_ns: u64,
-    /// Where PEs take turns on cores: from when something comes for one that sleeps until it runs. Elsewhere they wait awake.
+    /// Where PEs take turns on cores: what it takes one to come to a core, its looking around and falling asleep before
+    /// included. Elsewhere they wait awake.
     pub wake_ns: u64,
 }
 

@@ -112,12 +112,14 @@ struct State {
     busy_until: u64,
     /// Messages that it runs before it looks at what has arrived.
     batch_left: u32,
-    /// What has arrived.
+    /// What has arrived, or is about to: its first byte has.
     arrived: Vec<Arrived>,
 }
 
 struct Arrived {
     from: PeId,
+    /// When its last byte is there.
+    at: u64,
     bytes: u32,
     parcel: Parcel,
 }
@@ -192,16 +194,20 @@ impl Cluster {
     }
 
     /// What a PE takes in now: what has arrived, if it is time to look.
-    fn look(&mut self, id: PeId, batch: u32) -> Vec<Arrived> {
+    fn look(&mut self, id: PeId, batch: u32, at: u64) -> Vec<Arrived> {
         let (pe, state) = (&self.pes[id as usize], &mut self.states[id as usize]);
         if state.batch_left > 0 && !pe.is_queue_empty() {
             return Vec::new();
         }
         state.batch_left = batch;
-        match state.arrived.is_empty() {
-            true => Vec::new(),
-            false => std::mem::replace(&mut state.arrived, std::mem::take(&mut self.spare_arrived)),
+        if state.arrived.is_empty() {
+            return Vec::new();
         }
+        let mut there = std::mem::replace(&mut state.arrived, std::mem::take(&mut self.spare_arrived));
+        if there.iter().any(|arrived| arrived.at > at) {
+            state.arrived.extend(there.extract_if(.., |arrived| arrived.at > at));
+        }
+        there
     }
 
     /// Plans a turn of a PE, unless an earlier one is planned.
@@ -214,8 +220,17 @@ impl Cluster {
         }
     }
 
-    /// Plans a turn for when the next timer of a PE is due, if it has one.
-    fn wake_for_timer(&mut self, id: PeId, at: u64) {
+    /// Whether a PE has anything to do that is known now.
+    fn has_work(&self, id: PeId) -> bool {
+        let pe = &self.pes[id as usize];
+        !pe.is_queue_empty() || pe.chores.get()
+    }
+
+    /// Plans a turn for when the next timer of a PE is due, or something is there, if any is.
+    fn wake_later(&mut self, id: PeId, at: u64) {
+        if let Some(next) = self.states[id as usize].arrived.iter().map(|arrived| arrived.at).min() {
+            self.wake(id, next);
+        }
         if let Some(due) = self.pes[id as usize].timers.next() {
             self.wake(id, (due.as_nanos() as u64).max(at + 1));
         }
@@ -238,12 +253,11 @@ impl Cluster {
         self.plan(at, What::Flight(flight));
     }
 
-    /// Something has arrived; at which PE.
-    fn arrive(&mut self, flight: u32, at: u64) -> PeId {
-        let Flight { from, to, serial, bytes, parcel, .. } = self.flights.take(flight);
+    /// Something arrives.
+    fn arrive(&mut self, flight: Flight, at: u64) {
+        let Flight { from, to, serial, bytes, parcel, .. } = flight;
         self.trace.note(at, 1, to, serial);
-        self.states[to as usize].arrived.push(Arrived { from, bytes, parcel });
-        to
+        self.states[to as usize].arrived.push(Arrived { from, at, bytes, parcel });
     }
 
     fn plan(&mut self, at: u64, what: What) {

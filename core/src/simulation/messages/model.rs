@@ -4,10 +4,10 @@
 //! clock on, and with it the time at which each message leaves. What goes between hosts waits for the line of its own host
 //! and for that of the other.
 
-use super::flights::{Flight, Stage};
+use super::flights::Stage;
 use super::hosts::{Host, Seat};
 use super::machine::{Machine, Way};
-use super::{Cluster, Rules, accept};
+use super::{Cluster, Rules, What, accept};
 use crate::ids::PeId;
 use crate::node::Shape;
 use crate::pe::Here;
@@ -24,6 +24,9 @@ pub(super) struct Model {
     seats: Vec<Seat>,
     /// There are more PEs on a host than cores.
     is_crowded: bool,
+    /// There is one PE on a host. What it sends comes to its line in the order of time; of several, each is ahead of the
+    /// others in its turn.
+    is_alone: bool,
 }
 
 impl Model {
@@ -36,6 +39,7 @@ impl Model {
             hosts: (0..hosts).map(|_| Host::new(machine.cores_per_host)).collect(),
             seats: vec![Seat::Away; shape.pes() as usize],
             is_crowded: pes_per_host > machine.cores_per_host,
+            is_alone: pes_per_host == 1,
         }
     }
 
@@ -62,7 +66,11 @@ impl Model {
         let (seat, next) = self.hosts[host].seat(id, self.seats[id as usize], at, self.machine.slice_ns);
         self.seats[id as usize] = seat;
         self.hand_over(cluster, next, at);
-        matches!(seat, Seat::Taken { .. })
+        let Seat::Taken { since } = seat else { return false };
+        if since == at {
+            cluster.clock.set(at + self.machine.wake_ns);
+        }
+        true
     }
 
     /// A PE has nothing to do.
@@ -102,7 +110,7 @@ impl Model {
 
     /// What has arrived at a PE goes into its queue, if it is time to look; whether that was anything.
     fn take_in(&mut self, cluster: &mut Cluster, id: PeId) -> bool {
-        let mut arrived = cluster.look(id, BATCH);
+        let mut arrived = cluster.look(id, BATCH, cluster.clock.get());
         let any = !arrived.is_empty();
         let pe = &cluster.pes[id as usize];
         let here = Here::enter(pe);
@@ -143,29 +151,29 @@ impl Rules for Model {
         let until = cluster.clock.get();
         cluster.trace.note(at, 0, id, cluster.pes[id as usize].stats.run.get());
         cluster.states[id as usize].busy_until = until;
-        if worked {
+        if worked && (self.is_crowded || cluster.has_work(id)) {
             cluster.wake(id, until);
         } else {
-            self.leaves_core(cluster, id, at);
-            cluster.wake_for_timer(id, at);
+            self.leaves_core(cluster, id, until);
+            cluster.wake_later(id, until);
         }
     }
 
-    fn advance(&mut self, cluster: &mut Cluster, flight: u32, at: u64) {
-        let Flight { from, to, bytes, stage, .. } = *cluster.flights.get_mut(flight);
-        let (from, to) = (self.host_of(from), self.host_of(to));
-        let (takes, latency) = (self.machine.far.line(bytes), self.machine.far.latency());
-        let (next, stage) = match stage {
-            Stage::Leaves => (self.hosts[from].send(at, takes) + latency, Stage::Reaches),
-            Stage::Reaches => (self.hosts[to].receive(at, takes), Stage::Arrives),
-            Stage::Arrives => {
-                let pe = cluster.arrive(flight, at);
-                let sleeps = self.is_crowded && self.seats[pe as usize] == Seat::Away;
-                return cluster.wake(pe, at + if sleeps { self.machine.wake_ns } else { 0 });
-            }
-        };
-        cluster.flights.get_mut(flight).stage = stage;
-        cluster.plan(next, super::What::Flight(flight));
+    fn advance(&mut self, cluster: &mut Cluster, number: u32, at: u64) {
+        let flight = cluster.flights.get_mut(number);
+        let (stage, takes) = (flight.stage, self.machine.far.line(flight.bytes));
+        if stage == Stage::Leaves {
+            flight.stage = Stage::Reaches;
+            let host = self.host_of(flight.from);
+            let reaches = self.hosts[host].send(at, takes) + self.machine.far.latency();
+            return cluster.plan(reaches, What::Flight(number));
+        }
+        let flight = cluster.flights.take(number);
+        let to = flight.to;
+        let host = self.host_of(to);
+        let there = if stage == Stage::Reaches { self.hosts[host].receive(at, takes) } else { at };
+        cluster.arrive(flight, there);
+        cluster.wake(to, there);
     }
 
     fn collect(&mut self, cluster: &mut Cluster, from: PeId) {
@@ -175,8 +183,12 @@ impl Rules for Model {
             let way = *self.way(from, sent.to);
             work += way.send(sent.bytes);
             let leaves = sent.at + work;
-            if self.host_of(from) == self.host_of(sent.to) {
+            let host = self.host_of(from);
+            if host == self.host_of(sent.to) {
                 cluster.depart(from, sent, Stage::Arrives, leaves + way.latency());
+            } else if self.is_alone {
+                let reaches = self.hosts[host].send(leaves, way.line(sent.bytes)) + way.latency();
+                cluster.depart(from, sent, Stage::Reaches, reaches);
             } else {
                 cluster.depart(from, sent, Stage::Leaves, leaves);
             }

@@ -91,6 +91,9 @@ fn who_computes_keeps_its_core_for_so_long() {
     assert!((5_000..5_200).contains(&computing(1, 2)));
     assert!((5_000..5_200).contains(&computing(2, 2)));
     assert!((10_000..10_300).contains(&computing(4, 4)), "four on two cores");
+    let slow = Machine { nodes_per_host: 4, wake_ns: 500 * MICROSECOND, ..machine() };
+    let took = took_ns(Work { micros: 5_000, ..Work::default() }, &slow, 4) / MICROSECOND;
+    assert!((11_000..15_000).contains(&took), "each has to come to a core: {took}");
 }
 
 #[test]

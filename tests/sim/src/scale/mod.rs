@@ -1,7 +1,12 @@
 //! How far it goes: a job of many nodes in one process, what it would take on a cluster, and what it takes here.
 
 mod cluster;
+mod exchange;
+pub mod figure;
+mod kernel;
+pub mod predict;
 mod skeleton;
+mod svg;
 
 use std::fs;
 use std::time::Instant;

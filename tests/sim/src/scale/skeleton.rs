@@ -127,11 +127,6 @@ impl Block {
 }
 
 impl Plan {
-    /// Cells of the whole grid.
-    pub fn cells_of_grid(&self) -> u64 {
-        self.cells_of_block() * self.blocks.iter().map(|n| u64::from(*n)).product::<u64>()
-    }
-
     /// Cells of a block.
     pub fn cells_of_block(&self) -> u64 {
         self.cells.iter().map(|n| u64::from(*n)).product()
