@@ -1,7 +1,6 @@
 //! What a PE with links to other nodes sleeps on: its sockets, and a bell that the other PEs ring.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -25,8 +24,8 @@ const BELL: u64 = u64::MAX;
 pub(crate) enum Poller {
     /// The system.
     System(Epoll),
-    /// Simulated connections themselves, by node.
-    Simulated(RefCell<BTreeMap<u32, Hand>>),
+    /// Simulated connections themselves, in the order of their nodes.
+    Simulated(RefCell<Vec<(u32, Hand)>>),
 }
 
 impl Poller {
@@ -49,7 +48,11 @@ impl Poller {
         match (self, stream) {
             (Poller::System(epoll), _) => epoll.watch(descriptor(stream), node),
             (Poller::Simulated(watched), Stream::Simulated(pipe)) => {
-                watched.borrow_mut().insert(node, pipe.hand());
+                let mut watched = watched.borrow_mut();
+                match watched.binary_search_by_key(&node, |(node, _)| *node) {
+                    Ok(at) => watched[at].1 = pipe.hand(),
+                    Err(at) => watched.insert(at, (node, pipe.hand())),
+                }
                 Ok(())
             }
             (Poller::Simulated(_), _) => unreachable!("a simulated PE has simulated connections"),
@@ -60,7 +63,7 @@ impl Poller {
     pub(crate) fn forget(&self, stream: &Stream, node: u32) {
         match self {
             Poller::System(epoll) => epoll.forget(descriptor(stream)),
-            Poller::Simulated(watched) => _ = watched.borrow_mut().remove(&node),
+            Poller::Simulated(watched) => watched.borrow_mut().retain(|(other, _)| *other != node),
         }
     }
 
@@ -77,7 +80,7 @@ impl Poller {
         match self {
             Poller::System(epoll) => epoll.ready(f),
             Poller::Simulated(watched) => {
-                let readable = |(node, hand): (&u32, &Hand)| hand.is_readable().then_some(*node);
+                let readable = |(node, hand): &(u32, Hand)| hand.is_readable().then_some(*node);
                 // All of them first: `f` may watch others.
                 let ready: Vec<u32> = watched.borrow().iter().filter_map(readable).collect();
                 ready.into_iter().for_each(f);
@@ -87,7 +90,7 @@ impl Poller {
 
     /// Whether a simulated connection is ready. What the system has to be asked for counts as not ready.
     pub(crate) fn shows_ready(&self) -> bool {
-        matches!(self, Poller::Simulated(watched) if watched.borrow().values().any(Hand::is_readable))
+        matches!(self, Poller::Simulated(watched) if watched.borrow().iter().any(|(_, hand)| hand.is_readable()))
     }
 
     /// Sleeps until a connection is ready, the bell rings, or the time is over. In a simulation the rest of the world goes

@@ -92,8 +92,12 @@ pub(super) struct World {
     pub(super) tasks: Vec<Task>,
     pub(super) main: RefCell<Option<Main>>,
     pub(super) faults: RefCell<Faults>,
+    /// How many there have been.
+    pub(super) steps: Cell<u64>,
     pub(super) injected: RefCell<BTreeMap<&'static str, u64>>,
     pub(super) hurt: RefCell<Vec<(u64, What)>>,
+    /// Nodes that faults killed before they had said all.
+    pub(super) cut_short: RefCell<Vec<u32>>,
     pub(super) flaws: RefCell<Vec<String>>,
     /// It goes on for too long: whoever waits stops waiting.
     doomed: Cell<bool>,
@@ -130,8 +134,10 @@ impl World {
             rng: RefCell::new(own),
             main: RefCell::new(Some(main)),
             faults: RefCell::default(),
+            steps: Cell::new(0),
             injected: RefCell::default(),
             hurt: RefCell::default(),
+            cut_short: RefCell::default(),
             flaws: RefCell::default(),
             doomed: Cell::new(false),
             launcher_stopped_until: Cell::new(0),
@@ -172,7 +178,7 @@ impl World {
         if self.lasts_too_long() {
             return false;
         }
-        self.strike_at_event();
+        self.strike_before(self.steps.replace(self.steps.get() + 1));
         if let Some(until) = self.suspended_until(&event) {
             self.plan(until, event);
         } else {

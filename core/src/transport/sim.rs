@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::frame::HEADER;
@@ -28,6 +29,8 @@ struct End {
     /// Bytes that may wait to be taken.
     room: usize,
     state: Mutex<State>,
+    /// Whether there is something to read, which is asked for all connections of a PE at every turn.
+    readable: AtomicBool,
     board: Board,
 }
 
@@ -53,7 +56,13 @@ impl Pipe {
             room >= HEADER,
             "a new connection has room for the first header, and {room} bytes are too few"
         );
-        let end = Arc::new(End { number, room, state: Mutex::default(), board: board.clone() });
+        let end = Arc::new(End {
+            number,
+            room,
+            state: Mutex::default(),
+            readable: AtomicBool::new(false),
+            board: board.clone(),
+        });
         (Pipe(end.clone()), Hand(end))
     }
 
@@ -105,9 +114,13 @@ impl Pipe {
             0 => return Err(Stop::Wait),
             _ => {}
         }
-        for (place, byte) in room.iter_mut().zip(state.incoming.drain(..n)) {
-            place.write(byte);
-        }
+        let (first, second) = state.incoming.as_slices();
+        let (first, second) = (&first[..n.min(first.len())], &second[..n.saturating_sub(first.len())]);
+        let (front, back) = room[..n].split_at_mut(first.len());
+        fill(front, first);
+        fill(back, second);
+        state.incoming.drain(..n);
+        self.0.show(&state);
         Ok(n)
     }
 
@@ -116,6 +129,7 @@ impl Pipe {
         let mut state = self.0.lock();
         if !state.closed {
             state.closed = true;
+            self.0.show(&state);
             self.0.note(state);
         }
     }
@@ -142,6 +156,11 @@ impl Hand {
         n
     }
 
+    /// Keeps the first of what was written and not taken: the rest never was.
+    pub(crate) fn keep(&self, bytes: usize) {
+        self.0.lock().outgoing.truncate(bytes);
+    }
+
     /// Bytes that were written and not taken.
     pub(crate) fn untaken(&self) -> usize {
         self.0.lock().outgoing.len()
@@ -152,6 +171,7 @@ impl Hand {
         let mut state = self.0.lock();
         if !state.is_over() {
             state.incoming.extend(bytes);
+            self.0.show(&state);
         }
     }
 
@@ -163,7 +183,9 @@ impl Hand {
     /// From now on nothing arrives, nor can be written. What has arrived can still be read. Whoever reads is to have a turn
     /// then.
     pub(crate) fn set_broken(&self) {
-        self.0.lock().broken = true;
+        let mut state = self.0.lock();
+        state.broken = true;
+        self.0.show(&state);
     }
 
     /// Whether the link has closed it, or is gone.
@@ -173,8 +195,7 @@ impl Hand {
 
     /// Whether there is something to read, the end of the connection included.
     pub(crate) fn is_readable(&self) -> bool {
-        let state = self.0.lock();
-        !state.incoming.is_empty() || state.is_over()
+        self.0.readable.load(Ordering::Relaxed)
     }
 
     /// Whether something would be written now, or found out to be in vain.
@@ -207,6 +228,11 @@ impl End {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether there is something to read may have changed.
+    fn show(&self, state: &State) {
+        self.readable.store(!state.incoming.is_empty() || state.is_over(), Ordering::Relaxed);
+    }
+
     /// The world is to look at it.
     fn note(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
         if !std::mem::replace(&mut state.noted, true) {
@@ -214,6 +240,13 @@ impl End {
             self.board.lock().push(Arc::downgrade(self));
         }
     }
+}
+
+/// Both are of one length.
+fn fill(room: &mut [MaybeUninit<u8>], bytes: &[u8]) {
+    assert_eq!(room.len(), bytes.len());
+    // SAFETY: as many bytes are read and written as there are, and what is borrowed for writing overlaps with nothing.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), room.as_mut_ptr().cast(), bytes.len()) };
 }
 
 impl State {

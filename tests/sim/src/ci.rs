@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::case::Overrides;
-use crate::crash_points::CrashPoints;
+use crate::crash_points::{CrashPoints, Series};
 use crate::played::Stage;
 use crate::pool::Pool;
 use crate::regressions::{self, REGRESSIONS};
@@ -27,7 +27,7 @@ pub struct Ci {
 
 /// Seeds of a day, more than are ever run on it.
 const SEEDS_A_DAY: u64 = 1_000_000;
-/// One event in so many is a crash point, with every seed others.
+/// One step in so many is a crash point, with every seed others.
 const CRASH_POINTS_EVERY: u64 = 23;
 
 impl Ci {
@@ -67,7 +67,8 @@ impl Ci {
     fn crash_points(&self, seed: u64) -> CrashPoints {
         let overrides = Overrides::default();
         let (pool, failures_most) = (self.pool(self.limit / 2), self.failures_most);
-        CrashPoints { seed, overrides, every: CRASH_POINTS_EVERY, pool, failures_most }
+        let (series, every) = (Series::Crashes, CRASH_POINTS_EVERY);
+        CrashPoints { seed, overrides, series, every, pool, failures_most }
     }
 
     fn pool(&self, limit: Duration) -> Pool {

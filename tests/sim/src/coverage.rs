@@ -103,7 +103,6 @@ pub const MARKS: &[Mark] = &[
     must("news of a place came while another was awaited"),
     must("news of a place came when the object was gone"),
     must("a sender learns that an object moved"),
-    may("a home heard where its object is, for the first time"),
     must("a marker was answered when nobody waited for it any more"),
     may("a marker was answered by the PE that had sent it"),
     must("a message waited for a marker"),
@@ -139,6 +138,8 @@ pub const MARKS: &[Mark] = &[
     must("a broadcast came after an element that was removed"),
     must("a broadcast was sent after an element that had moved on"),
     must("a broadcast was sent after an element that had received it"),
+    may("a broadcast waited for those that an element had missed"),
+    may("an element was removed before a broadcast that waited for those that it had missed"),
     must("an element that was catching up had wanted to move"),
     must("an element arrived behind the broadcasts"),
     // Sections.
