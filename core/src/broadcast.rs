@@ -4,6 +4,7 @@
 //! element counts what it received, and the old PE sends after it what it missed (`Missed`), until the new PE has told
 //! how far it had come when the element arrived. What is sent after an element goes to its new PE, not to the element:
 //! so it comes in order behind it, and what comes for one that was removed before it had caught up is still counted.
+//! Newer broadcasts wait with an element until it has caught up, so each receives all of them in the order of their numbers.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -107,17 +108,12 @@ impl Casts {
         self.departed.borrow_mut().push(Departed { id, to, moves, had, until: None });
     }
 
-    /// An element is removed.
-    pub(crate) fn bury(&self, object: &Head) {
-        if object.has(flag::CATCHING_UP) && !mutated("ghost-forgotten") {
-            sometimes("an element was removed before it had caught up with the broadcasts");
-            let (next, last) = (object.broadcasts.get(), object.extras(|extras| extras.catch_up));
-            self.ghosts.borrow_mut().push(Ghost {
-                index: object.index(),
-                moves: object.moves.get(),
-                next,
-                last,
-            });
+    /// An element is removed, and may have lacked some up to this number.
+    fn bury(&self, object: &Head, last: u32) {
+        let next = object.broadcasts.get();
+        if next < last {
+            let (index, moves) = (object.index(), object.moves.get());
+            self.ghosts.borrow_mut().push(Ghost { index, moves, next, last });
         }
     }
 
@@ -216,27 +212,39 @@ impl Pe {
             };
             // SAFETY: an object in a slot is live.
             let object = unsafe { head.as_ref() };
-            if object.collection().id == collection.id && Self::takes(object, number) {
-                receivers += 1;
-                self.run_cast(head, number, cast);
+            if object.collection().id == collection.id {
+                receivers += u64::from(self.give(head, number, cast));
             }
         }
         self.send_after_departed(collection, number, cast, receivers);
     }
 
-    /// Whether an element has yet to receive a broadcast; if so it counts as received.
-    fn takes(object: &Head, number: u32) -> bool {
+    /// Gives an element a broadcast, at once or when it has caught up; `false` if it had received it elsewhere.
+    fn give(&self, head: NonNull<Head>, number: u32, cast: &Cast) -> bool {
+        // SAFETY: the object is live.
+        let object = unsafe { head.as_ref() };
         if object.has(flag::CATCHING_UP) {
-            // It counts what its old PE sends after it; what passes here it gets in any case.
+            if mutated("newer-broadcast-does-not-wait") {
+                self.run_cast(head, number, cast);
+            } else {
+                sometimes("a broadcast waited for those that an element had missed");
+                object.extras(|extras| extras.later.push_back((number, cast.clone())));
+            }
             return true;
         }
-        let takes = object.broadcasts.get() <= number || mutated("broadcast-received-again");
-        if takes {
-            object.broadcasts.set(number + 1);
-        } else {
+        if object.broadcasts.get() > number && !mutated("broadcast-received-again") {
             sometimes("an element had received a broadcast on another PE");
+            return false;
         }
-        takes
+        self.receive(head, number, cast);
+        true
+    }
+
+    /// An element receives its next broadcast.
+    fn receive(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
+        // SAFETY: the object is live.
+        unsafe { head.as_ref() }.broadcasts.set(number + 1);
+        self.run_cast(head, number, cast);
     }
 
     fn roster_of(&self, collection: &Collection) -> std::rc::Rc<[u32]> {
@@ -381,12 +389,9 @@ impl Pe {
         // SAFETY: an object in a slot is live.
         match self.find_here(id).filter(|head| unsafe { head.as_ref() }.moves.get() == moves) {
             Some(head) => self.run_missed(head, number, &cast),
-            None if collection.casts.haunts(id.index, moves, number) && cast.collect.is_some() => {
+            None if collection.casts.haunts(id.index, moves, number) => {
                 sometimes("a broadcast came after an element that was removed");
-                let tally = Tally { old: 1, ..Tally::default() };
-                let key = ReductionKey::Answers(number);
-                self.see_contribution(id, key);
-                self.contribution_made(collection, Contribution::count(collection.id, key, tally));
+                self.answer_for_removed(collection, id, number, &cast);
             }
             // It has moved on, and had nothing to catch up with here.
             None => sometimes("a broadcast was sent after an element that had moved on"),
@@ -400,20 +405,54 @@ impl Pe {
         if number >= last || number != object.broadcasts.get() {
             return sometimes("a broadcast was sent after an element that had received it");
         }
-        object.broadcasts.set(number + 1);
-        if number + 1 == last {
-            object.clear(flag::CATCHING_UP);
-            object.broadcasts.set(object.collection().casts.passed());
-        }
         let id = object.id();
-        self.run_cast(head, number, cast);
-        // A move that it had to put off, unless it has moved or gone by now.
+        self.receive(head, number, cast);
+        if number + 1 == last {
+            self.receive_later_ones(id);
+        }
+        // A move that it had to put off, unless it has gone by now.
         if let Some(head) = self.find_here(id)
             // SAFETY: an object in a slot is live.
             && unsafe { head.as_ref() }.has(flag::MIGRATE)
         {
             sometimes("an element that was catching up had wanted to move");
             self.after_entry(head);
+        }
+    }
+
+    /// An element has what it missed: now it receives what came here meanwhile, unless it goes before the end of that.
+    fn receive_later_ones(&self, id: ObjId) {
+        while let Some(head) = self.find_here(id) {
+            // SAFETY: an object in a slot is live.
+            let object = unsafe { head.as_ref() };
+            match object.extras(|extras| extras.later.pop_front()) {
+                Some((number, cast)) => self.receive(head, number, &cast),
+                None => return object.clear(flag::CATCHING_UP),
+            }
+        }
+    }
+
+    /// An element is removed: what it would have received is counted, and it answers nothing.
+    pub(crate) fn bury(&self, object: &Head) {
+        if !object.has(flag::CATCHING_UP) || mutated("ghost-forgotten") {
+            return;
+        }
+        sometimes("an element was removed before it had caught up with the broadcasts");
+        let (last, later) = object.extras(|extras| (extras.catch_up, std::mem::take(&mut extras.later)));
+        object.collection().casts.bury(object, last);
+        for (number, cast) in later {
+            sometimes("an element was removed before a broadcast that waited for those that it had missed");
+            self.answer_for_removed(object.collection(), object.id(), number, &cast);
+        }
+    }
+
+    /// Of an element that counts as a receiver of a broadcast, and was removed before it.
+    fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
+        if cast.collect.is_some() {
+            let tally = Tally { old: 1, ..Tally::default() };
+            let key = ReductionKey::Answers(number);
+            self.see_contribution(id, key);
+            self.contribution_made(collection, Contribution::count(collection.id, key, tally));
         }
     }
 

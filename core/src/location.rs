@@ -240,6 +240,8 @@ impl Pe {
     pub(crate) fn on_moved(&self, id: ObjId, pe: PeId, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let (new, old_way) = match self.place_of(collection, id.index) {
+            // A home knows its objects from when they are made, and forgets only those that never moved.
+            Place::Unknown if collection.home(id.index) == self.id => return,
             Place::Unknown => (true, collection.home(id.index)),
             Place::At { moves: known, pe: old } => {
                 if moves < known {
@@ -257,16 +259,6 @@ impl Pe {
             return;
         }
         sometimes("a sender learns that an object moved");
-        if old_way == self.id {
-            sometimes("a home heard where its object is, for the first time");
-            // This is the home of an object that was made elsewhere: what came for it has waited here.
-            collection.set_place(id.index, Place::At { pe, moves });
-            collection
-                .take_awaiting(id.index)
-                .into_iter()
-                .for_each(|envelope| self.dispatch(collection, envelope));
-            return;
-        }
         if mutated("place-without-marker") {
             return collection.set_place(id.index, Place::At { pe, moves });
         }

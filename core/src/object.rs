@@ -1,13 +1,14 @@
 //! A chare in memory: the runtime's head, the user's state, the states of its async entries.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use crate::chare::Chare;
 use crate::collection::Collection;
 use crate::ids::{ObjId, SectionId};
+use crate::message::control::Cast;
 use crate::order::Order;
 use crate::pup::Pup;
 use crate::rng::Rng;
@@ -70,6 +71,8 @@ pub(crate) struct Extras {
     pub(crate) order: Order,
     /// Broadcasts up to this number come from its former PE.
     pub(crate) catch_up: u32,
+    /// Those that have come here since, and wait until it has caught up.
+    pub(crate) later: VecDeque<(u32, Cast)>,
 }
 
 impl Extras {

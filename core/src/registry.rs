@@ -61,7 +61,12 @@ impl ChareType {
             entries: C::ENTRIES,
             inits: C::INITS,
             show_index: |bits| format!("{:?}", C::Index::from_bits(bits)),
-            ordinal: |bits, bounds| C::Index::from_bits(bits).ordinal(bounds),
+            ordinal: |bits, bounds| {
+                let index = C::Index::from_bits(bits);
+                // Of all bits that an index can be read from, those that it has: two names of one place would share what
+                // is known of it, but not what waits for that.
+                if index.to_bits() == bits { index.ordinal(bounds) } else { None }
+            },
             home: |map, bits, bounds, pes| map.pe(C::Index::from_bits(bits), bounds, pes),
             index_at: |ordinal, bounds| C::Index::from_ordinal(ordinal, bounds).map(C::Index::to_bits),
             allocate: Object::<C>::allocate,

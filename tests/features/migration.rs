@@ -247,3 +247,125 @@ numbered!(after_a_move, name = "after_a_move::Receiver", |_| false, |_| false);
 // With it, always.
 numbered!(receivers_that_move, ordered, |_| false, |number| number % 2 == 0);
 numbered!(everybody_moves, ordered, |number| number % 3 == 1, |_| true);
+
+mod before_it_is_known {
+    use talisman::prelude::*;
+    use talisman::testing::Test;
+
+    const SENDERS: i32 = 12;
+    const SENT: u32 = 20;
+
+    #[derive(Pup)]
+    struct Receiver {
+        next: Vec<u32>,
+    }
+
+    #[chare(array1d, ordered, name = "before_it_is_known::Receiver")]
+    impl Receiver {
+        #[init]
+        fn new() -> Self {
+            Receiver { next: vec![0; SENDERS as usize] }
+        }
+
+        #[entry]
+        fn hear(&mut self, cx: &mut Cx<Self>, from: i32, number: u32) {
+            assert_eq!(number, self.next[from as usize]);
+            self.next[from as usize] += 1;
+            let pe = cx.rng().below(cx.pes().into()) as u32;
+            cx.migrate_to(pe);
+        }
+    }
+
+    #[derive(Pup)]
+    struct Sender;
+
+    #[chare(array1d, name = "before_it_is_known::Sender")]
+    impl Sender {
+        #[init]
+        fn new() -> Self {
+            Sender
+        }
+
+        /// Often before its PE knows the receiver's collection, which a PE that it goes to may know.
+        #[entry]
+        fn send(&mut self, cx: &mut Cx<Self>, to: Array<Receiver>, number: u32) {
+            if number < SENT {
+                to.at(0).hear(cx.index(), number);
+                let pe = cx.rng().below(cx.pes().into()) as u32;
+                cx.migrate_to(pe);
+                cx.me().send(to, number + 1);
+            }
+        }
+    }
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx) {
+        let senders: Array<Sender> = Sender::array(SENDERS).new();
+        for _ in 0..3 {
+            cx.quiescence().await;
+            let to: Array<Receiver> = Receiver::array(1).new();
+            (0..SENDERS).for_each(|sender| senders.at(sender).send(to, 0));
+        }
+        cx.quiescence().await;
+    }
+
+    #[test]
+    fn messages_to_an_ordered_collection_have_their_turn() {
+        for seed in 0..10 {
+            let tested = Test::new().pes(4).simulated(4, seed).run::<__Main>(());
+            crate::common::assert_ended_well(&format!("seed {seed}"), &tested);
+        }
+    }
+}
+
+mod broadcasts {
+    use talisman::prelude::*;
+
+    const SENT: u32 = 60;
+
+    #[derive(Pup)]
+    struct Element {
+        next: u32,
+    }
+
+    /// Moves at every broadcast, so that it arrives behind some of them, or before.
+    #[chare(array1d, name = "broadcasts::Element")]
+    impl Element {
+        #[init]
+        fn new() -> Self {
+            Element { next: 0 }
+        }
+
+        #[entry]
+        fn hear(&mut self, cx: &mut Cx<Self>, number: u32) {
+            assert_eq!(number, self.next);
+            self.next += 1;
+            let pe = cx.rng().below(cx.pes().into()) as u32;
+            cx.migrate_to(pe);
+            // Some are gone before the end, with broadcasts that wait for them.
+            if number == SENT - 20 + cx.index() as u32 {
+                cx.destroy();
+            }
+        }
+
+        #[entry]
+        fn has_all(&mut self) -> u32 {
+            u32::from(self.next == SENT)
+        }
+    }
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx) {
+        let array: Array<Element> = Element::array(24).new();
+        for number in 0..SENT {
+            array.hear(number);
+        }
+        let heard: u32 = array.has_all().reduce(Sum).await;
+        writeln!(cx.output(), "{heard} of 24 heard all");
+    }
+
+    #[test]
+    fn come_in_order_however_an_element_moves() {
+        crate::common::same_everywhere::<__Main, _>(|| (), &["4 of 24 heard all"]);
+    }
+}

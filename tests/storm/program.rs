@@ -100,6 +100,10 @@ impl Member {
         if self.is_core(cx) {
             self.do_what_only_the_core_does(cx);
         }
+        // What it inserts here is announced later, from wherever it is then.
+        if self.rng.below(8) == 0 {
+            self.insert_one(cx, round);
+        }
         self.wander(cx);
         match self.rng.below(3) {
             0 => cx.me().settle(round, self.plan.ledger().send(), Counted::new(self.plan.job)),

@@ -109,7 +109,7 @@ impl Pe {
         match unsafe { envelope.as_ref() } {
             message if matches!(message.body, Body::Pe) => self.accept_for_pe(envelope),
             message if message.is_creation() => self.enqueue_creation(collection, envelope),
-            _ if self.lets_in(envelope) => self.dispatch(collection, envelope),
+            _ if self.lets_in(envelope) => self.send_kept(collection, envelope),
             _ => {}
         }
     }
@@ -451,7 +451,7 @@ impl Pe {
         let (collection, index) = (object.collection(), object.index());
         sometimes("an element was removed");
         witness::see(|| Seen::Removed { object: object.id(), pe: self.id });
-        collection.casts.bury(object);
+        self.bury(object);
         self.report_death(object);
         self.slots.remove(object.slot.get());
         collection.count_member(-1);

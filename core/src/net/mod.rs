@@ -28,6 +28,7 @@ use crate::sometimes::sometimes;
 use crate::stats::count;
 use crate::transport::{Incoming, LinkError, Peer};
 use crate::wire;
+use crate::witness::{self, Seen};
 pub(crate) use door::{Door, Inbox};
 pub(crate) use link::Link;
 pub(crate) use nap::{Killed, Napping, nap};
@@ -97,6 +98,12 @@ struct Aside {
     rank: u16,
     head: Vec<u8>,
     segments: Vec<Segment>,
+}
+
+impl Aside {
+    fn of(node: u32, Incoming { rank, head, segments }: Incoming<'_>) -> Self {
+        Aside { node, rank, head: head.to_vec(), segments }
+    }
 }
 
 impl Net {
@@ -170,6 +177,14 @@ impl Net {
             if link.unsent() > self.unsent_max && !mutated("no-bound-on-a-link") {
                 self.wait_for_room(pe, node);
             }
+            self.see_room(pe, link);
+        }
+    }
+
+    /// A sender that could wait goes on: there is room again, unless the job is over.
+    fn see_room(&self, pe: &Pe, link: &Link) {
+        if !self.taking_in.get() && !self.is_waiting() && !pe.node.job.is_over() {
+            witness::see(|| Seen::WentOn { pe: pe.id, unsent: link.unsent(), most: self.unsent_max });
         }
     }
 
@@ -256,9 +271,8 @@ impl Net {
         let mut taken = false;
         for (node, link) in (0..).zip(&self.links) {
             let Some(link) = link else { continue };
-            let mut keep = |Incoming { rank, head, segments }: Incoming<'_>| {
-                self.aside.borrow_mut().push_back(Aside { node, rank, head: head.to_vec(), segments });
-            };
+            let mut keep =
+                |message: Incoming<'_>| self.aside.borrow_mut().push_back(Aside::of(node, message));
             match link.receive(BURST, &mut keep) {
                 Ok(messages) => {
                     taken |= messages > 0;
@@ -387,7 +401,7 @@ impl Net {
     #[inline]
     fn receive_from(&self, pe: &Pe, node: u32, budget: usize) -> bool {
         let Some(link) = &self.links[node as usize] else { return false };
-        let received = link.receive(budget, &mut |message| self.take_in(pe, node, message));
+        let received = link.receive(budget, &mut |message| self.take_in_or_swap(pe, node, message));
         match received {
             Ok(messages) => {
                 if link.is_newly_broken() {
@@ -403,6 +417,14 @@ impl Net {
                 false
             }
         }
+    }
+
+    /// Takes a message in, unless it is to be overtaken by those behind it, which is a mistake.
+    fn take_in_or_swap(&self, pe: &Pe, node: u32, message: Incoming<'_>) {
+        if is_unlucky(pe) && mutated("messages-swapped") {
+            return self.aside.borrow_mut().push_back(Aside::of(node, message));
+        }
+        self.take_in(pe, node, message);
     }
 
     fn read_on_later(&self, node: u32) {

@@ -107,7 +107,8 @@ impl Pe {
         self.see_sent(message);
         match place {
             Place::At { .. } | Place::Unknown if pe != self.id => self.transmit(pe, envelope),
-            _ => self.dispatch_to(collection, envelope, place),
+            // Asks again: `invoke` looks up a name's place before it knows the name for one that there can be.
+            _ => self.dispatch(collection, envelope),
         }
         self.drop_what_was_sent();
     }
@@ -140,7 +141,7 @@ impl Pe {
             Some(collection) => self.send_carefully(collection, envelope),
             None => {
                 sometimes("a PE sent to a collection that it did not know");
-                self.keep_for_unknown(to.collection, envelope);
+                self.keep_unsent(to.collection, envelope);
             }
         }
         self.drop_what_was_sent();
@@ -173,8 +174,34 @@ impl Pe {
     pub(crate) fn send_envelope(&self, to: CollectionId, envelope: NonNull<Envelope>) {
         match self.collections.get(to) {
             Some(collection) => self.send_carefully(collection, envelope),
-            None => self.keep_for_unknown(to, envelope),
+            None => self.keep_unsent(to, envelope),
         }
+    }
+
+    /// Keeps a message of this PE for a collection that is not known here. If that is an ordered one, the message's turn is now:
+    /// its sender may be elsewhere by then, and have sent more.
+    fn keep_unsent(&self, to: CollectionId, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the sender owns the envelope.
+        self.number_message(unsafe { envelope.as_mut() });
+        self.keep_for_unknown(to, envelope);
+    }
+
+    /// Sends on what waited for its collection.
+    pub(crate) fn send_kept(&self, collection: &Collection, mut envelope: NonNull<Envelope>) {
+        // SAFETY: kept by this PE, which gives it away.
+        let message = unsafe { envelope.as_mut() };
+        if let Body::Invoke(entry) = message.body
+            && entry.chare != collection.key
+        {
+            self.discard(envelope, Why::Refused);
+            return self.unreadable(collection, entry.name, "a proxy of another chare type was used");
+        }
+        if !collection.chare.ordered
+            && let Some(extra) = &mut message.extra
+        {
+            extra.order = None;
+        }
+        self.dispatch(collection, envelope);
     }
 
     /// An envelope with a new packed message for an object.

@@ -16,6 +16,9 @@ pub enum When {
     At(u64),
     /// Just before the event of this number.
     Event(u64),
+    /// Just before the step of this number, the first of which is 0. All that happens is a step, whether it is worth an
+    /// event (a PE's turn) or not (bytes reach a socket): nothing can be disturbed more finely than this.
+    Step(u64),
 }
 
 /// What goes wrong.

@@ -1,38 +1,49 @@
 //! What goes wrong, and when it is over.
 
+use std::cell::Cell;
+
 use super::fault::{Fault, What, When};
-use super::process::Death;
+use super::process::{Death, Stage};
 use super::trace::Who;
 use super::world::{Event, World};
 
-/// Faults that strike at an event of a certain number, the next one last.
+/// Faults that strike at an event or step of a certain number, the next one last.
 #[derive(Default)]
 pub(super) struct Faults {
     at_events: Vec<(u64, usize)>,
+    at_steps: Vec<(u64, usize)>,
+}
+
+impl Faults {
+    fn take_due(&mut self, events: u64, step: u64) -> Option<usize> {
+        let due = self.at_events.pop_if(|(event, _)| *event <= events);
+        due.or_else(|| self.at_steps.pop_if(|(at, _)| *at <= step)).map(|(_, number)| number)
+    }
 }
 
 impl World {
     pub(super) fn plan_faults(&self) {
-        let mut at_events = Vec::new();
+        let (mut at_events, mut at_steps) = (Vec::new(), Vec::new());
         for (number, Fault { when, .. }) in self.plan.faults.iter().enumerate() {
             match *when {
                 When::At(at) => self.plan(at, Event::Fault(number)),
                 When::Event(event) => at_events.push((event, number)),
+                When::Step(step) => at_steps.push((step, number)),
             }
         }
-        at_events.sort_unstable_by(|a, b| b.cmp(a));
-        self.faults.borrow_mut().at_events = at_events;
+        [&mut at_events, &mut at_steps].into_iter().for_each(|list| list.sort_unstable_by(|a, b| b.cmp(a)));
+        *self.faults.borrow_mut() = Faults { at_events, at_steps };
         if self.plan.healed_ns > 0 {
             self.plan(self.plan.healed_ns, Event::Heal);
         }
     }
 
-    /// Faults whose event is next.
-    pub(super) fn strike_at_event(&self) {
+    /// Faults whose event, or step, is next.
+    pub(super) fn strike_before(&self, step: u64) {
         let events = self.trace.borrow().events();
         loop {
-            let due = self.faults.borrow_mut().at_events.pop_if(|(event, _)| *event <= events);
-            let Some((_, number)) = due else { return };
+            let due = self.faults.borrow_mut().take_due(events, step);
+            let Some(number) = due else { return };
             self.strike(number);
         }
     }
@@ -55,17 +66,24 @@ impl World {
     fn hit(&self, what: &What) -> u64 {
         let now = self.now();
         match *what {
-            What::Crash { node } => self.kill(node),
+            What::Crash { node } => {
+                self.cut_short(node);
+                self.kill(node);
+            }
             What::CrashAmid { node, kept_ppm } => self.nodes[node as usize].dies_amid.set(Some(kept_ppm)),
-            What::CrashReset { node } => self.break_down(node),
+            What::CrashReset { node } => {
+                self.cut_short(node);
+                self.break_down(node);
+            }
             What::Terminate { node } => self.terminate(node),
             What::HostLoss { host } => self.lose_host(host),
             What::Impostor { node, with_disk } => self.send_impostor(node, with_disk),
             What::Restart { node, after_ns, with_disk } => {
+                self.cut_short(node);
                 self.kill(node);
                 self.plan(now + after_ns, Event::Return(node, with_disk));
             }
-            What::Stop { node, for_ns } => self.nodes[node as usize].stop_until(now + for_ns),
+            What::Stop { node, for_ns } => stop(&self.nodes[node as usize].stopped_until, now + for_ns),
             What::Slow { node, times, for_ns } => self.nodes[node as usize].slow.set((times, now + for_ns)),
             What::Reset { one, other } => {
                 self.with_network(|network, now, planned| network.reset(now, one, other, planned));
@@ -107,10 +125,18 @@ impl World {
         self.plan.healed_ns > 0 && self.now() >= self.plan.healed_ns
     }
 
+    /// A node is about to die: a job whose program has ended is none that ended well, unless it has said all.
+    pub(super) fn cut_short(&self, node: u32) {
+        if self.nodes[node as usize].stage.get() == Stage::Up {
+            self.cut_short.borrow_mut().push(node);
+        }
+    }
+
     fn lose_host(&self, host: u32) {
         self.with_network(|network, now, planned| network.lose_host(now, host, planned));
         self.silence_agent(host);
         for node in self.nodes_of(host).collect::<Vec<_>>() {
+            self.cut_short(node);
             self.vanish(node, Death::Killed);
             self.nodes[node as usize].impostor.set(false);
             self.nodes[node as usize].diary.borrow_mut().lose_power();
@@ -129,4 +155,10 @@ impl World {
         }
         self.unlead();
     }
+}
+
+/// Stops until then whoever may be stopped for longer already: what it was sent meanwhile waits for the later time, and
+/// nothing that comes after may be taken in before.
+pub(super) fn stop(stopped_until: &Cell<u64>, until: u64) {
+    stopped_until.set(stopped_until.get().max(until));
 }

@@ -114,8 +114,10 @@ fn ran(world: World, output: &Output) -> Ran {
         output: output.captured(),
         injected: world.injected.into_inner(),
         hurt: world.hurt.into_inner(),
+        cut_short: world.cut_short.into_inner(),
         over_ns,
         lasted_ns,
+        steps: world.steps.get(),
         flaws: world.flaws.into_inner(),
         log: world.trace.into_inner().lines(),
     }

@@ -176,6 +176,7 @@ impl World {
     fn go(&self, number: u32) {
         let Some(running) = self.nodes[number as usize].running() else { return };
         self.nodes[number as usize].clock.set(self.now());
+        self.nodes[number as usize].went.set(true);
         let main = if number == 0 { self.main.take() } else { None };
         if let Some(main) = main {
             running.pes[0].begin(main);
@@ -244,7 +245,10 @@ impl World {
                 let action = process.attendance.borrow().on_terminated();
                 self.carry_out(number, action);
             }
-            true => self.end_process(number, How::Signalled(15)),
+            true => {
+                self.cut_short(number);
+                self.end_process(number, How::Signalled(15));
+            }
             false => {}
         }
     }

@@ -62,10 +62,14 @@ pub struct Ran {
     pub injected: BTreeMap<&'static str, u64>,
     /// The planned faults that happened while the launcher had anything to lead, each with its time.
     pub hurt: Vec<(u64, What)>,
+    /// Nodes that one of them killed before they had said all.
+    pub cut_short: Vec<u32>,
     /// When the launcher first heard how the job ends; `None` if it never did.
     pub over_ns: Option<u64>,
     /// Simulated nanoseconds from the launcher's start until nothing was left.
     pub lasted_ns: u64,
+    /// How many things happened, of which not all are events of the trace.
+    pub steps: u64,
     /// What is wrong however the job ended: something hung, or was left over.
     pub flaws: Vec<String>,
     /// The last events of each node, and before them those of the launcher; all events, if a log was asked for.

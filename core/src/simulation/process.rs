@@ -46,6 +46,8 @@ pub(super) struct Process {
     pub(super) number: u32,
     pub(super) host: u32,
     pub(super) stage: Cell<Stage>,
+    /// Its program has begun: before, nobody takes turns.
+    pub(super) went: Cell<bool>,
     /// Until when it does nothing (SIGSTOP).
     pub(super) stopped_until: Cell<u64>,
     /// How many times as long everything takes, and until when.
@@ -95,6 +97,7 @@ impl Process {
             number,
             host,
             stage: Cell::new(Stage::Planned),
+            went: Cell::new(false),
             stopped_until: Cell::new(0),
             slow: Cell::new((1, 0)),
             dies_amid: Cell::new(None),
@@ -112,11 +115,6 @@ impl Process {
             running: RefCell::default(),
             turns: RefCell::default(),
         }
-    }
-
-    /// It does nothing until then, or for as long as was said before.
-    pub(super) fn stop_until(&self, until: u64) {
-        self.stopped_until.set(self.stopped_until.get().max(until));
     }
 
     pub(super) fn is_up(&self) -> bool {

@@ -10,9 +10,9 @@ use crate::witness::{self, Seen};
 
 /// What a PE takes to find what another of its node has sent, at most.
 const WITHIN_NODE_NS: (u64, u64) = (50, 2_000);
+/// A PE that cannot go on looks again after so long.
+const LOOK_AGAIN_NS: u64 = 10_000;
 
-/// When a PE looks again that found nothing to do, and has something that waits.
-const LOOK_AGAIN_NS: (u64, u64) = (1_000, 10_000);
 /// Whoever has a turn at every event of such a number writes its diary.
 const DIARY_EVENTS: u64 = 64;
 
@@ -20,7 +20,7 @@ impl World {
     pub(super) fn turn(&self, number: u32, rank: u32) {
         let process = &self.nodes[number as usize];
         let Some(running) = process.running() else { return };
-        if process.job.is_over() || !process.is_planned(rank, self.now()) {
+        if !process.is_planned(rank, self.now()) || !process.went.get() || process.job.is_over() {
             return;
         }
         process.clock.set(self.now());
@@ -41,6 +41,7 @@ impl World {
         }
         if let Some(kept_ppm) = process.dies_amid.take() {
             self.write_first_part(number, kept_ppm);
+            self.cut_short(number);
             return self.kill(number);
         }
         self.plan_next_turn(number, rank, &running, worked);
@@ -70,9 +71,9 @@ impl World {
             process.is_busy(rank, self.now() + takes + pause);
         }
         match running.pes[rank as usize].next() {
-            Next::Now if worked => self.wake(number, rank, self.now()),
-            // What it waits for is another's to do, as when a ring is full: it looks again after a while.
-            Next::Now => self.wake(number, rank, self.now() + self.between(LOOK_AGAIN_NS)),
+            // Nothing could be done, though there is something to do: another PE's ring is full, and it has to run first.
+            Next::Now if !worked => self.wake(number, rank, self.now() + LOOK_AGAIN_NS),
+            Next::Now => self.wake(number, rank, self.now()),
             Next::At(due) => {
                 let due = process.clock.until(self.now(), due.as_nanos() as u64);
                 self.wake(number, rank, due.max(self.now() + 1));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::agenda::Agenda;
 use super::agents::Agent;
 use super::fault::What;
-use super::faults::Faults;
+use super::faults::{Faults, stop};
 use super::launcher::{Deeds, Launcher};
 use super::letters::Letter;
 use super::network::{self, ConnId, Happening, Network, Side};
@@ -103,8 +103,12 @@ pub(super) struct World {
     /// What somebody outside may end.
     watched: Arc<Job>,
     pub(super) faults: RefCell<Faults>,
+    /// How many there have been.
+    pub(super) steps: Cell<u64>,
     pub(super) injected: RefCell<BTreeMap<&'static str, u64>>,
     pub(super) hurt: RefCell<Vec<(u64, What)>>,
+    /// Nodes that faults killed before they had said all.
+    pub(super) cut_short: RefCell<Vec<u32>>,
     pub(super) flaws: RefCell<Vec<String>>,
     /// It goes on for too long: whoever waits stops waiting.
     doomed: Cell<bool>,
@@ -144,8 +148,10 @@ impl World {
             main: RefCell::new(Some(main)),
             watched,
             faults: RefCell::default(),
+            steps: Cell::new(0),
             injected: RefCell::default(),
             hurt: RefCell::default(),
+            cut_short: RefCell::default(),
             flaws: RefCell::default(),
             doomed: Cell::new(false),
             launcher_stopped_until: Cell::new(0),
@@ -186,7 +192,7 @@ impl World {
         if self.lasts_too_long() {
             return false;
         }
-        self.strike_at_event();
+        self.strike_before(self.steps.replace(self.steps.get() + 1));
         if let Some(until) = self.suspended_until(&event) {
             self.plan(until, event);
         } else {
@@ -362,7 +368,7 @@ impl World {
     }
 
     pub(super) fn stop_launcher(&self, until: u64) {
-        self.launcher_stopped_until.set(self.launcher_stopped_until.get().max(until));
+        stop(&self.launcher_stopped_until, until);
     }
 
     pub(super) fn now(&self) -> u64 {

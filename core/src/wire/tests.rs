@@ -10,8 +10,10 @@ use proptest::prelude::*;
 use self::shared::{Main, TICK};
 use super::{WireError, receive};
 use crate::ids::PeId;
+use crate::index::{ArrayIndex, Bounds};
 use crate::pe::Here;
 use crate::pup::Segment;
+use crate::registry::number_of;
 use crate::testing::lab::{Frame, Lab};
 
 #[path = "../../../fuzz/shared/wire.rs"]
@@ -213,4 +215,14 @@ fn wrong_messages_are_told() {
     );
     assert!(told(share(4, 0)).to_string().contains("the sender: 4 where there are at most 4"));
     assert!(told(share(0, 9)).to_string().contains("the creator of a shared value"));
+}
+
+/// Bits that an index can be read from, and that it has not: they are a name that nobody has, not another one of somebody's.
+#[test]
+fn an_index_that_cannot_be_has_no_place_among_those_that_can() {
+    let chare = number_of::<shared::Cell>().1;
+    let bounds = Bounds::new([0, 0], [4, 4]).unwrap();
+    let bits = (1, 2).to_bits();
+    assert_eq!((chare.ordinal)(bits, &bounds), Some(6));
+    assert_eq!((chare.ordinal)(bits | 1 << 100, &bounds), None);
 }

@@ -54,6 +54,15 @@ pub enum Seen {
         /// Where.
         pe: PeId,
     },
+    /// A sender that may have waited for room on a link goes on.
+    WentOn {
+        /// Where.
+        pe: PeId,
+        /// Bytes that the link still has to bring to its peer.
+        unsent: usize,
+        /// With more than these it has to wait.
+        most: usize,
+    },
     /// A message is kept until something happens.
     Kept {
         /// Which.

@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::case::Overrides;
-use crate::crash_points::CrashPoints;
+use crate::crash_points::{CrashPoints, Series};
 use crate::played::Stage;
 use crate::pool::Pool;
 use crate::regressions::{self, REGRESSIONS};
 use crate::swarm::Swarm;
+use crate::table::Table;
 
 /// What is run.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ pub struct Ci {
 
 /// Seeds of a day, more than are ever run on it.
 const SEEDS_A_DAY: u64 = 1_000_000;
-/// One event in so many is a crash point, with every seed others.
+/// One step in so many is a crash point, with every seed others.
 const CRASH_POINTS_EVERY: u64 = 23;
 
 impl Ci {
@@ -38,11 +39,23 @@ impl Ci {
         let from = self.from.unwrap_or_else(first_of_today);
         println!("this again: cargo run --release -p talisman-sim -- ci --from {from:#x}");
         let mut table = regressions::run(stage, REGRESSIONS);
-        table.merge(self.swarm(from).run(stage)?);
+        table.merge(self.fresh(from, stage)?);
         table.merge(self.crash_points(from).run(stage)?);
         print!("{table}");
         let misses = table.misses_paths();
         Ok(table.found.is_empty() && !misses)
+    }
+
+    fn fresh(&self, from: u64, stage: &dyn Stage) -> Result<Table, String> {
+        let table = self.swarm(from).run(stage)?;
+        let was_cut = table.cases < self.seeds && table.found.len() < self.failures_most;
+        if was_cut {
+            let (cases, seeds) = (table.cases, self.seeds);
+            println!(
+                "only {cases} of {seeds} seeds in time, which may miss rare paths: --seconds gives more"
+            );
+        }
+        Ok(table)
     }
 
     fn swarm(&self, from: u64) -> Swarm {
@@ -54,7 +67,8 @@ impl Ci {
     fn crash_points(&self, seed: u64) -> CrashPoints {
         let overrides = Overrides::default();
         let (pool, failures_most) = (self.pool(self.limit / 2), self.failures_most);
-        CrashPoints { seed, overrides, every: CRASH_POINTS_EVERY, pool, failures_most }
+        let (series, every) = (Series::Crashes, CRASH_POINTS_EVERY);
+        CrashPoints { seed, overrides, series, every, pool, failures_most }
     }
 
     fn pool(&self, limit: Duration) -> Pool {

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::case::{Case, Overrides};
 use crate::ci::Ci;
-use crate::crash_points::CrashPoints;
+use crate::crash_points::{CrashPoints, Series};
 use crate::mutation_check::{MutationCheck, known};
 use crate::played::Worlds;
 use crate::pool::Pool;
@@ -49,9 +49,12 @@ pub struct Replay {
 enum Task {
     /// Runs many seeds, and prints the table
     Sweep(Sweep),
-    /// Kills every node, and the launcher, at every event of short runs
+    /// Kills every node, and the launcher, at every step of short runs, or does something else there
     CrashPoints {
-        /// One event in so many
+        /// What happens there
+        #[arg(long, value_enum, default_value_t)]
+        series: Series,
+        /// One step in so many
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         every: u64,
         /// The seed of all cases
@@ -73,6 +76,9 @@ enum Task {
         /// Only mistakes whose name has this in it
         #[arg(long)]
         only: Option<String>,
+        /// Print the table as Markdown
+        #[arg(long)]
+        markdown: bool,
         #[command(flatten)]
         overrides: Overrides,
         #[command(flatten)]
@@ -92,10 +98,10 @@ enum Task {
         #[arg(long, value_parser = seed)]
         from: Option<u64>,
         /// The most seeds
-        #[arg(long, default_value_t = 4_000)]
+        #[arg(long, default_value_t = 2_000)]
         seeds: u64,
         /// The most seconds for seeds, and half of them for crash points
-        #[arg(long, default_value_t = 120)]
+        #[arg(long, default_value_t = 100)]
         seconds: u64,
         #[command(flatten)]
         bounds: Bounds,
@@ -167,12 +173,12 @@ impl Task {
         let worlds = Worlds::default();
         match self {
             Task::Sweep(sweep) => sweep.run(&worlds),
-            Task::CrashPoints { every, seed, overrides, bounds } => {
+            Task::CrashPoints { series, every, seed, overrides, bounds } => {
                 let (pool, failures_most) = (bounds.pool(), bounds.failures);
-                Ok(told(&CrashPoints { seed, overrides, every, pool, failures_most }.run(&worlds)?))
+                Ok(told(&CrashPoints { seed, overrides, series, every, pool, failures_most }.run(&worlds)?))
             }
-            Task::Mutations { seeds, from, only, overrides, bounds } => {
-                Ok(MutationCheck { from, seeds, overrides, only, pool: bounds.pool() }.run())
+            Task::Mutations { seeds, from, only, markdown, overrides, bounds } => {
+                Ok(MutationCheck { from, seeds, overrides, only, markdown, pool: bounds.pool() }.run())
             }
             Task::Scale(args) => {
                 scale::main(&args);

@@ -1,10 +1,13 @@
-//! Short runs on a few nodes, in which each node, and the launcher, is killed at every event.
+//! Short runs on a few nodes, in which something strikes at every step: each node, host, or the launcher is killed, a node is
+//! stopped, all connections are reset.
+
+mod series;
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use crate::case::{Case, Overrides, Victim};
+use crate::case::{Blow, Case, Overrides, Strike, Strikes};
 use crate::played::{Played, Stage};
 use crate::pool::Pool;
 use crate::run::judged_beside;
@@ -13,14 +16,18 @@ use crate::table::Table;
 use crate::verdict::failures_of_calm;
 use crate::workloads::NAMES;
 
-/// A sweep over events.
+pub use series::Series;
+
+/// A sweep over steps.
 #[derive(Clone, Debug)]
 pub struct CrashPoints {
     /// The seed of all cases.
     pub seed: u64,
     /// What is said of them; without a workload, all are run, and without nodes, 3 to 5 by turns.
     pub overrides: Overrides,
-    /// One event in so many.
+    /// What happens at the steps.
+    pub series: Series,
+    /// One step in so many.
     pub every: u64,
     /// Who runs them.
     pub pool: Pool,
@@ -38,10 +45,12 @@ impl CrashPoints {
         let workloads = self.workloads();
         let mut left = workloads.len() as u32;
         for (turn, workload) in workloads.into_iter().enumerate() {
+            let nodes =
+                self.overrides.nodes.or(self.overrides.hosts.is_none().then_some(3 + turn as u32 % 3));
             let overrides = Overrides {
                 workload: Some(workload),
                 size: self.overrides.size.or(Some(1)),
-                nodes: self.overrides.nodes.or(Some(3 + turn as u32 % 3)),
+                nodes,
                 ..self.overrides.clone()
             };
             all.merge(self.run_one(stage, &overrides, self.pool.share(left))?);
@@ -62,18 +71,20 @@ impl CrashPoints {
 
     fn run_one(&self, stage: &dyn Stage, overrides: &Overrides, pool: Pool) -> Result<Table, String> {
         let (mut table, start) = (Table::default(), Instant::now());
-        let whole = killing(self.seed, overrides, Victim { node: None, event: u64::MAX })?;
+        let whole = struck(self.seed, overrides, Strikes(vec![NEVER]))?;
         let calm = stage.play(&whole, &whole.calm_plan(), false);
         if !failures_of_calm(&calm).is_empty() {
             let judged = crate::run::judged(stage, &whole, false, false);
             table.found.extend(found(stage, whole, judged));
             return Ok(table);
         }
+        let name = overrides.workload.as_deref().unwrap_or_default();
+        println!("{name}: {} steps on hosts of {:?} nodes", calm.steps, whole.hosts);
         let table = RefCell::new(table);
         pool.run(
-            self.victims(calm.events, whole.nodes()),
-            |victim| format!("--seed {:#x}{overrides} --crash {victim}", self.seed),
-            |victim| self.kill(stage, overrides, &calm, victim),
+            self.series.strikes(&whole, calm.steps, self.every.max(1)),
+            |strikes| format!("--seed {:#x}{overrides} --strikes {strikes}", self.seed),
+            |strikes| self.strike(stage, overrides, &calm, strikes),
             || table.borrow().progress(start.elapsed()),
             |of_one| {
                 of_one.found.iter().for_each(|found| println!("{found}"));
@@ -87,30 +98,22 @@ impl CrashPoints {
         Ok(table.into_inner())
     }
 
-    /// Everybody at every event, or at some. Which ones are left out is another matter for each, so that few are left out
-    /// for all.
-    fn victims(&self, events: u64, nodes: u32) -> impl Iterator<Item = Victim> + Send + use<> {
-        let (every, seed) = (self.every.max(1), self.seed);
-        let victims = (0..nodes).map(Some).chain([None]);
-        victims.enumerate().flat_map(move |(turn, node)| {
-            let first = (seed.wrapping_add(turn as u64 * every / (nodes as u64 + 1))) % every;
-            (first..events).step_by(every as usize).map(move |event| Victim { node, event })
-        })
-    }
-
-    fn kill(&self, stage: &dyn Stage, overrides: &Overrides, calm: &Played, victim: Victim) -> Table {
+    fn strike(&self, stage: &dyn Stage, overrides: &Overrides, calm: &Played, strikes: Strikes) -> Table {
         let case =
-            killing(self.seed, overrides, victim).expect("the same case with another victim could be drawn");
+            struck(self.seed, overrides, strikes).expect("the same case with another strike could be drawn");
         let mut judged = judged_beside(stage, &case, calm.clone(), false, false);
         let mut table = Table::default();
-        table.add(&case, &judged);
+        table.add_beside(&case, &judged);
         judged.failures.truncate(1);
         table.found.extend(found(stage, case, judged));
         table
     }
 }
 
-/// A case in which somebody is killed, and nothing else goes wrong.
-fn killing(seed: u64, overrides: &Overrides, victim: Victim) -> Result<Case, String> {
-    Case::draw(seed, &Overrides { crash: Some(victim), ..overrides.clone() })
+/// No run is so long.
+const NEVER: Strike = Strike { blow: Blow::Launcher, step: u64::MAX };
+
+/// A case in which this happens, and nothing else goes wrong.
+fn struck(seed: u64, overrides: &Overrides, strikes: Strikes) -> Result<Case, String> {
+    Case::draw(seed, &Overrides { strikes: Some(strikes), ..overrides.clone() })
 }

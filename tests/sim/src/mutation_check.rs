@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use crate::case::{Case, Overrides};
-use crate::mutations::MUTATIONS;
+use crate::mutations::{MUTATIONS, Mutation};
 use crate::played::Worlds;
 use crate::pool::Pool;
 use crate::run::judged;
@@ -23,50 +23,67 @@ pub struct MutationCheck {
     pub overrides: Overrides,
     /// Only mistakes whose name has this in it.
     pub only: Option<String>,
+    /// Whether the table is Markdown.
+    pub markdown: bool,
     /// Who runs them.
     pub pool: Pool,
 }
 
 /// What became of a mistake.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Which.
+    pub mutation: &'static Mutation,
+    /// What the first seed showed that noticed it.
+    pub noticed: Option<Noticed>,
+}
+
+/// How a mistake was noticed.
+#[derive(Clone, Debug)]
 pub struct Noticed {
-    /// Its name.
-    pub name: &'static str,
-    /// How many seeds it took, and what was seen; `None` if nothing was.
-    pub by: Option<(u64, u64, Failure)>,
+    /// How many seeds it took.
+    pub tried: u64,
+    /// The last of them.
+    pub seed: u64,
+    /// What it ran.
+    pub workload: &'static str,
+    /// What was seen.
+    pub failure: Failure,
 }
 
 impl MutationCheck {
     /// Checks each mistake and prints the table; whether all were noticed.
     pub fn run(&self) -> bool {
-        let names = MUTATIONS.iter().map(|mutation| mutation.name);
-        let chosen = names.filter(|name| self.only.as_ref().is_none_or(|only| name.contains(only.as_str())));
-        let noticed = RefCell::new(Vec::new());
+        let chosen =
+            MUTATIONS.iter().filter(|one| self.only.as_ref().is_none_or(|only| one.name.contains(only)));
+        let outcomes = RefCell::new(Vec::new());
         let start = Instant::now();
+        println!("{}", if self.markdown { MARKDOWN_HEAD } else { TEXT_HEAD });
         self.pool.run(
-            chosen.collect::<Vec<_>>().into_iter(),
-            |name| format!("mutations --only '{name}'"),
-            |name| Noticed { name, by: self.noticed(name) },
-            || format!("{} mistakes in {:.0} s", noticed.borrow().len(), start.elapsed().as_secs_f64()),
-            |one: Noticed| {
-                println!("{one}");
-                noticed.borrow_mut().push(one);
+            chosen,
+            |mutation| format!("mutations --only '{}'", mutation.name),
+            |mutation| Outcome { mutation, noticed: self.noticed(mutation.name) },
+            || format!("{} mistakes in {:.0} s", outcomes.borrow().len(), start.elapsed().as_secs_f64()),
+            |one: Outcome| {
+                println!("{}", if self.markdown { one.markdown() } else { one.to_string() });
+                outcomes.borrow_mut().push(one);
                 ControlFlow::Continue(())
             },
         );
-        let noticed = noticed.into_inner();
-        let missed = noticed.iter().filter(|one| one.by.is_none()).count();
-        println!("{} mistakes, {missed} never noticed in {} seeds each", noticed.len(), self.seeds);
+        let outcomes = outcomes.into_inner();
+        let missed = outcomes.iter().filter(|one| one.noticed.is_none()).count();
+        println!("\n{} mistakes, {missed} never noticed in {} seeds each", outcomes.len(), self.seeds);
         missed == 0
     }
 
-    /// The first seed that notices a mistake, how many it took, and what it saw.
-    fn noticed(&self, name: &'static str) -> Option<(u64, u64, Failure)> {
+    /// What the first seed shows that notices a mistake.
+    fn noticed(&self, name: &'static str) -> Option<Noticed> {
         let in_time = |_: &u64| self.pool.until.is_none_or(|until| Instant::now() < until);
         (0..self.seeds).take_while(in_time).find_map(|tried| {
             let seed = self.from.wrapping_add(tried);
             let case = Case::draw(seed, &self.overrides).ok()?;
-            noticed_by(&case, name).map(|failure| (tried + 1, seed, failure))
+            let failure = noticed_by(&case, name)?;
+            Some(Noticed { tried: tried + 1, seed, workload: case.workload, failure })
         })
     }
 }
@@ -92,15 +109,34 @@ pub fn known(name: &str) -> Result<&'static str, String> {
         .ok_or_else(|| format!("there is no mistake `{name}`; see `mutations`"))
 }
 
-impl Display for Noticed {
+const TEXT_HEAD: &str =
+    "mistake                                  seeds  the last, what it ran, what was seen";
+const MARKDOWN_HEAD: &str =
+    "| mistake | the rule that it breaks | seeds | noticed by | in |\n|---|---|---:|---|---|";
+
+impl Outcome {
+    /// Its row of the table for people who read about it.
+    fn markdown(&self) -> String {
+        let Mutation { name, rule, .. } = self.mutation;
+        match &self.noticed {
+            Some(Noticed { tried, workload, failure, .. }) => {
+                format!("| `{name}` | {rule} | {tried} | {} | `{workload}` |", failure.by())
+            }
+            None => format!("| `{name}` | {rule} | never | | |"),
+        }
+    }
+}
+
+impl Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.by {
-            Some((tried, seed, failure)) => {
+        write!(f, "{:<38} ", self.mutation.name)?;
+        match &self.noticed {
+            Some(Noticed { tried, seed, workload, failure }) => {
                 let what: String =
                     failure.to_string().lines().next().unwrap_or_default().chars().take(160).collect();
-                write!(f, "{:<56} {tried:>6}  {seed:#x}  {what}", self.name)
+                write!(f, "{tried:>7}  {seed:#x} {workload}  {what}")
             }
-            None => write!(f, "{:<56}  NEVER", self.name),
+            None => write!(f, "  NEVER"),
         }
     }
 }

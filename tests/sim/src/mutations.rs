@@ -138,6 +138,12 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::Messages,
     },
     Mutation {
+        name: "newer-broadcast-does-not-wait",
+        places: &["broadcast.rs"],
+        rule: "An element receives what it missed on its way before newer broadcasts.",
+        level: Level::Messages,
+    },
+    Mutation {
         name: "ghost-forgotten",
         places: &["broadcast.rs"],
         rule: "A broadcast for an element that was removed before it had caught up is still counted.",
@@ -367,7 +373,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "messages-swapped",
-        places: &["port.rs"],
+        places: &["net/mod.rs", "port.rs"],
         rule: "Between two PEs messages keep their order.",
         level: Level::Messages,
     },

@@ -5,13 +5,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::Once;
+use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
 use talisman::simulation::{Plan, What};
 use talisman::{mutations, sometimes};
 
 use crate::case::Case;
-use crate::oracles::{self, Watched};
+use crate::oracles::{self, Expected, Watched};
 use crate::workloads::{self, Checked, Size};
 
 /// What is known of a run when it is over.
@@ -27,10 +29,14 @@ pub struct Played {
     pub events: u64,
     /// Simulated nanoseconds.
     pub lasted_ns: u64,
+    /// How many things happened, of which not all are events.
+    pub steps: u64,
     /// How many faults of each kind happened.
     pub injected: BTreeMap<&'static str, u64>,
     /// Those that may have cost the job something, before its end.
     pub hurt: Vec<(u64, What)>,
+    /// Nodes that they killed before these had said all.
+    pub cut_short: Vec<u32>,
     /// What hung, or was left over.
     pub flaws: Vec<String>,
     /// What must be the same in every run of the case.
@@ -63,28 +69,38 @@ pub struct Worlds {
 /// Deep enough for a debug build's frames of packing within packing.
 const STACK_BYTES: usize = 64 << 20;
 
+/// With a mistake, a run that takes longer than this, and mostly takes milliseconds, hangs.
+const HANGS: Duration = Duration::from_secs(60);
+
 impl Stage for Worlds {
     /// In a thread of its own, so that nothing that a run leaves in thread-locals, least of all after a panic, is met by the
     /// next one.
+    ///
+    /// A mistake may make it hang outside of simulated time: then its thread is left alone, which cannot be ended.
     fn play(&self, case: &Case, plan: &Plan, logging: bool) -> Played {
         keep_panics();
-        thread::scope(|scope| {
-            let thread = thread::Builder::new().stack_size(STACK_BYTES);
-            let playing = thread.spawn_scoped(scope, || self.play_here(case, plan, logging));
-            playing.expect("a thread can be started").join().expect("its panics are caught")
-        })
+        let (played, done) = channel();
+        let (worlds, case, plan) = (*self, case.clone(), plan.clone());
+        let play = move || drop(played.send(worlds.play_here(&case, &plan, logging)));
+        thread::Builder::new().stack_size(STACK_BYTES).spawn(play).expect("a thread can be started");
+        let hangs = "it hangs outside of simulated time";
+        match self.mutation {
+            None => done.recv().expect("its panics are caught"),
+            Some(_) => done.recv_timeout(HANGS).unwrap_or_else(|_| Played::panicked(hangs.into())),
+        }
     }
 }
 
 impl Worlds {
     fn play_here(&self, case: &Case, plan: &Plan, logging: bool) -> Played {
         mutations::choose(self.mutation);
-        let watched = Watched::by(oracles::all());
+        let expected = Expected { drained: workloads::is_drained(case.workload), ..Expected::default() };
+        let watched = Watched::by(oracles::all_expecting(expected));
         let run = || workloads::run(case.workload, case.seed, Size(case.size), plan, logging);
         let checked = catch_unwind(AssertUnwindSafe(run));
         let mut played = match checked {
             Ok(checked) => Played::of(checked),
-            Err(payload) => Played { panic: Some(described(&*payload)), ..Played::default() },
+            Err(payload) => Played::panicked(described(&*payload)),
         };
         let violation = watched.end(played.panic.is_none() && played.status == 0).err();
         played.violations = violation.iter().map(ToString::to_string).collect();
@@ -94,6 +110,10 @@ impl Worlds {
 }
 
 impl Played {
+    fn panicked(what: String) -> Played {
+        Played { panic: Some(what), ..Played::default() }
+    }
+
     fn of(checked: Checked) -> Played {
         let wrong = checked.complaints();
         let Checked { ran, result, .. } = checked;
@@ -103,8 +123,10 @@ impl Played {
             trace: ran.outcome.trace,
             events: ran.outcome.events,
             lasted_ns: ran.lasted_ns,
+            steps: ran.steps,
             injected: ran.injected,
             hurt: ran.hurt,
+            cut_short: ran.cut_short,
             flaws: ran.flaws,
             log: ran.log,
             result,

@@ -1,6 +1,6 @@
 //! Makes a failing case as simple as it can be while it still fails in the same way.
 
-use crate::case::{CALM, Case, Kept, Overrides};
+use crate::case::{CALM, Case, Kept, Overrides, Strikes};
 use crate::played::Stage;
 use crate::run::{Judged, judged};
 use crate::verdict::{Failure, Kind};
@@ -55,7 +55,7 @@ impl Search<'_> {
         let mut simpler = false;
         for class in CALM {
             let overrides = self.overrides();
-            if overrides.crash.is_none() && !overrides.calm.iter().any(|calm| calm == class) {
+            if overrides.strikes.is_none() && !overrides.calm.iter().any(|calm| calm == class) {
                 let calm = [overrides.calm.clone(), vec![class.into()]].concat();
                 simpler |= self.attempt_other(Overrides { calm, ..overrides });
             }
@@ -65,8 +65,8 @@ impl Search<'_> {
 
     fn fewer_nodes(&mut self) -> bool {
         let nodes = self.best.case.nodes();
-        // A crash names its node.
-        let least = self.overrides().crash.and_then(|victim| victim.node).map_or(1, |node| node + 1);
+        // A strike names its node.
+        let least = self.overrides().strikes.map_or(1, |strikes| strikes.nodes_least());
         let one_of = |nodes| Overrides { nodes: Some(nodes), ..self.overrides() };
         let fewer: Vec<_> = lower(nodes).filter(|nodes| *nodes >= least).map(one_of).collect();
         fewer.into_iter().any(|overrides| self.attempt(overrides))
@@ -86,8 +86,8 @@ impl Search<'_> {
 
     /// Delta debugging (Zeller and Hildebrandt 2002): leaves out ever smaller parts of the list until none can be spared.
     fn fewer_faults(&mut self) -> bool {
-        if self.overrides().crash.is_some() {
-            return false;
+        if let Some(strikes) = self.overrides().strikes {
+            return self.fewer_strikes(&strikes);
         }
         let before = self.numbers().len();
         let mut parts = 1;
@@ -104,6 +104,14 @@ impl Search<'_> {
             }
         }
         self.numbers().len() < before
+    }
+
+    fn fewer_strikes(&mut self, Strikes(all): &Strikes) -> bool {
+        (0..all.len()).any(|spared| {
+            let mut left = all.clone();
+            left.remove(spared);
+            self.attempt(Overrides { strikes: Some(Strikes(left)), ..self.overrides() })
+        })
     }
 
     /// Leaves out one of so many parts of the faults, if it fails without; whether it does.

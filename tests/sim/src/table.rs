@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::case::Case;
 use crate::coverage::{Coverage, MARKS};
+use crate::played::Played;
 use crate::run::Judged;
 
 /// Of the last events of all nodes so many are printed with a failure; all of them if it is run alone.
@@ -48,12 +49,21 @@ pub struct Found {
 impl Table {
     /// Counts a case.
     pub fn add(&mut self, case: &Case, judged: &Judged) {
+        self.add_with(case, judged, &judged.played);
+    }
+
+    /// Counts a case, but not its calm run, which others of its kind have in common with it.
+    pub fn add_beside(&mut self, case: &Case, judged: &Judged) {
+        self.add_with(case, judged, &judged.played[1..]);
+    }
+
+    fn add_with(&mut self, case: &Case, judged: &Judged, runs: &[Played]) {
         self.cases += 1;
         *self.workloads.entry(case.workload).or_default() += 1;
         if judged.plan.is_some() {
             *self.ends.entry(judged.main().status).or_default() += 1;
         }
-        for played in &judged.played {
+        for played in runs {
             self.runs += 1;
             self.simulated_ns += played.lasted_ns as u128;
             self.events += played.events as u128;

@@ -104,6 +104,8 @@ struct Legal {
     asked: bool,
     /// In any way, since nobody is there to tell: the launcher died.
     untold: bool,
+    /// Somebody is dead, and nothing else happened that anybody might complain of.
+    dead: bool,
 }
 
 impl Legal {
@@ -115,6 +117,13 @@ impl Legal {
         for (_, what) in hurt.iter().filter(|(_, what)| outage_ns(what).is_none() || !borne) {
             legal.allow(plan, what);
         }
+        let kills = |what: &What| match what {
+            What::Crash { .. } | What::CrashAmid { .. } | What::CrashReset { .. } => true,
+            What::Restart { .. } | What::HostLoss { .. } => true,
+            _ => false,
+        };
+        legal.dead = hurt.iter().any(|(_, what)| kills(what))
+            && hurt.iter().all(|(_, what)| kills(what) || may_end_nothing(what));
         legal.hosts = legal.blamed.iter().map(|node| plan.host_of(*node)).collect();
         legal
     }
@@ -145,6 +154,18 @@ impl Legal {
         }
     }
 
+    fn is_named_in(&self, message: &str) -> bool {
+        self.blamed.iter().any(|node| names(message, "node ", *node))
+            || self.hosts.iter().any(|host| names(message, "host", *host))
+    }
+
+    /// Whether a message is about somebody who died: what a survivor says of the dead begins with the survivor's name, and
+    /// is no more than a symptom.
+    fn begins_with_the_dead(&self, message: &str) -> bool {
+        let first = message.split([':', '(', ',']).next().unwrap_or_default();
+        self.is_named_in(first)
+    }
+
     /// What is wrong with the end of a run.
     fn object_to(&self, played: &Played) -> Option<String> {
         let message = played.message.as_deref().unwrap_or("no message");
@@ -152,18 +173,26 @@ impl Legal {
         match played.status {
             // It is said already why there is no end.
             _ if played.panic.is_some() => None,
-            0 => None,
             _ if self.untold => None,
             TERMINATED if self.asked => None,
+            0 if played.cut_short.is_empty() => None,
+            0 => Some(format!("{end}; but nodes {:?} died before they had said all", played.cut_short)),
             UNRECOVERABLE if self.blamed.is_empty() => {
                 Some(format!("{end}; but nothing happened that may end it"))
             }
-            UNRECOVERABLE if self.blamed.iter().any(|node| names(message, "node ", *node)) => None,
-            UNRECOVERABLE if self.hosts.iter().any(|host| names(message, "host", *host)) => None,
+            UNRECOVERABLE if self.dead && !self.begins_with_the_dead(message) => {
+                Some(format!("{end}; but the dead are nodes {:?}", self.blamed))
+            }
+            UNRECOVERABLE if self.is_named_in(message) => None,
             UNRECOVERABLE => Some(format!("{end}; but what happened to it was to nodes {:?}", self.blamed)),
             _ => Some(end),
         }
     }
+}
+
+/// Whether a fault does not keep anybody from answering.
+fn may_end_nothing(what: &What) -> bool {
+    outage_ns(what).is_none() && !matches!(what, What::Stop { .. } | What::LauncherLoss)
 }
 
 /// For how long a fault keeps somebody from answering, if it does no more than that.
@@ -195,6 +224,19 @@ impl Failure {
     /// Whether another one may be the same mistake.
     pub fn is_like(&self, other: &Failure) -> bool {
         (self.calm, self.kind, self.sign()) == (other.calm, other.kind, other.sign())
+    }
+
+    /// Who noticed it, for tables.
+    pub fn by(&self) -> String {
+        match self.kind {
+            // An oracle is called by its name, which stands in front.
+            Kind::Oracle => self.sign().into(),
+            Kind::Check => "the program".into(),
+            Kind::Flaw => "the world, in which something hung or was left over".into(),
+            Kind::End | Kind::Result => "the verdict".into(),
+            Kind::Panic => "a panic".into(),
+            Kind::Unequal => "the same run again".into(),
+        }
     }
 
     /// What of its words stays while a case is shrunk: the status, the oracle, the place of a panic.

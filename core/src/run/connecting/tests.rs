@@ -99,7 +99,7 @@ fn those_who_dial_before_this_node_knows_the_others_are_not_waited_for() {
 }
 
 #[test]
-fn at_the_start_nobody_there_is_passing_and_a_refusal_is_the_end() {
+fn at_the_start_nobody_there_is_passing_and_eight_refusals_may_be() {
     let mut connecting = node(1, Transport::Tcp, 1);
     assert_eq!(connecting.on_book(at(100)), [dial(0, 0, 1)]);
     assert_eq!(connecting.on_failed(at(101), attempt(0, 0, 1), &nobody()), []);
@@ -109,7 +109,13 @@ fn at_the_start_nobody_there_is_passing_and_a_refusal_is_the_end() {
     assert_eq!(connecting.on_failed(at(122), attempt(0, 0, 2), &refused(Refusal::Crowd)), []);
     assert_eq!(connecting.on_time(at(142)), [dial(0, 0, 3)]);
     let error = refused(Refusal::Build);
-    assert_eq!(connecting.on_failed(at(143), attempt(0, 0, 3), &error), lost(0, &error));
+    for number in 3..11 {
+        let now = at(142) + PAUSE * (number - 3);
+        assert_eq!(connecting.on_failed(now, attempt(0, 0, number), &error), []);
+        assert_eq!(connecting.on_time(now + PAUSE), [dial(0, 0, number + 1)]);
+    }
+    let now = at(142) + PAUSE * 8;
+    assert_eq!(connecting.on_failed(now, attempt(0, 0, 11), &error), lost(0, &error));
     assert_eq!(connecting.next_time(), Some(at(100) + START + PAUSE), "nobody is dialled any more");
 }
 

@@ -38,6 +38,7 @@ pub const HARMFUL: &[&str] = &[
     "host-loss",
     "launcher-loss",
     "long-stop",
+    "stop-for-ever",
     "long-cut",
     "long-launcher-stop",
     "long-clock-jump",
@@ -48,8 +49,17 @@ pub const HARMFUL: &[&str] = &[
 pub struct Classes(BTreeMap<&'static str, ()>);
 
 impl Classes {
-    /// Some classes; of half the seeds none that may end the job, so that they have to come to the right result.
-    pub(super) fn draw(rng: &mut Rng) -> Classes {
+    /// Some classes; of half the seeds none that may end the job, so that they have to come to the right result. If any are
+    /// said, all of those and no others.
+    pub(super) fn draw(rng: &mut Rng, said: &[String]) -> Classes {
+        if !said.is_empty() {
+            let all = BORNE.iter().chain(HARMFUL);
+            return Classes(
+                all.filter(|class| said.iter().any(|said| said == *class))
+                    .map(|class| (*class, ()))
+                    .collect(),
+            );
+        }
         const ONE_IN_IS_ON: [u64; 5] = [1 << 20, 8, 4, 3, 2];
         let mut on = BTreeMap::new();
         let one_in = super::one_of(rng, &ONE_IN_IS_ON);

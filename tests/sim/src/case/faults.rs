@@ -5,7 +5,7 @@ use std::time::Duration;
 use talisman::rng::Rng;
 use talisman::simulation::{Fault, What, When};
 
-use super::{Classes, Length, Unsettled, generator, magnitude, one_of};
+use super::{Classes, FOR_EVER_NS, Length, Unsettled, generator, magnitude, one_of};
 use crate::verdict::borne_ns;
 
 /// A fault, with its number among all that the seed has; those that are left out leave the others theirs.
@@ -26,8 +26,8 @@ pub enum Moment {
     OfTime(u64),
     /// After so many millionths of its events.
     OfEvents(u64),
-    /// At this event, whatever the calm run was.
-    Event(u64),
+    /// At this step, whatever the calm run was.
+    Step(u64),
 }
 
 const MILLION: u64 = 1_000_000;
@@ -39,7 +39,7 @@ impl Drawn {
         let when = match self.moment {
             Moment::OfTime(millionths) => When::At(share(calm.ns, millionths)),
             Moment::OfEvents(millionths) => When::Event(share(calm.events, millionths)),
-            Moment::Event(event) => When::Event(event),
+            Moment::Step(step) => When::Step(step),
         };
         Fault { when, what: self.what.clone() }
     }
@@ -117,6 +117,7 @@ const FAULTS: &[Fault3] = &[
         node: place.node(rng),
         ppm: rng.below(200_001) as i32 - 100_000,
     }),
+    ("stop-for-ever", 1, |rng, place, _| What::Stop { node: place.node(rng), for_ns: FOR_EVER_NS }),
     ("crash", 2, |rng, place, _| What::Crash { node: place.node(rng) }),
     ("crash-amid", 2, |rng, place, _| What::CrashAmid {
         node: place.node(rng),
@@ -144,11 +145,14 @@ fn duration(rng: &mut Rng, class: &str, silence: Duration) -> u64 {
     }
 }
 
-/// Mostly while the calm run would last, sometimes a little later: what goes wrong makes it last longer.
+/// Mostly while the calm run would last, sometimes a little later: what goes wrong makes it last longer. Often when it
+/// begins or ends: that is short, and much can go wrong there that cannot later, or before.
 fn moment(rng: &mut Rng) -> Moment {
-    match rng.below(8) {
+    match rng.below(12) {
         0 => Moment::OfTime(rng.below(5 * MILLION)),
         1 | 2 => Moment::OfTime(rng.below(MILLION)),
+        3 => Moment::OfEvents(magnitude(rng, 10, MILLION / 20)),
+        4 | 5 => Moment::OfEvents(MILLION - magnitude(rng, 10, MILLION / 20)),
         _ => Moment::OfEvents(rng.below(MILLION + MILLION / 10)),
     }
 }

@@ -4,6 +4,7 @@ mod classes;
 mod faults;
 mod overrides;
 mod shape;
+mod strikes;
 
 use std::time::Duration;
 
@@ -12,7 +13,8 @@ use talisman::simulation::{DiskRates, Fault, Limits, Network, Plan, Rates, Sched
 
 pub use classes::Classes;
 pub use faults::{Drawn, Moment};
-pub use overrides::{CALM, Kept, Overrides, Victim};
+pub use overrides::{CALM, HostSizes, Kept, Overrides};
+pub use strikes::{Blow, Strike, Strikes};
 
 /// A run, before anything of it has run.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +48,9 @@ pub struct Case {
     /// Whether the run is repeated, to see that it is the same again.
     pub twice: bool,
 }
+
+/// A process that is stopped for so long does not go on: a hundred years.
+pub const FOR_EVER_NS: u64 = 100 * 365 * 24 * 3_600 * 1_000_000_000;
 
 /// When a world is healed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,12 +87,18 @@ impl Case {
     /// # Errors
     /// There is no such workload, host or node.
     pub fn draw(seed: u64, overrides: &Overrides) -> Result<Case, String> {
-        let classes = Classes::draw(&mut generator(seed, "classes"));
+        let classes = Classes::draw(&mut generator(seed, "classes"), &overrides.only);
         let drawn = shape::hosts(&mut generator(seed, "hosts"));
-        let nodes = overrides.nodes.unwrap_or(drawn.iter().sum());
-        let hosts = shape::resized(&drawn, nodes);
+        let HostSizes(asked) = overrides.hosts.clone().unwrap_or(HostSizes(drawn.clone()));
+        let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let silence = shape::silence(&mut generator(seed, "silence"));
-        let faults = faults::draw(seed, &classes, &drawn, silence);
+        let faults = match &overrides.strikes {
+            Some(strikes) => strikes.drawn(&hosts)?,
+            None => {
+                let faults = faults::draw(seed, &classes, &drawn, silence);
+                faults::moved_into(overrides.kept(faults)?, &hosts)
+            }
+        };
         Ok(Case {
             seed,
             overrides: overrides.clone(),
@@ -99,7 +110,7 @@ impl Case {
             limits: shape::limits(&mut generator(seed, "limits"), overrides),
             disk: if overrides.is_calm("disk") { DiskRates::default() } else { classes.disk(seed) },
             silence,
-            faults: faults::moved_into(overrides.kept(faults, nodes)?, &hosts),
+            faults,
             hosts,
             unsettled: faults::unsettled(&mut generator(seed, "healing")),
             twice: generator(seed, "twice").below(ONE_IN_IS_REPEATED) == 0,
@@ -146,6 +157,10 @@ impl Case {
     }
 
     fn healed_ns(&self, faults: &[Fault], calm: Length) -> u64 {
+        // Nothing else goes wrong, and a strike has to happen whenever its step comes.
+        if self.overrides.strikes.is_some() {
+            return 0;
+        }
         let Unsettled { percent, more_ns, to_the_end } = self.unsettled;
         let end = |fault: &Fault| begins_ns(fault.when, calm) + lasts_ns(&fault.what).unwrap_or(1);
         let all_over = faults.iter().filter(|_| to_the_end).map(end).max().unwrap_or(0);
@@ -153,9 +168,10 @@ impl Case {
     }
 }
 
-/// For how long a fault lasts, if it does.
+/// For how long a fault lasts, if it does, and comes to an end.
 pub fn lasts_ns(what: &What) -> Option<u64> {
     match what {
+        What::Stop { for_ns: FOR_EVER_NS, .. } => None,
         What::Stop { for_ns, .. }
         | What::Slow { for_ns, .. }
         | What::Cut { for_ns, .. }
@@ -169,6 +185,7 @@ pub fn lasts_ns(what: &What) -> Option<u64> {
 fn begins_ns(when: When, calm: Length) -> u64 {
     match when {
         When::At(at) => at,
+        When::Step(_) => 0,
         When::Event(event) => (calm.ns as f64 * event as f64 / calm.events.max(1) as f64) as u64,
     }
 }

@@ -3,9 +3,8 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use talisman::simulation::What;
-
-use super::{Drawn, Moment};
+use super::classes::{BORNE, HARMFUL};
+use super::{Drawn, Strikes};
 
 /// Said on the command line, or found by shrinking.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
@@ -16,12 +15,18 @@ pub struct Overrides {
     /// How large the program is; 1 is smallest
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub size: Option<u32>,
-    /// Nodes
+    /// Nodes of each host (1,2,2)
+    #[arg(long, value_name = "NUMBERS")]
+    pub hosts: Option<HostSizes>,
+    /// Nodes; if there are hosts for fewer, the others are on hosts of their own
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub nodes: Option<u32>,
     /// PEs of each node
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub pes: Option<u32>,
+    /// The classes of faults that the seed has, instead of those that it draws
+    #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = class)]
+    pub only: Vec<String>,
     /// The numbers of the faults that happen, of those that the seed has (0,3), or `none`
     #[arg(long, value_name = "NUMBERS")]
     pub faults: Option<Kept>,
@@ -29,58 +34,39 @@ pub struct Overrides {
     /// on real nodes
     #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = CALM)]
     pub calm: Vec<String>,
-    /// Kills a node, or the `launcher`, at an event, instead of all that the seed has
-    #[arg(long, value_name = "NODE@EVENT")]
-    pub crash: Option<Victim>,
+    /// What happens at a step instead of all that the seed has: kills a node (2@17), the launcher (launcher@17) or a host
+    /// (host1@17), stops a node for milliseconds (stop2:500@17), resets all connections (resets@17); or several (2@17,1@40)
+    #[arg(long, value_name = "WHAT@STEP", alias = "crash")]
+    pub strikes: Option<Strikes>,
 }
 
 /// What comes by rates, and can be left out.
 pub const CALM: [&str; 9] =
     ["lost", "doubled", "altered", "truncated", "reset", "late", "pause", "limits", "disk"];
 
+/// How many nodes there are on each host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostSizes(pub Vec<u32>);
+
 /// Numbers of faults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept(pub Vec<usize>);
 
-/// Who is killed, and at which event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Victim {
-    /// A node; the launcher, if none.
-    pub node: Option<u32>,
-    /// Just before this event.
-    pub event: u64,
-}
-
 impl Overrides {
     /// Whether something that comes by itself was left out.
     pub fn is_calm(&self, class: &str) -> bool {
-        let is_instead = self.crash.is_some() && class != "limits";
+        let is_instead = self.strikes.is_some() && class != "limits";
         is_instead || self.calm.iter().any(|calm| calm == class)
     }
 
     /// The faults that are left.
-    pub(super) fn kept(&self, drawn: Vec<Drawn>, nodes: u32) -> Result<Vec<Drawn>, String> {
-        match (self.crash, &self.faults) {
-            (Some(Victim { node: Some(node), .. }), _) if node >= nodes => {
-                Err(format!("there is no node {node} to crash: there are {nodes}"))
-            }
-            (Some(victim), _) => Ok(vec![victim.fault()]),
-            (None, None) => Ok(drawn),
-            (None, Some(Kept(numbers))) => {
-                let known = |number: &&usize| drawn.iter().any(|drawn| drawn.number == **number);
-                if let Some(number) = numbers.iter().find(|number| !known(number)) {
-                    return Err(format!("this seed has no fault {number}; see it without --faults"));
-                }
-                Ok(drawn.into_iter().filter(|drawn| numbers.contains(&drawn.number)).collect())
-            }
+    pub(super) fn kept(&self, drawn: Vec<Drawn>) -> Result<Vec<Drawn>, String> {
+        let Some(Kept(numbers)) = &self.faults else { return Ok(drawn) };
+        let known = |number: &&usize| drawn.iter().any(|drawn| drawn.number == **number);
+        if let Some(number) = numbers.iter().find(|number| !known(number)) {
+            return Err(format!("this seed has no fault {number}; see it without --faults"));
         }
-    }
-}
-
-impl Victim {
-    fn fault(self) -> Drawn {
-        let what = self.node.map_or(What::LauncherLoss, |node| What::Crash { node });
-        Drawn { number: 0, moment: Moment::Event(self.event), what }
+        Ok(drawn.into_iter().filter(|drawn| numbers.contains(&drawn.number)).collect())
     }
 }
 
@@ -93,12 +79,34 @@ impl Display for Overrides {
         };
         option("workload", self.workload.as_ref().map(|it| it as _))?;
         option("size", self.size.as_ref().map(|it| it as _))?;
+        option("hosts", self.hosts.as_ref().map(|it| it as _))?;
         option("nodes", self.nodes.as_ref().map(|it| it as _))?;
         option("pes", self.pes.as_ref().map(|it| it as _))?;
+        let only = self.only.join(",");
+        option("only", (!only.is_empty()).then_some(&only as _))?;
         option("faults", self.faults.as_ref().map(|it| it as _))?;
         let calm = self.calm.join(",");
         option("calm", (!calm.is_empty()).then_some(&calm as _))?;
-        option("crash", self.crash.as_ref().map(|it| it as _))
+        option("strikes", self.strikes.as_ref().map(|it| it as _))
+    }
+}
+
+impl Display for HostSizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes: Vec<_> = self.0.iter().map(u32::to_string).collect();
+        f.write_str(&sizes.join(","))
+    }
+}
+
+impl FromStr for HostSizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let size = |text: &str| text.parse().ok().filter(|nodes| *nodes > 0);
+        let sizes: Option<Vec<u32>> = text.split(',').map(size).collect();
+        sizes
+            .map(HostSizes)
+            .ok_or_else(|| format!("`{text}` does not say how many nodes each host has, as 1,2,2"))
     }
 }
 
@@ -122,25 +130,13 @@ impl FromStr for Kept {
     }
 }
 
-impl Display for Victim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.node {
-            Some(node) => write!(f, "{node}@{}", self.event),
-            None => write!(f, "launcher@{}", self.event),
+fn class(text: &str) -> Result<String, String> {
+    let all = || BORNE.iter().chain(HARMFUL);
+    match all().any(|class| *class == text) {
+        true => Ok(text.into()),
+        false => {
+            let all: Vec<_> = all().copied().collect();
+            Err(format!("there is no class `{text}` of faults; there are {}", all.join(", ")))
         }
-    }
-}
-
-impl FromStr for Victim {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let form = || format!("`{text}` is not of the form 2@17 or launcher@17");
-        let (who, event) = text.split_once('@').ok_or_else(form)?;
-        let node = match who {
-            "launcher" => None,
-            node => Some(node.parse().map_err(|_| form())?),
-        };
-        Ok(Victim { node, event: event.parse().map_err(|_| form())? })
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn pes(rng: &mut Rng) -> u32 {
 }
 
 pub(super) fn silence(rng: &mut Rng) -> Duration {
-    Duration::from_secs(one_of(rng, &[2, 5, 10]))
+    Duration::from_secs(one_of(rng, &[2, 5, 10, 20]))
 }
 
 pub(super) fn network(rng: &mut Rng, (rates, late_ppm): (Rates, u32), overrides: &Overrides) -> Network {
@@ -103,8 +103,8 @@ pub(super) fn schedule(rng: &mut Rng, overrides: &Overrides) -> Schedule {
 
 pub(super) fn limits(rng: &mut Rng, overrides: &Overrides) -> Limits {
     let drawn = Limits {
-        socket_bytes: one_of(rng, &[4 << 10, 16 << 10, 128 << 10, 2 << 20]),
-        unsent_bytes: one_of(rng, &[16 << 10, 256 << 10, 4 << 20, 64 << 20]),
+        socket_bytes: one_of(rng, &[4 << 10, 4 << 10, 16 << 10, 128 << 10, 2 << 20]),
+        unsent_bytes: one_of(rng, &[4 << 10, 16 << 10, 64 << 10, 4 << 20, 64 << 20]),
     };
     if overrides.is_calm("limits") { Limits::default() } else { drawn }
 }

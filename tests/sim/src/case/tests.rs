@@ -122,14 +122,16 @@ fn overrides_are_read_as_they_are_written() {
     let all = Overrides {
         workload: Some("ring".into()),
         size: Some(2),
+        hosts: Some(HostSizes(vec![1, 2])),
         nodes: Some(3),
         pes: Some(1),
+        only: vec!["cut".into(), "stop".into()],
         faults: Some(Kept(vec![0, 3])),
         calm: vec!["lost".into(), "limits".into()],
-        crash: Some(Victim { node: Some(2), event: 17 }),
+        strikes: Some(strikes("2@17,resets@40")),
     };
     let none = Overrides { faults: Some(Kept(Vec::new())), ..Overrides::default() };
-    let launcher = Overrides { crash: Some(Victim { node: None, event: 0 }), ..Overrides::default() };
+    let launcher = Overrides { strikes: Some(strikes("launcher@0")), ..Overrides::default() };
     for overrides in [all, none, launcher, Overrides::default()] {
         let words = overrides.to_string();
         let line: Line = clap::Parser::try_parse_from(words.split_whitespace()).expect("it can be read");
@@ -138,16 +140,42 @@ fn overrides_are_read_as_they_are_written() {
 }
 
 #[test]
-fn a_victim_is_killed_instead_of_all_else() {
-    let victim = Victim { node: Some(1), event: 99 };
+fn a_strike_comes_instead_of_all_else() {
+    let strikes = Some(strikes("1@99"));
     for seed in 0..50 {
-        let case = case(seed, Overrides { crash: Some(victim), nodes: Some(3), ..Overrides::default() });
+        let overrides = Overrides { strikes: strikes.clone(), nodes: Some(3), ..Overrides::default() };
+        let case = case(seed, overrides);
         let plan = case.plan(LENGTH);
-        assert_eq!(plan.faults, [Fault { when: When::Event(99), what: What::Crash { node: 1 } }]);
-        assert_eq!(plan.network.rates, Rates::default());
+        assert_eq!(plan.faults, [Fault { when: When::Step(99), what: What::Crash { node: 1 } }]);
+        assert_eq!(
+            (plan.network.rates, plan.healed_ns),
+            (Rates::default(), 0),
+            "nothing keeps it from striking"
+        );
     }
-    let absent = Overrides { crash: Some(victim), nodes: Some(1), ..Overrides::default() };
+    let absent = Overrides { strikes, nodes: Some(1), ..Overrides::default() };
     assert!(Case::draw(0, &absent).is_err());
+}
+
+fn strikes(text: &str) -> Strikes {
+    text.parse().expect("it is of the form")
+}
+
+#[test]
+fn hosts_and_classes_that_are_said_count() {
+    let hosts = Some(HostSizes(vec![2, 1, 3]));
+    let only = vec!["long-cut".to_string(), "launcher-stop".to_string()];
+    let of =
+        |seed| case(seed, Overrides { hosts: hosts.clone(), only: only.clone(), ..Overrides::default() });
+    let mut kinds = std::collections::BTreeSet::new();
+    for seed in 0..100 {
+        let case = of(seed);
+        assert_eq!((&case.hosts[..], case.network.rates), (&[2, 1, 3][..], Rates::default()));
+        kinds.extend(case.faults.iter().map(|drawn| drawn.what.kind()));
+    }
+    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["cut", "launcher-stop"]);
+    let fewer = Overrides { hosts, nodes: Some(4), ..Overrides::default() };
+    assert_eq!(case(1, fewer).hosts, [2, 1, 1]);
 }
 
 #[test]
@@ -163,7 +191,7 @@ fn times_of_faults_are_measured_by_the_calm_run() {
     let at = |moment| Drawn { number: 0, moment, what: What::LauncherLoss }.in_run_of(LENGTH).when;
     assert_eq!(at(Moment::OfTime(500_000)), When::At(5_000_000));
     assert_eq!(at(Moment::OfEvents(100_000)), When::Event(500));
-    assert_eq!(at(Moment::Event(7)), When::Event(7));
+    assert_eq!(at(Moment::Step(7)), When::Step(7));
 }
 
 #[test]
@@ -183,7 +211,7 @@ fn a_world_that_is_healed_in_the_end_is_so_when_all_is_over() {
 fn what_has_to_be_borne_adds_up_to_less_than_the_bound() {
     for seed in 0..3_000 {
         let case = drawn(seed);
-        let classes = Classes::draw(&mut generator(seed, "classes"));
+        let classes = Classes::draw(&mut generator(seed, "classes"), &[]);
         let long = ["long-stop", "long-cut", "long-launcher-stop", "long-clock-jump"];
         if long.iter().any(|class| classes.has(class)) {
             continue;

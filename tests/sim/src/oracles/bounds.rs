@@ -91,6 +91,11 @@ impl Oracle for Bounds {
             Seen::Kept { message, .. } => return self.goes(message, At::Kept),
             Seen::Delivered { message, .. } | Seen::Dropped { message, .. } => self.is_over(message),
             Seen::Ended { pe, .. } => drop(self.ended.insert(pe)),
+            Seen::WentOn { pe, unsent, most } if unsent > most => {
+                return Err(format!(
+                    "a sender on PE {pe} goes on with {unsent} bytes unsent, at most {most} may be"
+                ));
+            }
             _ => {}
         }
         Ok(())
@@ -107,6 +112,12 @@ mod tests {
 
     use super::super::told::{delivered, finds, sent, tell};
     use super::*;
+
+    #[test]
+    fn senders_wait_for_room() {
+        let story = [40, 41].map(|unsent| Seen::WentOn { pe: 1, unsent, most: 40 });
+        finds(of_two(), &story, "goes on with 41 bytes unsent");
+    }
 
     fn of_two() -> Bounds {
         Bounds::new(Expected { drained: true, messages_max: 2, queued_max: 1, kept_max: 1 })

@@ -1,7 +1,5 @@
-//! Every element receives every broadcast to its collection once, and every member every multicast to its section.
-//!
-//! Broadcasts come in the order of their numbers, but for an element that has moved: those that it missed on its way and
-//! those that come where it is now are two sequences, each of them in order.
+//! Every element receives every broadcast to its collection once, in the order of their numbers however it moves, and
+//! every member every multicast to its section.
 
 use std::collections::BTreeMap;
 
@@ -30,31 +28,8 @@ pub struct Broadcasts {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Receiver {
     next: u32,
-    /// Of those that it missed on its way: from this one up to that. Empty if it has all.
-    missed: (u32, u32),
-}
-
-impl Receiver {
-    fn is_catching_up(&self) -> bool {
-        self.missed.0 < self.missed.1
-    }
-
-    /// Whether it is to receive this now.
-    fn takes(&mut self, number: u32) -> bool {
-        if self.is_catching_up() && number == self.missed.0 {
-            self.missed.0 += 1;
-            return true;
-        }
-        let is_next = number == self.next;
-        self.next += u32::from(is_next);
-        is_next
-    }
-
-    fn arrived(&mut self, passed: u32) {
-        if passed > self.next {
-            *self = Receiver { next: passed, missed: (self.next, passed) };
-        }
-    }
+    /// Broadcasts that had passed its PE when it came there: it has them all before it leaves.
+    passed: u32,
 }
 
 impl Broadcasts {
@@ -77,16 +52,16 @@ impl Broadcasts {
             .elements
             .get_mut(&id)
             .ok_or_else(|| format!("{id:?} receives broadcast {number}, and is gone"))?;
-        let before = *receiver;
-        match receiver.takes(number) {
-            true => Ok(()),
-            false => Err(format!("{id:?} receives broadcast {number}, and was to receive {before:?}")),
+        if number != receiver.next {
+            return Err(format!("{id:?} receives broadcast {number}, and its next is {}", receiver.next));
         }
+        receiver.next += 1;
+        Ok(())
     }
 
     fn departed(&self, id: ObjId) -> Result<(), String> {
         match self.elements.get(&id) {
-            Some(receiver) if receiver.is_catching_up() => {
+            Some(receiver) if receiver.next < receiver.passed => {
                 Err(format!("{id:?} leaves before it has received what it missed: {receiver:?}"))
             }
             _ => Ok(()),
@@ -120,7 +95,7 @@ impl Broadcasts {
     fn behind(&self) -> Option<(ObjId, Receiver)> {
         let behind = self.elements.iter().filter(|(id, receiver)| {
             let all = self.numbered.get(&id.collection).copied().unwrap_or(0);
-            receiver.is_catching_up() || receiver.next != all
+            receiver.next != all
         });
         behind.map(|(id, receiver)| (*id, *receiver)).min_by_key(|(id, _)| *id)
     }
@@ -150,11 +125,11 @@ impl Oracle for Broadcasts {
             Seen::Multicast { section, number, members } => return self.multicast(section, number, members),
             Seen::Reached { object, section, number, .. } => return self.reached(object, section, number),
             Seen::Born { object, broadcast, .. } => {
-                self.elements.insert(object, Receiver { next: broadcast, missed: (0, 0) });
+                self.elements.insert(object, Receiver { next: broadcast, passed: 0 });
             }
             Seen::Departed { object, .. } => return self.departed(object),
             Seen::Arrived { object, passed, .. } => {
-                self.elements.get_mut(&object).into_iter().for_each(|receiver| receiver.arrived(passed));
+                self.elements.get_mut(&object).into_iter().for_each(|receiver| receiver.passed = passed);
             }
             Seen::Removed { object, .. } => drop(self.elements.remove(&object)),
             Seen::NodeGone { .. } | Seen::RolledBack { .. } => {
@@ -229,13 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn who_moves_gets_what_it_missed_beside_the_others() {
+    fn who_moves_gets_what_it_missed_before_the_others() {
         let [leaves, comes] = moves(2);
-        let story = three(&[leaves, comes, received(5, 2), received(5, 0), received(5, 1)]);
+        let story = three(&[leaves, comes, received(5, 0), received(5, 1), received(5, 2)]);
         let mut oracle = Broadcasts::new(true);
         assert_eq!(tell(&mut oracle, &story).and_then(|()| oracle.end(true)), Ok(()));
         let [leaves, comes] = moves(2);
-        finds(Broadcasts::new(true), &three(&[leaves, comes, received(5, 1)]), "receives broadcast 1");
+        finds(Broadcasts::new(true), &three(&[leaves, comes, received(5, 2)]), "receives broadcast 2");
         let [leaves, comes] = moves(2);
         finds(
             Broadcasts::new(true),

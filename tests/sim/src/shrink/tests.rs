@@ -108,14 +108,14 @@ fn no_more_is_tried_than_may_be() {
 
 #[test]
 fn a_crash_point_keeps_its_victim() {
-    let victim = crate::case::Victim { node: Some(1), event: 17 };
+    let strikes: crate::case::Strikes = "1@17".parse().expect("it is of the form");
     let stage = Artificial::new(|_, plan: &Plan| {
         plan.faults.iter().any(|fault| fault.what == What::Crash { node: 1 })
     });
-    let overrides = Overrides { crash: Some(victim), nodes: Some(5), ..Overrides::default() };
+    let overrides = Overrides { strikes: Some(strikes.clone()), nodes: Some(5), ..Overrides::default() };
     let case = Case::draw(3, &overrides).expect("it can be drawn");
     let found = stage.judged(&case);
     let shrunk = shrink(&stage, case, found, 100);
-    assert_eq!(shrunk.case.overrides.crash, Some(victim));
+    assert_eq!(shrunk.case.overrides.strikes, Some(strikes));
     assert_eq!(shrunk.case.nodes(), 2);
 }

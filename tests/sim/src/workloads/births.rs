@@ -79,6 +79,14 @@ impl Mortal {
         }
     }
 
+    /// Takes part in the first reduction of all: of those who are there by then, whoever has been there.
+    #[entry]
+    fn vote(&mut self, cx: &mut Cx<Self>, to: Callback<u64>) {
+        cx.contribute(1u64, Sum, to);
+        let pe = self.some_pe(cx);
+        cx.migrate_to(pe);
+    }
+
     /// Its life, and what it took in.
     #[entry]
     fn account(&self, cx: &mut Cx<Self>) -> (i32, u32, u32) {
@@ -167,6 +175,9 @@ impl Main {
     }
 
     #[entry]
+    fn voted(votes: u64);
+
+    #[entry]
     async fn run(&mut self, cx: &mut Cx<Self>, births: Births) {
         let midwives: Group<Midwife> = Midwife::group().new();
         let mortals: Array<Mortal> = Mortal::sparse();
@@ -178,6 +189,12 @@ impl Main {
         for index in 0..births.indices {
             mortals.insert(index).new(births, midwives, births.lives);
         }
+        if births.seed.is_multiple_of(2) {
+            cx.quiescence().await;
+        }
+        mortals.vote(cx.callback(Self::voted));
+        let votes: u64 = cx.when(Self::voted).await;
+        self.expect("votes", births.indices as u64, votes);
         cx.quiescence().await;
         ledger::of(HERE).quiet("after the last life began");
         let accounts: Vec<(i32, u32, u32)> = mortals.account().reduce(Concat).await;

@@ -163,11 +163,14 @@ impl Asker {
             for _ in 0..self.casts.shots {
                 self.shoot(cx, members);
             }
-            cx.migrate_to(self.rng.below(1 << 30) as u32 % cx.pes());
+            self.wander(cx);
             let answers: usize = self.open.len();
             for _ in 0..answers {
-                let (number, total) = cx.when(Self::came).await;
+                let number: u32 = self.open[self.rng.below(self.open.len() as u64) as usize].0;
+                let total: Total = cx.when(Self::came, number).await;
                 self.check(number, total);
+                // Answers that have come, and nobody has asked for yet, come along.
+                self.wander(cx);
             }
         }
         self.checksum
@@ -180,6 +183,10 @@ impl Asker {
 }
 
 impl Asker {
+    fn wander(&mut self, cx: &mut Cx<Self>) {
+        cx.migrate_to(self.rng.below(1 << 30) as u32 % cx.pes());
+    }
+
     fn shoot(&mut self, cx: &mut Cx<Self>, members: Array<Member>) {
         let number = 1000 * cx.index() as u32 + self.asked;
         self.asked += 1;

@@ -1,7 +1,8 @@
 //! Large messages in both directions at once, more than links and sockets have room for.
 //!
-//! Pairs of elements on different nodes send each other bursts of slices, from a few bytes to several times what the
-//! links' limits are, without waiting for each other. Every slice says what must be in it, and they come in order.
+//! Pairs of elements, most of them on different nodes, send each other bursts of slices, from a few bytes to several times
+//! what the links' limits are, without waiting for each other; between them drops, small messages by the hundred. In some
+//! floods one of each pair only reads. Every slice says what must be in it, and they come in order.
 
 use std::time::Duration;
 
@@ -32,6 +33,12 @@ struct Flood {
     /// Bytes of the largest slice.
     #[arg(skip)]
     largest: u64,
+    /// Drops with each burst.
+    #[arg(skip)]
+    drops: u32,
+    /// Only one of each pair sends, so that the other has nothing to say but how far it has read.
+    #[arg(skip)]
+    one_way: bool,
 }
 
 pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Checked {
@@ -50,6 +57,8 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
         burst: burst as u32,
         bursts: bursts as u32,
         largest: largest(plan).min(bytes / messages),
+        drops: [0, 10, 40, 600][rng.below(4) as usize],
+        one_way: rng.below(3) == 0,
     };
     let ledger = ledger::open(HERE, 0);
     let ran = simulate::<__Main>((flood,), plan, logging);
@@ -110,24 +119,33 @@ struct Shore {
     flood: Flood,
     sent: u32,
     come: u32,
+    /// Drops that went to each, and came from each.
+    dripped: Vec<u32>,
+    dropped: Vec<u32>,
 }
 
 #[chare(array1d)]
 impl Shore {
     #[init]
     fn new(flood: Flood) -> Self {
-        Shore { flood, sent: 0, come: 0 }
+        let none = vec![0; 2 * flood.pairs as usize];
+        Shore { flood, sent: 0, come: 0, dripped: none.clone(), dropped: none }
     }
 
     /// Sends a burst, and goes on with the next, soon or at once, whatever comes meanwhile.
     #[entry]
     fn pour(&mut self, cx: &mut Cx<Self>, left: u32, _now: ()) {
+        if self.is_dry(cx) {
+            return;
+        }
+        self.drip(cx, self.flood.drops / 2);
         for _ in 0..self.flood.burst {
             let water = Water::new(self.flood, cx.index(), self.sent);
             let id = ledger::of(HERE).send();
             cx.array().at(cx.index() ^ 1).come(id, self.sent, water);
             self.sent += 1;
         }
+        self.drip(cx, self.flood.drops - self.flood.drops / 2);
         if left > 1 {
             let pause = Duration::from_micros(cx.rng().below(1600).saturating_sub(400));
             cx.after(pause, cx.callback(Self::pour).with(left - 1));
@@ -147,16 +165,49 @@ impl Shore {
         self.come += 1;
     }
 
+    /// A small message, of which many fit anywhere. They come in order, too.
+    #[entry]
+    fn drop_of(&mut self, cx: &mut Cx<Self>, id: u64, from: i32, number: u32) {
+        ledger::of(HERE).receive(id, cx.index());
+        let dropped = &mut self.dropped[from as usize];
+        if number != *dropped {
+            ledger::of(HERE).violation(format!("drop {number} of {from} came instead of {dropped}"));
+        }
+        *dropped += 1;
+    }
+
     #[entry]
     fn arrived(&self) -> u64 {
-        u64::from(self.come)
+        u64::from(self.come) + self.dropped.iter().copied().map(u64::from).sum::<u64>()
     }
 }
 
-/// Where the elements of a pair are: on different nodes, if there are any.
+impl Shore {
+    /// Some drops to one of all, if this one pours at all.
+    fn drip(&mut self, cx: &mut Cx<Self>, drops: u32) {
+        if self.is_dry(cx) || drops == 0 {
+            return;
+        }
+        let to = cx.rng().below(self.dripped.len() as u64) as i32;
+        let dripped = &mut self.dripped[to as usize];
+        for _ in 0..drops {
+            cx.array().at(to).drop_of(ledger::of(HERE).send(), cx.index(), *dripped);
+            *dripped += 1;
+        }
+    }
+
+    fn is_dry(&self, cx: &Cx<Self>) -> bool {
+        self.flood.one_way && cx.index() % 2 == 1
+    }
+}
+
+/// Where the elements of a pair are: on different nodes, if there are any, or sometimes on neighbours within one.
 fn places<C: Chare>(cx: &Cx<C>, rng: &mut Rng) -> [u32; 2] {
     let (pes, per_node) = (u64::from(cx.pes()), u64::from(cx.pes() / cx.nodes()));
     let one = rng.below(pes);
+    if rng.below(4) == 0 {
+        return [one as u32, (one - one % per_node + (one + 1) % per_node) as u32];
+    }
     let nodes_apart = 1 + rng.below(u64::from(cx.nodes()).max(2) - 1);
     [one as u32, ((one + nodes_apart * per_node) % pes) as u32]
 }

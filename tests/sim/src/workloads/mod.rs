@@ -66,6 +66,9 @@ pub struct Checked {
 pub const NAMES: &[&str] =
     &["storm", "talk", "jacobi3d", "leanmd", "ring", "nqueens", "casts", "flood", "births", "timers"];
 
+/// Those whose last step follows a quiescence, and waits for all that it begins.
+const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers"];
+
 /// Runs a workload in a world. The seed decides what the program does; the world has a seed of its own, in `plan`.
 /// `logging`: the log has all events.
 ///
@@ -86,6 +89,11 @@ pub fn run(name: &str, seed: u64, size: Size, plan: &Plan, logging: bool) -> Che
         _ => panic!("there is no workload `{name}`; there are {}", NAMES.join(", ")),
     };
     run(seed, Size(size.0.max(1)), plan, logging)
+}
+
+/// Whether a workload ends well only when nothing is left to do: the others end with their result, whatever else is on its way.
+pub fn is_drained(name: &str) -> bool {
+    DRAINED.contains(&name)
 }
 
 impl Checked {
