@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use talisman::simulation::{Plan, What};
 
-use crate::case::lasts_ns;
+use crate::case::{FOR_EVER_NS, lasts_ns};
 use crate::played::Played;
 
 /// Something that should not have been.
@@ -113,7 +113,12 @@ impl Legal {
         for (_, what) in hurt.iter().filter(|(_, what)| outage_ns(what).is_none() || !borne) {
             legal.allow(plan, what);
         }
-        let kills = |what: &What| matches!(what, What::Crash { .. } | What::HostLoss { .. });
+        let kills = |what: &What| {
+            matches!(
+                what,
+                What::Crash { .. } | What::HostLoss { .. } | What::Stop { for_ns: FOR_EVER_NS, .. }
+            )
+        };
         legal.dead = hurt.iter().any(|(_, what)| kills(what))
             && hurt.iter().all(|(_, what)| kills(what) || may_end_nothing(what));
         legal.hosts = legal.blamed.iter().map(|node| plan.host_of(*node)).collect();
@@ -174,7 +179,7 @@ impl Legal {
 
 /// Whether a fault does not keep anybody from answering.
 fn may_end_nothing(what: &What) -> bool {
-    outage_ns(what).is_none() && !matches!(what, What::Stop { .. } | What::LauncherLoss)
+    outage_ns(what).is_none() && *what != What::LauncherLoss
 }
 
 /// For how long a fault keeps somebody from answering, if it does no more than that.
