@@ -401,7 +401,14 @@ impl Net {
     #[inline]
     fn receive_from(&self, pe: &Pe, node: u32, budget: usize) -> bool {
         let Some(link) = &self.links[node as usize] else { return false };
-        let received = link.receive(budget, &mut |message| self.take_in_or_swap(pe, node, message));
+        let mut swaps = mutated("messages-swapped");
+        let received = link.receive(budget, &mut |message| {
+            match std::mem::take(&mut swaps) {
+                // To be overtaken by those behind it, which is a mistake.
+                true => self.aside.borrow_mut().push_back(Aside::of(node, message)),
+                false => self.take_in(pe, node, message),
+            }
+        });
         match received {
             Ok(messages) => {
                 if link.is_newly_broken() {
@@ -417,14 +424,6 @@ impl Net {
                 false
             }
         }
-    }
-
-    /// Takes a message in, unless it is to be overtaken by those behind it, which is a mistake.
-    fn take_in_or_swap(&self, pe: &Pe, node: u32, message: Incoming<'_>) {
-        if is_unlucky(pe) && mutated("messages-swapped") {
-            return self.aside.borrow_mut().push_back(Aside::of(node, message));
-        }
-        self.take_in(pe, node, message);
     }
 
     fn read_on_later(&self, node: u32) {

@@ -19,6 +19,8 @@ pub enum When {
     /// Just before the step of this number, the first of which is 0. All that happens is a step, whether it is worth an
     /// event (a PE's turn) or not (bytes reach a socket): nothing can be disturbed more finely than this.
     Step(u64),
+    /// So many simulated nanoseconds after the first node says how the program has ended.
+    AfterEnd(u64),
 }
 
 /// What goes wrong.

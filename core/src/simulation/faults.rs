@@ -12,6 +12,8 @@ use super::world::{Event, World};
 pub(super) struct Faults {
     at_events: Vec<(u64, usize)>,
     at_steps: Vec<(u64, usize)>,
+    /// Those that strike so long after the program has ended.
+    after_end: Vec<(u64, usize)>,
 }
 
 impl Faults {
@@ -23,19 +25,26 @@ impl Faults {
 
 impl World {
     pub(super) fn plan_faults(&self) {
-        let (mut at_events, mut at_steps) = (Vec::new(), Vec::new());
+        let (mut at_events, mut at_steps, mut after_end) = (Vec::new(), Vec::new(), Vec::new());
         for (number, Fault { when, .. }) in self.plan.faults.iter().enumerate() {
             match *when {
                 When::At(at) => self.plan(at, Event::Fault(number)),
                 When::Event(event) => at_events.push((event, number)),
                 When::Step(step) => at_steps.push((step, number)),
+                When::AfterEnd(ns) => after_end.push((ns, number)),
             }
         }
         [&mut at_events, &mut at_steps].into_iter().for_each(|list| list.sort_unstable_by(|a, b| b.cmp(a)));
-        *self.faults.borrow_mut() = Faults { at_events, at_steps };
+        *self.faults.borrow_mut() = Faults { at_events, at_steps, after_end };
         if self.plan.healed_ns > 0 {
             self.plan(self.plan.healed_ns, Event::Heal);
         }
+    }
+
+    /// A node says that the program has ended: what was to strike after that is planned, if this is the first to say so.
+    pub(super) fn plan_faults_after_end(&self) {
+        let after_end = std::mem::take(&mut self.faults.borrow_mut().after_end);
+        after_end.into_iter().for_each(|(ns, number)| self.plan(self.now() + ns, Event::Fault(number)));
     }
 
     /// Faults whose event, or step, is next.

@@ -300,6 +300,9 @@ impl World {
     }
 
     pub(super) fn tell_launcher(&self, number: u32, message: ToLauncher) {
+        if matches!(message, ToLauncher::Ended(_)) {
+            self.plan_faults_after_end();
+        }
         if message != ToLauncher::Alive {
             self.say(Who::Node(number), format_args!("says {}", words(&message)));
         }

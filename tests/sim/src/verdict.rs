@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use talisman::simulation::{Plan, What};
 
-use crate::case::lasts_ns;
+use crate::case::{FOR_EVER_NS, lasts_ns};
 use crate::played::Played;
 
 /// Something that should not have been.
@@ -120,6 +120,7 @@ impl Legal {
         let kills = |what: &What| match what {
             What::Crash { .. } | What::CrashAmid { .. } | What::CrashReset { .. } => true,
             What::Restart { .. } | What::HostLoss { .. } => true,
+            What::Stop { for_ns, .. } => *for_ns == FOR_EVER_NS,
             _ => false,
         };
         legal.dead = hurt.iter().any(|(_, what)| kills(what))
@@ -192,7 +193,7 @@ impl Legal {
 
 /// Whether a fault does not keep anybody from answering.
 fn may_end_nothing(what: &What) -> bool {
-    outage_ns(what).is_none() && !matches!(what, What::Stop { .. } | What::LauncherLoss)
+    outage_ns(what).is_none() && *what != What::LauncherLoss
 }
 
 /// For how long a fault keeps somebody from answering, if it does no more than that.

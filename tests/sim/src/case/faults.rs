@@ -28,6 +28,8 @@ pub enum Moment {
     OfEvents(u64),
     /// At this step, whatever the calm run was.
     Step(u64),
+    /// So many nanoseconds after the first node says how the program has ended.
+    AfterEnd(u64),
 }
 
 const MILLION: u64 = 1_000_000;
@@ -40,6 +42,7 @@ impl Drawn {
             Moment::OfTime(millionths) => When::At(share(calm.ns, millionths)),
             Moment::OfEvents(millionths) => When::Event(share(calm.events, millionths)),
             Moment::Step(step) => When::Step(step),
+            Moment::AfterEnd(ns) => When::AfterEnd(ns),
         };
         Fault { when, what: self.what.clone() }
     }
@@ -53,8 +56,9 @@ pub(super) fn draw(seed: u64, classes: &Classes, hosts: &[u32], silence: Duratio
         let mut rng = generator(seed, class);
         for _ in 0..1 + rng.below(*most) {
             let for_ns = duration(&mut rng, class, silence);
+            let moment = moment(&mut rng);
             let what = fault(&mut rng, place, for_ns);
-            drawn.push(Drawn { number: drawn.len(), moment: moment(&mut rng), what });
+            drawn.push(Drawn { number: drawn.len(), moment, what });
         }
     }
     drawn
@@ -118,6 +122,12 @@ const FAULTS: &[Fault3] = &[
         ppm: rng.below(200_001) as i32 - 100_000,
     }),
     ("stop-for-ever", 1, |rng, place, _| What::Stop { node: place.node(rng), for_ns: FOR_EVER_NS }),
+    // Drawn like the one before, of the same node at the same moment: it is missed by another at once, who complains of it
+    // when its patience is at an end, as the launcher does.
+    ("stop-for-ever", 1, |rng, place, _| {
+        let (one, other) = place.pair(rng);
+        What::Reset { one, other }
+    }),
     ("crash", 2, |rng, place, _| What::Crash { node: place.node(rng) }),
     ("crash-amid", 2, |rng, place, _| What::CrashAmid {
         node: place.node(rng),
@@ -152,7 +162,8 @@ fn moment(rng: &mut Rng) -> Moment {
         0 => Moment::OfTime(rng.below(5 * MILLION)),
         1 | 2 => Moment::OfTime(rng.below(MILLION)),
         3 => Moment::OfEvents(magnitude(rng, 10, MILLION / 20)),
-        4 | 5 => Moment::OfEvents(MILLION - magnitude(rng, 10, MILLION / 20)),
+        4 => Moment::OfEvents(MILLION - magnitude(rng, 1_000, MILLION / 20)),
+        5 | 6 => Moment::AfterEnd(magnitude(rng, 1_000, 1_000_000)),
         _ => Moment::OfEvents(rng.below(MILLION + MILLION / 10)),
     }
 }

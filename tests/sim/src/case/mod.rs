@@ -186,6 +186,7 @@ fn begins_ns(when: When, calm: Length) -> u64 {
     match when {
         When::At(at) => at,
         When::Step(_) => 0,
+        When::AfterEnd(ns) => calm.ns + ns,
         When::Event(event) => (calm.ns as f64 * event as f64 / calm.events.max(1) as f64) as u64,
     }
 }

@@ -48,7 +48,8 @@ pub(super) fn resized(hosts: &[u32], nodes: u32) -> Vec<u32> {
 }
 
 pub(super) fn workload(rng: &mut Rng, asked: Option<&str>) -> Result<&'static str, String> {
-    let drawn = one_of(rng, NAMES);
+    // Nothing else fills links, rings and sockets.
+    let drawn = if rng.below(10) == 0 { "flood" } else { one_of(rng, NAMES) };
     let Some(asked) = asked else { return Ok(drawn) };
     let known = NAMES.iter().find(|name| **name == asked);
     known.copied().ok_or_else(|| format!("there is no workload `{asked}`; there are {}", NAMES.join(", ")))
@@ -63,7 +64,8 @@ pub(super) fn pes(rng: &mut Rng) -> u32 {
 }
 
 pub(super) fn silence(rng: &mut Rng) -> Duration {
-    Duration::from_secs(one_of(rng, &[2, 5, 10, 20]))
+    // With the last two, nodes give up waiting for a connection just before the launcher misses its node.
+    Duration::from_millis(one_of(rng, &[2_000, 5_000, 10_000, 10_500]))
 }
 
 pub(super) fn network(rng: &mut Rng, (rates, late_ppm): (Rates, u32), overrides: &Overrides) -> Network {

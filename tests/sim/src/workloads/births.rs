@@ -189,9 +189,7 @@ impl Main {
         for index in 0..births.indices {
             mortals.insert(index).new(births, midwives, births.lives);
         }
-        if births.seed.is_multiple_of(2) {
-            cx.quiescence().await;
-        }
+        cx.quiescence().await;
         mortals.vote(cx.callback(Self::voted));
         let votes: u64 = cx.when(Self::voted).await;
         self.expect("votes", births.indices as u64, votes);

@@ -308,6 +308,7 @@ async fn main(cx: &mut Cx, casts: Casts) {
         ledger::of(HERE).was_received_by_all(Cast::Step(number), 0..casts.core);
     }
     let there: Total = members.speak(u32::MAX).reduce(REDUCERS).await;
+    cx.quiescence().await;
     expect("members in the end", there.3.len() as u64, ledger::of(HERE).alive());
     cx.result("members", there.3.len());
     cx.result("checksums", format!("{asked:?}"));

@@ -15,6 +15,10 @@ use super::{Checked, Size};
 
 /// What a job sends at most: a swarm has no time for more. Most send that in many messages.
 const BYTES_MAX: u64 = 1 << 20;
+/// What would be sent at most in a job in which only half of the elements send.
+const ONE_WAY_MAX: u64 = 6 << 20;
+/// Drops of a job.
+const DROPS_MAX: u64 = 4_000;
 /// What a job of four messages sends at most.
 const FOUR_MAX: u64 = 4 << 20;
 
@@ -33,7 +37,7 @@ struct Flood {
     /// Bytes of the largest slice.
     #[arg(skip)]
     largest: u64,
-    /// Drops with each burst.
+    /// Drops after each slice.
     #[arg(skip)]
     drops: u32,
     /// Only one of each pair sends, so that the other has nothing to say but how far it has read.
@@ -50,15 +54,21 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
             (pairs, burst, 1 + u64::from(size.0), BYTES_MAX)
         }
     };
+    let one_way = rng.below(3) == 0;
     let messages = 2 * pairs * burst * bursts;
+    let largest = match one_way {
+        // More than may be on its way before anything is acknowledged.
+        true => ONE_WAY_MAX / messages,
+        false => largest(plan).min(bytes / messages),
+    };
     let flood = Flood {
         seed,
         pairs: pairs as i32,
         burst: burst as u32,
         bursts: bursts as u32,
-        largest: largest(plan).min(bytes / messages),
-        drops: [0, 10, 40, 600][rng.below(4) as usize],
-        one_way: rng.below(3) == 0,
+        largest,
+        drops: [0, 3, 10, 300][rng.below(4) as usize].min(DROPS_MAX / messages) as u32,
+        one_way,
     };
     let ledger = ledger::open(HERE, 0);
     let ran = simulate::<__Main>((flood,), plan, logging);
@@ -135,17 +145,16 @@ impl Shore {
     /// Sends a burst, and goes on with the next, soon or at once, whatever comes meanwhile.
     #[entry]
     fn pour(&mut self, cx: &mut Cx<Self>, left: u32, _now: ()) {
-        if self.is_dry(cx) {
+        if self.flood.one_way && cx.index() % 2 == 1 {
             return;
         }
-        self.drip(cx, self.flood.drops / 2);
         for _ in 0..self.flood.burst {
             let water = Water::new(self.flood, cx.index(), self.sent);
             let id = ledger::of(HERE).send();
             cx.array().at(cx.index() ^ 1).come(id, self.sent, water);
             self.sent += 1;
+            self.drip(cx);
         }
-        self.drip(cx, self.flood.drops - self.flood.drops / 2);
         if left > 1 {
             let pause = Duration::from_micros(cx.rng().below(1600).saturating_sub(400));
             cx.after(pause, cx.callback(Self::pour).with(left - 1));
@@ -183,21 +192,14 @@ impl Shore {
 }
 
 impl Shore {
-    /// Some drops to one of all, if this one pours at all.
-    fn drip(&mut self, cx: &mut Cx<Self>, drops: u32) {
-        if self.is_dry(cx) || drops == 0 {
-            return;
-        }
+    /// Some drops to one of all.
+    fn drip(&mut self, cx: &mut Cx<Self>) {
         let to = cx.rng().below(self.dripped.len() as u64) as i32;
         let dripped = &mut self.dripped[to as usize];
-        for _ in 0..drops {
+        for _ in 0..self.flood.drops {
             cx.array().at(to).drop_of(ledger::of(HERE).send(), cx.index(), *dripped);
             *dripped += 1;
         }
-    }
-
-    fn is_dry(&self, cx: &Cx<Self>) -> bool {
-        self.flood.one_way && cx.index() % 2 == 1
     }
 }
 
