@@ -217,7 +217,8 @@ proxy!(
     Prioritized<'a, C>, OneWith<'a, C>
 );
 proxy!(
-    /// A handle on a whole array. Calling an entry on it calls it on every element: a broadcast.
+    /// A handle on a whole array. Calling an entry on it calls it on every element: a broadcast. All elements receive the
+    /// broadcasts to their array in the same order.
     Array<C>, Many<C>
 );
 proxy!(

@@ -51,10 +51,24 @@ impl Talker {
             let id = ledger::of(self.plan.job).send();
             cx.array().at(to).say(id, cx.index(), number, Counted::new(self.plan.job));
         }
+        if self.plan.again {
+            cx.me().ask(self.rng.below(self.plan.elements as u64) as i32);
+        }
         if left > 0 {
             cx.me().talk(left - 1);
         }
         self.wander(cx);
+    }
+
+    /// The answer has its turn among what the other says, and may come when this life is over.
+    #[entry]
+    async fn ask(&mut self, cx: &mut Cx<Self>, of: i32) {
+        let _: u32 = cx.array().at(of).lives().await;
+    }
+
+    #[entry]
+    fn lives(&mut self) -> u32 {
+        1
     }
 
     #[entry]
