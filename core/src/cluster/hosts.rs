@@ -177,13 +177,13 @@ impl Share {
     pub(crate) fn address(&self, alone: bool) -> Option<IpAddr> {
         self.host.known_address(alone)
     }
+}
 
-    /// Its nodes in words: `node 3`, `nodes 0 to 3`.
-    pub(crate) fn nodes_in_words(&self) -> String {
-        match self.nodes {
-            1 => format!("node {}", self.first_node),
-            _ => format!("nodes {} to {}", self.first_node, self.first_node + self.nodes - 1),
-        }
+/// Nodes in words: `node 3`, `nodes 0 to 3`.
+pub(crate) fn in_words(nodes: &std::ops::Range<u32>) -> String {
+    match nodes.len() {
+        1 => format!("node {}", nodes.start),
+        _ => format!("nodes {} to {}", nodes.start, nodes.end - 1),
     }
 }
 
@@ -433,7 +433,7 @@ mod tests {
     #[test]
     fn shares_are_told_in_words() {
         let shares = Hosts::parse("a\nb slots=2").unwrap().distribute(3).unwrap();
-        let words: Vec<String> = shares.iter().map(Share::nodes_in_words).collect();
+        let words: Vec<String> = shares.iter().map(|share| in_words(&share.numbers())).collect();
         assert_eq!(words, ["node 0", "nodes 1 to 2"]);
         assert_eq!(shares[1].numbers(), 1..3);
     }

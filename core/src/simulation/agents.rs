@@ -4,6 +4,7 @@ use crate::cluster::heartbeat::Heartbeat;
 
 use super::letters::Letter;
 use super::world::{Event, TICK_NS, World};
+use crate::cluster::remote::agent::heard_nothing;
 
 /// An agent.
 pub(super) struct Agent {
@@ -43,7 +44,10 @@ impl World {
         self.post(Letter::Alive(host));
         let silent = self.agents.borrow_mut().get_mut(&host).is_some_and(|agent| agent.heartbeat.tick());
         match silent {
-            true => self.end_agent(host),
+            true => {
+                self.post(Letter::Failed(host, heard_nothing(self.plan.silence)));
+                self.end_agent(host);
+            }
             false => self.plan(self.now() + TICK_NS, Event::AgentBeat(host)),
         }
     }
@@ -53,7 +57,6 @@ impl World {
         if !self.has_agent(host) || host == 0 {
             return;
         }
-        self.post(Letter::HungUp(host));
         self.silence_agent(host);
         for node in self.nodes_of(host) {
             self.kill(node);

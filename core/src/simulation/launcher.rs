@@ -1,17 +1,14 @@
 //! The launcher of a simulated job: the real conductor, and the system's part around it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::letters::Letter;
 use crate::cluster::conductor::{Action, Conductor};
-use crate::cluster::heartbeat::Heartbeat;
 use crate::cluster::launcher::Ended;
 use crate::cluster::local::Event;
 use crate::cluster::plan::Plan;
-
-/// So long a node of another host that was killed may take to be gone; otherwise its host is lost.
-const KILL_LIMIT: Duration = Duration::from_millis(750);
+use crate::cluster::remote::watch::Watch;
 
 /// The process that was started first.
 pub(super) struct Launcher {
@@ -27,12 +24,7 @@ pub(super) struct Launcher {
 /// Another host, as the launcher sees it.
 struct Host {
     nodes: Vec<u32>,
-    /// Nodes that have not ended.
-    left: BTreeSet<u32>,
-    /// When nodes that were killed have to be gone.
-    dying: BTreeMap<u32, Duration>,
-    heartbeat: Heartbeat,
-    name: String,
+    watch: Watch,
     lost: bool,
 }
 
@@ -46,15 +38,10 @@ pub(super) struct Deeds {
 impl Launcher {
     pub(super) fn new(plan: &Plan, conductor: Conductor) -> Self {
         let host = |(number, nodes): (u32, &Vec<u32>)| {
-            let host = Host {
-                nodes: nodes.clone(),
-                left: nodes.iter().copied().collect(),
-                dying: BTreeMap::new(),
-                heartbeat: Heartbeat::new(plan.silence),
-                name: format!("host {}", plan.names[number as usize].as_deref().unwrap_or("?")),
-                lost: false,
-            };
-            (number, host)
+            let name = plan.names[number as usize].as_deref().unwrap_or("?");
+            let (first, end) = (nodes[0], nodes[0] + nodes.len() as u32);
+            let watch = Watch::new(name, first..end, plan.silence);
+            (number, Host { nodes: nodes.clone(), watch, lost: false })
         };
         let hosts = (0..).zip(&plan.hosts).skip(1).map(host).collect();
         Launcher { conductor, hosts, gone: false, over_at: None }
@@ -75,10 +62,8 @@ impl Launcher {
     pub(super) fn on_letter(&mut self, now: Duration, letter: Letter, deeds: &mut Deeds) {
         match letter {
             Letter::Happened(node, event) => self.on_event(now, node, event),
-            Letter::Alive(host) => {
-                self.hosts.get_mut(&host).into_iter().for_each(|host| host.heartbeat.heard())
-            }
-            Letter::HungUp(host) => self.lose(now, host, "the connection with it ended", deeds),
+            Letter::Alive(host) => self.hosts.get_mut(&host).into_iter().for_each(|host| host.watch.heard()),
+            Letter::Failed(host, why) => self.lose(now, host, &why, deeds),
             _ => {}
         }
         self.carry_out(now, deeds);
@@ -97,24 +82,21 @@ impl Launcher {
     pub(super) fn on_beat(&mut self, now: Duration, number: u32, deeds: &mut Deeds) {
         let Some(host) = self.hosts.get_mut(&number).filter(|host| !host.lost) else { return };
         deeds.letters.push(Letter::Ping(number));
-        if host.heartbeat.tick() {
-            self.lose(now, number, "it said nothing for too long", deeds);
-        } else if host.dying.values().any(|by| *by <= now) {
-            self.lose(now, number, "it does not kill its nodes when told to", deeds);
+        if let Err(why) = host.watch.on_tick(now) {
+            self.lose(now, number, &why, deeds);
         }
         self.carry_out(now, deeds);
     }
 
     fn on_event(&mut self, now: Duration, node: u32, event: Event) {
         if let Some(host) = self.hosts.values_mut().find(|host| host.nodes.contains(&node)) {
-            host.heartbeat.heard();
+            host.watch.heard();
             // Nobody listens any more to a host that is lost, nor to a node that has ended.
-            if !host.left.contains(&node) {
+            if !host.watch.has(node) {
                 return;
             }
             if matches!(event, Event::Ended(_) | Event::NotStarted(_)) {
-                host.left.remove(&node);
-                host.dying.remove(&node);
+                host.watch.on_end(node);
             }
         }
         self.conductor.on_event(now, node, event, || false);
@@ -125,9 +107,9 @@ impl Launcher {
         let Some(host) = self.hosts.get_mut(&number).filter(|host| !host.lost) else { return };
         host.lost = true;
         deeds.letters.push(Letter::HangUp(number));
-        let why = format!("{}: {why}", host.name);
-        for node in std::mem::take(&mut host.left) {
-            self.conductor.on_event(now, node, Event::Lost(why.clone()), || false);
+        let (message, lost) = host.watch.lose(why);
+        for node in lost {
+            self.conductor.on_event(now, node, Event::Lost(message.clone()), || false);
         }
     }
 
@@ -136,7 +118,7 @@ impl Launcher {
             match action {
                 Action::Send(node, message) => deeds.letters.push(Letter::ToNode(node, message)),
                 Action::Kill(node) => {
-                    self.expect_end(now, node);
+                    self.hosts.values_mut().for_each(|host| host.watch.on_kill(now, node));
                     deeds.letters.push(Letter::Kill(node));
                 }
                 Action::Say(line) => deeds.said.push(line),
@@ -145,12 +127,6 @@ impl Launcher {
         }
         if self.conductor.is_ending() && self.over_at.is_none() {
             self.over_at = Some(now);
-        }
-    }
-
-    fn expect_end(&mut self, now: Duration, node: u32) {
-        if let Some(host) = self.hosts.values_mut().find(|host| host.left.contains(&node)) {
-            host.dying.entry(node).or_insert(now + KILL_LIMIT);
         }
     }
 }

@@ -18,14 +18,14 @@ pub(super) enum Letter {
     Happened(u32, Event),
     /// To the launcher, from the agent of a host: it is there.
     Alive(u32),
-    /// To the launcher: its connection with the agent of a host is closed.
-    HungUp(u32),
+    /// To the launcher, from the agent of a host: it ends, for this reason.
+    Failed(u32, String),
 }
 
 impl Letter {
     /// Whether it is for the launcher.
     pub(super) fn is_for_launcher(&self) -> bool {
-        matches!(self, Letter::Happened(..) | Letter::Alive(_) | Letter::HungUp(_))
+        matches!(self, Letter::Happened(..) | Letter::Alive(_) | Letter::Failed(..))
     }
 
     /// Whether it says no more than that somebody is there.

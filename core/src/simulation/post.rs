@@ -71,7 +71,7 @@ impl World {
             Letter::ToNode(node, _) | Letter::Kill(node) => (0, self.plan.host_of(*node)),
             Letter::Ping(host) | Letter::HangUp(host) => (0, *host),
             Letter::Happened(node, _) => (self.plan.host_of(*node), 0),
-            Letter::Alive(host) | Letter::HungUp(host) => (*host, 0),
+            Letter::Alive(host) | Letter::Failed(host, _) => (*host, 0),
         }
     }
 }

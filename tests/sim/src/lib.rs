@@ -14,6 +14,7 @@ pub mod ci;
 pub mod command_line;
 pub mod coverage;
 pub mod crash_points;
+pub mod ends;
 pub mod mutation_check;
 pub mod mutations;
 pub mod oracles;

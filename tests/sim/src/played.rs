@@ -29,6 +29,8 @@ pub struct Played {
     pub events: u64,
     /// Simulated nanoseconds.
     pub lasted_ns: u64,
+    /// When the launcher first heard how the job ends, if it did.
+    pub over_ns: Option<u64>,
     /// How many things happened, of which not all are events.
     pub steps: u64,
     /// How many faults of each kind happened.
@@ -123,6 +125,7 @@ impl Played {
             trace: ran.outcome.trace,
             events: ran.outcome.events,
             lasted_ns: ran.lasted_ns,
+            over_ns: ran.over_ns,
             steps: ran.steps,
             injected: ran.injected,
             hurt: ran.hurt,

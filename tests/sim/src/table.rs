@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::case::Case;
 use crate::coverage::{Coverage, MARKS};
+use crate::ends::{End, Times};
 use crate::played::Played;
 use crate::run::Judged;
 
@@ -27,6 +28,8 @@ pub struct Table {
     pub workloads: BTreeMap<&'static str, u64>,
     /// Ends of runs with faults, by exit status.
     pub ends: BTreeMap<i32, u64>,
+    /// What was said of ends that were not good, without numbers.
+    pub said: BTreeMap<String, Times>,
     /// Faults that happened, by kind.
     pub injected: BTreeMap<&'static str, u64>,
     /// Rare paths that were taken.
@@ -63,6 +66,9 @@ impl Table {
         if judged.plan.is_some() {
             *self.ends.entry(judged.main().status).or_default() += 1;
         }
+        if let Some(end) = judged.plan.as_ref().and_then(|_| End::of(judged.main())) {
+            self.said.entry(end.said).or_default().add(end.times);
+        }
         for played in runs {
             self.runs += 1;
             self.simulated_ns += played.lasted_ns as u128;
@@ -78,6 +84,7 @@ impl Table {
         self.runs += other.runs;
         self.simulated_ns += other.simulated_ns;
         self.events += other.events;
+        other.said.into_iter().for_each(|(said, times)| self.said.entry(said).or_default().add(times));
         add_all(&mut self.workloads, &other.workloads);
         add_all(&mut self.ends, &other.ends);
         add_all(&mut self.injected, &other.injected);
@@ -119,13 +126,14 @@ impl Display for Table {
         writeln!(f, "events               {:>12}", self.events)?;
         rows(f, "cases by workload", &self.workloads)?;
         rows(f, "runs with faults, by exit status", &self.ends)?;
+        rows(f, "what was said in the end, and how long it took at most", &self.said)?;
         rows(f, "faults by kind", &self.injected)?;
         self.paths(f)?;
         writeln!(f, "failures             {:>12}", self.found.len())
     }
 }
 
-fn rows(f: &mut fmt::Formatter<'_>, title: &str, rows: &BTreeMap<impl Display, u64>) -> fmt::Result {
+fn rows(f: &mut fmt::Formatter<'_>, title: &str, rows: &BTreeMap<impl Display, impl Display>) -> fmt::Result {
     writeln!(f, "{title}")?;
     rows.iter().try_for_each(|(name, count)| writeln!(f, "  {count:>12}  {name}"))
 }

@@ -1,5 +1,7 @@
 //! Which end of a run is legal, given what was done to it. Anything else is a mistake of the runtime, or of its simulation.
 
+mod lateness;
+
 use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -33,6 +35,8 @@ pub enum Kind {
     Flaw,
     /// A status or message that nothing that happened makes legal.
     End,
+    /// It went on for too long after it had lost what it needs.
+    Late,
     /// Success, but with another result than without faults.
     Result,
     /// The same run again was not the same.
@@ -51,6 +55,7 @@ pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
     let mut failures = flaws(played);
     let legal = Legal::of(plan, &played.hurt);
     failures.extend(legal.object_to(played).map(|what| (Kind::End, what)));
+    failures.extend(lateness::lateness(plan, played).map(|what| (Kind::Late, what)));
     if played.status == 0 && played.result != calm.result {
         failures.push((Kind::Result, difference(&calm.result, &played.result)));
     }
@@ -266,6 +271,7 @@ impl Display for Kind {
             Kind::Check => "the program's check",
             Kind::Flaw => "left over or hanging",
             Kind::End => "illegal end",
+            Kind::Late => "late end",
             Kind::Result => "another result",
             Kind::Unequal => "not the same again",
         })

@@ -80,8 +80,7 @@ async fn obey(orders: &mut Orders, said: &Said, window: Arc<Semaphore>) -> Resul
         Err(_) => return Err(format!("the launcher said nothing for {BEGIN_LIMIT:?}")),
     };
     let agent = Agent::new(&begin, said, window)?;
-    agent.run(&begin, orders).await;
-    Ok(())
+    agent.run(&begin, orders).await
 }
 
 type Orders = mpsc::UnboundedReceiver<ToAgent>;
@@ -125,8 +124,8 @@ impl Agent {
     }
 
     /// Starts the nodes and serves them, until the launcher ends the connection or is lost. Nodes that are left then die
-    /// with this process.
-    async fn run(mut self, begin: &Begin, orders: &mut Orders) {
+    /// with this process. A launcher that was silent may only have been stopped: it is told.
+    async fn run(mut self, begin: &Begin, orders: &mut Orders) -> Result<(), String> {
         let (events, mut happened) = mpsc::unbounded_channel();
         if let (Some(host), Some(chunks)) = (&mut self.host, &self.output.chunks) {
             host.start(&begin.nodes, &executable(begin), &events, chunks);
@@ -139,14 +138,14 @@ impl Agent {
                         heartbeat.heard();
                         self.carry_out(order);
                     }
-                    None => return,
+                    None => return Ok(()),
                 },
                 Some((node, event)) = happened.recv() => self.say(FromAgent::of_event(node, event)),
                 () = end_of(&mut self.finishing) => self.say(FromAgent::Finished),
                 _ = ticks.tick() => {
                     self.say(FromAgent::Alive);
                     if heartbeat.tick() {
-                        return;
+                        return Err(heard_nothing(begin.silence));
                     }
                 }
             }
@@ -197,6 +196,13 @@ impl Output {
         let forwarding = tokio::spawn(forward(written, said, window));
         Output { chunks: Some(chunks), forwarding: Some(forwarding) }
     }
+}
+
+/// Why an agent ends that has heard nothing of the launcher for so long.
+pub(crate) fn heard_nothing(silence: Duration) -> String {
+    format!(
+        "it heard nothing of the launcher for {silence:?} (was it stopped, or the network between cut? see --silence)"
+    )
 }
 
 /// Waits for the end of a task, once there is one.

@@ -1,8 +1,6 @@
 //! The launcher's end: a host's agent behind the same few calls that the nodes of this host are behind.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::ChildStdin;
@@ -12,7 +10,7 @@ use tokio::time::{Instant, interval, timeout};
 
 use super::super::control::ToNode;
 use super::super::frame::{Decoder, encode};
-use super::super::heartbeat::{Heartbeat, TICK};
+use super::super::heartbeat::TICK;
 use super::super::hosts::Share;
 use super::super::local::{Event, Events};
 use super::super::printer::{Chunk, Lines, Print, Stream};
@@ -21,9 +19,8 @@ use super::input::Input;
 use super::message::{Begin, FromAgent, ToAgent};
 use super::session::Session;
 use super::ssh;
+use super::watch::Watch;
 
-/// So long a node that was killed may take to be gone; otherwise its host is lost.
-const KILL_LIMIT: Duration = Duration::from_millis(750);
 /// Bytes read at a time.
 const READ: usize = 16 << 10;
 
@@ -89,9 +86,8 @@ async fn serve(start: Start, orders: mpsc::UnboundedReceiver<ToAgent>, events: E
     let (said, sayings) = mpsc::unbounded_channel();
     let forwarding = tokio::spawn(forward(queue, lines.clone(), said.clone()));
     let mut host = Host {
-        left: start.share.numbers().collect(),
-        heartbeat: Heartbeat::new(start.begin.silence),
-        dying: BTreeMap::new(),
+        watch: Watch::new(&start.share.host.to_string(), start.share.numbers(), start.begin.silence),
+        began: Instant::now(),
         input: None,
         start,
         events,
@@ -109,11 +105,8 @@ async fn serve(start: Start, orders: mpsc::UnboundedReceiver<ToAgent>, events: E
 /// A host during its conversation.
 struct Host {
     start: Start,
-    /// Nodes that have not ended.
-    left: BTreeSet<u32>,
-    /// When nodes that were killed have to be gone.
-    dying: BTreeMap<u32, Instant>,
-    heartbeat: Heartbeat,
+    watch: Watch,
+    began: Instant,
     events: Events,
     written: mpsc::UnboundedSender<Chunk>,
     said: mpsc::UnboundedSender<ToAgent>,
@@ -206,7 +199,7 @@ impl Host {
 
     fn take_all(&mut self, decoder: &mut Decoder) -> Result<Next, String> {
         while let Some(message) = decoder.next().map_err(|error| error.to_string())? {
-            self.heartbeat.heard();
+            self.watch.heard();
             if self.take(message)? == Next::Finished {
                 return Ok(Next::Finished);
             }
@@ -232,15 +225,14 @@ impl Host {
 
     /// Hands on an event of a node that is there: nobody else's events come from this host.
     fn tell(&self, node: u32, event: Event) {
-        if self.left.contains(&node) {
+        if self.watch.has(node) {
             let _ = self.events.send((node, event));
         }
     }
 
     fn tell_end(&mut self, node: u32, event: Event) {
         self.tell(node, event);
-        self.left.remove(&node);
-        self.dying.remove(&node);
+        self.watch.on_end(node);
     }
 
     fn print(&self, node: u32, to_errors: bool, bytes: Vec<u8>) {
@@ -255,35 +247,25 @@ impl Host {
     }
 
     fn pass_on(&mut self, order: ToAgent) {
-        if let ToAgent::Kill(node) = &order
-            && self.left.contains(node)
-        {
-            self.dying.entry(*node).or_insert_with(|| Instant::now() + KILL_LIMIT);
+        if let ToAgent::Kill(node) = &order {
+            self.watch.on_kill(self.began.elapsed(), *node);
         }
         let _ = self.said.send(order);
     }
 
     fn tick(&mut self) -> Result<(), String> {
         let _ = self.said.send(ToAgent::Ping);
-        if self.heartbeat.tick() {
-            let limit = self.start.begin.silence;
-            return Err(format!("it said nothing for {limit:?} (is the network between cut? see --silence)"));
-        }
-        match self.dying.values().any(|by| *by <= Instant::now()) {
-            true => Err("it does not kill its nodes when told to".into()),
-            false => Ok(()),
-        }
+        self.watch.on_tick(self.began.elapsed())
     }
 
     /// All nodes that are left are lost. If they have all ended in order, only some of what they wrote may be: that is
     /// for people to know.
     fn lose(&mut self, why: &str) -> Option<String> {
-        let share = &self.start.share;
-        let message = format!("host {} ({}): {why}", share.host, share.nodes_in_words());
-        if self.left.is_empty() {
+        let (message, lost) = self.watch.lose(why);
+        if lost.is_empty() {
             return Some(format!("warning: {message}; some of what its nodes wrote may be missing"));
         }
-        for node in std::mem::take(&mut self.left) {
+        for node in lost {
             let _ = self.events.send((node, Event::Lost(message.clone())));
         }
         None

@@ -22,6 +22,7 @@
 //! | [`ssh`] | how ssh is called, and what its failures mean |
 //! | [`session`] | a process of ssh |
 //! | [`host`], [`input`] | the launcher's end; its standard input |
+//! | [`watch`] | whether a host is still there |
 
 pub(crate) mod agent;
 mod greeting;
@@ -30,5 +31,6 @@ mod input;
 mod message;
 mod session;
 mod ssh;
+pub(crate) mod watch;
 
 pub(crate) use message::Begin;

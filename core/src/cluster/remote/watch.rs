@@ -1,0 +1,112 @@
+//! What the launcher knows of another host: which of its nodes are left, and whether the host is still there.
+//!
+//! Pure: real launchers and simulated ones ask it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::time::Duration;
+
+use super::super::heartbeat::Heartbeat;
+use super::super::hosts::in_words;
+
+/// So long a node that was killed may take to be gone; otherwise its host is lost.
+const KILL_LIMIT: Duration = Duration::from_millis(750);
+
+/// A host, watched.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    name: String,
+    silence: Duration,
+    heartbeat: Heartbeat,
+    /// Nodes that have not ended.
+    left: BTreeSet<u32>,
+    /// When nodes that were killed have to be gone.
+    dying: BTreeMap<u32, Duration>,
+}
+
+impl Watch {
+    /// Of a host of this name, from which nothing was heard yet.
+    pub(crate) fn new(host: &str, nodes: Range<u32>, silence: Duration) -> Self {
+        Watch {
+            name: format!("host {host} ({})", in_words(&nodes)),
+            silence,
+            heartbeat: Heartbeat::new(silence),
+            left: nodes.collect(),
+            dying: BTreeMap::new(),
+        }
+    }
+
+    /// Something came from it.
+    pub(crate) fn heard(&mut self) {
+        self.heartbeat.heard();
+    }
+
+    /// Whether a node is there and has not ended: nobody else's events come from this host.
+    pub(crate) fn has(&self, node: u32) -> bool {
+        self.left.contains(&node)
+    }
+
+    /// A node has ended.
+    pub(crate) fn on_end(&mut self, node: u32) {
+        self.left.remove(&node);
+        self.dying.remove(&node);
+    }
+
+    /// A node is to be killed. Time is counted from any moment, the same one for all calls.
+    pub(crate) fn on_kill(&mut self, now: Duration, node: u32) {
+        if self.has(node) {
+            self.dying.entry(node).or_insert(now + KILL_LIMIT);
+        }
+    }
+
+    /// A tick went by; why the host is lost, if it is.
+    pub(crate) fn on_tick(&mut self, now: Duration) -> Result<(), String> {
+        if self.heartbeat.tick() {
+            let limit = self.silence;
+            return Err(format!("it said nothing for {limit:?} (is the network between cut? see --silence)"));
+        }
+        match self.dying.values().any(|by| *by <= now) {
+            true => Err("it does not kill its nodes when told to".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// The host is lost: what to say of it, and the nodes that are lost with it.
+    pub(crate) fn lose(&mut self, why: &str) -> (String, BTreeSet<u32>) {
+        (format!("{}: {why}", self.name), std::mem::take(&mut self.left))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SILENCE: Duration = Duration::from_secs(2);
+
+    #[test]
+    fn silence_is_told_with_its_limit_and_the_nodes() {
+        let mut watch = Watch::new("b", 2..4, SILENCE);
+        let why = (0..).find_map(|_| watch.on_tick(Duration::ZERO).err()).expect("it is silent");
+        let (message, lost) = watch.lose(&why);
+        assert_eq!(
+            message,
+            "host b (nodes 2 to 3): it said nothing for 2s (is the network between cut? see --silence)"
+        );
+        assert_eq!(lost, [2, 3].into());
+        assert!(!watch.has(2));
+    }
+
+    #[test]
+    fn a_node_that_is_killed_has_to_end() {
+        let mut watch = Watch::new("b", 2..4, SILENCE);
+        watch.on_kill(Duration::ZERO, 2);
+        watch.on_kill(KILL_LIMIT / 2, 2);
+        watch.on_kill(Duration::ZERO, 7);
+        assert_eq!(watch.on_tick(KILL_LIMIT / 2), Ok(()));
+        let mut in_time = Watch::new("b", 2..4, SILENCE);
+        in_time.on_kill(Duration::ZERO, 2);
+        in_time.on_end(2);
+        assert_eq!(in_time.on_tick(KILL_LIMIT), Ok(()));
+        assert!(watch.on_tick(KILL_LIMIT).is_err_and(|why| why.contains("kill")));
+    }
+}

@@ -1,0 +1,77 @@
+//! A seed is the same run everywhere: in other processes, on other threads, beside other runs, and with or without a log.
+
+#![allow(missing_docs)]
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::process::{Command, Stdio};
+
+use talisman_sim::case::{Case, Overrides};
+use talisman_sim::played::{Played, Stage, Worlds};
+use talisman_sim::pool::Pool;
+
+/// Among them are all that a small run can have: migrations, resets, cuts, a crash.
+const SEEDS: [u64; 6] = [1, 2, 3, 5, 8, 13];
+
+#[test]
+fn a_seed_is_the_same_in_other_processes_and_with_a_log() {
+    for seed in SEEDS {
+        let here = played(seed, false);
+        let expected = format!(
+            "{:#018x}, {} events in {:.3} ms",
+            here.trace.expect("it ran"),
+            here.events,
+            here.lasted_ns as f64 / 1e6
+        );
+        // At the same time, so that they have to share what the machine has.
+        let others = [&["--brief"][..], &[]].map(|options| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_talisman-sim"));
+            command.args(["--seed", &seed.to_string(), "--size", "1"]).args(options);
+            command.stdout(Stdio::piped()).spawn().expect("it has been built")
+        });
+        for other in others {
+            let output = other.wait_with_output().expect("it ends");
+            let text = String::from_utf8_lossy(&output.stdout);
+            let trace = text.lines().find_map(|line| line.strip_prefix("trace     ")).expect("it is told");
+            assert_eq!(trace, expected, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_seed_is_the_same_with_a_log_of_all_events() {
+    for seed in SEEDS {
+        let (without, with) = (played(seed, false), played(seed, true));
+        assert!(with.log.len() > without.log.len(), "seed {seed}");
+        assert_eq!(Played { log: Vec::new(), ..with }, Played { log: Vec::new(), ..without }, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_seed_is_the_same_beside_others() {
+    let alone: Vec<Played> = SEEDS.iter().map(|seed| played(*seed, false)).collect();
+    let mut beside = Vec::new();
+    let twice = SEEDS.iter().enumerate().chain(SEEDS.iter().enumerate());
+    Pool { jobs: 2, until: None }.run(
+        twice,
+        |(_, seed)| seed.to_string(),
+        |(place, seed)| (place, played(*seed, false)),
+        String::new,
+        |result| {
+            beside.push(result);
+            ControlFlow::Continue(())
+        },
+    );
+    assert_eq!(beside.len(), 2 * SEEDS.len());
+    assert!(beside.iter().all(|(place, played)| *played == alone[*place]));
+    let traces: BTreeSet<_> = alone.iter().map(|played| played.trace).collect();
+    assert_eq!(traces.len(), SEEDS.len(), "seeds differ");
+}
+
+/// The run of a seed with its faults, at its smallest.
+fn played(seed: u64, logging: bool) -> Played {
+    let case = Case::draw(seed, &Overrides { size: Some(1), ..Overrides::default() });
+    let case = case.expect("it can be drawn");
+    let calm = Worlds::default().play(&case, &case.calm_plan(), false);
+    Worlds::default().play(&case, &case.plan(calm.length()), logging)
+}
