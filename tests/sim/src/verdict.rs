@@ -239,7 +239,7 @@ impl Failure {
             Kind::Oracle => self.sign().into(),
             Kind::Check => "the program".into(),
             Kind::Flaw => "the world, in which something hung or was left over".into(),
-            Kind::End | Kind::Result => "the verdict".into(),
+            Kind::End | Kind::Late | Kind::Result => "the verdict".into(),
             Kind::Panic => "a panic".into(),
             Kind::Unequal => "the same run again".into(),
         }

@@ -223,6 +223,7 @@ impl Network {
     }
 
     /// Whether anything passes from a host to another.
+    #[cfg(test)]
     pub(crate) fn passes(&self, from_host: u32, to_host: u32) -> bool {
         !self.ways.cuts.holds(from_host, to_host)
     }
@@ -233,6 +234,7 @@ impl Network {
     }
 
     /// How many connections there are of which somebody may still hear.
+    #[cfg(test)]
     pub(crate) fn connections(&self) -> usize {
         self.connections.len()
     }
