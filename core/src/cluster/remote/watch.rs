@@ -66,7 +66,7 @@ impl Watch {
             return Err(format!("it said nothing for {limit:?} (is the network between cut? see --silence)"));
         }
         match self.dying.values().any(|by| *by <= now) {
-            true => Err("it does not kill its nodes when told to".into()),
+            true => Err("it does not kill its nodes when told to (is the network between cut, or the machine overloaded?)".into()),
             false => Ok(()),
         }
     }
