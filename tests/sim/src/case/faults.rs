@@ -5,6 +5,7 @@ use std::time::Duration;
 use talisman::rng::Rng;
 use talisman::simulation::{Fault, What, When};
 
+use super::classes::HARMFUL;
 use super::{Classes, FOR_EVER_NS, Length, Unsettled, generator, magnitude, one_of};
 use crate::verdict::borne_ns;
 
@@ -56,7 +57,7 @@ pub(super) fn draw(seed: u64, classes: &Classes, hosts: &[u32], silence: Duratio
         let mut rng = generator(seed, class);
         for _ in 0..1 + rng.below(*most) {
             let for_ns = duration(&mut rng, class, silence);
-            let moment = moment(&mut rng);
+            let moment = moment(&mut rng, HARMFUL.contains(class));
             let what = fault(&mut rng, place, for_ns);
             drawn.push(Drawn { number: drawn.len(), moment, what });
         }
@@ -157,13 +158,15 @@ fn duration(rng: &mut Rng, class: &str, silence: Duration) -> u64 {
 
 /// Mostly while the calm run would last, sometimes a little later: what goes wrong makes it last longer. Often when it
 /// begins or ends: that is short, and much can go wrong there that cannot later, or before.
-fn moment(rng: &mut Rng) -> Moment {
-    match rng.below(12) {
+///
+/// Between the end of the program and that of the job there are but a few messages, and each loss among them matters.
+fn moment(rng: &mut Rng, harmful: bool) -> Moment {
+    match rng.below(if harmful { 16 } else { 12 }) {
         0 => Moment::OfTime(rng.below(5 * MILLION)),
         1 | 2 => Moment::OfTime(rng.below(MILLION)),
         3 => Moment::OfEvents(magnitude(rng, 10, MILLION / 20)),
         4 => Moment::OfEvents(MILLION - magnitude(rng, 1_000, MILLION / 20)),
-        5 | 6 => Moment::AfterEnd(magnitude(rng, 1_000, 1_000_000)),
+        5 | 12.. => Moment::AfterEnd(magnitude(rng, 10_000, 1_000_000)),
         _ => Moment::OfEvents(rng.below(MILLION + MILLION / 10)),
     }
 }

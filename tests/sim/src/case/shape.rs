@@ -65,7 +65,7 @@ pub(super) fn pes(rng: &mut Rng) -> u32 {
 
 pub(super) fn silence(rng: &mut Rng) -> Duration {
     // With the last two, nodes give up waiting for a connection just before the launcher misses its node.
-    Duration::from_millis(one_of(rng, &[2_000, 5_000, 10_000, 10_500]))
+    Duration::from_millis(one_of(rng, &[2_000, 5_000, 10_500, 11_000]))
 }
 
 pub(super) fn network(rng: &mut Rng, (rates, late_ppm): (Rates, u32), overrides: &Overrides) -> Network {

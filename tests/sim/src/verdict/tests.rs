@@ -61,7 +61,24 @@ fn a_node_is_lost_only_if_something_happened_to_it() {
     assert_eq!(kinds(of_node_1(), &[What::Impostor { node: 1, with_disk: true }]), [Kind::End]);
     assert_eq!(kinds(lost("node 11 is gone"), &[CRASH]), [Kind::End], "that is another node");
     assert_eq!(kinds(lost("something is gone"), &[CRASH]), [Kind::End], "that is no node");
-    assert_eq!(kinds(lost("nodes 0, node 1"), &[CRASH]), []);
+    assert_eq!(kinds(lost("node 1, node 0"), &[CRASH]), []);
+}
+
+#[test]
+fn what_a_survivor_says_of_the_dead_is_not_the_reason() {
+    let symptom = || lost("node 0 (pid 7): node 1 does not answer");
+    let for_ever = stop(crate::case::FOR_EVER_NS);
+    for dead in [CRASH, What::HostLoss { host: 1 }, for_ever] {
+        assert_eq!(kinds(symptom(), &[dead.clone()]), [Kind::End], "{dead:?}");
+        assert_eq!(kinds(symptom(), &[dead, stop(12 * SECOND)]), [], "that may be complained of, too");
+    }
+}
+
+#[test]
+fn a_job_that_a_node_left_too_early_has_not_ended_well() {
+    let cut_short = || Played { cut_short: vec![1], ..well() };
+    assert_eq!(kinds(cut_short(), &[CRASH]), [Kind::End]);
+    assert_eq!(kinds(cut_short(), &[What::LauncherLoss]), []);
 }
 
 #[test]

@@ -40,6 +40,9 @@ struct Flood {
     /// Drops after each slice.
     #[arg(skip)]
     drops: u32,
+    /// The first streams to the second, faster than that can read.
+    #[arg(skip)]
+    streams: bool,
     /// Only one of each pair sends, so that the other has nothing to say but how far it has read.
     #[arg(skip)]
     one_way: bool,
@@ -68,6 +71,7 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
         bursts: bursts as u32,
         largest,
         drops: [0, 3, 10, 300][rng.below(4) as usize].min(DROPS_MAX / messages) as u32,
+        streams: rng.below(2) == 0,
         one_way,
     };
     let ledger = ledger::open(HERE, 0);
@@ -148,16 +152,29 @@ impl Shore {
         if self.flood.one_way && cx.index() % 2 == 1 {
             return;
         }
+        if self.flood.streams && cx.index() == 0 && left == self.flood.bursts {
+            cx.me().stream(12);
+        }
         for _ in 0..self.flood.burst {
             let water = Water::new(self.flood, cx.index(), self.sent);
             let id = ledger::of(HERE).send();
             cx.array().at(cx.index() ^ 1).come(id, self.sent, water);
             self.sent += 1;
-            self.drip(cx);
+            let to: i32 = cx.rng().below(self.dripped.len() as u64) as i32;
+            self.drip(cx, to, self.flood.drops);
         }
         if left > 1 {
             let pause = Duration::from_micros(cx.rng().below(1600).saturating_sub(400));
             cx.after(pause, cx.callback(Self::pour).with(left - 1));
+        }
+    }
+
+    /// Many drops, and soon again as many, while those before are still being read.
+    #[entry]
+    fn stream(&mut self, cx: &mut Cx<Self>, left: u32) {
+        self.drip(cx, 1, 100);
+        if left > 1 {
+            cx.me().stream(left - 1);
         }
     }
 
@@ -192,11 +209,9 @@ impl Shore {
 }
 
 impl Shore {
-    /// Some drops to one of all.
-    fn drip(&mut self, cx: &mut Cx<Self>) {
-        let to = cx.rng().below(self.dripped.len() as u64) as i32;
+    fn drip(&mut self, cx: &mut Cx<Self>, to: i32, drops: u32) {
         let dripped = &mut self.dripped[to as usize];
-        for _ in 0..self.flood.drops {
+        for _ in 0..drops {
             cx.array().at(to).drop_of(ledger::of(HERE).send(), cx.index(), *dripped);
             *dripped += 1;
         }
