@@ -9,6 +9,13 @@ pub(super) struct Agenda<E> {
     planned: u64,
 }
 
+/// An event whose time has come.
+pub(super) struct Due<E> {
+    pub(super) at: u64,
+    serial: u64,
+    pub(super) event: E,
+}
+
 struct Entry<E> {
     at: u64,
     serial: u64,
@@ -26,8 +33,13 @@ impl<E> Agenda<E> {
     }
 
     /// The next event, and its time.
-    pub(super) fn next(&mut self) -> Option<(u64, E)> {
-        self.heap.pop().map(|Reverse(entry)| (entry.at, entry.event))
+    pub(super) fn next(&mut self) -> Option<Due<E>> {
+        self.heap.pop().map(|Reverse(entry)| Due { at: entry.at, serial: entry.serial, event: entry.event })
+    }
+
+    /// What was due waits until then, and comes before what was planned after it.
+    pub(super) fn put_off(&mut self, at: u64, Due { serial, event, .. }: Due<E>) {
+        self.heap.push(Reverse(Entry { at, serial, event }));
     }
 }
 
@@ -67,7 +79,18 @@ mod tests {
         for (at, event) in [(5, 'c'), (1, 'a'), (5, 'd'), (3, 'b')] {
             agenda.plan(at, event);
         }
-        let all: Vec<_> = std::iter::from_fn(|| agenda.next()).collect();
+        let all: Vec<_> = std::iter::from_fn(|| agenda.next().map(|due| (due.at, due.event))).collect();
         assert_eq!(all, [(1, 'a'), (3, 'b'), (5, 'c'), (5, 'd')]);
+    }
+
+    #[test]
+    fn what_was_put_off_stays_before_what_was_planned_later() {
+        let mut agenda = Agenda::new();
+        agenda.plan(1, 'a');
+        agenda.plan(2, 'b');
+        let due = agenda.next().unwrap();
+        agenda.put_off(2, due);
+        let all: Vec<_> = std::iter::from_fn(|| agenda.next().map(|due| due.event)).collect();
+        assert_eq!(all, ['a', 'b']);
     }
 }

@@ -184,19 +184,18 @@ impl World {
     /// The next event; whether there was one, and there may be more.
     pub(super) fn step(&self) -> bool {
         let next = self.agenda.borrow_mut().next();
-        let Some((at, event)) = next else {
+        let Some(due) = next else {
             self.give_up("nothing is left to happen, and the job is not over");
             return false;
         };
-        self.now.set(at.max(self.now()));
+        self.now.set(due.at.max(self.now()));
         if self.lasts_too_long() {
             return false;
         }
         self.strike_before(self.steps.replace(self.steps.get() + 1));
-        if let Some(until) = self.suspended_until(&event) {
-            self.plan(until, event);
-        } else {
-            self.dispatch(event);
+        match self.suspended_until(&due.event) {
+            Some(until) => self.agenda.borrow_mut().put_off(until, due),
+            None => self.dispatch(due.event),
         }
         true
     }
