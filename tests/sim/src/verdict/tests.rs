@@ -69,7 +69,7 @@ fn what_a_survivor_says_of_the_dead_is_not_the_reason() {
     let symptom = || lost("node 0 (pid 7): node 1 does not answer");
     let for_ever = stop(crate::case::FOR_EVER_NS);
     for dead in [CRASH, What::HostLoss { host: 1 }, for_ever] {
-        assert_eq!(kinds(symptom(), &[dead.clone()]), [Kind::End], "{dead:?}");
+        assert_eq!(kinds(symptom(), std::slice::from_ref(&dead)), [Kind::End], "{dead:?}");
         assert_eq!(kinds(symptom(), &[dead, stop(12 * SECOND)]), [], "that may be complained of, too");
     }
 }
