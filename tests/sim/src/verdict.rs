@@ -47,6 +47,8 @@ pub enum Kind {
 const UNRECOVERABLE: i32 = 3;
 /// Exit status of a job that somebody asked to end (SIGTERM).
 const TERMINATED: i32 = 143;
+/// A line that damages a frame so often in a row is given up, and the job with it (`DAMAGED_MOST` of the runtime).
+const DAMAGED_MOST: u64 = 3;
 /// A connection that broke is there again within this time, or the job ends (`PATIENCE` of the runtime).
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -191,6 +193,7 @@ impl Legal {
             }
             UNRECOVERABLE if self.is_named_in(message) => None,
             UNRECOVERABLE => Some(format!("{end}; but what happened to it was to nodes {:?}", self.blamed)),
+            1 if gave_up_a_line(message) && alterations(played) >= DAMAGED_MOST => None,
             _ => Some(end),
         }
     }
@@ -199,6 +202,16 @@ impl Legal {
 /// Whether a fault does not keep anybody from answering.
 fn may_end_nothing(what: &What) -> bool {
     outage_ns(what).is_none() && *what != What::LauncherLoss
+}
+
+/// Whether a node says that a line damages everything, however often it is sent.
+fn gave_up_a_line(message: &str) -> bool {
+    message.contains("sent the same frame damaged")
+}
+
+/// How often a bit was altered.
+fn alterations(played: &Played) -> u64 {
+    ["altered", "alter"].iter().filter_map(|kind| played.injected.get(kind)).sum()
 }
 
 /// For how long a fault keeps somebody from answering, if it does no more than that.

@@ -65,6 +65,17 @@ fn a_node_is_lost_only_if_something_happened_to_it() {
 }
 
 #[test]
+fn a_line_is_given_up_only_if_it_damages_everything() {
+    let given_up = |altered| Played {
+        status: 1,
+        message: Some("node 0: node 1 sent the same frame damaged 3 times; is its memory faulty?".into()),
+        injected: [("altered", altered)].into(),
+        ..Played::default()
+    };
+    assert_eq!((kinds(given_up(2), &[]), kinds(given_up(3), &[])), (vec![Kind::End], vec![]));
+}
+
+#[test]
 fn what_a_survivor_says_of_the_dead_is_not_the_reason() {
     let symptom = || lost("node 0 (pid 7): node 1 does not answer");
     let for_ever = stop(crate::case::FOR_EVER_NS);

@@ -26,9 +26,7 @@ pub(super) mod talk {
             for to in 0..3 {
                 let len = if to == 0 { 1500 } else { 10 * to };
                 let value = cx.index() as u64 + round;
-                cx.array()
-                    .at((cx.index() + 4 * to + 1) % CELLS as i32)
-                    .hear(vec![value; len as usize]);
+                cx.array().at((cx.index() + 4 * to + 1) % CELLS as i32).hear(vec![value; len as usize]);
             }
             let place = cx.rng().below(cx.pes().into()) as u32;
             cx.migrate_to(place);
