@@ -215,9 +215,6 @@ impl Ledger {
                 all.push(format!("reduction {round}: {made:?} was contributed, {result:?} came out"));
             }
         }
-        if book.values != 0 {
-            all.push(format!("{} values were not dropped", book.values));
-        }
         all
     }
 
@@ -228,6 +225,10 @@ impl Ledger {
         let mut all: Vec<_> = without.map(|round| format!("nothing came out of reduction {round}")).collect();
         if !book.finished {
             all.push("the program did not come to its end".into());
+        }
+        // What a process that is killed has in hand goes with it.
+        if book.values != 0 {
+            all.push(format!("{} values were not dropped", book.values));
         }
         all
     }

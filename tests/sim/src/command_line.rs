@@ -74,8 +74,8 @@ enum Task {
         #[arg(long, value_parser = seed, default_value = "0")]
         from: u64,
         /// Only mistakes whose name has this in it
-        #[arg(long)]
-        only: Option<String>,
+        #[arg(long, value_name = "NAME")]
+        mistake: Option<String>,
         /// Print the table as Markdown
         #[arg(long)]
         markdown: bool,
@@ -177,8 +177,9 @@ impl Task {
                 let (pool, failures_most) = (bounds.pool(), bounds.failures);
                 Ok(told(&CrashPoints { seed, overrides, series, every, pool, failures_most }.run(&worlds)?))
             }
-            Task::Mutations { seeds, from, only, markdown, overrides, bounds } => {
-                Ok(MutationCheck { from, seeds, overrides, only, markdown, pool: bounds.pool() }.run())
+            Task::Mutations { seeds, from, mistake, markdown, overrides, bounds } => {
+                Ok(MutationCheck { from, seeds, overrides, only: mistake, markdown, pool: bounds.pool() }
+                    .run())
             }
             Task::Scale(args) => {
                 scale::main(&args);

@@ -61,7 +61,7 @@ impl MutationCheck {
         println!("{}", if self.markdown { MARKDOWN_HEAD } else { TEXT_HEAD });
         self.pool.run(
             chosen,
-            |mutation| format!("mutations --only '{}'", mutation.name),
+            |mutation| format!("mutations --mistake '{}'", mutation.name),
             |mutation| Outcome { mutation, noticed: self.noticed(mutation.name) },
             || format!("{} mistakes in {:.0} s", outcomes.borrow().len(), start.elapsed().as_secs_f64()),
             |one: Outcome| {
