@@ -42,7 +42,8 @@ fn a_seed_is_the_same_in_other_processes_and_with_a_log() {
 fn a_seed_is_the_same_with_a_log_of_all_events() {
     for seed in SEEDS {
         let (without, with) = (played(seed, false), played(seed, true));
-        assert!(with.log.len() > without.log.len(), "seed {seed}");
+        // As many if the job ended before anybody had a turn.
+        assert!(with.log.len() >= without.log.len(), "seed {seed}");
         assert_eq!(Played { log: Vec::new(), ..with }, Played { log: Vec::new(), ..without }, "seed {seed}");
     }
 }

@@ -56,10 +56,13 @@ impl DialError {
 
     /// Whether it may go better after a while: the other node may be about to listen, or the network to come back.
     pub(crate) fn is_passing(&self) -> bool {
-        let silent = |why: &Failure| matches!(why, Failure::Refused(Refusal::Silent | Refusal::Closed));
+        // Who is there in an earlier life than the one that is looked for is not it, as if nobody were there.
+        let absent = |why: &Failure| {
+            matches!(why, Failure::Refused(Refusal::Silent | Refusal::Closed | Refusal::Incarnation))
+        };
         match self {
             DialError::Network { .. } => true,
-            DialError::Handshake { why, .. } => silent(why) || *why == Failure::RefusedBy(Refusal::Crowd),
+            DialError::Handshake { why, .. } => absent(why) || *why == Failure::RefusedBy(Refusal::Crowd),
             DialError::Randomness(_) => false,
         }
     }

@@ -65,6 +65,20 @@ fn a_node_is_lost_only_if_something_happened_to_it() {
 }
 
 #[test]
+fn a_run_that_is_given_up_before_its_world_is_healed_tells_nothing() {
+    let plan = Plan { events_max: 10, healed_ns: SECOND, ..plan() };
+    let given_up = |lasted_ns| Played {
+        events: 11,
+        lasted_ns,
+        flaws: vec!["the job does not end".into()],
+        ..Played::default()
+    };
+    let kinds = |played| failures(&plan, &well(), &played).len();
+    assert_eq!(kinds(given_up(SECOND - 1)), 0);
+    assert_ne!(kinds(given_up(SECOND)), 0);
+}
+
+#[test]
 fn a_line_is_given_up_only_if_it_damages_everything() {
     let given_up = |altered| Played {
         status: 1,
