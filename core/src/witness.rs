@@ -1,6 +1,6 @@
 //! What oracles see of a simulated run: every message and object, as they come and go.
 //!
-//! Without the feature `oracles` nothing here costs anything: a [`Shadow`] has no size, and what would be told is never
+//! Without the feature `oracles` nothing here costs anything: a `Shadow` has no size, and what would be told is never
 //! made. With it, nothing is seen unless a thread has a witness.
 //!
 //! With a witness every message has a number, its shadow, wherever it is: in memory in its envelope, and between nodes
