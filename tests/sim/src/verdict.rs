@@ -54,10 +54,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What was wrong with a run, beside the run without faults.
 pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
-    if tells_nothing(plan, played) {
-        return Vec::new();
-    }
     let mut failures = flaws(played);
+    if has_no_end(plan, played) {
+        failures.retain(|(kind, what)| counts_without_end(*kind, what));
+        return failures.into_iter().map(|(kind, what)| Failure { calm: false, kind, what }).collect();
+    }
     let legal = Legal::of(plan, &played.hurt);
     failures.extend(legal.object_to(played).map(|what| (Kind::End, what)));
     failures.extend(lateness::lateness(plan, played).map(|what| (Kind::Late, what)));
@@ -68,9 +69,18 @@ pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
 }
 
 /// Whether a run was given up for its many events before its world was healed. Whoever waits for what a cut holds back may ask
-/// again and again: that says nothing of whether it will end.
-fn tells_nothing(plan: &Plan, played: &Played) -> bool {
+/// again and again: that says nothing of whether it will end, nor is anything complete then.
+fn has_no_end(plan: &Plan, played: &Played) -> bool {
     played.events > plan.events_max && played.lasted_ns < plan.healed_ns
+}
+
+/// Whether something is wrong in a run that has no end, too: not that it has none, nor what is judged at an end.
+fn counts_without_end(kind: Kind, what: &str) -> bool {
+    match kind {
+        Kind::Panic => true,
+        Kind::Flaw => !what.contains("more events than the plan allows"),
+        _ => false,
+    }
 }
 
 /// What was wrong with a run without faults.

@@ -65,16 +65,18 @@ fn a_node_is_lost_only_if_something_happened_to_it() {
 }
 
 #[test]
-fn a_run_that_is_given_up_before_its_world_is_healed_tells_nothing() {
+fn a_run_that_is_given_up_before_its_world_is_healed_is_not_judged_by_its_end() {
     let plan = Plan { events_max: 10, healed_ns: SECOND, ..plan() };
     let given_up = |lasted_ns| Played {
         events: 11,
         lasted_ns,
-        flaws: vec!["the job does not end".into()],
+        flaws: vec!["there are more events than the plan allows".into()],
         ..Played::default()
     };
     let kinds = |played| failures(&plan, &well(), &played).len();
     assert_eq!(kinds(given_up(SECOND - 1)), 0);
+    assert_eq!(kinds(Played { panic: Some("here".into()), ..given_up(SECOND - 1) }), 1);
+    assert_eq!(kinds(Played { flaws: vec!["left over".into()], ..given_up(SECOND - 1) }), 1);
     assert_ne!(kinds(given_up(SECOND)), 0);
 }
 
