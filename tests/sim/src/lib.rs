@@ -15,6 +15,7 @@ pub mod command_line;
 pub mod coverage;
 pub mod crash_points;
 pub mod ends;
+pub mod memory;
 pub mod mutation_check;
 pub mod mutations;
 pub mod oracles;

@@ -13,6 +13,7 @@ use talisman::simulation::{Plan, What};
 use talisman::{mutations, sometimes};
 
 use crate::case::Case;
+use crate::memory;
 use crate::oracles::{self, Expected, Watched};
 use crate::workloads::{self, Checked, Size};
 
@@ -51,6 +52,10 @@ pub struct Played {
     pub panic: Option<String>,
     /// The rare paths that it took, with how often.
     pub marks: BTreeMap<&'static str, u64>,
+    /// Bytes of memory that it had, at the most.
+    pub memory_most: u64,
+    /// Bytes of memory that it left behind, besides what is said here.
+    pub memory_left: u64,
     /// Events, as they can be read.
     pub log: Vec<String>,
 }
@@ -96,6 +101,7 @@ impl Stage for Worlds {
 impl Worlds {
     fn play_here(&self, case: &Case, plan: &Plan, logging: bool) -> Played {
         mutations::choose(self.mutation);
+        let before = memory::bytes();
         let expected = Expected { drained: workloads::is_drained(case.workload), ..Expected::default() };
         let watched = Watched::by(oracles::all_expecting(expected));
         let run = || workloads::run(case.workload, case.seed, Size(case.size), plan, logging);
@@ -107,6 +113,9 @@ impl Worlds {
         let violation = watched.end(played.panic.is_none() && played.status == 0).err();
         played.violations = violation.iter().map(ToString::to_string).collect();
         played.marks = sometimes::take_marks();
+        let (bytes, told) = (memory::bytes(), held_by(&played));
+        played.memory_most = (bytes.most - held_by(&played.log) - before.now).max(0) as u64;
+        played.memory_left = (bytes.now - told - before.now).max(0) as u64;
         played
     }
 }
@@ -137,6 +146,13 @@ impl Played {
             ..Played::default()
         }
     }
+}
+
+/// Bytes that are asked for to have the same again.
+fn held_by<T: Clone>(what: &T) -> i64 {
+    let before = memory::bytes().now;
+    let _same = what.clone();
+    memory::bytes().now - before
 }
 
 thread_local! {

@@ -9,6 +9,7 @@ use crate::coverage::{Coverage, MARKS};
 use crate::ends::{End, Times};
 use crate::played::Played;
 use crate::run::Judged;
+use crate::verdict::has_no_end;
 
 /// Of the last events of all nodes so many are printed with a failure; all of them if it is run alone.
 const LOG_LINES: usize = 60;
@@ -28,6 +29,8 @@ pub struct Table {
     pub workloads: BTreeMap<&'static str, u64>,
     /// Ends of runs with faults, by exit status.
     pub ends: BTreeMap<i32, u64>,
+    /// Runs with faults that were given up for their many events before their world was healed: they are judged by less.
+    pub without_end: u64,
     /// What was said of ends that were not good, without numbers.
     pub said: BTreeMap<String, Times>,
     /// Faults that happened, by kind.
@@ -66,6 +69,8 @@ impl Table {
         if judged.plan.is_some() {
             *self.ends.entry(judged.main().status).or_default() += 1;
         }
+        let has_no_end = |plan| has_no_end(plan, judged.main());
+        self.without_end += u64::from(judged.plan.as_ref().is_some_and(has_no_end));
         if let Some(end) = judged.plan.as_ref().and_then(|_| End::of(judged.main())) {
             self.said.entry(end.said).or_default().add(end.times);
         }
@@ -84,6 +89,7 @@ impl Table {
         self.runs += other.runs;
         self.simulated_ns += other.simulated_ns;
         self.events += other.events;
+        self.without_end += other.without_end;
         other.said.into_iter().for_each(|(said, times)| self.said.entry(said).or_default().add(times));
         add_all(&mut self.workloads, &other.workloads);
         add_all(&mut self.ends, &other.ends);
@@ -126,6 +132,11 @@ impl Display for Table {
         writeln!(f, "events               {:>12}", self.events)?;
         rows(f, "cases by workload", &self.workloads)?;
         rows(f, "runs with faults, by exit status", &self.ends)?;
+        writeln!(
+            f,
+            "  {:>12}  of these were given up, for their many events, before all was healed",
+            self.without_end
+        )?;
         rows(f, "what was said in the end, and how long it took at most", &self.said)?;
         rows(f, "faults by kind", &self.injected)?;
         self.paths(f)?;

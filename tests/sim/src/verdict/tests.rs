@@ -102,6 +102,25 @@ fn what_a_survivor_says_of_the_dead_is_not_the_reason() {
 }
 
 #[test]
+fn what_is_said_of_a_connection_is_not_the_reason_if_the_launcher_learns_that_in_time() {
+    let symptom = || lost("the connection with node 1 is lost: it said no more before the deadline");
+    let kinds_with = |silence| {
+        let plan = Plan { silence: Duration::from_millis(silence), ..plan() };
+        let played = Played { hurt: vec![(SECOND, CRASH)], ..symptom() };
+        failures(&plan, &well(), &played).len()
+    };
+    assert_eq!((kinds_with(10_500), kinds_with(11_000)), (1, 0));
+}
+
+#[test]
+fn memory_is_bounded_and_given_back() {
+    let with = |most, left| Played { memory_most: most, memory_left: left, ..well() };
+    assert_eq!(kinds(with(30 << 20, 1000), &[]), []);
+    assert_eq!(kinds(with(40 << 20, 1000), &[]), [Kind::Flaw]);
+    assert_eq!(kinds(with(1000, 2 << 20), &[]), [Kind::Flaw]);
+}
+
+#[test]
 fn a_job_that_a_node_left_too_early_has_not_ended_well() {
     let cut_short = || Played { cut_short: vec![1], ..well() };
     assert_eq!(kinds(cut_short(), &[CRASH]), [Kind::End]);
