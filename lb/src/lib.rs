@@ -1,5 +1,24 @@
-//! Load balancing of Talisman. It knows nothing of chares: measurements come in, and (in later versions) plans go out.
+//! Load balancing of Talisman: measurements in, plans out. It knows nothing of chares, threads, clocks and sockets.
 //!
-//! So far there is the measuring: [`load`].
+//! ```text
+//! Local (a PE's own objects) ─► Member ─┬─ notes to other members
+//!                                       └─ moves of its objects
+//!           central: gathered into one Snapshot ─► Strategy ─► Plan
+//! ```
+//!
+//! [`load`] measures, [`snapshot`] is what is known, [`strategy`] what decides (one file each in [`strategies`]), [`plan`] what comes
+//! out. [`member`] is a PE's part in a balancing step: a state machine that the runtime drives.
+
+// Generated code says `::talisman::pup::…`, because programs depend on the root package.
+extern crate self as talisman;
+#[doc(hidden)]
+pub mod pup {
+    pub use talisman_pup::*;
+}
 
 pub mod load;
+pub mod member;
+pub mod plan;
+pub mod snapshot;
+pub mod strategies;
+pub mod strategy;

@@ -1,0 +1,76 @@
+//! A PE's part in a balancing step, as a pure state machine: events in, actions out.
+//!
+//! Strategies that see everything are driven by one kind of member (they gather what the PEs know, decide, and tell the PEs); those that
+//! nobody has to see everything for have members of their own.
+
+use crate::snapshot::{Edge, Key, Node, Object, Pe};
+use talisman_pup::Pup;
+
+/// What a PE knows when a step begins.
+#[derive(Clone, Debug, PartialEq, Pup)]
+pub struct Local {
+    /// Its number.
+    pub number: u32,
+    /// Itself.
+    pub pe: Pe,
+    /// Its node.
+    pub node: Node,
+    /// PEs of the job.
+    pub pes: u32,
+    /// Its objects, in the order of their keys.
+    pub objects: Vec<Object>,
+    /// What its objects sent: `from` is a number in `objects`, `to` one in `peers`.
+    pub edges: Vec<Edge>,
+    /// Who they sent to, in the order of their keys.
+    pub peers: Vec<Key>,
+}
+
+/// What happens to a member.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A step begins: the first event of each.
+    Begin(Box<Local>),
+    /// A note of another member of this step.
+    Note {
+        /// Its PE.
+        from: u32,
+        /// What the member packed.
+        note: Vec<u8>,
+    },
+}
+
+/// What a member wants done, in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A note to the member of another PE. Notes from one PE to another keep their order.
+    Send {
+        /// The PE.
+        to: u32,
+        /// What that member will read.
+        note: Vec<u8>,
+    },
+    /// An object of this PE goes to another.
+    Move {
+        /// Which.
+        object: Key,
+        /// Where to.
+        to: u32,
+    },
+    /// This member has decided all it has to: no move comes after it. Notes to it may still come and have to be taken.
+    Decided(Decided),
+}
+
+/// What a member knows at the end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decided {
+    /// Seconds that its PE will need for a period like the last one, background included.
+    pub predicted: f64,
+    /// Why nothing was decided, if a strategy failed or what it said made no sense.
+    pub refused: Option<String>,
+}
+
+/// A PE's part in a step.
+pub trait Member: Send {
+    /// Takes an event; what is to be done is added to `actions`.
+    fn step(&mut self, event: Event, actions: &mut Vec<Action>);
+}
