@@ -5,6 +5,7 @@ use std::time::Duration;
 use talisman::simulation::{Plan, What};
 
 use super::PATIENCE;
+use crate::case::FOR_EVER_NS;
 use crate::played::Played;
 
 /// A lost node ends the job within two seconds, to which a full line between hosts adds what it takes to pass what was
@@ -17,19 +18,26 @@ const START: Duration = Duration::from_secs(30);
 
 /// What is wrong with the time that a run took to end after the last thing that went wrong.
 pub(super) fn lateness(plan: &Plan, played: &Played) -> Option<String> {
-    let from = played.hurt.iter().map(|(at, what)| begins_ns(*at, what)).max()?;
+    let is_alone = played.hurt.iter().any(|(_, what)| takes_the_launcher(what));
+    let from = played.hurt.iter().map(|(at, what)| begins_ns(*at, what, is_alone)).max()?;
     let limit = played.hurt.iter().map(|(_, what)| limit(plan, what)).max()?;
     let took = Duration::from_nanos(played.lasted_ns.saturating_sub(from));
     let is_late = played.status != 0 && took > limit;
     is_late.then(|| format!("it took {took:?} until nothing was left, and may take {limit:?}"))
 }
 
-/// From when on somebody can do something about it.
-fn begins_ns(at: u64, what: &What) -> u64 {
+/// From when on somebody can do something about it. Whoever is stopped and has no launcher to kill it waits for that one's words
+/// from when it goes on.
+fn begins_ns(at: u64, what: &What, is_alone: bool) -> u64 {
     match what {
         What::LauncherStop { for_ns } => at + for_ns,
+        What::Stop { for_ns, .. } if is_alone && *for_ns < FOR_EVER_NS => at + for_ns,
         _ => at,
     }
+}
+
+fn takes_the_launcher(what: &What) -> bool {
+    matches!(what, What::LauncherLoss | What::HostLoss { host: 0 })
 }
 
 fn limit(plan: &Plan, what: &What) -> Duration {
@@ -67,6 +75,15 @@ mod tests {
         let stop = (SECOND, What::Stop { node: 1, for_ns: 60 * SECOND });
         assert!(!is_late(&[(0, What::Crash { node: 2 }), stop.clone()], 3, 15));
         assert!(is_late(&[stop], 3, 17));
+    }
+
+    #[test]
+    fn who_is_stopped_when_its_launcher_is_lost_waits_for_it_afterwards() {
+        let stop = (SECOND, What::Stop { node: 1, for_ns: 7 * SECOND });
+        let with = |lost: What| [stop.clone(), (2 * SECOND, lost)];
+        assert!(!is_late(&with(What::HostLoss { host: 0 }), 137, 22));
+        assert!(is_late(&with(What::HostLoss { host: 0 }), 137, 24));
+        assert!(is_late(&with(What::HostLoss { host: 1 }), 3, 18), "the launcher kills it");
     }
 
     #[test]
