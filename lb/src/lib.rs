@@ -16,9 +16,12 @@ pub mod pup {
     pub use talisman_pup::*;
 }
 
+pub mod distributed;
 pub mod load;
 pub mod member;
 pub mod plan;
+pub mod rng;
+pub mod room;
 pub mod snapshot;
 pub mod strategies;
 pub mod strategy;
