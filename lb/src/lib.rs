@@ -18,6 +18,7 @@ pub mod pup {
 
 pub mod distributed;
 pub mod dump;
+pub mod generate;
 pub mod ideal;
 pub mod load;
 pub mod loads;
