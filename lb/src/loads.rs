@@ -272,9 +272,13 @@ mod tests {
     fn a_full_node_is_passed_by_and_found_again_when_there_is_room() {
         let mut snapshot = pairs(&[(0, 4.0), (0, 4.0), (2, 0.5), (1, 3.0)]);
         snapshot.nodes[1].memory = Some(15);
+        snapshot.objects[1].bytes = 5;
         let mut loads = Loads::new(&snapshot);
         loads.lift(0);
         assert_eq!(loads.lowest_for(0, 0.0), Some(1), "node 1 has no room");
+        loads.lift(1);
+        assert_eq!(loads.lowest_elsewhere(1), Some(3), "for a smaller one it has");
+        loads.put(1, 0);
         loads.lift(2);
         loads.put(2, 1);
         assert_eq!(loads.lowest_for(0, 0.0), Some(2));

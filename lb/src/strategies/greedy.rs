@@ -128,7 +128,10 @@ mod tests {
     fn only_what_is_too_much_goes() {
         let objects: Vec<_> =
             (0..64).map(|object| (if object < 40 { 0 } else { 1 + object % 3 }, 1.0)).collect();
-        assert_eq!(times(&line(4, &objects)), (vec![16.0; 4], 24));
+        let mut snapshot = line(4, &objects);
+        assert_eq!(times(&snapshot), (vec![16.0; 4], 24));
+        snapshot.pes.iter_mut().for_each(|pe| pe.node = 0);
+        assert_eq!(times(&snapshot), (vec![16.0; 4], 24), "nobody moves because another PE is near");
     }
 
     #[test]

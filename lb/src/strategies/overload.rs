@@ -42,11 +42,6 @@ impl<'a> Residents<'a> {
         &self.objects[self.starts[pe as usize] as usize..self.starts[pe as usize + 1] as usize]
     }
 
-    /// Whether some object should leave its PE whatever the loads.
-    pub(super) fn any_must_leave(&self, loads: &Loads<'_>) -> bool {
-        self.pes().any(|pe| self.of(pe).first().is_some_and(|&object| loads.must_leave(object)))
-    }
-
     /// The objects that are still on the PE, the largest first.
     pub(super) fn largest_first(&self, loads: &Loads<'_>, pe: u32) -> Vec<u32> {
         let mut objects: Vec<u32> =
@@ -182,7 +177,6 @@ mod tests {
         snapshot.objects[2].migratable = false;
         let residents = Residents::new(&snapshot);
         assert_eq!(residents.leavers(&Loads::new(&snapshot), 1, 100.0), [3, 1]);
-        assert!(residents.any_must_leave(&Loads::new(&snapshot)));
     }
 
     #[test]

@@ -65,6 +65,13 @@ mod tests {
     }
 
     #[test]
+    fn what_would_be_too_much_elsewhere_stays() {
+        let snapshot = line(3, &[(0, 6.0), (0, 6.0), (0, 6.0), (1, 3.0), (2, 3.0)]);
+        // 24 seconds are 8 for each, and 9 would be too much.
+        assert_eq!(places(&snapshot), [0, 0, 0, 1, 2]);
+    }
+
+    #[test]
     fn a_pe_that_takes_none_is_left_even_by_what_fits_nowhere() {
         let mut snapshot = line(3, &[(0, 5.0), (1, 5.0), (2, 9.0), (2, 0.0)]);
         snapshot.pes[2].available = false;
