@@ -128,6 +128,11 @@ impl<'a> Loads<'a> {
             }
         }
         let stays = (!self.rooms.must_leave(place)).then(|| (place, self.time_with(place, object)));
+        // Off a PE that takes none, but with no room elsewhere, it may at least go to another PE of its node.
+        let beside = || self.lowest_of_any_size(&self.seats.around(place)[0], object);
+        if found == [None; 3] && stays.is_none() {
+            return beside().map(|(pe, _)| pe);
+        }
         let nearest_first = stays.into_iter().chain(found.into_iter().flatten());
         let first = nearest_first.clone().map(|(_, time)| time).fold(f64::INFINITY, f64::min);
         nearest_first.into_iter().find(|(_, time)| *time <= first * EVEN).map(|(pe, _)| pe)
@@ -146,18 +151,23 @@ impl<'a> Loads<'a> {
 
     /// The PE of a span of seats where an object would be ready first, and when; its node must have room for it.
     fn lowest_in(&mut self, span: &Range<u32>, object: u32) -> Option<(u32, f64)> {
+        let (of, place) = (&self.snapshot.objects[object as usize], self.place(object));
+        let own_node = self.seats.around(place)[0].clone();
+        let span = if self.rooms.is_hopeless(of) { &own_node } else { span };
+        let tries = if self.must_leave(object) { usize::MAX } else { TRIES };
         let mut full = Vec::new();
         let found = loop {
-            let Some((pe, time)) = self.lowest_of_any_size(span, object) else { break None };
-            if self.rooms.fits(&self.snapshot.objects[object as usize], self.place(object), pe) {
-                break Some((pe, time));
+            match self.lowest_of_any_size(span, object) {
+                Some((pe, _)) if !self.rooms.fits(of, place, pe) && full.len() < tries => {
+                    full.push(self.seats.around(pe)[0].clone());
+                    self.close(&full[full.len() - 1]);
+                }
+                found => break found.filter(|&(pe, _)| self.rooms.fits(of, place, pe)),
             }
-            if full.len() == TRIES && !self.must_leave(object) {
-                break None;
-            }
-            full.push(self.seats.around(pe)[0].clone());
-            self.close(&full[full.len() - 1]);
         };
+        if found.is_none() && tries == usize::MAX && span.len() == self.seats.pes.len() {
+            self.rooms.fits_nowhere(of);
+        }
         for seats in full {
             self.reopen(seats);
         }
@@ -293,6 +303,16 @@ mod tests {
         loads.lift(0);
         loads.put(0, 2);
         assert!(!loads.must_leave(1));
+    }
+
+    #[test]
+    fn a_node_that_holds_too_much_is_left_though_it_has_idle_pes() {
+        let mut snapshot = pairs(&[(0, 1.0), (0, 1.0), (2, 5.0)]);
+        snapshot.nodes[0].memory = Some(15);
+        assert_eq!(lowest_for(&snapshot, 0, 9.0), Some(3), "not PE 1");
+        snapshot.nodes[1].memory = Some(15);
+        snapshot.pes[0].available = false;
+        assert_eq!(lowest_for(&snapshot, 0, 9.0), Some(1), "but it is, if there is no other place");
     }
 
     #[test]
