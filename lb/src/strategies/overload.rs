@@ -95,10 +95,18 @@ impl<'a> Residents<'a> {
             objects.sort_by_key(|&object| std::cmp::Reverse(self.snapshot.objects[object as usize].bytes));
             for object in objects {
                 if loads.must_leave(object) {
-                    self.settle(loads, object, limit);
+                    self.move_to_another_node(loads, object, limit);
                 }
             }
         }
+    }
+
+    fn move_to_another_node(&self, loads: &mut Loads<'_>, object: u32, limit: f64) {
+        let place = loads.place(object);
+        let node = |pe: u32| self.snapshot.pes[pe as usize].node;
+        loads.lift(object);
+        let to = loads.lowest_for(object, limit).filter(|&to| node(to) != node(place));
+        loads.put(object, to.unwrap_or(place));
     }
 
     /// Lifts an object and puts it where it should be; it stays if nobody takes it.
@@ -188,5 +196,10 @@ mod tests {
         let mut loads = Loads::new(&snapshot);
         Residents::new(&snapshot).relieve_memory(&mut loads, 0.0);
         assert_eq!(loads.into_plan().places(&snapshot), [0, 2, 0, 1]);
+        snapshot.nodes[2].memory = Some(5);
+        snapshot.pes[1].node = 0;
+        let mut loads = Loads::new(&snapshot);
+        Residents::new(&snapshot).relieve_memory(&mut loads, 0.0);
+        assert_eq!(loads.into_plan().moves, [], "where there is no room, nothing is gained inside the node");
     }
 }
