@@ -19,6 +19,7 @@ pub mod pup {
 pub mod load;
 pub mod member;
 pub mod plan;
+pub mod rng;
 pub mod snapshot;
 pub mod strategies;
 pub mod strategy;
