@@ -35,12 +35,12 @@ fn refined(graph: &Csr, part: Vec<u32>, limits: &[i64], rng: &mut Rng) -> Vec<u3
     parts.part
 }
 
-/// How often all borders are gone over, and how long a search may go on without a gain: less on large graphs, which
-/// have their shape from the smaller ones already.
+/// How often borders are gone over, and how long a search may go on without a gain: less on large graphs, which have their
+/// shape from the smaller ones already.
 fn effort(vertices: usize) -> (usize, usize) {
     match vertices {
-        0..50_000 => (8, 40),
-        50_000..300_000 => (4, 20),
-        _ => (3, 10),
+        0..50_000 => (12, 8),
+        50_000..300_000 => (8, 5),
+        _ => (5, 3),
     }
 }

@@ -25,6 +25,18 @@ struct Pull {
     parts: Vec<u32>,
 }
 
+/// A search for moves that gain something together, with its memory for the next one.
+struct Search {
+    /// Moves without a gain after which it has got lost.
+    patience: usize,
+    /// Vertices that have moved in this pass, back again or not.
+    done: Vec<bool>,
+    /// What moves gain, as far as it is known.
+    heap: BinaryHeap<(i64, Reverse<u32>)>,
+    /// Vertices that have moved, and where from.
+    log: Vec<(u32, u32)>,
+}
+
 impl<'a> Parts<'a> {
     pub fn new(graph: &'a Csr, movable: usize, part: Vec<u32>, limits: &'a [i64]) -> Self {
         let mut weights = vec![0; limits.len()];
@@ -66,13 +78,16 @@ impl<'a> Parts<'a> {
 
     /// Looks for better borders, at most so many times all over.
     pub fn improve(&mut self, passes: usize, patience: usize, rng: &mut Rng) {
+        let mut seeds: Vec<u32> =
+            (0..self.movable as u32).filter(|&vertex| self.is_at_border(vertex)).collect();
         let mut first = 0;
         for _ in 0..passes {
-            let gain = self.pass(patience, rng);
+            let (gain, next) = self.pass(seeds, patience, rng);
             first = first.max(gain);
-            if gain <= first / 20 {
+            if gain <= first / NOT_WORTH_IT {
                 break;
             }
+            seeds = next;
         }
     }
 
@@ -89,71 +104,85 @@ impl<'a> Parts<'a> {
         (to != from && better).then_some((-pulled, to as u32))
     }
 
-    /// Searches from every vertex at a border, in no order, each vertex moving once at most. What was gained.
-    fn pass(&mut self, patience: usize, rng: &mut Rng) -> i64 {
-        let mut seeds: Vec<u32> =
-            (0..self.movable as u32).filter(|&vertex| self.is_at_border(vertex)).collect();
+    /// Searches from every seed, in no order, each vertex moving once at most. What was gained, and where it may be worth looking again:
+    /// near what has moved.
+    fn pass(&mut self, mut seeds: Vec<u32>, patience: usize, rng: &mut Rng) -> (i64, Vec<u32>) {
         shuffle(&mut seeds, rng);
-        let mut done = vec![false; self.graph.len()];
-        done[self.movable..].fill(true);
-        let (mut heap, mut log) = (BinaryHeap::new(), Vec::new());
-        let mut gain = 0;
+        let mut search = Search {
+            patience,
+            done: vec![false; self.graph.len()],
+            heap: BinaryHeap::new(),
+            log: Vec::new(),
+        };
+        search.done[self.movable..].fill(true);
+        let (mut gain, mut next) = (0, Vec::new());
+        let mut noted = search.done.clone();
         for seed in seeds {
-            if !done[seed as usize] {
-                gain += self.search(seed, patience, &mut done, &mut heap, &mut log);
+            gain += self.search(seed, &mut search);
+            for &(moved, _) in &search.log {
+                let near = self.graph.arcs(moved as usize).iter().map(|arc| arc.to).chain([moved]);
+                next.extend(near.filter(|&vertex| !std::mem::replace(&mut noted[vertex as usize], true)));
             }
         }
-        gain
+        (gain, next)
     }
 
     /// Moves vertices near this one, the best first even if that is a loss, and goes back to where it was best: what a
-    /// single move cannot gain, several together may. What was gained.
-    fn search(
-        &mut self,
-        seed: u32,
-        patience: usize,
-        done: &mut [bool],
-        heap: &mut BinaryHeap<(i64, Reverse<u32>)>,
-        log: &mut Vec<(u32, u32)>,
-    ) -> i64 {
-        heap.clear();
-        log.clear();
+    /// single move cannot gain, several together may. What was gained; the moves are left in the log.
+    fn search(&mut self, seed: u32, search: &mut Search) -> i64 {
+        search.heap.clear();
+        search.log.clear();
+        if search.done[seed as usize] {
+            return 0;
+        }
+        // What begins with a loss rarely ends with a gain.
+        let promising = self.best_move(seed).filter(|(gain, _)| *gain >= 0);
+        search.heap.extend(promising.map(|(gain, _)| (gain, Reverse(seed))));
         let (mut gain, mut best, mut best_length) = (0, 0, 0);
-        heap.extend(self.best_move(seed).map(|(gain, _)| (gain, Reverse(seed))));
-        while let Some((expected, Reverse(vertex))) = heap.pop() {
-            if done[vertex as usize] {
-                continue;
-            }
-            let Some((now, to)) = self.best_move(vertex) else { continue };
-            if now < expected {
-                heap.push((now, Reverse(vertex)));
-                continue;
-            }
-            done[vertex as usize] = true;
-            log.push((vertex, self.part[vertex as usize]));
+        while let Some((now, vertex, to)) = self.next(search) {
+            let from = self.part[vertex as usize];
+            let evens = self.room(to) - self.graph.weights[vertex as usize] >= self.room(from);
+            search.done[vertex as usize] = true;
+            search.log.push((vertex, from));
             self.shift(vertex, to);
             gain += now;
-            if gain > best {
-                (best, best_length) = (gain, log.len());
+            if gain > best || (gain == best && evens) {
+                (best, best_length) = (gain, search.log.len());
             }
-            if log.len() - best_length >= patience {
+            if search.log.len() - best_length >= search.patience {
                 break;
             }
-            self.look_around(vertex, done, heap);
+            self.look_around(vertex, search);
         }
-        for &(vertex, from) in log[best_length..].iter().rev() {
+        for (vertex, from) in search.log.drain(best_length..).rev() {
             self.shift(vertex, from);
         }
         best
     }
 
+    /// The best move that is known, and what it gains.
+    fn next(&mut self, search: &mut Search) -> Option<(i64, u32, u32)> {
+        while let Some((expected, Reverse(vertex))) = search.heap.pop() {
+            if search.done[vertex as usize] {
+                continue;
+            }
+            match self.best_move(vertex) {
+                Some((gain, to)) if gain >= expected => return Some((gain, vertex, to)),
+                // Others have moved since: it is less than that now.
+                Some((gain, _)) => search.heap.push((gain, Reverse(vertex))),
+                None => {}
+            }
+        }
+        None
+    }
+
     /// Neighbours of what has moved may want to follow.
-    fn look_around(&mut self, vertex: u32, done: &[bool], heap: &mut BinaryHeap<(i64, Reverse<u32>)>) {
+    fn look_around(&mut self, vertex: u32, search: &mut Search) {
         let graph = self.graph;
         for arc in graph.arcs(vertex as usize) {
             // Looking at a vertex takes as long as it has arcs: not for each of its neighbours.
-            if !done[arc.to as usize] && graph.arcs(arc.to as usize).len() <= HUB {
-                heap.extend(self.best_move(arc.to).map(|(gain, _)| (gain, Reverse(arc.to))));
+            if !search.done[arc.to as usize] && graph.arcs(arc.to as usize).len() <= HUB {
+                search.heap.extend(self.best_move(arc.to).map(|(gain, _)| (gain, Reverse(arc.to))));
             }
         }
     }
@@ -188,6 +217,11 @@ impl<'a> Parts<'a> {
         best.map(|(gain, _, part)| (gain, part))
     }
 
+    /// What a part may still get.
+    fn room(&self, part: u32) -> i64 {
+        self.limits[part as usize] - self.weights[part as usize]
+    }
+
     fn shift(&mut self, vertex: u32, to: u32) {
         let weight = self.graph.weights[vertex as usize];
         self.weights[self.part[vertex as usize] as usize] -= weight;
@@ -195,6 +229,9 @@ impl<'a> Parts<'a> {
         self.part[vertex as usize] = to;
     }
 }
+
+/// A pass that gains less than this part of the first ends the search.
+const NOT_WORTH_IT: i64 = 50;
 
 /// Vertices with more arcs are not looked at again whenever a neighbour has moved.
 const HUB: usize = 1000;
