@@ -3,11 +3,9 @@
 use std::time::Instant;
 
 use talisman_lb::snapshot::{Edge, Key, Node, Object, Pe, Snapshot};
-use talisman_lb::strategies::graph::Graph;
 #[cfg(feature = "metis")]
-use talisman_lb::strategies::metis::Metis;
-use talisman_lb::strategies::rcb::Rcb;
-use talisman_lb::strategies::sfc::Sfc;
+use talisman_lb::strategies::Metis;
+use talisman_lb::strategies::{Comm, Graph, Rcb, Sfc};
 use talisman_lb::strategy::Strategy;
 
 fn main() {
@@ -34,6 +32,7 @@ fn table(name: &str, only: &Option<String>, snapshot: impl Fn() -> Snapshot) {
     line(&name, &mut Graph, &snapshot);
     #[cfg(feature = "metis")]
     line(&name, &mut Metis, &snapshot);
+    line(&name, &mut Comm, &snapshot);
     line(&name, &mut Rcb, &snapshot);
     line(&name, &mut Sfc, &snapshot);
 }

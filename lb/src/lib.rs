@@ -16,10 +16,18 @@ pub mod pup {
     pub use talisman_pup::*;
 }
 
+pub mod distributed;
+pub mod dump;
+pub mod generate;
+pub mod ideal;
 pub mod load;
+pub mod loads;
+pub mod lowest;
 pub mod member;
 pub mod plan;
+pub mod quality;
 pub mod rng;
+pub mod room;
 pub mod snapshot;
 pub mod strategies;
 pub mod strategy;

@@ -38,8 +38,7 @@ pub(super) fn plan(snapshot: &Snapshot, place: impl FnOnce(&Work, Vec<Point>) ->
     }
     mapping::keep(snapshot, &work, &mut placed);
     place_the_rest(snapshot, &work, &mut placed);
-    memory::fit(snapshot, &work, &mut placed);
-    work.plan(snapshot, &placed)
+    memory::plan(snapshot, &work, placed)
 }
 
 /// How far the points extend along each axis.

@@ -3,18 +3,51 @@
 use std::collections::BTreeSet;
 
 use super::least::Least;
-use super::work::{NOWHERE, Work, bytes_that_stay};
+use super::work::{Work, bytes_that_stay};
+use crate::plan::Plan;
+use crate::room::Rooms;
 use crate::snapshot::Snapshot;
 
-/// Changes where objects are placed until no node has to hold more bytes than it may, as far as there is room at all.
-pub(super) fn fit(snapshot: &Snapshot, work: &Work, placed: &mut [u32]) {
-    if snapshot.nodes.iter().all(|node| node.memory.is_none()) || work.places.is_empty() {
-        return;
+/// The plan that brings objects to their places, but for those for which their nodes have no memory.
+pub(super) fn plan(snapshot: &Snapshot, work: &Work, mut placed: Vec<u32>) -> Plan {
+    if snapshot.nodes.iter().all(|node| node.memory.is_none()) {
+        return work.plan(snapshot, &placed);
     }
+    fit(snapshot, work, &mut placed);
+    in_lawful_order(snapshot, work.plan(snapshot, &placed))
+}
+
+/// Changes where objects are placed until no node has to hold more bytes than it may, as far as there is room at all.
+fn fit(snapshot: &Snapshot, work: &Work, placed: &mut [u32]) {
     let mut room = Room::new(snapshot, work, placed);
     let evicted = room.evict(snapshot, work, placed);
     room.resettle(snapshot, work, placed, evicted);
 }
+
+/// The moves in an order in which each finds room. Those that wait for each other, and those for which there is none, are left out.
+fn in_lawful_order(snapshot: &Snapshot, plan: Plan) -> Plan {
+    let mut rooms = Rooms::new(snapshot);
+    let (mut waiting, mut moves) = (plan.moves, Vec::new());
+    for _ in 0..ROUNDS {
+        let before = moves.len();
+        waiting.retain(|&next| {
+            let object = &snapshot.objects[next.object as usize];
+            let fits = rooms.fits(object, object.pe, next.to);
+            if fits {
+                rooms.moved(object, object.pe, next.to);
+                moves.push(next);
+            }
+            !fits
+        });
+        if moves.len() == before {
+            break;
+        }
+    }
+    Plan { moves }
+}
+
+/// Each round makes room for the next; after so many, what still waits is hardly worth it.
+const ROUNDS: usize = 20;
 
 /// What room nodes have. Less than none: so many bytes are too many.
 struct Room {
@@ -101,7 +134,6 @@ const NODES_TRIED: usize = 64;
 const HOST_PREFERENCE: f64 = 0.02;
 
 fn node(work: &Work, place: u32) -> Option<usize> {
-    debug_assert!(place == NOWHERE || (place as usize) < work.places.len());
     work.places.get(place as usize).map(|place| place.node as usize)
 }
 

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::snapshot::Snapshot;
 use crate::strategy::{Strategy, Wants};
 
-/// The same as [`Graph`](super::graph::Graph), but METIS divides the graph, k-way. Exists with the feature `metis`.
+/// The same as [`Graph`](super::Graph), but METIS divides the graph, k-way. Exists with the feature `metis`.
 ///
 /// A graph that METIS refuses, or that is too large for it (2³¹ arcs), is not divided: all objects stay.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,7 +8,7 @@ use crate::strategy::Strategy;
 
 /// Threads a Hilbert curve through all objects and cuts it where the sum of loads reaches each PE's share.
 ///
-/// Pieces of the curve are not boxes: their surfaces are larger than those of [`Rcb`](super::rcb::Rcb), but it takes one sort, and where the
+/// Pieces of the curve are not boxes: their surfaces are larger than those of [`Rcb`](super::Rcb), but it takes one sort, and where the
 /// cuts are changes little from step to step. Objects without a position go to whoever is done first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sfc;

@@ -1,7 +1,7 @@
 //! How much work there is to place, and how much of it each PE should get.
 
 use crate::plan::{Move, Plan};
-use crate::snapshot::{Object, Snapshot};
+use crate::snapshot::{Node, Object, Pe, Snapshot};
 
 /// What a strategy has to place, and where it may.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl Work {
         let movable = |&(_, object): &(usize, &Object)| object.migratable;
         let objects: Vec<u32> =
             snapshot.objects.iter().enumerate().filter(movable).map(|(number, _)| number as u32).collect();
-        let weights: Vec<f64> = objects.iter().map(|&o| sane(snapshot.objects[o as usize].load)).collect();
+        let weights: Vec<f64> = objects.iter().map(|&o| snapshot.objects[o as usize].work()).collect();
         let total = weights.iter().sum();
         let mut work = Work { objects, weights, places, total, level: 0.0 };
         match total > 0.0 {
@@ -113,7 +113,7 @@ impl Work {
         for object in snapshot.objects.iter().filter(|object| !object.migratable) {
             let place = place_of_pe.get(object.pe as usize).copied().unwrap_or(NOWHERE);
             if let Some(place) = self.places.get_mut(place as usize) {
-                place.busy += sane(object.load) / place.speed;
+                place.busy += object.work() / place.speed;
             }
         }
     }
@@ -149,7 +149,7 @@ impl Work {
         let bytes: u128 = self.objects.iter().map(|&o| snapshot.objects[o as usize].bytes as u128).sum();
         let weight_of_byte = self.total / (bytes.max(1) as f64);
         let stays = bytes_that_stay(snapshot);
-        let most = |(node, stays): (&crate::snapshot::Node, u64)| match node.memory {
+        let most = |(node, stays): (&Node, u64)| match node.memory {
             Some(memory) => memory.saturating_sub(stays) as f64 * weight_of_byte,
             None => f64::INFINITY,
         };
@@ -229,30 +229,20 @@ pub(super) fn bytes_that_stay(snapshot: &Snapshot) -> Vec<u64> {
     bytes
 }
 
-/// PEs that are there and get anything done, by host, node and number.
+/// PEs that take objects, by host, node and number.
 fn places(snapshot: &Snapshot) -> Vec<Place> {
-    let usable = |pe: &crate::snapshot::Pe| pe.available && pe.speed.is_finite() && pe.speed > 0.0;
-    let place = |(number, pe): (usize, &crate::snapshot::Pe)| Place {
-        pe: number as u32,
+    let place = |(number, pe): (u32, &Pe)| Place {
+        pe: number,
         node: pe.node,
         host: snapshot.nodes.get(pe.node as usize).map_or(NOWHERE, |node| node.host),
-        speed: pe.speed.clamp(1e-6, 1e6),
-        busy: sane(pe.background),
+        speed: pe.rate(),
+        busy: pe.busy(),
         share: 0.0,
         full: false,
     };
-    let mut places: Vec<Place> =
-        snapshot.pes.iter().enumerate().filter(|(_, pe)| usable(pe)).map(place).collect();
+    let mut places: Vec<Place> = (0..).zip(&snapshot.pes).filter(|(_, pe)| pe.available).map(place).collect();
     places.sort_by_key(|place| (place.host, place.node, place.pe));
     places
-}
-
-/// Seconds as they may be: what is not a number or negative counts as none, and nothing lasts longer than thirty thousand years.
-pub(super) fn sane(seconds: f64) -> f64 {
-    match seconds > 0.0 {
-        true => seconds.min(1e12),
-        false => 0.0,
-    }
 }
 
 #[cfg(test)]
@@ -300,8 +290,8 @@ mod tests {
 
     #[test]
     fn nobody_to_take_objects_is_no_work() {
-        let mut snapshot = pes(&[f64::NAN, 0.0, -1.0, f64::INFINITY, 1.0]);
-        snapshot.pes[4].available = false;
+        let mut snapshot = pes(&[1.0, 1.0]);
+        snapshot.pes.iter_mut().for_each(|pe| pe.available = false);
         snapshot.objects = vec![object(0, 1.0)];
         assert!(Work::new(&snapshot).objects.is_empty());
     }

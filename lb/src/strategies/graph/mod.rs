@@ -2,7 +2,7 @@
 
 mod bisect;
 mod coarsen;
-pub(super) mod csr;
+mod csr;
 mod partition;
 mod recursive;
 mod refine;
@@ -61,6 +61,5 @@ pub(super) fn plan(
     let Some(mut placed) = partition(&work, &talk, &limits) else { return Plan::default() };
     mapping::keep(snapshot, &work, &mut placed);
     placed = talk.settle(snapshot, &work, placed, &limits);
-    memory::fit(snapshot, &work, &mut placed);
-    work.plan(snapshot, &placed)
+    memory::plan(snapshot, &work, placed)
 }

@@ -17,7 +17,7 @@ pub(in crate::strategies) struct Talk {
 }
 
 /// A message costs as much as so many bytes, beside its own.
-const MESSAGE_BYTES: f32 = 128.0;
+const MESSAGE_BYTES: f64 = 128.0;
 /// What all vertices weigh together, but for rounding.
 const WEIGHT_OF_ALL: f64 = (1u64 << 40) as f64;
 /// What all edges weigh together, but for rounding: each weighs 1 at least.
@@ -33,7 +33,7 @@ impl Talk {
                 |object: u32| vertex_of.get(object as usize).copied().filter(|&vertex| vertex != NOWHERE);
             Some((vertex(edge.from)?, vertex(edge.to)?, cost(edge)))
         };
-        let said: f64 = snapshot.edges.iter().filter_map(between).map(|(.., cost)| f64::from(cost)).sum();
+        let said: f64 = snapshot.edges.iter().filter_map(between).map(|(.., cost)| cost).sum();
         let per_byte = WEIGHT_OF_EDGES / said.max(f64::MIN_POSITIVE);
         let edges = snapshot.edges.iter().filter_map(between).filter(|(.., cost)| *cost > 0.0);
         let edges = edges.map(|(from, to, cost)| (from, to, quantity(cost, per_byte)));
@@ -100,11 +100,10 @@ fn vertices(snapshot: &Snapshot, work: &Work) -> Vec<u32> {
 }
 
 /// Bytes, or what is as bad.
-fn cost(edge: &Edge) -> f32 {
-    let known = |number: f32| if number > 0.0 { number.min(1e20) } else { 0.0 };
-    known(edge.bytes) + known(edge.messages) * MESSAGE_BYTES
+fn cost(edge: &Edge) -> f64 {
+    edge.volume() + f64::from(edge.messages.clamp(0.0, 1e20).max(0.0)) * MESSAGE_BYTES
 }
 
-fn quantity(cost: f32, per_byte: f64) -> u32 {
-    ((f64::from(cost) * per_byte) as u32).max(1)
+fn quantity(cost: f64, per_byte: f64) -> u32 {
+    ((cost * per_byte) as u32).max(1)
 }
