@@ -61,7 +61,6 @@ impl Csr {
     }
 
     /// What the edges between vertices of different parts weigh.
-    #[cfg(test)]
     pub fn cut(&self, part: &[u32]) -> u64 {
         let cut_at = |vertex: usize| {
             let cut = self.arcs(vertex).iter().filter(move |arc| part[arc.to as usize] != part[vertex]);
