@@ -9,7 +9,7 @@ use crate::rng::Rng;
 
 /// Which half each vertex is in, false for the first, so that the first weighs `target` but for `tolerance`, and little is cut.
 pub(super) fn bisect(graph: &Csr, target: i64, tolerance: i64, rng: &mut Rng) -> Vec<bool> {
-    let levels = hierarchy(graph, COARSEST, rng);
+    let levels = hierarchy(graph, &[], COARSEST, rng);
     let coarsest = levels.last().map_or(graph, |level| &level.graph);
     let mut side = best_of_several(coarsest, target, tolerance, rng);
     for number in (0..levels.len()).rev() {

@@ -9,19 +9,23 @@ pub(super) struct Coarser {
     pub graph: Csr,
     /// By vertex of the finer graph: what it became a part of.
     pub merged_into: Vec<u32>,
+    /// By vertex: the label of all that became a part of it.
+    pub labels: Vec<u32>,
 }
 
-/// Graphs of fewer and fewer vertices, until there are `enough` or merging no longer helps.
-pub(super) fn hierarchy(graph: &Csr, enough: usize, rng: &mut Rng) -> Vec<Coarser> {
+/// Graphs of fewer and fewer vertices, until there are `enough` or merging no longer helps. Only vertices with the same label are
+/// merged; without labels, any.
+pub(super) fn hierarchy(graph: &Csr, labels: &[u32], enough: usize, rng: &mut Rng) -> Vec<Coarser> {
     // Few heavy vertices among light ones cannot be balanced.
     let heaviest = (graph.total() / enough.max(1) as i64).saturating_mul(3) / 2 + 1;
     let mut levels: Vec<Coarser> = Vec::new();
     loop {
-        let finer = levels.last().map_or(graph, |level| &level.graph);
+        let (finer, labels) =
+            levels.last().map_or((graph, labels), |level| (&level.graph, &level.labels[..]));
         if finer.len() <= enough {
             return levels;
         }
-        let coarser = merge_pairs(finer, heaviest, rng);
+        let coarser = merge_pairs(finer, labels, heaviest, rng);
         if coarser.graph.len() * 20 > finer.len() * 19 {
             return levels;
         }
@@ -29,25 +33,26 @@ pub(super) fn hierarchy(graph: &Csr, enough: usize, rng: &mut Rng) -> Vec<Coarse
     }
 }
 
-fn merge_pairs(graph: &Csr, heaviest: i64, rng: &mut Rng) -> Coarser {
+fn merge_pairs(graph: &Csr, labels: &[u32], heaviest: i64, rng: &mut Rng) -> Coarser {
     let mut partner = vec![ALONE; graph.len()];
-    match_neighbours(graph, heaviest, rng, &mut partner);
-    match_leaves(graph, heaviest, &mut partner);
-    contracted(graph, &partner)
+    let fit = |a: u32, b: u32| {
+        let weight = graph.weights[a as usize] + graph.weights[b as usize];
+        weight <= heaviest && labels.get(a as usize) == labels.get(b as usize)
+    };
+    match_neighbours(graph, fit, rng, &mut partner);
+    match_leaves(graph, fit, &mut partner);
+    contracted(graph, labels, &partner)
 }
 
 const ALONE: u32 = u32::MAX;
 
 /// Each vertex, those of few arcs first, with the neighbour to which the heaviest edge leads.
-fn match_neighbours(graph: &Csr, heaviest: i64, rng: &mut Rng, partner: &mut [u32]) {
+fn match_neighbours(graph: &Csr, fit: impl Fn(u32, u32) -> bool, rng: &mut Rng, partner: &mut [u32]) {
     for vertex in visiting_order(graph, rng) {
         if partner[vertex as usize] != ALONE {
             continue;
         }
-        let weight = graph.weights[vertex as usize];
-        let free = |arc: &&Arc| {
-            partner[arc.to as usize] == ALONE && weight + graph.weights[arc.to as usize] <= heaviest
-        };
+        let free = |arc: &&Arc| partner[arc.to as usize] == ALONE && fit(vertex, arc.to);
         // Between edges of the same weight, the one to a light neighbour: clusters are to grow evenly.
         let rating = |arc: &Arc| {
             let weight = arc.weight as f32;
@@ -84,15 +89,21 @@ fn visiting_order(graph: &Csr, rng: &mut Rng) -> Vec<u32> {
     sorted
 }
 
+/// Neighbours are near each other in memory as well, often: so the order changes in blocks only, one after the other.
 pub(super) fn shuffle(order: &mut [u32], rng: &mut Rng) {
-    for at in (1..order.len()).rev() {
-        order.swap(at, rng.below(at as u32 + 1) as usize);
+    for block in order.chunks_mut(BLOCK) {
+        for at in (1..block.len()).rev() {
+            block.swap(at, rng.below(at as u32 + 1) as usize);
+        }
     }
 }
 
+/// Vertices that with their arcs and neighbours fit into a processor's cache.
+const BLOCK: usize = 4096;
+
 /// Those that are left over with each other if their heaviest edges lead to the same vertex, or if they have no edges: without it,
 /// stars would not get smaller.
-fn match_leaves(graph: &Csr, heaviest: i64, partner: &mut [u32]) {
+fn match_leaves(graph: &Csr, fit: impl Fn(u32, u32) -> bool, partner: &mut [u32]) {
     let mut waiting = vec![ALONE; graph.len() + 1];
     for vertex in 0..graph.len() {
         if partner[vertex] != ALONE {
@@ -101,7 +112,7 @@ fn match_leaves(graph: &Csr, heaviest: i64, partner: &mut [u32]) {
         let heaviest_arc = graph.arcs(vertex).iter().max_by_key(|arc| (arc.weight, arc.to));
         let hub = heaviest_arc.map_or(graph.len(), |arc| arc.to as usize);
         let other = waiting[hub];
-        if other != ALONE && graph.weights[vertex] + graph.weights[other as usize] <= heaviest {
+        if other != ALONE && fit(vertex as u32, other) {
             partner[vertex] = other;
             partner[other as usize] = vertex as u32;
             waiting[hub] = ALONE;
@@ -111,7 +122,7 @@ fn match_leaves(graph: &Csr, heaviest: i64, partner: &mut [u32]) {
     }
 }
 
-fn contracted(graph: &Csr, partner: &[u32]) -> Coarser {
+fn contracted(graph: &Csr, labels: &[u32], partner: &[u32]) -> Coarser {
     let mut merged_into = vec![ALONE; graph.len()];
     let mut pairs: Vec<(u32, u32)> = Vec::with_capacity(graph.len() / 2);
     for vertex in 0..graph.len() as u32 {
@@ -147,5 +158,6 @@ fn contracted(graph: &Csr, partner: &[u32]) -> Coarser {
         coarse.weights.push(weight);
         coarse.offsets.push(coarse.arcs.len());
     }
-    Coarser { graph: coarse, merged_into }
+    let labels = pairs.iter().filter_map(|&(vertex, _)| labels.get(vertex as usize).copied()).collect();
+    Coarser { graph: coarse, merged_into, labels }
 }

@@ -1,6 +1,6 @@
 //! Multilevel partitioning: the coarsest graph is divided, and the parts' borders improved on every finer one (Karypis and Kumar 1998).
 
-use super::coarsen::hierarchy;
+use super::coarsen::{Coarser, hierarchy};
 use super::csr::Csr;
 use super::recursive;
 use super::refine::Parts;
@@ -20,7 +20,7 @@ const TRIES: usize = 6;
 const EFFORT_OF_TRIES: usize = 200_000;
 
 /// By how much limits are exceeded, and then what is cut.
-fn badness(graph: &Csr, part: &[u32], limits: &[i64]) -> (i64, u64) {
+pub(super) fn badness(graph: &Csr, part: &[u32], limits: &[i64]) -> (i64, u64) {
     let mut weights = vec![0; limits.len()];
     part.iter().zip(&graph.weights).for_each(|(&part, weight)| weights[part as usize] += weight);
     let excess = weights.iter().zip(limits).map(|(weight, limit)| (weight - limit).max(0)).max();
@@ -28,17 +28,40 @@ fn badness(graph: &Csr, part: &[u32], limits: &[i64]) -> (i64, u64) {
 }
 
 fn once(graph: &Csr, places: &[Place], limits: &[i64], rng: &mut Rng) -> Vec<u32> {
-    let enough = (places.len() * VERTICES_PER_PART).max(FEWEST);
-    let levels = hierarchy(graph, enough, rng);
+    let levels = hierarchy(graph, &[], enough(places.len()), rng);
     let coarsest = levels.last().map_or(graph, |level| &level.graph);
-    let mut part = recursive::parts(coarsest, places, rng);
-    part = refined(coarsest, part, limits, rng);
+    let part = recursive::parts(coarsest, places, rng);
+    refined_all_over(graph, &levels, part, limits, rng)
+}
+
+/// Where vertices should be that are at `part` now, so that little is cut and no limit exceeded, but most stay.
+pub(super) fn adapt(graph: &Csr, part: &[u32], limits: &[i64], rng: &mut Rng) -> Vec<u32> {
+    let levels = hierarchy(graph, part, enough(limits.len()), rng);
+    let coarsest = levels.last().map_or(part, |level| &level.labels);
+    refined_all_over(graph, &levels, coarsest.to_vec(), limits, rng)
+}
+
+/// From the coarsest graph, whose parts are given, to the graph itself.
+fn refined_all_over(
+    graph: &Csr,
+    levels: &[Coarser],
+    part: Vec<u32>,
+    limits: &[i64],
+    rng: &mut Rng,
+) -> Vec<u32> {
+    let coarsest = levels.last().map_or(graph, |level| &level.graph);
+    let mut part = refined(coarsest, part, limits, rng);
     for number in (0..levels.len()).rev() {
         let finer = number.checked_sub(1).map_or(graph, |finer| &levels[finer].graph);
         part = levels[number].merged_into.iter().map(|&vertex| part[vertex as usize]).collect();
         part = refined(finer, part, limits, rng);
     }
     part
+}
+
+/// Vertices of the coarsest graph.
+fn enough(parts: usize) -> usize {
+    (parts * VERTICES_PER_PART).max(FEWEST)
 }
 
 /// The coarsest graph has so many vertices for each part: enough for borders that fit the graph.
