@@ -36,7 +36,7 @@ pub(super) fn plan(snapshot: &Snapshot, place: impl FnOnce(&Work, Vec<Point>) ->
     for (at, place) in place(&work, points(snapshot, &work)) {
         placed[at as usize] = place;
     }
-    mapping::keep(snapshot, &work, &mut placed);
+    mapping::keep(snapshot, &work, &mut placed, Vec::new());
     place_the_rest(snapshot, &work, &mut placed);
     memory::plan(snapshot, &work, placed)
 }

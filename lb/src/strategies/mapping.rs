@@ -7,9 +7,10 @@ use crate::snapshot::Snapshot;
 
 /// Exchanges places that get the same, so that fewer bytes move. What is together on a node or host stays together.
 ///
-/// Hosts are exchanged first, each whole with one of the same kind, then the nodes inside them, then the PEs.
-pub(super) fn keep(snapshot: &Snapshot, work: &Work, placed: &mut [u32]) {
-    let kept = kept(snapshot, work, placed);
+/// Hosts are exchanged first, each whole with one of the same kind, then the nodes inside them, then the PEs. What it is worth beside that,
+/// in bytes, if a part goes to a place comes in `worth`. What follows the work's objects in `placed` is exchanged with them.
+pub(super) fn keep(snapshot: &Snapshot, work: &Work, placed: &mut [u32], worth: Kept) {
+    let kept = kept(snapshot, work, placed, worth);
     if kept.is_empty() {
         return;
     }
@@ -28,7 +29,7 @@ pub(super) fn keep(snapshot: &Snapshot, work: &Work, placed: &mut [u32]) {
 }
 
 /// What would stay if a part went to a place: pairs of them in order, and what it is worth.
-type Kept = Vec<((u32, u32), u64)>;
+pub(super) type Kept = Vec<((u32, u32), u64)>;
 
 /// Places in groups: hosts, nodes, or each alone.
 struct Level {
@@ -109,11 +110,12 @@ fn numbered(contents: Vec<Vec<u32>>) -> Vec<u32> {
 }
 
 /// For each part the bytes of its objects, by the place they are at now.
-fn kept(snapshot: &Snapshot, work: &Work, placed: &[u32]) -> Kept {
+fn kept(snapshot: &Snapshot, work: &Work, placed: &[u32], also: Kept) -> Kept {
     let current = work.current(snapshot);
     let worth = |at: usize| snapshot.objects[work.objects[at] as usize].bytes.min(1 << 40) + OBJECT_WORTH;
     let here = |&at: &usize| placed[at] != NOWHERE && current[at] != NOWHERE;
-    merged((0..placed.len()).filter(here).map(|at| ((placed[at], current[at]), worth(at))).collect())
+    let here = (0..current.len()).filter(here).map(|at| ((placed[at], current[at]), worth(at)));
+    merged(here.chain(also).collect())
 }
 
 /// An object's move costs about as much as so many bytes, beside its own.
@@ -153,4 +155,52 @@ fn matched(from: &[(u32, u32)], to: &[(u32, u32)], kept: &Kept) -> Vec<u32> {
         goes[group] = free.get_mut(&from[group]).and_then(Vec::pop).unwrap_or(group as u32);
     }
     goes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::Object;
+    use crate::strategies::samples::{machine, object};
+
+    /// Two objects for each PE; object `number` is on PE `of(number)`.
+    fn snapshot(of: impl Fn(u32) -> u32) -> Snapshot {
+        let mut snapshot = machine(2, 2, 2);
+        let object = |number: u32| Object { pe: of(number), ..object(number as usize, 1.0) };
+        snapshot.objects = (0..16).map(object).collect();
+        snapshot
+    }
+
+    fn kept(snapshot: &Snapshot, mut placed: Vec<u32>) -> Vec<u32> {
+        keep(snapshot, &Work::new(snapshot), &mut placed, Vec::new());
+        placed
+    }
+
+    #[test]
+    fn parts_go_where_their_objects_are() {
+        let snapshot = snapshot(|number| number / 2);
+        let home: Vec<u32> = (0..16).map(|number| number / 2).collect();
+        // Hosts, nodes and PEs have changed their names.
+        let renamed: Vec<u32> = home.iter().map(|place| 7 - place).collect();
+        assert_eq!(kept(&snapshot, renamed), home);
+    }
+
+    #[test]
+    fn hosts_stay_together_even_if_more_would_stay_otherwise() {
+        let snapshot = snapshot(|number| number / 2 * 3 % 8);
+        let placed: Vec<u32> = (0..16).map(|number| number / 2).collect();
+        let kept = kept(&snapshot, placed.clone());
+        let host = |place: u32| place / 4;
+        for (a, b) in (0..16).flat_map(|a| (0..16).map(move |b| (a, b))) {
+            assert_eq!(host(kept[a]) == host(kept[b]), host(placed[a]) == host(placed[b]), "{kept:?}");
+        }
+    }
+
+    #[test]
+    fn places_with_other_shares_are_not_exchanged() {
+        let mut snapshot = snapshot(|number| 7 - number / 2);
+        snapshot.pes.iter_mut().enumerate().for_each(|(number, pe)| pe.speed = 1.0 + number as f64);
+        let placed: Vec<u32> = (0..16).map(|number| number / 2).collect();
+        assert_eq!(kept(&snapshot, placed.clone()), placed);
+    }
 }

@@ -150,3 +150,40 @@ fn ranges_of_nodes(work: &Work, nodes: usize) -> Vec<std::ops::Range<usize>> {
     }
     ranges
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::Object;
+    use crate::strategies::samples::{machine, object};
+
+    fn held(snapshot: &Snapshot, plan: &Plan) -> Vec<u64> {
+        let mut held = vec![0; snapshot.nodes.len()];
+        for (object, place) in snapshot.objects.iter().zip(plan.places(snapshot)) {
+            held[snapshot.pes[place as usize].node as usize] += object.bytes;
+        }
+        held
+    }
+
+    #[test]
+    fn what_is_too_much_for_a_node_goes_to_those_that_have_room() {
+        let mut snapshot = machine(1, 3, 1);
+        snapshot.objects = (0..12).map(|number| object(number, 1.0)).collect();
+        snapshot.nodes[1].memory = Some(250);
+        let work = Work::new(&snapshot);
+        let plan = plan(&snapshot, &work, (0..12).map(|at| at / 4).collect());
+        assert_eq!(held(&snapshot, &plan), [500, 200, 500]);
+    }
+
+    #[test]
+    fn without_room_objects_stay() {
+        let mut snapshot = machine(1, 2, 1);
+        let object = |number| Object { pe: number as u32 % 2, ..object(number, 1.0) };
+        snapshot.objects = (0..8).map(object).collect();
+        snapshot.nodes.iter_mut().for_each(|node| node.memory = Some(400));
+        let work = Work::new(&snapshot);
+        // They would have to change places, for which there is no room.
+        let plan = plan(&snapshot, &work, (0..8).map(|at| 1 - at % 2).collect());
+        assert_eq!(plan, Plan::default());
+    }
+}

@@ -36,7 +36,10 @@ impl Strategy for Graph {
         let mut rng = Rng::new(SEED);
         plan(snapshot, |work, talk, limits| {
             let fresh = partition::partition(&talk.graph, &work.places, limits, &mut rng);
-            Some(adapted(&work.current(snapshot), talk, limits, &fresh, &mut rng).unwrap_or(fresh))
+            Some(
+                adapted(&talk.with_anchors(&work.current(snapshot)), talk, limits, &fresh, &mut rng)
+                    .unwrap_or(fresh),
+            )
         })
     }
 }
@@ -76,8 +79,9 @@ pub(super) fn plan(
     let limits: Vec<i64> =
         (0..work.places.len()).map(|place| talk.weight(work.limit(place, SLACK))).collect();
     let Some(mut placed) = partition(&work, &talk, &limits) else { return Plan::default() };
-    mapping::keep(snapshot, &work, &mut placed);
-    placed = talk.settle(snapshot, &work, placed, &limits);
+    let anchors = talk.worth_of_anchors(&placed);
+    mapping::keep(snapshot, &work, &mut placed, anchors);
+    placed = talk.settle(placed, &limits);
     memory::plan(snapshot, &work, placed)
 }
 
@@ -157,7 +161,7 @@ mod tests {
         let mut snapshot = machine(1, 1, 4);
         snapshot.objects = (0..40).map(|number| Object { pe: 3, ..object(number, 1.0) }).collect();
         for (number, object) in snapshot.objects.iter_mut().enumerate().take(4) {
-            *object = Object { pe: number as u32, migratable: false, ..object.clone() };
+            *object = Object { pe: number as u32, migratable: false, ..*object };
         }
         // Each of the others talks with one of the first four.
         let edge = |from: u32| Edge { from, to: from % 4, messages: 1.0, bytes: 1000.0 };
