@@ -43,17 +43,17 @@ struct Level {
 
 impl Level {
     /// Groups of neighbours for which `same` holds, with kinds by what is inside.
-    fn new(work: &Work, inner: &[u32], same: impl Fn(usize, usize) -> bool) -> Self {
+    fn new(inner: &[u32], same: impl Fn(usize, usize) -> bool) -> Self {
         let (mut group_of, mut first): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
         let mut contents: Vec<Vec<u32>> = Vec::new();
-        for place in 0..work.places.len() {
+        for (place, &kind) in inner.iter().enumerate() {
             if place == 0 || !same(place - 1, place) {
                 first.push(place as u32);
                 contents.push(Vec::new());
             }
             group_of.push(first.len() as u32 - 1);
             if let Some(group) = contents.last_mut() {
-                group.push(inner[place]);
+                group.push(kind);
             }
         }
         contents.iter_mut().for_each(|group| group.sort_unstable());
@@ -71,12 +71,11 @@ impl Level {
 fn levels(work: &Work) -> [Level; 3] {
     let place = |number: usize| &work.places[number];
     let kinds = kinds_of_places(work);
-    let alone = Level::new(work, &kinds, |_, _| false);
-    let nodes =
-        Level::new(work, &kinds, |a, b| place(a).node == place(b).node && place(a).host == place(b).host);
+    let alone = Level::new(&kinds, |_, _| false);
+    let nodes = Level::new(&kinds, |a, b| place(a).node == place(b).node && place(a).host == place(b).host);
     // Hosts are alike if their nodes are: each place counts as what its node is.
     let of_node: Vec<u32> = nodes.group_of.iter().map(|&node| nodes.kinds[node as usize]).collect();
-    let hosts = Level::new(work, &of_node, |a, b| place(a).host == place(b).host);
+    let hosts = Level::new(&of_node, |a, b| place(a).host == place(b).host);
     [hosts, nodes, alone]
 }
 

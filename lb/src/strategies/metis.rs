@@ -2,8 +2,7 @@
 
 use metis::option::{NIter, Seed};
 
-use super::graph::talk::Talk;
-use super::graph::{self, SLACK};
+use super::graph::{self, talk::Talk};
 use super::work::Work;
 use crate::plan::Plan;
 use crate::snapshot::Snapshot;
@@ -25,7 +24,7 @@ impl Strategy for Metis {
     }
 
     fn plan(&mut self, snapshot: &Snapshot) -> Plan {
-        graph::plan(snapshot, |work, talk, _| partition(work, talk))
+        graph::plan(snapshot, partition)
     }
 }
 
@@ -33,7 +32,7 @@ impl Strategy for Metis {
 const WEIGHT_OF_ALL: i64 = 1 << 30;
 
 /// The place of each object, if METIS says.
-fn partition(work: &Work, talk: &Talk) -> Option<Vec<u32>> {
+fn partition(work: &Work, talk: &Talk, slack: f64) -> Option<Vec<u32>> {
     // Places without a share make METIS divide by zero.
     let open: Vec<usize> = (0..work.places.len()).filter(|&place| work.places[place].share > 0.0).collect();
     let graph = &talk.graph;
@@ -49,7 +48,7 @@ fn partition(work: &Work, talk: &Talk) -> Option<Vec<u32>> {
         .set_vwgt(&weights)
         .set_adjwgt(&arc_weights)
         .set_tpwgts(&shares)
-        .set_ubvec(&[SLACK as f32])
+        .set_ubvec(&[slack as f32])
         .set_option(Seed(1))
         .set_option(NIter(10))
         .part_kway(&mut part)

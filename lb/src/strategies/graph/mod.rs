@@ -11,6 +11,7 @@ pub(super) mod talk;
 use self::talk::Talk;
 use super::work::{NOWHERE, Work};
 use super::{mapping, memory};
+use crate::ideal;
 use crate::plan::Plan;
 use crate::rng::Rng;
 use crate::snapshot::Snapshot;
@@ -34,7 +35,8 @@ impl Strategy for Graph {
 
     fn plan(&mut self, snapshot: &Snapshot) -> Plan {
         let mut rng = Rng::new(SEED);
-        plan(snapshot, |work, talk, limits| {
+        plan(snapshot, |work, talk, slack| {
+            let limits = &talk.limits(work, slack);
             let fresh = partition::partition(&talk.graph, &work.places, limits, &mut rng);
             Some(
                 adapted(&talk.with_anchors(&work.current(snapshot)), talk, limits, &fresh, &mut rng)
@@ -64,24 +66,25 @@ const WORTH_MOVING: u64 = 10;
 const SEED: u64 = 1;
 
 /// Nobody may be done later than by so much of what is possible: less would cut more, and would be lost in what measurements are off by.
-pub(super) const SLACK: f64 = 1.02;
+const SLACK: f64 = 1.02;
+/// Unless the largest object takes longer than that anyway: then all may, within reason.
+const SLACK_MAX: f64 = 1.1;
 
-/// The plan made of a partition, which gives each vertex of the graph a place.
+/// The plan made of a partition, which gives each vertex of the graph a place, at most so many times as heavy as its share.
 pub(super) fn plan(
     snapshot: &Snapshot,
-    partition: impl FnOnce(&Work, &Talk, &[i64]) -> Option<Vec<u32>>,
+    partition: impl FnOnce(&Work, &Talk, f64) -> Option<Vec<u32>>,
 ) -> Plan {
     let work = Work::new(snapshot);
     if work.objects.is_empty() {
         return Plan::default();
     }
     let talk = Talk::new(snapshot, &work);
-    let limits: Vec<i64> =
-        (0..work.places.len()).map(|place| talk.weight(work.limit(place, SLACK))).collect();
-    let Some(mut placed) = partition(&work, &talk, &limits) else { return Plan::default() };
+    let slack = (ideal::largest(snapshot) / work.level).clamp(SLACK, SLACK_MAX);
+    let Some(mut placed) = partition(&work, &talk, slack) else { return Plan::default() };
     let anchors = talk.worth_of_anchors(&placed);
     mapping::keep(snapshot, &work, &mut placed, anchors);
-    placed = talk.settle(placed, &limits);
+    placed = talk.settle(placed, &talk.limits(&work, slack));
     memory::plan(snapshot, &work, placed)
 }
 

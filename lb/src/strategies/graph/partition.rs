@@ -83,6 +83,6 @@ fn effort(vertices: usize) -> (usize, usize) {
     match vertices {
         0..50_000 => (12, 8),
         50_000..300_000 => (8, 5),
-        _ => (5, 3),
+        _ => (3, 3),
     }
 }

@@ -53,9 +53,9 @@ impl Talk {
         Talk { graph: Csr::new(weights, edges), objects, unit, per_byte }
     }
 
-    /// A weight of the work in the graph's units.
-    pub fn weight(&self, weight: f64) -> i64 {
-        (weight * self.unit) as i64
+    /// What each place may get, if it may be done by `slack` times the level, in the graph's units.
+    pub fn limits(&self, work: &Work, slack: f64) -> Vec<i64> {
+        (0..work.places.len()).map(|place| (work.limit(place, slack) * self.unit) as i64).collect()
     }
 
     /// Where all vertices are if the objects are there.
