@@ -28,7 +28,7 @@ pub(super) fn keep(snapshot: &Snapshot, work: &Work, placed: &mut [u32], worth: 
     }
 }
 
-/// What would stay if a part went to a place: pairs of them in order, and what it is worth.
+/// What would stay if a part went to a place: pairs of them, and what it is worth.
 pub(super) type Kept = Vec<((u32, u32), u64)>;
 
 /// Places in groups: hosts, nodes, or each alone.
@@ -63,7 +63,10 @@ impl Level {
     /// What is kept between groups.
     fn sum(&self, kept: &Kept) -> Kept {
         let group = |place: u32| self.group_of[place as usize];
-        merged(kept.iter().map(|&((part, place), worth)| ((group(part), group(place)), worth)).collect())
+        merged(
+            kept.iter().map(|&((part, place), worth)| ((group(part), group(place)), worth)).collect(),
+            self.first.len(),
+        )
     }
 }
 
@@ -114,22 +117,37 @@ fn kept(snapshot: &Snapshot, work: &Work, placed: &[u32], also: Kept) -> Kept {
     let worth = |at: usize| snapshot.objects[work.objects[at] as usize].bytes.min(1 << 40) + OBJECT_WORTH;
     let here = |&at: &usize| placed[at] != NOWHERE && current[at] != NOWHERE;
     let here = (0..current.len()).filter(here).map(|at| ((placed[at], current[at]), worth(at)));
-    merged(here.chain(also).collect())
+    merged(here.chain(also).collect(), work.places.len())
 }
 
 /// An object's move costs about as much as so many bytes, beside its own.
 const OBJECT_WORTH: u64 = 128;
 
-fn merged(mut kept: Kept) -> Kept {
-    kept.sort_unstable_by_key(|&(pair, _)| pair);
-    kept.dedup_by(|next, sum| {
-        let same = next.0 == sum.0;
-        if same {
-            sum.1 = sum.1.saturating_add(next.1);
+/// Sums of what has the same pair. Sorts by counting: of ten million objects, most pairs are different.
+fn merged(kept: Kept, groups: usize) -> Kept {
+    let mut starts = vec![0; groups + 1];
+    kept.iter().for_each(|((part, _), _)| starts[*part as usize + 1] += 1);
+    (0..groups).for_each(|part| starts[part + 1] += starts[part]);
+    let (mut next, mut sorted) = (starts.clone(), vec![(0, 0); kept.len()]);
+    for ((part, place), worth) in kept {
+        sorted[next[part as usize]] = (place, worth);
+        next[part as usize] += 1;
+    }
+    let (mut sums, mut merged): (Vec<u64>, Kept) = (vec![0; groups], Vec::new());
+    for part in 0..groups {
+        let first = merged.len();
+        for &(place, worth) in &sorted[starts[part]..starts[part + 1]] {
+            let sum = &mut sums[place as usize];
+            if *sum == 0 {
+                merged.push(((part as u32, place), 0));
+            }
+            *sum = sum.saturating_add(worth.max(1));
         }
-        same
-    });
-    kept
+        for ((_, place), worth) in &mut merged[first..] {
+            *worth = std::mem::take(&mut sums[*place as usize]);
+        }
+    }
+    merged
 }
 
 /// Where each group goes: to one that `to` describes as `from` does, where most is kept first. What is left over is paired in order.

@@ -65,7 +65,7 @@ fn enough(parts: usize) -> usize {
 }
 
 /// The coarsest graph has so many vertices for each part: enough for borders that fit the graph.
-const VERTICES_PER_PART: usize = 30;
+const VERTICES_PER_PART: usize = 40;
 /// A graph this small is divided at once.
 const FEWEST: usize = 2000;
 
