@@ -5,19 +5,38 @@ use crate::strategy::{Strategy, Wants};
 use std::fmt;
 
 mod chain;
+mod comm;
+mod geometry;
+mod graph;
 mod greedy;
 mod greedy_refine;
+mod least;
+mod mapping;
+mod memory;
+#[cfg(feature = "metis")]
+mod metis;
 mod overload;
 mod random;
+mod rcb;
 mod refine;
 mod rotate;
+#[cfg(test)]
+mod samples;
+mod sfc;
+mod work;
 
 pub use chain::Chain;
+pub use comm::Comm;
+pub use graph::Graph;
 pub use greedy::Greedy;
 pub use greedy_refine::GreedyRefine;
+#[cfg(feature = "metis")]
+pub use metis::Metis;
 pub use random::Random;
+pub use rcb::Rcb;
 pub use refine::Refine;
 pub use rotate::Rotate;
+pub use sfc::Sfc;
 
 /// What was chosen.
 pub enum Choice {
@@ -41,6 +60,12 @@ pub const KNOWN: &[Known] = &[
     Known { name: "greedy", make: || Choice::Central(Box::new(Greedy)) },
     Known { name: "greedy-refine", make: || Choice::Central(Box::new(GreedyRefine)) },
     Known { name: "refine", make: || Choice::Central(Box::new(Refine)) },
+    Known { name: "comm", make: || Choice::Central(Box::new(Comm)) },
+    Known { name: "rcb", make: || Choice::Central(Box::new(Rcb)) },
+    Known { name: "sfc", make: || Choice::Central(Box::new(Sfc)) },
+    Known { name: "graph", make: || Choice::Central(Box::new(Graph)) },
+    #[cfg(feature = "metis")]
+    Known { name: "metis", make: || Choice::Central(Box::new(Metis)) },
     Known { name: "rotate", make: || Choice::Central(Box::new(Rotate)) },
     Known { name: "random", make: || Choice::Central(Box::new(Random)) },
 ];
