@@ -88,12 +88,14 @@ fn counts_without_end(kind: Kind, what: &str) -> bool {
 /// much memory, and once ten times as much, which was 15 MB.
 const MEMORY_TIMES: u64 = 4;
 const MEMORY_BESIDES: u64 = 32 << 20;
+/// Oracles remember every message that there was.
+const MEMORY_OF_EVENT: u64 = 100;
 /// Vectors of what is told of a run have room for more, and thread-locals stay.
 const MEMORY_LEFT_MOST: u64 = 1 << 20;
 
 /// What is wrong with the memory that a run took.
 fn memory(calm: &Played, played: &Played) -> Option<String> {
-    let most = calm.memory_most * MEMORY_TIMES + MEMORY_BESIDES;
+    let most = calm.memory_most * MEMORY_TIMES + MEMORY_BESIDES + played.events * MEMORY_OF_EVENT;
     match (played.memory_most, played.memory_left) {
         (had, _) if had > most => {
             Some(format!("it had {had} bytes of memory, and {} without faults", calm.memory_most))
