@@ -21,6 +21,8 @@ pub mod distributed;
 pub mod load;
 pub mod member;
 pub mod plan;
+pub mod rng;
+pub mod room;
 pub mod snapshot;
 pub mod strategies;
 pub mod strategy;
