@@ -5,11 +5,13 @@ use crate::strategy::{Strategy, Wants};
 use std::fmt;
 
 mod chain;
+pub mod gossip;
 mod greedy;
 mod random;
 mod rotate;
 
 pub use chain::Chain;
+pub use gossip::Gossip;
 pub use greedy::Greedy;
 pub use random::Random;
 pub use rotate::Rotate;
@@ -34,6 +36,7 @@ pub struct Known {
 /// The strategies of this crate, in the order in which they are listed for users.
 pub const KNOWN: &[Known] = &[
     Known { name: "greedy", make: || Choice::Central(Box::new(Greedy)) },
+    Known { name: "gossip", make: || Choice::Distributed(Box::new(Gossip::default())) },
     Known { name: "rotate", make: || Choice::Central(Box::new(Rotate)) },
     Known { name: "random", make: || Choice::Central(Box::new(Random)) },
 ];
