@@ -12,7 +12,7 @@ use talisman_lb::strategies::{Choice, by_name};
 const SIZES: [(u32, u32); 3] = [(100_000, 1_000), (1_000_000, 10_000), (10_000_000, 100_000)];
 
 fn main() {
-    let chosen: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| chosen == name);
     println!(
         "{:12} {:9} {:>8} {:>7}  {:>8} {:>8} {:>8}  {:>9} {:>9} {:>9} {:>9}  {:>6} {:>9}",

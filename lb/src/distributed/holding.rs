@@ -44,6 +44,9 @@ pub(crate) struct Holding {
     room: i64,
 }
 
+/// Objects that have to leave their PE are never so light that nobody notices them.
+const LEAST: f64 = 1e-12;
+
 impl Holding {
     /// A PE with its own objects. How much room it has is known later.
     pub fn new(local: &Local, own: &Own) -> Self {
@@ -51,10 +54,10 @@ impl Holding {
         let tokens = movable.map(|(number, object)| Token {
             origin: local.number,
             number,
-            load: object.work(),
+            load: if own.place.available { object.work() } else { object.work().max(LEAST) },
             bytes: object.bytes,
         });
-        Holding {
+        let mut holding = Holding {
             pe: local.number,
             pes: local.pes,
             place: own.place,
@@ -64,9 +67,11 @@ impl Holding {
             away_count: 0,
             guests: 0,
             tokens: tokens.collect(),
-            load: own.movable,
+            load: 0.0,
             room: i64::MAX,
-        }
+        };
+        holding.load = holding.tokens.iter().map(|token| token.load).sum();
+        holding
     }
 
     /// From now on, no more than so many bytes come in than go.
