@@ -3,6 +3,7 @@
 use super::Gossip;
 use super::give::{Gift, gifts};
 use super::rumour::{Peer, Rumours};
+use crate::distributed::alone::with_own_notes;
 use crate::distributed::census::{Census, Known, Odd, Word};
 use crate::distributed::holding::{Holding, Token};
 use crate::distributed::level::{Gather, Own, Totals};
@@ -135,10 +136,10 @@ impl Gossiper {
 
 impl Member for Gossiper {
     fn step(&mut self, event: Event, actions: &mut Vec<Action>) {
-        match event {
+        with_own_notes(self.pe, event, actions, |event, actions| match event {
             Event::Begin(local) => self.begin(*local, actions),
             Event::Note { from, note } => self.note(from, &note, actions),
-        }
+        });
         self.decide(actions);
     }
 
@@ -293,7 +294,8 @@ impl Begun {
         let known = std::mem::take(&mut self.rumours.known);
         let known: Vec<_> = known.into_iter().filter(|peer| peer.pe != self.pe).collect();
         let level = self.level();
-        let enough = level * (1.0 + self.strategy.tolerance);
+        // Passes end when all are within the tolerance, so each PE aims at being well within it.
+        let enough = level * (1.0 + self.strategy.tolerance / 2.0);
         let has_to = !self.holding.place.available && self.holding.count() > 0;
         if (has_to || self.holding.seconds() > enough) && !known.is_empty() {
             let seed = self.known.map_or(0, |known| known.seed);
