@@ -126,7 +126,6 @@ impl Holding {
     }
 
     fn gone(&mut self, token: &Token) {
-        self.room = self.room.saturating_add_unsigned(token.bytes);
         if token.origin == self.pe {
             self.away[token.number as usize] = true;
             self.away_count += 1;
@@ -135,12 +134,17 @@ impl Holding {
         }
     }
 
+    /// What was taken out is elsewhere for good: its bytes are free. Not sooner, or something else had its place when it comes back.
+    pub fn left(&mut self, token: &Token) {
+        self.room = self.room.saturating_add_unsigned(token.bytes);
+    }
+
     /// Whether a token may come in.
     pub fn fits(&self, token: &Token) -> bool {
         self.place.available && i64::try_from(token.bytes).is_ok_and(|bytes| bytes <= self.room)
     }
 
-    /// A token comes in, or one that had gone comes back.
+    /// A token comes in, or one that had left comes back.
     pub fn comes(&mut self, token: Token) -> Result<(), Odd> {
         if token.origin >= self.pes || !token.load.is_finite() || token.load < 0.0 {
             return Err("there is no such object");

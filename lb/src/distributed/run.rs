@@ -1,7 +1,6 @@
 //! A whole step in one thread, on a modelled network.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use super::Distributed;
 use super::locals::Locals;
@@ -60,8 +59,9 @@ pub fn run_members(
         let modelled = PER_OBJECT * local.objects.len() as u64;
         step.happens(pe, 0, modelled, Event::Begin(Box::new(local)));
     }
-    while let Some(Reverse(arrival)) = step.arrivals.pop() {
-        step.arrives(arrival);
+    while let Some((_, mut arrivals)) = step.arrivals.pop_first() {
+        arrivals.sort_unstable();
+        arrivals.into_iter().for_each(|arrival| step.arrives(arrival));
     }
     step.ran()
 }
@@ -91,7 +91,8 @@ struct Step<'a, 'm> {
     model: Model<'m>,
     members: Vec<Box<dyn Member>>,
     pes: Vec<Busy>,
-    arrivals: BinaryHeap<Reverse<Arrival>>,
+    /// By latency: what is sent while those of one are taken arrives in a later one.
+    arrivals: BTreeMap<Time, Vec<Arrival>>,
     /// Notes under way, in places that are used again.
     notes: Vec<Vec<u8>>,
     free: Vec<u32>,
@@ -127,7 +128,7 @@ impl<'a, 'm> Step<'a, 'm> {
             pes: vec![Busy::default(); members.len()],
             decided: vec![false; members.len()],
             members,
-            arrivals: BinaryHeap::new(),
+            arrivals: BTreeMap::new(),
             notes: Vec::new(),
             free: Vec::new(),
             actions: Vec::new(),
@@ -191,7 +192,7 @@ impl<'a, 'm> Step<'a, 'm> {
         let receiver = &mut self.pes[to as usize].link_in;
         *receiver = (*receiver).max(begins) + on_link;
         let arrival = Arrival { at: *receiver, order: self.ran.notes, from, to, note: self.place(note) };
-        self.arrivals.push(Reverse(arrival));
+        self.arrivals.entry(arrival.at / LATENCY).or_default().push(arrival);
     }
 
     fn place(&mut self, note: Vec<u8>) -> u32 {

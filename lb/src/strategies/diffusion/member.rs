@@ -234,6 +234,7 @@ impl Begun {
             }
             Some(Exchange::Room { bytes }) => {
                 let tokens = self.chosen(bytes);
+                tokens.iter().for_each(|token| self.holding.left(token));
                 self.exchange(to, Exchange::Tokens(tokens), actions);
             }
             Some(Exchange::Tokens(tokens)) => tokens.into_iter().for_each(|token| {

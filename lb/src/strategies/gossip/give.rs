@@ -13,15 +13,16 @@ pub(crate) struct Gift {
     pub tokens: Vec<Token>,
 }
 
-/// Takes out of what a PE holds what it should give to others.
+/// Takes out of what a PE holds what it should give to others; `anyhow` also what none of them lacks, if it still helps.
 pub(crate) fn gifts(
     holding: &mut Holding,
     host: u32,
     level: f64,
     known: &[Peer],
+    anyhow: bool,
     rng: &mut Rng,
 ) -> Vec<Gift> {
-    let mut giver = Giver::new(holding, host, level, known);
+    let mut giver = Giver::new(holding, host, level, known, anyhow);
     let tokens = holding.take(|token| giver.gives(token, rng));
     let given = giver.given.into_iter().zip(tokens).map(|((to, limit), token)| (to, limit, token));
     by_taker(given.collect())
@@ -36,12 +37,14 @@ struct Giver {
     seconds: f64,
     /// Seconds that it should take.
     fair: f64,
+    /// Whether it gives to PEs that do not lack as much.
+    anyhow: bool,
     /// By object given: to whom, and how long that one may take then.
     given: Vec<(u32, f64)>,
 }
 
 impl Giver {
-    fn new(holding: &Holding, host: u32, level: f64, known: &[Peer]) -> Self {
+    fn new(holding: &Holding, host: u32, level: f64, known: &[Peer], anyhow: bool) -> Self {
         let fair = fair(holding, level, known);
         Giver {
             takers: Takers::new(known, host, fair),
@@ -49,6 +52,7 @@ impl Giver {
             speed: holding.place.speed,
             seconds: holding.seconds(),
             fair,
+            anyhow: anyhow || !holding.place.available,
             given: Vec::new(),
         }
     }
@@ -58,7 +62,8 @@ impl Giver {
         let excess = (self.seconds - self.fair) * self.speed;
         let is_all_too_much = !self.available || token.load <= excess;
         let drawn = if is_all_too_much { self.takers.draw(token, rng) } else { None };
-        let Some(taker) = drawn.or_else(|| self.takers.roomiest(token)) else { return false };
+        let roomiest = || self.takers.roomiest(token).filter(|_| self.anyhow);
+        let Some(taker) = drawn.or_else(roomiest) else { return false };
         let after = self.takers.seconds(taker, token);
         // Nobody lacks as much: it still helps if the other then takes less time than this PE now, by more than a little.
         let helps = after < self.seconds - token.load / self.speed / 2.0 && token.load < 2.0 * excess;
@@ -101,7 +106,7 @@ struct Taker {
 }
 
 /// Moves inside a host are cheap, so those there are drawn as if they lacked so many times more.
-const HOST_FACTOR: f64 = 64.0;
+const HOST_FACTOR: f64 = 16.0;
 
 /// Draws before an object is given to nobody: by then those with room for it are few.
 const DRAWS: u32 = 6;

@@ -33,7 +33,7 @@ enum Note {
         work: f32,
         room: i64,
     },
-    /// Up the tree: a pass is over there. How it was at its beginning.
+    /// Up the tree: a pass is over there. How it is now.
     Up {
         pass: u32,
         totals: Totals,
@@ -54,7 +54,8 @@ pub(crate) struct Gossiper {
     strategy: Gossip,
     pe: u32,
     pes: u32,
-    begun: Option<Box<Begun>>,
+    /// In place: a job has very many members in simulation, and each place in memory takes a while to come.
+    begun: Option<Begun>,
     refused: Option<String>,
 }
 
@@ -76,8 +77,8 @@ struct Begun {
     peers: Vec<Peer>,
     /// Times that it offered in this pass.
     attempts: u32,
-    /// How it was when the pass began.
-    before: Totals,
+    /// Seconds of the slowest PE among those that took something from this one in this pass, then.
+    longest_taker: f64,
     /// Offers that are not answered.
     offers: Vec<(u32, Vec<Token>)>,
     gather: Gather,
@@ -94,13 +95,16 @@ struct Progress {
 }
 
 /// A pass helps if the slowest PE is faster by this part.
-const WORTH_IT: f64 = 0.003;
+const WORTH_IT: f64 = 0.005;
 
-/// Passes in a row that may help nobody: by chance one does, and how it was is known one pass later.
-const STALLED_MAX: u32 = 3;
+/// Passes in a row that may help nobody: by chance one does.
+const STALLED_MAX: u32 = 2;
 
 /// Many may offer to the same PE at once. Who is refused knows better then, and tries others so many times in all before the next pass.
 const ATTEMPTS_MAX: u32 = 5;
+
+/// From this one on, objects that nobody lacks go to who has the least to do. Sooner, all would turn to the same few.
+const ATTEMPT_ANYHOW: u32 = 3;
 
 impl Gossiper {
     pub fn new(strategy: Gossip, pe: u32, pes: u32) -> Self {
@@ -111,7 +115,7 @@ impl Gossiper {
         if self.begun.is_some() {
             return self.complain("a step began twice");
         }
-        let begun = self.begun.insert(Box::new(Begun::new(self.strategy, self.pe, self.pes, &local)));
+        let begun = self.begun.insert(Begun::new(self.strategy, self.pe, self.pes, &local));
         drop(local);
         begun.begin(actions);
     }
@@ -173,7 +177,7 @@ impl Begun {
             rumours: Rumours::default(),
             peers: Vec::new(),
             attempts: 0,
-            before: Totals::default(),
+            longest_taker: 0.0,
             offers: Vec::new(),
             gather: Gather::new(pe, pes),
             progress: Progress { longest: f64::INFINITY, stalled: 0 },
@@ -246,7 +250,7 @@ impl Begun {
     fn pass(&mut self, actions: &mut Vec<Action>) {
         let seed = self.known.map_or(0, |known| known.seed);
         self.rumours = Rumours::new(seed, self.passes, self.pes, self.own_rumour());
-        self.before = self.totals();
+        self.longest_taker = 0.0;
         self.passes += 1;
         self.tell(actions);
         for (from, note) in std::mem::take(&mut self.early) {
@@ -267,14 +271,14 @@ impl Begun {
         })
     }
 
+    /// How it is at the end of a pass. A PE may still take something after it has told this; who gives it tells that then.
     fn totals(&self) -> Totals {
-        match self.holding.place.available {
-            true if self.holding.movable() > 0.0 => {
-                Totals { longest: self.holding.seconds(), ..Totals::default() }
-            }
-            true => Totals::default(),
-            false => Totals { homeless: self.holding.count() as u64, ..Totals::default() },
-        }
+        let seconds = if self.holding.movable() > 0.0 { self.holding.seconds() } else { 0.0 };
+        let (longest, homeless) = match self.holding.place.available {
+            true => (seconds.max(self.longest_taker), 0),
+            false => (self.longest_taker, self.holding.count() as u64),
+        };
+        Totals { longest, homeless, ..Totals::default() }
     }
 
     fn tell(&mut self, actions: &mut Vec<Action>) {
@@ -322,7 +326,14 @@ impl Begun {
             let (seed, level) = (self.known.map_or(0, |known| known.seed), self.level());
             let attempt = self.passes.wrapping_mul(ATTEMPTS_MAX + 1) + self.attempts;
             let mut rng = Rng::new(seed ^ scattered(u64::from(self.pe) << 32 | u64::from(attempt)));
-            let gifts = gifts(&mut self.holding, self.host, level, &self.peers, &mut rng);
+            let gifts = gifts(
+                &mut self.holding,
+                self.host,
+                level,
+                &self.peers,
+                self.attempts >= ATTEMPT_ANYHOW,
+                &mut rng,
+            );
             // Passes end when all are within the tolerance, so what is well within it is taken.
             let enough = level * (1.0 + self.strategy.tolerance * 0.75);
             for Gift { to, limit, tokens } in gifts {
@@ -333,7 +344,7 @@ impl Begun {
         }
         if self.offers.is_empty() {
             self.peers = Vec::new();
-            self.gather.own(self.before);
+            self.gather.own(self.totals());
             self.pass_on(actions);
         }
     }
@@ -370,7 +381,10 @@ impl Begun {
         if let Some(peer) = self.peers.iter_mut().find(|peer| peer.pe == from) {
             peer.work = if work >= 0.0 { work } else { f32::MAX };
             peer.room = room;
+            self.longest_taker = self.longest_taker.max(f64::from(peer.work / peer.speed));
         }
+        // What is refused comes back, and needs the bytes again that it had.
+        tokens.iter().for_each(|token| self.holding.left(token));
         let mut last = None;
         for place in refused {
             let token = tokens.get(*place as usize).filter(|_| last < Some(place));
@@ -392,13 +406,13 @@ impl Begun {
         }
     }
 
-    /// At PE 0: whether there should be another pass, from how it was when the last one began.
-    fn helps(&mut self, before: &Totals) -> bool {
-        let helped = before.longest < self.progress.longest * (1.0 - WORTH_IT);
+    /// At PE 0: whether there should be another pass, from how it is after the last one.
+    fn helps(&mut self, after: &Totals) -> bool {
+        let helped = after.longest < self.progress.longest * (1.0 - WORTH_IT);
         self.progress.stalled = if helped { 0 } else { self.progress.stalled + 1 };
-        self.progress.longest = self.progress.longest.min(before.longest);
-        let even = before.longest <= self.level() * (1.0 + self.strategy.tolerance);
-        (before.homeless > 0 || !even) && self.progress.stalled < STALLED_MAX
+        self.progress.longest = self.progress.longest.min(after.longest);
+        let even = after.longest <= self.level() * (1.0 + self.strategy.tolerance);
+        (after.homeless > 0 || !even) && self.progress.stalled < STALLED_MAX
     }
 
     fn next(&mut self, from: u32, pass: u32, last: bool, actions: &mut Vec<Action>) -> Result<(), Odd> {

@@ -21,39 +21,42 @@ pub(crate) struct Peer {
 /// What a PE hears in a pass: in each round one rumour.
 #[derive(Debug, Default)]
 pub(crate) struct Rumours {
-    /// By round: how far on a PE tells, and that far back is whom it hears.
-    distances: Vec<u32>,
+    /// By round: how far on a PE tells, and that far back is whom it hears. Zero if there is no such round.
+    distances: [u32; ROUNDS_MAX],
     /// Those of rounds to come that were faster.
-    early: Vec<Option<Vec<Peer>>>,
+    early: [Option<Vec<Peer>>; ROUNDS_MAX],
     round: usize,
     /// PEs with room, by number.
     pub known: Vec<Peer>,
 }
 
 /// Who is known of doubles in each round: 64 are enough to find room, and few enough for a note.
-const ROUNDS_MAX: u32 = 6;
+const ROUNDS_MAX: usize = 6;
 
 impl Rumours {
     /// Of a pass of a step; `own` if the PE has room itself.
     pub fn new(seed: u64, pass: u32, pes: u32, own: Option<Peer>) -> Self {
         let distances = distances(seed, pass, pes);
-        let early = vec![None; distances.len()];
-        Rumours { distances, early, round: 0, known: own.into_iter().collect() }
+        Rumours { distances, known: own.into_iter().collect(), ..Rumours::default() }
     }
 
     /// Whom to tell in this round, unless all rounds are over.
     pub fn to(&self, pe: u32, pes: u32) -> Option<(u32, u32)> {
-        let distance = self.distances.get(self.round)?;
-        let to = (u64::from(pe) + u64::from(*distance)) % u64::from(pes);
+        let distance = self.distance(self.round)?;
+        let to = (u64::from(pe) + u64::from(distance)) % u64::from(pes);
         Some((self.round as u32, to as u32))
     }
 
     /// Whether this PE is the one to be heard in a round, and was not yet.
     pub fn is_due(&self, from: u32, pe: u32, pes: u32, round: u32) -> bool {
-        let Some(distance) = self.distances.get(round as usize) else { return false };
-        let expected = (u64::from(pe) + u64::from(pes - distance)) % u64::from(pes);
         let round = round as usize;
+        let Some(distance) = self.distance(round) else { return false };
+        let expected = (u64::from(pe) + u64::from(pes - distance)) % u64::from(pes);
         u64::from(from) == expected && round >= self.round && self.early[round].is_none()
+    }
+
+    fn distance(&self, round: usize) -> Option<u32> {
+        self.distances.get(round).copied().filter(|distance| *distance > 0)
     }
 
     /// Takes a rumour that was due.
@@ -73,11 +76,14 @@ impl Rumours {
 }
 
 /// In the first pass neighbours, which often share a host; then any.
-fn distances(seed: u64, pass: u32, pes: u32) -> Vec<u32> {
+fn distances(seed: u64, pass: u32, pes: u32) -> [u32; ROUNDS_MAX] {
     let mut rng = Rng::new(seed ^ u64::from(pass));
-    let rounds = pes.checked_next_power_of_two().map_or(u32::BITS, u32::trailing_zeros).min(ROUNDS_MAX);
-    let distance = |round: u32| if pass == 0 { 1 << round } else { 1 + rng.below(pes - 1) };
-    (0..rounds).map(distance).collect()
+    let mut distances = [0; ROUNDS_MAX];
+    let rounds = (u32::BITS - pes.saturating_sub(1).leading_zeros()) as usize;
+    for (round, distance) in distances.iter_mut().enumerate().take(rounds) {
+        *distance = if pass == 0 { 1 << round } else { 1 + rng.below(pes - 1) };
+    }
+    distances
 }
 
 #[cfg(test)]
