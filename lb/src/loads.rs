@@ -3,6 +3,7 @@
 use crate::lowest::Lowest;
 use crate::plan::Plan;
 use crate::room::Rooms;
+use crate::seats::Seats;
 use crate::snapshot::Snapshot;
 use std::ops::Range;
 
@@ -127,25 +128,46 @@ impl<'a> Loads<'a> {
             }
         }
         let stays = (!self.rooms.must_leave(place)).then(|| (place, self.time_with(place, object)));
+        // Off a PE that takes none, but with no room elsewhere, it may at least go to another PE of its node.
+        let beside = || self.lowest_of_any_size(&self.seats.around(place)[0], object);
+        if found == [None; 3] && stays.is_none() {
+            return beside().map(|(pe, _)| pe);
+        }
         let nearest_first = stays.into_iter().chain(found.into_iter().flatten());
         let first = nearest_first.clone().map(|(_, time)| time).fold(f64::INFINITY, f64::min);
         nearest_first.into_iter().find(|(_, time)| *time <= first * EVEN).map(|(pe, _)| pe)
     }
 
+    /// The other PE where an object that is lifted would be ready first, even if it is later than where it was. None if no other takes it.
+    pub fn lowest_elsewhere(&mut self, object: u32) -> Option<u32> {
+        let all = 0..self.seats.pes.len() as u32;
+        let own =
+            self.seats.of.get(self.place(object) as usize).map_or(0..0, |seat| seat.number..seat.number + 1);
+        self.close(&own);
+        let found = self.lowest_in(&all, object);
+        self.reopen(own);
+        found.map(|(pe, _)| pe)
+    }
+
     /// The PE of a span of seats where an object would be ready first, and when; its node must have room for it.
     fn lowest_in(&mut self, span: &Range<u32>, object: u32) -> Option<(u32, f64)> {
+        let (of, place) = (&self.snapshot.objects[object as usize], self.place(object));
+        let own_node = self.seats.around(place)[0].clone();
+        let span = if self.rooms.is_hopeless(of) { &own_node } else { span };
+        let tries = if self.must_leave(object) { usize::MAX } else { TRIES };
         let mut full = Vec::new();
         let found = loop {
-            let Some((pe, time)) = self.lowest_of_any_size(span, object) else { break None };
-            if self.rooms.fits(&self.snapshot.objects[object as usize], self.place(object), pe) {
-                break Some((pe, time));
+            match self.lowest_of_any_size(span, object) {
+                Some((pe, _)) if !self.rooms.fits(of, place, pe) && full.len() < tries => {
+                    full.push(self.seats.around(pe)[0].clone());
+                    self.close(&full[full.len() - 1]);
+                }
+                found => break found.filter(|&(pe, _)| self.rooms.fits(of, place, pe)),
             }
-            if full.len() == TRIES && !self.must_leave(object) {
-                break None;
-            }
-            full.push(self.seats.around(pe)[0].clone());
-            self.close(&full[full.len() - 1]);
         };
+        if found.is_none() && tries == usize::MAX && span.len() == self.seats.pes.len() {
+            self.rooms.fits_nowhere(of);
+        }
         for seats in full {
             self.reopen(seats);
         }
@@ -188,91 +210,6 @@ const EVEN: f64 = 1.0 + 1e-9;
 
 /// An object that may stay where it is looks at so many nodes that have no room for it.
 const TRIES: usize = 8;
-
-/// The PEs in the order of hosts, nodes and numbers, so that what is near is a span of seats.
-#[derive(Clone, Debug)]
-struct Seats {
-    /// By seat.
-    pes: Vec<u32>,
-    /// By PE.
-    of: Vec<Seat>,
-    classes: u16,
-}
-
-#[derive(Clone, Debug)]
-struct Seat {
-    number: u32,
-    class: u16,
-    node: Range<u32>,
-    host: Range<u32>,
-}
-
-impl Seats {
-    fn new(snapshot: &Snapshot) -> Self {
-        let address = |&pe: &u32| (snapshot.host(pe), snapshot.pes[pe as usize].node, pe);
-        let mut pes: Vec<u32> = (0..snapshot.pes.len() as u32).collect();
-        pes.sort_unstable_by_key(address);
-        let hosts = spans(&pes, |pe| snapshot.host(pe));
-        let nodes = spans(&pes, |pe| (snapshot.host(pe), snapshot.pes[pe as usize].node));
-        let (class_of, classes) = speed_classes(snapshot);
-        let mut of = vec![Seat { number: 0, class: 0, node: 0..0, host: 0..0 }; pes.len()];
-        for ((number, &pe), (node, host)) in (0..).zip(&pes).zip(nodes.into_iter().zip(hosts)) {
-            of[pe as usize] = Seat { number, class: class_of[pe as usize], node, host };
-        }
-        Seats { pes, of, classes }
-    }
-
-    fn lowest(&self, class: u16, snapshot: &Snapshot, times: &[f64]) -> Lowest {
-        let key = |&pe: &u32| match snapshot.pes[pe as usize].available && self.of[pe as usize].class == class
-        {
-            true => times[pe as usize],
-            false => f64::INFINITY,
-        };
-        Lowest::new(self.pes.iter().map(key).collect())
-    }
-
-    /// The seats of a PE's node, of its host, and all; each empty if it is no more than the one before, or the PE is not known.
-    fn around(&self, pe: u32) -> [Range<u32>; 3] {
-        let all = 0..self.pes.len() as u32;
-        let Some(Seat { node, host, .. }) = self.of.get(pe as usize).cloned() else {
-            return [0..0, 0..0, all];
-        };
-        let beyond_host = if host == all { 0..0 } else { all };
-        let beyond_node = if host == node { 0..0 } else { host };
-        [node, beyond_node, beyond_host]
-    }
-}
-
-/// By seat, the span of those that have the same neighbourhood.
-fn spans<T: PartialEq>(pes: &[u32], neighbourhood: impl Fn(u32) -> T) -> Vec<Range<u32>> {
-    let mut spans = Vec::with_capacity(pes.len());
-    for together in pes.chunk_by(|&a, &b| neighbourhood(a) == neighbourhood(b)) {
-        let start = spans.len() as u32;
-        spans.resize(spans.len() + together.len(), start..start + together.len() as u32);
-    }
-    spans
-}
-
-/// By PE, a number for its speed, and how many numbers there are. Fast PEs have the lower ones. PEs of one number differ little, so that
-/// the least busy of them is nearly the one that is ready first; there are few numbers, because each is asked for every object.
-fn speed_classes(snapshot: &Snapshot) -> (Vec<u16>, u16) {
-    let mut steps_per_doubling = 4.0;
-    loop {
-        let class = |rate: f64| (-rate.log2() * steps_per_doubling).round() as i32;
-        let of: Vec<i32> = snapshot.pes.iter().map(|pe| class(pe.rate())).collect();
-        let mut known = of.clone();
-        known.sort_unstable();
-        known.dedup();
-        if known.len() <= CLASSES_MAX {
-            let number = |class: &i32| known.partition_point(|other| other < class) as u16;
-            return (of.iter().map(number).collect(), known.len() as u16);
-        }
-        steps_per_doubling /= 2.0;
-    }
-}
-
-/// More would take longer than they would gain.
-const CLASSES_MAX: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -345,9 +282,13 @@ mod tests {
     fn a_full_node_is_passed_by_and_found_again_when_there_is_room() {
         let mut snapshot = pairs(&[(0, 4.0), (0, 4.0), (2, 0.5), (1, 3.0)]);
         snapshot.nodes[1].memory = Some(15);
+        snapshot.objects[1].bytes = 5;
         let mut loads = Loads::new(&snapshot);
         loads.lift(0);
         assert_eq!(loads.lowest_for(0, 0.0), Some(1), "node 1 has no room");
+        loads.lift(1);
+        assert_eq!(loads.lowest_elsewhere(1), Some(3), "for a smaller one it has");
+        loads.put(1, 0);
         loads.lift(2);
         loads.put(2, 1);
         assert_eq!(loads.lowest_for(0, 0.0), Some(2));
@@ -365,13 +306,23 @@ mod tests {
     }
 
     #[test]
-    fn many_speeds_make_few_classes() {
-        let mut snapshot = line(1000, &[]);
-        for (number, pe) in (0..).zip(&mut snapshot.pes) {
-            pe.speed = 2f64.powi(number % 60 - 30);
-        }
-        let (of, classes) = speed_classes(&snapshot);
-        assert!((4..=8).contains(&classes) && of.iter().all(|&class| class < classes));
-        assert!(of[59] < of[0], "the fast ones first");
+    fn a_node_that_holds_too_much_is_left_though_it_has_idle_pes() {
+        let mut snapshot = pairs(&[(0, 1.0), (0, 1.0), (2, 5.0)]);
+        snapshot.nodes[0].memory = Some(15);
+        assert_eq!(lowest_for(&snapshot, 0, 9.0), Some(3), "not PE 1");
+        snapshot.nodes[1].memory = Some(15);
+        snapshot.pes[0].available = false;
+        assert_eq!(lowest_for(&snapshot, 0, 9.0), Some(1), "but it is, if there is no other place");
+    }
+
+    #[test]
+    fn elsewhere_is_not_where_it_is() {
+        let mut snapshot = pairs(&[(0, 5.0), (1, 2.0), (2, 1.0), (3, 4.0)]);
+        let mut loads = Loads::new(&snapshot);
+        loads.lift(0);
+        assert_eq!((loads.lowest_for(0, 0.0), loads.lowest_elsewhere(0)), (Some(0), Some(2)));
+        assert_eq!(loads.lowest_for(0, 0.0), Some(0), "it can be found again");
+        snapshot.pes[1..].iter_mut().for_each(|pe| pe.available = false);
+        assert_eq!(Loads::new(&snapshot).lowest_elsewhere(0), None);
     }
 }

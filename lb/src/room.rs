@@ -12,13 +12,15 @@ pub struct Rooms<'a> {
     snapshot: &'a Snapshot,
     /// By node, as large as the sums of any bytes; empty if no node has a limit.
     left: Vec<i128>,
+    /// What has so many bytes fits nowhere.
+    hopeless: i128,
 }
 
 impl<'a> Rooms<'a> {
     /// As it is in the snapshot.
     pub fn new(snapshot: &'a Snapshot) -> Self {
         let limits = snapshot.nodes.iter().map(|node| node.memory);
-        let mut rooms = Rooms { snapshot, left: Vec::new() };
+        let mut rooms = Rooms { snapshot, left: Vec::new(), hopeless: UNLIMITED };
         if limits.clone().any(|limit| limit.is_some()) {
             rooms.left = limits.map(|limit| limit.map_or(UNLIMITED, i128::from)).collect();
             for object in &snapshot.objects {
@@ -33,10 +35,22 @@ impl<'a> Rooms<'a> {
         !self.left.is_empty()
     }
 
-    /// Whether an object that is on the PE `from` may go to the PE `to`.
+    /// Whether an object that is on the PE `from` may go to the PE `to`. Inside a node that holds too much it may not: it should leave.
     #[inline]
     pub fn fits(&self, object: &Object, from: u32, to: u32) -> bool {
-        self.left.is_empty() || self.node(from) == self.node(to) || self.left(to) >= i128::from(object.bytes)
+        let needed = if self.node(from) == self.node(to) { 0 } else { i128::from(object.bytes) };
+        self.left.is_empty() || self.left(to) >= needed
+    }
+
+    /// Notes that no other node has room for an object, so that it is not searched for again.
+    pub fn fits_nowhere(&mut self, object: &Object) {
+        self.hopeless = self.hopeless.min(object.bytes.into());
+    }
+
+    /// Whether no other node has room for an object, as far as was noted.
+    #[inline]
+    pub fn is_hopeless(&self, object: &Object) -> bool {
+        i128::from(object.bytes) >= self.hopeless
     }
 
     /// Whether the node of a PE holds more than it may.
@@ -57,6 +71,7 @@ impl<'a> Rooms<'a> {
         if self.are_limited() && self.node(from) != self.node(to) {
             self.add(from, i128::from(object.bytes));
             self.add(to, -i128::from(object.bytes));
+            self.hopeless = self.hopeless.max(self.left(from).saturating_add(1));
         }
     }
 
@@ -112,7 +127,19 @@ mod tests {
         snapshot.objects[2].bytes = 26;
         let rooms = Rooms::new(&snapshot);
         assert_eq!([0, 1, 2].map(|pe| rooms.must_leave(pe)), [false, false, true]);
-        assert!(rooms.fits(&snapshot.objects[2], 2, 2), "it may still stay");
+        assert!(!rooms.fits(&snapshot.objects[2], 2, 2) && rooms.fits(&snapshot.objects[2], 2, 1));
+    }
+
+    #[test]
+    fn there_is_hope_again_when_somebody_has_left() {
+        let snapshot = limited();
+        let [a, _, c] = [0, 1, 2].map(|object| &snapshot.objects[object]);
+        let larger = Object { bytes: 26, ..*a };
+        let mut rooms = Rooms::new(&snapshot);
+        rooms.fits_nowhere(a);
+        assert!(rooms.is_hopeless(a) && rooms.is_hopeless(&larger));
+        rooms.moved(c, 2, 1);
+        assert!(!rooms.is_hopeless(a) && rooms.is_hopeless(&larger), "25 bytes are left");
     }
 
     #[test]

@@ -254,12 +254,9 @@ mod tests {
         }
     }
 
-    fn decided(
-        make: fn() -> Box<dyn Strategy>,
-        snapshot: &Snapshot,
-        seed: u64,
-        strangers: Strangers,
-    ) -> Jumbled {
+    type Make = fn() -> Box<dyn Strategy>;
+
+    fn decided(make: Make, snapshot: &Snapshot, seed: u64, strangers: Strangers) -> Jumbled {
         let pes = snapshot.pes.len() as u32;
         let members = (0..pes).map(|pe| Box::new(Central::new(make(), pe, pes)) as Box<dyn Member>);
         jumbled_members(members.collect(), snapshot, true, seed, strangers)
@@ -269,7 +266,7 @@ mod tests {
     fn the_plan_is_that_of_the_strategy() {
         for seed in 0..100 {
             let snapshot = machine(1 + seed as u32 % 30, 200, seed);
-            let makes: [fn() -> Box<dyn Strategy>; 2] = [|| Box::new(Greedy), || Box::new(Rotate)];
+            let makes: [Make; 2] = [|| Box::new(Greedy), || Box::new(Rotate)];
             for make in makes {
                 let jumbled = decided(make, &snapshot, seed, Strangers::None);
                 assert_eq!(jumbled.plan.moves, make().plan(&snapshot).moves);
@@ -281,8 +278,7 @@ mod tests {
     #[test]
     fn what_pes_will_take_is_predicted() {
         let snapshot = crate::snapshot::tests::line(2, &[(0, 1.0), (0, 3.0)]);
-        let make: fn() -> Box<dyn Strategy> =
-            || Box::new(Told(|_| Plan { moves: vec![Move { object: 1, to: 1 }] }));
+        let make: Make = || Box::new(Told(|_| Plan { moves: vec![Move { object: 1, to: 1 }] }));
         let predicted = decided(make, &snapshot, 0, Strangers::None).decided;
         let predicted: Vec<_> = predicted.into_iter().flatten().map(|decided| decided.predicted).collect();
         assert_eq!(predicted, [1.0, 3.0]);
@@ -291,7 +287,7 @@ mod tests {
     #[test]
     fn nonsense_and_panics_are_refused_by_name() {
         let snapshot = crate::snapshot::tests::line(9, &[(3, 1.0), (8, 3.0)]);
-        let cases: [(fn() -> Box<dyn Strategy>, &str); 2] = [
+        let cases: [(Make, &str); 2] = [
             (
                 || {
                     Box::new(Told(|_| Plan {

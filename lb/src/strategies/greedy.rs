@@ -128,7 +128,19 @@ mod tests {
     fn only_what_is_too_much_goes() {
         let objects: Vec<_> =
             (0..64).map(|object| (if object < 40 { 0 } else { 1 + object % 3 }, 1.0)).collect();
-        assert_eq!(times(&line(4, &objects)), (vec![16.0; 4], 24));
+        let mut snapshot = line(4, &objects);
+        assert_eq!(times(&snapshot), (vec![16.0; 4], 24));
+        snapshot.pes.iter_mut().for_each(|pe| pe.node = 0);
+        assert_eq!(times(&snapshot), (vec![16.0; 4], 24), "nobody moves because another PE is near");
+    }
+
+    #[test]
+    fn those_that_move_do_not_take_the_places_of_those_that_could_stay() {
+        // They differ by next to nothing, but those of PE 0 come first, and those of PE 1 last.
+        let counts = [(0, 30, 1.0003), (1, 18, 1.0), (2, 10, 1.0001), (3, 6, 1.0002)];
+        let objects = counts.into_iter().flat_map(|(pe, count, load)| (0..count).map(move |_| (pe, load)));
+        let (_, moves) = times(&line(4, &objects.collect::<Vec<_>>()));
+        assert!((16..=18).contains(&moves), "{moves} moves where 16 are too many on PEs 0 and 1");
     }
 
     #[test]

@@ -42,11 +42,6 @@ impl<'a> Residents<'a> {
         &self.objects[self.starts[pe as usize] as usize..self.starts[pe as usize + 1] as usize]
     }
 
-    /// Whether some object should leave its PE whatever the loads.
-    pub(super) fn any_must_leave(&self, loads: &Loads<'_>) -> bool {
-        self.pes().any(|pe| self.of(pe).first().is_some_and(|&object| loads.must_leave(object)))
-    }
-
     /// The objects that are still on the PE, the largest first.
     pub(super) fn largest_first(&self, loads: &Loads<'_>, pe: u32) -> Vec<u32> {
         let mut objects: Vec<u32> =
@@ -100,10 +95,18 @@ impl<'a> Residents<'a> {
             objects.sort_by_key(|&object| std::cmp::Reverse(self.snapshot.objects[object as usize].bytes));
             for object in objects {
                 if loads.must_leave(object) {
-                    self.settle(loads, object, limit);
+                    self.move_to_another_node(loads, object, limit);
                 }
             }
         }
+    }
+
+    fn move_to_another_node(&self, loads: &mut Loads<'_>, object: u32, limit: f64) {
+        let place = loads.place(object);
+        let node = |pe: u32| self.snapshot.pes[pe as usize].node;
+        loads.lift(object);
+        let to = loads.lowest_for(object, limit).filter(|&to| node(to) != node(place));
+        loads.put(object, to.unwrap_or(place));
     }
 
     /// Lifts an object and puts it where it should be; it stays if nobody takes it.
@@ -111,6 +114,39 @@ impl<'a> Residents<'a> {
         loads.lift(object);
         let to = loads.lowest_for(object, limit).unwrap_or(loads.place(object));
         loads.put(object, to);
+    }
+
+    /// Moves an object to where it is ready by `limit`, and one that must leave anywhere. Whether it did.
+    pub(super) fn try_to_move(&self, loads: &mut Loads<'_>, object: u32, limit: f64) -> bool {
+        let place = loads.place(object);
+        if loads.must_leave(object) {
+            self.settle(loads, object, limit);
+        } else {
+            loads.lift(object);
+            let to = loads.lowest_for(object, limit).filter(|&to| loads.time_with(to, object) <= limit);
+            loads.put(object, to.unwrap_or(place));
+        }
+        loads.place(object) != place
+    }
+
+    /// The PEs that take none, and then those that have too much, the most loaded first.
+    pub(super) fn most_loaded_first(&self, loads: &Loads<'_>, limit: f64) -> Vec<u32> {
+        let takes = |pe: u32| self.snapshot.takes(pe);
+        let mut pes: Vec<u32> = self.pes().filter(|&pe| !takes(pe) || loads.time(pe) > limit).collect();
+        pes.sort_by(|&a, &b| takes(a).cmp(&takes(b)).then(loads.time(b).total_cmp(&loads.time(a))));
+        pes
+    }
+
+    /// Moves whatever others can take from a PE, the largest first, until it is ready by `limit`. What was moved.
+    pub(super) fn relieve(&self, loads: &mut Loads<'_>, pe: u32, limit: f64) -> Vec<u32> {
+        if loads.time(pe) <= limit {
+            return Vec::new();
+        }
+        let mut objects = self.largest_first(loads, pe);
+        objects.retain(|&object| {
+            self.work(object) > 0.0 && loads.time(pe) > limit && self.try_to_move(loads, object, limit)
+        });
+        objects
     }
 
     pub(super) fn work(&self, object: u32) -> f64 {
@@ -149,7 +185,6 @@ mod tests {
         snapshot.objects[2].migratable = false;
         let residents = Residents::new(&snapshot);
         assert_eq!(residents.leavers(&Loads::new(&snapshot), 1, 100.0), [3, 1]);
-        assert!(residents.any_must_leave(&Loads::new(&snapshot)));
     }
 
     #[test]
@@ -161,5 +196,10 @@ mod tests {
         let mut loads = Loads::new(&snapshot);
         Residents::new(&snapshot).relieve_memory(&mut loads, 0.0);
         assert_eq!(loads.into_plan().places(&snapshot), [0, 2, 0, 1]);
+        snapshot.nodes[2].memory = Some(5);
+        snapshot.pes[1].node = 0;
+        let mut loads = Loads::new(&snapshot);
+        Residents::new(&snapshot).relieve_memory(&mut loads, 0.0);
+        assert_eq!(loads.into_plan().moves, [], "where there is no room, nothing is gained inside the node");
     }
 }

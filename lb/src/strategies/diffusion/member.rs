@@ -193,7 +193,7 @@ impl Begun {
 
     /// Says what is to be said at the beginning of a round.
     fn open(&mut self, actions: &mut Vec<Action>) {
-        if self.round % self.rounds.count() == 0 {
+        if self.round.is_multiple_of(self.rounds.count()) {
             self.side = Side::of(&self.holding);
             self.flows.fill(0.0);
         }

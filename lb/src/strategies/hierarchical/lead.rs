@@ -169,7 +169,7 @@ impl Lead {
     /// The group that a PE leads.
     fn number_of(&self, pe: u32) -> Result<u32, Odd> {
         let number = pe / self.strategy.group;
-        let leads = pe % self.strategy.group == 0 && number < self.groups;
+        let leads = pe.is_multiple_of(self.strategy.group) && number < self.groups;
         if leads { Ok(number) } else { Err("that PE leads no group") }
     }
 

@@ -62,7 +62,7 @@ struct Begun {
 
 impl Grouped {
     pub fn new(strategy: Hierarchical, pe: u32, pes: u32) -> Self {
-        let leads = pe % strategy.group == 0;
+        let leads = pe.is_multiple_of(strategy.group);
         let lead = leads.then(|| Box::new(Lead::new(strategy, pe / strategy.group, pes)));
         Grouped { strategy, pe, pes, begun: None, lead, refused: None }
     }
