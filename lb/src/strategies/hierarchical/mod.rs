@@ -15,7 +15,7 @@ mod offers;
 
 use crate::distributed::Distributed;
 use crate::member::Member;
-use crate::strategies::GreedyRefine;
+use crate::strategies::{Chain, GreedyRefine, Refine};
 use crate::strategy::Strategy;
 
 /// The strategy.
@@ -32,9 +32,15 @@ pub struct Hierarchical {
 }
 
 impl Default for Hierarchical {
-    /// Groups as large as a central strategy handles in milliseconds.
+    /// Groups as large as a central strategy handles in milliseconds. Few moves are the aim of the first one within them, which
+    /// leaves some slack: the second takes away what is left of it on the slowest PEs.
     fn default() -> Self {
-        Hierarchical { group: 256, bundles: 1024, tolerance: 0.01, within: || Box::new(GreedyRefine) }
+        Hierarchical {
+            group: 256,
+            bundles: 1024,
+            tolerance: 0.01,
+            within: || Box::new(Chain::new(vec![Box::new(GreedyRefine), Box::new(Refine)])),
+        }
     }
 }
 
