@@ -7,7 +7,8 @@
 //! ```
 //!
 //! [`load`] measures, [`snapshot`] is what is known, [`strategy`] what decides (one file each in [`strategies`]), [`plan`] what comes
-//! out, [`quality`] how good that is. [`member`] is a PE's part in a balancing step: a state machine that the runtime drives.
+//! out, [`quality`] how good that is; [`distributed`] is for strategies of which no part sees everything. [`member`] is a PE's part in a
+//! balancing step: a state machine that the runtime drives.
 //! For strategies there are [`loads`], a plan in the making, and [`ideal`], what cannot be surpassed; for those who try them [`generate`]
 //! and [`dump`].
 

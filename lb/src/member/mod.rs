@@ -3,8 +3,22 @@
 //! Strategies that see everything are driven by one kind of member (they gather what the PEs know, decide, and tell the PEs); those that
 //! nobody has to see everything for have members of their own.
 
+pub mod central;
+mod gathered;
+pub(crate) mod place;
+pub mod tree;
+
 use crate::snapshot::{Edge, Key, Node, Object, Pe};
+use crate::strategies::Choice;
 use talisman_pup::Pup;
+
+/// The member of PE `pe` of `pes` for one step of what was chosen. Only that of PE 0 uses a central strategy.
+pub fn of(choice: Choice, pe: u32, pes: u32) -> Box<dyn Member> {
+    match choice {
+        Choice::Central(strategy) => Box::new(central::Central::new(strategy, pe, pes)),
+        Choice::Distributed(strategy) => strategy.member(pe, pes),
+    }
+}
 
 /// What a PE knows when a step begins.
 #[derive(Clone, Debug, PartialEq, Pup)]
@@ -70,7 +84,15 @@ pub struct Decided {
 }
 
 /// A PE's part in a step.
+///
+/// Its first event is `Begin`: whoever drives it holds back notes that come earlier. Notes of one PE come in the order in which they were
+/// sent, those of several PEs in any. A note that makes no sense is left out and told of in [`Decided::refused`].
 pub trait Member: Send {
     /// Takes an event; what is to be done is added to `actions`.
     fn step(&mut self, event: Event, actions: &mut Vec<Action>);
+
+    /// How many objects it has descriptions of, its own PE's included; 0 if it does not count them.
+    fn held(&self) -> usize {
+        0
+    }
 }

@@ -6,10 +6,13 @@ use std::fmt;
 
 mod chain;
 mod comm;
+pub mod diffusion;
 mod geometry;
+pub mod gossip;
 mod graph;
 mod greedy;
 mod greedy_refine;
+pub mod hierarchical;
 mod least;
 mod mapping;
 mod memory;
@@ -27,9 +30,12 @@ mod work;
 
 pub use chain::Chain;
 pub use comm::Comm;
+pub use diffusion::Diffusion;
+pub use gossip::Gossip;
 pub use graph::Graph;
 pub use greedy::Greedy;
 pub use greedy_refine::GreedyRefine;
+pub use hierarchical::Hierarchical;
 #[cfg(feature = "metis")]
 pub use metis::Metis;
 pub use random::Random;
@@ -66,6 +72,9 @@ pub const KNOWN: &[Known] = &[
     Known { name: "graph", make: || Choice::Central(Box::new(Graph)) },
     #[cfg(feature = "metis")]
     Known { name: "metis", make: || Choice::Central(Box::new(Metis)) },
+    Known { name: "diffusion", make: || Choice::Distributed(Box::new(Diffusion::default())) },
+    Known { name: "gossip", make: || Choice::Distributed(Box::new(Gossip::default())) },
+    Known { name: "hierarchical", make: || Choice::Distributed(Box::new(Hierarchical::default())) },
     Known { name: "rotate", make: || Choice::Central(Box::new(Rotate)) },
     Known { name: "random", make: || Choice::Central(Box::new(Random)) },
 ];
