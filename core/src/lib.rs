@@ -14,6 +14,7 @@ compile_error!(
     "Talisman runs on Linux: PEs sleep on its futexes, and order their wake-ups by its membarrier"
 );
 
+mod balance;
 mod broadcast;
 mod build;
 pub mod call;

@@ -415,6 +415,7 @@ impl Pe {
             }
             PeMessage::Function { id, value } => self.on_function(id, value),
             PeMessage::Exit(status) => self.node.job.end(status, None),
+            PeMessage::Balance(message) => self.on_balance(from, message),
         }
     }
 

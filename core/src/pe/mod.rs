@@ -18,6 +18,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use talisman_lb::load::Meter;
 
+use crate::balance::Balancer;
 use crate::clock::Clock;
 use crate::collection::table::Collections;
 use crate::entry::EntryInfo;
@@ -74,6 +75,8 @@ pub(crate) struct Pe {
     pub(crate) unflushed: RefCell<Vec<CollectionId>>,
     pub(crate) timers: Timers,
     pub(crate) detector: Detector,
+    /// Load balancing, if it is on.
+    pub(crate) balancer: Option<Box<Balancer>>,
     pub(crate) stats: Stats,
     pub(crate) meter: RefCell<Meter>,
     /// Counts for names that this PE gives out.
@@ -119,6 +122,7 @@ impl Pe {
             unflushed: RefCell::default(),
             timers: Timers::default(),
             detector: Detector::default(),
+            balancer: node.config.balance.clone().map(Balancer::new),
             stats: Stats::default(),
             meter: RefCell::new(Meter::new(LONG_TICKS)),
             names: Names::default(),
@@ -129,6 +133,7 @@ impl Pe {
             node,
         };
         pe.create_singles();
+        pe.begin_balancing();
         pe
     }
 

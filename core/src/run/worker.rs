@@ -135,7 +135,7 @@ impl Rest {
 }
 
 fn is_due(pe: &Pe) -> bool {
-    !pe.timers.is_empty() && pe.timers.next().is_some_and(|due| due <= pe.clock.now())
+    pe.timers.next().is_some_and(|due| due <= pe.clock.now())
 }
 
 fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Suspicion) {
