@@ -10,6 +10,7 @@ use rustc_hash::FxBuildHasher;
 use crate::ids::PeId;
 use crate::launch::progress::Steps;
 use crate::launch::{Output, ResultValue, Results};
+use crate::measure::Measures;
 use crate::message::pool::Depot;
 use crate::pe::try_current;
 use crate::pup::Packed;
@@ -46,6 +47,8 @@ pub(crate) struct Config {
     pub(crate) pack_all: bool,
     /// Packs and unpacks every object after each of its messages.
     pub(crate) repack: bool,
+    /// What is measured for load balancing.
+    pub(crate) measures: Measures,
 }
 
 /// What the PEs of one process share.
