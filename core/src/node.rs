@@ -11,6 +11,7 @@ use crate::balance::Settings;
 use crate::ids::PeId;
 use crate::launch::progress::Steps;
 use crate::launch::{Output, ResultValue, Results, RunArgs};
+use crate::measure::Measures;
 use crate::message::pool::Depot;
 use crate::pe::try_current;
 use crate::pup::Packed;
@@ -47,6 +48,8 @@ pub(crate) struct Config {
     pub(crate) pack_all: bool,
     /// Packs and unpacks every object after each of its messages.
     pub(crate) repack: bool,
+    /// What is measured for load balancing.
+    pub(crate) measures: Measures,
     /// The number of the host that the node is on.
     pub(crate) host: u32,
     /// How objects are balanced, if they are.
@@ -60,6 +63,7 @@ impl Config {
             pack_all: options.pack_all,
             repack: options.repack,
             host: 0,
+            measures: Settings::of(options).map_or_else(Measures::default, |settings| settings.measures()),
             balance: Settings::of(options).map(Arc::new),
         }
     }

@@ -17,10 +17,12 @@ pub mod pup {
     pub use talisman_pup::*;
 }
 
+pub mod background;
 pub mod distributed;
 pub mod load;
 pub mod member;
 pub mod plan;
+pub mod smooth;
 pub mod snapshot;
 pub mod strategies;
 pub mod strategy;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use talisman_lb::member::{Action, Decided, Event, Local, Member};
-use talisman_lb::snapshot::Key;
+use talisman_lb::snapshot::{Key, Node};
 
 use super::message::{Balance, Branch, Seen};
 use super::{Balancer, ROOT};
@@ -25,8 +25,6 @@ pub(crate) struct Part {
     open: Option<Open>,
     /// Notes that came before the beginning of their step.
     early: Vec<(u32, PeId, Vec<u8>)>,
-    /// When the period began that the next step looks back at, in seconds.
-    since: f64,
     look: Option<Look>,
     /// Entries that had run here at the last look.
     run: u64,
@@ -49,12 +47,6 @@ struct Look {
     seen: Seen,
 }
 
-/// The name of an object, as strategies know it.
-pub(crate) fn key_of(id: ObjId) -> Key {
-    let CollectionId { creator, serial } = id.collection;
-    Key { collection: u64::from(creator) << 32 | u64::from(serial), index: id.index }
-}
-
 fn object_of(key: Key) -> ObjId {
     let collection =
         CollectionId { creator: (key.collection >> 32) as u32, serial: key.collection as u32 };
@@ -70,7 +62,7 @@ impl Pe {
             part.step = step;
             part.open =
                 Some(Open { missing, decided: false, branch: Branch::default(), sizes: BTreeMap::new() });
-            part.member.get_or_insert_with(|| balancer.settings.member(self.id));
+            part.member = Some(balancer.settings.member(self.id, self.pes()));
             let (now, later) = std::mem::take(&mut part.early).into_iter().partition(|note| note.0 == step);
             part.early = later;
             let now: Vec<(u32, PeId, Vec<u8>)> = now;
@@ -96,9 +88,10 @@ impl Pe {
 
     /// What this PE knows at the beginning of a step.
     fn measure(&self, balancer: &Balancer) -> Local {
-        let now = self.clock.now().as_secs_f64();
-        let since = std::mem::replace(&mut balancer.part.borrow_mut().since, now);
-        let local = self.local(now - since);
+        let settings = &balancer.settings;
+        let mut local = self.local(settings.wants());
+        local.pe.speed = settings.speed(self.id);
+        local.node = Node { host: self.node.config.host, memory: settings.node_memory };
         let mut part = balancer.part.borrow_mut();
         let run = self.entries_since(&mut part);
         if let Some(open) = &mut part.open {
@@ -233,7 +226,7 @@ impl Pe {
             let mut part = balancer.part.borrow_mut();
             let entries = self.entries_since(&mut part);
             let speed = balancer.settings.speed(self.id);
-            let work = self.load();
+            let work = self.load_so_far();
             part.look = Some(Look { number, missing, seen: Seen { entries, max: work / speed, work, speed } });
         }
         self.report_if_looked(balancer);

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use talisman_lb::member::Member;
+use talisman_lb::strategy::Wants;
 
 use super::message::Why;
 use crate::ids::PeId;
 use crate::launch::RunArgs;
 use crate::launch::balancing::{Every, PeSpeed};
+use crate::measure::Measures;
 
 /// `--balancer off`.
 pub(crate) const OFF: &str = "off";
@@ -40,6 +42,16 @@ impl Settings {
         })
     }
 
+    /// What has to be measured.
+    pub(crate) fn measures(&self) -> Measures {
+        Measures { loads: true, edges: self.wants().edges, sizes: true }
+    }
+
+    /// What the strategies want to know.
+    pub(crate) fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
     /// How fast a PE is.
     pub(crate) fn speed(&self, pe: PeId) -> f64 {
         match self.speeds.len() {
@@ -63,7 +75,7 @@ impl Settings {
     }
 
     /// What decides on a PE.
-    pub(crate) fn member(&self, _pe: PeId) -> Box<dyn Member> {
+    pub(crate) fn member(&self, _pe: PeId, _pes: u32) -> Box<dyn Member> {
         Box::new(super::provisional::Rotate)
     }
 }
