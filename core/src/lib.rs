@@ -35,6 +35,7 @@ pub mod function;
 pub mod ids;
 pub mod index;
 pub mod launch;
+pub mod lb;
 mod location;
 pub mod map;
 #[allow(dead_code, reason = "balancing will stand on it, and is not there yet")]

@@ -23,6 +23,8 @@ pub mod load;
 pub mod member;
 pub mod plan;
 pub mod smooth;
+pub mod rng;
+pub mod room;
 pub mod snapshot;
 pub mod strategies;
 pub mod strategy;

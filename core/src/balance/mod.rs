@@ -14,7 +14,7 @@
 pub(crate) mod message;
 pub(crate) mod part;
 pub(crate) mod root;
-mod provisional;
+mod registered;
 mod settings;
 
 use std::cell::RefCell;
@@ -25,6 +25,8 @@ use crate::pe::Pe;
 use message::Balance;
 use part::Part;
 use root::Root;
+#[doc(hidden)]
+pub use registered::Registered;
 pub(crate) use settings::{OFF, Settings, check_name};
 
 /// The PE that begins steps.

@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use talisman_lb::member::Member;
+use talisman_lb::member::central::Central;
+use talisman_lb::strategies::{Choice, UnknownStrategy, by_name_among};
 use talisman_lb::strategy::Wants;
 
 use super::message::Why;
+use super::registered;
 use crate::ids::PeId;
 use crate::launch::RunArgs;
 use crate::launch::balancing::{Every, PeSpeed};
@@ -49,7 +52,7 @@ impl Settings {
 
     /// What the strategies want to know.
     pub(crate) fn wants(&self) -> Wants {
-        Wants::default()
+        choice(&self.balancer).map_or_else(|_| Wants::default(), |choice| choice.wants())
     }
 
     /// How fast a PE is.
@@ -75,8 +78,11 @@ impl Settings {
     }
 
     /// What decides on a PE.
-    pub(crate) fn member(&self, _pe: PeId, _pes: u32) -> Box<dyn Member> {
-        Box::new(super::provisional::Rotate)
+    pub(crate) fn member(&self, pe: PeId, pes: u32) -> Box<dyn Member> {
+        match choice(&self.balancer).expect("its name was checked with the options") {
+            Choice::Central(strategy) => Box::new(Central::new(strategy, pe, pes)),
+            Choice::Distributed(strategy) => strategy.member(pe, pes),
+        }
     }
 }
 
@@ -84,6 +90,11 @@ impl Settings {
 ///
 /// # Errors
 /// A message that names the unknown one and those that there are.
-pub(crate) fn check_name(_name: &str) -> Result<(), String> {
-    Ok(())
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    if name == OFF { Ok(()) } else { choice(name).map(drop).map_err(|error| format!("{name}: {error}")) }
+}
+
+/// The strategies of this name, the program's own among them.
+fn choice(name: &str) -> Result<Choice, UnknownStrategy> {
+    by_name_among(name, &registered::all())
 }
