@@ -6,7 +6,7 @@
 //!           central: gathered into one Snapshot ─► Strategy ─► Plan
 //! ```
 //!
-//! [`load`] measures, [`snapshot`] is what is known, [`strategy`] what decides (one file each in [`strategies`]), [`plan`] what comes
+//! [`load`] measures (with [`sampler`], [`smooth`] and [`background`]), [`snapshot`] is what is known, [`strategy`] what decides (one file each in [`strategies`]), [`plan`] what comes
 //! out. [`member`] is a PE's part in a balancing step: a state machine that the runtime drives.
 
 // Generated code says `::talisman::pup::…`, because programs depend on the root package.
@@ -20,6 +20,7 @@ pub mod background;
 pub mod load;
 pub mod member;
 pub mod plan;
+pub mod sampler;
 pub mod smooth;
 pub mod snapshot;
 pub mod strategies;
