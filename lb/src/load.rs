@@ -6,6 +6,8 @@
 //! every one is timed, so it is charged exactly; and where they are so long that others may have had the core meanwhile, it is
 //! timed by a clock that stands still then.
 
+use std::cell::Cell;
+
 use crate::sampler::{Sampler, gap_for};
 
 /// An object's average is not believed before so many calls in a period: the short ones may just come first.
@@ -25,7 +27,7 @@ const TICKS_MAX: u64 = 1 << 41;
 /// ```
 /// use talisman_lb::load::{Kind, Limits, Meter, Past};
 ///
-/// let mut meter = Meter::new(Limits { long: 1000, huge: 100_000, cost: 60 });
+/// let meter = Meter::new(Limits { long: 1000, huge: 100_000, cost: 60 });
 /// let (mut past, mut kind) = (Past::default(), Kind::default());
 /// for _ in 0..100_000 {
 ///     past.calls += 1;
@@ -42,7 +44,7 @@ pub struct Meter {
     sampler: Sampler,
     limits: Limits,
     /// What a call of a short object takes on average.
-    short: u64,
+    short: Cell<u64>,
 }
 
 /// What is long for a meter, in ticks.
@@ -80,7 +82,7 @@ pub struct Past {
 impl Meter {
     /// A meter that knows nothing yet.
     pub fn new(limits: Limits) -> Self {
-        Meter { sampler: Sampler::default(), limits, short: limits.long }
+        Meter { sampler: Sampler::default(), limits, short: Cell::new(limits.long) }
     }
 
     /// Whether the call that begins is to be timed. To be asked at every call of a short object, and at no other.
@@ -91,7 +93,7 @@ impl Meter {
 
     /// What a timed call is charged, in ticks, and the kind of its object from now on. `past` counts the call already, and
     /// is not charged for it yet.
-    pub fn charge(&mut self, kind: Kind, ticks: u64, past: Past) -> (i64, Kind) {
+    pub fn charge(&self, kind: Kind, ticks: u64, past: Past) -> (i64, Kind) {
         let ticks = ticks.min(TICKS_MAX);
         let weight = match kind {
             Kind::Short => self.weight(ticks),
@@ -103,9 +105,10 @@ impl Meter {
     }
 
     /// For how many calls one of a short object counts.
-    fn weight(&mut self, ticks: u64) -> u32 {
-        self.short = (self.short * (SMOOTHING - 1) + ticks.min(self.limits.long)) / SMOOTHING;
-        let weight = self.sampler.weight(gap_for(self.limits.cost, self.short + DELIVERY));
+    fn weight(&self, ticks: u64) -> u32 {
+        let short = (self.short.get() * (SMOOTHING - 1) + ticks.min(self.limits.long)) / SMOOTHING;
+        self.short.set(short);
+        let weight = self.sampler.weight(gap_for(self.limits.cost, short + DELIVERY));
         if ticks >= self.limits.long.saturating_mul(INTERRUPTED) { 1 } else { weight }
     }
 
@@ -133,7 +136,7 @@ mod tests {
 
     /// Charges calls of objects, given as (object, cost); the loads and how many calls were timed.
     fn charged(calls: impl IntoIterator<Item = (usize, u64)>, objects: usize) -> (Vec<i64>, usize) {
-        let mut meter = Meter::new(LIMITS);
+        let meter = Meter::new(LIMITS);
         let (mut past, mut kinds, mut timed) =
             (vec![Past::default(); objects], vec![Kind::default(); objects], 0);
         for (object, cost) in calls {
@@ -208,7 +211,7 @@ mod tests {
 
     #[test]
     fn an_interruption_of_a_short_object_counts_once() {
-        let mut meter = Meter::new(LIMITS);
+        let meter = Meter::new(LIMITS);
         for _ in 0..100 {
             assert!(meter.charge(Kind::Short, 10, Past { ticks: 10, calls: 1 }).0 > 0);
         }
@@ -232,7 +235,7 @@ mod tests {
 
     #[test]
     fn every_call_is_timed_where_that_costs_nothing() {
-        let mut meter = Meter::new(Limits { cost: 0, ..LIMITS });
+        let meter = Meter::new(Limits { cost: 0, ..LIMITS });
         for calls in 1..100 {
             assert!(meter.is_due());
             assert_eq!(meter.charge(Kind::Short, 7, Past { ticks: 0, calls }), (7, Kind::Short));

@@ -55,6 +55,11 @@ impl Sampler {
         self.gap.replace(gap) + 1
     }
 
+    /// Events since the last picked one, when the next is due: itself included.
+    pub fn since(&self) -> u32 {
+        self.gap.get() + 1
+    }
+
     /// xorshift32 (Marsaglia 2003).
     fn random(&self) -> u32 {
         let mut random = self.random.get();
