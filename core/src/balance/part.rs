@@ -129,7 +129,7 @@ impl Pe {
         let Some(mut member) = balancer.part.borrow_mut().member.take() else { return };
         let (start, mut actions) = (self.clock.now(), Vec::new());
         member.step(event, &mut actions);
-        let took = (self.clock.now() - start).as_secs_f64();
+        let took = self.clock.now().saturating_sub(start).as_secs_f64();
         let step = {
             let mut part = balancer.part.borrow_mut();
             part.member = Some(member);
