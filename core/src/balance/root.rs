@@ -218,7 +218,13 @@ impl Pe {
     fn end_balancing(&self, balancer: &Balancer) {
         let Some(running) = balancer.root.borrow_mut().running.take() else { return };
         self.set_balance_timer(balancer);
-        running.then.iter().for_each(|then| self.route(then, Packed::default()));
-        self.balance_if_wanted(balancer);
+        let told = running.then.iter().skip(usize::from(mutated("one-at-sync-not-told")));
+        told.for_each(|then| self.route(then, Packed::default()));
+        if mutated("at-sync-told-again") {
+            running.then.iter().for_each(|then| self.route(then, Packed::default()));
+        }
+        if !mutated("wanted-step-forgotten") {
+            self.balance_if_wanted(balancer);
+        }
     }
 }
