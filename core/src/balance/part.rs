@@ -61,12 +61,14 @@ impl Pe {
             true => 0,
             false => self.tell_below(|| Balance::Begin(step)),
         };
+        let why = balancer.root.borrow().why();
+        let member = balancer.settings.member(self, step, why);
         let early = {
             let mut part = balancer.part.borrow_mut();
             part.step = step;
             part.open =
                 Some(Open { missing, decided: false, branch: Branch::default(), sizes: BTreeMap::new() });
-            part.member = Some(balancer.settings.member(self.id, self.pes()));
+            part.member = Some(member);
             let (now, later) = std::mem::take(&mut part.early).into_iter().partition(|note| note.0 == step);
             part.early = later;
             let now: Vec<(u32, PeId, Vec<u8>)> = now;
