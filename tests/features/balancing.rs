@@ -258,7 +258,7 @@ mod triggers {
 
         #[entry]
         async fn work(&mut self, cx: &mut Cx<Self>) -> u64 {
-            for _ in 0..ITERATIONS {
+            for _ in 0..5 * ITERATIONS {
                 self.compute(cx);
                 cx.sleep(Duration::from_micros(10)).await;
             }
