@@ -1,11 +1,12 @@
 //! Strategies that nobody has to see everything for.
 
+pub(crate) mod alone;
 pub(crate) mod census;
 pub(crate) mod holding;
 #[cfg(test)]
 pub(crate) mod jumble;
 pub(crate) mod level;
-mod locals;
+pub(crate) mod locals;
 mod run;
 
 pub use run::{Model, Ran, run, run_members};
