@@ -164,7 +164,7 @@ impl Pe {
                         open.branch.moves += 1;
                         open.branch.bytes += open.sizes.get(&object).copied().unwrap_or(0);
                     }
-                    false => open.branch.outdated += u64::from(!mutated("outdated-move-not-counted")),
+                    false => open.branch.outdated += 1,
                 }
             }
             Action::Decided(Decided { predicted, refused }) => {
