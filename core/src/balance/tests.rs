@@ -1,6 +1,6 @@
 //! Balancing in a job of four PEs that is taken forward by hand.
 
-use self::program::__Main as Main;
+use self::program::Main;
 use super::message::Why;
 use crate::chare::Kind;
 use crate::launch::RunArgs;
@@ -38,11 +38,17 @@ mod program {
         }
     }
 
+    #[derive(Pup)]
+    pub struct Main;
+
     #[talisman::main]
-    pub(super) async fn main(cx: &mut Cx) {
-        let elements: Array<Element> = Element::array(ALL as i32).new();
-        let sum: u64 = elements.run().reduce(Sum).await;
-        cx.result("sum", sum);
+    impl Main {
+        #[init]
+        fn new() -> Self {
+            let elements: Array<Element> = Element::array(ALL as i32).new();
+            elements.run().ignore();
+            Main
+        }
     }
 }
 
