@@ -1,15 +1,18 @@
 //! What the PEs of one process share, and what the nodes of one job share in this process.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use crate::balance::Settings;
 use crate::ids::PeId;
 use crate::launch::progress::Steps;
-use crate::launch::{Output, ResultValue, Results};
+use crate::launch::{BalancingStep, Output, ResultValue, Results, RunArgs};
+use crate::measure::Measures;
 use crate::message::pool::Depot;
 use crate::pe::try_current;
 use crate::pup::Packed;
@@ -38,7 +41,7 @@ impl Shape {
 }
 
 /// How the program is to be run, as far as PEs look at it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Config {
     /// Seeds `cx.rng()`.
     pub(crate) seed: u64,
@@ -46,6 +49,25 @@ pub(crate) struct Config {
     pub(crate) pack_all: bool,
     /// Packs and unpacks every object after each of its messages.
     pub(crate) repack: bool,
+    /// What is measured for load balancing.
+    pub(crate) measures: Measures,
+    /// The number of the host that the node is on.
+    pub(crate) host: u32,
+    /// How objects are balanced, if they are.
+    pub(crate) balance: Option<Arc<Settings>>,
+}
+
+impl Config {
+    pub(crate) fn of(options: &RunArgs) -> Self {
+        Config {
+            seed: options.seed,
+            pack_all: options.pack_all,
+            repack: options.repack,
+            host: 0,
+            measures: Settings::of(options).map_or_else(Measures::default, |settings| settings.measures()),
+            balance: Settings::of(options).map(Arc::new),
+        }
+    }
 }
 
 /// What the PEs of one process share.
@@ -106,6 +128,9 @@ impl SharedValues {
     }
 }
 
+/// Steps of load balancing that a report has: those of a job of weeks would not go into the message that brings them.
+const STEPS_KEPT: usize = 10_000;
+
 /// The job, as the nodes of this process share it: how it ends, what it prints, what it reports.
 pub(crate) struct Job {
     over: AtomicBool,
@@ -114,6 +139,7 @@ pub(crate) struct Job {
     pub(crate) steps: AtomicU64,
     pub(crate) expected_steps: AtomicU64,
     results: Mutex<Results>,
+    balancing: Mutex<VecDeque<BalancingStep>>,
     /// The nodes of this process, to be woken at the end.
     nodes: Mutex<Vec<Weak<Node>>>,
     /// The rest of the job, if it has other processes.
@@ -146,6 +172,7 @@ impl Job {
             steps: AtomicU64::new(0),
             expected_steps: AtomicU64::new(0),
             results: Mutex::default(),
+            balancing: Mutex::default(),
             nodes: Mutex::default(),
             others: OnceLock::new(),
         })
@@ -194,6 +221,30 @@ impl Job {
 
     pub(crate) fn results(&self) -> Results {
         lock(&self.results).clone()
+    }
+
+    /// A step of load balancing is over.
+    pub(crate) fn balanced(&self, step: BalancingStep) {
+        let mut all = lock(&self.balancing);
+        if let Some(last) = all.back_mut() {
+            last.measured_after(&step);
+        }
+        if all.len() == STEPS_KEPT {
+            all.pop_front();
+        }
+        all.push_back(step);
+    }
+
+    /// Tells the user something beside the program's output.
+    pub(crate) fn say(&self, line: &str) {
+        if !self.output.is_kept() {
+            eprintln!("{line}");
+        }
+    }
+
+    /// What the steps of load balancing did.
+    pub(crate) fn balancing(&self) -> Vec<BalancingStep> {
+        lock(&self.balancing).iter().cloned().collect()
     }
 
     /// How far the program says it is.

@@ -19,6 +19,7 @@ pub mod pup {
     pub use talisman_pup::*;
 }
 
+pub mod background;
 pub mod distributed;
 pub mod dump;
 pub mod generate;
@@ -31,7 +32,10 @@ pub mod plan;
 pub mod quality;
 pub mod rng;
 pub mod room;
+pub mod sampler;
 mod seats;
+pub mod smooth;
 pub mod snapshot;
 pub mod strategies;
 pub mod strategy;
+pub mod trigger;

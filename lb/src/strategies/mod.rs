@@ -203,6 +203,9 @@ mod tests {
 
     impl Member for Own {
         fn step(&mut self, _: Event, _: &mut Vec<Action>) {}
+        fn held(&self) -> usize {
+            0
+        }
     }
 
     const OWN: &[Known] = &[

@@ -39,6 +39,7 @@ use crate::node::{Config, Job, Node, Shape};
 use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port, Sent};
 use crate::run::{Done, Outcome, Watch, run_on};
+use crate::stats::count;
 use crate::wire;
 use crate::witness::{self, Seen, Why};
 
@@ -64,11 +65,12 @@ pub(crate) fn run(
     machine: Option<&Machine>,
     main: impl FnOnce(&Pe),
 ) -> Done {
-    let cluster = Cluster::new(shape, config, job);
+    let seed = config.seed;
+    let cluster = Cluster::new(shape, &config, job);
     main(&cluster.pes[0]);
     match machine {
         Some(machine) => cluster.run(job, Model::new(machine, shape)),
-        None => cluster.run(job, Chance::new(config.seed)),
+        None => cluster.run(job, Chance::new(seed)),
     }
 }
 
@@ -134,10 +136,10 @@ enum What {
 }
 
 impl Cluster {
-    fn new(shape: Shape, config: Config, job: &Arc<Job>) -> Self {
+    fn new(shape: Shape, config: &Config, job: &Arc<Job>) -> Self {
         let clock = Rc::new(Cell::new(0));
         let nodes: Vec<_> =
-            (0..shape.nodes).map(|number| Node::new(shape, number, config, job.clone())).collect();
+            (0..shape.nodes).map(|number| Node::new(shape, number, config.clone(), job.clone())).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
             Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))
@@ -191,6 +193,12 @@ impl Cluster {
             witness::see(|| Seen::Turn { pe: id });
         }
         is_planned
+    }
+
+    /// A PE has had nothing to do since it was busy last.
+    fn note_idle(&self, id: PeId, at: u64) {
+        let since = self.states[id as usize].busy_until;
+        count(&self.pes[id as usize].stats.idle_ns, at.saturating_sub(since));
     }
 
     /// What a PE takes in now: what has arrived, if it is time to look.

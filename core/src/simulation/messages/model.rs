@@ -145,8 +145,7 @@ impl Rules for Model {
         if !cluster.takes_turn(id, at) || !self.gets_core(cluster, id, at) {
             return;
         }
-        let was_busy_until = cluster.states[id as usize].busy_until;
-        count(&cluster.pes[id as usize].stats.idle_ns, at - was_busy_until);
+        cluster.note_idle(id, at);
         let worked = self.work(cluster, id, at);
         let until = cluster.clock.get();
         cluster.trace.note(at, 0, id, cluster.pes[id as usize].stats.run.get());
