@@ -9,7 +9,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::ids::PeId;
 use crate::launch::progress::Steps;
-use crate::launch::{Output, ResultValue, Results};
+use crate::launch::{Output, ResultValue, Results, RunArgs};
 use crate::measure::Measures;
 use crate::message::pool::Depot;
 use crate::pe::try_current;
@@ -49,6 +49,17 @@ pub(crate) struct Config {
     pub(crate) repack: bool,
     /// What is measured for load balancing.
     pub(crate) measures: Measures,
+}
+
+impl Config {
+    pub(crate) fn of(options: &RunArgs) -> Self {
+        Config {
+            seed: options.seed,
+            pack_all: options.pack_all,
+            repack: options.repack,
+            measures: options.measures,
+        }
+    }
 }
 
 /// What the PEs of one process share.

@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use clap::builder::{ArgPredicate, FalseyValueParser};
 
 use super::faults::{Chaos, Kill, time};
+use crate::measure::Measures;
 
 /// Most PEs a node may have: far above any machine's cores, so more is a slip of the finger.
 pub const PES_MAX: u32 = 1024;
@@ -146,6 +147,10 @@ pub struct RunArgs {
     #[arg(id = "talisman-repack", long = "repack", env = "TALISMAN_REPACK", hide = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub repack: bool,
+
+    /// What is measured for load balancing
+    #[arg(skip)]
+    pub measures: Measures,
 
     /// How nodes are linked
     #[arg(id = "talisman-transport", long = "transport", env = "TALISMAN_TRANSPORT", hide_env_values = true)]
@@ -306,6 +311,7 @@ impl Default for RunArgs {
             simulate: false,
             pack_all: false,
             repack: false,
+            measures: Measures::default(),
             transport: Transport::default(),
             tls: false,
             listen: None,

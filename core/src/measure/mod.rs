@@ -35,13 +35,13 @@ use traffic::Traffic;
 
 /// What is measured for load balancing in a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Measures {
-    /// How long each object runs.
-    pub(crate) loads: bool,
+pub struct Measures {
+    /// How long each object runs; nothing else without it.
+    pub loads: bool,
     /// Messages between objects, for strategies that want them.
-    pub(crate) edges: bool,
+    pub edges: bool,
     /// What an object takes when packed, which takes going through each at the end of every period.
-    pub(crate) sizes: bool,
+    pub sizes: bool,
 }
 
 /// What a PE measures.
@@ -139,7 +139,10 @@ impl Pe {
             wall,
             idle: seconds(now.idle_ns - since.idle_ns) + gaps,
             released: seconds(now.released_ns - since.released_ns),
-            cpu: now.computed_ns.zip(since.computed_ns).map(|(now, since)| seconds(now.saturating_sub(since))),
+            cpu: now
+                .computed_ns
+                .zip(since.computed_ns)
+                .map(|(now, since)| seconds(now.saturating_sub(since))),
         };
         Ended { period, seconds_per_tick, share: core.share(&period) }
     }
@@ -194,7 +197,10 @@ impl Pe {
 
 /// What balancing calls an object.
 pub(crate) fn key_of(id: ObjId) -> Key {
-    Key { collection: u64::from(id.collection.creator) << 32 | u64::from(id.collection.serial), index: id.index }
+    Key {
+        collection: u64::from(id.collection.creator) << 32 | u64::from(id.collection.serial),
+        index: id.index,
+    }
 }
 
 /// The object that balancing calls so.

@@ -34,22 +34,24 @@ pub(super) struct Traffic {
     picked: Cell<u64>,
     /// Entries that got long messages: a bit for each that has their hash.
     long: [Cell<u64>; 4],
-    pairs: RefCell<HashMap<Pair, Sum, FxBuildHasher>>,
-    dropped: Cell<u64>,
+    pub(super) pairs: RefCell<HashMap<Pair, Sum, FxBuildHasher>>,
+    /// So many at most; what more pairs would send is counted here.
+    pub(super) pairs_max: usize,
+    pub(super) dropped: Cell<u64>,
 }
 
 /// From the object in a slot, of this generation, to another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Pair {
-    slot: u32,
-    generation: u32,
-    to: ObjId,
+pub(super) struct Pair {
+    pub(super) slot: u32,
+    pub(super) generation: u32,
+    pub(super) to: ObjId,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Sum {
-    messages: f64,
-    bytes: f64,
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sum {
+    pub(super) messages: f64,
+    pub(super) bytes: f64,
 }
 
 impl Traffic {
@@ -60,6 +62,7 @@ impl Traffic {
             picked: Cell::new(clock.ticks()),
             long: Default::default(),
             pairs: RefCell::default(),
+            pairs_max: PAIRS_MAX,
             dropped: Cell::default(),
         }
     }
@@ -81,9 +84,9 @@ impl Traffic {
         (&self.long[hash >> 6], 1 << (hash & 63))
     }
 
-    fn add(&self, pair: Pair, bytes: usize, weight: u32) {
+    pub(super) fn add(&self, pair: Pair, bytes: usize, weight: u32) {
         let mut pairs = self.pairs.borrow_mut();
-        if pairs.len() >= PAIRS_MAX && !pairs.contains_key(&pair) {
+        if pairs.len() >= self.pairs_max && !pairs.contains_key(&pair) {
             return self.dropped.set(self.dropped.get() + u64::from(weight));
         }
         let sum = pairs.entry(pair).or_default();

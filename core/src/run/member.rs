@@ -31,8 +31,7 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     keep_memory();
     let (task, control) = (joining.task().clone(), joining.control().clone());
     let job = Job::new(output);
-    let (seed, pack_all, repack) = (options.seed, options.pack_all, options.repack);
-    let config = Config { seed, pack_all, repack, ..Config::default() };
+    let config = Config::of(options);
     let host = match host(&task) {
         Ok(host) => host,
         Err(error) => control.failed(format!("cannot have the memory of its host: {error}")),

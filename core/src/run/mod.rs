@@ -20,6 +20,7 @@ use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
 use crate::launch::report::{MessageCounts, PeTimes};
 use crate::launch::{Output, Progress, Results, RunArgs};
+pub use crate::measure::Measures;
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
@@ -95,8 +96,7 @@ pub(crate) fn run_on<C: MainChare, A: Args + Send>(
         return run_for_user(options, |pe: &Pe| create_main::<C, A>(pe, args), &watch.job);
     }
     let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
-    let (seed, pack_all, repack) = (options.seed, options.pack_all, options.repack);
-    let config = Config { seed, pack_all, repack, ..Config::default() };
+    let config = Config::of(options);
     let main = |pe: &Pe| create_main::<C, A>(pe, args);
     let job = watch.job.clone();
     let done = if options.simulate {

@@ -38,8 +38,8 @@ use crate::launch::{Output, Progress, RunArgs};
 use crate::node::{Config, Job, Node, Shape};
 use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port, Sent};
-use crate::stats::count;
 use crate::run::{Done, Outcome, Watch, run_on};
+use crate::stats::count;
 use crate::wire;
 use crate::witness::{self, Seen, Why};
 
