@@ -5,18 +5,11 @@
 
 mod common;
 
-use common::{Budget, CHARM, Row, row};
-use talisman::run::Measures;
+use common::{Budget, CHARM, MEASURED, Row, row};
 
 const ELEMENT: &str = "array element, 1 in flight";
 const MANY: &str = "array element, 50,000 in flight over 100,000";
 const SINGLE: &str = "singleton chare, 1 in flight";
-/// What is measured for load balancing, and how rows say it.
-const MEASURED: [(&str, Measures); 3] = [
-    ("", Measures { loads: false, edges: false, sizes: false }),
-    ("; loads measured", Measures { loads: true, edges: false, sizes: false }),
-    ("; loads and messages measured", Measures { loads: true, edges: true, sizes: false }),
-];
 const ASYNC_START: &str = "async entry that does not wait | plain entry, empty message";
 const ASYNC_WHEN: &str = "async entry that receives | plain entry, empty message";
 
@@ -35,7 +28,7 @@ fn main() {
 mod program {
     use talisman::prelude::*;
 
-    use crate::common::{bare, nanos, on_pes_measured, sample, wanted};
+    use crate::common::{MEASURED, bare, nanos, on_pes_measured, sample, wanted};
 
     /// So often a job is run with each way of measuring, in turn ...
     const JOBS: u32 = 12;
@@ -241,7 +234,7 @@ mod program {
 
     pub fn measure() {
         for _ in 0..JOBS {
-            for (how, measures) in super::MEASURED {
+            for (how, measures) in MEASURED {
                 on_pes_measured::<__Main>(1, measures, (Options { how: how.into() },));
             }
         }

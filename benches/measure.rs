@@ -178,10 +178,16 @@ mod program {
             let mut total: f64 = 0.0;
             for worker in 0..WORKERS * options.pes {
                 let computed: f64 = match kind {
-                    2 => 20_001.0 * (SHORT * (1 + worker as u64 % WORKERS as u64)) as f64 * options.ns_per_unit * 1e-9,
+                    2 => {
+                        20_001.0
+                            * (SHORT * (1 + worker as u64 % WORKERS as u64)) as f64
+                            * options.ns_per_unit
+                            * 1e-9
+                    }
                     _ => workers.at(worker as i32).done().await,
                 };
-                let what: String = name(["long", "mixed", "short"][kind as usize], options.pes, options.competitors);
+                let what: String =
+                    name(["long", "mixed", "short"][kind as usize], options.pes, options.competitors);
                 alone(what, 100.0 * (load_of(worker) / computed - 1.0).abs());
                 total += computed;
             }

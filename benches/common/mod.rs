@@ -19,6 +19,13 @@ use talisman::chare::{Args, MainChare};
 use talisman::launch::{Output, Progress, ResultValue};
 use talisman::run::{Measures, Outcome, Watch, run};
 
+/// What is measured for load balancing, and how rows say it.
+pub const MEASURED: [(&str, Measures); 3] = [
+    ("", Measures { loads: false, edges: false, sizes: false }),
+    ("; loads measured", Measures { loads: true, edges: false, sizes: false }),
+    ("; loads and messages measured", Measures { loads: true, edges: true, sizes: false }),
+];
+
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 static SAMPLES: Mutex<Vec<Sample>> = Mutex::new(Vec::new());
 
