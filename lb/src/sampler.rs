@@ -71,10 +71,10 @@ impl Sampler {
     }
 }
 
-/// How many events are to be skipped on average so that what a picked one costs is one percent of the time that all take.
+/// How many events are to be skipped on average so that what a picked one costs is half a percent of the time that all take.
 /// Both in the same unit.
 pub fn gap_for(cost: u64, time_of_each: u64) -> u32 {
-    (cost * 100 / time_of_each.max(1)).min(u64::from(GAP_MAX)) as u32
+    (cost * 200 / time_of_each.max(1)).min(u64::from(GAP_MAX)) as u32
 }
 
 #[cfg(test)]
@@ -107,8 +107,8 @@ mod tests {
     }
 
     #[test]
-    fn gaps_keep_the_cost_at_one_percent() {
-        assert_eq!(gap_for(60, 50), 120);
+    fn gaps_keep_the_cost_at_half_a_percent() {
+        assert_eq!(gap_for(60, 50), 240);
         assert_eq!(gap_for(60, 100_000), 0);
         assert_eq!((gap_for(0, 0), gap_for(60, 0)), (0, GAP_MAX));
     }
