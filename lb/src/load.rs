@@ -11,7 +11,7 @@ use std::cell::Cell;
 use crate::sampler::{Sampler, gap_for};
 
 /// An object's average is not believed before so many calls in a period: the short ones may just come first.
-const CALLS_LEAST: u32 = 32;
+const CALLS_LEAST: u32 = 12;
 /// Beside an entry a message costs its delivery, which has to be measured in no more than a percent as well: in ticks.
 const DELIVERY: u64 = 30;
 /// A call of a short object that takes so many times what is long was interrupted, most likely, or is one of a kind. It counts
@@ -114,6 +114,11 @@ impl Meter {
         let charge = ticks as i64 * i64::from(weight);
         let total = Past { ticks: past.ticks.saturating_add(charge), ..past };
         (charge, self.kind_after(kind, ticks, total))
+    }
+
+    /// The kind of an object in the next period: of one that got few calls in this one, those say enough now.
+    pub fn next_period(&self, kind: Kind, past: Past) -> Kind {
+        if past.calls > 0 && past.average() < self.limits.long / 2 { Kind::Short } else { kind }
     }
 
     /// For how many calls one of a short object counts.
@@ -243,6 +248,14 @@ mod tests {
         assert_eq!(after(Kind::Long, 50_000, 1), Kind::Huge);
         assert_eq!(after(Kind::Huge, 100 * 25_000, 100), Kind::Huge);
         assert_eq!(after(Kind::Huge, 100 * 24_999, 100), Kind::Long);
+    }
+
+    #[test]
+    fn an_object_with_few_short_calls_in_a_period_is_short_in_the_next() {
+        let meter = Meter::new(LIMITS);
+        assert_eq!(meter.next_period(Kind::Long, Past { ticks: 3 * 499, calls: 3 }), Kind::Short);
+        assert_eq!(meter.next_period(Kind::Long, Past { ticks: 3 * 500, calls: 3 }), Kind::Long);
+        assert_eq!(meter.next_period(Kind::Huge, Past::default()), Kind::Huge, "no call says nothing");
     }
 
     #[test]

@@ -76,9 +76,16 @@ impl Pe {
         };
         let (charge, kind) = self.measuring.meter.charge(kind_of(object), ticks, past);
         object.charge(charge);
-        object.clear(flag::LONG | flag::HUGE);
-        object.set(flags_of(kind));
+        set_kind(object, kind);
         self.note_for(traffic::NOTHING);
+    }
+
+    /// Whether an object's entries are timed in the next period, from what they took in this one.
+    pub(super) fn begin_period_of(&self, object: &Head) {
+        if self.measuring.loads {
+            let past = Past { ticks: object.load.get(), calls: object.messages.get() };
+            set_kind(object, self.measuring.meter.next_period(kind_of(object), past));
+        }
     }
 
     /// What others had of the core since this was last asked, while the PE wanted it: most likely in the call that made it ask.
@@ -99,7 +106,7 @@ impl Pe {
     /// A new object is taken for long until more is known.
     pub(crate) fn note_new(&self, object: &Head) {
         if self.measuring.loads {
-            object.set(flags_of(Kind::default()));
+            set_kind(object, Kind::default());
         }
     }
 
@@ -126,10 +133,11 @@ fn kind_of(object: &Head) -> Kind {
     }
 }
 
-fn flags_of(kind: Kind) -> u32 {
-    match kind {
+fn set_kind(object: &Head, kind: Kind) {
+    object.clear(flag::LONG | flag::HUGE);
+    object.set(match kind {
         Kind::Short => 0,
         Kind::Long => flag::LONG,
         Kind::Huge => flag::HUGE,
-    }
+    });
 }

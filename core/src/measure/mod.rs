@@ -181,6 +181,7 @@ impl Pe {
     fn measured(&self, head: NonNull<Head>, seconds_per_tick: f64, moving: &mut f64) -> Option<Object> {
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
+        self.begin_period_of(object);
         let ticks = object.load.take();
         object.messages.set(0);
         let collection = object.collection();
