@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{Budget, CHARM, Row, row};
+use common::{Budget, CHARM, MEASURED, Row, row};
 
 const HOP_8: &str = "ping-pong, one way, 8 bytes";
 const HOP_24: &str = "ping-pong, one way, 24 bytes";
@@ -23,15 +23,11 @@ fn main() {
         crowd::measure();
     }
     let charm = |row: Row, ns| row.beside(CHARM, ns);
-    common::table(
-        "A message between two PEs",
-        "ns",
-        &[
-            charm(row(HOP_8, Budget::Times(1.3)), 650.0),
-            charm(row(HOP_24, Budget::Times(1.3)), 650.0),
-            row(STREAM, Budget::Open),
-        ],
-    );
+    let measured = |what: &'static str| MEASURED.map(|(how, _)| format!("{what}{how}"));
+    let hops = [HOP_8, HOP_24].into_iter().flat_map(measured);
+    let hops = hops.map(|what| charm(row(what, Budget::Times(1.3)), 650.0));
+    let streams = measured(STREAM).map(|what| row(what, Budget::Open));
+    common::table("A message between two PEs", "ns", &hops.chain(streams).collect::<Vec<_>>());
     common::table(
         "More PEs than cores",
         "µs",
@@ -46,14 +42,28 @@ mod hops {
 
     use talisman::prelude::*;
 
-    use crate::common::{nanos, on_pes, sample};
+    use crate::common::{MEASURED, nanos, on_pes_measured, sample};
 
-    const ROUNDS: usize = 301;
+    /// So often a job is run with each way of measuring, in turn ...
+    const JOBS: u32 = 6;
+    /// ... for so many rounds.
+    const ROUNDS: usize = 50;
     const TRIPS: u64 = 500;
     const MESSAGES: u64 = 5_000;
 
     pub fn measure() {
-        on_pes::<__Main>(2, ());
+        for _ in 0..JOBS {
+            for (how, measures) in MEASURED {
+                FLAGS.iter().for_each(|flag| flag.0.store(0, Ordering::Relaxed));
+                on_pes_measured::<__Main>(2, measures, (Options { how: how.into() },));
+            }
+        }
+    }
+
+    #[derive(clap::Parser, Pup)]
+    struct Options {
+        /// What the rows are called beside the usual.
+        how: String,
     }
 
     /// Two lines, so that two flags never share one.
@@ -169,18 +179,19 @@ mod hops {
     }
 
     #[talisman::main]
-    async fn main(cx: &mut Cx) {
+    async fn main(cx: &mut Cx, options: Options) {
+        let how: String = options.how;
         let players: Group<Player> = Player::group().new();
         for round in 0..ROUNDS {
             let first: u64 = 1 + 2 * round as u64 * TRIPS;
             let light: f64 = players.on(0).play(TRIPS).await;
             let raw: f64 = players.on(0).raw(first, TRIPS).await;
-            sample(super::HOP_8, light, raw);
+            sample(format!("{}{how}", super::HOP_8), light, raw);
             let heavy: f64 = players.on(0).play_heavy(TRIPS).await;
             let raw: f64 = players.on(0).raw(first + TRIPS, TRIPS).await;
-            sample(super::HOP_24, heavy, raw);
+            sample(format!("{}{how}", super::HOP_24), heavy, raw);
             let stream: f64 = players.on(0).stream(MESSAGES).await;
-            sample(super::STREAM, stream, raw);
+            sample(format!("{}{how}", super::STREAM), stream, raw);
         }
         cx.exit();
     }

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Budget, CHARM, Row, row};
+use common::{Budget, CHARM, MEASURED, Row, row};
 
 const ELEMENT: &str = "array element, 1 in flight";
 const MANY: &str = "array element, 50,000 in flight over 100,000";
@@ -16,25 +16,24 @@ const ASYNC_WHEN: &str = "async entry that receives | plain entry, empty message
 fn main() {
     program::measure();
     let charm = |row: Row, ns| row.beside(CHARM, ns);
-    common::table(
-        "A message on the same PE",
-        "ns",
-        &[
-            charm(row(ELEMENT, Budget::Times(1.5)), 80.0),
-            charm(row(MANY, Budget::Times(1.5)), 80.0),
-            charm(row(SINGLE, Budget::Times(1.5)), 50.0),
-            row(ASYNC_START, Budget::Plus(20.0)),
-            row(ASYNC_WHEN, Budget::Plus(20.0)),
-        ],
-    );
+    let kinds = [(ELEMENT, 80.0), (MANY, 80.0), (SINGLE, 50.0)].into_iter();
+    let measured = kinds.flat_map(|(what, ns)| {
+        MEASURED.map(|(how, _)| charm(row(format!("{what}{how}"), Budget::Times(1.5)), ns))
+    });
+    let asynchronous = [ASYNC_START, ASYNC_WHEN].map(|what| row(what, Budget::Plus(20.0)));
+    let rows: Vec<_> = measured.chain(asynchronous).collect();
+    common::table("A message on the same PE", "ns", &rows);
 }
 
 mod program {
     use talisman::prelude::*;
 
-    use crate::common::{bare, nanos, on_pes, sample, wanted};
+    use crate::common::{MEASURED, bare, nanos, on_pes_measured, sample, wanted};
 
-    const ROUNDS: usize = 301;
+    /// So often a job is run with each way of measuring, in turn ...
+    const JOBS: u32 = 12;
+    /// ... for so many rounds.
+    const ROUNDS: usize = 25;
     const MESSAGES: u64 = 20_000;
     const ELEMENTS: u32 = 100_000;
     const IN_FLIGHT: u32 = 50_000;
@@ -234,11 +233,22 @@ mod program {
     }
 
     pub fn measure() {
-        on_pes::<__Main>(1, ());
+        for _ in 0..JOBS {
+            for (how, measures) in MEASURED {
+                on_pes_measured::<__Main>(1, measures, (Options { how: how.into() },));
+            }
+        }
+    }
+
+    #[derive(clap::Parser, Pup)]
+    struct Options {
+        /// What the rows are called beside the usual.
+        how: String,
     }
 
     #[talisman::main]
-    async fn main(cx: &mut Cx) {
+    async fn main(cx: &mut Cx, options: Options) {
+        let how: String = options.how;
         let pair: Array<Player> = Player::array(2).new();
         let counter: Group<Counter> = Counter::group().new();
         let crowd: Array<Crowd> = Crowd::array(ELEMENTS as i32).new(counter);
@@ -248,17 +258,21 @@ mod program {
         for round in 0..ROUNDS {
             if wanted(super::ELEMENT) {
                 let ns: f64 = pair.at(0).play(MESSAGES).await;
-                sample(super::ELEMENT, ns, bare::sequence(MESSAGES, 1));
+                sample(format!("{}{how}", super::ELEMENT), ns, bare::sequence(MESSAGES, 1));
             }
             if wanted(super::MANY) && round % 8 == 0 {
                 let ns: f64 = counter.on(0).play(crowd, HOPS - 1).await;
-                sample(super::MANY, ns, bare::sequence(HOPS * IN_FLIGHT as u64, IN_FLIGHT as usize));
+                sample(
+                    format!("{}{how}", super::MANY),
+                    ns,
+                    bare::sequence(HOPS * IN_FLIGHT as u64, IN_FLIGHT as usize),
+                );
             }
             if wanted(super::SINGLE) {
                 let ns: f64 = hermits[0].play(MESSAGES).await;
-                sample(super::SINGLE, ns, bare::sequence(MESSAGES, 1));
+                sample(format!("{}{how}", super::SINGLE), ns, bare::sequence(MESSAGES, 1));
             }
-            if wanted(super::ASYNC_START) {
+            if wanted(super::ASYNC_START) && how.is_empty() {
                 let plain: f64 = pair.at(0).play_plain(MESSAGES).await;
                 let starts: f64 = pair.at(0).play_starts(MESSAGES).await;
                 let received: f64 = pair.at(0).play_received(MESSAGES).await;

@@ -17,7 +17,14 @@ use std::time::Instant;
 use talisman::RunArgs;
 use talisman::chare::{Args, MainChare};
 use talisman::launch::{Output, Progress, ResultValue};
-use talisman::run::{Outcome, Watch, run};
+use talisman::run::{Measures, Outcome, Watch, run};
+
+/// What is measured for load balancing, and how rows say it.
+pub const MEASURED: [(&str, Measures); 3] = [
+    ("", Measures { loads: false, edges: false, sizes: false }),
+    ("; loads measured", Measures { loads: true, edges: false, sizes: false }),
+    ("; loads and messages measured", Measures { loads: true, edges: true, sizes: false }),
+];
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 static SAMPLES: Mutex<Vec<Sample>> = Mutex::new(Vec::new());
@@ -53,7 +60,12 @@ pub fn alone(what: impl Into<String>, ours: f64) {
 
 /// Runs a program in this process on so many PEs, and stops the benchmark if it fails.
 pub fn on_pes<C: MainChare>(pes: u32, args: impl Args + Send) -> Outcome {
-    let options = RunArgs { pes: Some(pes), ..RunArgs::default() };
+    on_pes_measured::<C>(pes, Measures::default(), args)
+}
+
+/// The same, with measurements for load balancing.
+pub fn on_pes_measured<C: MainChare>(pes: u32, measures: Measures, args: impl Args + Send) -> Outcome {
+    let options = RunArgs { pes: Some(pes), measures, ..RunArgs::default() };
     let outcome = run::<C, _>(args, &options, Watch::new(Output::capture(), Progress::off()));
     assert_eq!((outcome.status, &outcome.message), (0, &None), "the measured program failed");
     outcome

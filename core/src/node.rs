@@ -64,7 +64,7 @@ impl Config {
             pack_all: options.pack_all,
             repack: options.repack,
             host: 0,
-            measures: Settings::of(options).map_or_else(Measures::default, |settings| settings.measures()),
+            measures: Settings::of(options).map_or(options.measures, |settings| settings.measures()),
             balance: Settings::of(options).map(Arc::new),
         }
     }

@@ -22,14 +22,24 @@ pub mod lab;
 
 use std::ops::Deref;
 
+use talisman_lb::member::Local;
+use talisman_lb::strategy::Wants;
+
 use crate::chare::{Args, MainChare};
 use crate::launch::balancing::Every;
 use crate::launch::options::Transport;
 use crate::launch::{Output, Progress, RunArgs};
+use crate::pe::current;
 use crate::run::{Outcome, Watch, run};
 
 #[doc(hidden)]
 pub use crate::cluster::probe::main as probe;
+
+/// What this PE measured since the last call, for benchmarks. To be called where no entry runs: in a registered function.
+#[doc(hidden)]
+pub fn end_period() -> Local {
+    current(|pe| pe.local(Wants { edges: true }))
+}
 
 /// How a program is to be run in a test. Its output is kept rather than printed.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@
 //!   a thread's CPU time: entries, runtime and polls; the share is this in all but what it was asleep
 //! ```
 //!
-//! An object's time by the wall includes what others took while it ran. It takes the share of that in CPU seconds, and as
-//! others come and go, only those stay the same.
+//! The rest of the share is background: what others would take of the core if the PE wanted it all the time, as it does when it
+//! gets more objects.
 
 use crate::smooth::Smooth;
 

@@ -128,6 +128,15 @@ mod tests {
     }
 
     #[test]
+    fn one_to_three_dimensions_are_a_place() {
+        assert_eq!((7,).position(), Some([7.0, 0.0, 0.0]));
+        assert_eq!((-1, 2).position(), Some([-1.0, 2.0, 0.0]));
+        assert_eq!((1, 2, 3).position(), Some([1.0, 2.0, 3.0]));
+        assert_eq!((1, 2, 3, 4).position(), None);
+        assert_eq!((1, 2, 3, 4, 5, 6).position(), None);
+    }
+
+    #[test]
     fn a_negative_index_comes_first() {
         assert!((-1, 7).to_bits() < (0, -7).to_bits());
         assert!((0, 0, 0, 0, -1).to_bits() < (0, 0, 0, 0, 0).to_bits());

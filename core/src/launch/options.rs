@@ -12,6 +12,7 @@ use clap::builder::{ArgPredicate, FalseyValueParser};
 use super::balancing::{Every, PeSpeed, size};
 use super::faults::{Chaos, Kill, time};
 use crate::balance;
+use crate::measure::Measures;
 
 /// Most PEs a node may have: far above any machine's cores, so more is a slip of the finger.
 pub const PES_MAX: u32 = 1024;
@@ -154,6 +155,10 @@ pub struct RunArgs {
     #[arg(id = "talisman-repack", long = "repack", env = "TALISMAN_REPACK", hide = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub repack: bool,
+
+    /// What is measured for load balancing
+    #[arg(skip)]
+    pub measures: Measures,
 
     /// How nodes are linked
     #[arg(id = "talisman-transport", long = "transport", env = "TALISMAN_TRANSPORT", hide_env_values = true)]
@@ -354,6 +359,7 @@ impl Default for RunArgs {
             simulate: false,
             pack_all: false,
             repack: false,
+            measures: Measures::default(),
             transport: Transport::default(),
             tls: false,
             listen: None,

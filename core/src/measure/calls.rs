@@ -2,17 +2,22 @@
 
 use talisman_lb::load::{Kind, Limits, Past};
 
+use super::traffic;
 use crate::clock::Clock;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 
-/// What timing a call costs, in ticks of a 2 to 4 GHz counter: two looks at it, and the account.
-const COST_TICKS: u64 = 80;
+/// What timing a call costs, in ticks of a 2 to 4 GHz counter: two looks at it, the account, and two branches that go another
+/// way than usual.
+const COST_TICKS: u64 = 180;
 /// Objects whose entries take longer than one to two microseconds on average, in such ticks, have every call timed: that costs them
 /// a percent or two.
 const LONG_TICKS: u64 = 4_000;
-/// From about 50 µs on, two looks at the thread's CPU time, of 300 ns each, cost a percent. Shorter ones are rarely interrupted.
-const HUGE_TICKS: u64 = 125_000;
+/// From about 40 µs on, two looks at the thread's CPU time, of 300 ns each, cost a percent or two.
+const HUGE_TICKS: u64 = 100_000;
+/// The system takes a core away for a millisecond or more. A call of so many ticks, on an object of which they are not usual, is
+/// looked into: that is a look at CPU time in 100 µs.
+const SUSPICIOUS_TICKS: u64 = 250_000;
 /// Between two PEs that play ball every gap takes a tenth of a microsecond.
 const GAPS_SKIPPED: u32 = 63;
 
@@ -32,13 +37,21 @@ impl Pe {
             return None;
         }
         match object.has(flag::LONG | flag::HUGE) {
-            true => Some(self.timed_by(object)),
-            false => self.measuring.meter.is_due().then(|| self.clock.ticks()),
+            true => Some(self.begin_long(object)),
+            false if self.measuring.meter.is_due() => Some(self.begin_short()),
+            false => None,
         }
     }
 
     #[inline(never)]
-    fn timed_by(&self, object: &Head) -> u64 {
+    fn begin_short(&self) -> u64 {
+        self.note_for(self.measuring.meter.stands_for());
+        self.clock.ticks()
+    }
+
+    #[inline(never)]
+    fn begin_long(&self, object: &Head) -> u64 {
+        self.note_for(traffic::SAMPLED);
         match object.has(flag::HUGE) {
             true => self.computed_ns(),
             false => self.clock.ticks(),
@@ -57,24 +70,43 @@ impl Pe {
             false => self.clock.ticks().saturating_sub(start),
         };
         let past = Past { ticks: object.load.get(), calls: object.messages.get() };
+        let ticks = match ticks >= SUSPICIOUS_TICKS && !object.has(flag::HUGE) {
+            true => ticks.saturating_sub(self.stolen_ticks()).max(past.average()).min(ticks),
+            false => ticks,
+        };
         let (charge, kind) = self.measuring.meter.charge(kind_of(object), ticks, past);
         object.charge(charge);
-        object.clear(flag::LONG | flag::HUGE);
-        object.set(flags_of(kind));
+        set_kind(object, kind);
+        self.note_for(traffic::NOTHING);
+    }
+
+    /// Whether an object's entries are timed in the next period, from what they took in this one.
+    pub(super) fn begin_period_of(&self, object: &Head) {
+        if self.measuring.loads {
+            let past = Past { ticks: object.load.get(), calls: object.messages.get() };
+            set_kind(object, self.measuring.meter.next_period(kind_of(object), past));
+        }
+    }
+
+    /// What others had of the core since this was last asked, while the PE wanted it: most likely in the call that made it ask.
+    fn stolen_ticks(&self) -> u64 {
+        let now = self.usage();
+        let since = self.measuring.looked.replace(now);
+        self.as_ticks(now.stolen_since(&since))
     }
 
     /// Nanoseconds as ticks, by what both clocks counted in this period.
     fn as_ticks(&self, ns: u64) -> u64 {
         let since = self.measuring.since.get();
         let ticks = self.clock.ticks().saturating_sub(since.ticks);
-        let passed = (self.clock.now().as_nanos() as u64).saturating_sub(since.now_ns);
+        let passed = (self.clock.now().as_nanos() as u64).saturating_sub(since.usage.now_ns);
         (ns as f64 * (ticks as f64 / passed.max(1) as f64)) as u64
     }
 
     /// A new object is taken for long until more is known.
     pub(crate) fn note_new(&self, object: &Head) {
         if self.measuring.loads {
-            object.set(flags_of(Kind::default()));
+            set_kind(object, Kind::default());
         }
     }
 
@@ -101,10 +133,11 @@ fn kind_of(object: &Head) -> Kind {
     }
 }
 
-fn flags_of(kind: Kind) -> u32 {
-    match kind {
+fn set_kind(object: &Head, kind: Kind) {
+    object.clear(flag::LONG | flag::HUGE);
+    object.set(match kind {
         Kind::Short => 0,
         Kind::Long => flag::LONG,
         Kind::Huge => flag::HUGE,
-    }
+    });
 }

@@ -2,9 +2,10 @@
 //!
 //! Nothing is measured unless the job asks for it ([`Measures`]). [`Pe::local`] ends a period and tells what was measured in it.
 //!
-//! An entry is timed by the processor's counter, at all calls or at some (`talisman_lb::load`). That includes what others had of the
-//! core meanwhile; what share the PE had in the period is known from its thread's CPU time, and taken of the sum. Long entries
-//! are timed by that CPU time itself. So an object's load is what it computes, whoever else wants the core.
+//! An entry is timed by the processor's counter, at all calls or at some (`talisman_lb::load`); a long one by its thread's CPU time.
+//! Where the counter says that an entry took far longer than is usual, the CPU time tells whether others had the core meanwhile,
+//! and that is taken off. So an object's load is what it computes, whoever else wants the core. What share of its core the PE
+//! had in a period is known from its CPU time as well; the rest is background.
 
 mod calls;
 mod given;
@@ -26,7 +27,7 @@ use talisman_lb::strategy::Wants;
 use crate::chare::Kind;
 use crate::clock::Clock;
 use crate::ids::ObjId;
-use crate::object::{Head, flag};
+use crate::object::Head;
 use crate::pe::Pe;
 use crate::pup::{Lender, Packer, Purpose};
 pub(crate) use given::Given;
@@ -35,13 +36,13 @@ use traffic::Traffic;
 
 /// What is measured for load balancing in a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Measures {
-    /// How long each object runs.
-    pub(crate) loads: bool,
+pub struct Measures {
+    /// How long each object runs; nothing else without it.
+    pub loads: bool,
     /// Messages between objects, for strategies that want them.
-    pub(crate) edges: bool,
+    pub edges: bool,
     /// What an object takes when packed, which takes going through each at the end of every period.
-    pub(crate) sizes: bool,
+    pub sizes: bool,
 }
 
 /// What a PE measures.
@@ -58,6 +59,8 @@ pub(crate) struct Measuring {
     gap_ticks: Cell<u64>,
     traffic: Traffic,
     pasts: RefCell<Pasts>,
+    /// When the CPU time was last looked at because of a call that took long.
+    looked: Cell<Usage>,
     since: Cell<Since>,
     core: Cell<Core>,
 }
@@ -65,25 +68,32 @@ pub(crate) struct Measuring {
 /// The counts at a period's beginning.
 #[derive(Clone, Copy, Default)]
 struct Since {
-    now_ns: u64,
+    usage: Usage,
     ticks: u64,
     idle_ns: u64,
-    released_ns: u64,
-    computed_ns: Option<u64>,
     gap_ticks: u64,
 }
 
-/// A period that ended.
-struct Ended {
-    period: Period,
-    seconds_per_tick: f64,
-    /// The part of its core that the PE had.
-    share: f64,
+/// How a PE used its core up to a time.
+#[derive(Clone, Copy, Default)]
+struct Usage {
+    now_ns: u64,
+    released_ns: u64,
+    computed_ns: Option<u64>,
+}
+
+impl Usage {
+    /// What others had of the core since then, while the PE wanted it.
+    fn stolen_since(&self, since: &Usage) -> u64 {
+        let Some((now, before)) = self.computed_ns.zip(since.computed_ns) else { return 0 };
+        let wanted = (self.now_ns - since.now_ns).saturating_sub(self.released_ns - since.released_ns);
+        wanted.saturating_sub(now.saturating_sub(before))
+    }
 }
 
 impl Measuring {
     pub(crate) fn new(measures: Measures, clock: &Clock) -> Self {
-        let (now_ns, ticks) = (clock.now().as_nanos() as u64, clock.ticks());
+        let usage = Usage { now_ns: clock.now().as_nanos() as u64, ..Usage::default() };
         Measuring {
             loads: measures.loads,
             edges: measures.loads && measures.edges,
@@ -93,7 +103,8 @@ impl Measuring {
             gap_ticks: Cell::default(),
             traffic: Traffic::new(clock),
             pasts: RefCell::default(),
-            since: Cell::new(Since { now_ns, ticks, ..Since::default() }),
+            looked: Cell::new(usage),
+            since: Cell::new(Since { usage, ticks: clock.ticks(), ..Since::default() }),
             core: Cell::default(),
         }
     }
@@ -103,6 +114,7 @@ impl Pe {
     /// The first period begins, on the thread that the PE runs on from now on.
     pub(crate) fn begin_measuring(&self) {
         if self.measuring.loads {
+            self.measuring.looked.set(self.usage());
             self.measuring.since.set(self.counts());
         }
     }
@@ -113,12 +125,14 @@ impl Pe {
     pub(crate) fn local(&self, wants: Wants) -> Local {
         debug_assert!(self.running().is_none(), "an object that runs is borrowed");
         let mut core = self.measuring.core.get();
-        let ended = self.end_period(&mut core);
+        let (period, seconds_per_tick) = self.end_period();
+        core.share(&period);
         let mut moving = 0.0;
         let heads = self.slots.iter();
-        let mut objects: Vec<_> = heads.filter_map(|head| self.measured(head, &ended, &mut moving)).collect();
+        let mut objects: Vec<_> =
+            heads.filter_map(|head| self.measured(head, seconds_per_tick, &mut moving)).collect();
         objects.sort_unstable_by_key(|object| object.key);
-        let background = core.background(&ended.period, moving);
+        let background = core.background(&period, moving);
         self.measuring.core.set(core);
         let (edges, peers) = self.end_traffic(&objects, wants);
         let pe = snapshot::Pe { node: self.node.number, speed: 1.0, background, available: true };
@@ -130,7 +144,7 @@ impl Pe {
     pub(crate) fn load_so_far(&self) -> f64 {
         let since = self.measuring.since.get();
         let ticks = self.clock.ticks().saturating_sub(since.ticks);
-        let wall = seconds((self.clock.now().as_nanos() as u64).saturating_sub(since.now_ns));
+        let wall = seconds((self.clock.now().as_nanos() as u64).saturating_sub(since.usage.now_ns));
         let seconds_per_tick = if ticks == 0 { 1e-9 } else { wall / ticks as f64 };
         let loads = self.slots.iter().filter_map(|head| {
             // SAFETY: an object in a slot is live.
@@ -140,51 +154,55 @@ impl Pe {
         loads.sum::<i64>() as f64 * seconds_per_tick
     }
 
-    fn end_period(&self, core: &mut Core) -> Ended {
+    /// The period that ends, and how long a tick was in it, in seconds.
+    fn end_period(&self) -> (Period, f64) {
         let now = self.counts();
         let since = self.measuring.since.replace(now);
-        let wall = seconds(now.now_ns.saturating_sub(since.now_ns));
+        let wall = seconds(now.usage.now_ns.saturating_sub(since.usage.now_ns));
         let seconds_per_tick = match now.ticks.saturating_sub(since.ticks) {
             0 => 0.0,
             ticks => wall / ticks as f64,
         };
         let gaps = (now.gap_ticks - since.gap_ticks) as f64 * seconds_per_tick;
+        let computed = now.usage.computed_ns.zip(since.usage.computed_ns);
         let period = Period {
             wall,
             idle: seconds(now.idle_ns - since.idle_ns) + gaps,
-            released: seconds(now.released_ns - since.released_ns),
-            cpu: now
-                .computed_ns
-                .zip(since.computed_ns)
-                .map(|(now, since)| seconds(now.saturating_sub(since))),
+            released: seconds(now.usage.released_ns - since.usage.released_ns),
+            cpu: computed.map(|(now, since)| seconds(now.saturating_sub(since))),
         };
-        Ended { period, seconds_per_tick, share: core.share(&period) }
+        (period, seconds_per_tick)
     }
 
     fn counts(&self) -> Since {
         Since {
-            now_ns: self.clock.now().as_nanos() as u64,
+            usage: self.usage(),
             ticks: self.clock.ticks(),
             idle_ns: self.stats.idle_ns.get(),
-            released_ns: self.stats.released_ns.get(),
-            computed_ns: self.clock.computed().map(|computed| computed.as_nanos() as u64),
             gap_ticks: self.measuring.gap_ticks.get(),
         }
     }
 
+    fn usage(&self) -> Usage {
+        Usage {
+            now_ns: self.clock.now().as_nanos() as u64,
+            released_ns: self.stats.released_ns.get(),
+            computed_ns: self.clock.computed().map(|computed| computed.as_nanos() as u64),
+        }
+    }
+
     /// An object that may be balanced, as measured; its next period begins. What it computed is added to `moving`.
-    fn measured(&self, head: NonNull<Head>, ended: &Ended, moving: &mut f64) -> Option<Object> {
+    fn measured(&self, head: NonNull<Head>, seconds_per_tick: f64, moving: &mut f64) -> Option<Object> {
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
+        self.begin_period_of(object);
         let ticks = object.load.take();
         object.messages.set(0);
         let collection = object.collection();
         if collection.chare.kind != Kind::Array {
             return None;
         }
-        // What is timed by CPU time is no longer than it computed.
-        let share = if object.has(flag::HUGE) { 1.0 } else { ended.share };
-        let computed = ticks.max(0) as f64 * ended.seconds_per_tick * share;
+        let computed = ticks.max(0) as f64 * seconds_per_tick;
         *moving += computed;
         let smoothed = self.smoothed(object, computed * self.speed());
         let given = object.given().unwrap_or_default();

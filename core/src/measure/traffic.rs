@@ -1,4 +1,8 @@
 //! Who talks with whom: messages between elements of arrays, picked at random, long ones all of them.
+//!
+//! Of a short entry that is timed, all messages are taken down, each for as many as entries were skipped. So a message costs a
+//! look at a flag that hardly ever changes. Entries of objects that are long on average are all timed; of their messages some
+//! are picked. And what arguments with memory of their own have of it is always looked at, if others for the same entry were long.
 
 use std::cell::{Cell, RefCell};
 use std::mem::needs_drop;
@@ -25,8 +29,16 @@ const LONG_BYTES: usize = 1 << 10;
 /// A PE keeps no more pairs than this, which take ten megabytes.
 const PAIRS_MAX: usize = 1 << 17;
 
+/// In place of for how many entries the one that runs stands: its messages are not taken down ...
+pub(super) const NOTHING: u32 = 0;
+/// ... or some are picked.
+pub(super) const SAMPLED: u32 = u32::MAX;
+
 /// What a PE's objects sent in a period.
 pub(super) struct Traffic {
+    /// For how many entries the one that runs stands.
+    pub(super) stands_for: Cell<u32>,
+    /// Of entries that are all timed, it picks messages.
     sampler: Sampler,
     /// A simulated clock stands still while a message is sent: each is taken down.
     takes_all: bool,
@@ -34,32 +46,36 @@ pub(super) struct Traffic {
     picked: Cell<u64>,
     /// Entries that got long messages: a bit for each that has their hash.
     long: [Cell<u64>; 4],
-    pairs: RefCell<HashMap<Pair, Sum, FxBuildHasher>>,
-    dropped: Cell<u64>,
+    pub(super) pairs: RefCell<HashMap<Pair, Sum, FxBuildHasher>>,
+    /// So many at most; what more pairs would send is counted here.
+    pub(super) pairs_max: usize,
+    pub(super) dropped: Cell<u64>,
 }
 
 /// From the object in a slot, of this generation, to another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Pair {
-    slot: u32,
-    generation: u32,
-    to: ObjId,
+pub(super) struct Pair {
+    pub(super) slot: u32,
+    pub(super) generation: u32,
+    pub(super) to: ObjId,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Sum {
-    messages: f64,
-    bytes: f64,
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sum {
+    pub(super) messages: f64,
+    pub(super) bytes: f64,
 }
 
 impl Traffic {
     pub(super) fn new(clock: &Clock) -> Self {
         Traffic {
+            stands_for: Cell::new(NOTHING),
             sampler: Sampler::default(),
             takes_all: matches!(clock, Clock::Simulated(_)),
             picked: Cell::new(clock.ticks()),
             long: Default::default(),
             pairs: RefCell::default(),
+            pairs_max: PAIRS_MAX,
             dropped: Cell::default(),
         }
     }
@@ -81,9 +97,9 @@ impl Traffic {
         (&self.long[hash >> 6], 1 << (hash & 63))
     }
 
-    fn add(&self, pair: Pair, bytes: usize, weight: u32) {
+    pub(super) fn add(&self, pair: Pair, bytes: usize, weight: u32) {
         let mut pairs = self.pairs.borrow_mut();
-        if pairs.len() >= PAIRS_MAX && !pairs.contains_key(&pair) {
+        if pairs.len() >= self.pairs_max && !pairs.contains_key(&pair) {
             return self.dropped.set(self.dropped.get() + u64::from(weight));
         }
         let sum = pairs.entry(pair).or_default();
@@ -93,51 +109,65 @@ impl Traffic {
 }
 
 impl Pe {
+    /// For how many entries the one that begins stands, if it is timed; or it ends.
+    #[inline(always)]
+    pub(super) fn note_for(&self, entries: u32) {
+        if self.measuring.edges {
+            self.measuring.traffic.stands_for.set(entries);
+        }
+    }
+
     /// The object that runs sends a message with arguments of type `A`.
     #[inline(always)]
     pub(crate) fn note_message<A>(&self, to: ObjId, entry: &'static EntryInfo, words: &Words) {
-        if !self.measuring.edges {
-            return;
-        }
         if const { needs_drop::<A>() } {
-            self.note_heavy(to, entry, words);
-        } else if self.measuring.traffic.sampler.is_due() {
-            self.note_due(to, size_of::<A>());
+            if self.measuring.edges {
+                self.note_heavy(to, entry, words);
+            }
+        } else if self.measuring.traffic.stands_for.get() != NOTHING {
+            self.note_some(to, size_of::<A>());
         }
     }
 
-    /// A message that is due, whatever its length.
-    #[inline(never)]
-    fn note_due(&self, to: ObjId, bytes: usize) {
-        let weight = self.measuring.traffic.weight(&self.clock);
-        self.note_pair(to, bytes, weight);
-    }
-
-    /// A message with memory of its own. How much is looked at if it is due, or if others of its entry were long.
+    /// A message with memory of its own. How much is looked at if it may be picked, or if others of its entry were long.
     #[inline(never)]
     fn note_heavy(&self, to: ObjId, entry: &'static EntryInfo, words: &Words) {
         let traffic = &self.measuring.traffic;
         let (long, bit) = traffic.bit_of(entry);
-        // SAFETY: the words hold this entry's arguments, which nobody takes meanwhile.
-        let bytes = || unsafe { (entry.args.bytes)(words) };
-        if long.get() & bit != 0 {
-            self.note_bytes(to, bytes());
-        } else if traffic.sampler.is_due() {
-            let bytes = bytes();
-            if bytes >= LONG_BYTES {
-                long.set(long.get() | bit);
-            }
-            self.note_due(to, bytes);
+        let was_long = long.get() & bit != 0;
+        if !was_long && traffic.stands_for.get() == NOTHING {
+            return;
         }
+        // SAFETY: the words hold this entry's arguments, which nobody takes meanwhile.
+        let bytes = unsafe { (entry.args.bytes)(words) };
+        if was_long {
+            return self.note_bytes(to, bytes);
+        }
+        if bytes >= LONG_BYTES {
+            long.set(long.get() | bit);
+        }
+        self.note_some(to, bytes);
     }
 
     /// The object that runs sends so many bytes. Long messages are no part of what is sampled.
     pub(crate) fn note_bytes(&self, to: ObjId, bytes: usize) {
-        if bytes >= LONG_BYTES {
-            self.note_pair(to, bytes, 1);
-        } else if self.measuring.traffic.sampler.is_due() {
-            self.note_due(to, bytes);
+        match bytes >= LONG_BYTES {
+            true => self.note_pair(to, bytes, 1),
+            false => self.note_some(to, bytes),
         }
+    }
+
+    /// The object that runs sends a message that counts if it is picked.
+    #[inline(never)]
+    fn note_some(&self, to: ObjId, bytes: usize) {
+        let traffic = &self.measuring.traffic;
+        let weight = match traffic.stands_for.get() {
+            NOTHING => return,
+            SAMPLED if !traffic.sampler.is_due() => return,
+            SAMPLED => traffic.weight(&self.clock),
+            entries => entries,
+        };
+        self.note_pair(to, bytes, weight);
     }
 
     fn note_pair(&self, to: ObjId, bytes: usize, weight: u32) {

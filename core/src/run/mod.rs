@@ -20,6 +20,7 @@ use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
 use crate::launch::report::{MessageCounts, PeTimes};
 use crate::launch::{BalancingStep, Output, Progress, Results, RunArgs};
+pub use crate::measure::Measures;
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
