@@ -6,6 +6,7 @@ mod common;
 
 mod features {
     mod arrays;
+    mod balancing;
     mod callbacks;
     mod drops;
     mod ends;

@@ -9,7 +9,7 @@ use crate::message::control::{Cast, CastCall};
 use crate::object::Head;
 use crate::pe::{Pe, current};
 use crate::pup::{Packed, Pup};
-use crate::reduce::{ReduceInfo, Reducer};
+use crate::reduce::{Nothing, ReduceInfo, Reducer};
 use crate::route::Route;
 
 type Go = Box<dyn FnOnce(&Pe, Route)>;
@@ -136,6 +136,24 @@ impl Awaitable for Barrier {
 
     fn begin(self, at: Begin) -> u64 {
         self.0.begin(at)
+    }
+}
+
+/// Waits until every element is here and a balancing step is over: `cx.at_sync().await`.
+#[must_use = "a balancing step is waited for by `.await`; `cx.at_sync_then(entry)` waits for nothing"]
+pub struct AtSync(pub(crate) ());
+
+impl Awaitable for AtSync {
+    type Output = ();
+
+    fn begin(self, _: Begin) -> u64 {
+        current(|pe| {
+            let object = pe.running().expect("an async entry runs in an object");
+            let wait = COMMON | object.reduction.get() as u64;
+            let then = Route::ReplyAll(object.collection().id, wait);
+            pe.contribute::<(), Nothing>(object, (), Route::AtSync(Box::new(then)));
+            wait
+        })
     }
 }
 

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use rustix::time::ClockId;
+
 /// The source of time of a PE: the machine's, or a simulation's.
 #[derive(Clone, Debug)]
 pub(crate) enum Clock {
@@ -19,6 +21,17 @@ impl Clock {
         match self {
             Clock::Real(start) => start.elapsed(),
             Clock::Simulated(now) => Duration::from_nanos(now.get()),
+        }
+    }
+
+    /// What the calling thread has computed so far; none where nobody else wants its core.
+    pub(crate) fn computed(&self) -> Option<Duration> {
+        match self {
+            Clock::Real(_) => {
+                let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
+                Some(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+            }
+            Clock::Simulated(_) => None,
         }
     }
 

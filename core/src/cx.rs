@@ -6,7 +6,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::call::{AllReduce, Barrier, Pause, Quiescence};
+use crate::balance::message::Why;
+use crate::call::{AllReduce, AtSync, Barrier, Pause, Quiescence};
 use crate::callback::Callback;
 use crate::chare::{Args, ArrayChare, Chare, Entry, GroupChare};
 use crate::ids::{ObjId, PeId};
@@ -167,6 +168,32 @@ impl<C: Chare> Cx<C> {
     /// In an async entry: waits until every element of my array or group is at its barrier.
     pub fn barrier(&mut self) -> Barrier {
         Barrier(AllReduce::new::<(), Nothing>(()))
+    }
+
+    /// In an async entry: waits until every element of my array is at its `at_sync`, and objects have been balanced
+    /// (`--balancer`). I may be on another PE afterwards. Without load balancing it is a barrier.
+    pub fn at_sync(&mut self) -> AtSync
+    where
+        C: ArrayChare,
+    {
+        AtSync(())
+    }
+
+    /// The same without waiting: when every element of my array has called it, and objects have been balanced, the entry is
+    /// called on all of them.
+    pub fn at_sync_then<A: Args<Value = ()>, R>(&mut self, entry: Entry<C, A, R>)
+    where
+        C: ArrayChare,
+    {
+        let then = self.array().callback(entry).into_route();
+        self.run().contribute::<(), Nothing>(self.head(), (), Route::AtSync(Box::new(then)));
+    }
+
+    /// Asks for objects to be balanced now, all over the job (`--balancer`), whatever `--lb-every` says. Nobody waits for it.
+    pub fn balance(&mut self) {
+        if self.run().balancer.is_some() {
+            self.run().want_balance(Why::Request, None);
+        }
     }
 
     /// In an async entry: waits until no message is in flight anywhere, and no timer set.

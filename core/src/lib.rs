@@ -14,6 +14,7 @@ compile_error!(
     "Talisman runs on Linux: PEs sleep on its futexes, and order their wake-ups by its membarrier"
 );
 
+mod balance;
 mod broadcast;
 mod build;
 pub mod call;
@@ -34,8 +35,11 @@ pub mod function;
 pub mod ids;
 pub mod index;
 pub mod launch;
+pub mod lb;
 mod location;
 pub mod map;
+#[allow(dead_code, reason = "balancing will stand on it, and is not there yet")]
+mod measure;
 mod message;
 mod migrate;
 mod moves;

@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use crate::balance::Settings;
 use crate::ids::PeId;
 use crate::launch::progress::Steps;
-use crate::launch::{Output, ResultValue, Results};
+use crate::launch::{Output, ResultValue, Results, RunArgs};
+use crate::measure::Measures;
 use crate::message::pool::Depot;
 use crate::pe::try_current;
 use crate::pup::Packed;
@@ -38,7 +40,7 @@ impl Shape {
 }
 
 /// How the program is to be run, as far as PEs look at it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Config {
     /// Seeds `cx.rng()`.
     pub(crate) seed: u64,
@@ -46,6 +48,25 @@ pub(crate) struct Config {
     pub(crate) pack_all: bool,
     /// Packs and unpacks every object after each of its messages.
     pub(crate) repack: bool,
+    /// What is measured for load balancing.
+    pub(crate) measures: Measures,
+    /// The number of the host that the node is on.
+    pub(crate) host: u32,
+    /// How objects are balanced, if they are.
+    pub(crate) balance: Option<Arc<Settings>>,
+}
+
+impl Config {
+    pub(crate) fn of(options: &RunArgs) -> Self {
+        Config {
+            seed: options.seed,
+            pack_all: options.pack_all,
+            repack: options.repack,
+            host: 0,
+            measures: Settings::of(options).map_or_else(Measures::default, |settings| settings.measures()),
+            balance: Settings::of(options).map(Arc::new),
+        }
+    }
 }
 
 /// What the PEs of one process share.

@@ -164,6 +164,7 @@ impl Pe {
             && !self.port.has_unsent()
             && (self.timers.is_empty() || mutated("timers-not-waited-for"))
             && self.unflushed.borrow().is_empty()
+            && !self.is_balancing_waited_for()
     }
 
     fn on_sums(&self, sent: u64, received: u64) {

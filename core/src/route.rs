@@ -26,6 +26,8 @@ pub enum Route {
     Function(#[pup(with = wire::pe)] PeId, u64),
     /// Another receiver, with the packed first arguments put in front.
     Prefixed(Box<Route>, Packed),
+    /// Another receiver, after a balancing step.
+    AtSync(Box<Route>),
 }
 
 /// Which collective call an answer belongs to, and where it is reduced.
@@ -66,6 +68,7 @@ impl Pe {
             }
             Route::Collect(collect) => self.answer(*collect, value),
             Route::Function(pe, id) => self.tell(*pe, PeMessage::Function { id: *id, value }),
+            Route::AtSync(then) => self.at_sync(then, value),
             Route::Prefixed(inner, first) => self.route(inner, first.then(&value)),
         }
     }

@@ -23,6 +23,8 @@ pub(crate) struct Stats {
     pub(crate) received: Cell<u64>,
     /// Nanoseconds without work.
     pub(crate) idle_ns: Cell<u64>,
+    /// Of these, asleep or with the core left to others who wanted it.
+    pub(crate) released_ns: Cell<u64>,
     /// Nanoseconds since the start.
     pub(crate) wall_ns: Cell<u64>,
 }

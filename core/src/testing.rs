@@ -23,6 +23,7 @@ pub mod lab;
 use std::ops::Deref;
 
 use crate::chare::{Args, MainChare};
+use crate::launch::balancing::{Every, PeSpeed};
 use crate::launch::options::Transport;
 use crate::launch::{Output, Progress, RunArgs};
 use crate::run::{Outcome, Watch, run};
@@ -91,6 +92,18 @@ impl Test {
     /// Packs every object and builds it anew after each of its messages.
     pub fn repacking_objects(mut self) -> Self {
         self.options.repack = true;
+        self
+    }
+
+    /// With objects balanced by these strategies, whenever `every` says.
+    pub fn balancing(mut self, balancer: &str, every: Every) -> Self {
+        (self.options.balancer, self.options.lb_every) = (balancer.into(), every);
+        self
+    }
+
+    /// With PEs of these speeds (`--pe-speeds`).
+    pub fn with_speeds(mut self, speeds: &[PeSpeed]) -> Self {
+        self.options.pe_speeds = speeds.to_vec();
         self
     }
 

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! [`load`] measures, [`snapshot`] is what is known, [`strategy`] what decides (one file each in [`strategies`]), [`plan`] what comes
-//! out. [`member`] is a PE's part in a balancing step: a state machine that the runtime drives.
+//! out; [`distributed`] is for strategies of which no part sees everything. [`member`] is a PE's part in a balancing step: a state
+//! machine that the runtime drives.
 
 // Generated code says `::talisman::pup::…`, because programs depend on the root package.
 extern crate self as talisman;
@@ -16,9 +17,14 @@ pub mod pup {
     pub use talisman_pup::*;
 }
 
+pub mod background;
+pub mod distributed;
 pub mod load;
 pub mod member;
 pub mod plan;
+pub mod smooth;
+pub mod rng;
+pub mod room;
 pub mod snapshot;
 pub mod strategies;
 pub mod strategy;

@@ -93,6 +93,8 @@ pub(crate) struct Task {
     pub(crate) progress: bool,
     /// Without a word for so long, the other side counts as lost.
     pub(crate) silence: Duration,
+    /// This node's host, by its number among those of the job.
+    pub(crate) host_number: u32,
 }
 
 impl Task {

@@ -86,7 +86,8 @@ impl Plan {
 
     /// What a node is told. The numbers of its host's descriptors are filled in there.
     pub(crate) fn task(&self, node: u32) -> Task {
-        let host = self.hosts.iter().find(|nodes| nodes.contains(&node)).cloned().unwrap_or_default();
+        let number = self.hosts.iter().position(|nodes| nodes.contains(&node)).unwrap_or_default();
+        let host = self.hosts.get(number).cloned().unwrap_or_default();
         Task {
             version: VERSION,
             number: node,
@@ -102,6 +103,7 @@ impl Plan {
             watched: self.watched.clone(),
             progress: self.progress,
             silence: self.silence,
+            host_number: number as u32,
         }
     }
 

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`options`] | [`RunArgs`], the options every program has, and what is wrong with impossible ones |
 //! | [`command_line`] | the program's own `clap` options and the runtime's, read together |
+//! | [`balancing`] | how load balancing is asked for |
 //! | [`faults`] | when a node is killed on purpose |
 //! | [`output`] | whole lines to standard output, or into a test |
 //! | [`progress`] | the bar or the occasional line of `--progress` |
@@ -14,6 +15,7 @@
 //! | [`tool`] | the `talisman` command, which runs programs with options in their environment |
 //! | [`exit`] | exit statuses and their meaning |
 
+pub mod balancing;
 pub mod command_line;
 pub mod exit;
 pub mod faults;

@@ -9,7 +9,9 @@ use std::time::Duration;
 use clap::ValueEnum;
 use clap::builder::{ArgPredicate, FalseyValueParser};
 
+use super::balancing::{Every, PeSpeed, size};
 use super::faults::{Chaos, Kill, time};
+use crate::balance;
 
 /// Most PEs a node may have: far above any machine's cores, so more is a slip of the finger.
 pub const PES_MAX: u32 = 1024;
@@ -31,7 +33,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 16] = [
+pub(super) const IDS: [&str; 22] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-hosts",
@@ -48,6 +50,12 @@ pub(super) const IDS: [&str; 16] = [
     "talisman-kill",
     "talisman-chaos",
     "talisman-label-output",
+    "talisman-balancer",
+    "talisman-lb-every",
+    "talisman-lb-dump",
+    "talisman-lb-log",
+    "talisman-node-memory",
+    "talisman-pe-speeds",
 ];
 
 /// How nodes that are processes of their own are linked with each other.
@@ -182,6 +190,37 @@ pub struct RunArgs {
     #[arg(id = "talisman-label-output", long = "label-output", env = "TALISMAN_LABEL_OUTPUT")]
     #[arg(hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub label_output: bool,
+
+    /// Move objects between PEs so that all have equally much to do, as this strategy decides; several with + between them
+    /// go one after the other. "off": objects stay where they are
+    #[arg(id = "talisman-balancer", long = "balancer", env = "TALISMAN_BALANCER", hide_env_values = true)]
+    #[arg(value_name = "NAME[+NAME]", default_value = "off")]
+    pub balancer: String,
+
+    /// When to: "sync": whenever the program is at `cx.at_sync()`; a time: so often; "auto": when it is worth it
+    #[arg(id = "talisman-lb-every", long = "lb-every", env = "TALISMAN_LB_EVERY", hide_env_values = true)]
+    #[arg(value_name = "sync|TIME|auto", default_value = "sync")]
+    pub lb_every: Every,
+
+    /// Write what each balancing step knew to a file in this folder, for `talisman lb-replay`
+    #[arg(id = "talisman-lb-dump", long = "lb-dump", env = "TALISMAN_LB_DUMP", hide_env_values = true)]
+    #[arg(value_name = "FOLDER")]
+    pub lb_dump: Option<PathBuf>,
+
+    /// Write a line about each balancing step to standard error (--progress does as well)
+    #[arg(id = "talisman-lb-log", long = "lb-log", env = "TALISMAN_LB_LOG", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub lb_log: bool,
+
+    /// Balancing puts no more objects on a node than take so much memory when packed
+    #[arg(id = "talisman-node-memory", long = "node-memory", env = "TALISMAN_NODE_MEMORY")]
+    #[arg(hide_env_values = true, value_name = "SIZE", value_parser = size)]
+    pub node_memory: Option<u64>,
+
+    /// How fast the PEs are, where 1 is usual, from PE 0 on; the list begins anew at its end
+    #[arg(id = "talisman-pe-speeds", long = "pe-speeds", env = "TALISMAN_PE_SPEEDS", hide_env_values = true)]
+    #[arg(value_name = "SPEED", value_delimiter = ',')]
+    pub pe_speeds: Vec<PeSpeed>,
 }
 
 impl RunArgs {
@@ -197,6 +236,7 @@ impl RunArgs {
         self.validate_silence()?;
         self.validate_tls()?;
         self.validate_faults()?;
+        self.validate_balancer()?;
         self.validate_report()
     }
 
@@ -277,6 +317,14 @@ impl RunArgs {
         }
     }
 
+    fn validate_balancer(&self) -> Result<(), OptionsError> {
+        balance::check_name(&self.balancer).map_err(|message| OptionsError::NoBalancer { message })?;
+        match &self.lb_dump {
+            Some(folder) if !folder.is_dir() => Err(OptionsError::NoDumpFolder { folder: folder.clone() }),
+            _ => Ok(()),
+        }
+    }
+
     /// A report that cannot be written is said before hours of computing, not after.
     fn validate_report(&self) -> Result<(), OptionsError> {
         let Some(file) = &self.report else { return Ok(()) };
@@ -313,6 +361,12 @@ impl Default for RunArgs {
             kill: Vec::new(),
             chaos: None,
             label_output: false,
+            balancer: balance::OFF.into(),
+            lb_every: Every::default(),
+            lb_dump: None,
+            lb_log: false,
+            node_memory: None,
+            pe_speeds: Vec::new(),
         }
     }
 }
@@ -390,6 +444,18 @@ pub enum OptionsError {
         kill: Kill,
         /// Nodes of the job.
         nodes: u32,
+    },
+    /// `--balancer` names a strategy that there is not.
+    #[error("--balancer {message}")]
+    NoBalancer {
+        /// Which, and which there are.
+        message: String,
+    },
+    /// `--lb-dump` names a folder that does not exist.
+    #[error("--lb-dump {}: there is no such folder; create it first", folder.display())]
+    NoDumpFolder {
+        /// The path given.
+        folder: PathBuf,
     },
     /// `--report` names a folder.
     #[error("--report {}: this is a folder; name a file in it", file.display())]

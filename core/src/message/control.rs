@@ -1,5 +1,6 @@
 //! Messages that the runtime itself writes: packed ones for objects, and those from PE to PE.
 
+use crate::balance::message::Balance;
 use crate::collection::description::Description;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use crate::migrate::Luggage;
@@ -166,6 +167,8 @@ pub(crate) enum PeMessage {
     Function { id: u64, value: Packed },
     /// The job ends.
     Exit(i32),
+    /// Of load balancing.
+    Balance(Balance),
 }
 
 impl PeMessage {
@@ -196,7 +199,8 @@ impl PeMessage {
             | PeMessage::Quiescence(_)
             | PeMessage::WhenQuiet(_)
             | PeMessage::Function { .. }
-            | PeMessage::Exit(_) => None,
+            | PeMessage::Exit(_)
+            | PeMessage::Balance(_) => None,
         }
     }
 
@@ -213,6 +217,10 @@ impl PeMessage {
 
     /// Whether quiescence waits for it.
     pub(crate) fn is_counted(&self) -> bool {
-        !matches!(self, PeMessage::Quiescence(_) | PeMessage::Exit(_))
+        match self {
+            PeMessage::Quiescence(_) | PeMessage::Exit(_) => false,
+            PeMessage::Balance(message) => message.is_counted(),
+            _ => true,
+        }
     }
 }

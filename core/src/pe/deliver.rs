@@ -269,7 +269,7 @@ impl Pe {
     /// Whether the entry that begins is to be timed.
     #[inline(always)]
     fn is_timed(&self, object: &Head) -> bool {
-        object.has(flag::LONG) || self.meter.borrow_mut().is_due()
+        self.measuring.loads && (object.has(flag::LONG) || self.measuring.meter.borrow_mut().is_due())
     }
 
     /// An entry was timed from `start` until now.
@@ -277,7 +277,7 @@ impl Pe {
     fn charge(&self, object: &Head, start: u64) {
         let kind = if object.has(flag::LONG) { Kind::Long } else { Kind::Short };
         let ticks = self.clock.ticks().saturating_sub(start);
-        let (charge, kind) = self.meter.borrow_mut().charge(kind, ticks);
+        let (charge, kind) = self.measuring.meter.borrow_mut().charge(kind, ticks);
         object.charge(charge);
         match kind {
             Kind::Long => object.set(flag::LONG),
@@ -415,6 +415,7 @@ impl Pe {
             }
             PeMessage::Function { id, value } => self.on_function(id, value),
             PeMessage::Exit(status) => self.node.job.end(status, None),
+            PeMessage::Balance(message) => self.on_balance(from, message),
         }
     }
 

@@ -16,12 +16,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use talisman_lb::load::Meter;
 
+use crate::balance::Balancer;
 use crate::clock::Clock;
 use crate::collection::table::Collections;
 use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, PeId};
+use crate::measure::Measuring;
 use crate::message::envelope::{Body, Envelope};
 use crate::message::pool::Pool;
 use crate::message::queue::Queue;
@@ -36,9 +37,6 @@ use crate::stats::Stats;
 use crate::witness::{self, Seen, Until, Why};
 use slots::Slots;
 use timers::Timers;
-
-/// Objects whose entries take longer than about a microsecond, in ticks of a 2 to 4 GHz counter, have every call timed.
-const LONG_TICKS: u64 = 2_500;
 
 /// One processing element.
 pub(crate) struct Pe {
@@ -74,8 +72,10 @@ pub(crate) struct Pe {
     pub(crate) unflushed: RefCell<Vec<CollectionId>>,
     pub(crate) timers: Timers,
     pub(crate) detector: Detector,
+    /// Load balancing, if it is on.
+    pub(crate) balancer: Option<Box<Balancer>>,
     pub(crate) stats: Stats,
-    pub(crate) meter: RefCell<Meter>,
+    pub(crate) measuring: Measuring,
     /// Counts for names that this PE gives out.
     names: Names,
     /// The object whose entry runs.
@@ -102,6 +102,7 @@ impl Pe {
         let pe = Pe {
             id,
             first_pe: node.shape.first_pe(node.number),
+            measuring: Measuring::new(node.config.measures, &clock),
             clock,
             port,
             pool: Pool::new(node.depot.clone()),
@@ -119,8 +120,8 @@ impl Pe {
             unflushed: RefCell::default(),
             timers: Timers::default(),
             detector: Detector::default(),
+            balancer: node.config.balance.clone().map(Balancer::new),
             stats: Stats::default(),
-            meter: RefCell::new(Meter::new(LONG_TICKS)),
             names: Names::default(),
             running: Cell::new(None),
             repacks: node.config.repack,
@@ -129,6 +130,7 @@ impl Pe {
             node,
         };
         pe.create_singles();
+        pe.begin_balancing();
         pe
     }
 

@@ -16,6 +16,8 @@ pub(crate) struct Timers {
     /// How many are set: looked at between messages.
     count: Cell<usize>,
     when_idle: RefCell<Vec<Route>>,
+    /// When load balancing wants to be looked after. Nothing in the program waits for that, so it counts as no timer.
+    pub(crate) balance: Cell<Option<Duration>>,
 }
 
 impl Timers {
@@ -31,7 +33,8 @@ impl Timers {
 
     /// When the next one is due.
     pub(crate) fn next(&self) -> Option<Duration> {
-        self.set.borrow().next_deadline().copied()
+        let set = self.set.borrow().next_deadline().copied();
+        [set, self.balance.get()].into_iter().flatten().min()
     }
 
     pub(crate) fn when_idle(&self, route: Route) {
@@ -53,11 +56,11 @@ impl Pe {
 
     /// Sends off what is due; whether anything was.
     pub(crate) fn run_timers(&self) -> bool {
+        let mut any = self.timers.balance.get().is_some() && self.run_balance_timer();
         if self.timers.is_empty() {
-            return false;
+            return any;
         }
         let now = self.clock.now();
-        let mut any = false;
         loop {
             let due = self.timers.set.borrow_mut().pop_due(&now);
             let Some(route) = due else { break };
@@ -67,6 +70,16 @@ impl Pe {
             any = true;
         }
         any
+    }
+
+    #[cold]
+    fn run_balance_timer(&self) -> bool {
+        let due = self.timers.balance.get().is_some_and(|due| due <= self.clock.now());
+        if due {
+            self.timers.balance.set(None);
+            self.on_balance_timer();
+        }
+        due
     }
 
     /// Sends off what waits for an idle moment; whether anything did.

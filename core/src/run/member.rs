@@ -31,7 +31,7 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     keep_memory();
     let (task, control) = (joining.task().clone(), joining.control().clone());
     let job = Job::new(output);
-    let config = Config { seed: options.seed, pack_all: options.pack_all, repack: options.repack };
+    let config = Config { host: task.host_number, ..Config::of(options) };
     let host = match host(&task) {
         Ok(host) => host,
         Err(error) => control.failed(format!("cannot have the memory of its host: {error}")),

@@ -95,7 +95,7 @@ pub(crate) fn run_on<C: MainChare, A: Args + Send>(
         return run_for_user(options, |pe: &Pe| create_main::<C, A>(pe, args), &watch.job);
     }
     let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
-    let config = Config { seed: options.seed, pack_all: options.pack_all, repack: options.repack };
+    let config = Config::of(options);
     let main = |pe: &Pe| create_main::<C, A>(pe, args);
     let job = watch.job.clone();
     let done = if options.simulate {

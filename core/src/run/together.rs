@@ -32,7 +32,7 @@ pub(super) fn nodes(
     let node = |(number, streams)| {
         let memory = Some(shm::Mapping::open(&segment, on_host)?);
         let host = Host { shape, nodes: (0..shape.nodes).collect(), bells: bells.clone(), memory };
-        host.node(number, config, job, streams, |_, _| Door::closed())
+        host.node(number, config.clone(), job, streams, |_, _| Door::closed())
     };
     (0..).zip(connect(shape, transport)?).map(node).collect()
 }

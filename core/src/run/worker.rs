@@ -32,6 +32,7 @@ pub(super) fn work(pe: &Pe) {
     let Port::Threads(port) = &pe.port else { unreachable!("a PE on a thread has rings") };
     let put_off = PutOff::new();
     let _putting_off = put_off.begin();
+    pe.begin_measuring();
     let mut rest = Rest { idle: Idle::new(), suspicion: Suspicion::default() };
     let going = || {
         let mut received = false;
@@ -123,19 +124,27 @@ impl Rest {
             return true;
         }
         let start = pe.clock.now();
+        let (given, mut asleep) = (self.idle.given(), Duration::ZERO);
         let suspicion = &mut self.suspicion;
         let came = || {
             let wrote = port.net.as_ref().is_some_and(|net| net.has_unsent() && net.flush(pe));
             wrote || port.has_work() || sockets.is_some_and(|net| net.receive(pe))
         };
-        self.idle.idle(|| came() || pe.node.job.is_over() || is_due(pe), || sleep(pe, port, suspicion));
+        let mut park = || {
+            let start = pe.clock.now();
+            sleep(pe, port, suspicion);
+            asleep = pe.clock.now() - start;
+        };
+        self.idle.idle(|| came() || pe.node.job.is_over() || is_due(pe), &mut park);
+        let released = self.idle.given() - given + asleep;
         count(&pe.stats.idle_ns, (pe.clock.now() - start).as_nanos() as u64);
+        count(&pe.stats.released_ns, released.as_nanos() as u64);
         pe.port.receive(pe)
     }
 }
 
 fn is_due(pe: &Pe) -> bool {
-    !pe.timers.is_empty() && pe.timers.next().is_some_and(|due| due <= pe.clock.now())
+    pe.timers.next().is_some_and(|due| due <= pe.clock.now())
 }
 
 fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Suspicion) {

@@ -13,6 +13,8 @@ pub struct Idle {
     /// How many more quick yields it takes to believe that the core is free. Kept from one idle phase to the
     /// next: crowding lasts longer than a phase.
     crowded: u32,
+    /// How long others had the core when it was offered to them, in all.
+    given: Duration,
 }
 
 /// How long to poll between two yields on a free core: a yield costs 0.23 µs during which no message is seen, so
@@ -39,6 +41,11 @@ impl Idle {
     /// Whether other threads were seen to want this core.
     pub fn is_crowded(&self) -> bool {
         self.crowded > 0
+    }
+
+    /// How long other threads had the core when it was offered to them, in all.
+    pub fn given(&self) -> Duration {
+        self.given
     }
 
     /// Waits until `has_work` returns true or `park`, called once at most, returns.
@@ -86,6 +93,7 @@ impl Idle {
         phase.polled = false;
         if took > SLOW_YIELD {
             self.crowded = CROWDED_FOR;
+            self.given += took;
         } else {
             self.crowded = self.crowded.saturating_sub(1);
         }

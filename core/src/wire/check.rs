@@ -4,6 +4,7 @@
 //! collection that this PE has not heard of is checked where that is used: an entry that there is not, an element
 //! that is elsewhere. The counts here only grow, so a bound far below their ends keeps every sum from overflowing.
 
+use crate::balance::message::Balance;
 use crate::ids::CollectionId;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Envelope, Extra};
@@ -75,6 +76,7 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         }
         PeMessage::Share { id, .. } => check_share(pe, *id),
         PeMessage::WhenQuiet(_) => require(pe.id == 0, "quiescence is asked for where it is not found out"),
+        PeMessage::Balance(message) => check_balance(pe, message),
         PeMessage::Part { .. }
         | PeMessage::CountInserted { .. }
         | PeMessage::Quiescence(_)
@@ -84,6 +86,17 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         | PeMessage::Contribution(_)
         | PeMessage::KeepShared { .. }
         | PeMessage::Shared { .. } => Err("it is of a kind that stays within a node".into()),
+    }
+}
+
+fn check_balance(pe: &Pe, message: &Balance) -> Checked {
+    require(pe.balancer.is_some(), "a message of load balancing, which is off")?;
+    match message {
+        Balance::Request { .. } => require(pe.id == 0, "balancing is asked for where it does not begin"),
+        Balance::Look(number) | Balance::Looked { look: number, .. } => below("looks", *number, COUNT_MAX),
+        Balance::Begin(step) | Balance::Note { step, .. } | Balance::Decided { step, .. } => {
+            below("balancing steps", *step, COUNT_MAX)
+        }
     }
 }
 

@@ -3,6 +3,11 @@
 //! Strategies that see everything are driven by one kind of member (they gather what the PEs know, decide, and tell the PEs); those that
 //! nobody has to see everything for have members of their own.
 
+pub mod central;
+mod gathered;
+mod place;
+pub mod tree;
+
 use crate::snapshot::{Edge, Key, Node, Object, Pe};
 use talisman_pup::Pup;
 
@@ -70,7 +75,13 @@ pub struct Decided {
 }
 
 /// A PE's part in a step.
+///
+/// Its first event is `Begin`: whoever drives it holds back notes that come earlier. Notes of one PE come in the order in which they were
+/// sent, those of several PEs in any. A note that makes no sense is left out and told of in [`Decided::refused`].
 pub trait Member: Send {
     /// Takes an event; what is to be done is added to `actions`.
     fn step(&mut self, event: Event, actions: &mut Vec<Action>);
+
+    /// How many objects it has descriptions of, its own PE's included.
+    fn held(&self) -> usize;
 }

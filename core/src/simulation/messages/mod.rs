@@ -64,11 +64,12 @@ pub(crate) fn run(
     machine: Option<&Machine>,
     main: impl FnOnce(&Pe),
 ) -> Done {
-    let cluster = Cluster::new(shape, config, job);
+    let seed = config.seed;
+    let cluster = Cluster::new(shape, &config, job);
     main(&cluster.pes[0]);
     match machine {
         Some(machine) => cluster.run(job, Model::new(machine, shape)),
-        None => cluster.run(job, Chance::new(config.seed)),
+        None => cluster.run(job, Chance::new(seed)),
     }
 }
 
@@ -134,10 +135,10 @@ enum What {
 }
 
 impl Cluster {
-    fn new(shape: Shape, config: Config, job: &Arc<Job>) -> Self {
+    fn new(shape: Shape, config: &Config, job: &Arc<Job>) -> Self {
         let clock = Rc::new(Cell::new(0));
         let nodes: Vec<_> =
-            (0..shape.nodes).map(|number| Node::new(shape, number, config, job.clone())).collect();
+            (0..shape.nodes).map(|number| Node::new(shape, number, config.clone(), job.clone())).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
             Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))

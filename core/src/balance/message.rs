@@ -1,0 +1,104 @@
+//! What the PEs tell each other of load balancing.
+
+use crate::pup::Pup;
+use crate::route::Route;
+
+/// A message of load balancing, from PE to PE.
+#[derive(Debug, Pup)]
+pub(crate) enum Balance {
+    /// To the root: a step is wanted; the receiver is told when it is over, or not needed.
+    Request { why: Why, then: Option<Route> },
+    /// Down the tree: how much has everybody done since the last step?
+    Look(u32),
+    /// Up the tree: so much, a whole branch.
+    Looked { look: u32, seen: Seen },
+    /// Down the tree: this step begins.
+    Begin(u32),
+    /// From a member to another.
+    Note { step: u32, note: Vec<u8> },
+    /// Up the tree: all members of a branch have decided.
+    Decided { step: u32, branch: Branch },
+}
+
+impl Balance {
+    /// Whether quiescence waits for it. A look changes nothing; whoever waits for what it finds keeps the root from being idle.
+    pub(crate) fn is_counted(&self) -> bool {
+        !matches!(self, Balance::Look(_) | Balance::Looked { .. })
+    }
+}
+
+/// Why a step is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pup)]
+pub(crate) enum Why {
+    /// A period is over.
+    Period,
+    /// An array is at `cx.at_sync()`.
+    Sync,
+    /// The program asked for it.
+    Request,
+    /// Nodes have come or gone.
+    Membership,
+}
+
+/// What a look at some PEs has found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pup)]
+pub(crate) struct Seen {
+    /// Entries that they have run since the last look.
+    pub(crate) entries: u64,
+    /// Seconds that the busiest of them had to compute since the last step.
+    pub(crate) max: f64,
+    /// Work in seconds of a PE of speed 1, of all of them.
+    pub(crate) work: f64,
+    /// Their speeds, added up.
+    pub(crate) speed: f64,
+}
+
+impl Seen {
+    /// With those of others.
+    pub(crate) fn add(&mut self, other: &Seen) {
+        self.entries = self.entries.saturating_add(other.entries);
+        self.max = self.max.max(other.max);
+        self.work += other.work;
+        self.speed += other.speed;
+    }
+
+    /// What each would have had to compute if all had been even.
+    pub(crate) fn average(&self) -> f64 {
+        if self.speed > 0.0 { self.work / self.speed } else { 0.0 }
+    }
+}
+
+/// What some PEs know at the end of a step.
+#[derive(Clone, Debug, Default, PartialEq, Pup)]
+pub(crate) struct Branch {
+    /// What they had to compute before it.
+    pub(crate) seen: Seen,
+    /// Objects on them before it.
+    pub(crate) objects: u64,
+    /// What the busiest will have to compute after it, as predicted.
+    pub(crate) predicted: f64,
+    /// Objects that were sent off.
+    pub(crate) moves: u64,
+    /// What these take, packed.
+    pub(crate) bytes: u64,
+    /// Moves that were not possible any more.
+    pub(crate) outdated: u64,
+    /// The longest time that a PE took to decide, in seconds.
+    pub(crate) deciding: f64,
+    /// Why nothing was decided.
+    pub(crate) refused: Option<String>,
+}
+
+impl Branch {
+    /// With those of others.
+    pub(crate) fn add(&mut self, other: Branch) {
+        self.seen.add(&other.seen);
+        self.objects = self.objects.saturating_add(other.objects);
+        self.predicted = self.predicted.max(other.predicted);
+        self.moves = self.moves.saturating_add(other.moves);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.outdated = self.outdated.saturating_add(other.outdated);
+        self.deciding = self.deciding.max(other.deciding);
+        self.refused = self.refused.take().or(other.refused);
+    }
+}

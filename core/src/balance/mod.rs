@@ -1,0 +1,62 @@
+//! Load balancing: measured loads in, objects moved, now and then while the program runs.
+//!
+//! PE 0 is the root. Something makes it begin a step ([`root`]: an array at `cx.at_sync()`, a request, a period, a gain that is
+//! in sight). The step goes down the tree of PEs; each takes its measurements, gives them to its member of `talisman-lb`, and
+//! does what that wants: notes to other members, objects that are sent off at once ([`part`]). What came of it goes up the
+//! tree. When the root has heard of all, the step is over: it is logged and reported, and whoever waited for it is told.
+//! Objects that are still on their way get that where they arrive.
+//!
+//! Everything is a message of the runtime ([`message`]), and time is that of the PE's clock, so steps run in simulation as they
+//! are. Messages of a step are counted by the detection of quiescence; a look at the loads, which a period begins with, is
+//! not, and a step follows only if the program has done anything since the last one. So a program that has come to rest is
+//! seen to rest.
+
+pub(crate) mod message;
+pub(crate) mod part;
+pub(crate) mod root;
+mod registered;
+mod settings;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use crate::ids::PeId;
+use crate::pe::Pe;
+use message::Balance;
+use part::Part;
+use root::Root;
+#[doc(hidden)]
+pub use registered::Registered;
+pub(crate) use settings::{OFF, Settings, check_name};
+
+/// The PE that begins steps.
+pub(crate) const ROOT: PeId = 0;
+
+/// What a PE keeps for load balancing.
+pub(crate) struct Balancer {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) part: RefCell<Part>,
+    /// Used by PE 0.
+    pub(crate) root: RefCell<Root>,
+}
+
+impl Balancer {
+    pub(crate) fn new(settings: Arc<Settings>) -> Box<Self> {
+        Box::new(Balancer { settings, part: RefCell::default(), root: RefCell::default() })
+    }
+}
+
+impl Pe {
+    /// A message of load balancing.
+    pub(crate) fn on_balance(&self, from: PeId, message: Balance) {
+        let Some(balancer) = self.balancer.as_deref() else { return };
+        match message {
+            Balance::Request { why, then } => self.on_balance_request(balancer, why, then),
+            Balance::Look(look) => self.on_look(balancer, look),
+            Balance::Looked { look, seen } => self.on_looked(balancer, look, seen),
+            Balance::Begin(step) => self.on_begin(balancer, step),
+            Balance::Note { step, note } => self.on_note(balancer, from, step, note),
+            Balance::Decided { step, branch } => self.on_decided(balancer, step, branch),
+        }
+    }
+}
