@@ -19,7 +19,10 @@ pub mod pup {
 
 pub mod background;
 pub mod distributed;
+pub mod ideal;
 pub mod load;
+pub mod loads;
+pub mod lowest;
 pub mod member;
 pub mod plan;
 pub mod smooth;

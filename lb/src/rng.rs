@@ -22,7 +22,7 @@ impl Rng {
     /// One of 0 to `limit` − 1, each as likely as the others but for one part in 2³²; 0 if there are none.
     #[inline]
     pub fn below(&mut self, limit: u32) -> u32 {
-        ((self.number() >> 32) * u64::from(limit) >> 32) as u32
+        (((self.number() >> 32) * u64::from(limit)) >> 32) as u32
     }
 
     /// From 0 to less than 1, with 53 bits.
