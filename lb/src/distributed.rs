@@ -1,5 +1,12 @@
 //! Strategies that nobody has to see everything for.
 
+#[cfg(test)]
+pub(crate) mod jumble;
+mod locals;
+mod run;
+
+pub use run::{Model, Ran, run, run_members};
+
 use crate::member::Member;
 use crate::strategy::Wants;
 

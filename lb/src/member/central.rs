@@ -3,9 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::gathered::Gathered;
-use super::place::{Place, sound};
+use super::place::Place;
 use super::{Action, Decided, Event, Local, Member, tree};
-use crate::plan::Plan;
 use crate::snapshot::{Key, Snapshot};
 use crate::strategy::Strategy;
 use talisman_pup::{Pup, Purpose, Unpacker, from_bytes, to_bytes};
@@ -80,7 +79,7 @@ impl Central {
         }
         self.phase = Phase::Gathering;
         self.keys = local.objects.iter().map(|object| object.key).collect();
-        let load = local.objects.iter().map(|object| sound(object.load)).sum();
+        let load = local.objects.iter().map(|object| object.work()).sum();
         self.seconds = Place::from(&local.pe).seconds(load);
         self.heard.add(Heard { objects: local.objects.len() as u64, packed: to_bytes(&local) });
         self.tell_if_complete(actions);
@@ -210,7 +209,7 @@ fn shares(strategy: &mut dyn Strategy, gathered: &Gathered) -> Result<Vec<Share>
     let snapshot = &gathered.snapshot;
     let plan = catch_unwind(AssertUnwindSafe(|| strategy.plan(snapshot)))
         .map_err(|panic| format!("it panicked: {}", message(&*panic)))?;
-    check(&plan, snapshot)?;
+    plan.check(snapshot).map_err(|nonsense| nonsense.to_string())?;
     let mut shares: Vec<_> =
         (0..).take(snapshot.pes.len()).map(|pe| Share { pe, ..Share::default() }).collect();
     let mut places: Vec<_> = snapshot.objects.iter().map(|object| object.pe).collect();
@@ -221,7 +220,7 @@ fn shares(strategy: &mut dyn Strategy, gathered: &Gathered) -> Result<Vec<Share>
         }
     }
     for (object, pe) in snapshot.objects.iter().zip(places) {
-        shares[pe as usize].predicted += sound(object.load);
+        shares[pe as usize].predicted += object.work();
     }
     for (share, pe) in shares.iter_mut().zip(&snapshot.pes) {
         share.predicted = Place::from(pe).seconds(share.predicted);
@@ -234,19 +233,94 @@ fn message(panic: &(dyn std::any::Any + Send)) -> &str {
     text.or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
 }
 
-fn check(plan: &Plan, snapshot: &Snapshot) -> Result<(), String> {
-    let mut named = vec![false; snapshot.objects.len()];
-    for (entry, step) in plan.moves.iter().enumerate() {
-        let wrong = match snapshot.objects.get(step.object as usize) {
-            None => "there is no such object",
-            Some(_) if step.to as usize >= snapshot.pes.len() => "there is no such PE",
-            Some(object) if !object.migratable => "that object may not be moved",
-            Some(_) if std::mem::replace(&mut named[step.object as usize], true) => {
-                "that object was named before"
-            }
-            Some(_) => continue,
-        };
-        return Err(format!("entry {entry} moves object {} to PE {}: {wrong}", step.object, step.to));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distributed::jumble::{Jumbled, Strangers, jumbled_members, machine};
+    use crate::plan::{Move, Plan};
+    use crate::strategies::{Greedy, Rotate};
+
+    /// Decides whatever it is told to.
+    struct Told(fn(&Snapshot) -> Plan);
+
+    impl Strategy for Told {
+        fn name(&self) -> &str {
+            "told"
+        }
+
+        fn plan(&mut self, snapshot: &Snapshot) -> Plan {
+            self.0(snapshot)
+        }
     }
-    Ok(())
+
+    fn decided(
+        make: fn() -> Box<dyn Strategy>,
+        snapshot: &Snapshot,
+        seed: u64,
+        strangers: Strangers,
+    ) -> Jumbled {
+        let pes = snapshot.pes.len() as u32;
+        let members = (0..pes).map(|pe| Box::new(Central::new(make(), pe, pes)) as Box<dyn Member>);
+        jumbled_members(members.collect(), snapshot, true, seed, strangers)
+    }
+
+    #[test]
+    fn the_plan_is_that_of_the_strategy() {
+        for seed in 0..100 {
+            let snapshot = machine(1 + seed as u32 % 30, 200, seed);
+            let makes: [fn() -> Box<dyn Strategy>; 2] = [|| Box::new(Greedy), || Box::new(Rotate)];
+            for make in makes {
+                let jumbled = decided(make, &snapshot, seed, Strangers::None);
+                assert_eq!(jumbled.plan.moves, make().plan(&snapshot).moves);
+                assert_eq!(jumbled.refused(), None);
+            }
+        }
+    }
+
+    #[test]
+    fn what_pes_will_take_is_predicted() {
+        let snapshot = crate::snapshot::tests::line(2, &[(0, 1.0), (0, 3.0)]);
+        let make: fn() -> Box<dyn Strategy> =
+            || Box::new(Told(|_| Plan { moves: vec![Move { object: 1, to: 1 }] }));
+        let predicted = decided(make, &snapshot, 0, Strangers::None).decided;
+        let predicted: Vec<_> = predicted.into_iter().flatten().map(|decided| decided.predicted).collect();
+        assert_eq!(predicted, [1.0, 3.0]);
+    }
+
+    #[test]
+    fn nonsense_and_panics_are_refused_by_name() {
+        let snapshot = crate::snapshot::tests::line(9, &[(3, 1.0), (8, 3.0)]);
+        let cases: [(fn() -> Box<dyn Strategy>, &str); 2] = [
+            (
+                || {
+                    Box::new(Told(|_| Plan {
+                        moves: vec![Move { object: 0, to: 7 }, Move { object: 5, to: 0 }],
+                    }))
+                },
+                "strategy told: entry 1 of the plan moves object number 5; there are 2",
+            ),
+            (|| Box::new(Told(|_| panic!("no {}", "idea"))), "strategy told: it panicked: no idea"),
+        ];
+        for (make, why) in cases {
+            let jumbled = decided(make, &snapshot, 1, Strangers::None);
+            assert_eq!(jumbled.plan, Plan::default());
+            let refusals = jumbled.decided.iter().flatten().filter_map(|decided| decided.refused.as_deref());
+            assert_eq!(refusals.collect::<Vec<_>>(), [why]);
+            assert_eq!(jumbled.decided[8].as_ref().map(|decided| decided.predicted), Some(3.0));
+        }
+    }
+
+    #[test]
+    fn notes_of_strangers_are_left_out_and_told_of() {
+        let mut told = 0;
+        for seed in 0..100 {
+            let snapshot = machine(12, 100, seed);
+            let make = || Box::new(Greedy) as Box<dyn Strategy>;
+            let jumbled = decided(make, &snapshot, seed, Strangers::Garbage);
+            assert_eq!(jumbled.plan.moves, Greedy.plan(&snapshot).moves);
+            told += usize::from(jumbled.refused().is_some());
+            decided(make, &snapshot, seed, Strangers::Copies);
+        }
+        assert!(told > 50, "{told}");
+    }
 }

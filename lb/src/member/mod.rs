@@ -9,7 +9,16 @@ mod place;
 pub mod tree;
 
 use crate::snapshot::{Edge, Key, Node, Object, Pe};
+use crate::strategies::Choice;
 use talisman_pup::Pup;
+
+/// The member of PE `pe` of `pes` for one step of what was chosen. Only that of PE 0 uses a central strategy.
+pub fn of(choice: Choice, pe: u32, pes: u32) -> Box<dyn Member> {
+    match choice {
+        Choice::Central(strategy) => Box::new(central::Central::new(strategy, pe, pes)),
+        Choice::Distributed(strategy) => strategy.member(pe, pes),
+    }
+}
 
 /// What a PE knows when a step begins.
 #[derive(Clone, Debug, PartialEq, Pup)]
@@ -82,6 +91,8 @@ pub trait Member: Send {
     /// Takes an event; what is to be done is added to `actions`.
     fn step(&mut self, event: Event, actions: &mut Vec<Action>);
 
-    /// How many objects it has descriptions of, its own PE's included.
-    fn held(&self) -> usize;
+    /// How many objects it has descriptions of, its own PE's included; 0 if it does not count them.
+    fn held(&self) -> usize {
+        0
+    }
 }
