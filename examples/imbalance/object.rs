@@ -61,7 +61,7 @@ impl Object {
             }
             self.work(cx);
             if self.plan.syncs_after(self.step) {
-                cx.barrier().await;
+                cx.at_sync().await;
             }
         }
         std::mem::take(&mut self.tally)
