@@ -13,8 +13,8 @@
 
 pub(crate) mod message;
 pub(crate) mod part;
-pub(crate) mod root;
 mod registered;
+pub(crate) mod root;
 mod settings;
 
 use std::cell::RefCell;
@@ -24,9 +24,9 @@ use crate::ids::PeId;
 use crate::pe::Pe;
 use message::Balance;
 use part::Part;
-use root::Root;
 #[doc(hidden)]
 pub use registered::Registered;
+use root::Root;
 pub(crate) use settings::{OFF, Settings, check_name};
 
 /// The PE that begins steps.

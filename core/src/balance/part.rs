@@ -48,8 +48,7 @@ struct Look {
 }
 
 fn object_of(key: Key) -> ObjId {
-    let collection =
-        CollectionId { creator: (key.collection >> 32) as u32, serial: key.collection as u32 };
+    let collection = CollectionId { creator: (key.collection >> 32) as u32, serial: key.collection as u32 };
     ObjId { collection, index: key.index }
 }
 
@@ -227,7 +226,8 @@ impl Pe {
             let entries = self.entries_since(&mut part);
             let speed = balancer.settings.speed(self.id);
             let work = self.load_so_far();
-            part.look = Some(Look { number, missing, seen: Seen { entries, max: work / speed, work, speed } });
+            part.look =
+                Some(Look { number, missing, seen: Seen { entries, max: work / speed, work, speed } });
         }
         self.report_if_looked(balancer);
     }

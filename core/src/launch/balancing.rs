@@ -32,7 +32,9 @@ impl FromStr for Every {
             _ => match time(text) {
                 Ok(period) if period >= PERIOD_MIN => Ok(Every::Time(period)),
                 Ok(period) => Err(format!("{period:?} is too short; at least {PERIOD_MIN:?}")),
-                Err(_) => Err(format!("`{text}` is neither `sync` nor `auto` nor a time such as 250ms or 30s")),
+                Err(_) => {
+                    Err(format!("`{text}` is neither `sync` nor `auto` nor a time such as 250ms or 30s"))
+                }
             },
         }
     }

@@ -52,7 +52,8 @@ impl Lab {
     pub fn new<C: MainChare>() -> Self {
         let (shape, config) = (Shape { nodes: 2, pes_per_node: 2 }, Config::default());
         let (job, clock) = (Job::new(Output::capture()), Rc::new(Cell::new(0)));
-        let nodes: Vec<_> = (0..2).map(|number| Node::new(shape, number, config.clone(), job.clone())).collect();
+        let nodes: Vec<_> =
+            (0..2).map(|number| Node::new(shape, number, config.clone(), job.clone())).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
             Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))
