@@ -1,6 +1,7 @@
 //! What the PEs of one process share, and what the nodes of one job share in this process.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 
@@ -10,7 +11,7 @@ use rustc_hash::FxBuildHasher;
 use crate::balance::Settings;
 use crate::ids::PeId;
 use crate::launch::progress::Steps;
-use crate::launch::{Output, ResultValue, Results, RunArgs};
+use crate::launch::{BalancingStep, Output, ResultValue, Results, RunArgs};
 use crate::measure::Measures;
 use crate::message::pool::Depot;
 use crate::pe::try_current;
@@ -127,6 +128,9 @@ impl SharedValues {
     }
 }
 
+/// Steps of load balancing that a report has: those of a job of weeks would not go into the message that brings them.
+const STEPS_KEPT: usize = 10_000;
+
 /// The job, as the nodes of this process share it: how it ends, what it prints, what it reports.
 pub(crate) struct Job {
     over: AtomicBool,
@@ -135,6 +139,7 @@ pub(crate) struct Job {
     pub(crate) steps: AtomicU64,
     pub(crate) expected_steps: AtomicU64,
     results: Mutex<Results>,
+    balancing: Mutex<VecDeque<BalancingStep>>,
     /// The nodes of this process, to be woken at the end.
     nodes: Mutex<Vec<Weak<Node>>>,
     /// The rest of the job, if it has other processes.
@@ -167,6 +172,7 @@ impl Job {
             steps: AtomicU64::new(0),
             expected_steps: AtomicU64::new(0),
             results: Mutex::default(),
+            balancing: Mutex::default(),
             nodes: Mutex::default(),
             others: OnceLock::new(),
         })
@@ -215,6 +221,30 @@ impl Job {
 
     pub(crate) fn results(&self) -> Results {
         lock(&self.results).clone()
+    }
+
+    /// A step of load balancing is over.
+    pub(crate) fn balanced(&self, step: BalancingStep) {
+        let mut all = lock(&self.balancing);
+        if let Some(last) = all.back_mut() {
+            last.measured_after(&step);
+        }
+        if all.len() == STEPS_KEPT {
+            all.pop_front();
+        }
+        all.push_back(step);
+    }
+
+    /// Tells the user something beside the program's output.
+    pub(crate) fn say(&self, line: &str) {
+        if !self.output.is_kept() {
+            eprintln!("{line}");
+        }
+    }
+
+    /// What the steps of load balancing did.
+    pub(crate) fn balancing(&self) -> Vec<BalancingStep> {
+        lock(&self.balancing).iter().cloned().collect()
     }
 
     /// How far the program says it is.

@@ -138,6 +138,7 @@ fn report(program: &Program, options: &RunArgs, outcome: &Outcome) -> Report {
         results: outcome.results.clone(),
         messages: outcome.messages,
         pe: outcome.pe.clone(),
+        balancing: outcome.balancing.clone(),
         ..Report::default()
     }
 }

@@ -31,3 +31,4 @@ pub mod smooth;
 pub mod snapshot;
 pub mod strategies;
 pub mod strategy;
+pub mod trigger;

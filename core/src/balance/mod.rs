@@ -17,7 +17,7 @@ mod registered;
 pub(crate) mod root;
 mod settings;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use crate::ids::PeId;
@@ -36,17 +36,33 @@ pub(crate) const ROOT: PeId = 0;
 pub(crate) struct Balancer {
     pub(crate) settings: Arc<Settings>,
     pub(crate) part: RefCell<Part>,
+    /// Whether objects may be put here. Where they may not, those that are here go at the next step.
+    pub(crate) is_available: Cell<bool>,
     /// Used by PE 0.
     pub(crate) root: RefCell<Root>,
 }
 
 impl Balancer {
     pub(crate) fn new(settings: Arc<Settings>) -> Box<Self> {
-        Box::new(Balancer { settings, part: RefCell::default(), root: RefCell::default() })
+        Box::new(Balancer {
+            settings,
+            part: RefCell::default(),
+            is_available: Cell::new(true),
+            root: RefCell::default(),
+        })
     }
 }
 
 impl Pe {
+    /// Objects may be put here from now on, or not any more: nodes have come, or are to go. Once all PEs concerned know,
+    /// `want_balance(Why::Membership, …)` makes the step that puts objects there, or takes them away.
+    #[allow(dead_code, reason = "jobs do not change their nodes yet")]
+    pub(crate) fn offer_for_balancing(&self, is_available: bool) {
+        if let Some(balancer) = &self.balancer {
+            balancer.is_available.set(is_available);
+        }
+    }
+
     /// A message of load balancing.
     pub(crate) fn on_balance(&self, from: PeId, message: Balance) {
         let Some(balancer) = self.balancer.as_deref() else { return };

@@ -26,8 +26,10 @@ pub(crate) struct Part {
     /// Notes that came before the beginning of their step.
     early: Vec<(u32, PeId, Vec<u8>)>,
     look: Option<Look>,
-    /// Entries that had run here at the last look.
+    /// Entries that had run here at the last look or step.
     run: u64,
+    /// Seconds that objects here had computed at the last look, since the last step.
+    load: f64,
 }
 
 /// A step that this PE has not reported on.
@@ -90,9 +92,11 @@ impl Pe {
         let settings = &balancer.settings;
         let mut local = self.local(settings.wants());
         local.pe.speed = settings.speed(self.id);
+        local.pe.available = balancer.is_available.get();
         local.node = Node { host: self.node.config.host, memory: settings.node_memory };
         let mut part = balancer.part.borrow_mut();
         let run = self.entries_since(&mut part);
+        part.load = 0.0;
         if let Some(open) = &mut part.open {
             open.branch.seen = seen_in(&local, run);
             open.branch.objects = local.objects.len() as u64;
@@ -225,9 +229,16 @@ impl Pe {
             let mut part = balancer.part.borrow_mut();
             let entries = self.entries_since(&mut part);
             let speed = balancer.settings.speed(self.id);
+<<<<<<< HEAD
             let work = self.load_so_far();
             part.look =
                 Some(Look { number, missing, seen: Seen { entries, max: work / speed, work, speed } });
+=======
+            let load = self.load_so_far();
+            let time = (load - std::mem::replace(&mut part.load, load)).max(0.0);
+            let seen = Seen { entries, max: time, work: time * speed, speed };
+            part.look = Some(Look { number, missing, seen });
+>>>>>>> da29767
         }
         self.report_if_looked(balancer);
     }

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use super::Balancer;
+use talisman_lb::trigger::{Interval, Trigger};
+
 use super::message::{Balance, Branch, Seen, Why};
+use super::{Balancer, ROOT};
+use crate::launch::BalancingStep;
 use crate::launch::balancing::Every;
 use crate::message::control::PeMessage;
 use crate::mutations::mutated;
@@ -12,7 +15,7 @@ use crate::pup::Packed;
 use crate::route::Route;
 use crate::sometimes::sometimes;
 
-/// With `--lb-every auto`, loads are looked at so often where no array is at `cx.at_sync()`.
+/// With `--lb-every auto`, loads are looked at so often where no array is ever at `cx.at_sync()`.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// What the root knows.
@@ -26,6 +29,11 @@ pub(crate) struct Root {
     running: Option<Running>,
     /// Wanted since that began.
     wanted: Vec<(Why, Option<Route>)>,
+    trigger: Trigger,
+    /// An array was at `cx.at_sync()` at some time.
+    synced: bool,
+    /// The last refusal that was told to the user, who need not hear it at every step.
+    told: Option<String>,
 }
 
 /// A step or look under way, and whoever waits for its end.
@@ -37,9 +45,19 @@ struct Running {
 
 impl Root {
     /// Whether somebody waits for a step.
-    pub(crate) fn is_waited_for(&self) -> bool {
+    fn is_waited_for(&self) -> bool {
         let running = self.running.as_ref().is_some_and(|running| !running.then.is_empty());
         running || !self.wanted.is_empty()
+    }
+
+    fn next_step(&mut self) -> u32 {
+        self.step += 1;
+        self.step
+    }
+
+    fn next_look(&mut self) -> u32 {
+        self.look += 1;
+        self.look
     }
 }
 
@@ -61,21 +79,21 @@ impl Pe {
 
     /// A step is wanted.
     pub(crate) fn want_balance(&self, why: Why, then: Option<Route>) {
-        self.tell(super::ROOT, PeMessage::Balance(Balance::Request { why, then }));
+        self.tell(ROOT, PeMessage::Balance(Balance::Request { why, then }));
     }
 
-    /// When balancing begins to be looked after: the first period does.
+    /// The first period begins.
     pub(crate) fn begin_balancing(&self) {
-        if let Some(balancer) = self.balancer.as_deref().filter(|_| self.id == super::ROOT) {
+        if let Some(balancer) = self.balancer.as_deref().filter(|_| self.id == ROOT) {
             self.set_balance_timer(balancer);
         }
     }
 
     fn set_balance_timer(&self, balancer: &Balancer) {
         let period = match balancer.settings.every {
-            Every::Sync => None,
             Every::Time(period) => Some(period),
-            Every::Auto => Some(LOOK_EVERY),
+            Every::Auto if !balancer.root.borrow().synced => Some(LOOK_EVERY),
+            Every::Auto | Every::Sync => None,
         };
         self.timers.balance.set(period.map(|period| self.clock.now() + period));
     }
@@ -87,59 +105,113 @@ impl Pe {
         }
     }
 
+    /// A step is wanted: it begins, or waits for the end of the one under way.
     pub(crate) fn on_balance_request(&self, balancer: &Balancer, why: Why, then: Option<Route>) {
-        balancer.root.borrow_mut().wanted.push((why, then));
+        {
+            let mut root = balancer.root.borrow_mut();
+            root.synced |= why == Why::Sync;
+            root.wanted.push((why, then));
+        }
         self.balance_if_wanted(balancer);
     }
 
-    /// Begins what is wanted, unless something is under way.
     fn balance_if_wanted(&self, balancer: &Balancer) {
-        let (step, look) = {
+        let why = {
             let mut root = balancer.root.borrow_mut();
-            if root.wanted.is_empty() {
-                return;
+            let Some(why) = root.wanted.iter().map(|(why, _)| *why).max() else { return };
+            if root.running.is_some() {
+                sometimes("a balancing step was wanted while one was under way");
+                if !mutated("balancing-steps-overlap") {
+                    return;
+                }
             }
-            if root.running.is_some() && !mutated("balancing-steps-overlap") {
-                return sometimes("a balancing step was wanted while one was under way");
-            }
-            let wanted = std::mem::take(&mut root.wanted);
-            let why = wanted.iter().map(|(why, _)| *why).max().unwrap_or(Why::Period);
-            let then = wanted.into_iter().filter_map(|(_, then)| then).collect();
+            let then = std::mem::take(&mut root.wanted).into_iter().filter_map(|(_, then)| then).collect();
             root.running = Some(Running { why, begun: self.clock.now(), then });
-            if balancer.settings.looks_first(why) {
-                root.look += 1;
-                (None, root.look)
-            } else {
-                (Some(next_step(&mut root)), 0)
-            }
+            why
         };
-        match step {
-            Some(step) => self.on_begin(balancer, step),
-            None => self.on_look(balancer, look),
+        if balancer.settings.looks_first(why) {
+            let look = balancer.root.borrow_mut().next_look();
+            self.on_look(balancer, look);
+        } else {
+            self.begin_step(balancer);
         }
     }
 
-    /// All PEs have told what they had to compute.
+    fn begin_step(&self, balancer: &Balancer) {
+        let step = balancer.root.borrow_mut().next_step();
+        self.on_begin(balancer, step);
+    }
+
+    /// All PEs have told what they had to compute: is a step worth it?
     pub(crate) fn on_look_over(&self, balancer: &Balancer, seen: Seen) {
-        let (wanted, idle) = {
-            let root = balancer.root.borrow();
-            let Some(running) = &root.running else { return };
-            (seen.entries > 0, seen.entries == 0 && running.why == Why::Period)
-        };
-        if wanted {
-            let step = next_step(&mut balancer.root.borrow_mut());
-            return self.on_begin(balancer, step);
+        let Some(why) = balancer.root.borrow().running.as_ref().map(|running| running.why) else { return };
+        if seen.entries > 0 && self.is_worth_it(balancer, seen) {
+            return self.begin_step(balancer);
         }
+        sometimes("loads were looked at, and no balancing step followed");
         self.end_balancing(balancer);
-        if idle {
+        if seen.entries == 0 && why == Why::Period {
             // Nobody has done anything for a whole period, which is more than PE 0 having nothing to do.
             self.suspect_stuck();
         }
     }
 
+    fn is_worth_it(&self, balancer: &Balancer, seen: Seen) -> bool {
+        match balancer.settings.every {
+            Every::Auto => {
+                let interval = Interval { max: seen.max, average: seen.average() };
+                balancer.root.borrow_mut().trigger.look(interval)
+            }
+            Every::Sync | Every::Time(_) => true,
+        }
+    }
+
     /// All PEs have decided.
-    pub(crate) fn on_step_over(&self, balancer: &Balancer, _step: u32, _branch: Branch) {
+    pub(crate) fn on_step_over(&self, balancer: &Balancer, step: u32, branch: Branch) {
+        let Some((why, begun)) =
+            balancer.root.borrow().running.as_ref().map(|running| (running.why, running.begun))
+        else {
+            return;
+        };
+        let took = (self.clock.now() - begun).as_secs_f64();
+        balancer.root.borrow_mut().trigger.balanced(took);
+        let step = BalancingStep {
+            number: step,
+            at_s: begun.as_secs_f64(),
+            trigger: balancer.settings.name_of(why).into(),
+            strategy: balancer.settings.balancer.clone(),
+            objects: branch.objects,
+            pes: self.pes(),
+            max_before: branch.seen.max,
+            average_before: branch.seen.average(),
+            max_predicted: branch.predicted,
+            moves: branch.moves,
+            bytes_moved: branch.bytes,
+            out_of_date: branch.outdated,
+            strategy_s: branch.deciding,
+            step_s: took,
+            refused: branch.refused,
+            ..BalancingStep::default()
+        };
+        self.account_for(balancer, step);
         self.end_balancing(balancer);
+    }
+
+    /// Tells the user of a step.
+    fn account_for(&self, balancer: &Balancer, step: BalancingStep) {
+        let job = &self.node.job;
+        if let Some(why) = &step.refused {
+            sometimes("a balancing step was refused");
+            if balancer.root.borrow_mut().told.replace(why.clone()).as_ref() != Some(why) {
+                let number = step.number;
+                job.say(&format!(
+                    "balancing step {number} was refused: {why}; the program goes on unbalanced"
+                ));
+            }
+        } else if balancer.settings.logs {
+            job.say(&step.to_string());
+        }
+        job.balanced(step);
     }
 
     /// Whoever waited goes on, and what was wanted meanwhile begins.
@@ -149,9 +221,4 @@ impl Pe {
         running.then.iter().for_each(|then| self.route(then, Packed::default()));
         self.balance_if_wanted(balancer);
     }
-}
-
-fn next_step(root: &mut Root) -> u32 {
-    root.step += 1;
-    root.step
 }

@@ -45,6 +45,17 @@ impl Settings {
         })
     }
 
+    /// What a trigger is called in the log and the report.
+    pub(crate) fn name_of(&self, why: Why) -> &'static str {
+        match why {
+            Why::Period | Why::Sync if self.every == Every::Auto => "auto",
+            Why::Period => "period",
+            Why::Sync => "sync",
+            Why::Request => "request",
+            Why::Membership => "membership",
+        }
+    }
+
     /// What has to be measured.
     pub(crate) fn measures(&self) -> Measures {
         Measures { loads: true, edges: self.wants().edges, sizes: true }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::launch::Results;
 use crate::launch::progress::Steps;
+use crate::launch::{BalancingStep, Results};
 use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
@@ -142,6 +142,8 @@ pub(crate) struct NodeReport {
     pub(crate) steps: Steps,
     /// From `Go` to the end.
     pub(crate) wall: Duration,
+    /// What steps of load balancing did that began on this node.
+    pub(crate) balancing: Vec<BalancingStep>,
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use super::printer::{Lines, Print, Printer};
 use super::sites::{Sites, shares};
 use super::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
-use crate::launch::{ExitStatus, Interrupts, Program, Progress, Results, RunArgs, Signal};
+use crate::launch::{BalancingStep, ExitStatus, Interrupts, Program, Progress, Results, RunArgs, Signal};
 use crate::stats::Totals;
 
 /// How often deadlines are looked at.
@@ -46,6 +46,8 @@ pub(crate) struct ClusterOutcome {
     pub(crate) results: Results,
     /// What each PE counted, those of node 0 first; zeros for those of a node that was lost.
     pub(crate) totals: Vec<Totals>,
+    /// What the steps of load balancing did.
+    pub(crate) balancing: Vec<BalancingStep>,
 }
 
 /// Runs this program, with the arguments of this process, as the nodes that `options` ask for, until they have all
@@ -200,6 +202,7 @@ pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
     for mut report in reports {
         report.totals.resize(pes, Totals::default());
         outcome.totals.append(&mut report.totals);
+        outcome.balancing.append(&mut report.balancing);
         report.results.iter().for_each(|(name, value)| outcome.results.set(name, value.clone()));
     }
     outcome

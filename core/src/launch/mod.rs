@@ -32,4 +32,4 @@ pub use interrupt::{Interrupts, Signal};
 pub use options::RunArgs;
 pub use output::Output;
 pub use progress::Progress;
-pub use report::{Report, ResultValue, Results};
+pub use report::{BalancingStep, Report, ResultValue, Results};

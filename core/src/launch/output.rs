@@ -46,6 +46,11 @@ impl Output {
         }
     }
 
+    /// Whether lines are kept, for a test.
+    pub(crate) fn is_kept(&self) -> bool {
+        matches!(*self.lock(), Sink::Captured(_))
+    }
+
     /// Whether the reader of the output has gone away: nothing printed from now on is seen.
     pub fn is_closed(&self) -> bool {
         matches!(*self.lock(), Sink::Ended(End::Closed))

@@ -135,5 +135,11 @@ impl Orders for Ear {
 }
 
 fn report(job: &Job, done: Done) -> NodeReport {
-    NodeReport { totals: done.totals, results: job.results(), steps: job.progress(), wall: done.wall }
+    NodeReport {
+        totals: done.totals,
+        results: job.results(),
+        steps: job.progress(),
+        wall: done.wall,
+        balancing: job.balancing(),
+    }
 }

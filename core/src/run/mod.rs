@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
 use crate::launch::report::{MessageCounts, PeTimes};
-use crate::launch::{Output, Progress, Results, RunArgs};
+use crate::launch::{BalancingStep, Output, Progress, Results, RunArgs};
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
@@ -44,6 +44,8 @@ pub struct Outcome {
     pub messages: MessageCounts,
     /// What each PE did.
     pub pe: Vec<PeTimes>,
+    /// What the steps of load balancing did; the last of very many.
+    pub balancing: Vec<BalancingStep>,
     /// In simulation: a hash of every event in order. The same seed and program give the same.
     pub trace: Option<u64>,
     /// In simulation: how many events there were.
@@ -133,6 +135,7 @@ fn outcome(job: &Job, done: Done) -> Outcome {
         results: job.results(),
         messages: messages(&done.totals),
         pe: done.totals.iter().map(times).collect(),
+        balancing: job.balancing(),
         trace: done.trace,
         events: done.events,
     }
@@ -149,6 +152,7 @@ impl Outcome {
             results: ended.results,
             messages: messages(&ended.totals),
             pe: ended.totals.iter().map(times).collect(),
+            balancing: ended.balancing,
             trace: None,
             events: 0,
         }

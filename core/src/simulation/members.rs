@@ -207,6 +207,7 @@ impl World {
             results: process.job.results(),
             steps: process.job.progress(),
             wall: running.pes[0].pe.clock.now(),
+            balancing: process.job.balancing(),
         };
         self.hand_over_what_was_said(number);
         self.tell_launcher(number, ToLauncher::Done(report));

@@ -15,6 +15,7 @@
 //! Floating-point values have enough digits to read back the same bits. JSON has no others than finite ones, so
 //! these are the texts `"NaN"`, `"inf"` and `"-inf"`.
 
+mod balancing;
 mod file;
 mod value;
 
@@ -22,6 +23,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub use balancing::BalancingStep;
 pub use file::ReportError;
 pub use value::{ResultValue, Results};
 
@@ -48,8 +50,8 @@ pub struct Report {
     pub failures: Vec<serde_json::Value>,
     /// Checkpoints taken. Always empty until the runtime takes some.
     pub checkpoints: Vec<serde_json::Value>,
-    /// Rounds of load balancing. Always empty until the runtime balances.
-    pub balancing: Vec<serde_json::Value>,
+    /// Steps of load balancing, in order; the last of very many.
+    pub balancing: Vec<BalancingStep>,
 }
 
 /// Messages to entry methods, by how far they went.
