@@ -229,16 +229,10 @@ impl Pe {
             let mut part = balancer.part.borrow_mut();
             let entries = self.entries_since(&mut part);
             let speed = balancer.settings.speed(self.id);
-<<<<<<< HEAD
-            let work = self.load_so_far();
-            part.look =
-                Some(Look { number, missing, seen: Seen { entries, max: work / speed, work, speed } });
-=======
             let load = self.load_so_far();
             let time = (load - std::mem::replace(&mut part.load, load)).max(0.0);
             let seen = Seen { entries, max: time, work: time * speed, speed };
             part.look = Some(Look { number, missing, seen });
->>>>>>> da29767
         }
         self.report_if_looked(balancer);
     }
