@@ -45,7 +45,7 @@ impl<C: Chare> Cx<C> {
     }
 
     #[inline(always)]
-    fn head(&self) -> &Head {
+    pub(crate) fn head(&self) -> &Head {
         // SAFETY: a context lives while an entry of this object runs; an object is freed after its entry.
         unsafe { self.head.as_ref() }
     }

@@ -144,6 +144,15 @@ pub(crate) struct ArgsInfo {
     pub(crate) pack: unsafe fn(&mut Words, Packer) -> (Packer, Vec<Segment>),
     pub(crate) unpack: fn(&mut Unpacker<'_>) -> Result<Words, PupError>,
     pub(crate) drop: unsafe fn(&mut Words),
+    /// Bytes that they take when packed.
+    pub(crate) bytes: unsafe fn(&Words) -> usize,
+}
+
+/// Bytes that a value takes when packed.
+fn size_with<'a, A>(value: &'a A, lend: impl FnOnce(&'a A, &mut Lender<'a>)) -> usize {
+    let mut lender = Lender::new(Packer::sizer(Purpose::Message));
+    lend(value, &mut lender);
+    lender.size()
 }
 
 /// One row of a chare's table of entries.
@@ -179,6 +188,8 @@ impl EntryInfo {
                 unpack: |u| C::unpack(u).map(ArgsCell::<C::Args>::store),
                 // SAFETY: as above; the caller does not use the words again.
                 drop: |words| drop(unsafe { ArgsCell::<C::Args>::take(words) }),
+                // SAFETY: as above; the words stay as they are.
+                bytes: |words| size_with(unsafe { ArgsCell::<C::Args>::peek(words) }, C::lend),
             },
             invoke: invoke::<C, N>,
         }
@@ -229,6 +240,8 @@ impl InitInfo {
                 unpack: |u| C::unpack(u).map(ArgsCell::<C::Args>::store),
                 // SAFETY: as above; the caller does not use the words again.
                 drop: |words| drop(unsafe { ArgsCell::<C::Args>::take(words) }),
+                // SAFETY: as above; the words stay as they are.
+                bytes: |words| size_with(unsafe { ArgsCell::<C::Args>::peek(words) }, C::lend),
             },
             construct: construct::<C, N>,
         }

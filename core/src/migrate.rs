@@ -5,6 +5,8 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use talisman_lb::smooth::Smooth;
+
 use crate::chare::Restored;
 use crate::collection::Collection;
 use crate::ids::{ObjId, PeId};
@@ -126,10 +128,11 @@ impl Pe {
         if !collection.id.is_singles() {
             collection.casts.depart(object, to);
         }
+        let past = self.past_of(object);
         self.slots.remove(object.slot.get());
         collection.count_member(-1);
         collection.set_place(id.index, Place::At { pe: to, moves: object.moves.get() });
-        let travel = Box::new(pack_up(object));
+        let travel = Box::new(pack_up(object, past));
         let luggage = self.luggage(collection.chare, head, to);
         self.tell(to, PeMessage::Arrive { id, travel, luggage });
     }
@@ -164,6 +167,7 @@ impl Pe {
         // SAFETY: the object is live and this PE's.
         let object = unsafe { head.as_ref() };
         object.collection.set(NonNull::from(collection));
+        let past = travel.past;
         unpack_travel(object, travel);
         let passed = collection.casts.passed();
         witness::see(|| Seen::Arrived {
@@ -182,6 +186,9 @@ impl Pe {
         let moves = object.moves.get();
         let missed = collection.casts.take_expected(id.index, moves);
         self.install(collection, head);
+        if let Some(past) = past {
+            self.restore_past(object, past);
+        }
         self.tell_restored(head);
         for (number, cast) in missed {
             sometimes("a broadcast waited for an element that could not be read");
@@ -246,7 +253,7 @@ impl Pe {
 }
 
 /// What moves with an object.
-fn pack_up(object: &Head) -> Travel {
+fn pack_up(object: &Head, past: Option<Smooth>) -> Travel {
     let extras: Extras = *object.take_extras().unwrap_or_default();
     mark_what_travels(&extras);
     Travel {
@@ -260,6 +267,8 @@ fn pack_up(object: &Head) -> Travel {
         rng: extras.rng,
         sections: extras.sections,
         order: if mutated("order-stays-behind") { Order::default() } else { extras.order },
+        given: extras.given,
+        past,
     }
 }
 
@@ -289,6 +298,7 @@ fn unpack_travel(object: &Head, travel: Travel) {
         rng: travel.rng,
         sections: travel.sections,
         order: travel.order,
+        given: travel.given,
         ..Extras::default()
     };
     object.put_extras((!extras.is_empty()).then(|| Box::new(extras)));

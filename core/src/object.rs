@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use talisman_lb::smooth::Smooth;
+
 use crate::chare::Chare;
 use crate::collection::Collection;
 use crate::ids::{ObjId, SectionId};
+use crate::measure::Given;
 use crate::message::control::Cast;
 use crate::order::Order;
 use crate::pup::Pup;
@@ -47,13 +50,15 @@ pub(crate) mod flag {
     pub(crate) const CATCHING_UP: u32 = 16;
     /// Its entries are long enough to time every one.
     pub(crate) const LONG: u32 = 32;
+    /// So long that they are timed by what the thread computes.
+    pub(crate) const HUGE: u32 = 64;
     /// Anything of the above that has to be looked at after an entry.
     pub(crate) const AFTER: u32 = DESTROY | MIGRATE;
     /// From this bit on: the generation of one inserted late that has not contributed yet
     /// ([`Birth::generation`](crate::message::envelope::Birth)), else zero.
     pub(crate) const GENERATION: u32 = 8;
     /// What stays with the object when it moves.
-    pub(crate) const TRAVELS: u32 = LIVE | LONG | u32::MAX << GENERATION;
+    pub(crate) const TRAVELS: u32 = LIVE | LONG | HUGE | u32::MAX << GENERATION;
 }
 
 /// What few objects need beside the [`Head`]; allocated on first use.
@@ -73,12 +78,15 @@ pub(crate) struct Extras {
     pub(crate) catch_up: u32,
     /// Those that have come here since, and wait until it has caught up.
     pub(crate) later: VecDeque<(u32, Cast)>,
+    /// What the program said of it for load balancing.
+    pub(crate) given: Option<Given>,
 }
 
 impl Extras {
     /// Whether there is nothing to keep.
     pub(crate) fn is_empty(&self) -> bool {
-        self.born == 0 && self.rng.is_none() && self.sections.is_empty() && self.order.is_empty()
+        let plain = self.born == 0 && self.rng.is_none() && self.given.is_none();
+        plain && self.sections.is_empty() && self.order.is_empty()
     }
 }
 
@@ -147,6 +155,19 @@ impl Head {
         result
     }
 
+    /// What the program said of it for load balancing.
+    pub(crate) fn given(&self) -> Option<Given> {
+        let extras = self.extras.take();
+        let given = extras.as_ref().and_then(|extras| extras.given);
+        self.extras.set(extras);
+        given
+    }
+
+    /// The program says something more.
+    pub(crate) fn give(&self, change: impl FnOnce(&mut Given)) {
+        self.extras(|extras| change(extras.given.get_or_insert_default()));
+    }
+
     /// Becomes, for the runtime, the object that it was built anew from.
     pub(crate) fn take_over(&self, old: &Head) {
         self.slot.set(old.slot.get());
@@ -182,6 +203,9 @@ pub(crate) struct Travel {
     pub(crate) rng: Option<Rng>,
     pub(crate) sections: BTreeMap<SectionId, u32>,
     pub(crate) order: Order,
+    pub(crate) given: Option<Given>,
+    /// Its loads in past periods, if they are measured.
+    pub(crate) past: Option<Smooth>,
 }
 
 /// A chare of type `C` in memory. `repr(C)`: a pointer to it is one to its [`Head`].

@@ -30,6 +30,8 @@ pub struct ChareType {
     pub(crate) entries: &'static [EntryInfo],
     pub(crate) inits: &'static [InitInfo],
     pub(crate) show_index: fn(u128) -> String,
+    /// Where an index is in space, if it has one to three dimensions.
+    pub(crate) position: fn(u128) -> Option<[f32; 3]>,
     pub(crate) ordinal: fn(u128, &Bounds) -> Option<u64>,
     /// The home PE that a map gives an element.
     pub(crate) home: fn(&Map, u128, Option<&Bounds>, u32) -> Result<u32, MapError>,
@@ -61,6 +63,7 @@ impl ChareType {
             entries: C::ENTRIES,
             inits: C::INITS,
             show_index: |bits| format!("{:?}", C::Index::from_bits(bits)),
+            position: |bits| C::Index::from_bits(bits).position(),
             ordinal: |bits, bounds| {
                 let index = C::Index::from_bits(bits);
                 // Of all bits that an index can be read from, those that it has: two names of one place would share what

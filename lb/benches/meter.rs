@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use talisman_lb::load::{Kind, Meter};
+use talisman_lb::load::{Kind, Limits, Meter, Past};
 
 const CALLS: u64 = 10_000_000;
 
@@ -11,20 +11,22 @@ fn main() {
     table("nothing measured (the limit)", || {
         (0..CALLS).map(|_| black_box(3)).sum::<i64>();
     });
-    table("short entry, timed at one call in 16", || metered(100));
+    table("short entry, timed at few calls", || metered(100));
     table("long entry, always timed", || metered(10_000));
 }
 
 /// Without reading a clock, which costs the same whatever decides about it.
 fn metered(ticks: u64) {
-    let (mut meter, mut load, mut kind) = (Meter::new(1000), 0, Kind::Short);
+    let meter = Meter::new(Limits { long: 1000, huge: 100_000, cost: 60 });
+    let (mut past, mut kind) = (Past::default(), Kind::Short);
     for _ in 0..CALLS {
-        if kind == Kind::Long || meter.is_due() {
+        past.calls += 1;
+        if kind != Kind::Short || meter.is_due() {
             let charge;
-            (charge, kind) = meter.charge(kind, black_box(ticks));
-            load += charge;
+            (charge, kind) = meter.charge(kind, black_box(ticks), past);
+            past.ticks += charge;
         }
-        black_box(&load);
+        black_box(&past);
     }
 }
 

@@ -68,3 +68,77 @@ impl Core {
         background.value().clamp(0.0, period.wall.max(0.0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A second in which the PE was idle for `idle`, asleep for `released` of that, and had the core for `cpu`.
+    fn second(idle: f64, released: f64, cpu: f64) -> Period {
+        Period { wall: 1.0, idle, released, cpu: Some(cpu) }
+    }
+
+    #[test]
+    fn a_pe_alone_has_all_of_its_core() {
+        let mut core = Core::default();
+        let period = second(0.4, 0.4, 0.6);
+        assert_eq!(core.share(&period), 1.0);
+        assert!((core.background(&period, 0.5) - 0.1).abs() < 1e-12, "what was neither of objects nor idle");
+        let polling = second(0.4, 0.0, 1.0);
+        assert_eq!(core.share(&polling), 1.0);
+    }
+
+    #[test]
+    fn half_a_core_makes_half_of_the_period_background() {
+        let mut core = Core::default();
+        let busy = second(0.0, 0.0, 0.5);
+        assert_eq!(core.share(&busy), 0.5);
+        assert_eq!(core.background(&busy, 0.5), 0.5);
+        // The same machine with less to do: what is idle would be shared as well.
+        let mut core = Core::default();
+        let calm = second(0.6, 0.6, 0.2);
+        assert_eq!(core.share(&calm), 0.5);
+        assert!((core.background(&calm, 0.2) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_share_of_a_pe_that_does_nothing_is_what_it_was() {
+        let mut core = Core::default();
+        assert_eq!(core.share(&second(0.0, 0.0, 0.25)), 0.25);
+        assert_eq!(core.share(&second(1.0, 0.999, 0.001)), 0.25);
+        assert_eq!(core.share(&Period { cpu: None, ..second(0.0, 0.0, 0.0) }), 1.0, "nobody else's core");
+    }
+
+    #[test]
+    fn background_that_comes_and_goes_is_followed_within_two_periods() {
+        let mut core = Core::default();
+        let mut background = |share: f64| {
+            let period = second(0.0, 0.0, share);
+            let share = core.share(&period);
+            core.background(&period, share)
+        };
+        for _ in 0..3 {
+            (0..5).for_each(|_| assert!(background(1.0) < 0.6));
+            assert!((background(0.4).max(background(0.4)) - 0.6).abs() < 0.01);
+            background(1.0);
+            assert!(background(1.0) < 0.01);
+        }
+    }
+
+    #[test]
+    fn odd_periods_do_no_harm() {
+        let mut core = Core::default();
+        for period in [
+            Period::default(),
+            second(2.0, 3.0, 4.0),
+            second(f64::NAN, 0.0, f64::NAN),
+            second(0.0, 0.0, -1.0),
+            Period { wall: 1e-9, ..Period::default() },
+        ] {
+            let share = core.share(&period);
+            assert!(share > 0.0 && share <= 1.0, "{period:?}: {share}");
+            let background = core.background(&period, 0.5);
+            assert!((0.0..=period.wall).contains(&background), "{period:?}: {background}");
+        }
+    }
+}

@@ -27,6 +27,7 @@ pub mod member;
 pub mod plan;
 pub mod rng;
 pub mod room;
+pub mod sampler;
 pub mod smooth;
 pub mod snapshot;
 pub mod strategies;

@@ -79,3 +79,67 @@ fn side_of(deviation: f64, usual: f64) -> i8 {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(values: impl IntoIterator<Item = f64>) -> Smooth {
+        let mut values = values.into_iter();
+        let mut smooth = Smooth::new(values.next().expect("one at least"));
+        values.for_each(|value| smooth.add(value));
+        smooth
+    }
+
+    /// Between -1 and 1, as if at random.
+    fn scatter(period: u32) -> f64 {
+        f64::from(period.wrapping_mul(0x9e37_79b9) >> 8) / f64::from(1 << 23) - 1.0
+    }
+
+    #[test]
+    fn noise_is_kept_out() {
+        let noisy = |period| 1.0 + 0.04 * scatter(period);
+        let squares = |errors: &mut dyn Iterator<Item = f64>| errors.map(|error| error * error).sum::<f64>();
+        let mut smooth = Smooth::new(1.0);
+        let smoothed = squares(&mut (0..1_000).map(|period| {
+            smooth.add(noisy(period));
+            smooth.value() - 1.0
+        }));
+        let raw = squares(&mut (0..1_000).map(|period| noisy(period) - 1.0));
+        assert!(smoothed < 0.6 * raw, "{smoothed} of {raw}");
+    }
+
+    #[test]
+    fn changes_are_followed_within_two_periods() {
+        let calm = || (0..50).map(|period| 1.0 + 0.02 * scatter(period));
+        for changed in [0.0, 0.5, 0.9, 1.06, 1.2, 2.0, 50.0] {
+            let value = after(calm().chain([changed, changed])).value();
+            assert!((value - changed).abs() < 0.02, "{value} instead of {changed}");
+        }
+    }
+
+    #[test]
+    fn what_comes_and_goes_is_followed_each_time() {
+        let mut smooth = Smooth::new(0.0);
+        for period in 0..40 {
+            let background = if period / 4 % 2 == 0 { 0.0 } else { 0.5 };
+            smooth.add(background);
+            if period % 4 >= 1 {
+                assert!((smooth.value() - background).abs() < 0.01, "period {period}: {smooth:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_that_wanders_on_is_followed() {
+        let wandering = (0..100).map(|period| 1.0 + f64::from(period) * 0.03);
+        assert!((after(wandering).value() - 3.97).abs() < 0.031);
+    }
+
+    #[test]
+    fn what_is_no_number_is_left_out() {
+        let smooth = after([1.0, f64::NAN, f64::INFINITY]);
+        assert!(smooth.is_sound() && smooth.value() == 1.0);
+        assert!(after([f64::NAN, 2.0]).value() == 2.0);
+    }
+}

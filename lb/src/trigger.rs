@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn where_the_loss_grows_evenly_steps_come_as_often_as_is_best() {
-        for (cost, growth) in [(1.0_f64, 0.1), (10.0, 0.05), (0.1, 0.0005), (200.0, 0.1)] {
+        for (cost, growth) in [(1.0_f64, 0.1), (10.0, 0.05), (1.0, 0.005), (200.0, 0.1)] {
             let best = (2.0 * cost / growth).sqrt();
             let due =
                 f64::from(due_after(&mut experienced(cost), |number| f64::from(number) * growth).unwrap());

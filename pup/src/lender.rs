@@ -67,6 +67,15 @@ impl<'a> Lender<'a> {
         self.lent.iter().any(|lent| matches!(lent, Lent::Borrowed(..)))
     }
 
+    /// Bytes written, counted or noted so far.
+    pub fn size(&self) -> usize {
+        let noted = self.lent.iter().map(|lent| match lent {
+            Lent::Borrowed(bytes, _) => bytes.len(),
+            Lent::Held(segment) => segment.bytes().len(),
+        });
+        self.packer.size() + noted.sum::<usize>()
+    }
+
     /// Ends; nothing has been noted, since nothing on the heap was packed.
     #[inline(always)]
     fn finish_flat(self) -> (Packer, Vec<Segment>) {

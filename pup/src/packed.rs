@@ -38,6 +38,11 @@ impl Packed {
         self.more.as_ref().map_or(&[], |more| &more.segments)
     }
 
+    /// Bytes in all.
+    pub fn size(&self) -> usize {
+        self.bytes.len() + self.segments().iter().map(|segment| segment.bytes().len()).sum::<usize>()
+    }
+
     /// What has to be known where it is read: what [`Packer::need`] noted.
     #[inline]
     pub fn needs(&self) -> &[u64] {

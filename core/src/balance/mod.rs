@@ -54,6 +54,11 @@ impl Balancer {
 }
 
 impl Pe {
+    /// How fast this PE is said to be, where 1 is usual.
+    pub(crate) fn speed(&self) -> f64 {
+        self.balancer.as_ref().map_or(1.0, |balancer| balancer.settings.speed(self.id))
+    }
+
     /// Objects may be put here from now on, or not any more: nodes have come, or are to go. Once all PEs concerned know,
     /// `want_balance(Why::Membership, …)` makes the step that puts objects there, or takes them away.
     #[allow(dead_code, reason = "jobs do not change their nodes yet")]

@@ -91,7 +91,7 @@ impl Pe {
     fn measure(&self, balancer: &Balancer) -> Local {
         let settings = &balancer.settings;
         let mut local = self.local(settings.wants());
-        local.pe.speed = settings.speed(self.id);
+        local.pe.speed = self.speed();
         local.pe.available = balancer.is_available.get();
         local.node = Node { host: self.node.config.host, memory: settings.node_memory };
         let mut part = balancer.part.borrow_mut();
@@ -129,7 +129,7 @@ impl Pe {
         let Some(mut member) = balancer.part.borrow_mut().member.take() else { return };
         let (start, mut actions) = (self.clock.now(), Vec::new());
         member.step(event, &mut actions);
-        let took = (self.clock.now() - start).as_secs_f64();
+        let took = self.clock.now().saturating_sub(start).as_secs_f64();
         let step = {
             let mut part = balancer.part.borrow_mut();
             part.member = Some(member);
@@ -177,7 +177,8 @@ impl Pe {
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
         let can = object.collection().chare.kind == Kind::Array && to < self.pes();
-        if !can || !object.has(flag::LIVE) || object.has(flag::DESTROY) {
+        let stays = object.given().is_some_and(|given| given.stays);
+        if !can || stays || !object.has(flag::LIVE) || object.has(flag::DESTROY) {
             return false;
         }
         if object.has(flag::MIGRATE) && !mutated("balancing-overrules-the-object") {
@@ -228,7 +229,7 @@ impl Pe {
         {
             let mut part = balancer.part.borrow_mut();
             let entries = self.entries_since(&mut part);
-            let speed = balancer.settings.speed(self.id);
+            let speed = self.speed();
             let load = self.load_so_far();
             let time = (load - std::mem::replace(&mut part.load, load)).max(0.0);
             let seen = Seen { entries, max: time, work: time * speed, speed };

@@ -173,7 +173,7 @@ impl Pe {
         else {
             return;
         };
-        let took = (self.clock.now() - begun).as_secs_f64();
+        let took = self.clock.now().saturating_sub(begun).as_secs_f64();
         balancer.root.borrow_mut().trigger.balanced(took);
         let step = BalancingStep {
             number: step,

@@ -170,6 +170,7 @@ impl Pe {
         witness::see_allocated(head);
         // SAFETY: just allocated; freed by this PE only, in `remove_element`.
         let object = unsafe { head.as_ref() };
+        self.note_new(object);
         object.reduction.set(birth.reduction);
         object.moves.set(birth.moves);
         object.broadcasts.set(collection.casts.passed());

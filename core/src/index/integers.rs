@@ -43,6 +43,9 @@ macro_rules! dense {
             // Bounds that came from elsewhere may hold coordinates that this integer does not have.
             (index as i64 == coordinate).then_some(index)
         }
+        fn position(self) -> Option<[f32; 3]> {
+            Some([self as f32, 0.0, 0.0])
+        }
     };
 }
 

@@ -60,6 +60,12 @@ pub trait ArrayIndex: Copy + Ord + Debug + Pup + Send + 'static {
         let _ = (ordinal, bounds);
         None
     }
+
+    /// Where in space the element is, for load balancing that keeps neighbours together: its coordinates if there are one to
+    /// three, none otherwise. [`Cx::set_position`](crate::cx::Cx::set_position) overrules it.
+    fn position(self) -> Option<[f32; 3]> {
+        None
+    }
 }
 
 /// What `array.at(…)` accepts for an index of type `I`.

@@ -30,6 +30,11 @@ macro_rules! tuple {
                 let [$($x),*] = bounds.point(ordinal)?;
                 Some(($(i32::try_from($x).ok()?,)*))
             }
+
+            fn position(self) -> Option<[f32; 3]> {
+                let ($($x,)*) = self;
+                in_space(&[$($x),*])
+            }
         }
 
         impl<$($t: IntoIndex<i32>),*> IntoIndex<($(replace!($t i32),)*)> for ($($t,)*) {
@@ -53,6 +58,14 @@ tuple!(32: A 0 a, B 1 b, C 2 c);
 tuple!(32: A 0 a, B 1 b, C 2 c, D 3 d);
 tuple!(25: A 0 a, B 1 b, C 2 c, D 3 d, E 4 e);
 tuple!(21: A 0 a, B 1 b, C 2 c, D 3 d, E 4 e, F 5 f);
+
+/// The point of one to three coordinates.
+fn in_space(index: &[i32]) -> Option<[f32; 3]> {
+    let mut position = [0.0; 3];
+    let coordinates = position.get_mut(..index.len())?;
+    coordinates.iter_mut().zip(index).for_each(|(coordinate, index)| *coordinate = *index as f32);
+    Some(position)
+}
 
 /// A coordinate as `BITS` unsigned bits in the same order; `None` when it needs more.
 #[inline]

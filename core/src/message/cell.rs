@@ -41,6 +41,18 @@ impl<A> ArgsCell<A> {
     }
 
     /// # Safety
+    /// The words hold an `A` put there by [`ArgsCell::store`].
+    pub(crate) unsafe fn peek(words: &Words) -> &A {
+        if Self::INLINE {
+            // SAFETY: the caller's promise.
+            unsafe { &*words.as_ptr().cast::<A>() }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { &*words.as_ptr().cast::<Box<A>>() }
+        }
+    }
+
+    /// # Safety
     /// The words hold an `A` put there by [`ArgsCell::store`], and are not used again.
     #[inline(always)]
     pub(crate) unsafe fn take(words: &mut Words) -> A {

@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::ptr::NonNull;
 
-use talisman_lb::load::Kind;
-
 use super::Pe;
 use super::send::is_counted;
 use crate::collection::Collection;
@@ -250,7 +248,7 @@ impl Pe {
         count(&self.stats.run, 1);
         // SAFETY: the object is live, and freed after its entry, not in it.
         let object = unsafe { head.as_ref() };
-        let start = self.is_timed(object).then(|| self.clock.ticks());
+        let start = self.begin_timing(object);
         self.running.set(Some(head));
         self.running_entry.set(Some(entry));
         // SAFETY: the object is live, of the entry's chare type (the collection's), and an object runs one entry at
@@ -259,29 +257,10 @@ impl Pe {
         self.running.set(None);
         object.count_message();
         if let Some(start) = start {
-            self.charge(object, start);
+            self.end_timing(object, start);
         }
         if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
-        }
-    }
-
-    /// Whether the entry that begins is to be timed.
-    #[inline(always)]
-    fn is_timed(&self, object: &Head) -> bool {
-        self.measuring.loads && (object.has(flag::LONG) || self.measuring.meter.borrow_mut().is_due())
-    }
-
-    /// An entry was timed from `start` until now.
-    #[inline(never)]
-    fn charge(&self, object: &Head, start: u64) {
-        let kind = if object.has(flag::LONG) { Kind::Long } else { Kind::Short };
-        let ticks = self.clock.ticks().saturating_sub(start);
-        let (charge, kind) = self.measuring.meter.borrow_mut().charge(kind, ticks);
-        object.charge(charge);
-        match kind {
-            Kind::Long => object.set(flag::LONG),
-            Kind::Short => object.clear(flag::LONG),
         }
     }
 
@@ -343,11 +322,16 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         count(&self.stats.run, 1);
+        let start = self.begin_timing(object);
         self.running.set(Some(head));
         self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
         unsafe { (object.collection().chare.replied)(head, self, wait, value) };
         self.running.set(None);
+        object.count_message();
+        if let Some(start) = start {
+            self.end_timing(object, start);
+        }
         if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
         }

@@ -34,7 +34,11 @@ impl Pe {
         let extra = with_options(entry, extra);
         let collection = match self.collections.get(to.collection) {
             Some(collection) if collection.direct && collection.key == entry.chare => collection,
-            other => return self.invoke_carefully(other, to, entry, ArgsCell::store(args), extra),
+            other => {
+                let words = ArgsCell::store(args);
+                self.note_message::<A>(to, entry, &words);
+                return self.invoke_carefully(other, to, entry, words, extra);
+            }
         };
         let ordinal = match &collection.bounds {
             Some(bounds) => C::Index::from_bits(to.index).ordinal(bounds),
@@ -46,14 +50,9 @@ impl Pe {
             packed = collection.packed_place(to.index, ordinal);
         }
         let Some((slot, generation)) = Self::slot_in(packed) else {
-            return self.invoke_away(
-                collection,
-                Place::unpack(packed),
-                to,
-                entry,
-                &ArgsCell::store(args),
-                extra,
-            );
+            let words = ArgsCell::store(args);
+            self.note_message::<A>(to, entry, &words);
+            return self.invoke_away(collection, Place::unpack(packed), to, entry, &words, extra);
         };
         let mut envelope = self.addressed(to);
         // SAFETY: just taken from the pool.
@@ -65,6 +64,7 @@ impl Pe {
         unsafe { (&raw mut message.extra).write(extra) };
         // SAFETY: the words are the envelope's.
         unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
+        self.note_message::<A>(to, entry, &message.words);
         self.see_sent(message);
         self.enqueue(envelope);
     }
@@ -166,6 +166,9 @@ impl Pe {
 
     /// Sends a packed message to one object.
     pub(crate) fn send_object(&self, to: ObjId, message: ObjectMessage) {
+        if let Some(packed) = message.packed().filter(|_| self.measuring.edges) {
+            self.note_bytes(to, packed.size());
+        }
         let envelope = self.object_message(to, message);
         self.send_envelope(to.collection, envelope);
     }

@@ -101,6 +101,7 @@ impl Turns {
         debug_assert!(!self.is_waiting(), "PE {} waits for room", self.pe.id);
         let mut any = false;
         self.suspect();
+        self.count_idleness();
         self.within(|port| {
             self.put_off.drop_all();
             let received = self.pe.port.receive(&self.pe);
@@ -125,13 +126,18 @@ impl Turns {
 
     /// It has nothing to do from now on, or had something.
     fn note_idleness(&self, idle: bool) {
-        let now = self.pe.clock.now();
-        if let Some(since) = self.idle_since.take() {
-            count(&self.pe.stats.idle_ns, now.saturating_sub(since).as_nanos() as u64);
-        }
+        self.count_idleness();
         if idle {
             self.rest();
-            self.idle_since.set(Some(now));
+            self.idle_since.set(Some(self.pe.clock.now()));
+        }
+    }
+
+    /// Its turn has come: what it does in it may ask how long it was idle.
+    fn count_idleness(&self) {
+        if let Some(since) = self.idle_since.take() {
+            let idle = self.pe.clock.now().saturating_sub(since);
+            count(&self.pe.stats.idle_ns, idle.as_nanos() as u64);
         }
     }
 

@@ -120,7 +120,12 @@ impl Rest {
         // first is a few loads.
         let looks_first = port.net.is_some() && sockets.is_none();
         let look = || (!looks_first || port.has_work()) && pe.port.receive(pe);
-        if !self.idle.is_crowded() && (0..looks).any(|_| look()) {
+        let gap = pe.begin_gap();
+        let came = !self.idle.is_crowded() && (0..looks).any(|_| look());
+        if let Some(gap) = gap {
+            pe.end_gap(gap);
+        }
+        if came {
             return true;
         }
         let start = pe.clock.now();

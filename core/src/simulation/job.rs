@@ -44,6 +44,7 @@ pub(crate) fn run_for_user(
         silence: options.silence,
         kills: options.kill.clone(),
         chaos: options.chaos,
+        balancing: Box::new(options.clone()),
         // It is for people to say when they have waited for long enough.
         patience_ns: u64::MAX,
         events_max: u64::MAX,

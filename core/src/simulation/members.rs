@@ -153,7 +153,14 @@ impl World {
     fn link(&self, number: u32) {
         let process = &self.nodes[number as usize];
         let shape = Shape { nodes: self.plan.nodes(), pes_per_node: self.plan.pes_per_node };
-        let config = Config { seed: self.plan.seed, ..Config::default() };
+        let (pack_all, repack) = (false, false);
+        let config = Config {
+            seed: self.plan.seed,
+            pack_all,
+            repack,
+            host: self.plan.host_of(number),
+            ..Config::of(&self.plan.balancing)
+        };
         let node = Node::new(shape, number, config, process.job.clone());
         process.clock.set(self.now());
         let inboxes: Vec<Arc<Inbox>> = (0..shape.pes_per_node).map(|_| Arc::default()).collect();

@@ -157,6 +157,11 @@ fn check_travel(travel: &Travel) -> Checked {
     below("moves", travel.moves, MOVES_MAX)?;
     below("elements inserted", travel.born, COUNT_MAX)?;
     require(travel.load.unsigned_abs() < LOAD_MAX, "more load than a job has time")?;
+    let measured = travel.past.is_none_or(|past| past.is_sound());
+    require(
+        measured && travel.given.is_none_or(|given| given.is_sound()),
+        "a load that is no number of seconds",
+    )?;
     let sections = travel.sections.values().copied().max().unwrap_or(0);
     below("reductions of sections", sections, COUNT_MAX)?;
     check_order(&travel.order)

@@ -79,6 +79,7 @@ impl Rules for Chance {
         if !cluster.takes_turn(id, at) {
             return;
         }
+        cluster.note_idle(id, at);
         let received = self.take_in(cluster, id);
         let mut worked = received;
         let pe = &cluster.pes[id as usize];
@@ -97,6 +98,7 @@ impl Rules for Chance {
             cluster.states[id as usize].busy_until = until;
             cluster.wake(id, until);
         } else {
+            cluster.states[id as usize].busy_until = at;
             cluster.wake_later(id, at);
         }
     }

@@ -42,6 +42,7 @@ use crate::node::{Config, Job, Node, Shape};
 use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port, Sent};
 use crate::run::{Done, Outcome, Watch, run_on};
+use crate::stats::count;
 use crate::wire;
 use crate::witness::{self, Seen, Why};
 
@@ -204,6 +205,13 @@ impl Cluster {
             witness::see(|| Seen::Turn { pe: id });
         }
         is_planned
+    }
+
+    /// A PE has had nothing to do since it was busy last: for how long.
+    fn note_idle(&self, id: PeId, at: u64) -> u64 {
+        let idle = at.saturating_sub(self.states[id as usize].busy_until);
+        count(&self.pes[id as usize].stats.idle_ns, idle);
+        idle
     }
 
     /// What a PE takes in now: what has arrived, if it is time to look.

@@ -57,11 +57,9 @@ impl Model {
 
     /// A PE was asleep until its turn, which begins.
     fn begin_turn(&mut self, cluster: &Cluster, id: PeId, asleep: u64) {
-        let stats = &cluster.pes[id as usize].stats;
-        count(&stats.idle_ns, asleep);
         let gone_ns = self.gone_ns[id as usize].map(|gone| gone + asleep);
         if gone_ns.is_some() {
-            count(&stats.released_ns, asleep);
+            count(&cluster.pes[id as usize].stats.released_ns, asleep);
         }
         Turn { core: self.core_of(id), gone_ns }.begin();
     }
@@ -168,8 +166,8 @@ impl Rules for Model {
         if !cluster.takes_turn(id, at) || !self.gets_core(cluster, id, at) {
             return;
         }
-        let was_busy_until = cluster.states[id as usize].busy_until;
-        self.begin_turn(cluster, id, at - was_busy_until);
+        let asleep = cluster.note_idle(id, at);
+        self.begin_turn(cluster, id, asleep);
         let worked = self.work(cluster, id, at);
         self.gone_ns[id as usize] = Turn::end().gone_ns;
         let until = cluster.clock.get();

@@ -10,6 +10,7 @@
 //! | `flood` | large messages in both directions | their order, and every byte |
 //! | `births` | elements inserted and removed under messages | each message taken in once, each life counted |
 //! | `timers` | timers, sleep, calls within calls, quiescence | what rang before it was quiet, what was answered |
+//! | `sync` | iterations with balancing steps between, and in the midst of, them | who was at sync and who went on, what came of it |
 //!
 //! A workload's result depends on its seed and size only, never on nodes, PEs, delays and faults.
 //!
@@ -29,6 +30,7 @@ mod ledger;
 mod nqueens;
 mod ring;
 mod storm;
+mod sync;
 mod talk;
 #[cfg(test)]
 mod tests;
@@ -64,10 +66,10 @@ pub struct Checked {
 
 /// The names of all workloads.
 pub const NAMES: &[&str] =
-    &["storm", "talk", "jacobi3d", "leanmd", "ring", "nqueens", "casts", "flood", "births", "timers"];
+    &["storm", "talk", "jacobi3d", "leanmd", "ring", "nqueens", "casts", "flood", "births", "timers", "sync"];
 
 /// Those whose last step follows a quiescence, and waits for all that it begins.
-const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers"];
+const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers", "sync"];
 
 /// Runs a workload in a world. The seed decides what the program does; the world has a seed of its own, in `plan`.
 /// `logging`: the log has all events.
@@ -86,6 +88,7 @@ pub fn run(name: &str, seed: u64, size: Size, plan: &Plan, logging: bool) -> Che
         "flood" => flood::run,
         "births" => births::run,
         "timers" => timers::run,
+        "sync" => sync::run,
         _ => panic!("there is no workload `{name}`; there are {}", NAMES.join(", ")),
     };
     run(seed, Size(size.0.max(1)), plan, logging)

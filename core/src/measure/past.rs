@@ -1,0 +1,59 @@
+//! What was measured of each object in past periods, by the slot it is in.
+
+use talisman_lb::smooth::Smooth;
+
+use crate::object::Head;
+use crate::pe::Pe;
+
+/// Of the objects of one PE. Beside them rather than in them: a job that is not balanced has no room for it.
+#[derive(Default)]
+pub(super) struct Pasts(Vec<Option<(u32, Smooth)>>);
+
+impl Pasts {
+    /// Of the object of this generation in a slot.
+    fn get(&mut self, slot: u32, generation: u32) -> Option<&mut Smooth> {
+        let (of, past) = self.0.get_mut(slot as usize)?.as_mut()?;
+        (*of == generation).then_some(past)
+    }
+
+    fn put(&mut self, slot: u32, generation: u32, past: Smooth) {
+        let slot = slot as usize;
+        if self.0.len() <= slot {
+            self.0.resize(slot + 1, None);
+        }
+        self.0[slot] = Some((generation, past));
+    }
+}
+
+impl Pe {
+    /// An object's load, smoothed, in seconds.
+    pub(super) fn smoothed(&self, object: &Head, computed: f64) -> f64 {
+        let slot = object.slot.get();
+        let generation = self.slots.at(slot).map_or(0, |(_, generation)| generation);
+        let mut pasts = self.measuring.pasts.borrow_mut();
+        match pasts.get(slot, generation) {
+            Some(past) => {
+                past.add(computed);
+                past.value()
+            }
+            None => {
+                pasts.put(slot, generation, Smooth::new(computed));
+                computed
+            }
+        }
+    }
+
+    /// What goes with an object that leaves its slot.
+    pub(crate) fn past_of(&self, object: &Head) -> Option<Smooth> {
+        let slot = object.slot.get();
+        let (_, generation) = self.slots.at(slot)?;
+        self.measuring.pasts.borrow_mut().get(slot, generation).copied()
+    }
+
+    /// What came with an object that got its slot.
+    pub(crate) fn restore_past(&self, object: &Head, past: Smooth) {
+        if let Some((_, generation)) = self.slots.at(object.slot.get()).filter(|_| self.measuring.loads) {
+            self.measuring.pasts.borrow_mut().put(object.slot.get(), generation, past);
+        }
+    }
+}

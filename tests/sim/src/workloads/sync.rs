@@ -1,0 +1,317 @@
+//! Iterations with a balancing step between them, whichever way objects are balanced.
+//!
+//! Elements of an array compute for random times, tell their neighbours, come and go, move by themselves, and are at sync; those
+//! of another array are so now and then, and a group counts. Steps come at sync, by period, on request and of themselves. What
+//! comes out depends on none of it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use talisman::launch::RunArgs;
+use talisman::launch::balancing::Every;
+use talisman::prelude::*;
+use talisman::rng::Rng;
+use talisman::simulation::{self, charge, simulate};
+
+use super::ledger::{self, Cast, HERE};
+use super::{Checked, Size};
+
+/// What balances, drawn by the seed. Not all seeds balance: barriers are to work without.
+const BALANCERS: &[&str] = &["rotate", "rotate", "random", "greedy", "off"];
+
+#[derive(Clone, Copy, Pup, clap::Parser)]
+struct Sync {
+    #[arg(skip)]
+    seed: u64,
+    #[arg(skip)]
+    elements: i32,
+    #[arg(skip)]
+    iterations: u32,
+}
+
+pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Checked {
+    let mut rng = Rng::new(seed);
+    let sync = Sync {
+        seed,
+        elements: 2 + rng.below(6 * u64::from(size.0)) as i32,
+        iterations: 2 + size.0 + rng.below(3) as u32,
+    };
+    let plan = simulation::Plan { balancing: Box::new(balancing(&mut rng)), ..plan.clone() };
+    AT_SYNC.take();
+    let ledger = ledger::open(HERE, 0);
+    let ran = simulate::<Main>((sync,), &plan, logging);
+    ledger::close(HERE);
+    let mut checked = Checked::by_ledger(ran, &ledger);
+    for step in checked.ran.outcome.balancing.iter().filter_map(|step| step.refused.as_ref()) {
+        checked.wrong.push(format!("a balancing step was refused: {step}"));
+    }
+    checked
+}
+
+fn balancing(rng: &mut Rng) -> RunArgs {
+    let lb_every = match rng.below(4) {
+        0 => Every::Time(Duration::from_micros(20 + rng.below(2_000))),
+        1 => Every::Auto,
+        _ => Every::Sync,
+    };
+    let balancer = BALANCERS[rng.below(BALANCERS.len() as u64) as usize].into();
+    RunArgs { balancer, lb_every, ..RunArgs::default() }
+}
+
+thread_local! {
+    /// How many elements of each kind were at each of their syncs.
+    static AT_SYNC: RefCell<BTreeMap<(Kind, u32), u64>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Which array.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Kind {
+    Worker,
+    Idler,
+}
+
+impl Sync {
+    /// Workers that are at a sync: the first ones, and the children so far, of which every other has gone after two.
+    fn workers_at(&self, sync: u32) -> u64 {
+        let children = (0..=sync).filter(|born| !goes(*born) || sync - born < LIFE);
+        self.elements as u64 + children.count() as u64
+    }
+
+    /// Computations of all workers.
+    fn computations(&self) -> u64 {
+        (0..self.iterations).map(|sync| self.workers_at(sync)).sum()
+    }
+
+    fn check_idlers(&self) -> u64 {
+        u64::from(self.iterations.div_ceil(2)) * self.elements as u64
+    }
+}
+
+/// Syncs that a child takes part in before it goes, if it goes.
+const LIFE: u32 = 2;
+
+/// Whether a child goes that was born in this iteration.
+fn goes(born: u32) -> bool {
+    born.is_multiple_of(2)
+}
+
+/// An element is about to be at its sync of this number.
+fn arrives(kind: Kind, sync: u32) {
+    AT_SYNC.with_borrow_mut(|all| *all.entry((kind, sync)).or_default() += 1);
+}
+
+/// An element goes on after a sync: all have been at it.
+fn goes_on(kind: Kind, sync: u32, expected: u64) {
+    let there = AT_SYNC.with_borrow(|all| all.get(&(kind, sync)).copied().unwrap_or(0));
+    if there != expected {
+        ledger::of(HERE).violation(format!("{there} of {expected} were at sync {sync} of {kind:?}s"));
+    }
+}
+
+/// Iterates.
+#[derive(Pup)]
+struct Worker {
+    sync: Sync,
+    counters: Group<Counter>,
+    /// Draws times and places, in whatever order things happen.
+    rng: Rng,
+    /// In which iteration it was born; none of the first ones.
+    born: Option<u32>,
+    iteration: u32,
+    runs: bool,
+    heard: u64,
+}
+
+#[chare(array1d)]
+impl Worker {
+    #[init]
+    fn new(cx: &mut Cx<Self>, sync: Sync, counters: Group<Counter>, born: Option<u32>) -> Self {
+        if born.is_some() {
+            cx.me().run();
+        }
+        let rng = Rng::new(sync.seed ^ ((cx.index() as u64) << 32));
+        Worker { sync, counters, rng, born, iteration: born.unwrap_or(0), runs: false, heard: 0 }
+    }
+
+    /// All iterations, of one that was inserted those that are left.
+    #[entry]
+    async fn run(&mut self, cx: &mut Cx<Self>) {
+        if self.runs {
+            // The broadcast to the first elements reaches a child that is born before it has passed.
+            return;
+        }
+        self.runs = true;
+        while self.iteration < self.sync.iterations {
+            self.compute(cx);
+            cx.at_sync().await;
+            self.synced(cx);
+            if self.is_to_go() {
+                cx.destroy();
+                return;
+            }
+        }
+    }
+
+    #[entry]
+    fn hear(&mut self, cx: &mut Cx<Self>, id: u64) {
+        ledger::of(HERE).receive(id, cx.index());
+        self.heard += 1;
+        self.wander(cx);
+    }
+
+    #[entry]
+    fn heard(&self) -> u64 {
+        self.heard
+    }
+}
+
+impl Worker {
+    /// Half of the elements have much more to do, others every time.
+    fn compute(&mut self, cx: &mut Cx<Self>) {
+        let heavy = (cx.index() as u64 / 2 + u64::from(self.iteration)) % 2 * 20;
+        charge(Duration::from_micros(self.rng.below(5) + heavy));
+        for _ in 0..2 {
+            let to = self.rng.below(self.sync.elements as u64) as i32;
+            cx.array().at(to).hear(ledger::of(HERE).send());
+        }
+        self.counters.on(cx.pe()).count(cx.pe());
+        if self.rng.below(6) == 0 {
+            cx.balance();
+        }
+        self.give_birth(cx);
+        arrives(Kind::Worker, self.iteration);
+        self.wander(cx);
+    }
+
+    /// One element has a child in each iteration, which takes part in the sync that its mother is about to be at.
+    fn give_birth(&mut self, cx: &mut Cx<Self>) {
+        if cx.index() == self.iteration as i32 % self.sync.elements {
+            let child = self.sync.elements + self.iteration as i32;
+            cx.array().insert(child).new(self.sync, self.counters, Some(self.iteration));
+        }
+    }
+
+    /// All have been at sync as often.
+    fn synced(&mut self, cx: &mut Cx<Self>) {
+        goes_on(Kind::Worker, self.iteration, self.sync.workers_at(self.iteration));
+        ledger::of(HERE).cast(Cast::Step(self.iteration), cx.index());
+        self.iteration += 1;
+        self.wander(cx);
+    }
+
+    fn is_to_go(&self) -> bool {
+        self.born.is_some_and(|born| goes(born) && self.iteration == born + LIFE)
+    }
+
+    fn wander(&mut self, cx: &mut Cx<Self>) {
+        let pe = self.rng.below(4 * u64::from(cx.pes())) as u32;
+        if pe < cx.pes() {
+            cx.migrate_to(pe);
+        }
+    }
+}
+
+/// Is at sync half as often, and waits for it in no async entry.
+#[derive(Pup)]
+struct Idler {
+    sync: Sync,
+    iteration: u32,
+}
+
+#[chare(array1d)]
+impl Idler {
+    #[init]
+    fn new(sync: Sync) -> Self {
+        Idler { sync, iteration: 0 }
+    }
+
+    #[entry]
+    fn run(&mut self, cx: &mut Cx<Self>) {
+        if self.iteration > 0 {
+            goes_on(Kind::Idler, self.iteration - 1, self.sync.elements as u64);
+            ledger::of(HERE).cast(Cast::Part(self.iteration), cx.index());
+        }
+        if self.iteration < self.sync.iterations.div_ceil(2) {
+            arrives(Kind::Idler, self.iteration);
+            self.iteration += 1;
+            cx.at_sync_then(Self::run);
+        }
+    }
+
+    #[entry]
+    fn iterations(&self) -> u64 {
+        self.iteration.into()
+    }
+}
+
+/// On every PE, where it stays: counts.
+#[derive(Pup)]
+struct Counter {
+    count: u64,
+}
+
+#[chare(group)]
+impl Counter {
+    #[init]
+    fn new() -> Self {
+        Counter { count: 0 }
+    }
+
+    #[entry]
+    fn count(&mut self, cx: &mut Cx<Self>, pe: u32) {
+        self.count += 1;
+        if cx.pe() != pe {
+            ledger::of(HERE).violation(format!("the counter of PE {pe} is on PE {}", cx.pe()));
+        }
+    }
+
+    #[entry]
+    fn counted(&self) -> u64 {
+        self.count
+    }
+}
+
+#[derive(Pup)]
+struct Main;
+
+#[talisman::main]
+impl Main {
+    #[init]
+    fn new(cx: &mut Cx<Self>, sync: Sync) -> Self {
+        cx.me().run(sync);
+        Main
+    }
+
+    #[entry]
+    async fn run(&mut self, cx: &mut Cx<Self>, sync: Sync) {
+        let counters: Group<Counter> = Counter::group().new();
+        let workers: Array<Worker> = Worker::array(sync.elements).new(sync, counters, None);
+        let idlers: Array<Idler> = Idler::array(sync.elements).new(sync);
+        workers.run();
+        idlers.run();
+        cx.quiescence().await;
+        ledger::of(HERE).quiet("after the last sync");
+        for iteration in 0..sync.iterations {
+            let resumed: u64 = ledger::of(HERE).receivers(Cast::Step(iteration));
+            self.expect("elements that went on", sync.workers_at(iteration), resumed);
+        }
+        let heard: u64 = workers.heard().reduce(Sum).await;
+        let counted: u64 = counters.counted().reduce(Sum).await;
+        let idle: u64 = idlers.iterations().reduce(Sum).await;
+        self.expect("computations", sync.computations(), counted);
+        self.expect("messages", 2 * sync.computations(), heard);
+        self.expect("syncs of the other array", sync.check_idlers(), idle);
+        cx.result("heard", heard);
+        ledger::of(HERE).finish();
+        cx.exit();
+    }
+}
+
+impl Main {
+    fn expect(&self, what: &str, expected: u64, found: u64) {
+        if expected != found {
+            ledger::of(HERE).violation(format!("{what}: {found} instead of {expected}"));
+        }
+    }
+}
