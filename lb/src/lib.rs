@@ -19,12 +19,15 @@ pub mod pup {
 
 pub mod background;
 pub mod distributed;
+pub mod dump;
+pub mod generate;
 pub mod ideal;
 pub mod load;
 pub mod loads;
 pub mod lowest;
 pub mod member;
 pub mod plan;
+pub mod quality;
 pub mod rng;
 pub mod room;
 pub mod sampler;

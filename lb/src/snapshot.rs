@@ -57,6 +57,17 @@ pub struct Edge {
     pub bytes: f32,
 }
 
+impl Edge {
+    /// Its bytes for those who calculate with them: never negative. What is no number counts as nothing.
+    #[inline]
+    pub fn volume(&self) -> f64 {
+        match self.bytes > 0.0 && self.bytes.is_finite() {
+            true => f64::from(self.bytes),
+            false => 0.0,
+        }
+    }
+}
+
 /// A PE, as measured.
 #[derive(Clone, Copy, Debug, PartialEq, Pup)]
 pub struct Pe {
@@ -119,6 +130,57 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Whether its parts fit together, for snapshots that come from outside. Odd figures are no fault: [`Object::work`], [`Pe::rate`],
+    /// [`Pe::busy`] and [`Edge::volume`] make something of each.
+    ///
+    /// # Errors
+    /// The first thing that does not fit.
+    pub fn check(&self) -> Result<(), Misfit> {
+        for (what, count) in [("PEs", self.pes.len()), ("objects", self.objects.len())] {
+            if count > u32::MAX as usize {
+                return Err(Misfit::TooMany { what, count });
+            }
+        }
+        self.check_pes()?;
+        self.check_objects()?;
+        self.check_edges()
+    }
+
+    fn check_pes(&self) -> Result<(), Misfit> {
+        let nodes = self.nodes.len();
+        match self.pes.iter().position(|pe| pe.node as usize >= nodes) {
+            Some(pe) => Err(Misfit::Node { pe, node: self.pes[pe].node, nodes }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_objects(&self) -> Result<(), Misfit> {
+        let pes = self.pes.len();
+        if let Some(object) = self.objects.iter().find(|object| object.pe as usize >= pes) {
+            return Err(Misfit::Place { key: object.key, pe: object.pe, pes });
+        }
+        match self.objects.windows(2).find(|pair| pair[0].key >= pair[1].key) {
+            Some(pair) => Err(Misfit::Order { key: pair[1].key, before: pair[0].key }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_edges(&self) -> Result<(), Misfit> {
+        let objects = self.objects.len();
+        let unknown = |edge: &Edge| edge.from.max(edge.to) as usize >= objects;
+        if let Some(edge) = self.edges.iter().position(unknown) {
+            return Err(Misfit::End {
+                edge,
+                object: self.edges[edge].from.max(self.edges[edge].to),
+                objects,
+            });
+        }
+        match self.edges.windows(2).position(|pair| pair[0].from > pair[1].from) {
+            Some(edge) => Err(Misfit::EdgeOrder { edge: edge + 1 }),
+            None => Ok(()),
+        }
+    }
+
     /// Whether a PE is there and may be given objects.
     #[inline]
     pub fn takes(&self, pe: u32) -> bool {
@@ -135,6 +197,63 @@ impl Snapshot {
         let node = self.pes.get(pe as usize).map_or(0, |pe| pe.node);
         self.nodes.get(node as usize).map_or(0, |node| node.host)
     }
+}
+
+/// What does not fit together in a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// More than can be numbered.
+    #[error("the snapshot has {count} {what}, more than can be numbered")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        count: usize,
+    },
+    /// A node that is not there.
+    #[error("PE {pe} of the snapshot belongs to node {node}; there are {nodes} nodes")]
+    Node {
+        /// The PE.
+        pe: usize,
+        /// What it says.
+        node: u32,
+        /// Nodes there are.
+        nodes: usize,
+    },
+    /// A PE that is not there.
+    #[error("{key} is on PE {pe} in the snapshot; there are {pes} PEs")]
+    Place {
+        /// The object.
+        key: Key,
+        /// What it says.
+        pe: u32,
+        /// PEs there are.
+        pes: usize,
+    },
+    /// Objects out of order, or one twice.
+    #[error("{key} comes after {before} in the snapshot; objects are in the order of their keys, each once")]
+    Order {
+        /// The later one.
+        key: Key,
+        /// The one before it.
+        before: Key,
+    },
+    /// An object that is not there.
+    #[error("edge {edge} of the snapshot has object number {object} at an end; there are {objects}")]
+    End {
+        /// The edge.
+        edge: usize,
+        /// What it says.
+        object: u32,
+        /// Objects there are.
+        objects: usize,
+    },
+    /// Edges out of order.
+    #[error("edge {edge} of the snapshot comes too late; edges are in the order of their senders")]
+    EdgeOrder {
+        /// The edge.
+        edge: usize,
+    },
 }
 
 #[cfg(test)]
@@ -154,6 +273,38 @@ pub(crate) mod tests {
             objects: (0..).zip(objects).map(object).collect(),
             edges: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_named() {
+        let fit = line(3, &[(0, 1.0), (1, f64::NAN), (2, 1.0)]);
+        let edge = |from, to| Edge { from, to, messages: 1.0, bytes: 1.0 };
+        let said = |spoil: fn(&mut Snapshot)| {
+            let mut snapshot = fit.clone();
+            snapshot.edges = vec![edge(0, 1), edge(0, 2), edge(2, 0)];
+            spoil(&mut snapshot);
+            snapshot.check().map_err(|misfit| misfit.to_string())
+        };
+        assert_eq!(said(|_| ()), Ok(()));
+        assert_eq!(
+            said(|snapshot| snapshot.pes[1].node = 3).unwrap_err(),
+            "PE 1 of the snapshot belongs to node 3; there are 3 nodes"
+        );
+        assert_eq!(
+            said(|snapshot| snapshot.objects[2].pe = 9).unwrap_err(),
+            "object 2 of collection 1 is on PE 9 in the snapshot; there are 3 PEs"
+        );
+        assert!(said(|snapshot| snapshot.objects[1].key.index = 0).unwrap_err().contains("each once"));
+        assert!(
+            said(|snapshot| snapshot.edges[1].to = 3)
+                .unwrap_err()
+                .starts_with("edge 1 of the snapshot has object")
+        );
+        assert!(
+            said(|snapshot| snapshot.edges.swap(1, 2))
+                .unwrap_err()
+                .starts_with("edge 2 of the snapshot comes")
+        );
     }
 
     #[test]

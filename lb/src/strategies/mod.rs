@@ -6,12 +6,17 @@ use std::fmt;
 
 mod chain;
 mod greedy;
+mod greedy_refine;
+mod overload;
 mod random;
+mod refine;
 mod rotate;
 
 pub use chain::Chain;
 pub use greedy::Greedy;
+pub use greedy_refine::GreedyRefine;
 pub use random::Random;
+pub use refine::Refine;
 pub use rotate::Rotate;
 
 /// What was chosen.
@@ -34,6 +39,8 @@ pub struct Known {
 /// The strategies of this crate, in the order in which they are listed for users.
 pub const KNOWN: &[Known] = &[
     Known { name: "greedy", make: || Choice::Central(Box::new(Greedy)) },
+    Known { name: "greedy-refine", make: || Choice::Central(Box::new(GreedyRefine)) },
+    Known { name: "refine", make: || Choice::Central(Box::new(Refine)) },
     Known { name: "rotate", make: || Choice::Central(Box::new(Rotate)) },
     Known { name: "random", make: || Choice::Central(Box::new(Random)) },
 ];
