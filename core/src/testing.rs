@@ -23,7 +23,7 @@ pub mod lab;
 use std::ops::Deref;
 
 use crate::chare::{Args, MainChare};
-use crate::launch::balancing::{Every, PeSpeed};
+use crate::launch::balancing::Every;
 use crate::launch::options::Transport;
 use crate::launch::{Output, Progress, RunArgs};
 use crate::run::{Outcome, Watch, run};
@@ -101,9 +101,9 @@ impl Test {
         self
     }
 
-    /// With PEs of these speeds (`--pe-speeds`).
-    pub fn with_speeds(mut self, speeds: &[PeSpeed]) -> Self {
-        self.options.pe_speeds = speeds.to_vec();
+    /// With other options changed.
+    pub fn with_options(mut self, change: impl FnOnce(&mut RunArgs)) -> Self {
+        change(&mut self.options);
         self
     }
 

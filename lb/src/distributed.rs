@@ -1,7 +1,10 @@
 //! Strategies that nobody has to see everything for.
 
+pub(crate) mod census;
+pub(crate) mod holding;
 #[cfg(test)]
 pub(crate) mod jumble;
+pub(crate) mod level;
 mod locals;
 mod run;
 

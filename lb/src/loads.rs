@@ -132,6 +132,17 @@ impl<'a> Loads<'a> {
         nearest_first.into_iter().find(|(_, time)| *time <= first * EVEN).map(|(pe, _)| pe)
     }
 
+    /// The other PE where an object that is lifted would be ready first, even if it is later than where it was. None if no other takes it.
+    pub fn lowest_elsewhere(&mut self, object: u32) -> Option<u32> {
+        let all = 0..self.seats.pes.len() as u32;
+        let own =
+            self.seats.of.get(self.place(object) as usize).map_or(0..0, |seat| seat.number..seat.number + 1);
+        self.close(&own);
+        let found = self.lowest_in(&all, object);
+        self.reopen(own);
+        found.map(|(pe, _)| pe)
+    }
+
     /// The PE of a span of seats where an object would be ready first, and when; its node must have room for it.
     fn lowest_in(&mut self, span: &Range<u32>, object: u32) -> Option<(u32, f64)> {
         let mut full = Vec::new();
@@ -362,6 +373,17 @@ mod tests {
         loads.lift(0);
         loads.put(0, 2);
         assert!(!loads.must_leave(1));
+    }
+
+    #[test]
+    fn elsewhere_is_not_where_it_is() {
+        let mut snapshot = pairs(&[(0, 5.0), (1, 2.0), (2, 1.0), (3, 4.0)]);
+        let mut loads = Loads::new(&snapshot);
+        loads.lift(0);
+        assert_eq!((loads.lowest_for(0, 0.0), loads.lowest_elsewhere(0)), (Some(0), Some(2)));
+        assert_eq!(loads.lowest_for(0, 0.0), Some(0), "it can be found again");
+        snapshot.pes[1..].iter_mut().for_each(|pe| pe.available = false);
+        assert_eq!(Loads::new(&snapshot).lowest_elsewhere(0), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@
 
 pub(crate) mod message;
 pub(crate) mod part;
+mod record;
 mod registered;
 pub(crate) mod root;
 mod settings;

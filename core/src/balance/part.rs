@@ -57,13 +57,18 @@ fn object_of(key: Key) -> ObjId {
 impl Pe {
     /// A step begins: on to the PEs below, and then here.
     pub(crate) fn on_begin(&self, balancer: &Balancer, step: u32) {
-        let missing = self.tell_below(|| Balance::Begin(step));
+        let missing = match mutated("step-not-passed-on") {
+            true => 0,
+            false => self.tell_below(|| Balance::Begin(step)),
+        };
+        let why = balancer.root.borrow().why();
+        let member = balancer.settings.member(self, step, why);
         let early = {
             let mut part = balancer.part.borrow_mut();
             part.step = step;
             part.open =
                 Some(Open { missing, decided: false, branch: Branch::default(), sizes: BTreeMap::new() });
-            part.member = Some(balancer.settings.member(self.id, self.pes()));
+            part.member = Some(member);
             let (now, later) = std::mem::take(&mut part.early).into_iter().partition(|note| note.0 == step);
             part.early = later;
             let now: Vec<(u32, PeId, Vec<u8>)> = now;
@@ -117,7 +122,7 @@ impl Pe {
         if step > current && !mutated("early-note-read-at-once") {
             return balancer.part.borrow_mut().early.push((step, from, note));
         }
-        if step < current && !mutated("note-of-an-old-step-read") {
+        if step < current {
             return sometimes("a note came after the end of its balancing step");
         }
         self.with_member(balancer, Event::Note { from, note });
@@ -155,7 +160,7 @@ impl Pe {
                         open.branch.moves += 1;
                         open.branch.bytes += open.sizes.get(&object).copied().unwrap_or(0);
                     }
-                    false => open.branch.outdated += 1,
+                    false => open.branch.outdated += u64::from(!mutated("outdated-move-not-counted")),
                 }
             }
             Action::Decided(Decided { predicted, refused }) => {
@@ -181,7 +186,7 @@ impl Pe {
         if !can || stays || !object.has(flag::LIVE) || object.has(flag::DESTROY) {
             return false;
         }
-        if object.has(flag::MIGRATE) && !mutated("balancing-overrules-the-object") {
+        if object.has(flag::MIGRATE) {
             sometimes("an object that was to be balanced had a move of its own before it");
             return false;
         }
@@ -190,6 +195,10 @@ impl Pe {
         if object.has(flag::CATCHING_UP) {
             // It goes when it has caught up.
             sometimes("an object that was to be balanced had to catch up first");
+            if mutated("balancing-does-not-wait-for-broadcasts") {
+                self.migrate_out(head);
+                return true;
+            }
         }
         self.after_entry(head);
         true

@@ -50,6 +50,11 @@ impl Root {
         running || !self.wanted.is_empty()
     }
 
+    /// Why there is the step or look that is under way.
+    pub(crate) fn why(&self) -> Option<Why> {
+        self.running.as_ref().map(|running| running.why)
+    }
+
     fn next_step(&mut self) -> u32 {
         self.step += 1;
         self.step
@@ -144,7 +149,7 @@ impl Pe {
 
     /// All PEs have told what they had to compute: is a step worth it?
     pub(crate) fn on_look_over(&self, balancer: &Balancer, seen: Seen) {
-        let Some(why) = balancer.root.borrow().running.as_ref().map(|running| running.why) else { return };
+        let Some(why) = balancer.root.borrow().why() else { return };
         if seen.entries > 0 && self.is_worth_it(balancer, seen) {
             return self.begin_step(balancer);
         }
@@ -218,7 +223,13 @@ impl Pe {
     fn end_balancing(&self, balancer: &Balancer) {
         let Some(running) = balancer.root.borrow_mut().running.take() else { return };
         self.set_balance_timer(balancer);
-        running.then.iter().for_each(|then| self.route(then, Packed::default()));
-        self.balance_if_wanted(balancer);
+        let told = running.then.iter().skip(usize::from(mutated("one-at-sync-not-told")));
+        told.for_each(|then| self.route(then, Packed::default()));
+        if mutated("at-sync-told-again") {
+            running.then.iter().for_each(|then| self.route(then, Packed::default()));
+        }
+        if !mutated("wanted-step-forgotten") {
+            self.balance_if_wanted(balancer);
+        }
     }
 }

@@ -8,11 +8,13 @@ use talisman_lb::strategies::{Choice, UnknownStrategy, by_name_among};
 use talisman_lb::strategy::Wants;
 
 use super::message::Why;
+use super::record::{Recorded, Recorder};
 use super::registered;
 use crate::ids::PeId;
 use crate::launch::RunArgs;
 use crate::launch::balancing::{Every, PeSpeed};
 use crate::measure::Measures;
+use crate::pe::Pe;
 
 /// `--balancer off`.
 pub(crate) const OFF: &str = "off";
@@ -61,9 +63,10 @@ impl Settings {
         Measures { loads: true, edges: self.wants().edges, sizes: true }
     }
 
-    /// What the strategies want to know.
+    /// What the strategies want to know; who replays a file may want to know everything.
     pub(crate) fn wants(&self) -> Wants {
-        choice(&self.balancer).map_or_else(|_| Wants::default(), |choice| choice.wants())
+        let wants = choice(&self.balancer).map_or_else(|_| Wants::default(), |choice| choice.wants());
+        Wants { edges: wants.edges || self.dump.is_some() }
     }
 
     /// How fast a PE is.
@@ -88,8 +91,21 @@ impl Settings {
         }
     }
 
-    /// What decides on a PE.
-    pub(crate) fn member(&self, pe: PeId, pes: u32) -> Box<dyn Member> {
+    /// What decides on a PE in a step.
+    pub(crate) fn member(&self, pe: &Pe, step: u32, why: Option<Why>) -> Box<dyn Member> {
+        let member = self.deciding(pe.id, pe.pes());
+        let Some(folder) = self.dump.clone() else { return member };
+        let recorder = Recorder {
+            folder,
+            step,
+            trigger: why.map_or("", |why| self.name_of(why)).into(),
+            strategy: self.balancer.clone(),
+            job: pe.node.job.clone(),
+        };
+        Box::new(Recorded::new(member, Central::new(Box::new(recorder), pe.id, pe.pes())))
+    }
+
+    fn deciding(&self, pe: PeId, pes: u32) -> Box<dyn Member> {
         match choice(&self.balancer).expect("its name was checked with the options") {
             Choice::Central(strategy) => Box::new(Central::new(strategy, pe, pes)),
             Choice::Distributed(strategy) => strategy.member(pe, pes),

@@ -71,8 +71,11 @@ pub(crate) fn jumbled_members(
     jumble.run(edges);
     jumble.moves.sort_by_key(|step| step.object);
     let jumbled = Jumbled { plan: Plan { moves: jumble.moves }, decided: jumble.decided };
-    jumbled.plan.check(snapshot).unwrap();
+    let twice = jumbled.plan.moves.windows(2).any(|pair| pair[0].object == pair[1].object);
+    assert!(!twice, "an object moves twice");
+    // Who copies whole notes can lie, and can take the place of who was to speak.
     if strangers != Strangers::Copies {
+        jumbled.plan.check(snapshot).unwrap();
         assert!(jumbled.decided.iter().all(Option::is_some), "a member did not decide");
     }
     jumbled

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::gathered::Gathered;
 use super::place::Place;
 use super::{Action, Decided, Event, Local, Member, tree};
-use crate::snapshot::{Key, Snapshot};
+use crate::snapshot::Key;
 use crate::strategy::Strategy;
 use talisman_pup::{Pup, Purpose, Unpacker, from_bytes, to_bytes};
 
@@ -238,6 +238,7 @@ mod tests {
     use super::*;
     use crate::distributed::jumble::{Jumbled, Strangers, jumbled_members, machine};
     use crate::plan::{Move, Plan};
+    use crate::snapshot::Snapshot;
     use crate::strategies::{Greedy, Rotate};
 
     /// Decides whatever it is told to.

@@ -5,7 +5,7 @@
 
 pub mod central;
 mod gathered;
-mod place;
+pub(crate) mod place;
 pub mod tree;
 
 use crate::snapshot::{Edge, Key, Node, Object, Pe};

@@ -7,8 +7,8 @@ use crate::plan::Plan;
 use crate::snapshot::Snapshot;
 use crate::strategy::Strategy;
 
-/// A good balance for few moves: what is too much on a PE leaves it, as few objects as possible, and these are placed as
-/// [`Greedy`](super::Greedy) does, the largest first.
+/// A good balance for few moves: what is too much on a PE leaves it, as few objects as possible, and these are placed where they
+/// fit, the largest first. What fits nowhere makes room for itself among smaller ones.
 ///
 /// Too much is what exceeds the ideal time by a slack: the smallest of some for which 15 % of the objects are enough; where even the largest
 /// takes more moves, because most of the load is in one place, they are made. The last PE is never ready later than
@@ -52,14 +52,46 @@ fn spread<'a>(mut loads: Loads<'a>, residents: &Residents<'_>, limit: f64) -> Lo
     residents.relieve_memory(&mut loads, limit);
     let mut leavers = residents.leavers_of_all(&loads, limit);
     residents.sort(&mut leavers);
-    for &object in &leavers {
-        loads.lift(object);
-    }
     for object in leavers {
-        let to = loads.lowest_for(object, limit).unwrap_or(loads.place(object));
-        loads.put(object, to);
+        residents.try_to_move(&mut loads, object, limit);
+    }
+    let mut patience = PATIENCE;
+    for pe in residents.most_loaded_first(&loads, limit) {
+        residents.relieve(&mut loads, pe, limit);
+        for object in residents.largest_first(&loads, pe) {
+            if loads.time(pe) > limit && patience > 0 {
+                patience =
+                    if displaces(&mut loads, residents, object, limit) { PATIENCE } else { patience - 1 };
+            }
+        }
     }
     loads
+}
+
+/// After so many objects in sequence for which no place could be made, no more are tried: it takes long.
+const PATIENCE: u32 = 100;
+
+/// Moves an object that fits nowhere to the PE that is ready first with it, and moves away from there what others can take. It goes back
+/// if that PE is then no better off than its own was. Whether it moved.
+fn displaces(loads: &mut Loads<'_>, residents: &Residents<'_>, object: u32, limit: f64) -> bool {
+    let (place, before) = (loads.place(object), loads.time(loads.place(object)));
+    loads.lift(object);
+    let Some(to) = loads.lowest_elsewhere(object) else {
+        loads.put(object, place);
+        return false;
+    };
+    loads.put(object, to);
+    let displaced = residents.relieve(loads, to, limit);
+    if loads.time(to) < before {
+        return true;
+    }
+    for other in displaced.into_iter().rev() {
+        loads.lift(other);
+        loads.put(other, to);
+    }
+    loads.lift(object);
+    loads.put(object, place);
+    false
 }
 
 #[cfg(test)]
@@ -85,6 +117,14 @@ mod tests {
         let (moves, ratio) = plan(&line(8, &objects));
         assert!(moves <= 512 * 15 / 100 && ratio <= 1.10, "{moves} moves, {ratio}");
         assert!(moves >= 10, "{moves}");
+    }
+
+    #[test]
+    fn what_fits_nowhere_makes_room_for_itself() {
+        // 10 seconds are ideal, and nobody has room for 4.
+        let mut objects = vec![(0, 4.0); 3];
+        objects.extend((0..18).map(|object| (1 + object % 2, 1.0)));
+        assert_eq!(plan(&line(3, &objects)), (4, 1.0));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use crate::strategy::{Strategy, Wants};
 use std::fmt;
 
 mod chain;
+pub mod diffusion;
+pub mod gossip;
 mod greedy;
 mod greedy_refine;
 mod overload;
@@ -13,6 +15,8 @@ mod refine;
 mod rotate;
 
 pub use chain::Chain;
+pub use diffusion::Diffusion;
+pub use gossip::Gossip;
 pub use greedy::Greedy;
 pub use greedy_refine::GreedyRefine;
 pub use random::Random;
@@ -41,6 +45,8 @@ pub const KNOWN: &[Known] = &[
     Known { name: "greedy", make: || Choice::Central(Box::new(Greedy)) },
     Known { name: "greedy-refine", make: || Choice::Central(Box::new(GreedyRefine)) },
     Known { name: "refine", make: || Choice::Central(Box::new(Refine)) },
+    Known { name: "diffusion", make: || Choice::Distributed(Box::new(Diffusion::default())) },
+    Known { name: "gossip", make: || Choice::Distributed(Box::new(Gossip::default())) },
     Known { name: "rotate", make: || Choice::Central(Box::new(Rotate)) },
     Known { name: "random", make: || Choice::Central(Box::new(Random)) },
 ];

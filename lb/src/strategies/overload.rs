@@ -113,6 +113,39 @@ impl<'a> Residents<'a> {
         loads.put(object, to);
     }
 
+    /// Moves an object to where it is ready by `limit`, and one that must leave anywhere. Whether it did.
+    pub(super) fn try_to_move(&self, loads: &mut Loads<'_>, object: u32, limit: f64) -> bool {
+        let place = loads.place(object);
+        if loads.must_leave(object) {
+            self.settle(loads, object, limit);
+        } else {
+            loads.lift(object);
+            let to = loads.lowest_for(object, limit).filter(|&to| loads.time_with(to, object) <= limit);
+            loads.put(object, to.unwrap_or(place));
+        }
+        loads.place(object) != place
+    }
+
+    /// The PEs that take none, and then those that have too much, the most loaded first.
+    pub(super) fn most_loaded_first(&self, loads: &Loads<'_>, limit: f64) -> Vec<u32> {
+        let takes = |pe: u32| self.snapshot.takes(pe);
+        let mut pes: Vec<u32> = self.pes().filter(|&pe| !takes(pe) || loads.time(pe) > limit).collect();
+        pes.sort_by(|&a, &b| takes(a).cmp(&takes(b)).then(loads.time(b).total_cmp(&loads.time(a))));
+        pes
+    }
+
+    /// Moves whatever others can take from a PE, the largest first, until it is ready by `limit`. What was moved.
+    pub(super) fn relieve(&self, loads: &mut Loads<'_>, pe: u32, limit: f64) -> Vec<u32> {
+        if loads.time(pe) <= limit {
+            return Vec::new();
+        }
+        let mut objects = self.largest_first(loads, pe);
+        objects.retain(|&object| {
+            self.work(object) > 0.0 && loads.time(pe) > limit && self.try_to_move(loads, object, limit)
+        });
+        objects
+    }
+
     pub(super) fn work(&self, object: u32) -> f64 {
         self.snapshot.objects[object as usize].work()
     }

@@ -24,11 +24,12 @@ impl Strategy for Refine {
         let limit = ideal::level(snapshot).max(ideal::largest(snapshot)) * SLACK;
         let mut loads = Loads::new(snapshot);
         residents.relieve_memory(&mut loads, limit);
-        for pe in most_loaded_first(&loads, snapshot, limit) {
+        for pe in residents.most_loaded_first(&loads, limit) {
             for object in residents.leavers(&loads, pe, limit) {
-                try_to_move(&mut loads, object, limit);
+                residents.try_to_move(&mut loads, object, limit);
             }
-            relieve(&mut loads, &residents, pe, limit);
+            // If those that should leave could not, others may.
+            residents.relieve(&mut loads, pe, limit);
         }
         loads.into_plan()
     }
@@ -36,35 +37,6 @@ impl Strategy for Refine {
 
 /// Beyond the ideal time, as in Charm++: less is not worth a move.
 const SLACK: f64 = 1.02;
-
-/// PEs that take none, and those that have too much. None of the others will have too much, so these are all.
-fn most_loaded_first(loads: &Loads<'_>, snapshot: &Snapshot, limit: f64) -> Vec<u32> {
-    let too_much = |pe: &u32| !snapshot.takes(*pe) || loads.time(*pe) > limit;
-    let mut pes: Vec<u32> = (0..snapshot.pes.len() as u32).filter(too_much).collect();
-    let order = |pe: u32| (snapshot.takes(pe), -loads.time(pe));
-    pes.sort_by(|&a, &b| order(a).0.cmp(&order(b).0).then(order(a).1.total_cmp(&order(b).1)));
-    pes
-}
-
-/// If those that should leave could not, others may.
-fn relieve(loads: &mut Loads<'_>, residents: &Residents<'_>, pe: u32, limit: f64) {
-    if loads.time(pe) > limit {
-        for object in residents.largest_first(loads, pe) {
-            if residents.work(object) > 0.0 && loads.time(pe) > limit {
-                try_to_move(loads, object, limit);
-            }
-        }
-    }
-}
-
-/// Moves an object to where it is ready by `limit`, and one that must leave anywhere.
-fn try_to_move(loads: &mut Loads<'_>, object: u32, limit: f64) {
-    let place = loads.place(object);
-    let forced = loads.must_leave(object);
-    loads.lift(object);
-    let to = loads.lowest_for(object, limit).filter(|&to| forced || loads.time_with(to, object) <= limit);
-    loads.put(object, to.unwrap_or(place));
-}
 
 #[cfg(test)]
 mod tests {

@@ -158,6 +158,15 @@ pub const MARKS: &[Mark] = &[
     must("messages were on their way when every PE had been idle"),
     must("messages came and went between two counts"),
     may("a job was stuck"),
+    // Load balancing.
+    must("a note of a balancing step came before its beginning"),
+    may("a note came after the end of its balancing step"),
+    must("an object that was to be balanced had left"),
+    may("an object that was to be balanced had a move of its own before it"),
+    may("an object that was to be balanced had to catch up first"),
+    must("a balancing step was wanted while one was under way"),
+    must("loads were looked at, and no balancing step followed"),
+    may("a balancing step was refused"),
     // Shared values.
     may("a shared value came before another one in it"),
     must("a message came before a shared value in it"),

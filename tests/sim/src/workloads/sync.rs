@@ -8,17 +8,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use talisman::launch::RunArgs;
 use talisman::launch::balancing::Every;
+use talisman::launch::{BalancingStep, RunArgs};
+use talisman::lb::strategies::KNOWN;
 use talisman::prelude::*;
 use talisman::rng::Rng;
 use talisman::simulation::{self, charge, simulate};
 
 use super::ledger::{self, Cast, HERE};
 use super::{Checked, Size};
-
-/// What balances, drawn by the seed. Not all seeds balance: barriers are to work without.
-const BALANCERS: &[&str] = &["rotate", "rotate", "random", "greedy", "off"];
 
 #[derive(Clone, Copy, Pup, clap::Parser)]
 struct Sync {
@@ -43,10 +41,19 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
     let ran = simulate::<Main>((sync,), &plan, logging);
     ledger::close(HERE);
     let mut checked = Checked::by_ledger(ran, &ledger);
-    for step in checked.ran.outcome.balancing.iter().filter_map(|step| step.refused.as_ref()) {
-        checked.wrong.push(format!("a balancing step was refused: {step}"));
-    }
+    checked.wrong.extend(checked.ran.outcome.balancing.iter().filter_map(wrong_with));
     checked
+}
+
+/// What is wrong with a balancing step.
+fn wrong_with(step: &BalancingStep) -> Option<String> {
+    let number = step.number;
+    if let Some(why) = &step.refused {
+        return Some(format!("balancing step {number} was refused: {why}"));
+    }
+    let (told, objects) = (step.moves + step.out_of_date, step.objects);
+    let is_wrong = told > objects || (step.strategy == "rotate" && step.pes > 1 && told < objects);
+    is_wrong.then(|| format!("balancing step {number} tells of {told} moves of {objects} objects"))
 }
 
 fn balancing(rng: &mut Rng) -> RunArgs {
@@ -55,7 +62,15 @@ fn balancing(rng: &mut Rng) -> RunArgs {
         1 => Every::Auto,
         _ => Every::Sync,
     };
-    let balancer = BALANCERS[rng.below(BALANCERS.len() as u64) as usize].into();
+    let known = |rng: &mut Rng| KNOWN[rng.below(KNOWN.len() as u64) as usize].name;
+    let balancer = match rng.below(8) {
+        // Barriers are to work without, too.
+        0 => "off".into(),
+        // Everybody moves.
+        1 | 2 => "rotate".into(),
+        3 => "random+greedy".into(),
+        _ => known(rng).into(),
+    };
     RunArgs { balancer, lb_every, ..RunArgs::default() }
 }
 

@@ -1,0 +1,426 @@
+//! A PE's part in a step.
+
+use super::Gossip;
+use super::give::{Gift, gifts};
+use super::rumour::{Peer, Rumours};
+use crate::distributed::census::{Census, Known, Odd, Word};
+use crate::distributed::holding::{Holding, Token};
+use crate::distributed::level::{Gather, Own, Totals};
+use crate::member::{Action, Decided, Event, Local, Member, tree};
+use crate::rng::{Rng, scattered};
+use talisman_pup::{Pup, from_bytes, to_bytes};
+
+#[derive(Debug, Pup)]
+enum Note {
+    Census(Word),
+    /// To the next one of a round: PEs with room.
+    Rumour {
+        pass: u32,
+        round: u32,
+        known: Vec<Peer>,
+    },
+    /// To a PE with room: objects for it.
+    Offer {
+        pass: u32,
+        limit: f64,
+        tokens: Vec<Token>,
+    },
+    /// Back: those that it does not take, by their places in the offer.
+    Answer {
+        pass: u32,
+        refused: Vec<u32>,
+    },
+    /// Up the tree: a pass is over there. How it was at its beginning.
+    Up {
+        pass: u32,
+        totals: Totals,
+    },
+    /// Down the tree: the next pass begins, or none.
+    Next {
+        pass: u32,
+        last: bool,
+    },
+    /// To the owner of objects: these shall come.
+    Wanted {
+        numbers: Vec<u32>,
+    },
+}
+
+/// The state machine.
+pub(crate) struct Gossiper {
+    strategy: Gossip,
+    pe: u32,
+    pes: u32,
+    begun: Option<Box<Begun>>,
+    refused: Option<String>,
+}
+
+struct Begun {
+    strategy: Gossip,
+    pe: u32,
+    pes: u32,
+    host: u32,
+    holding: Holding,
+    census: Census,
+    /// What it ended with.
+    known: Option<Known>,
+    /// The passes begun, none while the census goes on.
+    passes: u32,
+    /// Notes of the next pass that were faster than its beginning.
+    early: Vec<(u32, Note)>,
+    rumours: Rumours,
+    /// How it was when the pass began.
+    before: Totals,
+    /// Offers that are not answered.
+    offers: Vec<(u32, Vec<Token>)>,
+    gather: Gather,
+    progress: Progress,
+    finished: bool,
+    decided: bool,
+}
+
+/// At PE 0: whether passes still help.
+#[derive(Debug)]
+struct Progress {
+    longest: f64,
+    stalled: u32,
+}
+
+/// A pass helps if the slowest PE is faster by this part.
+const WORTH_IT: f64 = 0.003;
+
+/// Passes in a row that may help nobody: by chance one does, and how it was is known one pass later.
+const STALLED_MAX: u32 = 3;
+
+impl Gossiper {
+    pub fn new(strategy: Gossip, pe: u32, pes: u32) -> Self {
+        Gossiper { strategy, pe, pes, begun: None, refused: None }
+    }
+
+    fn begin(&mut self, local: Local, actions: &mut Vec<Action>) {
+        if self.begun.is_some() {
+            return self.complain("a step began twice");
+        }
+        let begun = self.begun.insert(Box::new(Begun::new(self.strategy, self.pe, self.pes, &local)));
+        drop(local);
+        begun.begin(actions);
+    }
+
+    fn note(&mut self, from: u32, note: &[u8], actions: &mut Vec<Action>) {
+        let Some(begun) = &mut self.begun else { return self.complain("a note came before the step began") };
+        let taken = match from_bytes(note) {
+            Ok(note) => begun.note(from, note, actions).map_err(str::to_owned),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(why) = taken {
+            self.complain(&format!("a note of PE {from}: {why}"));
+        }
+    }
+
+    fn decide(&mut self, actions: &mut Vec<Action>) {
+        let Some(begun) = self.begun.as_mut().filter(|begun| begun.finished && !begun.decided) else {
+            return;
+        };
+        if begun.holding.is_settled() {
+            begun.decided = true;
+            let decided = Decided { predicted: begun.holding.seconds(), refused: self.refused.take() };
+            actions.push(Action::Decided(decided));
+        }
+    }
+
+    fn complain(&mut self, why: &str) {
+        self.refused.get_or_insert_with(|| why.to_owned());
+    }
+}
+
+impl Member for Gossiper {
+    fn step(&mut self, event: Event, actions: &mut Vec<Action>) {
+        match event {
+            Event::Begin(local) => self.begin(*local, actions),
+            Event::Note { from, note } => self.note(from, &note, actions),
+        }
+        self.decide(actions);
+    }
+
+    fn held(&self) -> usize {
+        self.begun.as_ref().map_or(0, |begun| begun.holding.held())
+    }
+}
+
+impl Begun {
+    fn new(strategy: Gossip, pe: u32, pes: u32, local: &Local) -> Self {
+        let own = Own::new(local);
+        Begun {
+            strategy,
+            pe,
+            pes,
+            host: local.node.host,
+            holding: Holding::new(local, &own),
+            census: Census::new(own, pe, pes),
+            known: None,
+            passes: 0,
+            early: Vec::new(),
+            rumours: Rumours::default(),
+            before: Totals::default(),
+            offers: Vec::new(),
+            gather: Gather::new(pe, pes),
+            progress: Progress { longest: f64::INFINITY, stalled: 0 },
+            finished: false,
+            decided: false,
+        }
+    }
+
+    fn begin(&mut self, actions: &mut Vec<Action>) {
+        let mut say = Vec::new();
+        let known = self.census.begin(&mut say);
+        self.say(say, known, actions);
+    }
+
+    fn note(&mut self, from: u32, note: Note, actions: &mut Vec<Action>) -> Result<(), Odd> {
+        match note {
+            Note::Census(word) => {
+                let mut say = Vec::new();
+                let known = self.census.hear(from, word, &mut say)?;
+                self.say(say, known, actions);
+                Ok(())
+            }
+            Note::Rumour { pass, .. } | Note::Offer { pass, .. } if pass == self.passes && !self.finished => {
+                self.early.push((from, note));
+                Ok(())
+            }
+            Note::Rumour { pass, .. }
+            | Note::Offer { pass, .. }
+            | Note::Answer { pass, .. }
+            | Note::Up { pass, .. }
+                if pass.checked_add(1) != Some(self.passes) || self.finished =>
+            {
+                Err("that pass is not now")
+            }
+            Note::Rumour { round, known, .. } => self.rumour(from, round, known, actions),
+            Note::Offer { limit, tokens, .. } => self.offer(from, limit, tokens, actions),
+            Note::Answer { refused, .. } => self.answer(from, refused, actions),
+            Note::Up { totals, .. } => {
+                self.gather.child(from, totals)?;
+                self.pass_on(actions);
+                Ok(())
+            }
+            Note::Next { pass, last } => self.next(from, pass, last, actions),
+            Note::Wanted { numbers } => self.holding.settle(&numbers, from, actions),
+        }
+    }
+
+    fn say(&mut self, words: Vec<(u32, Word)>, known: Option<Known>, actions: &mut Vec<Action>) {
+        words.into_iter().for_each(|(to, word)| send(to, Note::Census(word), actions));
+        if let Some(known) = known {
+            self.known = Some(known);
+            self.holding.limit(known.room);
+            let calm = known.is_calm(self.strategy.tolerance) || self.pes == 1 || self.strategy.passes == 0;
+            if calm { self.finish(actions) } else { self.pass(actions) }
+        }
+    }
+
+    fn level(&self) -> f64 {
+        self.known.map_or(0.0, |known| known.level)
+    }
+
+    /// Begins the next pass.
+    fn pass(&mut self, actions: &mut Vec<Action>) {
+        let seed = self.known.map_or(0, |known| known.seed);
+        self.rumours = Rumours::new(seed, self.passes, self.pes, self.own_rumour());
+        self.before = self.totals();
+        self.passes += 1;
+        self.tell(actions);
+        for (from, note) in std::mem::take(&mut self.early) {
+            // What was let in early made sense then; what does not now came from a stranger.
+            let _ = self.note(from, note, actions);
+        }
+    }
+
+    fn own_rumour(&self) -> Option<Peer> {
+        let place = self.holding.place;
+        let has_room = place.available && self.holding.seconds() <= self.level();
+        has_room.then(|| Peer {
+            pe: self.pe,
+            host: self.host,
+            work: (self.holding.seconds() * place.speed) as f32,
+            speed: place.speed as f32,
+            room: self.holding.room(),
+        })
+    }
+
+    fn totals(&self) -> Totals {
+        match self.holding.place.available {
+            true if self.holding.movable() > 0.0 => {
+                Totals { longest: self.holding.seconds(), ..Totals::default() }
+            }
+            true => Totals::default(),
+            false => Totals { homeless: self.holding.count() as u64, ..Totals::default() },
+        }
+    }
+
+    fn tell(&mut self, actions: &mut Vec<Action>) {
+        match self.rumours.to(self.pe, self.pes) {
+            Some((round, to)) => {
+                let (pass, known) = (self.passes - 1, self.rumours.known.clone());
+                send(to, Note::Rumour { pass, round, known }, actions);
+            }
+            None => self.give(actions),
+        }
+    }
+
+    fn rumour(
+        &mut self,
+        from: u32,
+        round: u32,
+        known: Vec<Peer>,
+        actions: &mut Vec<Action>,
+    ) -> Result<(), Odd> {
+        if !self.rumours.is_due(from, self.pe, self.pes, round) {
+            return Err("that rumour is not due");
+        }
+        if known.iter().any(|peer| peer.pe >= self.pes || !(peer.speed > 0.0 && peer.work >= 0.0)) {
+            return Err("that rumour is of no PE");
+        }
+        self.rumours.hear(round, known);
+        while self.rumours.go_on() {
+            self.tell(actions);
+        }
+        Ok(())
+    }
+
+    /// All is heard: offers objects to others.
+    fn give(&mut self, actions: &mut Vec<Action>) {
+        let known = std::mem::take(&mut self.rumours.known);
+        let known: Vec<_> = known.into_iter().filter(|peer| peer.pe != self.pe).collect();
+        let level = self.level();
+        let enough = level * (1.0 + self.strategy.tolerance);
+        let has_to = !self.holding.place.available && self.holding.count() > 0;
+        if (has_to || self.holding.seconds() > enough) && !known.is_empty() {
+            let seed = self.known.map_or(0, |known| known.seed);
+            let mut rng = Rng::new(seed ^ scattered(u64::from(self.pe) << 32 | u64::from(self.passes)));
+            let gifts = gifts(&mut self.holding, self.host, level, &known, &mut rng);
+            for Gift { to, limit, tokens } in gifts {
+                send(to, Note::Offer { pass: self.passes - 1, limit, tokens: tokens.clone() }, actions);
+                self.offers.push((to, tokens));
+            }
+        }
+        self.end_if_answered(actions);
+    }
+
+    fn offer(
+        &mut self,
+        from: u32,
+        limit: f64,
+        tokens: Vec<Token>,
+        actions: &mut Vec<Action>,
+    ) -> Result<(), Odd> {
+        let mut refused = Vec::new();
+        for (place, token) in (0..).zip(tokens) {
+            let seconds = self.holding.place.seconds(self.holding.load() + token.load);
+            let takes = seconds <= limit && self.holding.fits(&token);
+            if !takes || self.holding.comes(token).is_err() {
+                refused.push(place);
+            }
+        }
+        send(from, Note::Answer { pass: self.passes - 1, refused }, actions);
+        Ok(())
+    }
+
+    fn answer(&mut self, from: u32, refused: Vec<u32>, actions: &mut Vec<Action>) -> Result<(), Odd> {
+        let offer = self.offers.iter().position(|(to, _)| *to == from).ok_or("nothing was offered")?;
+        let (_, tokens) = self.offers.swap_remove(offer);
+        let mut last = None;
+        for place in refused {
+            let token = tokens.get(place as usize).filter(|_| last < Some(place));
+            last = Some(place);
+            self.holding.comes(*token.ok_or("that was not offered")?)?;
+        }
+        self.end_if_answered(actions);
+        Ok(())
+    }
+
+    /// The pass is over for this PE when it knows who has what it offered.
+    fn end_if_answered(&mut self, actions: &mut Vec<Action>) {
+        if self.offers.is_empty() {
+            self.gather.own(self.before);
+            self.pass_on(actions);
+        }
+    }
+
+    fn pass_on(&mut self, actions: &mut Vec<Action>) {
+        let Some(totals) = self.gather.complete() else { return };
+        let pass = self.passes - 1;
+        match tree::parent(self.pe) {
+            Some(parent) => send(parent, Note::Up { pass, totals }, actions),
+            None => {
+                let last = !self.helps(&totals) || self.passes >= self.strategy.passes;
+                self.go_on(last, actions);
+            }
+        }
+    }
+
+    /// At PE 0: whether there should be another pass, from how it was when the last one began.
+    fn helps(&mut self, before: &Totals) -> bool {
+        let helped = before.longest < self.progress.longest * (1.0 - WORTH_IT);
+        self.progress.stalled = if helped { 0 } else { self.progress.stalled + 1 };
+        self.progress.longest = self.progress.longest.min(before.longest);
+        let even = before.longest <= self.level() * (1.0 + self.strategy.tolerance);
+        (before.homeless > 0 || !even) && self.progress.stalled < STALLED_MAX
+    }
+
+    fn next(&mut self, from: u32, pass: u32, last: bool, actions: &mut Vec<Action>) -> Result<(), Odd> {
+        let due = pass == self.passes && self.passes > 0 && self.gather.is_waiting_above() && !self.finished;
+        if tree::parent(self.pe) != Some(from) || !due {
+            return Err("that PE begins no pass now");
+        }
+        self.go_on(last, actions);
+        Ok(())
+    }
+
+    fn go_on(&mut self, last: bool, actions: &mut Vec<Action>) {
+        for child in tree::children(self.pe, self.pes) {
+            send(child, Note::Next { pass: self.passes, last }, actions);
+        }
+        if last { self.finish(actions) } else { self.pass(actions) }
+    }
+
+    /// No token moves any more: tells whose objects are to come.
+    fn finish(&mut self, actions: &mut Vec<Action>) {
+        self.finished = true;
+        for (to, numbers) in self.holding.wanted() {
+            send(to, Note::Wanted { numbers }, actions);
+        }
+    }
+}
+
+fn send(to: u32, note: Note, actions: &mut Vec<Action>) {
+    actions.push(Action::Send { to, note: to_bytes(&note) });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::distributed::jumble::{Strangers, jumbled, machine};
+    use crate::strategies::Gossip;
+
+    #[test]
+    fn steps_end_with_a_valid_plan_in_any_order() {
+        for seed in 0..300 {
+            let snapshot = machine(1 + seed as u32 % 40, 200, seed);
+            let jumbled = jumbled(&Gossip::default(), &snapshot, seed, Strangers::None);
+            assert_eq!(jumbled.refused(), None);
+        }
+    }
+
+    #[test]
+    fn notes_of_strangers_are_left_out_and_told_of() {
+        let mut told = 0;
+        for seed in 0..100 {
+            let snapshot = machine(12, 100, seed);
+            told += usize::from(
+                jumbled(&Gossip::default(), &snapshot, seed, Strangers::Garbage).refused().is_some(),
+            );
+            jumbled(&Gossip::default(), &snapshot, seed, Strangers::Copies);
+        }
+        assert!(told > 50, "{told}");
+    }
+}
