@@ -7,8 +7,9 @@
 //! ```
 //!
 //! [`load`] measures, [`snapshot`] is what is known, [`strategy`] what decides (one file each in [`strategies`]), [`plan`] what comes
-//! out; [`distributed`] is for strategies of which no part sees everything. [`member`] is a PE's part in a balancing step: a state
-//! machine that the runtime drives.
+//! out, [`quality`] how good that is. [`member`] is a PE's part in a balancing step: a state machine that the runtime drives.
+//! For strategies there are [`loads`], a plan in the making, and [`ideal`], what cannot be surpassed; for those who try them [`generate`]
+//! and [`dump`].
 
 // Generated code says `::talisman::pup::…`, because programs depend on the root package.
 extern crate self as talisman;
@@ -31,6 +32,7 @@ pub mod quality;
 pub mod rng;
 pub mod room;
 pub mod sampler;
+mod seats;
 pub mod smooth;
 pub mod snapshot;
 pub mod strategies;

@@ -3,6 +3,7 @@
 use crate::lowest::Lowest;
 use crate::plan::Plan;
 use crate::room::Rooms;
+use crate::seats::Seats;
 use crate::snapshot::Snapshot;
 use std::ops::Range;
 
@@ -200,91 +201,6 @@ const EVEN: f64 = 1.0 + 1e-9;
 /// An object that may stay where it is looks at so many nodes that have no room for it.
 const TRIES: usize = 8;
 
-/// The PEs in the order of hosts, nodes and numbers, so that what is near is a span of seats.
-#[derive(Clone, Debug)]
-struct Seats {
-    /// By seat.
-    pes: Vec<u32>,
-    /// By PE.
-    of: Vec<Seat>,
-    classes: u16,
-}
-
-#[derive(Clone, Debug)]
-struct Seat {
-    number: u32,
-    class: u16,
-    node: Range<u32>,
-    host: Range<u32>,
-}
-
-impl Seats {
-    fn new(snapshot: &Snapshot) -> Self {
-        let address = |&pe: &u32| (snapshot.host(pe), snapshot.pes[pe as usize].node, pe);
-        let mut pes: Vec<u32> = (0..snapshot.pes.len() as u32).collect();
-        pes.sort_unstable_by_key(address);
-        let hosts = spans(&pes, |pe| snapshot.host(pe));
-        let nodes = spans(&pes, |pe| (snapshot.host(pe), snapshot.pes[pe as usize].node));
-        let (class_of, classes) = speed_classes(snapshot);
-        let mut of = vec![Seat { number: 0, class: 0, node: 0..0, host: 0..0 }; pes.len()];
-        for ((number, &pe), (node, host)) in (0..).zip(&pes).zip(nodes.into_iter().zip(hosts)) {
-            of[pe as usize] = Seat { number, class: class_of[pe as usize], node, host };
-        }
-        Seats { pes, of, classes }
-    }
-
-    fn lowest(&self, class: u16, snapshot: &Snapshot, times: &[f64]) -> Lowest {
-        let key = |&pe: &u32| match snapshot.pes[pe as usize].available && self.of[pe as usize].class == class
-        {
-            true => times[pe as usize],
-            false => f64::INFINITY,
-        };
-        Lowest::new(self.pes.iter().map(key).collect())
-    }
-
-    /// The seats of a PE's node, of its host, and all; each empty if it is no more than the one before, or the PE is not known.
-    fn around(&self, pe: u32) -> [Range<u32>; 3] {
-        let all = 0..self.pes.len() as u32;
-        let Some(Seat { node, host, .. }) = self.of.get(pe as usize).cloned() else {
-            return [0..0, 0..0, all];
-        };
-        let beyond_host = if host == all { 0..0 } else { all };
-        let beyond_node = if host == node { 0..0 } else { host };
-        [node, beyond_node, beyond_host]
-    }
-}
-
-/// By seat, the span of those that have the same neighbourhood.
-fn spans<T: PartialEq>(pes: &[u32], neighbourhood: impl Fn(u32) -> T) -> Vec<Range<u32>> {
-    let mut spans = Vec::with_capacity(pes.len());
-    for together in pes.chunk_by(|&a, &b| neighbourhood(a) == neighbourhood(b)) {
-        let start = spans.len() as u32;
-        spans.resize(spans.len() + together.len(), start..start + together.len() as u32);
-    }
-    spans
-}
-
-/// By PE, a number for its speed, and how many numbers there are. Fast PEs have the lower ones. PEs of one number differ little, so that
-/// the least busy of them is nearly the one that is ready first; there are few numbers, because each is asked for every object.
-fn speed_classes(snapshot: &Snapshot) -> (Vec<u16>, u16) {
-    let mut steps_per_doubling = 4.0;
-    loop {
-        let class = |rate: f64| (-rate.log2() * steps_per_doubling).round() as i32;
-        let of: Vec<i32> = snapshot.pes.iter().map(|pe| class(pe.rate())).collect();
-        let mut known = of.clone();
-        known.sort_unstable();
-        known.dedup();
-        if known.len() <= CLASSES_MAX {
-            let number = |class: &i32| known.partition_point(|other| other < class) as u16;
-            return (of.iter().map(number).collect(), known.len() as u16);
-        }
-        steps_per_doubling /= 2.0;
-    }
-}
-
-/// More would take longer than they would gain.
-const CLASSES_MAX: usize = 8;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -384,16 +300,5 @@ mod tests {
         assert_eq!(loads.lowest_for(0, 0.0), Some(0), "it can be found again");
         snapshot.pes[1..].iter_mut().for_each(|pe| pe.available = false);
         assert_eq!(Loads::new(&snapshot).lowest_elsewhere(0), None);
-    }
-
-    #[test]
-    fn many_speeds_make_few_classes() {
-        let mut snapshot = line(1000, &[]);
-        for (number, pe) in (0..).zip(&mut snapshot.pes) {
-            pe.speed = 2f64.powi(number % 60 - 30);
-        }
-        let (of, classes) = speed_classes(&snapshot);
-        assert!((4..=8).contains(&classes) && of.iter().all(|&class| class < classes));
-        assert!(of[59] < of[0], "the fast ones first");
     }
 }
