@@ -5,7 +5,7 @@ pub(crate) mod holding;
 #[cfg(test)]
 pub(crate) mod jumble;
 pub(crate) mod level;
-mod locals;
+pub(crate) mod locals;
 mod run;
 
 pub use run::{Model, Ran, run, run_members};

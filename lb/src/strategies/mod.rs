@@ -9,6 +9,7 @@ pub mod diffusion;
 pub mod gossip;
 mod greedy;
 mod greedy_refine;
+pub mod hierarchical;
 mod overload;
 mod random;
 mod refine;
@@ -19,6 +20,7 @@ pub use diffusion::Diffusion;
 pub use gossip::Gossip;
 pub use greedy::Greedy;
 pub use greedy_refine::GreedyRefine;
+pub use hierarchical::Hierarchical;
 pub use random::Random;
 pub use refine::Refine;
 pub use rotate::Rotate;
@@ -47,6 +49,7 @@ pub const KNOWN: &[Known] = &[
     Known { name: "refine", make: || Choice::Central(Box::new(Refine)) },
     Known { name: "diffusion", make: || Choice::Distributed(Box::new(Diffusion::default())) },
     Known { name: "gossip", make: || Choice::Distributed(Box::new(Gossip::default())) },
+    Known { name: "hierarchical", make: || Choice::Distributed(Box::new(Hierarchical::default())) },
     Known { name: "rotate", make: || Choice::Central(Box::new(Rotate)) },
     Known { name: "random", make: || Choice::Central(Box::new(Random)) },
 ];
