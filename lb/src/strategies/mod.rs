@@ -5,25 +5,44 @@ use crate::strategy::{Strategy, Wants};
 use std::fmt;
 
 mod chain;
+mod comm;
 pub mod diffusion;
+mod geometry;
 pub mod gossip;
+mod graph;
 mod greedy;
 mod greedy_refine;
 pub mod hierarchical;
+mod least;
+mod mapping;
+mod memory;
+#[cfg(feature = "metis")]
+mod metis;
 mod overload;
 mod random;
+mod rcb;
 mod refine;
 mod rotate;
+#[cfg(test)]
+mod samples;
+mod sfc;
+mod work;
 
 pub use chain::Chain;
+pub use comm::Comm;
 pub use diffusion::Diffusion;
 pub use gossip::Gossip;
+pub use graph::Graph;
 pub use greedy::Greedy;
 pub use greedy_refine::GreedyRefine;
 pub use hierarchical::Hierarchical;
+#[cfg(feature = "metis")]
+pub use metis::Metis;
 pub use random::Random;
+pub use rcb::Rcb;
 pub use refine::Refine;
 pub use rotate::Rotate;
+pub use sfc::Sfc;
 
 /// What was chosen.
 pub enum Choice {
@@ -50,6 +69,12 @@ pub const KNOWN: &[Known] = &[
     Known { name: "diffusion", make: || Choice::Distributed(Box::new(Diffusion::default())) },
     Known { name: "gossip", make: || Choice::Distributed(Box::new(Gossip::default())) },
     Known { name: "hierarchical", make: || Choice::Distributed(Box::new(Hierarchical::default())) },
+    Known { name: "comm", make: || Choice::Central(Box::new(Comm)) },
+    Known { name: "rcb", make: || Choice::Central(Box::new(Rcb)) },
+    Known { name: "sfc", make: || Choice::Central(Box::new(Sfc)) },
+    Known { name: "graph", make: || Choice::Central(Box::new(Graph)) },
+    #[cfg(feature = "metis")]
+    Known { name: "metis", make: || Choice::Central(Box::new(Metis)) },
     Known { name: "rotate", make: || Choice::Central(Box::new(Rotate)) },
     Known { name: "random", make: || Choice::Central(Box::new(Random)) },
 ];
