@@ -40,7 +40,7 @@ impl Figures {
             even_s,
             after: steps.iter().filter_map(after).collect(),
             moved: steps.iter().map(|step| step.moves as f64 / step.objects as f64).collect(),
-            balancing_s: steps.iter().map(|step| step.step_s).sum(),
+            balancing_s: steps.iter().fold(0.0, |sum, step| sum + step.step_s),
         }
     }
 

@@ -1,4 +1,5 @@
-//! A machine of which one PE has half the speed of the others, modelled.
+//! A machine of which one PE has half the speed of the others, modelled. Objects have eight times the work of those of the example, so that
+//! what messages cost does not hide what is asked.
 
 use talisman::launch::RunArgs;
 use talisman::simulation::{Core, Machine};
@@ -18,7 +19,7 @@ pub fn measure() -> bool {
         .into_iter()
         .flat_map(|(work, peak)| ["off", "greedy", "greedy-refine"].map(|name| (work, peak, name)))
         .map(|(work, peak, name)| {
-            let options = Options { steps: steps(400), peak, ..Options::default() };
+            let options = Options { steps: steps(400), peak, relaxation_ns: 40, ..Options::default() };
             let balancer = RunArgs { pe_speeds: pe_speeds.clone(), ..with(name) };
             let outcome = skeleton::run(options, &machine, &balancer);
             let most = (name != "off").then_some(1.10);
