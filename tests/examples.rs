@@ -155,15 +155,17 @@ fn imbalance_without_points_of_synchronization_is_balanced_all_the_same() {
 
 #[test]
 fn greedy_takes_the_work_to_those_that_have_none() {
-    // Simulated, an object takes time as its work: loads are exact, and so is the same run each time.
-    let task = ["--grid", "128", "--steps", "60", "--report-every", "30"];
-    let simulated = ["--simulate", "--nodes", "4", "--pes", "1", "--seed", "5"];
-    let ratio = |balancer| {
+    // Simulated, an object takes time as its work, and a run is the same each time.
+    let task = ["--steps", "60", "--report-every", "30"];
+    let simulated = ["--simulate", "--nodes", "4", "--pes", "1", "--seed", "1"];
+    let second_half = |balancer| {
         let results = run("imbalance", &[&task[..], &["--balancer", balancer]].concat(), &simulated);
-        results["stretch_2_max_over_average_ratio"].as_f64().expect("a number")
+        ["max_over_average_ratio", "per_step_s"]
+            .map(|name| results[&format!("stretch_2_{name}")].as_f64().expect("a number"))
     };
-    let (unbalanced, balanced) = (ratio("off"), ratio("greedy"));
-    assert!(unbalanced > 2.0 && balanced < 1.15, "{unbalanced} without, {balanced} with");
+    let (off, greedy) = (second_half("off"), second_half("greedy"));
+    assert!(off[0] > 2.0 && greedy[0] < 1.2, "work {} without, {} with", off[0], greedy[0]);
+    assert!(greedy[1] < off[1] / 1.5, "{} s a step without, {} with", off[1], greedy[1]);
 }
 
 #[test]

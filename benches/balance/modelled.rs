@@ -5,15 +5,18 @@ use super::skeleton::{self, NODES, Options, figures, machine, with};
 use super::steps;
 
 /// What the issue asks of each.
-const BALANCERS: [(&str, Budget); 8] = [
+const BALANCERS: [(&str, Budget); 11] = [
     ("off", Budget { time_least: Some(2.0), time: None, after: None, moved: None }),
     ("greedy", Budget { time: Some(1.15), after: Some(1.05), time_least: None, moved: None }),
     ("greedy-refine", Budget { time: Some(1.15), after: Some(1.10), moved: Some(0.15), time_least: None }),
     ("refine", OPEN),
     ("comm", OPEN),
     ("rcb", OPEN),
+    ("sfc", OPEN),
+    ("graph", OPEN),
     ("diffusion", OPEN),
     ("gossip", OPEN),
+    ("hierarchical", OPEN),
 ];
 
 const OPEN: Budget = Budget { time: None, time_least: None, after: None, moved: None };
