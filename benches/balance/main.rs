@@ -26,8 +26,11 @@ mod speeds;
 
 use std::process::ExitCode;
 
+/// Measures and prints; whether the budgets are kept.
+type Measure = fn() -> bool;
+
 fn main() -> ExitCode {
-    let parts: [(&str, fn() -> bool); 5] = [
+    let parts: [(&str, Measure); 5] = [
         ("modelled", modelled::measure),
         ("speeds", speeds::measure),
         ("guest", guest::measure),

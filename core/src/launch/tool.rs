@@ -45,7 +45,7 @@ enum Tool {
     /// The runtime options reach the program as its TALISMAN_… variables; options that stand after the program's name
     /// are its own, and win. It may be any program that uses Talisman.
     #[command(override_usage = "talisman run [OPTIONS] -- PROGRAM [ITS OPTIONS]...")]
-    Run(Run),
+    Run(Box<Run>),
     /// See what balancing strategies make of what a balancing step knew
     ///
     /// Prints how even each leaves the load, what goes between PEs and nodes then, what it moves, and how long it takes.
