@@ -1,5 +1,6 @@
 //! Strategies that nobody has to see everything for.
 
+pub(crate) mod alone;
 pub(crate) mod census;
 pub(crate) mod holding;
 #[cfg(test)]

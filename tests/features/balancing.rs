@@ -258,7 +258,7 @@ mod triggers {
 
         #[entry]
         async fn work(&mut self, cx: &mut Cx<Self>) -> u64 {
-            for _ in 0..ITERATIONS {
+            for _ in 0..5 * ITERATIONS {
                 self.compute(cx);
                 cx.sleep(Duration::from_micros(10)).await;
             }
@@ -274,8 +274,9 @@ mod triggers {
         fn given();
 
         #[entry]
-        async fn wait(&mut self, cx: &mut Cx<Self>) {
+        async fn wait(&mut self, cx: &mut Cx<Self>) -> u64 {
             cx.when(Self::given).await;
+            1
         }
     }
 
@@ -334,7 +335,7 @@ mod triggers {
         #[talisman::main]
         async fn main(cx: &mut Cx) {
             let uneven: Array<Uneven> = Uneven::array(ALL).new();
-            let _: () = uneven.at(0).wait().await;
+            let _: u64 = uneven.at(0).wait().await;
         }
 
         #[test]

@@ -18,6 +18,9 @@ mod registered;
 pub(crate) mod root;
 mod settings;
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::chare::MainChare;
 use crate::clock::Clock;
 use crate::ids::PeId;
-use crate::launch::Output;
+use crate::launch::{Output, RunArgs};
 use crate::node::{Config, Job, Node, Shape};
 use crate::pe::{Here, Pe};
 use crate::port::{Outbox, Parcel, Port, Sent};
@@ -50,7 +50,12 @@ impl std::fmt::Debug for Lab {
 impl Lab {
     /// About to run this program.
     pub fn new<C: MainChare>() -> Self {
-        let (shape, config) = (Shape { nodes: 2, pes_per_node: 2 }, Config::default());
+        Lab::with::<C>(&RunArgs::default())
+    }
+
+    /// The same, as these options say. No others are looked at than those that PEs know of.
+    pub fn with<C: MainChare>(options: &RunArgs) -> Self {
+        let (shape, config) = (Shape { nodes: 2, pes_per_node: 2 }, Config::of(options));
         let (job, clock) = (Job::new(Output::capture()), Rc::new(Cell::new(0)));
         let nodes: Vec<_> =
             (0..2).map(|number| Node::new(shape, number, config.clone(), job.clone())).collect();

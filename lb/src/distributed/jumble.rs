@@ -43,7 +43,28 @@ pub(crate) fn jumbled(
 ) -> Jumbled {
     let pes = snapshot.pes.len() as u32;
     let members = (0..pes).map(|pe| strategy.member(pe, pes)).collect();
-    jumbled_members(members, snapshot, strategy.wants().edges, seed, strangers)
+    let jumbled = jumbled_members(members, snapshot, strategy.wants().edges, seed, strangers);
+    if strangers != Strangers::Copies {
+        check_memory(snapshot, &jumbled.plan);
+    }
+    jumbled
+}
+
+/// No node takes more than it may, unless it held more before.
+fn check_memory(snapshot: &Snapshot, plan: &Plan) {
+    let bytes = |places: &[u32]| {
+        let mut bytes = vec![0; snapshot.nodes.len()];
+        for (object, pe) in snapshot.objects.iter().zip(places) {
+            bytes[snapshot.pes[*pe as usize].node as usize] += object.bytes;
+        }
+        bytes
+    };
+    let before = bytes(&Plan::default().places(snapshot));
+    let after = bytes(&plan.places(snapshot));
+    for (node, limit) in snapshot.nodes.iter().enumerate() {
+        let most = limit.memory.unwrap_or(u64::MAX).max(before[node]);
+        assert!(after[node] <= most, "node {node} holds {} bytes, {most} are allowed", after[node]);
+    }
 }
 
 /// The same with any members.
@@ -144,6 +165,7 @@ impl Jumble<'_> {
         for action in actions {
             match action {
                 Action::Send { to, note } => {
+                    assert_ne!(to as usize, pe, "a note to itself");
                     self.send_strange(&note);
                     self.send(to as usize, pe, note);
                 }

@@ -270,12 +270,6 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::Messages,
     },
     Mutation {
-        name: "outdated-move-not-counted",
-        places: &["balance/part.rs"],
-        rule: "Of every move that was decided it is told whether it was made.",
-        level: Level::Messages,
-    },
-    Mutation {
         name: "balancing-steps-overlap",
         places: &["balance/root.rs"],
         rule: "A balancing step begins when the former one is over.",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Diffusion;
 use super::exchange::{Rounds, Side};
+use crate::distributed::alone::with_own_notes;
 use crate::distributed::census::{Census, Known, Odd, Word};
 use crate::distributed::holding::{Holding, Token};
 use crate::distributed::level::Own;
@@ -106,10 +107,10 @@ impl Diffuser {
 
 impl Member for Diffuser {
     fn step(&mut self, event: Event, actions: &mut Vec<Action>) {
-        match event {
+        with_own_notes(self.pe, event, actions, |event, actions| match event {
             Event::Begin(local) => self.begin(&local, actions),
             Event::Note { from, note } => self.note(from, &note, actions),
-        }
+        });
         self.decide(actions);
     }
 

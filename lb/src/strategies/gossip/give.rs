@@ -21,45 +21,59 @@ pub(crate) fn gifts(
     known: &[Peer],
     rng: &mut Rng,
 ) -> Vec<Gift> {
-    let place = holding.place;
-    let mut fair = fair(holding, level, known);
-    let mut excess = match place.available {
-        true => holding.load() - place.load(fair),
-        false => f64::INFINITY,
-    };
-    let before = holding.seconds();
-    let mut takers = Takers::new(known, host, fair);
-    let mut spared: Option<Token> = None;
-    let mut to = Vec::new();
-    let tokens = holding.take(|token| {
-        let taker = if token.load <= excess { takers.draw(token, rng) } else { None };
-        let taker = taker.or_else(|| if place.available { None } else { takers.roomiest(token) });
-        match taker {
-            Some(taker) => {
-                excess -= token.load;
-                to.push(takers.give(taker, token));
-            }
-            // The last one seen of those above the excess is the smallest of them.
-            None if token.load > excess => spared = Some(*token),
-            None => (),
-        }
-        taker.is_some()
-    });
-    let mut given: Vec<(u32, Token)> = to.into_iter().zip(tokens).collect();
-    if let Some(token) = spared.filter(|token| token.load < 2.0 * excess.max(0.0)) {
-        if let Some((taker, after)) =
-            takers.roomiest(&token).map(|taker| (taker, takers.seconds(taker, &token)))
-        {
-            if after < before {
-                holding.take(|other| *other == token);
-                given.push((takers.give(taker, &token), token));
-                fair = fair.max(after);
-            }
+    let mut giver = Giver::new(holding, host, level, known);
+    let tokens = holding.take(|token| giver.gives(token, rng));
+    let given = giver.given.into_iter().zip(tokens).map(|((to, limit), token)| (to, limit, token));
+    by_taker(given.collect())
+}
+
+/// A PE that has too much.
+struct Giver {
+    takers: Takers,
+    available: bool,
+    speed: f64,
+    /// Seconds that it takes with what it has not given.
+    seconds: f64,
+    /// Seconds that it should take.
+    fair: f64,
+    /// By object given: to whom, and how long that one may take then.
+    given: Vec<(u32, f64)>,
+}
+
+impl Giver {
+    fn new(holding: &Holding, host: u32, level: f64, known: &[Peer]) -> Self {
+        let fair = fair(holding, level, known);
+        Giver {
+            takers: Takers::new(known, host, fair),
+            available: holding.place.available,
+            speed: holding.place.speed,
+            seconds: holding.seconds(),
+            fair,
+            given: Vec::new(),
         }
     }
-    let limit = if place.available { fair * (1.0 + f64::from(f32::EPSILON)) } else { f64::MAX };
-    by_taker(given, limit)
+
+    /// Whether it gives an object away; it is asked about those of the most load first.
+    fn gives(&mut self, token: &Token, rng: &mut Rng) -> bool {
+        let excess = (self.seconds - self.fair) * self.speed;
+        let is_all_too_much = !self.available || token.load <= excess;
+        let drawn = if is_all_too_much { self.takers.draw(token, rng) } else { None };
+        let Some(taker) = drawn.or_else(|| self.takers.roomiest(token)) else { return false };
+        let after = self.takers.seconds(taker, token);
+        // Nobody lacks as much: it still helps if the other then takes less time than this PE now, by more than a little.
+        let helps = after < self.seconds - token.load / self.speed / 2.0 && token.load < 2.0 * excess;
+        if drawn.is_none() && self.available && !helps {
+            return false;
+        }
+        let limit = if self.available { self.fair.max(after) * ROUNDED } else { f64::MAX };
+        self.given.push((self.takers.give(taker, token), limit));
+        self.seconds -= token.load / self.speed;
+        true
+    }
 }
+
+/// What is known of others is rounded.
+const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 
 /// The level, or, if those known of cannot take all that is above it, what they and the PE would all take with even loads.
 fn fair(holding: &Holding, level: f64, known: &[Peer]) -> f64 {
@@ -87,7 +101,7 @@ struct Taker {
 }
 
 /// Moves inside a host are cheap, so those there are drawn as if they lacked so many times more.
-const HOST_FACTOR: f64 = 4.0;
+const HOST_FACTOR: f64 = 64.0;
 
 /// Draws before an object is given to nobody: by then those with room for it are few.
 const DRAWS: u32 = 6;
@@ -153,13 +167,12 @@ impl Taker {
     }
 }
 
-fn by_taker(mut given: Vec<(u32, Token)>, limit: f64) -> Vec<Gift> {
-    given.sort_by_key(|(to, _)| *to);
-    let chunks = given.chunk_by(|(a, _), (b, _)| a == b);
-    let gift = |chunk: &[(u32, Token)]| Gift {
+fn by_taker(mut given: Vec<(u32, f64, Token)>) -> Vec<Gift> {
+    given.sort_by_key(|(to, ..)| *to);
+    let gift = |chunk: &[(u32, f64, Token)]| Gift {
         to: chunk[0].0,
-        limit,
-        tokens: chunk.iter().map(|(_, token)| *token).collect(),
+        limit: chunk.iter().fold(0.0, |limit: f64, (_, of_one, _)| limit.max(*of_one)),
+        tokens: chunk.iter().map(|(.., token)| *token).collect(),
     };
-    chunks.map(gift).collect()
+    given.chunk_by(|(a, ..), (b, ..)| a == b).map(gift).collect()
 }

@@ -3,6 +3,7 @@
 use super::Gossip;
 use super::give::{Gift, gifts};
 use super::rumour::{Peer, Rumours};
+use crate::distributed::alone::with_own_notes;
 use crate::distributed::census::{Census, Known, Odd, Word};
 use crate::distributed::holding::{Holding, Token};
 use crate::distributed::level::{Gather, Own, Totals};
@@ -25,10 +26,12 @@ enum Note {
         limit: f64,
         tokens: Vec<Token>,
     },
-    /// Back: those that it does not take, by their places in the offer.
+    /// Back: those that it does not take, by their places in the offer, and what it has to do now.
     Answer {
         pass: u32,
         refused: Vec<u32>,
+        work: f32,
+        room: i64,
     },
     /// Up the tree: a pass is over there. How it was at its beginning.
     Up {
@@ -69,6 +72,10 @@ struct Begun {
     /// Notes of the next pass that were faster than its beginning.
     early: Vec<(u32, Note)>,
     rumours: Rumours,
+    /// Other PEs with room, as far as heard of in this pass.
+    peers: Vec<Peer>,
+    /// Times that it offered in this pass.
+    attempts: u32,
     /// How it was when the pass began.
     before: Totals,
     /// Offers that are not answered.
@@ -91,6 +98,9 @@ const WORTH_IT: f64 = 0.003;
 
 /// Passes in a row that may help nobody: by chance one does, and how it was is known one pass later.
 const STALLED_MAX: u32 = 3;
+
+/// Many may offer to the same PE at once. Who is refused knows better then, and tries others so many times in all before the next pass.
+const ATTEMPTS_MAX: u32 = 5;
 
 impl Gossiper {
     pub fn new(strategy: Gossip, pe: u32, pes: u32) -> Self {
@@ -135,10 +145,10 @@ impl Gossiper {
 
 impl Member for Gossiper {
     fn step(&mut self, event: Event, actions: &mut Vec<Action>) {
-        match event {
+        with_own_notes(self.pe, event, actions, |event, actions| match event {
             Event::Begin(local) => self.begin(*local, actions),
             Event::Note { from, note } => self.note(from, &note, actions),
-        }
+        });
         self.decide(actions);
     }
 
@@ -161,6 +171,8 @@ impl Begun {
             passes: 0,
             early: Vec::new(),
             rumours: Rumours::default(),
+            peers: Vec::new(),
+            attempts: 0,
             before: Totals::default(),
             offers: Vec::new(),
             gather: Gather::new(pe, pes),
@@ -198,7 +210,14 @@ impl Begun {
             }
             Note::Rumour { round, known, .. } => self.rumour(from, round, known, actions),
             Note::Offer { limit, tokens, .. } => self.offer(from, limit, tokens, actions),
-            Note::Answer { refused, .. } => self.answer(from, refused, actions),
+            Note::Answer { refused, work, room, .. } => {
+                let waited = !self.offers.is_empty();
+                let taken = self.answer(from, &refused, work, room);
+                if waited && self.offers.is_empty() {
+                    self.attempt(actions);
+                }
+                taken
+            }
             Note::Up { totals, .. } => {
                 self.gather.child(from, totals)?;
                 self.pass_on(actions);
@@ -290,21 +309,39 @@ impl Begun {
 
     /// All is heard: offers objects to others.
     fn give(&mut self, actions: &mut Vec<Action>) {
-        let known = std::mem::take(&mut self.rumours.known);
-        let known: Vec<_> = known.into_iter().filter(|peer| peer.pe != self.pe).collect();
-        let level = self.level();
-        let enough = level * (1.0 + self.strategy.tolerance);
-        let has_to = !self.holding.place.available && self.holding.count() > 0;
-        if (has_to || self.holding.seconds() > enough) && !known.is_empty() {
-            let seed = self.known.map_or(0, |known| known.seed);
-            let mut rng = Rng::new(seed ^ scattered(u64::from(self.pe) << 32 | u64::from(self.passes)));
-            let gifts = gifts(&mut self.holding, self.host, level, &known, &mut rng);
+        let pe = self.pe;
+        self.peers = std::mem::take(&mut self.rumours.known);
+        self.peers.retain(|peer| peer.pe != pe);
+        self.attempts = 0;
+        self.attempt(actions);
+    }
+
+    fn attempt(&mut self, actions: &mut Vec<Action>) {
+        self.attempts += 1;
+        if self.has_too_much() && !self.peers.is_empty() && self.attempts <= ATTEMPTS_MAX {
+            let (seed, level) = (self.known.map_or(0, |known| known.seed), self.level());
+            let attempt = self.passes.wrapping_mul(ATTEMPTS_MAX + 1) + self.attempts;
+            let mut rng = Rng::new(seed ^ scattered(u64::from(self.pe) << 32 | u64::from(attempt)));
+            let gifts = gifts(&mut self.holding, self.host, level, &self.peers, &mut rng);
+            // Passes end when all are within the tolerance, so what is well within it is taken.
+            let enough = level * (1.0 + self.strategy.tolerance * 0.75);
             for Gift { to, limit, tokens } in gifts {
+                let limit = limit.max(enough);
                 send(to, Note::Offer { pass: self.passes - 1, limit, tokens: tokens.clone() }, actions);
                 self.offers.push((to, tokens));
             }
         }
-        self.end_if_answered(actions);
+        if self.offers.is_empty() {
+            self.peers = Vec::new();
+            self.gather.own(self.before);
+            self.pass_on(actions);
+        }
+    }
+
+    /// More than half of what is tolerated above the level, so that passes end soon.
+    fn has_too_much(&self) -> bool {
+        let enough = self.level() * (1.0 + self.strategy.tolerance / 2.0);
+        if self.holding.place.available { self.holding.seconds() > enough } else { self.holding.count() > 0 }
     }
 
     fn offer(
@@ -322,29 +359,25 @@ impl Begun {
                 refused.push(place);
             }
         }
-        send(from, Note::Answer { pass: self.passes - 1, refused }, actions);
+        let work = (self.holding.seconds() * self.holding.place.speed) as f32;
+        send(from, Note::Answer { pass: self.passes - 1, refused, work, room: self.holding.room() }, actions);
         Ok(())
     }
 
-    fn answer(&mut self, from: u32, refused: Vec<u32>, actions: &mut Vec<Action>) -> Result<(), Odd> {
+    fn answer(&mut self, from: u32, refused: &[u32], work: f32, room: i64) -> Result<(), Odd> {
         let offer = self.offers.iter().position(|(to, _)| *to == from).ok_or("nothing was offered")?;
         let (_, tokens) = self.offers.swap_remove(offer);
+        if let Some(peer) = self.peers.iter_mut().find(|peer| peer.pe == from) {
+            peer.work = if work >= 0.0 { work } else { f32::MAX };
+            peer.room = room;
+        }
         let mut last = None;
         for place in refused {
-            let token = tokens.get(place as usize).filter(|_| last < Some(place));
+            let token = tokens.get(*place as usize).filter(|_| last < Some(place));
             last = Some(place);
             self.holding.comes(*token.ok_or("that was not offered")?)?;
         }
-        self.end_if_answered(actions);
         Ok(())
-    }
-
-    /// The pass is over for this PE when it knows who has what it offered.
-    fn end_if_answered(&mut self, actions: &mut Vec<Action>) {
-        if self.offers.is_empty() {
-            self.gather.own(self.before);
-            self.pass_on(actions);
-        }
     }
 
     fn pass_on(&mut self, actions: &mut Vec<Action>) {

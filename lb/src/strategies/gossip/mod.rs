@@ -27,7 +27,7 @@ pub struct Gossip {
 impl Default for Gossip {
     /// As near to the average as objects of usual sizes allow, and more passes than are needed: it ends when they no longer help.
     fn default() -> Self {
-        Gossip { tolerance: 0.01, passes: 16 }
+        Gossip { tolerance: 0.02, passes: 16 }
     }
 }
 

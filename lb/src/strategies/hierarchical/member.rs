@@ -5,6 +5,7 @@ use super::bundles::{Bundle, Bundles};
 use super::group::Report;
 use super::lead::Lead;
 use super::offers::{Flow, Offer};
+use crate::distributed::alone::with_own_notes;
 use crate::distributed::census::{Census, Known, Word};
 use crate::distributed::level::Own;
 use crate::member::{Action, Decided, Event, Local, Member};
@@ -163,15 +164,17 @@ impl Grouped {
 
 impl Member for Grouped {
     fn step(&mut self, event: Event, actions: &mut Vec<Action>) {
-        let taken = match event {
-            Event::Begin(local) => self.begin(&local, actions),
-            Event::Note { from, note } => {
-                self.note(from, &note, actions).map_err(|why| format!("a note of PE {from}: {why}"))
+        with_own_notes(self.pe, event, actions, |event, actions| {
+            let taken = match event {
+                Event::Begin(local) => self.begin(&local, actions),
+                Event::Note { from, note } => {
+                    self.note(from, &note, actions).map_err(|why| format!("a note of PE {from}: {why}"))
+                }
+            };
+            if let Err(why) = taken {
+                self.refused.get_or_insert(why);
             }
-        };
-        if let Err(why) = taken {
-            self.refused.get_or_insert(why);
-        }
+        });
     }
 
     fn held(&self) -> usize {
