@@ -114,6 +114,101 @@ fn leanmd_is_the_serial_simulation_and_keeps_its_energy() {
 }
 
 #[test]
+fn leanmd_computes_the_same_wherever_its_objects_are_moved() {
+    let fluid =
+        ["--cells", "6,2,2", "--atoms-per-cell", "12", "--gradient", "0.8", "--steps", "25", "--check"];
+    let moved = ["--balancer", "rotate", "--sync-every", "5"];
+    let moved = same_on_all("leanmd", &[&fluid[..], &moved].concat(), TIMES);
+    assert_eq!(moved["atoms"], 288, "the gradient keeps the average");
+    let mut unmoved = run("leanmd", &fluid, TWO_PES);
+    TIMES.iter().for_each(|time| _ = unmoved.remove(*time));
+    assert_eq!(moved, unmoved);
+}
+
+#[test]
+fn imbalance_computes_the_same_whatever_balances_it() {
+    let task = ["--grid", "40", "--steps", "24", "--sync-every", "4", "--lap", "90", "--check"];
+    let unmoved = same_on_all("imbalance", &task, MEASURED);
+    assert_eq!((&unmoved["cells"], &unmoved["steps"]), (&1600.into(), &24.into()));
+    let ways = WAYS.iter().chain(FOUR_NODES).cycle();
+    for (known, way) in talisman::lb::strategies::KNOWN.iter().zip(ways) {
+        let moved = run("imbalance", &[&task[..], &["--balancer", known.name]].concat(), way);
+        assert_eq!(moved["fingerprint"], unmoved["fingerprint"], "{} {way:?}", known.name);
+    }
+    let chain = run("imbalance", &[&task[..], &["--balancer", "greedy+refine"]].concat(), FOUR_NODES[0]);
+    assert_eq!(chain["fingerprint"], unmoved["fingerprint"]);
+}
+
+#[test]
+fn imbalance_without_points_of_synchronization_is_balanced_all_the_same() {
+    let task =
+        ["--grid", "40", "--steps", "60", "--no-sync", "--objects-per-pe", "16", "--balancer", "rotate"];
+    let simulated = ["--simulate", "--nodes", "2", "--pes", "2", "--seed", "3"];
+    for every in ["1ms", "auto"] {
+        let report = report("imbalance", &[&task[..], &["--lb-every", every]].concat(), &simulated);
+        let balancing = report["balancing"].as_array().expect("a report tells of balancing");
+        assert!(every == "auto" || balancing.iter().any(|step| step["moves"] != 0), "{every}: {report}");
+        let unmoved = run("imbalance", &task[..7], TWO_PES);
+        assert_eq!(report["results"]["fingerprint"], unmoved["fingerprint"], "{every}");
+    }
+}
+
+#[test]
+fn greedy_takes_the_work_to_those_that_have_none() {
+    // Simulated, an object takes time as its work, and a run is the same each time.
+    let task = ["--steps", "60", "--report-every", "30"];
+    let simulated = ["--simulate", "--nodes", "4", "--pes", "1", "--seed", "1"];
+    let second_half = |balancer| {
+        let results = run("imbalance", &[&task[..], &["--balancer", balancer]].concat(), &simulated);
+        ["max_over_average_ratio", "per_step_s"]
+            .map(|name| results[&format!("stretch_2_{name}")].as_f64().expect("a number"))
+    };
+    let (off, greedy) = (second_half("off"), second_half("greedy"));
+    assert!(off[0] > 2.0 && greedy[0] < 1.2, "work {} without, {} with", off[0], greedy[0]);
+    assert!(greedy[1] < off[1] / 1.5, "{} s a step without, {} with", off[1], greedy[1]);
+}
+
+#[test]
+fn a_balancing_step_is_replayed() {
+    let folder = scratch("snapshots");
+    std::fs::create_dir_all(&folder).expect("the scratch folder can be written");
+    let path = |name: &std::path::Path| name.to_str().expect("a path of letters").to_owned();
+    let task = ["--grid", "40", "--steps", "12", "--sync-every", "4", "--balancer", "greedy", "--lb-dump"];
+    run("imbalance", &[&task[..], &[&path(&folder)]].concat(), FOUR_NODES[0]);
+    let files = std::fs::read_dir(&folder).expect("just made");
+    let files: Vec<PathBuf> = files.map(|file| file.expect("it can be read").path()).collect();
+    assert_eq!(files.len(), 2, "a file for each step: {files:?}");
+
+    let (status, all) = replayed(&[&path(&files[0])]);
+    assert_eq!(status, Some(0), "{all}");
+    assert!(all.contains("256 objects, 4 PEs, 4 nodes") && all.contains("(as it was)"), "{all}");
+    for known in talisman::lb::strategies::KNOWN {
+        assert!(all.contains(&format!("| {} ", known.name)), "{}: {all}", known.name);
+    }
+    let (status, one) = replayed(&[&path(&files[0]), "--balancer", "greedy+refine"]);
+    assert!(status == Some(0) && one.contains("| greedy+refine ") && !one.contains("| rotate "), "{one}");
+
+    let whole = std::fs::read(&files[0]).expect("just written");
+    let broken = scratch("broken.lb");
+    for (bytes, says) in [
+        (&whole[..whole.len() / 2], "cut off or damaged"),
+        (&whole[..5], "no snapshot"),
+        (b"", "no snapshot"),
+        (b"{\"program\": \"imbalance\"}", "no snapshot"),
+    ] {
+        std::fs::write(&broken, bytes).expect("the scratch folder can be written");
+        let (status, said) = replayed(&[&path(&broken)]);
+        assert!(status == Some(2) && said.contains(says) && said.contains("broken.lb"), "{status:?} {said}");
+    }
+    let (status, said) = replayed(&[&path(&files[0]), "--balancer", "greed"]);
+    assert!(status == Some(2) && said.contains("greedy-refine") && said.contains("rotate"), "{said}");
+    let (status, said) = replayed(&[&path(&folder)]);
+    assert!(status == Some(2) && said.contains("--lb-dump"), "{said}");
+    std::fs::remove_file(broken).expect("just written");
+    std::fs::remove_dir_all(folder).expect("just made");
+}
+
+#[test]
 fn leanmd_has_the_cells_and_pairs_of_the_paper() {
     let size = ["--cells", "7,10,10", "--open", "--atoms-per-cell", "2", "--steps", "1"];
     let results = run("leanmd", &size, TWO_PES);
@@ -177,6 +272,15 @@ fn wrong_options_are_refused_with_what_to_do() {
     refused("leanmd", &["--cutoff", "-9"], 2, &["--cutoff"]);
     refused("leanmd", &["--cells", "40000,1,1"], 1, &["40000 cells along x"]);
     refused("leanmd", &["--time-step", "60", "--steps", "5"], 1, &["--time-step", "--skin"]);
+    refused("leanmd", &["--gradient", "1.5"], 2, &["--gradient", "from 0 to 1"]);
+    refused("leanmd", &["--sync-every", "0"], 2, &["--sync-every"]);
+    refused("leanmd", &["--pdb", "x", "--gradient", "0.5"], 2, &["--gradient"]);
+    refused("imbalance", &["--steps", "0"], 2, &["--steps"]);
+    refused("imbalance", &["--peak", "-1"], 2, &["--peak", "from 0"]);
+    refused("imbalance", &["--width", "nan"], 2, &["--width", "above 0"]);
+    refused("imbalance", &["--no-sync", "--sync-every", "5"], 2, &["--no-sync", "--sync-every"]);
+    refused("imbalance", &["--grid", "4"], 1, &["16 × 8", "larger --grid"]);
+    refused("imbalance", &["--balancer", "greed"], 2, &["--balancer", "greedy-refine", "rotate"]);
     refused("nqueens", &["--queens", "33"], 2, &["--queens"]);
     refused("ring", &["--members", "0"], 2, &["--members"]);
     refused("pingpong", &["--bytes", "0"], 2, &["--bytes"]);
@@ -213,6 +317,19 @@ fn wrong_files_are_refused_with_their_line() {
 /// Results that differ from run to run.
 const TIMES: &[&str] = &["per_step_s"];
 
+/// Those of `imbalance` in two stretches, which tell of PEs.
+const MEASURED: &[&str] = &[
+    "per_step_s",
+    "max_over_average_ratio",
+    "stretch_1_per_step_s",
+    "stretch_1_max_over_average_ratio",
+    "stretch_2_per_step_s",
+    "stretch_2_max_over_average_ratio",
+];
+
+/// Objects that are moved leave their process.
+const FOUR_NODES: &[&[&str]] = &[&["--nodes", "4", "--pes", "1"]];
+
 /// Runs in every way; gives the results, which must be the same to the bit but for `times`.
 fn same_on_all(example: &str, options: &[&str], times: &[&str]) -> Map<String, Value> {
     let mut all = WAYS.map(|way| run(example, options, way));
@@ -227,14 +344,26 @@ fn same_on_all(example: &str, options: &[&str], times: &[&str]) -> Map<String, V
 
 /// Runs an example that must succeed; gives the `results` of its report.
 fn run(example: &str, options: &[&str], way: &[&str]) -> Map<String, Value> {
+    let report = report(example, options, way);
+    report["results"].as_object().expect("a report has results").clone()
+}
+
+/// Runs an example that must succeed; gives its report.
+fn report(example: &str, options: &[&str], way: &[&str]) -> Value {
     let report = scratch(&format!("{example}.json"));
     let mut command = command(example, options, way);
     let output = command.arg("--report").arg(&report).output().expect("the example has been built");
     assert!(output.status.success(), "{example} {options:?} {way:?}: {}", said(&output));
     let text = std::fs::read_to_string(&report).expect("a report was asked for");
     std::fs::remove_file(&report).expect("just read");
-    let report: Value = serde_json::from_str(&text).expect("a report is JSON");
-    report["results"].as_object().expect("a report has results").clone()
+    serde_json::from_str(&text).expect("a report is JSON")
+}
+
+/// What `talisman lb-replay` says, and its exit status.
+fn replayed(words: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_talisman"));
+    let output = command.arg("lb-replay").args(words).output().expect("the command has been built");
+    (output.status.code(), said(&output))
 }
 
 /// Runs an example that must end with a status, and an error that says certain things.

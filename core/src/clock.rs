@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustix::time::ClockId;
 
+use crate::simulation::messages;
+
 /// The source of time of a PE: the machine's, or a simulation's.
 #[derive(Clone, Debug)]
 pub(crate) enum Clock {
@@ -31,7 +33,7 @@ impl Clock {
                 let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
                 Some(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
             }
-            Clock::Simulated(_) => None,
+            Clock::Simulated(now) => messages::computed(now.get()),
         }
     }
 

@@ -73,6 +73,9 @@ impl Cell {
             self.interact(cx).await;
             self.kick();
             self.tell_progress(cx);
+            if self.rules.syncs_after(self.step) {
+                cx.at_sync().await;
+            }
         }
         self.energies()
     }

@@ -1,7 +1,7 @@
-//! A fluid without a file: the same number of atoms in each cell, on a slightly disturbed lattice.
+//! A fluid without a file: the same number of atoms in each cell, or more of them to one side, on a slightly disturbed lattice.
 //!
 //! Mass and well depth are argon's; `σ` follows from the density, so that `σ³` times the number of atoms per volume is
-//! [`DENSITY`], a dense fluid, however many atoms a cell is to have.
+//! [`DENSITY`] where it is densest, a dense fluid, however many atoms a cell is to have.
 
 use super::atoms::Atom;
 use super::cell_list::{CellGrid, CellIndex};
@@ -10,9 +10,29 @@ use super::elements;
 /// Atoms per `σ³`.
 pub const DENSITY: f64 = 0.8;
 
-/// Fills every cell with `per_cell` atoms at rest. The same seed gives the same fluid.
-pub fn fill(grid: &CellGrid, per_cell: usize, seed: u64) -> Vec<Atom> {
-    let sigma3 = DENSITY * grid.width.iter().product::<f64>() / per_cell as f64;
+/// How many atoms the cells have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Filling {
+    /// On average.
+    pub per_cell: usize,
+    /// How much more than the average there is at the far end of the x axis, as a share of it; at the near end there is as much
+    /// less. From 0, which is none, to 1.
+    pub gradient: f64,
+}
+
+impl Filling {
+    /// In the cells of a column, one at least.
+    fn atoms(&self, column: i32, columns: i32) -> usize {
+        let along = (2.0 * f64::from(column) + 1.0) / f64::from(columns) - 1.0;
+        ((self.per_cell as f64 * (1.0 + self.gradient * along)).round() as usize).max(1)
+    }
+}
+
+/// Fills every cell with atoms at rest. The same seed gives the same fluid.
+pub fn fill(grid: &CellGrid, filling: Filling, seed: u64) -> Vec<Atom> {
+    let columns = grid.cells[0];
+    let most = filling.atoms(columns - 1, columns);
+    let sigma3 = DENSITY * grid.width.iter().product::<f64>() / most as f64;
     let argon = elements::find("Ar").expect("argon is in the table");
     let kind = Atom {
         at: [0.0; 3],
@@ -22,7 +42,7 @@ pub fn fill(grid: &CellGrid, per_cell: usize, seed: u64) -> Vec<Atom> {
         strength: (4.0 * argon.depth).sqrt(),
         id: 0,
     };
-    let cells = grid.indices().flat_map(|cell| sites(grid, cell, per_cell));
+    let cells = grid.indices().flat_map(|cell| sites(grid, cell, filling.atoms(cell.0, columns)));
     let disturbed = cells.enumerate().map(|(id, (site, room))| {
         let at = std::array::from_fn(|axis| {
             site[axis] + 0.2 * room[axis] * (noise(seed, 3 * id as u64 + axis as u64) - 0.5)
@@ -64,7 +84,7 @@ mod tests {
     fn every_cell_has_its_atoms_and_none_is_on_another() {
         for per_cell in [1, 5, 27, 100] {
             let grid = CellGrid::cut([22.0, 33.0, 11.0], [2, 3, 1], 11.0, true).expect("wide enough");
-            let atoms = fill(&grid, per_cell, 7);
+            let atoms = fill(&grid, Filling { per_cell, gradient: 0.0 }, 7);
             let mut counts = vec![0; grid.len()];
             atoms.iter().for_each(|atom| counts[grid.number(grid.home(atom.at).0)] += 1);
             assert_eq!(counts, vec![per_cell; grid.len()]);
@@ -76,6 +96,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_gradient_keeps_the_average_and_leaves_no_cell_empty() {
+        let counts = |per_cell, gradient| {
+            (0..8).map(|x| Filling { per_cell, gradient }.atoms(x, 8)).collect::<Vec<_>>()
+        };
+        assert_eq!(counts(80, 0.8), [24, 40, 56, 72, 88, 104, 120, 136]);
+        assert_eq!(counts(80, 0.0), [80; 8]);
+        assert_eq!(counts(2, 1.0)[0], 1);
     }
 
     #[test]

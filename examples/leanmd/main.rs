@@ -2,11 +2,13 @@
 //! into cells, and for each two neighbouring cells, and each cell with itself, there is a pair that computes forces.
 //!
 //! Shows: two chare arrays, one dense with three indices, one sparse with an index type of its own; messages matched by step;
-//! async functions that call each other; a reducer of one's own; a value many messages share; numerics that know nothing of chares.
+//! async functions that call each other; a reducer of one's own; a value many messages share; points where a balancer may move the
+//! objects of two arrays; numerics that know nothing of chares.
 //!
 //! ```text
 //! cargo run --release --example leanmd -- --cells 7,10,10 --open --atoms-per-cell 131 --steps 100
 //! cargo run --release --example leanmd -- --pdb structure.pdb --replicate 2,2,1 --steps 200
+//! cargo run --release --example leanmd -- --cells 16,4,4 --gradient 0.8 --nodes 4 --pes 1 --balancer greedy --sync-every 10
 //! ```
 //!
 //! **Physics** (`potential.rs`, `elements.rs`): Lennard-Jones with a soft core (Beutler 1994), so that the atoms of a structure whose
@@ -17,6 +19,9 @@
 //! **Cells** are wider than the cutoff by at least `--skin`. Atoms change cells every `--migrate-every` steps only; that no two
 //! atoms have come within the cutoff unseen meanwhile is checked at every step. The box repeats on all sides unless `--open`; then
 //! `--cells 7,10,10` gives the 700 cells and 7798 pairs of the paper.
+//!
+//! **Load**: with `--gradient` the fluid is denser towards the far end of the x axis, and a pair has work as the product of two
+//! densities. With `--sync-every` a balancer may move cells and pairs every so many steps; without, whenever it finds it worth while.
 //!
 //! **Determinism**: a cell adds forces in the order of its neighbours, whatever the order in which they come, and energies
 //! are added exactly: the results have the same bits on any number of PEs, and with or without AVX2.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::cell_list::CellGrid;
+use super::fluid::Filling;
 use super::numbers::{Triple, positive};
 use super::potential::Potential;
 use super::serial::Pace;
@@ -21,8 +22,12 @@ pub struct Options {
     /// Atoms in each cell of the generated fluid
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub atoms_per_cell: u32,
+    /// How much denser than the average the fluid is at the far end of the x axis, as a share of it, and thinner at the near end:
+    /// cells have unequal work then
+    #[arg(long, allow_negative_numbers = true, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
+    pub gradient: f64,
     /// Read atoms and box from a PDB file instead
-    #[arg(long, value_name = "FILE", conflicts_with = "atoms_per_cell")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["atoms_per_cell", "gradient"])]
     #[pup(serde)]
     pub pdb: Option<PathBuf>,
     /// Repeat the file's contents along each axis
@@ -49,6 +54,9 @@ pub struct Options {
     /// Steps between two sums of the energies
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub energy_every: u32,
+    /// Steps between two points at which cells and pairs may be moved by the balancer; none if not given
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub sync_every: Option<u32>,
     /// Most the total energy may change, as a share of the kinetic energy at the start
     #[arg(long, allow_negative_numbers = true, value_name = "SHARE", default_value_t = 1e-4, value_parser = positive)]
     pub energy_bound: f64,
@@ -72,7 +80,7 @@ impl Options {
             Some(path) => System::from_pdb(path, self.replicas(), cut)?,
             None => System::fluid(
                 cells.unwrap_or(FLUID_CELLS),
-                self.atoms_per_cell as usize,
+                Filling { per_cell: self.atoms_per_cell as usize, gradient: self.gradient },
                 self.system_seed,
                 cut,
             )?,
@@ -88,6 +96,7 @@ impl Options {
             margin: grid.margin(self.cutoff),
             pace: self.pace(),
             steps: self.steps,
+            sync_every: self.sync_every,
             grid,
         }
     }
@@ -109,6 +118,20 @@ pub struct Rules {
     pub potential: Potential,
     pub pace: Pace,
     pub steps: u32,
+    /// Steps between two points at which objects may be moved, if there are any.
+    pub sync_every: Option<u32>,
     /// How much closer two atoms may come before they are moved to their new cells (Å).
     pub margin: f64,
+}
+
+impl Rules {
+    /// Whether objects may be moved after `step` (counted from 1). After the last one nothing comes that it could help.
+    pub fn syncs_after(&self, step: u32) -> bool {
+        step < self.steps && self.sync_every.is_some_and(|every| step.is_multiple_of(every))
+    }
+}
+
+fn share(text: &str) -> Result<f64, &'static str> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or("give a number from 0 to 1, such as 0.8")
 }

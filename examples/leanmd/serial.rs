@@ -155,6 +155,7 @@ fn compensated(values: impl Iterator<Item = f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fluid::Filling;
     use super::super::system::Cut;
     use super::*;
     use std::path::Path;
@@ -162,8 +163,9 @@ mod tests {
     const PACE: Pace = Pace { time_step: 1.0, migrate_every: 20 };
 
     fn fluid(cells: [usize; 3], periodic: bool) -> System {
-        let mut system =
-            System::fluid(cells, 30, 1, Cut { reach: 11.0, cells: None, periodic }).expect("wide enough");
+        let filling = Filling { per_cell: 30, gradient: 0.0 };
+        let cut = Cut { reach: 11.0, cells: None, periodic };
+        let mut system = System::fluid(cells, filling, 1, cut).expect("wide enough");
         system.heat(300.0, 5);
         system
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::atoms::{ACCELERATION, Atom, BOLTZMANN};
 use super::cell_list::{CellGrid, GridError};
-use super::fluid::{self, noise};
+use super::fluid::{self, Filling, noise};
 use super::pdb::{self, PdbAtom, PdbError, Structure};
 
 /// A system before its first step.
@@ -56,12 +56,12 @@ impl System {
         Ok(System { grid, atoms })
     }
 
-    /// A fluid of `per_cell` atoms in each of `cells` cells that are as narrow as allowed, at rest.
-    pub fn fluid(cells: [usize; 3], per_cell: usize, seed: u64, cut: Cut) -> Result<Self, SystemError> {
-        check_count(cells, per_cell)?;
+    /// A fluid of some atoms in each of `cells` cells that are as narrow as allowed, at rest.
+    pub fn fluid(cells: [usize; 3], filling: Filling, seed: u64, cut: Cut) -> Result<Self, SystemError> {
+        check_count(cells, filling.per_cell)?;
         let size = cells.map(|n| n as f64 * cut.reach);
         let grid = CellGrid::cut(size, cells, cut.reach, cut.periodic)?;
-        let atoms = fluid::fill(&grid, per_cell, seed);
+        let atoms = fluid::fill(&grid, filling, seed);
         Ok(System { grid, atoms })
     }
 
@@ -141,6 +141,10 @@ mod tests {
 
     const CUT: Cut = Cut { reach: 11.0, cells: None, periodic: true };
 
+    fn even(per_cell: usize) -> Filling {
+        Filling { per_cell, gradient: 0.0 }
+    }
+
     #[test]
     fn a_replicated_structure_is_the_structure_side_by_side() {
         let oxygen = elements::find("O").expect("in the table");
@@ -156,7 +160,7 @@ mod tests {
 
     #[test]
     fn heat_has_the_temperature_it_says_and_no_drift() {
-        let mut system = System::fluid([3, 3, 3], 50, 1, CUT).expect("wide enough");
+        let mut system = System::fluid([3, 3, 3], even(50), 1, CUT).expect("wide enough");
         system.heat(300.0, 2);
         let twice: f64 =
             system.atoms.iter().map(|a| a.mass * a.velocity.iter().map(|v| v * v).sum::<f64>()).sum();
@@ -168,13 +172,13 @@ mod tests {
 
     #[test]
     fn a_system_no_memory_holds_is_refused() {
-        let message = System::fluid([1 << 30; 3], 1 << 40, 1, CUT).expect_err("too many").to_string();
+        let message = System::fluid([1 << 30; 3], even(1 << 40), 1, CUT).expect_err("too many").to_string();
         assert!(message.contains("fewer"), "{message}");
     }
 
     #[test]
     fn every_atom_is_in_one_cell() {
-        let system = System::fluid([2, 3, 4], 9, 1, CUT).expect("wide enough");
+        let system = System::fluid([2, 3, 4], even(9), 1, CUT).expect("wide enough");
         let cells = system.by_cell();
         assert!(cells.iter().all(|atoms| atoms.len() == 9));
     }

@@ -13,6 +13,7 @@
 //! | [`report`] | the JSON file of `--report` |
 //! | [`interrupt`] | what a first and a second Ctrl-C do |
 //! | [`tool`] | the `talisman` command, which runs programs with options in their environment |
+//! | `replay` | its `lb-replay`: strategies of load balancing on what a step knew |
 //! | [`exit`] | exit statuses and their meaning |
 
 pub mod balancing;
@@ -23,6 +24,7 @@ pub mod interrupt;
 pub mod options;
 pub mod output;
 pub mod progress;
+mod replay;
 pub mod report;
 pub mod tool;
 

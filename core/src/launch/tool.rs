@@ -2,9 +2,10 @@
 //!
 //! `talisman run [runtime options] -- PROGRAM [its arguments]` runs a program with the runtime options in its
 //! environment, as `TALISMAN_…` variables. The program takes this process's place, and itself starts the nodes.
+//! `talisman lb-replay SNAPSHOT` runs balancing strategies on what a balancing step of a program knew.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process;
 
@@ -14,13 +15,19 @@ use clap::{ArgMatches, Args as _, Command, CommandFactory as _, FromArgMatches a
 
 use super::ExitStatus;
 use super::options::RunArgs;
+use super::replay::Replay;
 
 /// Runs the command with these words, the first of which is its own name. Returns only if there was nothing to run.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
-    let error = match command_to_run(words) {
-        Ok(mut command) => {
+    let error = match task(words) {
+        Ok(Task::Run(mut command)) => {
             let error = command.exec();
-            usage_error(&cannot_run(command.get_program(), &error))
+            usage_error(RUN, &cannot_run(command.get_program(), &error))
+        }
+        Ok(Task::Tell(text)) => {
+            // Whoever has read enough may have closed the pipe.
+            let _ = io::stdout().write_all(text.as_bytes());
+            return ExitStatus::Done;
         }
         Err(error) => error,
     };
@@ -29,7 +36,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
     if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done }
 }
 
-/// Runs programs made with Talisman.
+/// Runs programs made with Talisman, and looks at what they left.
 #[derive(clap::Parser)]
 #[command(name = "talisman", version, arg_required_else_help = true)]
 enum Tool {
@@ -38,8 +45,17 @@ enum Tool {
     /// The runtime options reach the program as its TALISMAN_… variables; options that stand after the program's name
     /// are its own, and win. It may be any program that uses Talisman.
     #[command(override_usage = "talisman run [OPTIONS] -- PROGRAM [ITS OPTIONS]...")]
-    Run(Run),
+    Run(Box<Run>),
+    /// See what balancing strategies make of what a balancing step knew
+    ///
+    /// Prints how even each leaves the load, what goes between PEs and nodes then, what it moves, and how long it takes.
+    /// Snapshots are written by programs with --balancer NAME --lb-dump FOLDER.
+    LbReplay(Replay),
 }
+
+/// The names of the subcommands.
+const RUN: &str = "run";
+const LB_REPLAY: &str = "lb-replay";
 
 #[derive(clap::Args)]
 struct Run {
@@ -51,10 +67,29 @@ struct Run {
     program: Vec<OsString>,
 }
 
-fn command_to_run(words: impl IntoIterator<Item = OsString>) -> Result<process::Command, clap::Error> {
-    let matches = Tool::command().try_get_matches_from(words).map_err(missing_dashes)?;
-    let Tool::Run(run) = Tool::from_arg_matches(&matches)?;
-    run.options.validate().map_err(|error| usage_error(&error.to_string()))?;
+/// What is to be done.
+#[derive(Debug)]
+enum Task {
+    Run(process::Command),
+    /// Print this.
+    Tell(String),
+}
+
+fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let runs = words.get(1).is_some_and(|word| word == RUN);
+    let error = |error| if runs { missing_dashes(error) } else { error };
+    let matches = Tool::command().try_get_matches_from(words).map_err(error)?;
+    match Tool::from_arg_matches(&matches)? {
+        Tool::Run(run) => command_to_run(&run, &matches).map(Task::Run),
+        Tool::LbReplay(replay) => {
+            replay.run().map(Task::Tell).map_err(|error| usage_error(LB_REPLAY, &error.to_string()))
+        }
+    }
+}
+
+fn command_to_run(run: &Run, matches: &ArgMatches) -> Result<process::Command, clap::Error> {
+    run.options.validate().map_err(|error| usage_error(RUN, &error.to_string()))?;
     let (_, given) = matches.subcommand().expect("there is one, or reading the words had failed");
     let (program, arguments) = run.program.split_first().expect("clap requires one word at least");
     let mut command = process::Command::new(program);
@@ -68,7 +103,7 @@ fn missing_dashes(error: clap::Error) -> clap::Error {
         Some(ContextValue::String(word))
             if error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-') =>
         {
-            usage_error(&format!("write `--` before the program: -- {word}"))
+            usage_error(RUN, &format!("write `--` before the program: -- {word}"))
         }
         _ => error,
     }
@@ -99,11 +134,11 @@ fn hint(program: &str) -> String {
     if program.contains('/') { String::new() } else { format!(" in PATH; if it is here, write ./{program}") }
 }
 
-fn usage_error(message: &str) -> clap::Error {
+fn usage_error(subcommand: &str, message: &str) -> clap::Error {
     let mut tool = Tool::command();
     tool.build();
-    let run = tool.find_subcommand_mut("run").expect("it is the one subcommand there is");
-    run.error(ErrorKind::ValueValidation, message)
+    let subcommand = tool.find_subcommand_mut(subcommand).expect("it is one of those above");
+    subcommand.error(ErrorKind::ValueValidation, message)
 }
 
 #[cfg(test)]
@@ -113,7 +148,10 @@ mod tests {
     use super::*;
 
     fn read(words: &[&str]) -> Result<process::Command, clap::Error> {
-        command_to_run(["talisman"].iter().chain(words).map(OsString::from))
+        match task(["talisman"].iter().chain(words).map(OsString::from))? {
+            Task::Run(command) => Ok(command),
+            Task::Tell(text) => panic!("nothing is to be run, but to be told: {text}"),
+        }
     }
 
     fn refused(words: &[&str]) -> String {
@@ -154,6 +192,10 @@ mod tests {
             (&["run", "--pes", "0", "--", "./prog"], "at least one PE"),
             (&["run", "--pe", "0", "--", "./prog"], "--pes"),
             (&["walk"], "walk"),
+            (&["lb-replay"], "SNAPSHOT"),
+            (&["lb-replay", "no/such.lb"], "no/such.lb"),
+            (&["lb-replay", "no/such.lb", "--balancer", "greed"], "greedy"),
+            (&["lb-replay", "one.lb", "two.lb"], "unexpected argument 'two.lb'"),
         ] {
             let error = read(words).expect_err("must be refused");
             assert!(error.use_stderr() && error.to_string().contains(said), "{words:?}: {error}");

@@ -43,7 +43,7 @@ use std::collections::BTreeMap;
 pub use fault::{Fault, What, When};
 pub(crate) use job::run_for_user;
 pub(crate) use messages::take_ballast;
-pub use messages::{Ballast, Machine, Way, charge, run_modelled};
+pub use messages::{Ballast, Core, Guest, Machine, Way, charge, run_modelled, run_modelled_with};
 pub use plan::{DiskRates, Limits, Line, Network, Plan, Rates, Schedule};
 pub use programs::{Program, run_program};
 

@@ -1,5 +1,7 @@
 //! A machine as a model: what everything on it takes.
 
+use super::cores::Core;
+
 /// What a machine is like. All times are in nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
@@ -7,6 +9,8 @@ pub struct Machine {
     pub nodes_per_host: u32,
     /// Cores of a host. Its PEs take turns on them if there are more.
     pub cores_per_host: u32,
+    /// Those of the PEs, the first ones again where there are more PEs than are listed here; none: they are all alike.
+    pub cores: Vec<Core>,
     /// What the runtime takes to run a message, without what the program does in it.
     pub run_ns: f64,
     /// Between PEs of a node.

@@ -8,6 +8,7 @@
 mod agenda;
 mod chance;
 mod charge;
+mod cores;
 mod flights;
 mod hosts;
 mod machine;
@@ -29,6 +30,8 @@ use trace::Trace;
 
 pub(crate) use charge::take_ballast;
 pub use charge::{Ballast, charge};
+pub(crate) use cores::computed;
+pub use cores::{Core, Guest};
 pub use machine::{Machine, Way};
 
 use crate::chare::{Args, MainChare};
@@ -53,7 +56,16 @@ pub fn run_modelled<C: MainChare>(
     nodes: u32,
     pes_per_node: u32,
 ) -> Outcome {
-    let options = RunArgs { simulate: true, nodes, pes: Some(pes_per_node), ..RunArgs::default() };
+    run_modelled_with::<C>(args, machine, &RunArgs { nodes, pes: Some(pes_per_node), ..RunArgs::default() })
+}
+
+/// The same with any options, of which `--seed` decides nothing but the objects' random numbers.
+pub fn run_modelled_with<C: MainChare>(
+    args: impl Args + Send,
+    machine: &Machine,
+    options: &RunArgs,
+) -> Outcome {
+    let options = RunArgs { simulate: true, ..options.clone() };
     run_on::<C, _>(args, &options, Watch::new(Output::capture(), Progress::off()), Some(machine))
 }
 
@@ -195,10 +207,11 @@ impl Cluster {
         is_planned
     }
 
-    /// A PE has had nothing to do since it was busy last.
-    fn note_idle(&self, id: PeId, at: u64) {
-        let since = self.states[id as usize].busy_until;
-        count(&self.pes[id as usize].stats.idle_ns, at.saturating_sub(since));
+    /// A PE has had nothing to do since it was busy last: for how long.
+    fn note_idle(&self, id: PeId, at: u64) -> u64 {
+        let idle = at.saturating_sub(self.states[id as usize].busy_until);
+        count(&self.pes[id as usize].stats.idle_ns, idle);
+        idle
     }
 
     /// What a PE takes in now: what has arrived, if it is time to look.

@@ -4,6 +4,7 @@
 //! clock on, and with it the time at which each message leaves. What goes between hosts waits for the line of its own host
 //! and for that of the other.
 
+use super::cores::{Core, Turn};
 use super::flights::Stage;
 use super::hosts::{Host, Seat};
 use super::machine::{Machine, Way};
@@ -22,6 +23,8 @@ pub(super) struct Model {
     shape: Shape,
     hosts: Vec<Host>,
     seats: Vec<Seat>,
+    /// Of each PE, how long it has been asleep or without its core; none where its core is nobody else's.
+    gone_ns: Vec<Option<u64>>,
     /// There are more PEs on a host than cores.
     is_crowded: bool,
     /// There is one PE on a host. What it sends comes to its line in the order of time; of several, each is ahead of the
@@ -38,9 +41,27 @@ impl Model {
             shape,
             hosts: (0..hosts).map(|_| Host::new(machine.cores_per_host)).collect(),
             seats: vec![Seat::Away; shape.pes() as usize],
+            gone_ns: vec![
+                machine.cores.iter().any(|core| core.guest.is_some()).then_some(0);
+                shape.pes() as usize
+            ],
             is_crowded: pes_per_host > machine.cores_per_host,
             is_alone: pes_per_host == 1,
         }
+    }
+
+    fn core_of(&self, pe: PeId) -> Core {
+        let cores = &self.machine.cores;
+        if cores.is_empty() { Core::default() } else { cores[pe as usize % cores.len()] }
+    }
+
+    /// A PE was asleep until its turn, which begins.
+    fn begin_turn(&mut self, cluster: &Cluster, id: PeId, asleep: u64) {
+        let gone_ns = self.gone_ns[id as usize].map(|gone| gone + asleep);
+        if gone_ns.is_some() {
+            count(&cluster.pes[id as usize].stats.released_ns, asleep);
+        }
+        Turn { core: self.core_of(id), gone_ns }.begin();
     }
 
     fn host_of(&self, pe: PeId) -> usize {
@@ -145,8 +166,10 @@ impl Rules for Model {
         if !cluster.takes_turn(id, at) || !self.gets_core(cluster, id, at) {
             return;
         }
-        cluster.note_idle(id, at);
+        let asleep = cluster.note_idle(id, at);
+        self.begin_turn(cluster, id, asleep);
         let worked = self.work(cluster, id, at);
+        self.gone_ns[id as usize] = Turn::end().gone_ns;
         let until = cluster.clock.get();
         cluster.trace.note(at, 0, id, cluster.pes[id as usize].stats.run.get());
         cluster.states[id as usize].busy_until = until;

@@ -13,6 +13,7 @@ fn machine() -> Machine {
     Machine {
         nodes_per_host: 2,
         cores_per_host: 2,
+        cores: Vec::new(),
         run_ns: 100.0,
         within: Way::default(),
         near: way,

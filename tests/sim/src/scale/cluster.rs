@@ -18,6 +18,7 @@ pub fn machine() -> Machine {
     Machine {
         nodes_per_host: 1,
         cores_per_host: 1,
+        cores: Vec::new(),
         run_ns: 60.0,
         within: Way { send_ns: 20.0, receive_ns: 20.0, latency_ns: 100.0, ..Way::default() },
         near: Way { latency_ns: 300.0, line_ns_per_byte: 0.0, ..way },

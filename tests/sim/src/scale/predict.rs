@@ -188,6 +188,7 @@ fn fitted(args: &Args, rounds: &Rounds, transport: usize, nodes: u32) -> Machine
     let machine = Machine {
         nodes_per_host: nodes,
         cores_per_host: args.cores,
+        cores: Vec::new(),
         run_ns,
         within: Way::default(),
         near,
