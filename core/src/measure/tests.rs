@@ -32,6 +32,7 @@ fn machine() -> Machine {
         far: way,
         slice_ns: 1_000_000_000,
         wake_ns: 0,
+        cores: Vec::new(),
     }
 }
 
