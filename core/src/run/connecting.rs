@@ -17,7 +17,7 @@ use crate::cluster::control::{Task, Via};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 use crate::transport::Peer;
-use crate::transport::tcp::connect::DialError;
+use crate::transport::tcp::connect::{DEADLINE, DialError};
 
 /// All nodes of a job are linked within this time, or it does not begin.
 const START: Duration = Duration::from_secs(30);
@@ -30,6 +30,8 @@ const REFUSALS_MOST: u32 = 8;
 const TURN: Duration = Duration::from_secs(1);
 /// Between two attempts to reach a node.
 const PAUSE: Duration = Duration::from_millis(20);
+/// What is late by more than this was not waited for: this node was stopped, and cannot blame another for that time.
+const LATE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests;
@@ -94,8 +96,8 @@ enum Next {
     Nothing,
     /// It is dialled then.
     Dial(Duration),
-    /// The dial of this number is under way.
-    Answer(u32),
+    /// The dial of this number is under way, since then.
+    Answer(u32, Duration),
 }
 
 impl Connecting {
@@ -146,12 +148,15 @@ impl Connecting {
     pub(crate) fn on_failed(&mut self, now: Duration, dial: Dial, error: &DialError) -> Vec<Action> {
         let Dial { peer, number } = dial;
         // The other one was faster otherwise, and this attempt does not count any more.
-        let waits = |missing: &&mut Missing| missing.next == Next::Answer(number);
+        let waits = |missing: &&mut Missing| matches!(missing.next, Next::Answer(of, _) if of == number);
         let Some(missing) = self.missing.get_mut(&peer).filter(waits) else {
             sometimes("a dial failed when the other node had been faster");
             return Vec::new();
         };
         missing.refused += u32::from(!error.is_passing());
+        if let Next::Answer(_, begun) = missing.next {
+            missing.forgive(begun + DEADLINE, now);
+        }
         if missing.is_hopeless(error) || now.saturating_sub(missing.since) > missing.patience() {
             sometimes("a connection was given up");
             missing.next = Next::Nothing;
@@ -181,7 +186,7 @@ impl Connecting {
     pub(crate) fn next_time(&self) -> Option<Duration> {
         let dial_at = |missing: &Missing| match missing.next {
             Next::Dial(at) => Some(at),
-            Next::Nothing | Next::Answer(_) => None,
+            Next::Nothing | Next::Answer(..) => None,
         };
         self.missing.values().filter_map(dial_at).chain(self.gives_up_at()).min()
     }
@@ -191,7 +196,10 @@ impl Connecting {
         let mut actions = Vec::new();
         for (peer, missing) in self.missing.iter_mut().filter(|(_, missing)| due(missing)) {
             self.dials = self.dials.wrapping_add(1);
-            missing.next = Next::Answer(self.dials);
+            if let Next::Dial(at) = missing.next {
+                missing.forgive(at, now);
+            }
+            missing.next = Next::Answer(self.dials, now);
             if peer.node > self.node {
                 sometimes("a node dialled that had been dialled before");
             }
@@ -220,6 +228,15 @@ impl Connecting {
 impl Missing {
     fn first(since: Duration, next: Next) -> Self {
         Missing { since, is_first: true, refused: 0, next }
+    }
+
+    /// What was due is done only now: if that is late, patience is as long as if it had been in time.
+    fn forgive(&mut self, due: Duration, now: Duration) {
+        let late = now.saturating_sub(due);
+        if late > LATE {
+            sometimes("a node that had been away did not count that time against another");
+            self.since += late;
+        }
     }
 
     fn patience(&self) -> Duration {

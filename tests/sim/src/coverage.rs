@@ -241,6 +241,7 @@ pub const MARKS: &[Mark] = &[
     must("a connection came that was not missing"),
     may("a dial failed when the other node had been faster"),
     may("a connection was given up"),
+    may("a node that had been away did not count that time against another"),
     must("a node was dialled again that had refused"),
     may("a node had not connected in time"),
     must("a node dialled that had been dialled before"),

@@ -172,16 +172,33 @@ fn a_turn_begins_anew_when_a_connection_came_and_broke_again() {
 }
 
 #[test]
+fn a_node_that_was_stopped_blames_nobody_for_that_time() {
+    let mut connecting = connected();
+    assert_eq!(connecting.on_broken(at(0), peer(0, 0)), [dial(0, 0, 2)]);
+    assert_eq!(connecting.on_failed(at(60_000), attempt(0, 0, 2), &nobody()), [], "stopped amid a dial");
+    assert_eq!(connecting.on_time(at(90_000)), [dial(0, 0, 3)], "and between two");
+    assert_eq!(connecting.on_failed(at(90_001), attempt(0, 0, 3), &nobody()), []);
+    assert_eq!(connecting.on_time(at(90_021)), [dial(0, 0, 4)]);
+    assert_eq!(
+        connecting.on_failed(at(95_000), attempt(0, 0, 4), &nobody()),
+        lost(0, &nobody()),
+        "it was here for ten seconds"
+    );
+}
+
+#[test]
 fn patience_with_a_broken_connection_counts_from_the_first_dial() {
     for (other, first_dial) in [(0, at(0)), (2, TURN)] {
         let mut connecting = connected();
         connecting.on_broken(at(0), peer(other, 0));
         connecting.on_time(first_dial);
-        assert_eq!(connecting.on_failed(first_dial + PATIENCE, attempt(other, 0, 2), &nobody()), []);
+        assert_eq!(connecting.on_failed(first_dial + DEADLINE, attempt(other, 0, 2), &nobody()), []);
+        assert_eq!(connecting.on_time(first_dial + DEADLINE + PAUSE), [dial(other, 0, 3)]);
+        assert_eq!(connecting.on_failed(first_dial + PATIENCE, attempt(other, 0, 3), &nobody()), []);
         let again = first_dial + PATIENCE + PAUSE;
-        assert_eq!(connecting.on_time(again), [dial(other, 0, 3)]);
+        assert_eq!(connecting.on_time(again), [dial(other, 0, 4)]);
         let lost = lost(other, &nobody());
-        assert_eq!(connecting.on_failed(again, attempt(other, 0, 3), &nobody()), lost);
+        assert_eq!(connecting.on_failed(again, attempt(other, 0, 4), &nobody()), lost);
         assert_eq!(connecting.next_time(), None);
         assert_eq!(connecting.on_broken(again, peer(other, 0)), [], "it is said once");
     }
