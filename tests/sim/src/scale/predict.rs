@@ -80,7 +80,8 @@ pub fn main(args: &Args) {
     for (number, (_, name)) in TRANSPORTS.iter().enumerate() {
         for (at, nodes) in args.nodes.iter().enumerate() {
             let machine = fitted(args, &rounds, number, *nodes);
-            let plan = Plan { cost: cost_of(&rounds, args, *nodes), ..args.plan() };
+            let slow = slowness(args, &rounds, number, at, &machine);
+            let plan = Plan { cost: cost_of(&rounds, args, *nodes).times(slow), ..args.plan() };
             let predicted = per_step_s(&skeleton::run(plan, &machine, *nodes, 1)) * 1e3;
             let measured = rounds.median(|round: &Round| round.real[number][at]) * 1e3;
             println!(
@@ -116,11 +117,7 @@ impl Round {
             round.links.push(Link {
                 small: measure(2, transport, exchange(1)),
                 face: measure(2, transport, exchange(face)),
-                crowded: args
-                    .nodes
-                    .iter()
-                    .map(|nodes| measure((*nodes).max(2), transport, crowded(face)))
-                    .collect(),
+                crowded: args.nodes.iter().map(|nodes| measure(*nodes, transport, crowded(face))).collect(),
             });
             round.real.push(args.nodes.iter().map(|nodes| real(args, name, *nodes)).collect());
         }
@@ -199,6 +196,17 @@ fn fitted(args: &Args, rounds: &Rounds, transport: usize, nodes: u32) -> Machine
     let at = args.nodes.iter().position(|other| *other == nodes).unwrap_or(0);
     let crowded = rounds.median(|round: &Round| round.links[transport].crowded[at].step_ns);
     Machine { wake_ns: if nodes > args.cores { wake_ns(args, &machine, crowded) } else { 0 }, ..machine }
+}
+
+/// How many times as long as its work something takes here that only computes and exchanges: others use the cores now and then, and of
+/// several PEs that wait for each other the slowest counts. What PEs that share cores wait for each other is in `wake_ns` already.
+fn slowness(args: &Args, rounds: &Rounds, transport: usize, at: usize, machine: &Machine) -> f64 {
+    if machine.nodes_per_host > args.cores {
+        return 1.0;
+    }
+    let measured = rounds.median(|round: &Round| round.links[transport].crowded[at].step_ns);
+    let work = crowded(args.plan().face(0) as u32);
+    (measured / modelled(machine, machine.nodes_per_host, work).step_ns).max(1.0)
 }
 
 /// What it has to take until a PE runs that shares a core, so that exchanges of many PEs take in the model what they do.

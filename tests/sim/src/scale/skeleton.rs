@@ -41,6 +41,17 @@ pub struct Cost {
     pub change_ns: f64,
 }
 
+impl Cost {
+    /// So many times as much.
+    pub fn times(self, factor: f64) -> Cost {
+        Cost {
+            relax_ns: self.relax_ns * factor,
+            face_ns: self.face_ns * factor,
+            change_ns: self.change_ns * factor,
+        }
+    }
+}
+
 const PER_STEP: &str = "per_step_s";
 
 const SIDES: usize = 6;
