@@ -76,10 +76,10 @@ impl Pe {
         self.want_balance(Why::Sync, Some(then.clone()));
     }
 
-    /// Whether somebody waits here for a step: the job is not quiet then, whatever goes on elsewhere.
+    /// Whether somebody waits here for a step: the job is not quiet then, whatever goes on elsewhere. (Waves of the detection come
+    /// behind a look on every link, and so after its end, and messages of a step are counted. That would do as long as it is so.)
     pub(crate) fn is_balancing_waited_for(&self) -> bool {
         self.balancer.as_ref().is_some_and(|balancer| balancer.root.borrow().is_waited_for())
-            && !mutated("quiet-while-balancing")
     }
 
     /// A step is wanted.

@@ -294,12 +294,6 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::Messages,
     },
     Mutation {
-        name: "quiet-while-balancing",
-        places: &["balance/root.rs"],
-        rule: "While anybody waits for a balancing step, or for whether there will be one, there is no quiescence.",
-        level: Level::Messages,
-    },
-    Mutation {
         name: "shared-value-not-told-in-node",
         places: &["shared.rs"],
         rule: "Every PE of a node hears of a shared value, and lets go on what waited for it.",
