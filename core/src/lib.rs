@@ -38,7 +38,6 @@ pub mod launch;
 pub mod lb;
 mod location;
 pub mod map;
-#[allow(dead_code, reason = "balancing will stand on it, and is not there yet")]
 mod measure;
 mod message;
 mod migrate;

@@ -83,6 +83,8 @@ pub(crate) struct Branch {
     pub(crate) bytes: u64,
     /// Moves that were not possible any more.
     pub(crate) outdated: u64,
+    /// Messages between objects of too many pairs to count them all.
+    pub(crate) uncounted: u64,
     /// The longest time that a PE took to decide, in seconds.
     pub(crate) deciding: f64,
     /// Why nothing was decided.
@@ -98,6 +100,7 @@ impl Branch {
         self.moves = self.moves.saturating_add(other.moves);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.outdated = self.outdated.saturating_add(other.outdated);
+        self.uncounted = self.uncounted.saturating_add(other.uncounted);
         self.deciding = self.deciding.max(other.deciding);
         self.refused = self.refused.take().or(other.refused);
     }

@@ -8,7 +8,8 @@ use talisman_lb::snapshot::{Key, Node};
 use super::message::{Balance, Branch, Seen};
 use super::{Balancer, ROOT};
 use crate::chare::Kind;
-use crate::ids::{CollectionId, ObjId, PeId};
+use crate::ids::{ObjId, PeId};
+use crate::measure::object_of;
 use crate::message::control::PeMessage;
 use crate::mutations::mutated;
 use crate::object::flag;
@@ -47,11 +48,6 @@ struct Look {
     number: u32,
     missing: u32,
     seen: Seen,
-}
-
-fn object_of(key: Key) -> ObjId {
-    let collection = CollectionId { creator: (key.collection >> 32) as u32, serial: key.collection as u32 };
-    ObjId { collection, index: key.index }
 }
 
 impl Pe {
@@ -109,6 +105,7 @@ impl Pe {
         if let Some(open) = &mut part.open {
             open.branch.seen = seen_in(&local, run);
             open.branch.objects = local.objects.len() as u64;
+            open.branch.uncounted = self.take_uncounted();
             open.sizes = local.objects.iter().map(|object| (object.key, object.bytes)).collect();
         }
         local

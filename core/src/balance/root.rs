@@ -193,6 +193,7 @@ impl Pe {
             moves: branch.moves,
             bytes_moved: branch.bytes,
             out_of_date: branch.outdated,
+            uncounted_messages: branch.uncounted,
             strategy_s: branch.deciding,
             step_s: took,
             refused: branch.refused,

@@ -26,7 +26,7 @@ use talisman_lb::strategy::Wants;
 
 use crate::chare::Kind;
 use crate::clock::Clock;
-use crate::ids::ObjId;
+use crate::ids::{CollectionId, ObjId};
 use crate::object::Head;
 use crate::pe::Pe;
 use crate::pup::{Lender, Packer, Purpose};
@@ -237,8 +237,7 @@ pub(crate) fn key_of(id: ObjId) -> Key {
 
 /// The object that balancing calls so.
 pub(crate) fn object_of(key: Key) -> ObjId {
-    let collection =
-        crate::ids::CollectionId { creator: (key.collection >> 32) as u32, serial: key.collection as u32 };
+    let collection = CollectionId { creator: (key.collection >> 32) as u32, serial: key.collection as u32 };
     ObjId { collection, index: key.index }
 }
 

@@ -200,8 +200,8 @@ impl Pe {
         (edges, peers)
     }
 
-    /// Messages between objects that are in no account, since there were too many pairs of them.
-    pub(crate) fn traffic_dropped(&self) -> u64 {
-        self.measuring.traffic.dropped.get()
+    /// Messages between objects since the last time that are in no account, since there were too many pairs of them.
+    pub(crate) fn take_uncounted(&self) -> u64 {
+        self.measuring.traffic.dropped.take()
     }
 }

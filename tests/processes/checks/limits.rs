@@ -70,7 +70,8 @@ fn of_memory() {
 /// Too little for a launcher, a node, or its threads: it ends, and whoever could say something did.
 fn of_memory_at_the_start() {
     for transport in ["tcp", "shm"] {
-        // With little more than its own size, 17 MiB, the system does not get as far as its beginning.
+        // The program itself takes 17 MiB. With less than 21 the loader lacks memory for libraries, or the system for the first
+        // stack, before the program can do anything about it.
         for limit in [22, 24, 28, 36] {
             let mut command = example("hello", "", (4, 4, transport));
             limited(&mut command, Resource::As, limit << 20);

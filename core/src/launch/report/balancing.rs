@@ -35,6 +35,8 @@ pub struct BalancingStep {
     pub bytes_moved: u64,
     /// Moves that were not possible any more: the object had left, or was about to.
     pub out_of_date: u64,
+    /// Messages between objects that the strategy did not hear of: a PE counts so many pairs of objects at most.
+    pub uncounted_messages: u64,
     /// The longest time that a PE took to decide, in seconds.
     pub strategy_s: f64,
     /// From when the step began until the last PE had sent off its objects, in seconds.
@@ -73,6 +75,10 @@ impl fmt::Display for BalancingStep {
         if self.out_of_date > 0 {
             write!(f, "; {} moves were out of date", self.out_of_date)?;
         }
+        if self.uncounted_messages > 0 {
+            let uncounted = self.uncounted_messages;
+            write!(f, "; {uncounted} messages were not counted, as too many pairs of objects exchange some")?;
+        }
         Ok(())
     }
 }
@@ -94,11 +100,13 @@ mod tests {
             moves: 7,
             bytes_moved: 700,
             out_of_date: 1,
+            uncounted_messages: 2,
             step_s: 0.25,
             ..BalancingStep::default()
         };
         let line = "balancing step 3 (sync, greedy): max/average 1.500, 1.100 predicted; 7 of 64 objects moved, 700 bytes; \
-                    0.250000 s, 0.000000 of them deciding; 1 moves were out of date";
+                    0.250000 s, 0.000000 of them deciding; 1 moves were out of date; \
+                    2 messages were not counted, as too many pairs of objects exchange some";
         assert_eq!(step.to_string(), line);
         assert!(BalancingStep::default().to_string().contains("max/average 1.000"), "nothing to compute");
     }
