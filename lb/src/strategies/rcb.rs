@@ -90,48 +90,10 @@ fn cut(points: &mut [Point], axis: usize, target: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quality::Quality;
-    use crate::strategies::samples::{machine, square};
+    use crate::strategies::samples;
 
     #[test]
-    fn neighbours_come_together_and_all_is_in_balance() {
-        let mut snapshot = machine(2, 2, 2);
-        square(&mut snapshot, 32);
-        let quality = Quality::of(&snapshot, &Rcb.plan(&snapshot));
-        assert!(quality.over_ideal() < 1.01, "{quality:?}");
-        // Eight parts of 8 by 16 have borders of 160 edges.
-        assert!(quality.external_bytes <= 160.0 * 100.0, "{quality:?}");
-        assert!(quality.bytes_between_hosts <= 32.0 * 100.0, "{quality:?}");
-    }
-
-    #[test]
-    fn fast_and_busy_pes_get_their_shares() {
-        let mut snapshot = machine(1, 1, 4);
-        square(&mut snapshot, 40);
-        (snapshot.pes[1].speed, snapshot.pes[2].speed, snapshot.pes[3].background) = (0.5, 2.0, 100.0);
-        let quality = Quality::of(&snapshot, &Rcb.plan(&snapshot));
-        assert!(quality.over_ideal() < 1.01, "{quality:?}");
-    }
-
-    #[test]
-    fn objects_without_a_position_fill_up_what_is_left() {
-        let mut snapshot = machine(1, 1, 4);
-        square(&mut snapshot, 20);
-        snapshot.objects.iter_mut().step_by(3).for_each(|object| object.position = None);
-        snapshot.objects[1].position = Some([f32::NAN, 0.0, f32::INFINITY]);
-        let quality = Quality::of(&snapshot, &Rcb.plan(&snapshot));
-        assert!(quality.over_ideal() < 1.01, "{quality:?}");
-    }
-
-    #[test]
-    fn once_placed_hardly_anybody_moves() {
-        let mut snapshot = machine(1, 2, 2);
-        square(&mut snapshot, 32);
-        for moved in Rcb.plan(&snapshot).moves {
-            snapshot.objects[moved.object as usize].pe = moved.to;
-        }
-        assert_eq!(Rcb.plan(&snapshot), Plan::default());
-        snapshot.objects.iter_mut().step_by(3).for_each(|object| object.load *= 1.02);
-        assert!(Rcb.plan(&snapshot).moves.len() < 50);
+    fn objects_are_placed_by_position() {
+        samples::placed_by_position(&mut Rcb);
     }
 }

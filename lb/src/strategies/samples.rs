@@ -1,6 +1,9 @@
 //! Small snapshots for tests.
 
+use crate::plan::Plan;
+use crate::quality::Quality;
 use crate::snapshot::{Edge, Key, Node, Object, Pe, Snapshot};
+use crate::strategy::Strategy;
 
 /// A PE of each speed, on a node each, on one host.
 pub(super) fn pes(speeds: &[f64]) -> Snapshot {
@@ -39,4 +42,50 @@ pub(super) fn square(snapshot: &mut Snapshot, side: usize) {
             snapshot.edges.push(Edge { from: number as u32, to: to as u32, messages: 1.0, bytes: 100.0 });
         }
     }
+}
+
+/// What holds for every strategy that cuts space.
+pub(super) fn placed_by_position(strategy: &mut dyn Strategy) {
+    neighbours_come_together_and_all_is_in_balance(strategy);
+    fast_and_busy_pes_get_their_shares(strategy);
+    objects_without_a_position_fill_up_what_is_left(strategy);
+    once_placed_hardly_anybody_moves(strategy);
+}
+
+fn neighbours_come_together_and_all_is_in_balance(strategy: &mut dyn Strategy) {
+    let mut snapshot = machine(2, 2, 2);
+    square(&mut snapshot, 32);
+    let quality = Quality::of(&snapshot, &strategy.plan(&snapshot));
+    assert!(quality.over_ideal() < 1.01, "{quality:?}");
+    // Eight parts of 8 by 16 have borders of 160 edges.
+    assert!(quality.external_bytes <= 160.0 * 100.0, "{quality:?}");
+    assert!(quality.bytes_between_hosts <= 32.0 * 100.0, "{quality:?}");
+}
+
+fn fast_and_busy_pes_get_their_shares(strategy: &mut dyn Strategy) {
+    let mut snapshot = machine(1, 1, 4);
+    square(&mut snapshot, 40);
+    (snapshot.pes[1].speed, snapshot.pes[2].speed, snapshot.pes[3].background) = (0.5, 2.0, 100.0);
+    let quality = Quality::of(&snapshot, &strategy.plan(&snapshot));
+    assert!(quality.over_ideal() < 1.01, "{quality:?}");
+}
+
+fn objects_without_a_position_fill_up_what_is_left(strategy: &mut dyn Strategy) {
+    let mut snapshot = machine(1, 1, 4);
+    square(&mut snapshot, 20);
+    snapshot.objects.iter_mut().step_by(3).for_each(|object| object.position = None);
+    snapshot.objects[1].position = Some([f32::NAN, 0.0, f32::INFINITY]);
+    let quality = Quality::of(&snapshot, &strategy.plan(&snapshot));
+    assert!(quality.over_ideal() < 1.01, "{quality:?}");
+}
+
+fn once_placed_hardly_anybody_moves(strategy: &mut dyn Strategy) {
+    let mut snapshot = machine(1, 2, 2);
+    square(&mut snapshot, 32);
+    for moved in strategy.plan(&snapshot).moves {
+        snapshot.objects[moved.object as usize].pe = moved.to;
+    }
+    assert_eq!(strategy.plan(&snapshot), Plan::default());
+    snapshot.objects.iter_mut().step_by(3).for_each(|object| object.load *= 1.02);
+    assert!(strategy.plan(&snapshot).moves.len() < 50);
 }
