@@ -88,7 +88,7 @@ fn counts_without_end(kind: Kind, what: &str) -> bool {
 /// much memory, and once ten times as much, which was 15 MB.
 const MEMORY_TIMES: u64 = 4;
 const MEMORY_BESIDES: u64 = 32 << 20;
-/// What the world itself keeps grows with what happens in it.
+/// The oracle of causality keeps a history of each PE: 32 bytes for whatever it takes in or delivers, in vectors that double.
 const MEMORY_OF_EVENT: u64 = 100;
 /// Vectors of what is told of a run have room for more, and thread-locals stay.
 const MEMORY_LEFT_MOST: u64 = 1 << 20;
