@@ -136,7 +136,7 @@ impl Contribution {
 }
 
 /// A reduction's parts on one PE.
-#[derive(Default)]
+#[derive(Default, Debug, Pup)]
 pub(crate) struct Pending {
     tally: Tally,
     value: Option<AnyPartial>,

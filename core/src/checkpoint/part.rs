@@ -1,0 +1,98 @@
+//! What is kept of one PE: everything that it, or whoever takes its place, needs to go on.
+
+use std::time::Duration;
+
+use crate::collection::description::Description;
+use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::message::control::Cast;
+use crate::object::Travel;
+use crate::order::Order;
+use crate::pup::{Packed, Pup};
+use crate::reduction::{Pending, ReductionKey};
+use crate::route::Route;
+
+/// One PE's part of a version. Of names and places nothing depends on how many PEs there will be.
+#[derive(Debug, Pup)]
+pub(crate) struct Part {
+    pub(crate) pe: PeId,
+    /// Read-only values that it made.
+    pub(crate) shared: Vec<(u64, Packed)>,
+    pub(crate) collections: Vec<SavedCollection>,
+    pub(crate) roots: Vec<SavedRoot>,
+    pub(crate) sections: Vec<SavedSection>,
+    pub(crate) objects: Vec<SavedObject>,
+    /// Broadcasts that objects of this part have been given and have not run: each once.
+    pub(crate) casts: Vec<(CollectionId, u32, Cast)>,
+    /// Messages for objects, in the form that goes between nodes, in the order in which they would have run.
+    pub(crate) messages: Vec<Packed>,
+    /// Messages for PEs that the program has to do with, in the same form: broadcasts without a number yet, insertions, functions.
+    pub(crate) requests: Vec<Packed>,
+    /// Timers, by how long they have to run.
+    pub(crate) timers: Vec<(Duration, Route)>,
+    pub(crate) when_idle: Vec<Route>,
+    /// Who waits for quiescence.
+    pub(crate) when_quiet: Vec<Route>,
+    /// How many names it has given out, and those for whom it stands in.
+    pub(crate) names: Vec<(PeId, SavedNames)>,
+}
+
+/// A chare.
+#[derive(Debug, Pup)]
+pub(crate) struct SavedObject {
+    pub(crate) id: ObjId,
+    pub(crate) travel: Travel,
+    /// Broadcasts that it has been given and has not run: from its own count up to this number.
+    pub(crate) given: u32,
+    /// State and flows, packed as for a migration.
+    pub(crate) state: Packed,
+}
+
+/// A collection as one PE sees it.
+#[derive(Debug, Pup)]
+pub(crate) struct SavedCollection {
+    pub(crate) of: Description,
+    /// Broadcasts that have passed, the same number on every PE.
+    pub(crate) passed: u32,
+    pub(crate) closed: bool,
+    pub(crate) sent: u64,
+    pub(crate) made: u64,
+    /// At the home: what elements that were removed left to the next of their names.
+    pub(crate) orders: Vec<(u128, Order)>,
+}
+
+/// What the trees of a collection end in.
+#[derive(Debug, Pup)]
+pub(crate) struct SavedRoot {
+    pub(crate) id: CollectionId,
+    pub(crate) alive: Option<u64>,
+    /// The next reduction to complete.
+    pub(crate) next: u32,
+    pub(crate) open: Vec<(ReductionKey, Pending)>,
+    /// The next broadcast.
+    pub(crate) numbered: u32,
+    /// Broadcasts that wait for `done_inserting`.
+    pub(crate) held: Vec<Cast>,
+    /// `done_inserting` was said, and the first elements are not counted yet.
+    pub(crate) counts: bool,
+}
+
+/// A section at its root.
+#[derive(Debug, Pup)]
+pub(crate) struct SavedSection {
+    pub(crate) id: SectionId,
+    pub(crate) of: CollectionId,
+    pub(crate) members: Vec<u128>,
+    /// The next multicast.
+    pub(crate) next: u32,
+    pub(crate) open: Vec<(ReductionKey, Pending)>,
+}
+
+/// Counts for names that a PE gives out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pup)]
+pub(crate) struct SavedNames {
+    pub(crate) collections: u32,
+    pub(crate) sections: u32,
+    pub(crate) singles: u64,
+    pub(crate) shared: u32,
+    pub(crate) placed: u32,
+}

@@ -1,0 +1,118 @@
+//! Who is there, in terms of PEs: a node's lanes share its fate.
+//!
+//! PEs keep their numbers for the whole job, whoever is lost. So names mean the same in every epoch, and what depends on how
+//! many PEs there are, such as homes, changes for lost ones only: their *seat* is the PE of the same lane on the node that
+//! stands in for theirs. Trees and counts are over those that are there.
+
+use crate::ids::PeId;
+use crate::node::Shape;
+use crate::tree;
+
+/// Who is there, and who stands in for the others.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    of_nodes: talisman_ft::view::View,
+    lanes: u32,
+    /// The nodes that are there, in increasing order.
+    there: Box<[u32]>,
+}
+
+impl View {
+    /// All of them.
+    pub(crate) fn whole(shape: Shape) -> Self {
+        View::new(talisman_ft::view::View::whole(shape.nodes), shape.pes_per_node)
+    }
+
+    pub(crate) fn new(of_nodes: talisman_ft::view::View, lanes: u32) -> Self {
+        let there = of_nodes.there().collect();
+        View { of_nodes, lanes, there }
+    }
+
+    pub(crate) fn of_nodes(&self) -> &talisman_ft::view::View {
+        &self.of_nodes
+    }
+
+    /// The PE itself if it is there, else the one that stands in for it.
+    #[inline]
+    pub(crate) fn seat(&self, pe: PeId) -> PeId {
+        if self.is_whole() && pe < self.pes() {
+            return pe;
+        }
+        self.of_nodes.seat(pe / self.lanes) * self.lanes + pe % self.lanes
+    }
+
+    /// Whether nobody has been lost.
+    #[inline]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.there.len() == self.of_nodes.nodes() as usize
+    }
+
+    /// How many PEs are there.
+    #[inline]
+    pub(crate) fn pes(&self) -> u32 {
+        self.there.len() as u32 * self.lanes
+    }
+
+    /// The PEs that are there, in increasing order.
+    pub(crate) fn there(&self) -> impl Iterator<Item = PeId> + '_ {
+        self.there.iter().flat_map(|node| node * self.lanes..(node + 1) * self.lanes)
+    }
+
+    /// The nodes that are there, in increasing order.
+    pub(crate) fn nodes(&self) -> &[u32] {
+        &self.there
+    }
+
+    /// The PEs below `pe` in the tree over those that are there; `root`, or its seat, is on top.
+    pub(crate) fn children(&self, pe: PeId, root: PeId) -> impl Iterator<Item = PeId> + '_ {
+        let (pe, root) = (self.rank(pe), self.rank(self.seat(root)));
+        tree::children(pe, root, self.pes()).map(|rank| self.at(rank))
+    }
+
+    /// The PE above `pe` in the same tree; none above the root.
+    pub(crate) fn parent(&self, pe: PeId, root: PeId) -> Option<PeId> {
+        let (pe, root) = (self.rank(pe), self.rank(self.seat(root)));
+        tree::parent(pe, root, self.pes()).map(|rank| self.at(rank))
+    }
+
+    /// The nodes below `node` in the tree over those that are there; `root`, or its stand-in, is on top.
+    pub(crate) fn nodes_below(&self, node: u32, root: u32) -> impl Iterator<Item = u32> + '_ {
+        let (node, root) = (self.rank_of_node(node), self.rank_of_node(self.of_nodes.seat(root)));
+        tree::children(node, root, self.there.len() as u32).map(|rank| self.there[rank as usize])
+    }
+
+    fn rank(&self, pe: PeId) -> u32 {
+        if self.is_whole() { pe } else { self.rank_of_node(pe / self.lanes) * self.lanes + pe % self.lanes }
+    }
+
+    fn at(&self, rank: u32) -> PeId {
+        self.there[(rank / self.lanes) as usize] * self.lanes + rank % self.lanes
+    }
+
+    /// Only those that are there have one.
+    fn rank_of_node(&self, node: u32) -> u32 {
+        self.there.partition_point(|there| *there < node) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trees_are_over_those_that_are_there() {
+        let shape = Shape { nodes: 9, pes_per_node: 2 };
+        let lost = |node: &u32| [0, 4, 5].contains(node);
+        let of_nodes =
+            talisman_ft::view::View::whole(9).after(1, 9, |node| !lost(&node), |node| (node + 2) % 9);
+        let view = View::new(of_nodes, shape.pes_per_node);
+        assert_eq!((view.pes(), view.seat(1), view.seat(9), view.seat(17)), (12, 5, 13, 17));
+        for root in 0..shape.pes() {
+            assert_eq!(view.parent(view.seat(root), root), None);
+            let below: Vec<_> =
+                view.there().flat_map(|pe| view.children(pe, root).map(move |child| (pe, child))).collect();
+            assert_eq!(below.len(), 11);
+            assert!(below.iter().all(|(pe, child)| view.parent(*child, root) == Some(*pe)));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What survivors hold of checkpoints, and what they are told to make of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::view::View;
+use crate::{NodeId, Version};
+
+/// What one node holds of one version, its own part included.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// Which one.
+    pub version: Version,
+    /// Who was there when it was taken: it has a part of each.
+    pub view: View,
+    /// Those whose part is held here whole, as its checksum says.
+    pub held: Vec<NodeId>,
+    /// Whether this node was told that the version is complete everywhere.
+    pub committed: bool,
+}
+
+/// How a survivor is to go on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// Who is there from now on.
+    pub view: View,
+    /// The version to go back to; none if there is none yet: the program begins anew.
+    pub version: Option<Version>,
+    /// Whose parts this node restores, its own first if it has one.
+    pub restore: Vec<NodeId>,
+    /// The version of the next checkpoint.
+    pub next_version: Version,
+}
+
+/// What cannot be restored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// The newest version that was complete once.
+    pub version: Version,
+    /// Nodes of whose part there is no copy, and who had held one.
+    pub parts: Vec<(NodeId, Vec<NodeId>)>,
+}

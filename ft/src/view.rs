@@ -1,0 +1,115 @@
+//! Who is there in an epoch.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Epoch, NodeId};
+
+/// The nodes that are there in an epoch, and who stands in for each that is not.
+///
+/// Nodes keep their numbers for the whole job, so that names stay what they are; what a lost node would have had to do, its
+/// stand-in does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// The period between two failures that it holds for.
+    pub epoch: Epoch,
+    /// By node: itself, or its stand-in, which is there.
+    seats: Vec<NodeId>,
+}
+
+impl View {
+    /// All of so many nodes are there, at the start.
+    #[must_use]
+    pub fn whole(nodes: u32) -> Self {
+        View { epoch: 0, seats: (0..nodes).collect() }
+    }
+
+    /// What comes after this one: these nodes are left or have come, `nodes` have a number by now, and the part of each that is lost goes
+    /// to its heir. Whoever had stood in for others leaves them to its heir too.
+    ///
+    /// # Panics
+    /// If nobody is there, or an heir is not.
+    #[must_use]
+    pub fn after(
+        &self,
+        epoch: Epoch,
+        nodes: u32,
+        there: impl Fn(NodeId) -> bool,
+        heir: impl Fn(NodeId) -> NodeId,
+    ) -> Self {
+        let of_one = |node: NodeId| match self.seats.get(node as usize) {
+            _ if there(node) => node,
+            Some(seat) if there(*seat) => *seat,
+            Some(seat) => heir(*seat),
+            None => heir(node),
+        };
+        let seats: Vec<_> = (0..nodes).map(of_one).collect();
+        assert!(seats.iter().all(|seat| there(*seat)), "whoever stands in is there");
+        View { epoch, seats }
+    }
+
+    /// The next node around the ring that is there, from this one on.
+    #[must_use]
+    pub fn next_there(node: NodeId, nodes: u32, there: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+        around(node, nodes).find(|one| there(*one))
+    }
+
+    /// How many nodes have a number, there or not.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.seats.len() as u32
+    }
+
+    /// Whether a node is there.
+    #[must_use]
+    pub fn is_there(&self, node: NodeId) -> bool {
+        self.seats.get(node as usize) == Some(&node)
+    }
+
+    /// The nodes that are there, in increasing order.
+    pub fn there(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..self.nodes()).filter(|node| self.is_there(*node))
+    }
+
+    /// The node itself if it is there, else its stand-in. Of a number that no node has: that of one that has.
+    #[must_use]
+    pub fn seat(&self, node: NodeId) -> NodeId {
+        self.seats[node as usize % self.seats.len()]
+    }
+
+    /// Who keeps the other copy of this node's checkpoint: the next one around the ring that is on another host; the next one at
+    /// all if there is but one host; nobody if it is alone. `host` tells the host of a node.
+    #[must_use]
+    pub fn buddy(&self, node: NodeId, host: impl Fn(NodeId) -> u32) -> Option<NodeId> {
+        let others = || around(node, self.nodes()).skip(1).filter(|one| self.is_there(*one));
+        others().find(|one| host(*one) != host(node)).or_else(|| others().next())
+    }
+}
+
+/// All nodes, from this one on.
+fn around(node: NodeId, nodes: u32) -> impl Iterator<Item = NodeId> {
+    (0..nodes).map(move |step| (node + step) % nodes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_lost_has_a_stand_in_that_is_there() {
+        let seats = |view: &View| (0..6).map(|node| view.seat(node)).collect::<Vec<_>>();
+        let first = View::whole(6).after(1, 6, |node| ![2, 5].contains(&node), |node| (node + 1) % 6);
+        assert_eq!(seats(&first), [0, 1, 3, 3, 4, 0]);
+        let second = first.after(2, 6, |node| ![2, 3, 5].contains(&node), |_| 4);
+        assert_eq!(seats(&second), [0, 1, 4, 4, 4, 0]);
+        assert_eq!(second.there().collect::<Vec<_>>(), [0, 1, 4]);
+    }
+
+    #[test]
+    fn a_buddy_is_on_another_host_if_there_is_one() {
+        let without = |lost: &[u32]| View::whole(4).after(1, 4, |node| !lost.contains(&node), |_| 1);
+        let view = without(&[3]);
+        assert_eq!(view.buddy(0, |node| node / 2), Some(2));
+        assert_eq!(view.buddy(2, |_| 0), Some(0));
+        assert_eq!(without(&[0, 2, 3]).buddy(1, |node| node), None);
+    }
+}
