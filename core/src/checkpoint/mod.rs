@@ -9,9 +9,11 @@
 //! | file | is |
 //! |---|---|
 //! | [`part`] | what is kept of one PE |
+//! | [`said`] | lines and results of the program, until they cannot be taken back |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 //! | [`message`] | what PEs say to each other about it |
 
 pub(crate) mod message;
 pub(crate) mod part;
+pub(crate) mod said;
 pub(crate) mod store;

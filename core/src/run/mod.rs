@@ -1,17 +1,20 @@
 //! Running a job: on threads, or simulated in one.
 
+mod beginning;
 pub(crate) mod connecting;
 pub(crate) mod connections;
 mod cores;
 pub(crate) mod linking;
 mod lives;
 pub(crate) mod member;
+mod orders;
 pub(crate) mod panics;
 mod threads;
 mod together;
 pub(crate) mod turns;
 mod worker;
 
+pub(crate) use beginning::beginning;
 pub(crate) use panics::caught;
 
 use std::sync::Arc;
