@@ -139,6 +139,11 @@ impl Pe {
         self.node.shape.pes()
     }
 
+    /// The period between two failures that it lives in.
+    pub(crate) fn epoch(&self) -> u32 {
+        0
+    }
+
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }
