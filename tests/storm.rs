@@ -65,6 +65,11 @@ const RARE: &[&str] = &[
 ];
 
 #[test]
+fn storms_come_out_right_without_some_nodes() {
+    weather(Manner::Without, 100);
+}
+
+#[test]
 fn storms_come_out_right_on_threads() {
     weather(Manner::Threads, 6);
 }
@@ -142,6 +147,11 @@ fn messages_of_an_ordered_array_come_in_order_in_simulation() {
 }
 
 #[test]
+fn messages_of_an_ordered_array_come_in_order_without_some_nodes() {
+    talks(Manner::Without, 60);
+}
+
+#[test]
 fn messages_of_an_ordered_array_come_in_order_on_threads() {
     talks(Manner::Threads, 8);
 }
@@ -158,6 +168,8 @@ const TRANSPORTS: [Transport; 3] = [Transport::Shm, Transport::Tcp, Transport::M
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Manner {
     Simulated,
+    /// Simulated, where some nodes are lost from the start.
+    Without,
     /// In one node.
     Threads,
     /// In several nodes of this process, on real links.
@@ -168,6 +180,7 @@ impl Manner {
     fn of(self, test: Test, nodes: u32, seed: u64) -> Test {
         match self {
             Manner::Simulated => test.simulated(nodes, seed),
+            Manner::Without => test.simulated(nodes, seed).without(&lost(nodes, seed)),
             Manner::Threads => test.pes(1 + seed as u32 % 8),
             Manner::Nodes => test.nodes(nodes, TRANSPORTS[seed as usize % TRANSPORTS.len()]),
         }
@@ -177,10 +190,22 @@ impl Manner {
     fn test(self) -> &'static str {
         match self {
             Manner::Simulated => "in_simulation",
+            Manner::Without => "without_some_nodes",
             Manner::Threads => "on_threads",
             Manner::Nodes => "on_nodes",
         }
     }
+}
+
+/// Some of so many nodes, but not all.
+fn lost(nodes: u32, seed: u64) -> Vec<u32> {
+    let mut rng = Rng::new(seed ^ 0x1057);
+    let stays = rng.below(nodes.into()) as u32;
+    let mut lost: Vec<_> = (0..nodes).filter(|node| *node != stays && rng.below(2) == 0).collect();
+    if lost.is_empty() {
+        lost.push((stays + 1) % nodes);
+    }
+    lost
 }
 
 /// Runs storms of this manner, so many if nothing else is asked for; none may go wrong.

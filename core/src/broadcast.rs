@@ -22,7 +22,6 @@ use crate::pe::Pe;
 use crate::reduction::{Contribution, ReductionKey, Tally};
 use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
-use crate::tree;
 use crate::witness::{self, Seen};
 
 impl Cast {
@@ -149,7 +148,7 @@ impl Casts {
 impl Pe {
     /// Sends a broadcast on its way.
     pub(crate) fn broadcast(&self, id: CollectionId, cast: Cast) {
-        self.tell(id.creator, PeMessage::CastRequest { collection: id, cast });
+        self.tell(self.view().seat(id.creator), PeMessage::CastRequest { collection: id, cast });
     }
 
     /// At the root: a broadcast gets its number.
@@ -198,7 +197,7 @@ impl Pe {
 
     /// The next broadcast in order: on to the children, and to every element here.
     fn pass(&self, collection: &Collection, number: u32, cast: &Cast) {
-        for child in tree::children(self.id, collection.root_pe(), self.pes()) {
+        for child in self.view().children(self.id, collection.root_pe()) {
             self.tell(child, PeMessage::Cast { collection: collection.id, number, cast: cast.clone() });
         }
         // Elements that come while this one is delivered count it as received.

@@ -110,7 +110,7 @@ impl<C: Chare> Cx<C> {
         self.run().id
     }
 
-    /// PEs of the job.
+    /// PEs of the job. Those of lost nodes keep their numbers, and what is sent to one of them goes to the one in its place.
     pub fn pes(&self) -> u32 {
         self.run().pes()
     }
@@ -234,7 +234,8 @@ impl<C: Chare> Cx<C> {
             !matches!(kind, crate::chare::Kind::Group | crate::chare::Kind::NodeGroup),
             "a member of a group belongs to its PE and does not migrate"
         );
-        self.head().extras(|extras| extras.destination = pe);
+        let there = self.run().view().seat(pe);
+        self.head().extras(|extras| extras.destination = there);
         self.head().set(flag::MIGRATE);
     }
 
@@ -305,7 +306,7 @@ impl<C: Chare> Cx<C> {
 impl Pe {
     /// Tells the receiver when nothing is in flight.
     pub(crate) fn when_quiet(&self, to: Route) {
-        self.tell(0, crate::message::control::PeMessage::WhenQuiet(to));
+        self.tell(self.view().first(), crate::message::control::PeMessage::WhenQuiet(to));
     }
 }
 

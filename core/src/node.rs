@@ -17,6 +17,7 @@ use crate::message::pool::Depot;
 use crate::pe::try_current;
 use crate::pup::Packed;
 use crate::scheduler::park::Parker;
+use crate::view::View;
 
 /// How many nodes, and how many PEs on each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,8 @@ impl Config {
 /// What the PEs of one process share.
 pub(crate) struct Node {
     pub(crate) shape: Shape,
+    /// Who is there, of those that have a number.
+    pub(crate) view: Arc<View>,
     pub(crate) number: u32,
     pub(crate) config: Config,
     pub(crate) depot: Arc<Depot>,
@@ -85,8 +88,19 @@ pub(crate) struct Node {
 impl Node {
     /// One whose PEs sleep on futexes: it has no other node to listen to.
     pub(crate) fn new(shape: Shape, number: u32, config: Config, job: Arc<Job>) -> Arc<Node> {
+        Node::in_view(Arc::new(View::whole(shape)), shape, number, config, job)
+    }
+
+    /// The same where perhaps not all are there.
+    pub(crate) fn in_view(
+        view: Arc<View>,
+        shape: Shape,
+        number: u32,
+        config: Config,
+        job: Arc<Job>,
+    ) -> Arc<Node> {
         let parkers = (0..shape.pes_per_node).map(|_| Parker::new()).collect();
-        Node::sleeping_in(parkers, shape, number, config, job)
+        Node::sleeping_in_view(parkers, view, shape, number, config, job)
     }
 
     pub(crate) fn sleeping_in(
@@ -96,8 +110,20 @@ impl Node {
         config: Config,
         job: Arc<Job>,
     ) -> Arc<Node> {
+        Node::sleeping_in_view(parkers, Arc::new(View::whole(shape)), shape, number, config, job)
+    }
+
+    /// The same where perhaps not all are there.
+    pub(crate) fn sleeping_in_view(
+        parkers: Box<[Parker]>,
+        view: Arc<View>,
+        shape: Shape,
+        number: u32,
+        config: Config,
+        job: Arc<Job>,
+    ) -> Arc<Node> {
         let (depot, shared) = (Arc::default(), SharedValues::default());
-        let node = Arc::new(Node { shape, number, config, depot, shared, job, parkers });
+        let node = Arc::new(Node { shape, view, number, config, depot, shared, job, parkers });
         lock(&node.job.nodes).push(Arc::downgrade(&node));
         node
     }

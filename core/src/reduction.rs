@@ -21,7 +21,6 @@ use crate::pup::{Packed, Pup, Purpose, Unpacker};
 use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
-use crate::tree;
 use crate::witness::{self, Seen};
 
 /// Which reduction of a collection.
@@ -458,9 +457,12 @@ impl Pe {
     fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {
         match key {
             ReductionKey::All(_) | ReductionKey::Answers(_) => {
-                tree::parent(self.id, collection.root_pe(), self.pes()).expect("the root sends nothing up")
+                let above = self.view().parent(self.id, collection.root_pe());
+                above.expect("the root sends nothing up")
             }
-            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => section.creator,
+            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
+                self.view().seat(section.creator)
+            }
         }
     }
 
@@ -468,7 +470,7 @@ impl Pe {
         match key {
             ReductionKey::All(_) | ReductionKey::Answers(_) => collection.root.is_some(),
             ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
-                section.creator == self.id
+                self.view().seat(section.creator) == self.id
             }
         }
     }
@@ -516,7 +518,7 @@ impl Pe {
         if let ReductionKey::All(_) = key {
             return self.complete_reductions(collection);
         }
-        let done = root.borrow_mut().take_answers(key, self.pes());
+        let done = root.borrow_mut().take_answers(key, self.view().pes());
         done.into_iter().for_each(|pending| self.finish(collection, key, pending));
     }
 

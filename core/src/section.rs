@@ -1,6 +1,6 @@
 //! Sections: parts of a collection with a multicast and reductions of their own (Charm++ manual: "array sections").
 //!
-//! The PE that made a section is its root and keeps the list of members. A multicast goes to the root, and from
+//! The PE that made a section, or its seat, is its root and keeps the list of members. A multicast goes to the root, and from
 //! there in one message to each PE that has members.
 
 use std::cell::{Cell, RefCell};
@@ -90,7 +90,8 @@ impl Pe {
 
     /// Sends a multicast on its way.
     pub(crate) fn multicast(&self, collection: CollectionId, section: SectionId, cast: Cast) {
-        self.tell(section.creator, PeMessage::SectionRequest { collection, section, cast });
+        let root = self.view().seat(section.creator);
+        self.tell(root, PeMessage::SectionRequest { collection, section, cast });
     }
 
     /// At the root: one message to each PE with members.

@@ -12,7 +12,6 @@ use crate::node::SharedValue;
 use crate::pe::{Pe, current};
 use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
 use crate::sometimes::sometimes;
-use crate::tree;
 use crate::witness::Until;
 
 /// A value set once by `cx.share(value)` and readable everywhere, one copy a node.
@@ -126,7 +125,7 @@ impl Pe {
     fn send_share(&self, id: u64, value: &Packed) {
         let shape = self.node.shape;
         let root = shape.node_of((id >> 32) as PeId);
-        for node in tree::children(self.node.number, root, shape.nodes) {
+        for node in self.view().nodes_below(self.node.number, root) {
             self.tell(shape.first_pe(node), PeMessage::Share { id, value: value.clone() });
         }
     }

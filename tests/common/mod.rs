@@ -40,6 +40,10 @@ pub fn manners() -> Vec<(String, Test)> {
             all.push((format!("simulated, {nodes} nodes, seed {seed}, repacked"), test.repacking_objects()));
         }
     }
+    for lost in [&[0][..], &[1, 3], &[0, 1, 2]] {
+        let test = Test::new().pes(2).simulated(4, 7).without(lost);
+        all.push((format!("simulated, 4 nodes without {lost:?}"), test));
+    }
     all
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use talisman_lb::trigger::{Interval, Trigger};
 
+use super::Balancer;
 use super::message::{Balance, Branch, Seen, Why};
-use super::{Balancer, ROOT};
 use crate::launch::BalancingStep;
 use crate::launch::balancing::Every;
 use crate::message::control::PeMessage;
@@ -84,12 +84,12 @@ impl Pe {
 
     /// A step is wanted.
     pub(crate) fn want_balance(&self, why: Why, then: Option<Route>) {
-        self.tell(ROOT, PeMessage::Balance(Balance::Request { why, then }));
+        self.tell(self.view().first(), PeMessage::Balance(Balance::Request { why, then }));
     }
 
     /// The first period begins.
     pub(crate) fn begin_balancing(&self) {
-        if let Some(balancer) = self.balancer.as_deref().filter(|_| self.id == ROOT) {
+        if let Some(balancer) = self.balancer.as_deref().filter(|_| self.is_first()) {
             self.set_balance_timer(balancer);
         }
     }
@@ -186,7 +186,7 @@ impl Pe {
             trigger: balancer.settings.name_of(why).into(),
             strategy: balancer.settings.balancer.clone(),
             objects: branch.objects,
-            pes: self.pes(),
+            pes: self.view().pes(),
             max_before: branch.seen.max,
             average_before: branch.seen.average(),
             max_predicted: branch.predicted,

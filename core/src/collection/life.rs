@@ -19,7 +19,6 @@ use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
-use crate::tree;
 use crate::witness::{self, Seen, Until, Why};
 
 impl Pe {
@@ -54,7 +53,7 @@ impl Pe {
     }
 
     fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
-        let collection = Collection::new(of, chare, self.node.shape, self.id, self.node.config.pack_all);
+        let collection = Collection::new(of, chare, &self.node, self.id);
         collection.insertion.closed.set(of.elements.is_some());
         let (collection_id, ordered) = (of.id, chare.ordered);
         witness::see(|| Seen::Known { collection: collection_id, pe: self.id, ordered });
@@ -62,7 +61,7 @@ impl Pe {
     }
 
     pub(crate) fn on_new_collection(&self, of: Description) {
-        for child in tree::children(self.id, of.id.creator, self.pes()) {
+        for child in self.view().children(self.id, of.id.creator) {
             self.tell(child, PeMessage::NewCollection(Box::new(of.clone())));
         }
         let adopt = self.pe_message(PeMessage::Adopt(Box::new(of)));
@@ -135,8 +134,10 @@ impl Pe {
             (Some(indices), _) => Box::new(indices.iter().copied().filter(mine)),
             (None, Some(bounds)) => {
                 let at = |ordinal| (collection.chare.index_at)(ordinal, bounds);
-                match collection.map.ordinals(self.id, bounds, self.pes()) {
-                    Some(own) => Box::new(own.filter_map(at)),
+                let of = |pe| collection.map.ordinals(pe, bounds, self.pes());
+                let own: Option<Vec<_>> = self.view().seated(self.id).map(of).collect();
+                match own {
+                    Some(own) => Box::new(own.into_iter().flatten().filter_map(at)),
                     None => Box::new((0..bounds.len()).filter_map(at).filter(mine)),
                 }
             }
@@ -281,7 +282,7 @@ impl Pe {
             if let Some(order) = collection.take_order(to.index) {
                 birth.order = Some(order);
             }
-            birth.on
+            birth.on.map(|on| self.view().seat(on))
         });
         match on
             .filter(|on| *on != self.id && !matches!(self.place_of(collection, to.index), Place::Here { .. }))
@@ -343,7 +344,7 @@ impl Pe {
         args: A,
         extra: Option<Box<Extra>>,
     ) -> ObjId {
-        let pe = pe.unwrap_or_else(|| self.next_place());
+        let pe = pe.map_or_else(|| self.next_place(), |pe| self.view().seat(pe));
         let index = if pe == self.id {
             let (slot, generation) = self.slots.reserve();
             slot_index(pe, slot, generation)
@@ -361,7 +362,7 @@ impl Pe {
     fn next_place(&self) -> PeId {
         let place = self.names().placed.get();
         self.names().placed.set(place.wrapping_add(1));
-        (self.id + place) % self.pes()
+        self.view().further(self.id, place)
     }
 
     /// Sends off the making of an object.

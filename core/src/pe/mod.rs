@@ -34,6 +34,7 @@ use crate::quiescence::Detector;
 use crate::scheduler::queue::PriorityQueue;
 use crate::section::Sections;
 use crate::stats::Stats;
+use crate::view::View;
 use crate::witness::{self, Seen, Until, Why};
 use slots::Slots;
 use timers::Timers;
@@ -134,14 +135,25 @@ impl Pe {
         pe
     }
 
-    /// PEs of the job.
+    /// PEs of the job, lost ones included: their numbers are below this.
     pub(crate) fn pes(&self) -> u32 {
         self.node.shape.pes()
     }
 
     /// The period between two failures that it lives in.
     pub(crate) fn epoch(&self) -> u32 {
-        0
+        self.view().of_nodes().epoch
+    }
+
+    /// Who of them is there.
+    #[inline]
+    pub(crate) fn view(&self) -> &View {
+        &self.node.view
+    }
+
+    /// Whether this PE is the root of whatever concerns the whole job: PE 0, or the one that stands in for it.
+    pub(crate) fn is_first(&self) -> bool {
+        self.id == self.view().first()
     }
 
     pub(crate) fn names(&self) -> &Names {

@@ -27,6 +27,7 @@ use crate::registry::main_chare_of;
 use crate::simulation::messages::{self, Machine};
 use crate::simulation::run_for_user;
 use crate::stats::Totals;
+use crate::view::View;
 
 /// What a job left behind.
 #[derive(Clone, Debug)]
@@ -86,6 +87,21 @@ pub fn run<C: MainChare, A: Args + Send>(args: A, options: &RunArgs, watch: Watc
     run_on::<C, A>(args, options, watch, None)
 }
 
+/// The same, simulated message by message, where these nodes are lost from the start.
+pub(crate) fn run_without<C: MainChare, A: Args + Send>(
+    args: A,
+    options: &RunArgs,
+    watch: &Watch,
+    lost: &[u32],
+) -> Outcome {
+    panics::listen();
+    let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
+    let main = |pe: &Pe| create_main::<C, A>(pe, args);
+    let view = View::without(shape, lost);
+    let done = messages::run(view, shape, Config::of(options), &watch.job, None, main);
+    outcome(&watch.job, done)
+}
+
 /// The same; in simulation, on the model of a machine.
 pub(crate) fn run_on<C: MainChare, A: Args + Send>(
     args: A,
@@ -102,7 +118,7 @@ pub(crate) fn run_on<C: MainChare, A: Args + Send>(
     let main = |pe: &Pe| create_main::<C, A>(pe, args);
     let job = watch.job.clone();
     let done = if options.simulate {
-        messages::run(shape, config, &job, machine, main)
+        messages::run(View::whole(shape), shape, config, &job, machine, main)
     } else if shape.nodes > 1 {
         let nodes = together::nodes(shape, options.transport, config, &job).expect("links");
         threads::run_nodes(nodes, &job, watch.progress, Some(main))
@@ -120,10 +136,10 @@ pub(crate) struct Done {
     pub(crate) events: u64,
 }
 
-/// The job's first message: its main chare is made on PE 0.
+/// The job's first message: its main chare is made on the first PE.
 pub(crate) fn create_main<C: Chare, A: Args>(pe: &Pe, args: A) {
     let _here = Here::enter(pe);
-    pe.send_create(main_chare_of(C::KEY), 0, &C::INITS[0], args, None);
+    pe.send_create(main_chare_of(C::KEY), pe.view().first(), &C::INITS[0], args, None);
 }
 
 fn outcome(job: &Job, done: Done) -> Outcome {

@@ -86,7 +86,7 @@ impl Default for Suspicion {
 impl Suspicion {
     /// How long this PE may be without work before it suspects something.
     pub(super) fn patience(&self, pe: &Pe) -> Option<Duration> {
-        (pe.id == 0 && !pe.detector.is_counting()).then_some(self.0)
+        (pe.is_first() && !pe.detector.is_counting()).then_some(self.0)
     }
 
     /// It was.

@@ -43,6 +43,7 @@ use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port, Sent};
 use crate::run::{Done, Outcome, Watch, run_on};
 use crate::stats::count;
+use crate::view::View;
 use crate::wire;
 use crate::witness::{self, Seen, Why};
 
@@ -69,8 +70,10 @@ pub fn run_modelled_with<C: MainChare>(
     run_on::<C, _>(args, &options, Watch::new(Output::capture(), Progress::off()), Some(machine))
 }
 
-/// Runs a job: on the model of a machine, or, where there is none, as its seed decides.
+/// Runs a job: on the model of a machine, or, where there is none, as its seed decides. Nodes that the view says are lost are
+/// never heard of.
 pub(crate) fn run(
+    view: View,
     shape: Shape,
     config: Config,
     job: &Arc<Job>,
@@ -78,8 +81,8 @@ pub(crate) fn run(
     main: impl FnOnce(&Pe),
 ) -> Done {
     let seed = config.seed;
-    let cluster = Cluster::new(shape, &config, job);
-    main(&cluster.pes[0]);
+    let cluster = Cluster::new(view, shape, &config, job);
+    main(&cluster.pes[cluster.first as usize]);
     match machine {
         Some(machine) => cluster.run(job, Model::new(machine, shape)),
         None => cluster.run(job, Chance::new(seed)),
@@ -103,6 +106,8 @@ trait Rules {
 
 struct Cluster {
     shape: Shape,
+    /// Where the job begins.
+    first: PeId,
     pes: Vec<Pe>,
     /// That of the PE that has its turn: ahead of the event's time by what it did in it.
     clock: Rc<Cell<u64>>,
@@ -148,16 +153,17 @@ enum What {
 }
 
 impl Cluster {
-    fn new(shape: Shape, config: &Config, job: &Arc<Job>) -> Self {
-        let clock = Rc::new(Cell::new(0));
-        let nodes: Vec<_> =
-            (0..shape.nodes).map(|number| Node::new(shape, number, config.clone(), job.clone())).collect();
+    fn new(view: View, shape: Shape, config: &Config, job: &Arc<Job>) -> Self {
+        let (clock, view) = (Rc::new(Cell::new(0)), Arc::new(view));
+        let node = |number| Node::in_view(view.clone(), shape, number, config.clone(), job.clone());
+        let nodes: Vec<_> = (0..shape.nodes).map(node).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
             Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))
         };
         Cluster {
             shape,
+            first: view.first(),
             pes: (0..shape.pes()).map(pe).collect(),
             agenda: Agenda::default(),
             flights: Flights::default(),
@@ -171,19 +177,20 @@ impl Cluster {
     }
 
     fn run(mut self, job: &Job, mut rules: impl Rules) -> Done {
-        rules.collect(&mut self, 0);
-        self.wake(0, 0);
+        let first = self.first;
+        rules.collect(&mut self, first);
+        self.wake(first, 0);
         let mut vain = 0;
         while !job.is_over() {
             let Some((at, what)) = self.agenda.pop() else {
-                // Nothing will happen any more, unless PE 0 finds out why; it takes a few turns without any event.
+                // Nothing will happen any more, unless the first PE finds out why; it takes a few turns without any event.
                 vain += 1;
                 if vain > VAIN_MAX {
                     let why = "the simulation makes no progress; this is a mistake of the runtime";
                     job.end(1, Some(why.into()));
                 }
-                self.pes[0].suspect_stuck();
-                self.wake(0, self.clock.get());
+                self.pes[first as usize].suspect_stuck();
+                self.wake(first, self.clock.get());
                 continue;
             };
             self.clock.set(at);
