@@ -158,8 +158,14 @@ impl SharedValues {
 const STEPS_KEPT: usize = 10_000;
 
 /// The job, as the nodes of this process share it: how it ends, what it prints, what it reports.
+///
+/// With fault tolerance its PEs have several *lives*: they stop when another node is lost ([`Job::halt`]), and are made anew
+/// ([`Job::begin_again`]).
 pub(crate) struct Job {
+    /// The PEs are to stop: the job has ended, or halts.
     over: AtomicBool,
+    /// The job may go on after its PEs have stopped, so that their links stay.
+    survives: AtomicBool,
     end: Mutex<Option<End>>,
     pub(crate) output: Output,
     pub(crate) steps: AtomicU64,
@@ -179,6 +185,9 @@ pub(crate) trait Others: Send + Sync {
 
     /// The program finished a step here. Returns when whatever was to happen at this step has happened.
     fn step(&self, step: u64);
+
+    /// A node cannot be reached, or says what cannot be: it is to be ended if it is not yet, and the job to go on without it.
+    fn suspect(&self, node: u32, why: String);
 }
 
 /// How a job ended.
@@ -193,6 +202,7 @@ impl Job {
     pub(crate) fn new(output: Output) -> Arc<Job> {
         Arc::new(Job {
             over: AtomicBool::new(false),
+            survives: AtomicBool::new(false),
             end: Mutex::default(),
             output,
             steps: AtomicU64::new(0),
@@ -204,7 +214,7 @@ impl Job {
         })
     }
 
-    /// Whether the job has ended; PEs look at it between messages.
+    /// Whether the job has ended, or halts; PEs look at it between messages.
     #[inline(always)]
     pub(crate) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
@@ -231,10 +241,47 @@ impl Job {
             *end = Some(new);
         }
         drop(end);
+        self.stop_pes();
+    }
+
+    /// From now on the loss of another node is not the end of the job.
+    pub(crate) fn survive(&self) {
+        self.survives.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the job may go on after its PEs have stopped.
+    pub(crate) fn survives(&self) -> bool {
+        self.survives.load(Ordering::Relaxed)
+    }
+
+    /// The PEs stop, and what they have is dropped, but the job has not ended: see [`Job::begin_again`].
+    pub(crate) fn halt(&self) {
+        self.stop_pes();
+    }
+
+    /// After a halt, or an end that a loss has made void: all PEs of the former life have stopped, and others may run. Whatever ends
+    /// the job from now on counts.
+    pub(crate) fn begin_again(&self) {
+        let mut end = lock(&self.end);
+        *end = None;
+        self.over.store(false, Ordering::SeqCst);
+        drop(end);
+        lock(&self.nodes).retain(|node| node.strong_count() > 0);
+    }
+
+    fn stop_pes(&self) {
         self.over.store(true, Ordering::SeqCst);
         try_current(|pe| pe.stopped.set(true));
         let nodes: Vec<_> = lock(&self.nodes).iter().filter_map(Weak::upgrade).collect();
         nodes.iter().flat_map(|node| &node.parkers).for_each(Parker::unpark_if_parked);
+    }
+
+    /// Another node cannot be reached, or says what cannot be. Without fault tolerance that ends the job with this status.
+    pub(crate) fn lose(&self, node: u32, status: i32, why: String) {
+        match self.others.get() {
+            Some(others) if self.survives() => others.suspect(node, why),
+            _ => self.end(status, Some(why)),
+        }
     }
 
     pub(crate) fn how_it_ended(&self) -> Option<End> {
@@ -306,5 +353,20 @@ mod tests {
         job.end(1, Some("second".into()));
         job.end(0, None);
         assert_eq!(job.how_it_ended(), Some(End { status: 1, message: Some("first".into()) }));
+    }
+
+    #[test]
+    fn a_halt_is_no_end_and_what_ends_the_job_after_it_counts() {
+        let job = Job::new(Output::capture());
+        job.halt();
+        assert_eq!((job.is_over(), job.how_it_ended()), (true, None));
+        job.begin_again();
+        assert!(!job.is_over());
+        job.end(0, None);
+        job.begin_again();
+        assert_eq!((job.is_over(), job.how_it_ended()), (false, None));
+        job.halt();
+        job.end(1, None);
+        assert_eq!(job.how_it_ended(), Some(End { status: 1, message: None }));
     }
 }

@@ -62,12 +62,12 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// The program, which has begun, is to end.
-    pub(super) fn stop(&self, stop: Stop) {
+    /// What concerns the program, which has begun.
+    pub(super) fn order(&self, give: impl FnOnce(&dyn Orders)) {
         // Taken out first: what is done then may look at what was heard.
         let orders = self.lock().orders.clone();
         if let Some(orders) = orders {
-            orders.stop(stop);
+            give(&*orders);
         }
     }
 

@@ -11,7 +11,7 @@ use super::threads::run_nodes;
 use super::{Done, create_main};
 use crate::chare::{Args, MainChare};
 use crate::cluster::Control;
-use crate::cluster::control::{NodeReport, Stop, Task, Via};
+use crate::cluster::control::{NodeReport, Stop, Task, ToLauncher, Via};
 use crate::cluster::member::{Joining, Orders};
 use crate::launch::progress::Steps;
 use crate::launch::{Output, Progress, RunArgs};
@@ -112,6 +112,10 @@ struct Voice {
 impl Others for Voice {
     fn end(&self, end: &End) {
         self.control.ended(end.status, end.message.clone());
+    }
+
+    fn suspect(&self, node: u32, why: String) {
+        self.control.send(ToLauncher::Note(format!("node {node} is suspected: {why}")));
     }
 
     fn step(&self, _: u64) {

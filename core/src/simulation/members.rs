@@ -75,7 +75,8 @@ impl World {
             Action::Stop(stop) => self.stop_node(number, stop),
             Action::StepSeen(step) => process.steps.seen(step),
             Action::Refuse(unfit) => self.fail(number, unfit.to_string()),
-            Action::Leave(why) => self.fail(number, why),
+            Action::Fail(why) => self.fail(number, why),
+            Action::Halt { .. } | Action::Resume(_) | Action::LinesSeen { .. } | Action::Leave => {}
             Action::Exit => self.exit_soon(number, 0),
             Action::Die => self.kill(number),
         }

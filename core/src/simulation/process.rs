@@ -184,6 +184,10 @@ impl Others for Voice {
         self.say(ToLauncher::Ended(stop));
     }
 
+    fn suspect(&self, node: u32, why: String) {
+        self.say(ToLauncher::Note(format!("node {node} is suspected: {why}")));
+    }
+
     /// A thread would stay here until the launcher has seen to what is to happen at this step, or for two seconds.
     fn step(&self, _: u64) {
         let Some(done) = self.job.upgrade().map(|job| job.progress()) else { return };
