@@ -35,7 +35,7 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
         elements: 2 + rng.below(6 * u64::from(size.0)) as i32,
         iterations: 2 + size.0 + rng.below(3) as u32,
     };
-    let plan = simulation::Plan { balancing: Box::new(balancing(&mut rng)), ..plan.clone() };
+    let plan = simulation::Plan { options: Box::new(balancing(&mut rng)), ..plan.clone() };
     AT_SYNC.take();
     let ledger = ledger::open(HERE, 0);
     let ran = simulate::<Main>((sync,), &plan, logging);
