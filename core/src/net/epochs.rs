@@ -129,10 +129,17 @@ impl Net {
         if epoch > self.epoch {
             sometimes("a node was in the next epoch before this one");
             link.leave_alone(true);
+        }
+        self.see_epochs();
+    }
+
+    /// After a look at a link: if that is not read any more, what is in its socket is no reason to look again.
+    #[cold]
+    pub(super) fn see_left_alone(&self, node: u32, link: &Link) {
+        if link.is_left_alone() {
             link.with_socket(|socket| self.poller.forget(socket, node));
             self.hot.set(None);
         }
-        self.see_epochs();
     }
 
     fn see_epochs(&self) {

@@ -297,6 +297,9 @@ impl Net {
                 }
                 Err(error) => self.give_up(pe, node, &error),
             }
+            if self.sorts.get() {
+                self.see_left_alone(node, link);
+            }
             if link.has_more() {
                 self.read_on_later(node);
             }
@@ -432,6 +435,9 @@ impl Net {
             Ok(messages) => {
                 if link.is_newly_broken() {
                     self.miss(pe, node, link);
+                }
+                if self.sorts.get() {
+                    self.see_left_alone(node, link);
                 }
                 if link.has_more() && !mutated("half-read-forgotten") {
                     self.read_on_later(node);

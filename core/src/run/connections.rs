@@ -119,8 +119,7 @@ impl Connections {
     }
 
     /// Where the PE of a lane asks for connections, and finds them.
-    pub(super) fn door(self: &Arc<Self>, lane: u32, node: &Arc<Node>) -> Door {
-        self.wakes(node);
+    pub(super) fn door(self: &Arc<Self>, lane: u32) -> Door {
         let here = self.clone();
         let miss = move |peer| here.decide(|connecting, now| connecting.on_broken(now, peer));
         Door::new(self.inboxes[lane as usize].clone(), miss)

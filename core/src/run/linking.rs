@@ -26,7 +26,7 @@ pub(super) struct Host {
 pub(crate) type Streams = BTreeMap<Peer, tcp::Stream>;
 
 impl Host {
-    /// A node of this host. Whoever is not at the other end of a stream is reached through memory.
+    /// A node of this host that has not lived yet.
     ///
     /// # Errors
     /// What the system says: too many descriptors.
@@ -35,18 +35,45 @@ impl Host {
         number: u32,
         config: Config,
         job: &Arc<Job>,
-        mut streams: Streams,
-        door: impl Fn(u32, &Arc<Node>) -> Door,
+        streams: Streams,
+        door: impl Fn(u32) -> Door,
     ) -> Result<Ready, Box<dyn Error>> {
-        let lanes = 0..self.shape.pes_per_node;
-        let parkers = lanes.clone().map(|lane| self.parker(number, lane)).collect::<Result<_, _>>()?;
-        let node = Node::sleeping_in(parkers, self.shape, number, config, job.clone());
-        let mut nets = Vec::new();
-        for lane in lanes {
+        let nets = self.nets(number, streams, door)?;
+        self.ready(number, config, job, nets)
+    }
+
+    /// The ways to the other nodes, by lane. Whoever is not at the other end of a stream is reached through memory.
+    ///
+    /// # Errors
+    /// What the system says: too many descriptors.
+    pub(super) fn nets(
+        &self,
+        number: u32,
+        mut streams: Streams,
+        door: impl Fn(u32) -> Door,
+    ) -> Result<Vec<Option<Net>>, Box<dyn Error>> {
+        let mut net = |lane| {
             let links = self.links(number, lane, &mut streams)?;
             let poller = Poller::new(self.bell(number, lane)?)?;
-            nets.push(Some(Net::new(links, poller, door(lane, &node), UNSENT_MAX)?));
-        }
+            Ok(Some(Net::new(links, poller, door(lane), UNSENT_MAX)?))
+        };
+        (0..self.shape.pes_per_node).map(&mut net).collect()
+    }
+
+    /// A node for one life on these ways.
+    ///
+    /// # Errors
+    /// None, if its PEs have bells.
+    pub(super) fn ready(
+        &self,
+        number: u32,
+        config: Config,
+        job: &Arc<Job>,
+        nets: Vec<Option<Net>>,
+    ) -> Result<Ready, Box<dyn Error>> {
+        let lanes = 0..self.shape.pes_per_node;
+        let parkers = lanes.map(|lane| self.parker(number, lane)).collect::<Result<_, _>>()?;
+        let node = Node::sleeping_in(parkers, self.shape, number, config, job.clone());
         Ok(Ready { node, nets, cores: None })
     }
 

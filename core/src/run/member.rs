@@ -49,11 +49,12 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Ok(streams) => streams,
         Err(error) => control.failed(error),
     };
-    let door = |lane, node: &_| connections.door(lane, node);
+    let door = |lane| connections.door(lane);
     let mut ready = match host.node(task.number, config, &job, streams, door) {
         Ok(ready) => ready,
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };
+    connections.wakes(&ready.node);
     ready.cores = host.cores(task.number);
     job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
     meeting.begin(Arc::new(Ear(job.clone())));

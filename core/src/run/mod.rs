@@ -5,6 +5,7 @@ pub(crate) mod connecting;
 pub(crate) mod connections;
 mod cores;
 pub(crate) mod linking;
+mod lives;
 pub(crate) mod member;
 pub(crate) mod panics;
 mod threads;
