@@ -8,7 +8,7 @@ use crate::message::control::Cast;
 use crate::object::Travel;
 use crate::order::Order;
 use crate::pup::{Packed, Pup};
-use crate::reduction::{Pending, ReductionKey};
+use crate::reduction::ReductionKey;
 use crate::route::Route;
 
 /// One PE's part of a version. Of names and places nothing depends on how many PEs there will be.
@@ -67,7 +67,8 @@ pub(crate) struct SavedRoot {
     pub(crate) alive: Option<u64>,
     /// The next reduction to complete.
     pub(crate) next: u32,
-    pub(crate) open: Vec<(ReductionKey, Pending)>,
+    /// What has come of those that are open: each a packed `Pending`, with values of the program in it.
+    pub(crate) open: Vec<(ReductionKey, Packed)>,
     /// The next broadcast.
     pub(crate) numbered: u32,
     /// Broadcasts that wait for `done_inserting`.
@@ -84,7 +85,7 @@ pub(crate) struct SavedSection {
     pub(crate) members: Vec<u128>,
     /// The next multicast.
     pub(crate) next: u32,
-    pub(crate) open: Vec<(ReductionKey, Pending)>,
+    pub(crate) open: Vec<(ReductionKey, Packed)>,
 }
 
 /// Counts for names that a PE gives out.
