@@ -19,8 +19,8 @@ pub trait Book {
     /// What is in it.
     fn keep(&self) -> Box<dyn Any>;
 
-    /// What was kept of it is in it again.
-    fn put_back(&self, kept: &dyn Any);
+    /// What was kept of it is in it again, in this epoch.
+    fn put_back(&self, kept: &dyn Any, epoch: u32);
 }
 
 /// The cuts to which a job may go back, and who lives now.
@@ -144,7 +144,7 @@ impl Past {
             oracle.go_back();
         }
         if let (Some(book), Some(kept)) = (&self.book, &cut.book) {
-            book.put_back(&**kept);
+            book.put_back(&**kept, epoch);
         }
         // What comes of going on from there is another version, whatever its number.
         self.cuts.retain(|kept, _| *kept <= version);
