@@ -495,7 +495,9 @@ impl Net {
     /// Nothing can be said or heard over this link any more.
     #[cold]
     fn give_up(&self, pe: &Pe, node: u32, error: &LinkError) {
-        let Some(link) = self.links[node as usize].as_ref().filter(|link| !link.is_left_alone()) else { return };
+        let Some(link) = self.links[node as usize].as_ref().filter(|link| !link.is_left_alone()) else {
+            return;
+        };
         sometimes("a link was given up");
         link.leave_alone(true);
         link.with_socket(|socket| self.poller.forget(socket, node));

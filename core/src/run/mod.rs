@@ -115,7 +115,7 @@ pub(crate) fn run_on<C: MainChare, A: Args + Send>(
 ) -> Outcome {
     panics::listen();
     if options.loses_simulated_nodes() && machine.is_none() {
-        return run_for_user(options, |pe: &Pe| create_main::<C, A>(pe, args), &watch.job);
+        return run_for_user(options, beginning::<C, A>(args), &watch.job);
     }
     let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
     let config = Config::of(options);

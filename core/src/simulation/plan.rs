@@ -30,8 +30,9 @@ pub struct Plan {
     pub kills: Vec<Kill>,
     /// The same at random (`--chaos`).
     pub chaos: Option<Chaos>,
-    /// How objects are balanced (`--balancer`, `--lb-every` and what belongs to them). No other option is looked at.
-    pub balancing: Box<RunArgs>,
+    /// How objects are balanced (`--balancer`, `--lb-every` and what belongs to them), and how the job survives losses (`--ft`,
+    /// `--ckpt-every`). No other option is looked at.
+    pub options: Box<RunArgs>,
     /// From then on nothing goes wrong by itself any more: rates are zero, cuts are mended, what was slow is not. What was
     /// planned for later does not happen.
     pub healed_ns: u64,
@@ -148,7 +149,7 @@ impl Plan {
             faults: Vec::new(),
             kills: Vec::new(),
             chaos: None,
-            balancing: Box::default(),
+            options: Box::default(),
             healed_ns: 0,
             silence: Duration::from_secs(10),
             patience_ns: 3_600_000_000_000,
@@ -159,6 +160,11 @@ impl Plan {
     /// All nodes.
     pub fn nodes(&self) -> u32 {
         self.hosts.iter().sum()
+    }
+
+    /// Whether the job goes on when it loses a node.
+    pub fn survives(&self) -> bool {
+        false
     }
 
     /// The host of a node.
