@@ -74,6 +74,13 @@ impl Config {
     }
 }
 
+impl Config {
+    /// Whether the job may go on when it loses a node.
+    pub(crate) fn survives(&self) -> bool {
+        std::env::var_os("TALISMAN_FT").is_some_and(|how| how == "double")
+    }
+}
+
 /// What the PEs of one process share.
 pub(crate) struct Node {
     pub(crate) shape: Shape,

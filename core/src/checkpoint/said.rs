@@ -61,7 +61,8 @@ impl Said {
         if now != Period::default() {
             periods.over.insert((version, node), now);
         }
-        let saved = |(&(version, node), said): (&_, &Period)| SavedPeriod { version, node, said: said.clone() };
+        let saved =
+            |(&(version, node), said): (&_, &Period)| SavedPeriod { version, node, said: said.clone() };
         periods.over.iter().map(saved).collect()
     }
 

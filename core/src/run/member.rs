@@ -5,6 +5,7 @@ use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use talisman_ft::Version;
 use talisman_ft::double::Order;
 use talisman_ft::view::View;
 
@@ -139,6 +140,11 @@ impl Member {
             balancing: self.job.balancing(),
         }
     }
+}
+
+/// Makes a PE what it was, or those whose heir it is.
+fn restore(_: &Pe, version: Version, _: &Order, control: &Control) {
+    control.failed(format!("version {version} cannot be restored"));
 }
 
 /// Keeps the memory of large messages for the next ones. The allocator would give each block of more than 128 KiB back to

@@ -142,7 +142,11 @@ fn live(mut lives: Lives, job: &Job) {
     for (life, view) in [(1, first), (2, second)].into_iter().filter(|(_, view)| view.is_there(number)) {
         let ready = lives.next(&view).unwrap();
         let begins = |pe: &Pe| pe.id == 0;
-        lives.live(ready, |pe| if begins(pe) { create_main::<__Main, (Life,)>(pe, (Life { life },)) });
+        lives.live(ready, |pe| {
+            if begins(pe) {
+                create_main::<__Main, (Life,)>(pe, (Life { life },))
+            }
+        });
         if job.how_it_ended().is_some() {
             job.last_words(number);
             return;
@@ -157,7 +161,10 @@ struct Rest(usize);
 impl Others for Rest {
     fn end(&self, end: &End) {
         let jobs = JOBS.lock().unwrap().clone();
-        jobs.iter().enumerate().filter(|(node, _)| *node != self.0).for_each(|(_, job)| job.end_here(end.clone()));
+        jobs.iter()
+            .enumerate()
+            .filter(|(node, _)| *node != self.0)
+            .for_each(|(_, job)| job.end_here(end.clone()));
     }
 
     fn step(&self, _: u64) {}
