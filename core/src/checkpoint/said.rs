@@ -127,9 +127,9 @@ mod tests {
     use super::*;
 
     fn lines(said: &[Lines]) -> Vec<(Option<Version>, NodeId, Vec<&str>)> {
-        let of_one = |piece: &'_ Lines| {
-            (piece.version, piece.node, piece.lines.iter().map(String::as_str).collect::<Vec<_>>())
-        };
+        fn of_one(piece: &Lines) -> (Option<Version>, NodeId, Vec<&str>) {
+            (piece.version, piece.node, piece.lines.iter().map(String::as_str).collect())
+        }
         said.iter().map(of_one).collect()
     }
 
