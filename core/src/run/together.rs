@@ -34,10 +34,7 @@ pub(super) fn nodes(
 }
 
 /// What each node has of its host, its number, and its connections.
-pub(super) fn hosts(
-    shape: Shape,
-    transport: Transport,
-) -> Result<Vec<(Host, u32, Streams)>, Box<dyn Error>> {
+pub(super) fn hosts(shape: Shape, transport: Transport) -> Result<Vec<(Host, u32, Streams)>, Box<dyn Error>> {
     let bells = (0..shape.pes()).map(|_| Bell::new().map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
     let on_host = shm::Shape { nodes: shape.nodes, pes: shape.pes_per_node };
     let segment = shm::create(on_host)?;

@@ -137,7 +137,11 @@ fn live_twice(mut lives: Lives, job: &Job) {
     for (life, view) in [(1, first), (2, second)] {
         let ready = lives.next(&view).unwrap();
         let begins = |pe: &Pe| pe.id == 0;
-        lives.live(ready, |pe| if begins(pe) { create_main::<__Main, (Life,)>(pe, (Life { life },)) });
+        lives.live(ready, |pe| {
+            if begins(pe) {
+                create_main::<__Main, (Life,)>(pe, (Life { life },))
+            }
+        });
         if job.how_it_ended().is_some() {
             return;
         }
@@ -151,7 +155,10 @@ struct Rest(usize);
 impl Others for Rest {
     fn end(&self, end: &End) {
         let jobs = JOBS.lock().unwrap().clone();
-        jobs.iter().enumerate().filter(|(node, _)| *node != self.0).for_each(|(_, job)| job.end_here(end.clone()));
+        jobs.iter()
+            .enumerate()
+            .filter(|(node, _)| *node != self.0)
+            .for_each(|(_, job)| job.end_here(end.clone()));
     }
 
     fn step(&self, _: u64) {}

@@ -107,7 +107,9 @@ impl oracles::Book for Ledgers {
     }
 
     fn put_back(&self, kept: &dyn Any, epoch: u32) {
-        let (Some(ledger), Some(kept)) = (ledger::here(), kept.downcast_ref::<Option<ledger::Book>>()) else { return };
+        let (Some(ledger), Some(kept)) = (ledger::here(), kept.downcast_ref::<Option<ledger::Book>>()) else {
+            return;
+        };
         // Before the program began, there was none.
         ledger.put_back(kept.as_ref().unwrap_or(&ledger.new_book()), epoch);
     }
