@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::cores;
 use super::threads::Ready;
+use crate::checkpoint::store::Store;
 use crate::net::poller::{Bell, Poller};
 use crate::net::{Door, Link, Net, UNSENT_MAX};
 use crate::node::{Config, Job, Node, Shape};
@@ -40,7 +41,7 @@ impl Host {
         door: impl Fn(u32) -> Door,
     ) -> Result<Ready, Box<dyn Error>> {
         let nets = self.nets(number, streams, door)?;
-        self.ready(View::whole(self.shape), number, config, job, nets)
+        self.ready(View::whole(self.shape), Arc::default(), number, config, job, nets)
     }
 
     /// The ways to the other nodes, by lane. Whoever is not at the other end of a stream is reached through memory.
@@ -68,6 +69,7 @@ impl Host {
     pub(super) fn ready(
         &self,
         view: View,
+        store: Arc<Store>,
         number: u32,
         config: Config,
         job: &Arc<Job>,
@@ -76,7 +78,7 @@ impl Host {
         let lanes = 0..self.shape.pes_per_node;
         let parkers = lanes.map(|lane| self.parker(number, lane)).collect::<Result<_, _>>()?;
         let (view, shape) = (Arc::new(view), self.shape);
-        let node = Node::sleeping_in_view(parkers, view, shape, number, config, job.clone());
+        let node = Node::sleeping_in_view(parkers, view, store, shape, number, config, job.clone());
         Ok(Ready { node, nets, cores: None })
     }
 

@@ -12,6 +12,7 @@ use talisman_ft::view::View;
 use super::Done;
 use super::linking::{Host, Streams};
 use super::threads::{Ready, live};
+use crate::checkpoint::store::Store;
 use crate::launch::Progress;
 use crate::net::{Door, Net};
 use crate::node::{Config, Job};
@@ -27,6 +28,7 @@ pub(super) struct Lives {
     /// The beginning of the first life: time goes on from one to the next.
     start: Instant,
     nets: Vec<Option<Net>>,
+    store: Arc<Store>,
     totals: Vec<Totals>,
 }
 
@@ -45,7 +47,8 @@ impl Lives {
     ) -> Result<Self, Box<dyn Error>> {
         let nets = host.nets(number, streams, door)?;
         let totals = vec![Totals::default(); nets.len()];
-        Ok(Lives { host, number, config, job: job.clone(), start: Instant::now(), nets, totals })
+        let (job, start, store) = (job.clone(), Instant::now(), Arc::default());
+        Ok(Lives { host, number, config, job, start, nets, store, totals })
     }
 
     /// The node of the next life.
@@ -58,7 +61,7 @@ impl Lives {
             nets.iter_mut().flatten().for_each(|net| net.next_epoch(view));
         }
         let pes = crate::view::View::new(view.clone(), self.host.shape.pes_per_node);
-        let ready = self.host.ready(pes, self.number, self.config.clone(), &self.job, nets)?;
+        let ready = self.host.ready(pes, self.store.clone(), self.number, self.config.clone(), &self.job, nets)?;
         Ok(Ready { cores: self.host.cores(self.number), ..ready })
     }
 
@@ -67,6 +70,11 @@ impl Lives {
         let life = live(vec![ready], &self.job, self.start, &mut Progress::off(), begin);
         self.nets = life.nets;
         self.totals.iter_mut().zip(&life.totals).for_each(|(all, one)| all.add(one));
+    }
+
+    /// The parts of checkpoints that this process holds.
+    pub(super) fn store(&self) -> &Arc<Store> {
+        &self.store
     }
 
     /// What all lives have come to.

@@ -120,7 +120,9 @@ impl Member {
     fn next_order(&self) -> Option<Order> {
         loop {
             match self.orders.next() {
-                Word::Halt(epoch) => self.control.send(ToLauncher::Halted { epoch, held: Vec::new() }),
+                Word::Halt(epoch) => {
+                    self.control.send(ToLauncher::Halted { epoch, held: self.lives.store().held() });
+                }
                 Word::Resume(order) => return Some(order),
                 Word::Over => self.control.send(ToLauncher::Done(self.report())),
                 Word::Leave => return None,
@@ -138,13 +140,20 @@ impl Member {
             steps: self.job.progress(),
             wall: done.wall,
             balancing: self.job.balancing(),
+            checkpoints: self.job.checkpoints(),
         }
     }
 }
 
-/// Makes a PE what it was, or those whose heir it is.
-fn restore(_: &Pe, version: Version, _: &Order, control: &Control) {
-    control.failed(format!("version {version} cannot be restored"));
+/// Makes a PE what it was, or those whose heir it is. A part that is not what it was is as good as lost, and so is this node with it:
+/// there is another copy.
+fn restore(pe: &Pe, version: Version, order: &Order, control: &Control) {
+    let lane = pe.id - pe.first_pe;
+    let part = |node: &u32| pe.node.store.part(version, pe.node.shape.first_pe(*node) + lane);
+    match order.restore.iter().map(part).collect() {
+        Ok(parts) => restore_parts(pe, parts),
+        Err(error) => control.failed(format!("cannot go on: {error}")),
+    }
 }
 
 /// Keeps the memory of large messages for the next ones. The allocator would give each block of more than 128 KiB back to
