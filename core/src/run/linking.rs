@@ -11,6 +11,7 @@ use crate::net::{Door, Link, Net, UNSENT_MAX};
 use crate::node::{Config, Job, Node, Shape};
 use crate::scheduler::park::Parker;
 use crate::transport::{Peer, shm, tcp};
+use crate::view::View;
 
 /// What the nodes of a host share, as one of them has it.
 pub(super) struct Host {
@@ -39,7 +40,7 @@ impl Host {
         door: impl Fn(u32) -> Door,
     ) -> Result<Ready, Box<dyn Error>> {
         let nets = self.nets(number, streams, door)?;
-        self.ready(number, config, job, nets)
+        self.ready(View::whole(self.shape), number, config, job, nets)
     }
 
     /// The ways to the other nodes, by lane. Whoever is not at the other end of a stream is reached through memory.
@@ -60,12 +61,13 @@ impl Host {
         (0..self.shape.pes_per_node).map(&mut net).collect()
     }
 
-    /// A node for one life on these ways.
+    /// A node for one life on these ways, in which those of the view are there.
     ///
     /// # Errors
     /// None, if its PEs have bells.
     pub(super) fn ready(
         &self,
+        view: View,
         number: u32,
         config: Config,
         job: &Arc<Job>,
@@ -73,7 +75,8 @@ impl Host {
     ) -> Result<Ready, Box<dyn Error>> {
         let lanes = 0..self.shape.pes_per_node;
         let parkers = lanes.map(|lane| self.parker(number, lane)).collect::<Result<_, _>>()?;
-        let node = Node::sleeping_in(parkers, self.shape, number, config, job.clone());
+        let (view, shape) = (Arc::new(view), self.shape);
+        let node = Node::sleeping_in_view(parkers, view, Arc::default(), shape, number, config, job.clone());
         Ok(Ready { node, nets, cores: None })
     }
 

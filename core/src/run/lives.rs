@@ -57,7 +57,8 @@ impl Lives {
         if view.epoch > 0 {
             nets.iter_mut().flatten().for_each(|net| net.next_epoch(view));
         }
-        let ready = self.host.ready(self.number, self.config.clone(), &self.job, nets)?;
+        let pes = crate::view::View::new(view.clone(), self.host.shape.pes_per_node);
+        let ready = self.host.ready(pes, self.number, self.config.clone(), &self.job, nets)?;
         Ok(Ready { cores: self.host.cores(self.number), ..ready })
     }
 

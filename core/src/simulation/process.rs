@@ -10,7 +10,7 @@ use super::diary::Diary;
 use super::lives::Lives;
 use super::steps::Steps;
 use crate::cluster::attendance::Attendance;
-use crate::cluster::control::{Stop, ToLauncher};
+use crate::cluster::control::{Lines, Stop, ToLauncher};
 use crate::node::{End, Job, Others};
 use crate::pe::try_current;
 use crate::run;
@@ -188,6 +188,10 @@ impl Others for Voice {
 
     fn suspect(&self, node: u32, why: String) {
         self.say(ToLauncher::Suspect { node, why });
+    }
+
+    fn say(&self, lines: Lines) {
+        self.say(ToLauncher::Lines(lines));
     }
 
     /// A thread would stay here until the launcher has seen to what is to happen at this step, or for two seconds.
