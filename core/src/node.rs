@@ -121,7 +121,7 @@ impl Node {
         Node::sleeping_in_view(parkers, view, store, shape, number, config, job)
     }
 
-    /// The same with places to sleep.
+    /// The same with places to sleep, where perhaps not all are there, and parts of checkpoints may be.
     pub(crate) fn sleeping_in_view(
         parkers: Box<[Parker]>,
         view: Arc<View>,

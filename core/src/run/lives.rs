@@ -61,7 +61,8 @@ impl Lives {
             nets.iter_mut().flatten().for_each(|net| net.next_epoch(view));
         }
         let pes = crate::view::View::new(view.clone(), self.host.shape.pes_per_node);
-        let ready = self.host.ready(pes, self.store.clone(), self.number, self.config.clone(), &self.job, nets)?;
+        let ready =
+            self.host.ready(pes, self.store.clone(), self.number, self.config.clone(), &self.job, nets)?;
         Ok(Ready { cores: self.host.cores(self.number), ..ready })
     }
 

@@ -15,6 +15,7 @@ use super::lives::Lives;
 use super::orders::{Orders, Word};
 use super::{beginning, panics};
 use crate::chare::{Args, MainChare};
+use crate::checkpoint::part::Part;
 use crate::cluster::Control;
 use crate::cluster::control::{Lines, NodeReport, Task, ToLauncher, Via};
 use crate::cluster::member::Joining;
@@ -151,9 +152,13 @@ fn restore(pe: &Pe, version: Version, order: &Order, control: &Control) {
     let lane = pe.id - pe.first_pe;
     let part = |node: &u32| pe.node.store.part(version, pe.node.shape.first_pe(*node) + lane);
     match order.restore.iter().map(part).collect() {
-        Ok(parts) => restore_parts(pe, parts),
+        Ok(parts) => restore_parts(pe, parts, control),
         Err(error) => control.failed(format!("cannot go on: {error}")),
     }
+}
+
+fn restore_parts(_: &Pe, _: Vec<Part>, control: &Control) {
+    control.failed("cannot go on: nothing can be restored yet");
 }
 
 /// Keeps the memory of large messages for the next ones. The allocator would give each block of more than 128 KiB back to

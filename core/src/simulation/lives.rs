@@ -12,6 +12,7 @@ use talisman_ft::double::Order;
 use super::process::{self, Process, Running, Stage};
 use super::trace::Who;
 use super::world::{Event, World};
+use crate::checkpoint::store::Store;
 use crate::cluster::control::{NodeReport, ToLauncher};
 use crate::ids::PeId;
 use crate::net::{Inbox, Net};
@@ -26,6 +27,8 @@ use crate::witness::{self, Seen};
 pub(super) struct Lives {
     /// Where connections come in for the PE of each lane, whichever life it is in.
     pub(super) inboxes: RefCell<Vec<Arc<Inbox>>>,
+    /// What it holds of checkpoints.
+    pub(super) store: Arc<Store>,
     /// The links of PEs that have stopped.
     nets: RefCell<Vec<Option<Net>>>,
     /// What PEs counted in former lives.
@@ -70,7 +73,8 @@ impl World {
             host: self.plan.host_of(number),
             ..Config::of(&self.plan.options)
         };
-        Node::in_view(Arc::new(view), self.shape(), number, config, process.job.clone())
+        let store = process.lives.store.clone();
+        Node::in_view(Arc::new(view), store, self.shape(), number, config, process.job.clone())
     }
 
     pub(super) fn shape(&self) -> Shape {
@@ -106,7 +110,9 @@ impl World {
         running.into_iter().for_each(|running| self.end_life(number, running));
         self.hand_over_what_was_said(number);
         match process.lives.halting.take() {
-            Some(epoch) => self.tell_launcher(number, ToLauncher::Halted { epoch, held: process.held() }),
+            Some(epoch) => {
+                self.tell_launcher(number, ToLauncher::Halted { epoch, held: process.lives.store.held() })
+            }
             None if process.lives.done.get() || process.job.how_it_ended().is_none() => {}
             None => {
                 process.lives.done.set(true);
@@ -178,10 +184,7 @@ impl Process {
             steps: self.job.progress(),
             wall: self.clock.clock().now(),
             balancing: self.job.balancing(),
+            checkpoints: self.job.checkpoints(),
         }
-    }
-
-    fn held(&self) -> Vec<talisman_ft::double::Held> {
-        Vec::new()
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::fault::Fault;
 use crate::launch::RunArgs;
+use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::faults::{Chaos, Kill};
 
 /// A world. Equal plans and programs give equal runs, event by event.
@@ -164,7 +165,7 @@ impl Plan {
 
     /// Whether the job goes on when it loses a node.
     pub fn survives(&self) -> bool {
-        false
+        self.options.ft != FaultTolerance::Off
     }
 
     /// The host of a node.
