@@ -169,7 +169,7 @@ mod tests {
         said.cut(4, 0);
         let pieces = said.until(4);
         let counts: Vec<_> = pieces.iter().map(|piece| (piece.piece, piece.lines.len())).collect();
-        assert_eq!(counts, [(0, 3), (1, 3), (2, 1)]);
+        assert_eq!(counts, [(0, 2), (1, 2), (2, 2), (3, 1)]);
         assert_eq!(pieces[0].results.value("sum"), Some(&ResultValue::U64(3)));
         assert_eq!(pieces, said.until(4));
     }
