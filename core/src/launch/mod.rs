@@ -34,4 +34,4 @@ pub use interrupt::{Interrupts, Signal};
 pub use options::RunArgs;
 pub use output::Output;
 pub use progress::Progress;
-pub use report::{BalancingStep, Report, ResultValue, Results};
+pub use report::{BalancingStep, Failure, Report, ResultValue, Results};

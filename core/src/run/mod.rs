@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
 use crate::launch::report::{MessageCounts, PeTimes};
-use crate::launch::{BalancingStep, Output, Progress, Results, RunArgs};
+use crate::launch::{BalancingStep, Failure, Output, Progress, Results, RunArgs};
 pub use crate::measure::Measures;
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
@@ -47,6 +47,8 @@ pub struct Outcome {
     pub pe: Vec<PeTimes>,
     /// What the steps of load balancing did; the last of very many.
     pub balancing: Vec<BalancingStep>,
+    /// Nodes that were lost while the program ran.
+    pub failures: Vec<Failure>,
     /// In simulation: a hash of every event in order. The same seed and program give the same.
     pub trace: Option<u64>,
     /// In simulation: how many events there were.
@@ -137,6 +139,7 @@ fn outcome(job: &Job, done: Done) -> Outcome {
         messages: messages(&done.totals),
         pe: done.totals.iter().map(times).collect(),
         balancing: job.balancing(),
+        failures: Vec::new(),
         trace: done.trace,
         events: done.events,
     }
@@ -154,6 +157,7 @@ impl Outcome {
             messages: messages(&ended.totals),
             pe: ended.totals.iter().map(times).collect(),
             balancing: ended.balancing,
+            failures: ended.failures,
             trace: None,
             events: 0,
         }

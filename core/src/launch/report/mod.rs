@@ -16,6 +16,7 @@
 //! these are the texts `"NaN"`, `"inf"` and `"-inf"`.
 
 mod balancing;
+mod failure;
 mod file;
 mod value;
 
@@ -24,6 +25,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use balancing::BalancingStep;
+pub use failure::Failure;
 pub use file::ReportError;
 pub use value::{ResultValue, Results};
 
@@ -46,8 +48,8 @@ pub struct Report {
     pub messages: MessageCounts,
     /// What each PE did, the PEs of node 0 first.
     pub pe: Vec<PeTimes>,
-    /// Nodes that died. Always empty until the runtime survives one.
-    pub failures: Vec<serde_json::Value>,
+    /// Nodes that were lost while the program ran, in order (`--ft`).
+    pub failures: Vec<Failure>,
     /// Checkpoints taken. Always empty until the runtime takes some.
     pub checkpoints: Vec<serde_json::Value>,
     /// Steps of load balancing, in order; the last of very many.
