@@ -22,9 +22,11 @@ mod program;
 use std::env;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use program::{End, Main, Plan};
 use talisman::RunArgs;
+use talisman::launch::checkpoints::{CkptEvery, FaultTolerance};
 use talisman::launch::options::Transport;
 use talisman::launch::{Output, Progress};
 use talisman::rng::Rng;
@@ -67,6 +69,46 @@ const RARE: &[&str] = &[
 #[test]
 fn storms_come_out_right_without_some_nodes() {
     weather(Manner::Without, 100);
+}
+
+#[test]
+fn storms_come_out_right_with_checkpoints() {
+    checkpoints_were_taken(weather(Manner::Checkpoints, 150));
+    let marks = talisman::sometimes::take_marks();
+    if env::var_os("TALISMAN_STORM_SEED").is_none() {
+        let missing: Vec<_> = RARE_IN_CHECKPOINTS.iter().filter(|rare| !marks.contains_key(*rare)).collect();
+        assert!(missing.is_empty(), "no storm came there: {missing:?}; {marks:#?}");
+    }
+}
+
+/// What a storm with checkpoints has to come to sometimes.
+const RARE_IN_CHECKPOINTS: &[&str] = &[
+    "a broadcast waited for the end of a checkpoint",
+    "a broadcast that an element had missed waited for the end of a checkpoint",
+    "a multicast waited for the end of a checkpoint",
+    "messages came to a frozen PE from others that were not any more",
+    "messages were on their way when every frozen PE had been at rest",
+];
+
+#[test]
+fn storms_come_out_right_with_checkpoints_without_some_nodes() {
+    checkpoints_were_taken(weather(Manner::CheckpointsWithout, 60));
+}
+
+#[test]
+fn storms_come_out_right_with_checkpoints_on_threads() {
+    checkpoints_were_taken(weather(Manner::CheckpointsOnThreads, 6));
+}
+
+#[test]
+fn storms_come_out_right_with_checkpoints_on_nodes() {
+    checkpoints_were_taken(weather(Manner::CheckpointsOnNodes, 6));
+}
+
+/// In most runs: one may be over before the first.
+fn checkpoints_were_taken(runs: Vec<Tested>) {
+    let with = runs.iter().filter(|tested| !tested.checkpoints.is_empty()).count();
+    assert!(with * 2 >= runs.len(), "{with} of {} runs had checkpoints", runs.len());
 }
 
 #[test]
@@ -152,6 +194,11 @@ fn messages_of_an_ordered_array_come_in_order_without_some_nodes() {
 }
 
 #[test]
+fn messages_of_an_ordered_array_come_in_order_with_checkpoints() {
+    checkpoints_were_taken(talks(Manner::Checkpoints, 100));
+}
+
+#[test]
 fn messages_of_an_ordered_array_come_in_order_on_threads() {
     talks(Manner::Threads, 8);
 }
@@ -174,6 +221,12 @@ enum Manner {
     Threads,
     /// In several nodes of this process, on real links.
     Nodes,
+    /// Simulated, with checkpoints in quick succession.
+    Checkpoints,
+    /// The same, where some nodes are lost from the start.
+    CheckpointsWithout,
+    CheckpointsOnThreads,
+    CheckpointsOnNodes,
 }
 
 impl Manner {
@@ -183,6 +236,10 @@ impl Manner {
             Manner::Without => test.simulated(nodes, seed).without(&lost(nodes, seed)),
             Manner::Threads => test.pes(1 + seed as u32 % 8),
             Manner::Nodes => test.nodes(nodes, TRANSPORTS[seed as usize % TRANSPORTS.len()]),
+            Manner::Checkpoints => with_checkpoints(Manner::Simulated.of(test, nodes, seed), seed),
+            Manner::CheckpointsWithout => with_checkpoints(Manner::Without.of(test, nodes, seed), seed),
+            Manner::CheckpointsOnThreads => with_checkpoints(Manner::Threads.of(test, nodes, seed), seed),
+            Manner::CheckpointsOnNodes => with_checkpoints(Manner::Nodes.of(test, nodes, seed), seed),
         }
     }
 
@@ -193,8 +250,21 @@ impl Manner {
             Manner::Without => "without_some_nodes",
             Manner::Threads => "on_threads",
             Manner::Nodes => "on_nodes",
+            Manner::Checkpoints => "with_checkpoints",
+            Manner::CheckpointsWithout => "with_checkpoints_without_some_nodes",
+            Manner::CheckpointsOnThreads => "with_checkpoints_on_threads",
+            Manner::CheckpointsOnNodes => "with_checkpoints_on_nodes",
         }
     }
+}
+
+/// With a checkpoint each time so long after the one before; some of these times are shorter than what a message takes.
+fn with_checkpoints(test: Test, seed: u64) -> Test {
+    let mut rng = Rng::new(seed ^ 0xc4e7);
+    let period = Duration::from_micros([1, 20, 100, 400, 1500][rng.below(5) as usize]);
+    test.with_options(|options| {
+        (options.ft, options.ckpt_every) = (FaultTolerance::Double, Some(CkptEvery::Time(period)));
+    })
 }
 
 /// Some of so many nodes, but not all.
@@ -209,18 +279,28 @@ fn lost(nodes: u32, seed: u64) -> Vec<u32> {
 }
 
 /// Runs storms of this manner, so many if nothing else is asked for; none may go wrong.
-fn weather(manner: Manner, few: u64) {
-    none_fails(seeds(few), |seed| storm(manner, seed));
+fn weather(manner: Manner, few: u64) -> Vec<Tested> {
+    none_fails(seeds(few), |seed| storm(manner, seed))
 }
 
 /// The same for talks of ordered arrays.
-fn talks(manner: Manner, few: u64) {
-    none_fails(seeds(few), |seed| talk(manner, seed));
+fn talks(manner: Manner, few: u64) -> Vec<Tested> {
+    none_fails(seeds(few), |seed| talk(manner, seed))
 }
 
-fn none_fails(seeds: impl Iterator<Item = u64>, run: impl Fn(u64) -> Result<Tested, String>) {
-    let failures: Vec<_> = seeds.filter_map(|seed| run(seed).err()).take(5).collect();
+fn none_fails(seeds: impl Iterator<Item = u64>, run: impl Fn(u64) -> Result<Tested, String>) -> Vec<Tested> {
+    let (mut runs, mut failures) = (Vec::new(), Vec::new());
+    for seed in seeds {
+        match run(seed) {
+            Ok(tested) => runs.push(tested),
+            Err(failure) => failures.push(failure),
+        }
+        if failures.len() == 5 {
+            break;
+        }
+    }
     assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
+    runs
 }
 
 /// The seeds to try.

@@ -287,6 +287,12 @@ impl<C: Chare> Cx<C> {
         ObjectRng { head: self.head(), seed: self.run().node.config.seed }
     }
 
+    /// Asks for a checkpoint of the whole job (`--ft`), at a moment that is good for it: little is in the queues, much is free. The
+    /// callback is called once the job can go back to it. Without checkpoints it is called at once.
+    pub fn checkpoint(&mut self, to: Callback) {
+        self.run().checkpoint(to.into_route());
+    }
+
     /// A result of the program, for `--report`.
     pub fn result(&mut self, name: &str, value: impl Into<ResultValue>) {
         self.run().node.job.record(name, value.into());
@@ -295,6 +301,7 @@ impl<C: Chare> Cx<C> {
     /// The program finished its step `step` (counted from 1): for `--progress` and `--report`.
     pub fn step(&mut self, step: u64) {
         self.run().node.job.step(step);
+        self.run().note_step(step);
     }
 
     /// How many steps there will be, if the program knows: for `--progress`.

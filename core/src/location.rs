@@ -195,6 +195,14 @@ impl Switches {
         all
     }
 
+    /// Messages that wait for a place, in the same order in every run.
+    pub(crate) fn held(&self) -> Vec<NonNull<Envelope>> {
+        let switches = self.0.borrow();
+        let mut all: Vec<_> = switches.iter().collect();
+        all.sort_unstable_by_key(|(index, _)| **index);
+        all.into_iter().flat_map(|(_, switch)| switch.held.iter().copied()).collect()
+    }
+
     pub(crate) fn take_all(&self) -> Vec<NonNull<Envelope>> {
         self.0.take().into_values().flat_map(|switch| switch.held).collect()
     }

@@ -102,7 +102,7 @@ impl Pup for Luggage {
 
 /// # Safety
 /// The head is that of a live object of this type that nobody borrows.
-unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Packed {
+pub(crate) unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Packed {
     let mut lender = Lender::new(Packer::new(Purpose::Migration));
     // SAFETY: the caller's promise; what is lent is copied right below.
     unsafe { (chare.lend)(head, &mut lender) };
@@ -267,6 +267,34 @@ fn pack_up(object: &Head, past: Option<Smooth>) -> Travel {
         rng: extras.rng,
         sections: extras.sections,
         order: if mutated("order-stays-behind") { Order::default() } else { extras.order },
+        given: extras.given,
+        past,
+    }
+}
+
+/// What would move with an object, which stays as it is.
+pub(crate) fn travel_of(object: &Head, past: Option<Smooth>) -> Travel {
+    let extras = object.take_extras();
+    let travel = match extras.as_deref() {
+        Some(extras) => travel_with(object, extras, past),
+        None => travel_with(object, &Extras::default(), past),
+    };
+    object.put_extras(extras);
+    travel
+}
+
+fn travel_with(object: &Head, extras: &Extras, past: Option<Smooth>) -> Travel {
+    Travel {
+        flags: object.flags.get() & flag::TRAVELS,
+        reduction: object.reduction.get(),
+        broadcasts: object.broadcasts.get(),
+        moves: object.moves.get(),
+        messages: object.messages.get(),
+        load: object.load.get(),
+        born: extras.born,
+        rng: extras.rng.clone(),
+        sections: extras.sections.clone(),
+        order: extras.order.clone(),
         given: extras.given,
         past,
     }

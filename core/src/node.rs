@@ -9,9 +9,11 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::balance::Settings;
+use crate::checkpoint;
+use crate::checkpoint::store::Store;
 use crate::ids::PeId;
 use crate::launch::progress::Steps;
-use crate::launch::{BalancingStep, Output, ResultValue, Results, RunArgs};
+use crate::launch::{BalancingStep, CheckpointTaken, Output, ResultValue, Results, RunArgs};
 use crate::measure::Measures;
 use crate::message::pool::Depot;
 use crate::pe::try_current;
@@ -56,6 +58,8 @@ pub(crate) struct Config {
     pub(crate) host: u32,
     /// How objects are balanced, if they are.
     pub(crate) balance: Option<Arc<Settings>>,
+    /// When checkpoints are taken, if they are.
+    pub(crate) checkpoints: Option<Arc<checkpoint::Settings>>,
 }
 
 impl Config {
@@ -67,6 +71,7 @@ impl Config {
             host: 0,
             measures: Settings::of(options).map_or(options.measures, |settings| settings.measures()),
             balance: Settings::of(options).map(Arc::new),
+            checkpoints: checkpoint::Settings::of(options).map(Arc::new),
         }
     }
 }
@@ -81,6 +86,8 @@ pub(crate) struct Node {
     pub(crate) depot: Arc<Depot>,
     pub(crate) shared: SharedValues,
     pub(crate) job: Arc<Job>,
+    /// The parts of checkpoints that this process holds.
+    pub(crate) store: Arc<Store>,
     /// Where the PEs of this node sleep, by their rank in it.
     pub(crate) parkers: Box<[Parker]>,
 }
@@ -88,19 +95,20 @@ pub(crate) struct Node {
 impl Node {
     /// One whose PEs sleep on futexes: it has no other node to listen to.
     pub(crate) fn new(shape: Shape, number: u32, config: Config, job: Arc<Job>) -> Arc<Node> {
-        Node::in_view(Arc::new(View::whole(shape)), shape, number, config, job)
+        Node::in_view(Arc::new(View::whole(shape)), Arc::default(), shape, number, config, job)
     }
 
-    /// The same where perhaps not all are there.
+    /// The same where perhaps not all are there, and parts of checkpoints may be.
     pub(crate) fn in_view(
         view: Arc<View>,
+        store: Arc<Store>,
         shape: Shape,
         number: u32,
         config: Config,
         job: Arc<Job>,
     ) -> Arc<Node> {
         let parkers = (0..shape.pes_per_node).map(|_| Parker::new()).collect();
-        Node::sleeping_in_view(parkers, view, shape, number, config, job)
+        Node::sleeping_in_view(parkers, view, store, shape, number, config, job)
     }
 
     pub(crate) fn sleeping_in(
@@ -110,20 +118,29 @@ impl Node {
         config: Config,
         job: Arc<Job>,
     ) -> Arc<Node> {
-        Node::sleeping_in_view(parkers, Arc::new(View::whole(shape)), shape, number, config, job)
+        Node::sleeping_in_view(
+            parkers,
+            Arc::new(View::whole(shape)),
+            Arc::default(),
+            shape,
+            number,
+            config,
+            job,
+        )
     }
 
-    /// The same where perhaps not all are there.
+    /// The same where perhaps not all are there, and parts of checkpoints may be.
     pub(crate) fn sleeping_in_view(
         parkers: Box<[Parker]>,
         view: Arc<View>,
+        store: Arc<Store>,
         shape: Shape,
         number: u32,
         config: Config,
         job: Arc<Job>,
     ) -> Arc<Node> {
         let (depot, shared) = (Arc::default(), SharedValues::default());
-        let node = Arc::new(Node { shape, view, number, config, depot, shared, job, parkers });
+        let node = Arc::new(Node { shape, view, number, config, depot, shared, job, store, parkers });
         lock(&node.job.nodes).push(Arc::downgrade(&node));
         node
     }
@@ -149,6 +166,14 @@ impl SharedValues {
         self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).contains_key(&id)
     }
 
+    /// All names, in order.
+    pub(crate) fn names(&self) -> Vec<u64> {
+        let values = self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut all: Vec<_> = values.keys().copied().collect();
+        all.sort_unstable();
+        all
+    }
+
     pub(crate) fn put(&self, id: u64, value: SharedValue) {
         self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(id, value);
     }
@@ -166,6 +191,7 @@ pub(crate) struct Job {
     pub(crate) expected_steps: AtomicU64,
     results: Mutex<Results>,
     balancing: Mutex<VecDeque<BalancingStep>>,
+    checkpoints: Mutex<VecDeque<CheckpointTaken>>,
     /// The nodes of this process, to be woken at the end.
     nodes: Mutex<Vec<Weak<Node>>>,
     /// The rest of the job, if it has other processes.
@@ -199,6 +225,7 @@ impl Job {
             expected_steps: AtomicU64::new(0),
             results: Mutex::default(),
             balancing: Mutex::default(),
+            checkpoints: Mutex::default(),
             nodes: Mutex::default(),
             others: OnceLock::new(),
         })
@@ -271,6 +298,20 @@ impl Job {
     /// What the steps of load balancing did.
     pub(crate) fn balancing(&self) -> Vec<BalancingStep> {
         lock(&self.balancing).iter().cloned().collect()
+    }
+
+    /// A checkpoint is committed.
+    pub(crate) fn took_checkpoint(&self, checkpoint: CheckpointTaken) {
+        let mut all = lock(&self.checkpoints);
+        if all.len() == STEPS_KEPT {
+            all.pop_front();
+        }
+        all.push_back(checkpoint);
+    }
+
+    /// The checkpoints that were committed.
+    pub(crate) fn checkpoints(&self) -> Vec<CheckpointTaken> {
+        lock(&self.checkpoints).iter().cloned().collect()
     }
 
     /// How far the program says it is.

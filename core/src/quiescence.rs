@@ -72,6 +72,11 @@ impl Detector {
         self.root.borrow().running || self.open.get().is_some()
     }
 
+    /// Who waits to be told.
+    pub(crate) fn asked(&self) -> Vec<Route> {
+        self.root.borrow().asked.clone()
+    }
+
     /// Whether somebody waits to be told.
     pub(crate) fn is_asked(&self) -> bool {
         !self.root.borrow().asked.is_empty()
@@ -162,6 +167,7 @@ impl Pe {
             && (self.timers.is_empty() || mutated("timers-not-waited-for"))
             && self.unflushed.borrow().is_empty()
             && !self.is_balancing_waited_for()
+            && !self.is_checkpoint_waited_for()
     }
 
     fn on_sums(&self, sent: u64, received: u64) {

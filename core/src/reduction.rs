@@ -237,6 +237,11 @@ impl Root {
         self.open.remove(&key)
     }
 
+    /// The next reduction to complete, and what has come of those that are open.
+    pub(crate) fn saved(&self) -> (u32, Vec<(ReductionKey, Packed)>) {
+        (self.next, self.open.iter().map(|(key, pending)| (*key, Packed::of(pending))).collect())
+    }
+
     /// Reductions that wait for somebody, for the report of a job that is stuck.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = (ReductionKey, u64)> + '_ {
         self.open.iter().map(|(key, pending)| (*key, pending.tally.contributions()))

@@ -101,6 +101,11 @@ impl View {
         self.there.iter().flat_map(|node| node * self.lanes..(node + 1) * self.lanes)
     }
 
+    /// The PEs of a node.
+    pub(crate) fn lanes_of(&self, node: u32) -> impl Iterator<Item = PeId> + use<> {
+        node * self.lanes..(node + 1) * self.lanes
+    }
+
     /// The nodes that are there, in increasing order.
     pub(crate) fn nodes(&self) -> &[u32] {
         &self.there

@@ -15,7 +15,7 @@ use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::pe::Pe;
 use crate::pe::send::pack_in_place;
-use crate::pup::{Fault, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker, pack_away};
+use crate::pup::{Fault, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker, pack_away};
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 use crate::witness::{self, Shadow, Why};
@@ -88,6 +88,35 @@ pub(crate) fn pack<R>(
 /// Packs a message as for another node, to be kept.
 pub(crate) fn pack_to_keep(pe: &Pe, envelope: NonNull<Envelope>) -> Packed {
     write(pe, envelope, Packer::new(Purpose::Message)).into()
+}
+
+/// The same of a message that stays, packed from here on.
+pub(crate) fn copy_to_keep(message: &mut Envelope) -> Packed {
+    pack_in_place(message);
+    let mut lender = Lender::new(Packer::new(Purpose::Message));
+    write_shadow(message, lender.packer());
+    if let Some(control) = message.pe_message() {
+        TO_PE.pack(lender.packer());
+        message.from.pack(lender.packer());
+        control.lend(&mut lender);
+    } else if let Some(packed) = message.object_message() {
+        TO_OBJECT.pack(lender.packer());
+        message.from.pack(lender.packer());
+        message.to().pack(lender.packer());
+        message.forwarded.pack(lender.packer());
+        message.extra.as_deref().map(|extra| options(extra.clone())).pack(lender.packer());
+        packed.lend(&mut lender);
+    }
+    lender.finish().into()
+}
+
+/// A message for a PE in the same form.
+pub(crate) fn for_pe(from: PeId, message: &PeMessage) -> Packed {
+    let mut lender = Lender::new(Packer::new(Purpose::Message));
+    TO_PE.pack(lender.packer());
+    from.pack(lender.packer());
+    message.lend(&mut lender);
+    lender.finish().into()
 }
 
 fn write(pe: &Pe, mut envelope: NonNull<Envelope>, packer: Packer) -> (Packer, Vec<Segment>) {

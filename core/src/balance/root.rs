@@ -50,6 +50,16 @@ impl Root {
         running || !self.wanted.is_empty()
     }
 
+    /// Who waits for a step.
+    pub(crate) fn waiting(&self) -> Vec<(Why, Route)> {
+        let running = self
+            .running
+            .iter()
+            .flat_map(|running| running.then.iter().map(|then| (running.why, then.clone())));
+        let wanted = self.wanted.iter().filter_map(|(why, then)| Some((*why, then.clone()?)));
+        running.chain(wanted).collect()
+    }
+
     /// Why there is the step or look that is under way.
     pub(crate) fn why(&self) -> Option<Why> {
         self.running.as_ref().map(|running| running.why)
@@ -120,7 +130,22 @@ impl Pe {
         self.balance_if_wanted(balancer);
     }
 
+    /// Whether a step or look is under way, as far as the root knows.
+    pub(crate) fn is_balancing(&self) -> bool {
+        self.balancer.as_ref().is_some_and(|balancer| balancer.root.borrow().running.is_some())
+    }
+
+    /// A checkpoint is over: a step that waited for that begins.
+    pub(crate) fn balance_if_waiting(&self) {
+        if let Some(balancer) = self.balancer.as_deref() {
+            self.balance_if_wanted(balancer);
+        }
+    }
+
     fn balance_if_wanted(&self, balancer: &Balancer) {
+        if self.frozen.get() {
+            return sometimes("a balancing step waited for the end of a checkpoint");
+        }
         let why = {
             let mut root = balancer.root.borrow_mut();
             let Some(why) = root.wanted.iter().map(|(why, _)| *why).max() else { return };
@@ -229,6 +254,7 @@ impl Pe {
         if mutated("at-sync-told-again") {
             running.then.iter().for_each(|then| self.route(then, Packed::default()));
         }
+        self.checkpoint_if_wanted();
         if !mutated("wanted-step-forgotten") {
             self.balance_if_wanted(balancer);
         }

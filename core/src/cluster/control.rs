@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::launch::progress::Steps;
-use crate::launch::{BalancingStep, Results};
+use crate::launch::{BalancingStep, CheckpointTaken, Results};
 use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
@@ -144,6 +144,8 @@ pub(crate) struct NodeReport {
     pub(crate) wall: Duration,
     /// What steps of load balancing did that began on this node.
     pub(crate) balancing: Vec<BalancingStep>,
+    /// Checkpoints that were committed, as this node's first PE knows.
+    pub(crate) checkpoints: Vec<CheckpointTaken>,
 }
 
 #[cfg(test)]

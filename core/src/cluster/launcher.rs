@@ -22,7 +22,9 @@ use super::printer::{Lines, Print, Printer};
 use super::sites::{Sites, shares};
 use super::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
-use crate::launch::{BalancingStep, ExitStatus, Interrupts, Program, Progress, Results, RunArgs, Signal};
+use crate::launch::{
+    BalancingStep, CheckpointTaken, ExitStatus, Interrupts, Program, Progress, Results, RunArgs, Signal,
+};
 use crate::stats::Totals;
 
 /// How often deadlines are looked at.
@@ -48,6 +50,8 @@ pub(crate) struct ClusterOutcome {
     pub(crate) totals: Vec<Totals>,
     /// What the steps of load balancing did.
     pub(crate) balancing: Vec<BalancingStep>,
+    /// Checkpoints that were committed.
+    pub(crate) checkpoints: Vec<CheckpointTaken>,
 }
 
 /// Runs this program, with the arguments of this process, as the nodes that `options` ask for, until they have all
@@ -203,6 +207,7 @@ pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
         report.totals.resize(pes, Totals::default());
         outcome.totals.append(&mut report.totals);
         outcome.balancing.append(&mut report.balancing);
+        outcome.checkpoints.append(&mut report.checkpoints);
         report.results.iter().for_each(|(name, value)| outcome.results.set(name, value.clone()));
     }
     outcome

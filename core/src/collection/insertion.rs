@@ -19,6 +19,13 @@ pub(crate) struct Census {
     made: u64,
 }
 
+impl Census {
+    /// Whether it has begun.
+    pub(crate) fn is_open(&self) -> bool {
+        self.wave > 0
+    }
+}
+
 impl Pe {
     /// All first elements are on their way: the root hears of it.
     pub(crate) fn done_inserting(&self, id: CollectionId) {

@@ -250,6 +250,31 @@ impl Collection {
         all
     }
 
+    /// What every PE was told of it, without its first elements.
+    pub(crate) fn description(&self) -> Description {
+        let (bounds, map) = (self.bounds, self.map.clone());
+        Description { id: self.id, key: self.key, bounds, map, elements: None, fill: None }
+    }
+
+    /// At the home: what elements that were removed left to the next of their names.
+    pub(crate) fn orders(&self) -> Vec<(u128, Order)> {
+        let orders = self.orders.borrow();
+        let mut all: Vec<_> = orders.iter().map(|(index, order)| (*index, (**order).clone())).collect();
+        all.sort_unstable_by_key(|(index, _)| *index);
+        all
+    }
+
+    /// Every message it keeps, in the same order in every run.
+    pub(crate) fn kept(&self) -> Vec<NonNull<Envelope>> {
+        let of = |kept: &RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>| {
+            let kept = kept.borrow();
+            let mut all: Vec<_> = kept.iter().map(|(index, messages)| (*index, messages.clone())).collect();
+            all.sort_unstable_by_key(|(index, _)| *index);
+            all.into_iter().flat_map(|(_, messages)| messages).collect::<Vec<_>>()
+        };
+        [self.switches.held(), of(&self.awaiting), of(&self.unborn)].concat()
+    }
+
     /// Every message it keeps, when its PE ends.
     pub(crate) fn take_kept(&self) -> Vec<NonNull<Envelope>> {
         let mut kept: Vec<_> = self.awaiting.take().into_values().flatten().collect();

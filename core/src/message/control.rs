@@ -1,6 +1,7 @@
 //! Messages that the runtime itself writes: packed ones for objects, and those from PE to PE.
 
 use crate::balance::message::Balance;
+use crate::checkpoint::message::Checkpoint;
 use crate::collection::description::Description;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use crate::migrate::Luggage;
@@ -169,6 +170,8 @@ pub(crate) enum PeMessage {
     Exit(i32),
     /// Of load balancing.
     Balance(Balance),
+    /// Of checkpoints.
+    Checkpoint(Checkpoint),
 }
 
 impl PeMessage {
@@ -200,7 +203,8 @@ impl PeMessage {
             | PeMessage::WhenQuiet(_)
             | PeMessage::Function { .. }
             | PeMessage::Exit(_)
-            | PeMessage::Balance(_) => None,
+            | PeMessage::Balance(_)
+            | PeMessage::Checkpoint(_) => None,
         }
     }
 
@@ -220,6 +224,7 @@ impl PeMessage {
         match self {
             PeMessage::Quiescence(_) | PeMessage::Exit(_) => false,
             PeMessage::Balance(message) => message.is_counted(),
+            PeMessage::Checkpoint(message) => message.is_counted(),
             _ => true,
         }
     }

@@ -83,6 +83,9 @@ impl Pe {
                 Some(PeMessage::Gone { id, .. }) => self.expect_end(collection, id.index),
                 _ => {}
             }
+        } else if matches!(message.pe_message(), Some(PeMessage::Checkpoint(_))) {
+            // It says things about the queue, and so does not wait in it.
+            return self.run_pe_message(envelope);
         }
         if self.lets_in(envelope) {
             self.enqueue(envelope);
@@ -160,8 +163,15 @@ impl Pe {
     /// Runs one message; `false` when none waits.
     #[inline]
     pub(crate) fn run_one(&self) -> bool {
-        let Some(mut envelope) = self.next_message() else { return false };
-        // SAFETY: the queue gives the envelope away.
+        let Some(envelope) = self.next_message() else { return false };
+        self.run_message(envelope);
+        true
+    }
+
+    /// Runs a message that was taken out of the queue.
+    #[inline(always)]
+    pub(crate) fn run_message(&self, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         match message.body {
             Body::Invoke(entry) => match self.slots.get(message.slot, message.generation) {
@@ -178,7 +188,6 @@ impl Pe {
             Body::Pe => self.run_pe_message(envelope),
             Body::Empty => self.pool.put(envelope),
         }
-        true
     }
 
     fn run_pe_message(&self, mut envelope: NonNull<Envelope>) {
@@ -202,7 +211,7 @@ impl Pe {
 
     /// The object left, or went, after the message was queued.
     #[cold]
-    fn send_on(&self, mut envelope: NonNull<Envelope>) {
+    pub(crate) fn send_on(&self, mut envelope: NonNull<Envelope>) {
         sometimes("an object left before a queued message");
         if mutated("late-message-lost") {
             return self.release(envelope);
@@ -400,6 +409,7 @@ impl Pe {
             PeMessage::Function { id, value } => self.on_function(id, value),
             PeMessage::Exit(status) => self.node.job.end(status, None),
             PeMessage::Balance(message) => self.on_balance(from, message),
+            PeMessage::Checkpoint(message) => self.on_checkpoint(message),
         }
     }
 

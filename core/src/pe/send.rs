@@ -377,6 +377,15 @@ impl Pe {
         self.out_of_line.set(self.out_of_line.get() + 1);
     }
 
+    /// Puts a message that was taken out of the queue back into it, behind all others.
+    pub(crate) fn put_back(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the caller gives the envelope away.
+        match unsafe { envelope.as_ref() }.extra {
+            None => self.queue.push(envelope),
+            Some(_) => self.enqueue_ranked(envelope),
+        }
+    }
+
     /// The next message to run: expedited, then urgent, then in order of arrival, then the others.
     #[inline(always)]
     pub(crate) fn next_message(&self) -> Option<NonNull<Envelope>> {

@@ -141,5 +141,6 @@ fn report(job: &Job, done: Done) -> NodeReport {
         steps: job.progress(),
         wall: done.wall,
         balancing: job.balancing(),
+        checkpoints: job.checkpoints(),
     }
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
 use crate::launch::report::{MessageCounts, PeTimes};
-use crate::launch::{BalancingStep, Output, Progress, Results, RunArgs};
+use crate::launch::{BalancingStep, CheckpointTaken, Output, Progress, Results, RunArgs};
 pub use crate::measure::Measures;
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
@@ -48,6 +48,8 @@ pub struct Outcome {
     pub pe: Vec<PeTimes>,
     /// What the steps of load balancing did; the last of very many.
     pub balancing: Vec<BalancingStep>,
+    /// Checkpoints that were committed; the last of very many.
+    pub checkpoints: Vec<CheckpointTaken>,
     /// In simulation: a hash of every event in order. The same seed and program give the same.
     pub trace: Option<u64>,
     /// In simulation: how many events there were.
@@ -153,6 +155,7 @@ fn outcome(job: &Job, done: Done) -> Outcome {
         messages: messages(&done.totals),
         pe: done.totals.iter().map(times).collect(),
         balancing: job.balancing(),
+        checkpoints: job.checkpoints(),
         trace: done.trace,
         events: done.events,
     }
@@ -170,6 +173,7 @@ impl Outcome {
             messages: messages(&ended.totals),
             pe: ended.totals.iter().map(times).collect(),
             balancing: ended.balancing,
+            checkpoints: ended.checkpoints,
             trace: None,
             events: 0,
         }

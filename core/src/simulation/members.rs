@@ -215,6 +215,7 @@ impl World {
             steps: process.job.progress(),
             wall: running.pes[0].pe.clock.now(),
             balancing: process.job.balancing(),
+            checkpoints: process.job.checkpoints(),
         };
         self.hand_over_what_was_said(number);
         self.tell_launcher(number, ToLauncher::Done(report));

@@ -5,6 +5,7 @@
 //! that is elsewhere. The counts here only grow, so a bound far below their ends keeps every sum from overflowing.
 
 use crate::balance::message::Balance;
+use crate::checkpoint::message::Checkpoint;
 use crate::ids::{CollectionId, PeId};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Envelope, Extra};
@@ -80,6 +81,7 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             require(pe.is_first(), "quiescence is asked for where it is not found out")
         }
         PeMessage::Balance(message) => check_balance(pe, message),
+        PeMessage::Checkpoint(message) => check_checkpoint(pe, message),
         PeMessage::Part { .. }
         | PeMessage::CountInserted { .. }
         | PeMessage::Quiescence(_)
@@ -105,6 +107,16 @@ fn check_balance(pe: &Pe, message: &Balance) -> Checked {
         Balance::Begin(step) | Balance::Note { step, .. } | Balance::Decided { step, .. } => {
             below("balancing steps", *step, COUNT_MAX)
         }
+    }
+}
+
+fn check_checkpoint(pe: &Pe, message: &Checkpoint) -> Checked {
+    require(pe.checkpoints.is_some(), "a message about a checkpoint, of which there are none")?;
+    match message {
+        Checkpoint::Request { .. } | Checkpoint::Safe { .. } => {
+            require(pe.is_first(), "a checkpoint is asked for where it does not begin")
+        }
+        _ => Ok(()),
     }
 }
 

@@ -155,7 +155,8 @@ enum What {
 impl Cluster {
     fn new(view: View, shape: Shape, config: &Config, job: &Arc<Job>) -> Self {
         let (clock, view) = (Rc::new(Cell::new(0)), Arc::new(view));
-        let node = |number| Node::in_view(view.clone(), shape, number, config.clone(), job.clone());
+        let node =
+            |number| Node::in_view(view.clone(), Arc::default(), shape, number, config.clone(), job.clone());
         let nodes: Vec<_> = (0..shape.nodes).map(node).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
