@@ -18,6 +18,7 @@ use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::wire;
+use crate::witness::{self, Seen};
 
 /// Broadcasts that wait with elements.
 type Casts = BTreeMap<(CollectionId, u32), Cast>;
@@ -25,11 +26,13 @@ type Casts = BTreeMap<(CollectionId, u32), Cast>;
 impl Pe {
     /// Takes this PE's part into the store.
     pub(super) fn take_part(&self, checkpoints: &Checkpoints) -> Taken {
+        let version = checkpoints.version.get();
+        witness::see(|| Seen::Captured { pe: self.id, version });
         let part = self.capture();
         let objects = part.objects.len() as u64;
         let part = Packed::away(part);
         let taken = Taken { bytes: part.size() as u64, objects, run: self.stats.run.get() };
-        self.node.store.put(checkpoints.version.get(), self.view(), self.id, part);
+        self.node.store.put(version, self.view(), self.id, part);
         taken
     }
 

@@ -110,11 +110,15 @@ impl World {
         running.into_iter().for_each(|running| self.end_life(number, running));
         self.hand_over_what_was_said(number);
         match process.lives.halting.take() {
-            Some(epoch) => self.tell_launcher(number, ToLauncher::Halted { epoch, held: process.lives.store.held() }),
+            Some(epoch) => {
+                self.tell_launcher(number, ToLauncher::Halted { epoch, held: process.lives.store.held() })
+            }
             None if process.lives.done.get() || process.job.how_it_ended().is_none() => {}
             None => {
                 process.lives.done.set(true);
-                self.tell_launcher(number, ToLauncher::Done(process.report()));
+                let report = process.report();
+                self.hand_over_what_was_said(number);
+                self.tell_launcher(number, ToLauncher::Done(report));
             }
         }
     }
@@ -178,7 +182,7 @@ impl Process {
     fn report(&self) -> NodeReport {
         NodeReport {
             totals: self.lives.totals.borrow().clone(),
-            results: self.job.results(),
+            results: self.job.last_words(self.number),
             steps: self.job.progress(),
             wall: self.clock.clock().now(),
             balancing: self.job.balancing(),
