@@ -14,6 +14,7 @@ use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::route::Route;
 use crate::sometimes::sometimes;
+use crate::witness::{self, Seen};
 
 /// What the root knows.
 #[derive(Default)]
@@ -156,6 +157,7 @@ impl Pe {
     }
 
     fn commit(&self, checkpoints: &Checkpoints, done: Running) {
+        witness::see(|| Seen::Committed { version: done.version });
         self.on_commit(done.version);
         let (blocked, taken) = done.blocked.unwrap_or_default();
         let idle = taken.run == std::mem::replace(&mut checkpoints.root.borrow_mut().run, taken.run);

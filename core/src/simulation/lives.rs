@@ -116,7 +116,9 @@ impl World {
             None if process.lives.done.get() || process.job.how_it_ended().is_none() => {}
             None => {
                 process.lives.done.set(true);
-                self.tell_launcher(number, ToLauncher::Done(process.report()));
+                let report = process.report();
+                self.hand_over_what_was_said(number);
+                self.tell_launcher(number, ToLauncher::Done(report));
             }
         }
     }
@@ -180,7 +182,7 @@ impl Process {
     fn report(&self) -> NodeReport {
         NodeReport {
             totals: self.lives.totals.borrow().clone(),
-            results: self.job.results(),
+            results: self.job.last_words(self.number),
             steps: self.job.progress(),
             wall: self.clock.clock().now(),
             balancing: self.job.balancing(),
