@@ -159,6 +159,9 @@ impl World {
             pack_all,
             repack,
             host: self.plan.host_of(number),
+            neighbours: (0..shape.nodes)
+                .filter(|other| self.plan.host_of(*other) == self.plan.host_of(number))
+                .collect(),
             ..Config::of(&self.plan.balancing)
         };
         let node = Node::new(shape, number, config, process.job.clone());
