@@ -12,8 +12,8 @@
 
 pub mod double;
 pub mod mutations;
-pub mod sometimes;
 pub mod period;
+pub mod sometimes;
 pub mod view;
 
 /// A node of the job: a process, under the number that it has from the job's start. A process that takes the place of a lost
