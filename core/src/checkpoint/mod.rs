@@ -15,13 +15,17 @@
 //! | [`drain`] | waves that find out when nothing is on its way |
 //! | [`part`] | what is kept of one PE |
 //! | [`capture`] | how that is taken |
+//! | [`restore`] | how fresh PEs take parts back |
+//! | [`lost`] | what becomes of members of groups on lost PEs |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
 mod capture;
 mod drain;
 mod freeze;
+mod lost;
 pub(crate) mod message;
 pub(crate) mod part;
+mod restore;
 mod root;
 mod settings;
 pub(crate) mod store;
