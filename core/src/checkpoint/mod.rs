@@ -16,13 +16,17 @@
 //! | [`part`] | what is kept of one PE |
 //! | [`capture`] | how that is taken |
 //! | [`said`] | lines and results of the program, until they cannot be taken back |
+//! | [`restore`] | how fresh PEs take parts back |
+//! | [`lost`] | what becomes of members of groups on lost PEs |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
 mod capture;
 mod drain;
 mod freeze;
+mod lost;
 pub(crate) mod message;
 pub(crate) mod part;
+mod restore;
 mod root;
 pub(crate) mod said;
 mod settings;
