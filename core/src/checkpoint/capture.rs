@@ -15,7 +15,7 @@ use crate::collection::Collection;
 use crate::ids::{CollectionId, PeId};
 use crate::message::control::{Cast, PeMessage};
 use crate::message::envelope::{Body, Envelope};
-use crate::migrate::{pack_object, travel_of};
+use crate::migrate::{pack_object_in, travel_of};
 use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
@@ -99,7 +99,9 @@ impl Pe {
         }
         let travel = travel_of(object, self.past_of(object));
         // SAFETY: as above, and of this type.
-        let state = unsafe { pack_object(collection.chare, head) };
+        let state = unsafe {
+            pack_object_in(collection.chare, head, |size, align| self.node.store.spare(size, align))
+        };
         let destination = object.has(flag::MIGRATE).then(|| object.extras(|extras| extras.destination));
         SavedObject { id, travel, given, destination, state }
     }

@@ -432,7 +432,7 @@ impl Pe {
             PeMessage::Function { id, value } => self.on_function(id, value),
             PeMessage::Exit(status) => self.node.job.end(status, None),
             PeMessage::Balance(message) => self.on_balance(from, message),
-            PeMessage::Checkpoint(message) => self.on_checkpoint(message),
+            PeMessage::Checkpoint(message) => self.on_checkpoint(from, message),
             PeMessage::Places { objects } => self.on_places(from, objects),
             PeMessage::Restore { object, later, why } => self.on_restore(*object, later, why),
             PeMessage::Reopen { collection, key, pending } => self.on_reopen(collection, key, pending),

@@ -71,6 +71,9 @@ impl World {
             pack_all: false,
             repack: false,
             host: self.plan.host_of(number),
+            neighbours: (0..self.plan.nodes())
+                .filter(|other| self.plan.host_of(*other) == self.plan.host_of(number))
+                .collect(),
             ..Config::of(&self.plan.options)
         };
         let store = process.lives.store.clone();
