@@ -15,6 +15,7 @@
 //! | [`drain`] | waves that find out when nothing is on its way |
 //! | [`part`] | what is kept of one PE |
 //! | [`capture`] | how that is taken |
+//! | [`said`] | lines and results of the program, until they cannot be taken back |
 //! | [`copies`] | the other copy of each part |
 //! | [`pieces`] | a part in pieces: how it travels there |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
@@ -27,6 +28,7 @@ pub(crate) mod message;
 pub(crate) mod part;
 mod pieces;
 mod root;
+pub(crate) mod said;
 mod settings;
 pub(crate) mod store;
 
@@ -150,5 +152,8 @@ impl Pe {
     fn on_commit(&self, version: Version) {
         self.tell_below_of_checkpoint(|| Checkpoint::Commit { version });
         self.node.store.commit(version);
+        if self.id == self.first_pe {
+            self.node.job.settle(version);
+        }
     }
 }

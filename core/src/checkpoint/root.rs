@@ -14,6 +14,7 @@ use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::route::Route;
 use crate::sometimes::sometimes;
+use crate::witness::{self, Seen};
 
 /// What the root knows.
 pub(super) struct Root {
@@ -166,6 +167,7 @@ impl Pe {
     }
 
     fn commit(&self, checkpoints: &Checkpoints, done: Running) {
+        witness::see(|| Seen::Committed { version: done.version });
         self.on_commit(done.version);
         let (blocked, taken) = done.blocked.unwrap_or_default();
         // What is sent in the background takes time of the PEs too, though not all of the time that it takes.
