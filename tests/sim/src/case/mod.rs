@@ -98,8 +98,7 @@ impl Case {
         let silence = shape::silence(&mut generator(seed, "silence"));
         let workload = shape::workload(&mut generator(seed, "workload"), overrides.workload.as_deref())?;
         let survival = match Survival::draw(&mut generator(seed, "survival")) {
-            // It counts in a group, and does not say what becomes of what a lost member has counted.
-            _ if workload == "nqueens" && overrides.ft.is_none() => Survival::Off,
+            _ if !Survival::is_for(workload) && overrides.ft.is_none() => Survival::Off,
             drawn => overrides.ft.unwrap_or(drawn),
         };
         let faults = match &overrides.strikes {
