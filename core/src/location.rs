@@ -126,6 +126,19 @@ impl Places {
         }
     }
 
+    /// The indices of those that are on other PEs, in the same order in every run; `name` gives the index of an ordinal.
+    pub(crate) fn elsewhere(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u128> {
+        let is_away = |packed: u64| matches!(Place::unpack(packed), Place::At { .. });
+        let pages = self.dense.iter().enumerate().filter_map(|(page, cell)| Some((page * PAGE, cell.get()?)));
+        let places = pages.flat_map(|(first, page)| (first..).zip(page.iter().map(Cell::get)));
+        let dense = places.filter(|(_, packed)| is_away(*packed)).filter_map(|(at, _)| name(at as u64));
+        let sparse = self.sparse.borrow();
+        let mut others: Vec<_> =
+            sparse.iter().filter(|(_, packed)| is_away(**packed)).map(|(index, _)| *index).collect();
+        others.sort_unstable();
+        dense.chain(others).collect()
+    }
+
     pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
         match ordinal {
             Some(ordinal) => {
@@ -147,6 +160,8 @@ impl Places {
 pub(crate) struct Switch {
     /// The moves after which it was said to be at the new place; none when it is itself on its way here.
     moves: Option<u32>,
+    /// After going back to a checkpoint: the PE where the object is has yet to say so.
+    news: bool,
     held: Vec<NonNull<Envelope>>,
 }
 
@@ -169,13 +184,23 @@ impl Switches {
     fn expect(&self, index: u128) {
         let mut switches = self.0.borrow_mut();
         let switch = switches.entry(index).or_default();
+        switch.news = false;
         if switch.moves.take().is_some() {
             sometimes("an object came while a marker for it was under way");
         }
     }
 
+    /// The object is somewhere, and where will be said.
+    fn expect_news(&self, index: u128) {
+        self.0.borrow_mut().insert(index, Switch { news: true, ..Switch::default() });
+    }
+
+    fn awaits_news(&self, index: u128) -> bool {
+        self.0.borrow().get(&index).is_some_and(|switch| switch.news)
+    }
+
     fn begin(&self, index: u128, moves: u32) {
-        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), held: Vec::new() });
+        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), ..Switch::default() });
     }
 
     /// What was kept for an object whose place is known now.
@@ -193,6 +218,14 @@ impl Switches {
         let mut all: Vec<_> = switches.iter().map(|(index, switch)| (*index, switch.held.len())).collect();
         all.sort_unstable();
         all
+    }
+
+    /// Messages that wait for a place, in the same order in every run.
+    pub(crate) fn held(&self) -> Vec<NonNull<Envelope>> {
+        let switches = self.0.borrow();
+        let mut all: Vec<_> = switches.iter().collect();
+        all.sort_unstable_by_key(|(index, _)| **index);
+        all.into_iter().flat_map(|(_, switch)| switch.held.iter().copied()).collect()
     }
 
     pub(crate) fn take_all(&self) -> Vec<NonNull<Envelope>> {
@@ -234,6 +267,24 @@ impl Pe {
             return None;
         }
         slot_of(index).filter(|(slot, generation)| self.slots.get(*slot, *generation).is_some())
+    }
+
+    /// At the home, after going back to a checkpoint: an object is on some PE, unless it is on this one, or on its way here.
+    pub(crate) fn expect_news(&self, collection: &Collection, index: u128) {
+        if let Place::Unknown = self.place_of(collection, index) {
+            collection.set_place(index, Place::Switching);
+            collection.switches.expect_news(index);
+        }
+    }
+
+    /// Where it is, unless it is on its way here since, or its end is, of which this PE knows more than whoever says this.
+    pub(crate) fn take_news(&self, collection: &Collection, index: u128, pe: PeId, moves: u32) {
+        match collection.switches.awaits_news(index) || mutated("old-news-believed") {
+            true => self.switch(collection, index, Place::At { pe, moves }),
+            false => {
+                sometimes("an object was on its way home, or gone, before the news of where it was restored")
+            }
+        }
     }
 
     /// Somebody found an object at another place than this PE had sent to.

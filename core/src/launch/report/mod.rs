@@ -16,6 +16,8 @@
 //! these are the texts `"NaN"`, `"inf"` and `"-inf"`.
 
 mod balancing;
+mod checkpoint;
+mod failure;
 mod file;
 mod value;
 
@@ -24,6 +26,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use balancing::BalancingStep;
+pub use checkpoint::CheckpointTaken;
+pub use failure::Failure;
 pub use file::ReportError;
 pub use value::{ResultValue, Results};
 
@@ -46,10 +50,10 @@ pub struct Report {
     pub messages: MessageCounts,
     /// What each PE did, the PEs of node 0 first.
     pub pe: Vec<PeTimes>,
-    /// Nodes that died. Always empty until the runtime survives one.
-    pub failures: Vec<serde_json::Value>,
-    /// Checkpoints taken. Always empty until the runtime takes some.
-    pub checkpoints: Vec<serde_json::Value>,
+    /// Nodes that were lost while the program ran, in order (`--ft`).
+    pub failures: Vec<Failure>,
+    /// Checkpoints that were committed, in order; the last of very many.
+    pub checkpoints: Vec<CheckpointTaken>,
     /// Steps of load balancing, in order; the last of very many.
     pub balancing: Vec<BalancingStep>,
 }
