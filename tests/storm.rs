@@ -22,9 +22,11 @@ mod program;
 use std::env;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use program::{End, Main, Plan};
 use talisman::RunArgs;
+use talisman::launch::checkpoints::{CkptEvery, FaultTolerance};
 use talisman::launch::options::Transport;
 use talisman::launch::{Output, Progress};
 use talisman::rng::Rng;
@@ -65,6 +67,56 @@ const RARE: &[&str] = &[
 ];
 
 #[test]
+fn storms_come_out_right_without_some_nodes() {
+    weather(Manner::Without, 100);
+}
+
+#[test]
+fn storms_come_out_right_with_checkpoints() {
+    checkpoints_were_taken(weather(Manner::Checkpoints, 150));
+    let marks = talisman::sometimes::take_marks();
+    if env::var_os("TALISMAN_STORM_SEED").is_none() {
+        let missing: Vec<_> = RARE_IN_CHECKPOINTS.iter().filter(|rare| !marks.contains_key(*rare)).collect();
+        assert!(missing.is_empty(), "no storm came there: {missing:?}; {marks:#?}");
+    }
+}
+
+/// What a storm with checkpoints has to come to sometimes.
+const RARE_IN_CHECKPOINTS: &[&str] = &[
+    "a broadcast waited for the end of a checkpoint",
+    "a broadcast that an element had missed waited for the end of a checkpoint",
+    "a multicast waited for the end of a checkpoint",
+    "messages came to a frozen PE from others that were not any more",
+    "messages were on their way when every frozen PE had been at rest",
+];
+
+#[test]
+fn storms_come_out_right_with_checkpoints_without_some_nodes() {
+    checkpoints_were_taken(weather(Manner::CheckpointsWithout, 60));
+}
+
+#[test]
+fn storms_come_out_right_with_checkpoints_on_threads() {
+    checkpoints_were_taken(weather(Manner::CheckpointsOnThreads, 6));
+}
+
+#[test]
+fn storms_come_out_right_with_checkpoints_on_nodes() {
+    checkpoints_were_taken(weather(Manner::CheckpointsOnNodes, 6));
+}
+
+/// In most runs: one may be over before the first.
+fn checkpoints_were_taken(runs: Vec<Tested>) {
+    let with = runs.iter().filter(|tested| !tested.checkpoints.is_empty()).count();
+    assert!(with * 2 >= runs.len(), "{with} of {} runs had checkpoints", runs.len());
+}
+
+#[test]
+fn storms_come_out_right_going_back() {
+    weather(Manner::GoingBack, 150);
+}
+
+#[test]
 fn storms_come_out_right_on_threads() {
     weather(Manner::Threads, 6);
 }
@@ -96,11 +148,13 @@ fn a_storm_that_is_cut_off_leaves_nothing() {
     for seed in 0..30 {
         for end in [End::Exit(1), End::Fail(1), End::Panic(1)] {
             cut_off(seed, end, |test, nodes| test.simulated(nodes, seed));
+            cut_off(seed, end, |test, nodes| with_checkpoints(test.simulated(nodes, seed), seed));
         }
     }
     for seed in 0..4 {
         for end in [End::Exit(1), End::Fail(1), End::Panic(1)] {
             cut_off(seed, end, |test, _| test.pes(3));
+            cut_off(seed, end, |test, _| with_checkpoints(test.pes(3), seed));
         }
     }
 }
@@ -142,6 +196,21 @@ fn messages_of_an_ordered_array_come_in_order_in_simulation() {
 }
 
 #[test]
+fn messages_of_an_ordered_array_come_in_order_without_some_nodes() {
+    talks(Manner::Without, 60);
+}
+
+#[test]
+fn messages_of_an_ordered_array_come_in_order_with_checkpoints() {
+    checkpoints_were_taken(talks(Manner::Checkpoints, 100));
+}
+
+#[test]
+fn messages_of_an_ordered_array_come_in_order_going_back() {
+    talks(Manner::GoingBack, 80);
+}
+
+#[test]
 fn messages_of_an_ordered_array_come_in_order_on_threads() {
     talks(Manner::Threads, 8);
 }
@@ -158,18 +227,34 @@ const TRANSPORTS: [Transport; 3] = [Transport::Shm, Transport::Tcp, Transport::M
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Manner {
     Simulated,
+    /// Simulated, where some nodes are lost from the start.
+    Without,
+    /// Simulated; at random events it goes back to a checkpoint taken then, perhaps without some nodes.
+    GoingBack,
     /// In one node.
     Threads,
     /// In several nodes of this process, on real links.
     Nodes,
+    /// Simulated, with checkpoints in quick succession.
+    Checkpoints,
+    /// The same, where some nodes are lost from the start.
+    CheckpointsWithout,
+    CheckpointsOnThreads,
+    CheckpointsOnNodes,
 }
 
 impl Manner {
     fn of(self, test: Test, nodes: u32, seed: u64) -> Test {
         match self {
             Manner::Simulated => test.simulated(nodes, seed),
+            Manner::Without => test.simulated(nodes, seed).without(&lost(nodes, seed)),
+            Manner::GoingBack => going_back(test.simulated(nodes, seed), nodes, seed),
             Manner::Threads => test.pes(1 + seed as u32 % 8),
             Manner::Nodes => test.nodes(nodes, TRANSPORTS[seed as usize % TRANSPORTS.len()]),
+            Manner::Checkpoints => with_checkpoints(Manner::Simulated.of(test, nodes, seed), seed),
+            Manner::CheckpointsWithout => with_checkpoints(Manner::Without.of(test, nodes, seed), seed),
+            Manner::CheckpointsOnThreads => with_checkpoints(Manner::Threads.of(test, nodes, seed), seed),
+            Manner::CheckpointsOnNodes => with_checkpoints(Manner::Nodes.of(test, nodes, seed), seed),
         }
     }
 
@@ -177,25 +262,75 @@ impl Manner {
     fn test(self) -> &'static str {
         match self {
             Manner::Simulated => "in_simulation",
+            Manner::Without => "without_some_nodes",
+            Manner::GoingBack => "going_back",
             Manner::Threads => "on_threads",
             Manner::Nodes => "on_nodes",
+            Manner::Checkpoints => "with_checkpoints",
+            Manner::CheckpointsWithout => "with_checkpoints_without_some_nodes",
+            Manner::CheckpointsOnThreads => "with_checkpoints_on_threads",
+            Manner::CheckpointsOnNodes => "with_checkpoints_on_nodes",
         }
     }
 }
 
+/// With a checkpoint each time so long after the one before; some of these times are shorter than what a message takes.
+fn with_checkpoints(test: Test, seed: u64) -> Test {
+    let mut rng = Rng::new(seed ^ 0xc4e7);
+    let period = Duration::from_micros([1, 20, 100, 400, 1500][rng.below(5) as usize]);
+    test.with_options(|options| {
+        (options.ft, options.ckpt_every) = (FaultTolerance::Double, Some(CkptEvery::Time(period)));
+    })
+}
+
+/// Some of so many nodes, but not all.
+fn lost(nodes: u32, seed: u64) -> Vec<u32> {
+    let mut rng = Rng::new(seed ^ 0x1057);
+    let stays = rng.below(nodes.into()) as u32;
+    let mut lost: Vec<_> = (0..nodes).filter(|node| *node != stays && rng.below(2) == 0).collect();
+    if lost.is_empty() {
+        lost.push((stays + 1) % nodes);
+    }
+    lost
+}
+
+/// Up to three times, each time perhaps without some more nodes.
+fn going_back(mut test: Test, nodes: u32, seed: u64) -> Test {
+    let mut rng = Rng::new(seed ^ 0xbac);
+    let mut there: Vec<_> = (0..nodes).collect();
+    for _ in 0..1 + rng.below(3) {
+        let loses = rng.below(there.len() as u64);
+        let lost: Vec<_> =
+            (0..loses).map(|_| there.swap_remove(rng.below(there.len() as u64) as usize)).collect();
+        let most = 1 << rng.below(14);
+        test = test.going_back(rng.below(most), &lost);
+    }
+    test
+}
+
 /// Runs storms of this manner, so many if nothing else is asked for; none may go wrong.
-fn weather(manner: Manner, few: u64) {
-    none_fails(seeds(few), |seed| storm(manner, seed));
+fn weather(manner: Manner, few: u64) -> Vec<Tested> {
+    none_fails(seeds(few), |seed| storm(manner, seed))
 }
 
 /// The same for talks of ordered arrays.
-fn talks(manner: Manner, few: u64) {
-    none_fails(seeds(few), |seed| talk(manner, seed));
+fn talks(manner: Manner, few: u64) -> Vec<Tested> {
+    none_fails(seeds(few), |seed| talk(manner, seed))
 }
 
-fn none_fails(seeds: impl Iterator<Item = u64>, run: impl Fn(u64) -> Result<Tested, String>) {
-    let failures: Vec<_> = seeds.filter_map(|seed| run(seed).err()).take(5).collect();
+fn none_fails(seeds: impl Iterator<Item = u64>, run: impl Fn(u64) -> Result<Tested, String>) -> Vec<Tested> {
+    let (mut runs, mut failures) = (Vec::new(), Vec::new());
+    for seed in seeds {
+        match run(seed) {
+            Ok(tested) => runs.push(tested),
+            Err(failure) => failures.push(failure),
+        }
+        if failures.len() == 5 {
+            break;
+        }
+    }
     assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
+    runs
 }
 
 /// The seeds to try.

@@ -22,7 +22,6 @@ use crate::pe::Pe;
 use crate::reduction::{Contribution, ReductionKey, Tally};
 use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
-use crate::tree;
 use crate::witness::{self, Seen};
 
 impl Cast {
@@ -54,6 +53,8 @@ pub(crate) struct Casts {
     ghosts: RefCell<Vec<Ghost>>,
     /// Arrivals that wait for something else, and what came after them.
     expected: RefCell<Vec<Expected>>,
+    /// What elements of a checkpoint, which cannot be read yet, were given.
+    kept: RefCell<BTreeMap<u128, Vec<(u32, Cast)>>>,
 }
 
 /// An element that left.
@@ -102,19 +103,61 @@ impl Casts {
         self.held.borrow().len()
     }
 
+    /// At the root: the next number, and those that wait for theirs.
+    pub(crate) fn to_be_numbered(&self) -> (u32, Vec<Cast>) {
+        (self.numbered.get(), self.held.borrow().clone())
+    }
+
+    /// After going back to a checkpoint: so many have passed.
+    pub(crate) fn go_on_from(&self, passed: u32) {
+        self.passed.set(passed);
+    }
+
+    /// The same at the root.
+    pub(crate) fn go_on_at_root(&self, numbered: u32, held: Vec<Cast>) {
+        self.numbered.set(numbered);
+        self.held.replace(held);
+    }
+
+    /// Whether nothing of what is done for elements that move is under way.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let early = self.early.borrow().is_empty() && self.expected.borrow().is_empty();
+        early
+            && self.kept.borrow().is_empty()
+            && self.departed.borrow().is_empty()
+            && self.uncertain.borrow().is_empty()
+            && self.ghosts.borrow().is_empty()
+    }
+
     /// An element leaves; the move is counted already.
     pub(crate) fn depart(&self, object: &Head, to: PeId) {
         let (id, moves, had) = (object.id(), object.moves.get(), object.broadcasts.get());
         self.departed.borrow_mut().push(Departed { id, to, moves, had, until: None });
     }
 
-    /// An element is removed, and may have lacked some up to this number.
-    fn bury(&self, object: &Head, last: u32) {
-        let next = object.broadcasts.get();
+    /// An element is removed, and may have lacked some from one number up to another.
+    fn bury(&self, object: &Head, next: u32, last: u32) {
         if next < last {
             let (index, moves) = (object.index(), object.moves.get());
             self.ghosts.borrow_mut().push(Ghost { index, moves, next, last });
         }
+    }
+
+    /// An element of a checkpoint cannot be read yet, and was given these.
+    pub(crate) fn keep_for(&self, index: u128, given: Vec<(u32, Cast)>) {
+        self.kept.borrow_mut().insert(index, given);
+    }
+
+    /// Such an element can be read: what it was given before, and since.
+    pub(crate) fn take_kept_for(&self, index: u128) -> Vec<(u32, Cast)> {
+        self.kept.borrow_mut().remove(&index).unwrap_or_default()
+    }
+
+    /// A broadcast passes those that cannot be read yet: they receive it when they can. How many those are.
+    fn give_to_kept(&self, number: u32, cast: &Cast) -> u64 {
+        let mut kept = self.kept.borrow_mut();
+        kept.values_mut().for_each(|given| given.push((number, cast.clone())));
+        kept.len() as u64
     }
 
     /// An element has come and cannot be read yet: perhaps again, where it lacks several things.
@@ -149,7 +192,7 @@ impl Casts {
 impl Pe {
     /// Sends a broadcast on its way.
     pub(crate) fn broadcast(&self, id: CollectionId, cast: Cast) {
-        self.tell(id.creator, PeMessage::CastRequest { collection: id, cast });
+        self.tell(self.view().seat(id.creator), PeMessage::CastRequest { collection: id, cast });
     }
 
     /// At the root: a broadcast gets its number.
@@ -198,12 +241,12 @@ impl Pe {
 
     /// The next broadcast in order: on to the children, and to every element here.
     fn pass(&self, collection: &Collection, number: u32, cast: &Cast) {
-        for child in tree::children(self.id, collection.root_pe(), self.pes()) {
+        for child in self.view().children(self.id, collection.root_pe()) {
             self.tell(child, PeMessage::Cast { collection: collection.id, number, cast: cast.clone() });
         }
         // Elements that come while this one is delivered count it as received.
         collection.casts.passed.set(number + 1);
-        let mut receivers = 0;
+        let (mut receivers, frozen) = (collection.casts.give_to_kept(number, cast), self.frozen.get());
         for slot in self.roster_of(collection).iter() {
             // An element may have left, and another come into its slot, while those before it ran.
             let Some((head, _)) = self.slots.at(*slot) else {
@@ -213,14 +256,14 @@ impl Pe {
             // SAFETY: an object in a slot is live.
             let object = unsafe { head.as_ref() };
             if object.collection().id == collection.id {
-                receivers += u64::from(self.give(head, number, cast));
+                receivers += u64::from(self.give(head, number, cast, frozen));
             }
         }
         self.send_after_departed(collection, number, cast, receivers);
     }
 
     /// Gives an element a broadcast, at once or when it has caught up; `false` if it had received it elsewhere.
-    fn give(&self, head: NonNull<Head>, number: u32, cast: &Cast) -> bool {
+    fn give(&self, head: NonNull<Head>, number: u32, cast: &Cast, frozen: bool) -> bool {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         if object.has(flag::CATCHING_UP) {
@@ -235,6 +278,12 @@ impl Pe {
         if object.broadcasts.get() > number && !mutated("broadcast-received-again") {
             sometimes("an element had received a broadcast on another PE");
             return false;
+        }
+        if frozen && !mutated("broadcast-runs-while-frozen") {
+            sometimes("a broadcast waited for the end of a checkpoint");
+            object.set(flag::CATCHING_UP);
+            object.extras(|extras| extras.later.push_back((number, cast.clone())));
+            return true;
         }
         self.receive(head, number, cast);
         true
@@ -402,15 +451,22 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         let last = if object.has(flag::CATCHING_UP) { object.extras(|extras| extras.catch_up) } else { 0 };
-        if number >= last || number != object.broadcasts.get() {
+        if number >= last || number != object.broadcasts.get() + kept_missed(object) {
             return sometimes("a broadcast was sent after an element that had received it");
         }
         let id = object.id();
+        if self.frozen.get() {
+            return self.keep_missed(object, number, cast);
+        }
         self.receive(head, number, cast);
         if number + 1 == last {
             self.receive_later_ones(id);
         }
-        // A move that it had to put off, unless it has gone by now.
+        self.do_what_was_put_off(id);
+    }
+
+    /// A move that an element had to put off, unless it has gone by now.
+    fn do_what_was_put_off(&self, id: ObjId) {
         if let Some(head) = self.find_here(id)
             // SAFETY: an object in a slot is live.
             && unsafe { head.as_ref() }.has(flag::MIGRATE)
@@ -418,6 +474,31 @@ impl Pe {
             sometimes("an element that was catching up had wanted to move");
             self.after_entry(head);
         }
+    }
+
+    /// One that it had missed waits for the end of a checkpoint, before those that came here later.
+    fn keep_missed(&self, object: &Head, number: u32, cast: &Cast) {
+        sometimes("a broadcast that an element had missed waited for the end of a checkpoint");
+        let before = kept_missed(object) as usize;
+        object.extras(|extras| extras.later.insert(before, (number, cast.clone())));
+    }
+
+    /// A checkpoint is over: elements receive what waited for that. Nothing that any of them had missed is on its way then.
+    pub(crate) fn receive_kept(&self) {
+        for slot in 0..self.slots.len() {
+            let Some((head, _)) = self.slots.at(slot) else { continue };
+            // SAFETY: an object in a slot is live.
+            let object = unsafe { head.as_ref() };
+            if object.has(flag::CATCHING_UP) {
+                self.receive_kept_by(object.id());
+            }
+        }
+    }
+
+    /// An element receives what waited with it.
+    pub(crate) fn receive_kept_by(&self, id: ObjId) {
+        self.receive_later_ones(id);
+        self.do_what_was_put_off(id);
     }
 
     /// An element has what it missed: now it receives what came here meanwhile, unless it goes before the end of that.
@@ -438,8 +519,9 @@ impl Pe {
             return;
         }
         sometimes("an element was removed before it had caught up with the broadcasts");
+        let next = object.broadcasts.get() + kept_missed(object);
         let (last, later) = object.extras(|extras| (extras.catch_up, std::mem::take(&mut extras.later)));
-        object.collection().casts.bury(object, last);
+        object.collection().casts.bury(object, next, last);
         for (number, cast) in later {
             sometimes("an element was removed before a broadcast that waited for those that it had missed");
             self.answer_for_removed(object.collection(), object.id(), number, &cast);
@@ -447,7 +529,7 @@ impl Pe {
     }
 
     /// Of an element that counts as a receiver of a broadcast, and was removed before it.
-    fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
+    pub(crate) fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
         if cast.collect.is_some() {
             let tally = Tally { old: 1, ..Tally::default() };
             let key = ReductionKey::Answers(number);
@@ -474,6 +556,11 @@ impl Pe {
             Place::Unknown | Place::Switching | Place::Gone { .. } => collection.home(index),
         }
     }
+}
+
+/// Broadcasts that an element had missed, and that wait with it for the end of a checkpoint.
+fn kept_missed(object: &Head) -> u32 {
+    object.extras(|extras| extras.later.iter().filter(|(number, _)| *number < extras.catch_up).count() as u32)
 }
 
 #[cfg(test)]

@@ -110,7 +110,7 @@ impl<C: Chare> Cx<C> {
         self.run().id
     }
 
-    /// PEs of the job.
+    /// PEs of the job. Those of lost nodes keep their numbers, and what is sent to one of them goes to the one in its place.
     pub fn pes(&self) -> u32 {
         self.run().pes()
     }
@@ -234,7 +234,8 @@ impl<C: Chare> Cx<C> {
             !matches!(kind, crate::chare::Kind::Group | crate::chare::Kind::NodeGroup),
             "a member of a group belongs to its PE and does not migrate"
         );
-        self.head().extras(|extras| extras.destination = pe);
+        let there = self.run().view().seat(pe);
+        self.head().extras(|extras| extras.destination = there);
         self.head().set(flag::MIGRATE);
     }
 
@@ -286,6 +287,12 @@ impl<C: Chare> Cx<C> {
         ObjectRng { head: self.head(), seed: self.run().node.config.seed }
     }
 
+    /// Asks for a checkpoint of the whole job (`--ft`), at a moment that is good for it: little is in the queues, much is free. The
+    /// callback is called once the job can go back to it. Without checkpoints it is called at once.
+    pub fn checkpoint(&mut self, to: Callback) {
+        self.run().checkpoint(to.into_route());
+    }
+
     /// A result of the program, for `--report`.
     pub fn result(&mut self, name: &str, value: impl Into<ResultValue>) {
         self.run().node.job.record(name, value.into());
@@ -294,6 +301,7 @@ impl<C: Chare> Cx<C> {
     /// The program finished its step `step` (counted from 1): for `--progress` and `--report`.
     pub fn step(&mut self, step: u64) {
         self.run().node.job.step(step);
+        self.run().note_step(step);
     }
 
     /// How many steps there will be, if the program knows: for `--progress`.
@@ -305,7 +313,7 @@ impl<C: Chare> Cx<C> {
 impl Pe {
     /// Tells the receiver when nothing is in flight.
     pub(crate) fn when_quiet(&self, to: Route) {
-        self.tell(0, crate::message::control::PeMessage::WhenQuiet(to));
+        self.tell(self.view().first(), crate::message::control::PeMessage::WhenQuiet(to));
     }
 }
 
@@ -347,6 +355,6 @@ pub struct Output(Arc<Job>);
 impl Output {
     /// What `write!` and `writeln!` call. It returns nothing: whether output can be written is the runtime's concern.
     pub fn write_fmt(&mut self, args: fmt::Arguments<'_>) {
-        self.0.output.print(&args.to_string());
+        self.0.print(&args.to_string());
     }
 }

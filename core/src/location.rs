@@ -126,6 +126,19 @@ impl Places {
         }
     }
 
+    /// The indices of those that are on other PEs, in the same order in every run; `name` gives the index of an ordinal.
+    pub(crate) fn elsewhere(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u128> {
+        let is_away = |packed: u64| matches!(Place::unpack(packed), Place::At { .. });
+        let pages = self.dense.iter().enumerate().filter_map(|(page, cell)| Some((page * PAGE, cell.get()?)));
+        let places = pages.flat_map(|(first, page)| (first..).zip(page.iter().map(Cell::get)));
+        let dense = places.filter(|(_, packed)| is_away(*packed)).filter_map(|(at, _)| name(at as u64));
+        let sparse = self.sparse.borrow();
+        let mut others: Vec<_> =
+            sparse.iter().filter(|(_, packed)| is_away(**packed)).map(|(index, _)| *index).collect();
+        others.sort_unstable();
+        dense.chain(others).collect()
+    }
+
     pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
         match ordinal {
             Some(ordinal) => {
@@ -195,6 +208,14 @@ impl Switches {
         all
     }
 
+    /// Messages that wait for a place, in the same order in every run.
+    pub(crate) fn held(&self) -> Vec<NonNull<Envelope>> {
+        let switches = self.0.borrow();
+        let mut all: Vec<_> = switches.iter().collect();
+        all.sort_unstable_by_key(|(index, _)| **index);
+        all.into_iter().flat_map(|(_, switch)| switch.held.iter().copied()).collect()
+    }
+
     pub(crate) fn take_all(&self) -> Vec<NonNull<Envelope>> {
         self.0.take().into_values().flat_map(|switch| switch.held).collect()
     }
@@ -234,6 +255,20 @@ impl Pe {
             return None;
         }
         slot_of(index).filter(|(slot, generation)| self.slots.get(*slot, *generation).is_some())
+    }
+
+    /// At the home, after going back to a checkpoint: where an object is, unless it has come here since, or gone.
+    pub(crate) fn take_news(&self, collection: &Collection, index: u128, pe: PeId, moves: u32) {
+        match self.place_of(collection, index) {
+            Place::Switching | Place::Unknown => {
+                self.switch(collection, index, Place::At { pe, moves });
+                let awaiting = collection.take_awaiting(index);
+                awaiting.into_iter().for_each(|envelope| self.dispatch(collection, envelope));
+            }
+            Place::Here { .. } | Place::At { .. } | Place::Gone { .. } => {
+                sometimes("an object was elsewhere, or gone, before the news of where it was restored");
+            }
+        }
     }
 
     /// Somebody found an object at another place than this PE had sent to.

@@ -16,7 +16,7 @@ use crate::mutations::mutated;
 use crate::object::{Extras, Head, Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
-use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Unpacker};
+use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, SegmentBuffer, Unpacker};
 use crate::registry::ChareType;
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
@@ -103,10 +103,23 @@ impl Pup for Luggage {
 /// # Safety
 /// The head is that of a live object of this type that nobody borrows.
 unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Packed {
+    // SAFETY: the caller's promise.
+    unsafe { pack_object_in(chare, head, |_, _| None) }
+}
+
+/// The same, into memory that there is for its large slices.
+///
+/// # Safety
+/// The same.
+pub(crate) unsafe fn pack_object_in(
+    chare: &ChareType,
+    head: NonNull<Head>,
+    spare: impl FnMut(usize, usize) -> Option<SegmentBuffer>,
+) -> Packed {
     let mut lender = Lender::new(Packer::new(Purpose::Migration));
     // SAFETY: the caller's promise; what is lent is copied right below.
     unsafe { (chare.lend)(head, &mut lender) };
-    lender.finish().into()
+    lender.finish_in(spare).into()
 }
 
 impl Pe {
@@ -189,14 +202,14 @@ impl Pe {
         if let Some(past) = past {
             self.restore_past(object, past);
         }
-        self.tell_restored(head);
+        self.tell_restored(head, Restored::AfterMigration);
         for (number, cast) in missed {
             sometimes("a broadcast waited for an element that could not be read");
             self.on_missed(id, moves, number, cast);
         }
     }
 
-    fn unpack_object(
+    pub(crate) fn unpack_object(
         &self,
         collection: &Collection,
         index: u128,
@@ -215,13 +228,13 @@ impl Pe {
         unpacked.map(|()| head)
     }
 
-    fn tell_restored(&self, head: NonNull<Head>) {
+    pub(crate) fn tell_restored(&self, head: NonNull<Head>, why: Restored) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         self.running.set(Some(head));
         self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
-        unsafe { (object.collection().chare.restored)(head, self, Restored::AfterMigration) };
+        unsafe { (object.collection().chare.restored)(head, self, why) };
         self.running.set(None);
         if object.has(flag::AFTER) {
             sometimes("an object wanted to move on, or to go, when it had arrived");
@@ -272,6 +285,34 @@ fn pack_up(object: &Head, past: Option<Smooth>) -> Travel {
     }
 }
 
+/// What would move with an object, which stays as it is.
+pub(crate) fn travel_of(object: &Head, past: Option<Smooth>) -> Travel {
+    let extras = object.take_extras();
+    let travel = match extras.as_deref() {
+        Some(extras) => travel_with(object, extras, past),
+        None => travel_with(object, &Extras::default(), past),
+    };
+    object.put_extras(extras);
+    travel
+}
+
+fn travel_with(object: &Head, extras: &Extras, past: Option<Smooth>) -> Travel {
+    Travel {
+        flags: object.flags.get() & flag::TRAVELS,
+        reduction: object.reduction.get(),
+        broadcasts: object.broadcasts.get(),
+        moves: object.moves.get(),
+        messages: object.messages.get(),
+        load: object.load.get(),
+        born: extras.born,
+        rng: extras.rng.clone(),
+        sections: extras.sections.clone(),
+        order: extras.order.clone(),
+        given: extras.given,
+        past,
+    }
+}
+
 fn mark_what_travels(extras: &Extras) {
     if extras.born > 0 {
         sometimes("an object moved before it had announced what it inserted");
@@ -284,7 +325,7 @@ fn mark_what_travels(extras: &Extras) {
     }
 }
 
-fn unpack_travel(object: &Head, travel: Travel) {
+pub(crate) fn unpack_travel(object: &Head, travel: Travel) {
     object.flags.set(travel.flags);
     if !mutated("reduction-number-stays-behind") {
         object.reduction.set(travel.reduction);

@@ -383,7 +383,7 @@ impl<C: Chare> Array<C> {
     /// complete from now on.
     pub fn done_inserting(&self) {
         let id = self.target().collection;
-        current(|pe| pe.tell(id.creator, crate::message::control::PeMessage::DoneInserting(id)));
+        current(|pe| pe.done_inserting(id));
     }
 }
 
@@ -394,7 +394,7 @@ impl<C: Chare> Section<C> {
 }
 
 impl<C: Chare> Group<C> {
-    /// The member on a PE (of a nodegroup: on a node).
+    /// The member on a PE (of a nodegroup: on a node). Of a lost one: that of the PE (node) in its place.
     ///
     /// # Panics
     /// If there is no such PE (node).
@@ -415,10 +415,17 @@ impl<C: Chare> Group<C> {
         }))
     }
 
-    /// A part of the group, by PEs (nodes).
+    /// A part of the group, by PEs (nodes). Members of lost ones are left out.
     pub fn section(&self, places: impl IntoIterator<Item = PeId>) -> Section<C> {
-        let members = places.into_iter().map(|place| place.to_bits()).collect();
         let of = self.target().collection;
-        Section::make(of, Some(current(|pe| pe.make_section(of, members))))
+        let section = current(|pe| {
+            let view = pe.view();
+            let there = |place| match C::KIND {
+                Kind::NodeGroup => view.of_nodes().seat(place),
+                _ => view.seat(place),
+            };
+            pe.make_section(of, places.into_iter().map(|place| there(place).to_bits()).collect())
+        });
+        Section::make(of, Some(section))
     }
 }

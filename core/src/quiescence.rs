@@ -1,6 +1,6 @@
 //! Quiescence: no message in flight, nothing queued, no timer set (Charm++ manual: "quiescence detection").
 //!
-//! PE 0 asks in waves, down a tree and up again. A PE answers when it is idle, with how many messages it has sent to
+//! PE 0, or its seat, asks in waves, down a tree and up again. A PE answers when it is idle, with how many messages it has sent to
 //! other PEs and received from them. When two waves in a row give the same sums, and what was sent equals what was
 //! received, nothing was on its way in between (Mattern 1987, the four-counter method).
 //!
@@ -17,11 +17,8 @@ use crate::pe::Pe;
 use crate::pup::{Packed, Pup};
 use crate::route::Route;
 use crate::sometimes::sometimes;
-use crate::tree;
+use crate::view::FIRST;
 use crate::witness::{self, Seen};
-
-/// The PE that counts.
-const ROOT: PeId = 0;
 
 /// A message of the detection.
 #[derive(Debug, Pup)]
@@ -75,6 +72,11 @@ impl Detector {
         self.root.borrow().running || self.open.get().is_some()
     }
 
+    /// Who waits to be told.
+    pub(crate) fn asked(&self) -> Vec<Route> {
+        self.root.borrow().asked.clone()
+    }
+
     /// Whether somebody waits to be told.
     pub(crate) fn is_asked(&self) -> bool {
         !self.root.borrow().asked.is_empty()
@@ -87,7 +89,7 @@ impl Pe {
         if self.answer_wave() {
             return true;
         }
-        let wanted = self.id == ROOT && self.detector.is_asked() && !self.detector.root.borrow().running;
+        let wanted = self.is_first() && self.detector.is_asked() && !self.detector.root.borrow().running;
         if wanted {
             self.begin_wave();
         }
@@ -96,7 +98,8 @@ impl Pe {
 
     /// PE 0 has had nothing to do for long: perhaps nobody will have, ever again.
     pub(crate) fn suspect_stuck(&self) {
-        if self.id == ROOT && !self.detector.is_counting() && self.timers.is_empty() {
+        let rests = !self.frozen.get() && self.timers.is_empty();
+        if self.is_first() && rests && !self.detector.is_counting() {
             sometimes("a PE suspected that the job was stuck");
             self.begin_wave();
         }
@@ -123,7 +126,7 @@ impl Pe {
 
     fn on_ask(&self, wave: u32) {
         let mut missing = 0;
-        for child in tree::children(self.id, ROOT, self.pes()) {
+        for child in self.view().children(self.id, FIRST) {
             self.tell(child, PeMessage::Quiescence(Wave::Ask(wave)));
             missing += 1;
         }
@@ -149,7 +152,7 @@ impl Pe {
         self.detector.open.set(None);
         let sent = branch.sent.wrapping_add(self.stats.sent.get());
         let received = branch.received.wrapping_add(self.stats.received.get());
-        match tree::parent(self.id, ROOT, self.pes()) {
+        match self.view().parent(self.id, FIRST) {
             Some(parent) => {
                 self.tell(parent, PeMessage::Quiescence(Wave::Count { wave: branch.wave, sent, received }));
             }
@@ -165,6 +168,7 @@ impl Pe {
             && (self.timers.is_empty() || mutated("timers-not-waited-for"))
             && self.unflushed.borrow().is_empty()
             && !self.is_balancing_waited_for()
+            && !self.is_checkpoint_waited_for()
     }
 
     fn on_sums(&self, sent: u64, received: u64) {
@@ -200,14 +204,14 @@ impl Pe {
     fn examine(&self) {
         sometimes("a job was stuck");
         self.detector.root.borrow_mut().running = true;
-        for pe in 0..self.pes() {
+        for pe in self.view().there() {
             self.tell(pe, PeMessage::Quiescence(Wave::Examine));
         }
     }
 
     fn on_examine(&self) {
         let waits = self.waits();
-        self.tell(ROOT, PeMessage::Quiescence(Wave::Examined(waits)));
+        self.tell(self.view().first(), PeMessage::Quiescence(Wave::Examined(waits)));
     }
 
     fn on_examined(&self, _: PeId, waits: Vec<String>) {
@@ -215,7 +219,7 @@ impl Pe {
             let mut root = self.detector.root.borrow_mut();
             root.examined.0 += 1;
             root.examined.1.extend(waits);
-            if root.examined.0 < self.pes() {
+            if root.examined.0 < self.view().pes() {
                 return;
             }
             std::mem::take(&mut root.examined.1)

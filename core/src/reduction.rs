@@ -21,7 +21,6 @@ use crate::pup::{Packed, Pup, Purpose, Unpacker};
 use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
-use crate::tree;
 use crate::witness::{self, Seen};
 
 /// Which reduction of a collection.
@@ -236,6 +235,16 @@ impl Root {
             return None;
         }
         self.open.remove(&key)
+    }
+
+    /// The next reduction to complete, and what has come of those that are open.
+    pub(crate) fn saved(&self) -> (u32, Vec<(ReductionKey, Packed)>) {
+        (self.next, self.open.iter().map(|(key, pending)| (*key, Packed::of(pending))).collect())
+    }
+
+    /// After going back to a checkpoint.
+    pub(crate) fn go_on_from(&mut self, alive: Option<u64>, next: u32) {
+        (self.alive, self.next) = (alive, next);
     }
 
     /// Reductions that wait for somebody, for the report of a job that is stuck.
@@ -458,9 +467,12 @@ impl Pe {
     fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {
         match key {
             ReductionKey::All(_) | ReductionKey::Answers(_) => {
-                tree::parent(self.id, collection.root_pe(), self.pes()).expect("the root sends nothing up")
+                let above = self.view().parent(self.id, collection.root_pe());
+                above.expect("the root sends nothing up")
             }
-            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => section.creator,
+            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
+                self.view().seat(section.creator)
+            }
         }
     }
 
@@ -468,7 +480,7 @@ impl Pe {
         match key {
             ReductionKey::All(_) | ReductionKey::Answers(_) => collection.root.is_some(),
             ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
-                section.creator == self.id
+                self.view().seat(section.creator) == self.id
             }
         }
     }
@@ -511,12 +523,27 @@ impl Pe {
         }
     }
 
+    /// At the root, after going back to a checkpoint: what had come of a reduction. All PEs had said how many elements
+    /// received what is answered, however many there were.
+    pub(crate) fn on_reopen(&self, id: CollectionId, key: ReductionKey, pending: Packed) {
+        let Some(collection) = self.collections.get(id) else { return };
+        match pending.into_value::<Pending>() {
+            Ok(Pending { mut tally, value, to, .. }) => {
+                if let ReductionKey::Answers(_) = key {
+                    tally.reports = u32::MAX;
+                }
+                self.absorb_at_root(collection, key, |sum| sum.absorb(&tally, value, to));
+            }
+            Err(error) => self.unreadable(collection, "(reduction)", &error.to_string()),
+        }
+    }
+
     fn complete(&self, collection: &Collection, key: ReductionKey) {
         let Some(root) = &collection.root else { return };
         if let ReductionKey::All(_) = key {
             return self.complete_reductions(collection);
         }
-        let done = root.borrow_mut().take_answers(key, self.pes());
+        let done = root.borrow_mut().take_answers(key, self.view().pes());
         done.into_iter().for_each(|pending| self.finish(collection, key, pending));
     }
 

@@ -67,7 +67,9 @@ impl Pe {
                 );
             }
             Route::Collect(collect) => self.answer(*collect, value),
-            Route::Function(pe, id) => self.tell(*pe, PeMessage::Function { id: *id, value }),
+            Route::Function(pe, id) => {
+                self.tell(self.view().seat(*pe), PeMessage::Function { id: *id, value });
+            }
             Route::AtSync(then) => self.at_sync(then, value),
             Route::Prefixed(inner, first) => self.route(inner, first.then(&value)),
         }

@@ -1,6 +1,6 @@
 //! Sections: parts of a collection with a multicast and reductions of their own (Charm++ manual: "array sections").
 //!
-//! The PE that made a section is its root and keeps the list of members. A multicast goes to the root, and from
+//! The PE that made a section, or its seat, is its root and keeps the list of members. A multicast goes to the root, and from
 //! there in one message to each PE that has members.
 
 use std::cell::{Cell, RefCell};
@@ -10,11 +10,13 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use crate::checkpoint::part::SavedSection;
 use crate::collection::Collection;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::message::control::{Cast, PeMessage};
 use crate::mutations::mutated;
 use crate::pe::Pe;
+use crate::pup::Packed;
 use crate::reduction::{Pending, ReductionKey};
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
@@ -64,12 +66,35 @@ impl Sections {
         open.collect()
     }
 
+    /// What a checkpoint keeps of them, in the order of their names.
+    pub(crate) fn saved(&self) -> Vec<SavedSection> {
+        let sections = self.0.borrow();
+        let mut all: Vec<_> = sections.iter().map(|(id, section)| section.saved(*id)).collect();
+        all.sort_unstable_by_key(|section| section.id);
+        all
+    }
+
+    /// After going back to a checkpoint: what had come of reductions that are open.
+    pub(crate) fn go_on_from(&self, saved: SavedSection) -> Vec<(ReductionKey, Packed)> {
+        let SavedSection { id, of, members, next, open } = saved;
+        let section = Section { of, members: members.into(), next: Cell::new(next), open: BTreeMap::new() };
+        self.0.borrow_mut().insert(id, section);
+        open
+    }
+
     fn next_multicast(&self, id: SectionId) -> Option<(u32, Rc<[u128]>)> {
         let sections = self.0.borrow();
         let section = sections.get(&id)?;
         let number = section.next.get();
         section.next.set(number + 1);
         Some((number, section.members.clone()))
+    }
+}
+
+impl Section {
+    fn saved(&self, id: SectionId) -> SavedSection {
+        let open = self.open.iter().map(|(key, pending)| (*key, Packed::of(pending))).collect();
+        SavedSection { id, of: self.of, members: self.members.to_vec(), next: self.next.get(), open }
     }
 }
 
@@ -90,7 +115,8 @@ impl Pe {
 
     /// Sends a multicast on its way.
     pub(crate) fn multicast(&self, collection: CollectionId, section: SectionId, cast: Cast) {
-        self.tell(section.creator, PeMessage::SectionRequest { collection, section, cast });
+        let root = self.view().seat(section.creator);
+        self.tell(root, PeMessage::SectionRequest { collection, section, cast });
     }
 
     /// At the root: one message to each PE with members.
@@ -148,7 +174,11 @@ impl Pe {
         witness::see(|| Seen::Reached { object: id, pe: self.id, section, number });
         let extra = cast.extra(id, Some(section), number);
         match self.find_here(id) {
-            Some(head) => self.deliver_cast(head, cast, extra),
+            Some(head) if !self.frozen.get() => self.deliver_cast(head, cast, extra),
+            Some(_) => {
+                sometimes("a multicast waited for the end of a checkpoint");
+                self.dispatch(collection, self.cast_message(id, cast, extra));
+            }
             None => {
                 sometimes("a member of a section was not where its root believed");
                 if !mutated("section-member-not-followed") {

@@ -12,7 +12,6 @@ use crate::node::SharedValue;
 use crate::pe::{Pe, current};
 use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
 use crate::sometimes::sometimes;
-use crate::tree;
 use crate::witness::Until;
 
 /// A value set once by `cx.share(value)` and readable everywhere, one copy a node.
@@ -90,13 +89,21 @@ impl Pe {
         }
     }
 
+    /// Tells all nodes of a shared value after going back to a checkpoint.
+    pub(crate) fn share_again(&self, id: u64, value: Packed) {
+        self.send_share(id, &value);
+        match self.lacks(value.needs()) {
+            None => self.keep_shared(id, value),
+            Some(lacking) => self.keep_lacking(lacking, self.pe_message(PeMessage::KeepShared { id, value })),
+        }
+    }
+
     /// A shared value has come to this node, and all that it refers to.
     pub(crate) fn keep_shared(&self, id: u64, value: Packed) {
         self.node.shared.put(id, SharedValue { packed: value, typed: None });
-        for rank in 1..self.node.shape.pes_per_node {
-            if !mutated("shared-value-not-told-in-node") {
-                self.tell(self.id + rank, PeMessage::Shared { id });
-            }
+        let of_node = (0..self.node.shape.pes_per_node).map(|rank| self.first_pe + rank);
+        for other in of_node.filter(|other| *other != self.id && !mutated("shared-value-not-told-in-node")) {
+            self.tell(other, PeMessage::Shared { id });
         }
         self.on_shared(id);
     }
@@ -126,7 +133,7 @@ impl Pe {
     fn send_share(&self, id: u64, value: &Packed) {
         let shape = self.node.shape;
         let root = shape.node_of((id >> 32) as PeId);
-        for node in tree::children(self.node.number, root, shape.nodes) {
+        for node in self.view().nodes_below(self.node.number, root) {
             self.tell(shape.first_pe(node), PeMessage::Share { id, value: value.clone() });
         }
     }

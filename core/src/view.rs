@@ -8,6 +8,9 @@ use crate::ids::PeId;
 use crate::node::Shape;
 use crate::tree;
 
+/// Its seat is the root of whatever concerns the whole job.
+pub(crate) const FIRST: PeId = 0;
+
 /// Who is there, and who stands in for the others.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
@@ -15,6 +18,8 @@ pub(crate) struct View {
     lanes: u32,
     /// The nodes that are there, in increasing order.
     there: Box<[u32]>,
+    /// Numbers of PEs, if nobody has been lost, and else 0: those below it are their own seats, without a look at anything else.
+    whole: u32,
 }
 
 impl View {
@@ -23,9 +28,26 @@ impl View {
         View::new(talisman_ft::view::View::whole(shape.nodes), shape.pes_per_node)
     }
 
+    /// All but these nodes, in whose place are the next ones that are there.
+    pub(crate) fn without(shape: Shape, lost: &[u32]) -> Self {
+        View::whole(shape).losing(lost)
+    }
+
+    /// The next one, without these nodes either.
+    pub(crate) fn losing(&self, lost: &[u32]) -> Self {
+        let (now, nodes) = (&self.of_nodes, self.of_nodes.nodes());
+        let there = |node| now.is_there(node) && !lost.contains(&node);
+        let next = |node| talisman_ft::view::View::next_there(node, nodes, there).expect("somebody is there");
+        View::new(now.after(now.epoch + 1, nodes, there, next), self.lanes)
+    }
+
     pub(crate) fn new(of_nodes: talisman_ft::view::View, lanes: u32) -> Self {
         let there = of_nodes.there().collect();
-        View { of_nodes, lanes, there }
+        let mut view = View { of_nodes, lanes, there, whole: 0 };
+        if view.is_whole() {
+            view.whole = view.pes();
+        }
+        view
     }
 
     pub(crate) fn of_nodes(&self) -> &talisman_ft::view::View {
@@ -35,10 +57,36 @@ impl View {
     /// The PE itself if it is there, else the one that stands in for it.
     #[inline]
     pub(crate) fn seat(&self, pe: PeId) -> PeId {
-        if self.is_whole() && pe < self.pes() {
-            return pe;
-        }
+        if pe < self.whole { pe } else { self.look_up(pe) }
+    }
+
+    #[cold]
+    fn look_up(&self, pe: PeId) -> PeId {
         self.of_nodes.seat(pe / self.lanes) * self.lanes + pe % self.lanes
+    }
+
+    /// The root of whatever concerns the whole job.
+    #[inline]
+    pub(crate) fn first(&self) -> PeId {
+        self.seat(FIRST)
+    }
+
+    /// Whether a PE of this number is there.
+    pub(crate) fn is_there(&self, pe: PeId) -> bool {
+        pe < self.whole || self.of_nodes.is_there(pe / self.lanes)
+    }
+
+    /// The PEs whose seat this one is: itself, and those for whom it stands in.
+    pub(crate) fn seated(&self, pe: PeId) -> impl Iterator<Item = PeId> + '_ {
+        let (node, lane) = (pe / self.lanes, pe % self.lanes);
+        let numbers = if self.is_whole() { node..node + 1 } else { 0..self.of_nodes.nodes() };
+        let seated = numbers.filter(move |one| self.of_nodes.seat(*one) == node);
+        seated.map(move |one| one * self.lanes + lane)
+    }
+
+    /// The PE so many further on, round and round, of those that are there.
+    pub(crate) fn further(&self, pe: PeId, steps: u32) -> PeId {
+        self.at(((u64::from(self.rank(pe)) + u64::from(steps)) % u64::from(self.pes())) as u32)
     }
 
     /// Whether nobody has been lost.
@@ -56,6 +104,11 @@ impl View {
     /// The PEs that are there, in increasing order.
     pub(crate) fn there(&self) -> impl Iterator<Item = PeId> + '_ {
         self.there.iter().flat_map(|node| node * self.lanes..(node + 1) * self.lanes)
+    }
+
+    /// The PEs of a node.
+    pub(crate) fn lanes_of(&self, node: u32) -> impl Iterator<Item = PeId> + use<> {
+        node * self.lanes..(node + 1) * self.lanes
     }
 
     /// The nodes that are there, in increasing order.
@@ -81,16 +134,18 @@ impl View {
         tree::children(node, root, self.there.len() as u32).map(|rank| self.there[rank as usize])
     }
 
-    fn rank(&self, pe: PeId) -> u32 {
+    /// A PE's number among those that are there, counted without gaps.
+    pub(crate) fn rank(&self, pe: PeId) -> u32 {
         if self.is_whole() { pe } else { self.rank_of_node(pe / self.lanes) * self.lanes + pe % self.lanes }
     }
 
-    fn at(&self, rank: u32) -> PeId {
+    /// The PE of such a number.
+    pub(crate) fn at(&self, rank: u32) -> PeId {
         self.there[(rank / self.lanes) as usize] * self.lanes + rank % self.lanes
     }
 
-    /// Only those that are there have one.
-    fn rank_of_node(&self, node: u32) -> u32 {
+    /// The same for nodes. Only those that are there have one.
+    pub(crate) fn rank_of_node(&self, node: u32) -> u32 {
         self.there.partition_point(|there| *there < node) as u32
     }
 }
@@ -107,6 +162,8 @@ mod tests {
             talisman_ft::view::View::whole(9).after(1, 9, |node| !lost(&node), |node| (node + 2) % 9);
         let view = View::new(of_nodes, shape.pes_per_node);
         assert_eq!((view.pes(), view.seat(1), view.seat(9), view.seat(17)), (12, 5, 13, 17));
+        assert_eq!(view.seated(13).collect::<Vec<_>>(), [9, 13]);
+        assert_eq!((view.further(4, 1), view.further(7, 1), view.further(16, 3)), (5, 12, 3));
         for root in 0..shape.pes() {
             assert_eq!(view.parent(view.seat(root), root), None);
             let below: Vec<_> =

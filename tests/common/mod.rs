@@ -1,13 +1,32 @@
 //! What several tests need.
 
+use std::time::Duration;
+
 use talisman::chare::{Args, MainChare};
+use talisman::launch::checkpoints::{CkptEvery, FaultTolerance};
 use talisman::launch::options::Transport;
 use talisman::testing::{Test, Tested};
 
 /// Runs a program in every manner: on threads and simulated, as it is, with every message packed, with every object
-/// packed after each message. The lines of its output, sorted where they come from several PEs, are always these.
+/// packed after each message, and without some of its nodes. The lines of its output, sorted where they come from several PEs,
+/// are always these.
+#[allow(dead_code, reason = "not every test binary has programs that do not")]
 pub fn same_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, expected: &[&str]) {
-    for (name, test) in manners() {
+    same_in::<C, A>(manners().into_iter().chain(with_losses()), args, expected);
+}
+
+/// The same where all nodes are there: for programs that look where they are.
+#[allow(dead_code, reason = "not every test binary has programs that look where they are")]
+pub fn same_with_all_nodes<C: MainChare, A: Args + Send>(args: impl Fn() -> A, expected: &[&str]) {
+    same_in::<C, A>(manners(), args, expected);
+}
+
+fn same_in<C: MainChare, A: Args + Send>(
+    manners: impl IntoIterator<Item = (String, Test)>,
+    args: impl Fn() -> A,
+    expected: &[&str],
+) {
+    for (name, test) in manners {
         eprintln!("{name}");
         let tested = test.run::<C>(args());
         assert_ended_well(&name, &tested);
@@ -40,13 +59,43 @@ pub fn manners() -> Vec<(String, Test)> {
             all.push((format!("simulated, {nodes} nodes, seed {seed}, repacked"), test.repacking_objects()));
         }
     }
+    all.extend(with_checkpoints());
     all
+}
+
+/// The manners with checkpoints, in quick succession.
+fn with_checkpoints() -> Vec<(String, Test)> {
+    let every = |test: Test, period| {
+        test.with_options(|options| {
+            (options.ft, options.ckpt_every) = (FaultTolerance::Double, Some(CkptEvery::Time(period)));
+        })
+    };
+    let mut all = vec![
+        ("2 PEs, checkpoints".into(), every(Test::new().pes(2), Duration::from_micros(200))),
+        (
+            "2 nodes of 2 PEs, checkpoints".into(),
+            every(Test::new().pes(2).nodes(2, Transport::Mixed), Duration::from_millis(1)),
+        ),
+    ];
+    for (seed, period) in (0..).zip([1, 30, 200].map(Duration::from_micros)) {
+        let test = every(Test::new().pes(2).simulated(3, seed), period);
+        all.push((format!("simulated, 3 nodes, checkpoints every {period:?}"), test));
+    }
+    all
+}
+
+/// The manners in which some nodes are lost from the start.
+fn with_losses() -> Vec<(String, Test)> {
+    let without = |lost: &[u32]| {
+        (format!("simulated, 4 nodes without {lost:?}"), Test::new().pes(2).simulated(4, 7).without(lost))
+    };
+    [&[0][..], &[1, 3], &[0, 1, 2]].map(without).into()
 }
 
 /// A program that fails in every manner, with this status and a message that has all of these parts.
 #[allow(dead_code, reason = "not every test binary has programs that fail")]
 pub fn fails_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, status: i32, parts: &[&str]) {
-    for (name, test) in manners() {
+    for (name, test) in manners().into_iter().chain(with_losses()) {
         eprintln!("{name}");
         let tested = test.run::<C>(args());
         let message = tested.message.clone().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Load balancing: measured loads in, objects moved, now and then while the program runs.
 //!
-//! PE 0 is the root. Something makes it begin a step ([`root`]: an array at `cx.at_sync()`, a request, a period, a gain that is
+//! PE 0, or its seat, is the root. Something makes it begin a step ([`root`]: an array at `cx.at_sync()`, a request, a period, a gain that is
 //! in sight). The step goes down the tree of PEs; each takes its measurements, gives them to its member of `talisman-lb`, and
 //! does what that wants: notes to other members, objects that are sent off at once ([`part`]). What came of it goes up the
 //! tree. When the root has heard of all, the step is over: it is logged and reported, and whoever waited for it is told.
@@ -33,16 +33,13 @@ pub use registered::Registered;
 use root::Root;
 pub(crate) use settings::{OFF, Settings, check_name};
 
-/// The PE that begins steps.
-pub(crate) const ROOT: PeId = 0;
-
 /// What a PE keeps for load balancing.
 pub(crate) struct Balancer {
     pub(crate) settings: Arc<Settings>,
     pub(crate) part: RefCell<Part>,
     /// Whether objects may be put here. Where they may not, those that are here go at the next step.
     pub(crate) is_available: Cell<bool>,
-    /// Used by PE 0.
+    /// Used by the root.
     pub(crate) root: RefCell<Root>,
 }
 

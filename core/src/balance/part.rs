@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use talisman_lb::member::{Action, Decided, Event, Local, Member};
 use talisman_lb::snapshot::{Key, Node};
 
+use super::Balancer;
 use super::message::{Balance, Branch, Seen};
-use super::{Balancer, ROOT};
 use crate::chare::Kind;
 use crate::ids::{ObjId, PeId};
 use crate::measure::object_of;
@@ -15,7 +15,7 @@ use crate::mutations::mutated;
 use crate::object::flag;
 use crate::pe::Pe;
 use crate::sometimes::sometimes;
-use crate::tree;
+use crate::view::FIRST;
 
 /// A PE's part in the steps, and in looks at the loads.
 #[derive(Default)]
@@ -78,14 +78,14 @@ impl Pe {
         self.with_member(balancer, Event::Begin(Box::new(local)));
         for (_, from, note) in early {
             sometimes("a note of a balancing step came before its beginning");
-            self.with_member(balancer, Event::Note { from, note });
+            self.with_member(balancer, Event::Note { from: self.view().rank(from), note });
         }
     }
 
     /// To the PEs below in the tree; how many those are.
     fn tell_below(&self, message: impl Fn() -> Balance) -> u32 {
         let mut below = 0;
-        for child in tree::children(self.id, ROOT, self.pes()) {
+        for child in self.view().children(self.id, FIRST) {
             self.tell(child, PeMessage::Balance(message()));
             below += 1;
         }
@@ -95,7 +95,7 @@ impl Pe {
     /// What this PE knows at the beginning of a step.
     fn measure(&self, balancer: &Balancer) -> Local {
         let settings = &balancer.settings;
-        let mut local = self.local(settings.wants());
+        let mut local = self.numbered_without_gaps(self.local(settings.wants()));
         local.pe.speed = self.speed();
         local.pe.available = balancer.is_available.get();
         local.node = Node { host: self.node.config.host, memory: settings.node_memory };
@@ -107,6 +107,18 @@ impl Pe {
             open.branch.objects = local.objects.len() as u64;
             open.branch.uncounted = self.take_uncounted();
             open.sizes = local.objects.iter().map(|object| (object.key, object.bytes)).collect();
+        }
+        local
+    }
+
+    /// To strategies there are no others than those that are there.
+    fn numbered_without_gaps(&self, mut local: Local) -> Local {
+        let view = self.view();
+        if !view.is_whole() {
+            local.number = view.rank(self.id);
+            local.pes = view.pes();
+            local.pe.node = view.rank_of_node(self.node.number);
+            local.objects.iter_mut().for_each(|object| object.pe = local.number);
         }
         local
     }
@@ -126,7 +138,7 @@ impl Pe {
         if step < current {
             return sometimes("a note came after the end of its balancing step");
         }
-        self.with_member(balancer, Event::Note { from, note });
+        self.with_member(balancer, Event::Note { from: self.view().rank(from), note });
     }
 
     /// Something happens to the member here, and what it wants is done.
@@ -148,12 +160,12 @@ impl Pe {
 
     fn act(&self, balancer: &Balancer, step: u32, action: Action) {
         match action {
-            Action::Send { to, note } if to < self.pes() => {
-                self.tell(to, PeMessage::Balance(Balance::Note { step, note }));
+            Action::Send { to, note } if to < self.view().pes() => {
+                self.tell(self.view().at(to), PeMessage::Balance(Balance::Note { step, note }));
             }
             Action::Send { .. } => {}
             Action::Move { object, to } => {
-                let moved = self.move_to(object_of(object), to);
+                let moved = to < self.view().pes() && self.move_to(object_of(object), self.view().at(to));
                 let mut part = balancer.part.borrow_mut();
                 let Some(open) = &mut part.open else { return };
                 match moved {
@@ -182,7 +194,7 @@ impl Pe {
         };
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
-        let can = object.collection().chare.kind == Kind::Array && to < self.pes();
+        let can = object.collection().chare.kind == Kind::Array;
         let stays = object.given().is_some_and(|given| given.stays);
         if !can || stays || !object.has(flag::LIVE) || object.has(flag::DESTROY) {
             return false;
@@ -213,7 +225,7 @@ impl Pe {
             part.open.take_if(|open| open.decided && open.missing == 0).map(|open| (step, open.branch))
         };
         let Some((step, branch)) = done else { return };
-        match tree::parent(self.id, ROOT, self.pes()) {
+        match self.view().parent(self.id, FIRST) {
             Some(parent) => self.tell(parent, PeMessage::Balance(Balance::Decided { step, branch })),
             None => self.on_step_over(balancer, step, branch),
         }
@@ -265,7 +277,7 @@ impl Pe {
     fn report_if_looked(&self, balancer: &Balancer) {
         let done = balancer.part.borrow_mut().look.take_if(|look| look.missing == 0);
         let Some(Look { number, seen, .. }) = done else { return };
-        match tree::parent(self.id, ROOT, self.pes()) {
+        match self.view().parent(self.id, FIRST) {
             Some(parent) => {
                 self.tell(parent, PeMessage::Balance(Balance::Looked { look: number, seen }));
             }

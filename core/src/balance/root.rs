@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use talisman_lb::trigger::{Interval, Trigger};
 
+use super::Balancer;
 use super::message::{Balance, Branch, Seen, Why};
-use super::{Balancer, ROOT};
 use crate::launch::BalancingStep;
 use crate::launch::balancing::Every;
 use crate::message::control::PeMessage;
@@ -50,6 +50,16 @@ impl Root {
         running || !self.wanted.is_empty()
     }
 
+    /// Who waits for a step.
+    pub(crate) fn waiting(&self) -> Vec<(Why, Route)> {
+        let running = self
+            .running
+            .iter()
+            .flat_map(|running| running.then.iter().map(|then| (running.why, then.clone())));
+        let wanted = self.wanted.iter().filter_map(|(why, then)| Some((*why, then.clone()?)));
+        running.chain(wanted).collect()
+    }
+
     /// Why there is the step or look that is under way.
     pub(crate) fn why(&self) -> Option<Why> {
         self.running.as_ref().map(|running| running.why)
@@ -84,12 +94,12 @@ impl Pe {
 
     /// A step is wanted.
     pub(crate) fn want_balance(&self, why: Why, then: Option<Route>) {
-        self.tell(ROOT, PeMessage::Balance(Balance::Request { why, then }));
+        self.tell(self.view().first(), PeMessage::Balance(Balance::Request { why, then }));
     }
 
     /// The first period begins.
     pub(crate) fn begin_balancing(&self) {
-        if let Some(balancer) = self.balancer.as_deref().filter(|_| self.id == ROOT) {
+        if let Some(balancer) = self.balancer.as_deref().filter(|_| self.is_first()) {
             self.set_balance_timer(balancer);
         }
     }
@@ -120,7 +130,22 @@ impl Pe {
         self.balance_if_wanted(balancer);
     }
 
+    /// Whether a step or look is under way, as far as the root knows.
+    pub(crate) fn is_balancing(&self) -> bool {
+        self.balancer.as_ref().is_some_and(|balancer| balancer.root.borrow().running.is_some())
+    }
+
+    /// A checkpoint is over: a step that waited for that begins.
+    pub(crate) fn balance_if_waiting(&self) {
+        if let Some(balancer) = self.balancer.as_deref() {
+            self.balance_if_wanted(balancer);
+        }
+    }
+
     fn balance_if_wanted(&self, balancer: &Balancer) {
+        if self.frozen.get() {
+            return sometimes("a balancing step waited for the end of a checkpoint");
+        }
         let why = {
             let mut root = balancer.root.borrow_mut();
             let Some(why) = root.wanted.iter().map(|(why, _)| *why).max() else { return };
@@ -186,7 +211,7 @@ impl Pe {
             trigger: balancer.settings.name_of(why).into(),
             strategy: balancer.settings.balancer.clone(),
             objects: branch.objects,
-            pes: self.pes(),
+            pes: self.view().pes(),
             max_before: branch.seen.max,
             average_before: branch.seen.average(),
             max_predicted: branch.predicted,
@@ -229,6 +254,7 @@ impl Pe {
         if mutated("at-sync-told-again") {
             running.then.iter().for_each(|then| self.route(then, Packed::default()));
         }
+        self.checkpoint_if_wanted();
         if !mutated("wanted-step-forgotten") {
             self.balance_if_wanted(balancer);
         }

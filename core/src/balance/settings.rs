@@ -93,7 +93,8 @@ impl Settings {
 
     /// What decides on a PE in a step.
     pub(crate) fn member(&self, pe: &Pe, step: u32, why: Option<Why>) -> Box<dyn Member> {
-        let member = self.deciding(pe.id, pe.pes());
+        let (number, pes) = (pe.view().rank(pe.id), pe.view().pes());
+        let member = self.deciding(number, pes);
         let Some(folder) = self.dump.clone() else { return member };
         let recorder = Recorder {
             folder,
@@ -102,7 +103,7 @@ impl Settings {
             strategy: self.balancer.clone(),
             job: pe.node.job.clone(),
         };
-        Box::new(Recorded::new(member, Central::new(Box::new(recorder), pe.id, pe.pes())))
+        Box::new(Recorded::new(member, Central::new(Box::new(recorder), number, pes)))
     }
 
     fn deciding(&self, pe: PeId, pes: u32) -> Box<dyn Member> {

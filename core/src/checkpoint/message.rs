@@ -1,16 +1,16 @@
-//! What PEs say to each other about checkpoints. None of it counts for quiescence.
+//! What PEs say to each other about checkpoints.
 
 use talisman_ft::Version;
 
-use crate::ids::PeId;
+use super::pieces::Manifest;
 use crate::pup::{Packed, Pup};
 use crate::route::Route;
 
-/// A message about a checkpoint.
+/// A message about a checkpoint. None waits in a queue, behind entries.
 #[derive(Debug, Pup)]
 pub(crate) enum Checkpoint {
     /// To the root: a checkpoint is wanted; this receiver is told once it is committed.
-    Request { then: Option<Route> },
+    Request { why: Why, then: Option<Route> },
     /// Down: no entry runs any more, and everything else is to come to its end.
     Freeze { version: Version },
     /// Down: count.
@@ -20,15 +20,59 @@ pub(crate) enum Checkpoint {
     /// Down: nothing is on its way; each takes its part.
     Take,
     /// Up: a whole branch has.
-    Taken { bytes: u64 },
+    Taken(Taken),
     /// Down: all have; the program goes on.
     Thaw,
-    /// To the PE of the buddy that is in the same lane: a piece of a part.
-    Copy { version: Version, of: PeId, piece: u32, pieces: u32, bytes: Packed },
-    /// Back: it is held there, whole.
-    Stored { version: Version, of: PeId },
-    /// To the root: this PE's part is held twice.
-    Safe { version: Version, bytes: u64 },
+    /// To the PE of the buddy that is in the same lane: the sender's part comes, in pieces.
+    Copy { version: Version, manifest: Manifest },
+    /// One of them, with its checksum: slices of the part.
+    Piece { version: Version, piece: u32, sum: u32, slices: Packed },
+    /// Back: it has come.
+    Got { version: Version },
+    /// Back: so has the last one, and all of it is held there.
+    Stored { version: Version },
+    /// To the root: this PE's part is held twice, or as often as can be.
+    Safe { version: Version },
     /// Down: so is everybody's. Older versions are not needed any more.
     Commit { version: Version },
+}
+
+/// What a branch took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pup)]
+pub(crate) struct Taken {
+    /// Bytes of all parts.
+    pub(crate) bytes: u64,
+    /// Objects in them.
+    pub(crate) objects: u64,
+    /// Entries that have run so far.
+    pub(crate) run: u64,
+}
+
+impl Taken {
+    /// With that of others.
+    pub(crate) fn add(&mut self, other: Taken) {
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.objects = self.objects.saturating_add(other.objects);
+        self.run = self.run.saturating_add(other.run);
+    }
+}
+
+/// Why a checkpoint is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pup)]
+pub(crate) enum Why {
+    /// A period is over.
+    Period,
+    /// The program has done this step.
+    Step(u64),
+    /// The program asked for it.
+    Request,
+    /// Nodes were lost, and their parts are held but once.
+    Failure,
+}
+
+impl Checkpoint {
+    /// Whether quiescence, and a checkpoint itself, waits for it. Whoever asks for one waits for what comes of that.
+    pub(crate) fn is_counted(&self) -> bool {
+        matches!(self, Checkpoint::Request { .. })
+    }
 }

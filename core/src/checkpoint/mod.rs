@@ -4,14 +4,161 @@
 //! runtime itself has to say is still said, until nothing is left of that. So of all the runtime's conversations only
 //! their results have to be kept: an object is somewhere and its home knows it, a contribution is at its root, a broadcast has
 //! reached every element or is kept with it, a message is in the queue of its receiver's PE. Then every PE *takes* its
-//! [`Part`], and goes on; copies travel meanwhile.
+//! [`Part`](part::Part), and goes on; copies travel meanwhile.
 //!
 //! | file | is |
 //! |---|---|
-//! | [`part`] | what is kept of one PE |
-//! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 //! | [`message`] | what PEs say to each other about it |
+//! | [`settings`] | when checkpoints are taken |
+//! | [`root`] | when one begins, and what follows from what all have said: at the first PE |
+//! | [`freeze`] | what a frozen PE does with each kind of message |
+//! | [`drain`] | waves that find out when nothing is on its way |
+//! | [`part`] | what is kept of one PE |
+//! | [`capture`] | how that is taken |
+//! | [`said`] | lines and results of the program, until they cannot be taken back |
+//! | [`restore`] | how fresh PEs take parts back |
+//! | [`lost`] | what becomes of members of groups on lost PEs |
+//! | [`copies`] | the other copy of each part |
+//! | [`pieces`] | a part in pieces: how it travels there |
+//! | [`again`] | how PEs begin after a loss |
+//! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
+mod again;
+mod capture;
+mod copies;
+mod drain;
+mod freeze;
+mod lost;
 pub(crate) mod message;
 pub(crate) mod part;
+mod pieces;
+mod restore;
+mod root;
+pub(crate) mod said;
+mod settings;
 pub(crate) mod store;
+
+use std::cell::{Cell, RefCell};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use talisman_ft::Version;
+
+use crate::ids::PeId;
+use crate::message::control::PeMessage;
+use crate::message::envelope::Envelope;
+use crate::pe::Pe;
+use crate::route::Route;
+use crate::view::FIRST;
+use copies::Copies;
+use drain::Drain;
+use message::{Checkpoint, Why};
+use root::Root;
+pub(crate) use settings::Settings;
+
+/// What a PE keeps for checkpoints.
+pub(crate) struct Checkpoints {
+    settings: Arc<Settings>,
+    /// The last version that began here.
+    version: Cell<Version>,
+    /// Messages that wait for the thaw, in the order in which they would have run.
+    kept: RefCell<Vec<NonNull<Envelope>>>,
+    drain: Drain,
+    copies: Copies,
+    /// Used by the first PE.
+    root: RefCell<Root>,
+    /// The last step of the program for which a checkpoint was asked for here.
+    step: Cell<u64>,
+}
+
+impl Checkpoints {
+    pub(crate) fn new(settings: Arc<Settings>) -> Box<Self> {
+        Box::new(Checkpoints {
+            root: RefCell::new(Root::new(settings.mtbf)),
+            settings,
+            version: Cell::new(0),
+            kept: RefCell::default(),
+            drain: Drain::default(),
+            copies: Copies::default(),
+            step: Cell::new(0),
+        })
+    }
+
+    /// Messages that wait, when their PE ends.
+    pub(crate) fn take_kept(&self) -> Vec<NonNull<Envelope>> {
+        self.kept.take()
+    }
+}
+
+impl Pe {
+    /// The job has gone back, and this is the version of its next checkpoint.
+    fn begin_with_version(&self, next: Version) {
+        if let Some(checkpoints) = self.checkpoints.as_deref() {
+            checkpoints.version.set(next - 1);
+        }
+    }
+
+    /// The program asks for a checkpoint; the receiver is told once it is committed. Where there are none, it is told at once.
+    pub(crate) fn checkpoint(&self, then: Route) {
+        match self.checkpoints {
+            Some(_) => self.want_checkpoint(Why::Request, Some(then)),
+            None => self.route(&then, crate::pup::Packed::default()),
+        }
+    }
+
+    /// A checkpoint is wanted.
+    pub(crate) fn want_checkpoint(&self, why: Why, then: Option<Route>) {
+        let request = Checkpoint::Request { why, then };
+        self.tell(self.view().first(), PeMessage::Checkpoint(request));
+    }
+
+    /// The program has done a step.
+    pub(crate) fn note_step(&self, step: u64) {
+        let Some(checkpoints) = self.checkpoints.as_deref() else { return };
+        if checkpoints.settings.is_due_at(checkpoints.step.get(), step) {
+            checkpoints.step.set(step);
+            self.want_checkpoint(Why::Step(step), None);
+        }
+    }
+
+    /// A message about a checkpoint. It may come in the midst of an entry, so what runs code of the program is a chore.
+    pub(crate) fn on_checkpoint(&self, from: PeId, message: Checkpoint) {
+        let Some(checkpoints) = self.checkpoints.as_deref() else { return };
+        match message {
+            Checkpoint::Request { why, then } => self.on_checkpoint_request(checkpoints, why, then),
+            Checkpoint::Freeze { version } => self.on_freeze(checkpoints, version),
+            Checkpoint::Ask { wave } => self.on_ask_for_count(checkpoints, wave),
+            Checkpoint::Count { wave, sent, received } => checkpoints.drain.add(wave, sent, received),
+            Checkpoint::Take => self.on_take(checkpoints),
+            Checkpoint::Taken(taken) => checkpoints.drain.add_taken(taken),
+            Checkpoint::Thaw => self.on_thaw(checkpoints),
+            Checkpoint::Safe { version } => self.on_safe(checkpoints, version),
+            Checkpoint::Commit { version } => self.on_commit(version),
+            Checkpoint::Copy { version, manifest } => self.on_copy(from, version, manifest),
+            Checkpoint::Piece { version, piece, sum, slices } => {
+                self.on_piece(from, version, piece, sum, slices)
+            }
+            Checkpoint::Got { version } => self.on_got(checkpoints, version),
+            Checkpoint::Stored { version } => self.on_stored(checkpoints, version),
+        }
+    }
+
+    /// To the PEs below in the tree; how many those are.
+    fn tell_below_of_checkpoint(&self, message: impl Fn() -> Checkpoint) -> u32 {
+        let mut below = 0;
+        for child in self.view().children(self.id, FIRST) {
+            self.tell(child, PeMessage::Checkpoint(message()));
+            below += 1;
+        }
+        below
+    }
+
+    /// Everybody's part is held twice.
+    fn on_commit(&self, version: Version) {
+        self.tell_below_of_checkpoint(|| Checkpoint::Commit { version });
+        self.node.store.commit(version);
+        if self.id == self.first_pe {
+            self.node.job.settle(version);
+        }
+    }
+}

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use crate::checkpoint::said::SavedPeriod;
 use crate::collection::description::Description;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::message::control::Cast;
 use crate::object::Travel;
 use crate::order::Order;
 use crate::pup::{Packed, Pup};
-use crate::reduction::{Pending, ReductionKey};
+use crate::reduction::ReductionKey;
 use crate::route::Route;
 
 /// One PE's part of a version. Of names and places nothing depends on how many PEs there will be.
@@ -21,9 +22,13 @@ pub(crate) struct Part {
     pub(crate) roots: Vec<SavedRoot>,
     pub(crate) sections: Vec<SavedSection>,
     pub(crate) objects: Vec<SavedObject>,
+    /// At the home: those of its objects that are on other PEs, or are being made there.
+    pub(crate) away: Vec<ObjId>,
     /// Broadcasts that objects of this part have been given and have not run: each once.
     pub(crate) casts: Vec<(CollectionId, u32, Cast)>,
-    /// Messages for objects, in the form that goes between nodes, in the order in which they would have run.
+    /// Objects to be made here, as their homes have decided, in the form of messages that goes between nodes.
+    pub(crate) births: Vec<Packed>,
+    /// Messages for objects, in the same form, in the order in which they would have run.
     pub(crate) messages: Vec<Packed>,
     /// Messages for PEs that the program has to do with, in the same form: broadcasts without a number yet, insertions, functions.
     pub(crate) requests: Vec<Packed>,
@@ -34,6 +39,8 @@ pub(crate) struct Part {
     pub(crate) when_quiet: Vec<Route>,
     /// How many names it has given out, and those for whom it stands in.
     pub(crate) names: Vec<(PeId, SavedNames)>,
+    /// Of the first PE of a node: what was said there, and those have not heard who are to.
+    pub(crate) said: Vec<SavedPeriod>,
 }
 
 /// A chare.
@@ -43,6 +50,8 @@ pub(crate) struct SavedObject {
     pub(crate) travel: Travel,
     /// Broadcasts that it has been given and has not run: from its own count up to this number.
     pub(crate) given: u32,
+    /// Where it is to move once it has run those.
+    pub(crate) destination: Option<PeId>,
     /// State and flows, packed as for a migration.
     pub(crate) state: Packed,
 }
@@ -67,7 +76,8 @@ pub(crate) struct SavedRoot {
     pub(crate) alive: Option<u64>,
     /// The next reduction to complete.
     pub(crate) next: u32,
-    pub(crate) open: Vec<(ReductionKey, Pending)>,
+    /// What has come of those that are open: each a packed `Pending`, with values of the program in it.
+    pub(crate) open: Vec<(ReductionKey, Packed)>,
     /// The next broadcast.
     pub(crate) numbered: u32,
     /// Broadcasts that wait for `done_inserting`.
@@ -84,7 +94,7 @@ pub(crate) struct SavedSection {
     pub(crate) members: Vec<u128>,
     /// The next multicast.
     pub(crate) next: u32,
-    pub(crate) open: Vec<(ReductionKey, Pending)>,
+    pub(crate) open: Vec<(ReductionKey, Packed)>,
 }
 
 /// Counts for names that a PE gives out.
@@ -95,4 +105,6 @@ pub(crate) struct SavedNames {
     pub(crate) singles: u64,
     pub(crate) shared: u32,
     pub(crate) placed: u32,
+    /// The highest generation of its slots so far: singletons are named after slots.
+    pub(crate) generation: u32,
 }

@@ -13,7 +13,7 @@ use talisman_ft::double::{Held, Order};
 use talisman_ft::{Epoch, Version};
 
 use crate::launch::progress::Steps;
-use crate::launch::{BalancingStep, Results};
+use crate::launch::{BalancingStep, CheckpointTaken, Results};
 use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
@@ -198,6 +198,8 @@ pub(crate) struct NodeReport {
     pub(crate) wall: Duration,
     /// What steps of load balancing did that began on this node.
     pub(crate) balancing: Vec<BalancingStep>,
+    /// Checkpoints that were committed, as this node's first PE knows.
+    pub(crate) checkpoints: Vec<CheckpointTaken>,
 }
 
 #[cfg(test)]

@@ -132,8 +132,14 @@ impl Listener {
             Action::Begin => self.shared.change(|heard| heard.went = true),
             Action::StepSeen(step) => self.shared.change(|heard| heard.step_seen = heard.step_seen.max(step)),
             Action::Stop(stop) => self.shared.order(|orders| orders.stop(stop)),
-            Action::Halt { epoch, lost } => self.shared.order(|orders| orders.halt(epoch, lost)),
-            Action::Resume(order) => self.shared.order(|orders| orders.resume(*order)),
+            Action::Halt { epoch, lost } => {
+                self.shared.order(|orders| orders.halt(epoch, lost));
+                self.shared.change(|heard| heard.halted = true);
+            }
+            Action::Resume(order) => {
+                self.shared.change(|heard| heard.halted = false);
+                self.shared.order(|orders| orders.resume(*order));
+            }
             Action::LinesSeen { version, node } => {
                 self.shared.order(|orders| orders.lines_seen(version, node));
             }

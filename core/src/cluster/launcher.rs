@@ -22,7 +22,8 @@ use super::sites::{Sites, shares};
 use super::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
 use crate::launch::{
-    BalancingStep, ExitStatus, Failure, Interrupts, Program, Progress, Results, RunArgs, Signal,
+    BalancingStep, CheckpointTaken, ExitStatus, Failure, Interrupts, Program, Progress, Results, RunArgs,
+    Signal,
 };
 use crate::stats::Totals;
 
@@ -49,6 +50,8 @@ pub(crate) struct ClusterOutcome {
     pub(crate) totals: Vec<Totals>,
     /// What the steps of load balancing did.
     pub(crate) balancing: Vec<BalancingStep>,
+    /// Checkpoints that were committed.
+    pub(crate) checkpoints: Vec<CheckpointTaken>,
     /// Nodes that were lost while the program ran.
     pub(crate) failures: Vec<Failure>,
 }
@@ -213,6 +216,7 @@ pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
         report.totals.resize(pes, Totals::default());
         outcome.totals.append(&mut report.totals);
         outcome.balancing.append(&mut report.balancing);
+        outcome.checkpoints.append(&mut report.checkpoints);
         report.results.iter().for_each(|(name, value)| outcome.results.set(name, value.clone()));
     }
     outcome

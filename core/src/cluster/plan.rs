@@ -8,6 +8,7 @@ use super::control::{Host, Task, VERSION, Via};
 use super::hosts::Share;
 use crate::build::build_number;
 use crate::launch::RunArgs;
+use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::options::Transport;
 use crate::transport::auth::Secret;
 
@@ -72,7 +73,7 @@ impl Plan {
             watched: Vec::new(),
             progress: options.progress,
             silence: options.silence,
-            survives: false,
+            survives: options.ft != FaultTolerance::Off,
         }
     }
 

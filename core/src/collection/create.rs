@@ -171,7 +171,8 @@ impl<C: Chare> Create<C> for NewGroup<C> {
         let (_, chare) = number_of::<C>();
         let id = current(|pe| {
             let id = pe.name_collection();
-            let members = if C::KIND == Kind::NodeGroup { pe.node.shape.nodes } else { pe.pes() };
+            let view = pe.view();
+            let members = if C::KIND == Kind::NodeGroup { view.nodes().len() as u32 } else { view.pes() };
             let (bounds, map, elements) = (None, Map::Hash, Some(members.into()));
             pe.announce(Description { id, key: chare.key, bounds, map, elements, fill: Some(fill) });
             id

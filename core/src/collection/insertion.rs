@@ -9,7 +9,6 @@ use crate::message::control::PeMessage;
 use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::sometimes::sometimes;
-use crate::tree;
 
 /// The root's count.
 #[derive(Default)]
@@ -20,7 +19,19 @@ pub(crate) struct Census {
     made: u64,
 }
 
+impl Census {
+    /// Whether it has begun.
+    pub(crate) fn is_open(&self) -> bool {
+        self.wave > 0
+    }
+}
+
 impl Pe {
+    /// All first elements are on their way: the root hears of it.
+    pub(crate) fn done_inserting(&self, id: CollectionId) {
+        self.tell(self.view().seat(id.creator), PeMessage::DoneInserting(id));
+    }
+
     /// At the root: all first elements are on their way.
     pub(crate) fn on_done_inserting(&self, id: CollectionId) {
         let Some(root) = self.collections.get(id).and_then(|collection| collection.root.as_ref()) else {
@@ -43,7 +54,7 @@ impl Pe {
 
     pub(crate) fn on_count_inserted(&self, id: CollectionId, wave: u32) {
         let Some(collection) = self.collections.get(id) else { return };
-        for child in tree::children(self.id, collection.root_pe(), self.pes()) {
+        for child in self.view().children(self.id, collection.root_pe()) {
             self.tell(child, PeMessage::CountInserted { collection: id, wave });
         }
         let insertion = &collection.insertion;
@@ -64,7 +75,7 @@ impl Pe {
             census.sent = census.sent.saturating_add(sent);
             census.made = census.made.saturating_add(made);
             (
-                census.answers == self.pes(),
+                census.answers == self.view().pes(),
                 census.sent == census.made || mutated("first-elements-counted-once"),
             )
         };

@@ -19,7 +19,6 @@ use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
-use crate::tree;
 use crate::witness::{self, Seen, Until, Why};
 
 impl Pe {
@@ -53,8 +52,8 @@ impl Pe {
         self.tell(self.id, PeMessage::NewCollection(Box::new(description)));
     }
 
-    fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
-        let collection = Collection::new(of, chare, self.node.shape, self.id, self.node.config.pack_all);
+    pub(crate) fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
+        let collection = Collection::new(of, chare, &self.node, self.id);
         collection.insertion.closed.set(of.elements.is_some());
         let (collection_id, ordered) = (of.id, chare.ordered);
         witness::see(|| Seen::Known { collection: collection_id, pe: self.id, ordered });
@@ -62,7 +61,7 @@ impl Pe {
     }
 
     pub(crate) fn on_new_collection(&self, of: Description) {
-        for child in tree::children(self.id, of.id.creator, self.pes()) {
+        for child in self.view().children(self.id, of.id.creator) {
             self.tell(child, PeMessage::NewCollection(Box::new(of.clone())));
         }
         let adopt = self.pe_message(PeMessage::Adopt(Box::new(of)));
@@ -135,8 +134,10 @@ impl Pe {
             (Some(indices), _) => Box::new(indices.iter().copied().filter(mine)),
             (None, Some(bounds)) => {
                 let at = |ordinal| (collection.chare.index_at)(ordinal, bounds);
-                match collection.map.ordinals(self.id, bounds, self.pes()) {
-                    Some(own) => Box::new(own.filter_map(at)),
+                let of = |pe| collection.map.ordinals(pe, bounds, self.pes());
+                let own: Option<Vec<_>> = self.view().seated(self.id).map(of).collect();
+                match own {
+                    Some(own) => Box::new(own.into_iter().flatten().filter_map(at)),
                     None => Box::new((0..bounds.len()).filter_map(at).filter(mine)),
                 }
             }
@@ -206,13 +207,10 @@ impl Pe {
 
     /// Gives an object its slot and tells whoever has to know.
     pub(crate) fn install(&self, collection: &Collection, head: NonNull<Head>) {
+        self.put_in_slot(collection, head);
         // SAFETY: the caller's object, new here.
         let object = unsafe { head.as_ref() };
-        let (slot, generation) = self.slot_for(collection, object.index(), head);
-        object.slot.set(slot);
-        collection.count_member(1);
         let index = object.index();
-        self.settle(collection, index, slot, generation);
         let home = collection.home(index);
         if home != self.id {
             self.tell(
@@ -220,6 +218,16 @@ impl Pe {
                 PeMessage::Moved { id: collection.object(index), pe: self.id, moves: object.moves.get() },
             );
         }
+    }
+
+    /// Gives an object its slot; what waited for it goes on.
+    pub(crate) fn put_in_slot(&self, collection: &Collection, head: NonNull<Head>) {
+        // SAFETY: the caller's object, new here.
+        let object = unsafe { head.as_ref() };
+        let (slot, generation) = self.slot_for(collection, object.index(), head);
+        object.slot.set(slot);
+        collection.count_member(1);
+        self.settle(collection, object.index(), slot, generation);
     }
 
     /// The slot kept for a singleton named after it; any other for an object of another name, or one that comes back.
@@ -281,7 +289,7 @@ impl Pe {
             if let Some(order) = collection.take_order(to.index) {
                 birth.order = Some(order);
             }
-            birth.on
+            birth.on.map(|on| self.view().seat(on))
         });
         match on
             .filter(|on| *on != self.id && !matches!(self.place_of(collection, to.index), Place::Here { .. }))
@@ -343,7 +351,7 @@ impl Pe {
         args: A,
         extra: Option<Box<Extra>>,
     ) -> ObjId {
-        let pe = pe.unwrap_or_else(|| self.next_place());
+        let pe = pe.map_or_else(|| self.next_place(), |pe| self.view().seat(pe));
         let index = if pe == self.id {
             let (slot, generation) = self.slots.reserve();
             slot_index(pe, slot, generation)
@@ -361,7 +369,7 @@ impl Pe {
     fn next_place(&self) -> PeId {
         let place = self.names().placed.get();
         self.names().placed.set(place.wrapping_add(1));
-        (self.id + place) % self.pes()
+        self.view().further(self.id, place)
     }
 
     /// Sends off the making of an object.
@@ -373,6 +381,18 @@ impl Pe {
         args: A,
         extra: Option<Box<Extra>>,
     ) {
+        self.send_create_of(to, pe, init, ArgsCell::store(args), extra);
+    }
+
+    /// The same with arguments that are in words already: they are those of the `#[init]`.
+    pub(crate) fn send_create_of(
+        &self,
+        to: ObjId,
+        pe: PeId,
+        init: &'static InitInfo,
+        words: Words,
+        extra: Option<Box<Extra>>,
+    ) {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
         let message = unsafe { envelope.as_mut() };
@@ -381,8 +401,7 @@ impl Pe {
         message.from = self.id;
         message.forwarded = false;
         message.extra = extra;
-        // SAFETY: the words are the envelope's.
-        unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
+        message.words = words;
         self.see_sent(message);
         if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
     }

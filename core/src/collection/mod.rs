@@ -10,6 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -21,10 +22,11 @@ use crate::index::Bounds;
 use crate::location::{Place, Places, Switches};
 use crate::map::Map;
 use crate::message::envelope::Envelope;
-use crate::node::Shape;
+use crate::node::{Node, Shape};
 use crate::order::Order;
 use crate::reduction::{Pending, ReductionKey, Root};
 use crate::registry::ChareType;
+use crate::view::View;
 use description::Description;
 
 /// One PE's view of an array, a group, a nodegroup, or the singletons of one type.
@@ -37,6 +39,7 @@ pub(crate) struct Collection {
     pub(crate) bounds: Option<Bounds>,
     map: Map,
     shape: Shape,
+    view: Arc<View>,
     /// Messages may go straight into the queue: no order to keep, nothing to pack.
     pub(crate) direct: bool,
     places: Places,
@@ -54,7 +57,7 @@ pub(crate) struct Collection {
     pub(crate) casts: Casts,
     /// Reductions with contributions on this PE, or from below in the tree, not sent on yet.
     pub(crate) pending: RefCell<BTreeMap<ReductionKey, Pending>>,
-    /// At the creator: what the trees end in.
+    /// At the creator, or its seat: what the trees end in.
     pub(crate) root: Option<RefCell<Root>>,
     pub(crate) insertion: Insertion,
 }
@@ -80,14 +83,9 @@ fn own_member(kind: Kind, shape: Shape, here: PeId) -> Option<u128> {
 }
 
 impl Collection {
-    pub(crate) fn new(
-        of: &Description,
-        chare: &'static ChareType,
-        shape: Shape,
-        here: PeId,
-        pack_all: bool,
-    ) -> Self {
-        let is_root = !of.id.is_singles() && of.id.creator == here;
+    pub(crate) fn new(of: &Description, chare: &'static ChareType, node: &Node, here: PeId) -> Self {
+        let (shape, view) = (node.shape, node.view.clone());
+        let is_root = !of.id.is_singles() && view.seat(of.id.creator) == here;
         Collection {
             id: of.id,
             chare,
@@ -95,7 +93,8 @@ impl Collection {
             bounds: of.bounds,
             map: of.map.clone(),
             shape,
-            direct: !pack_all && !chare.ordered,
+            view,
+            direct: !node.config.pack_all && !chare.ordered,
             places: Places::new(
                 of.bounds.as_ref().map_or(0, Bounds::len),
                 own_member(chare.kind, shape, here),
@@ -128,19 +127,43 @@ impl Collection {
         self.places.set(index, self.ordinal(index), place);
     }
 
+    /// Objects whose home this PE is, and that are elsewhere.
+    pub(crate) fn away(&self, here: PeId) -> Vec<ObjId> {
+        let name = |ordinal| self.bounds.as_ref().and_then(|bounds| (self.chare.index_at)(ordinal, bounds));
+        let mut away = self.places.elsewhere(name);
+        away.retain(|index| self.home(*index) == here);
+        away.into_iter().map(|index| self.object(index)).collect()
+    }
+
     fn ordinal(&self, index: u128) -> Option<u64> {
         self.bounds.as_ref().and_then(|bounds| (self.chare.ordinal)(index, bounds))
     }
 
-    /// The PE that always knows where an element is: a pure function of its name.
+    /// The PE that always knows where an element is: a pure function of its name, and of who is there.
     pub(crate) fn home(&self, index: u128) -> PeId {
-        match self.chare.kind {
+        let home = match self.chare.kind {
             // Of an index that cannot be, any PE: there is nothing of that name, which is told where nothing is left to do.
             Kind::Single | Kind::Main => single_home(index) % self.shape.pes(),
             Kind::Group => index as PeId % self.shape.pes(),
             Kind::NodeGroup => self.shape.first_pe(index as u32 % self.shape.nodes),
             Kind::Array => self.mapped(index),
-        }
+        };
+        self.view.seat(home)
+    }
+
+    /// Of the member of a group on a lost PE or node: the member that takes its place.
+    pub(crate) fn stand_in(&self, index: u128) -> Option<u128> {
+        let (lost, seat) = match self.chare.kind {
+            Kind::Group if index < self.shape.pes().into() => {
+                (!self.view.is_there(index as PeId), self.view.seat(index as PeId))
+            }
+            Kind::NodeGroup if index < self.shape.nodes.into() => {
+                let nodes = self.view.of_nodes();
+                (!nodes.is_there(index as u32), nodes.seat(index as u32))
+            }
+            _ => return None,
+        };
+        lost.then_some(seat.into())
     }
 
     /// Where the map puts an element.
@@ -154,7 +177,7 @@ impl Collection {
 
     /// The PE at the root of its trees.
     pub(crate) fn root_pe(&self) -> PeId {
-        self.id.creator
+        self.view.seat(self.id.creator)
     }
 
     /// At the root: whether its first elements are not known to be there.
@@ -233,6 +256,31 @@ impl Collection {
             self.awaiting.borrow().iter().map(|(index, kept)| (*index, kept.len())).collect();
         all.sort_unstable();
         all
+    }
+
+    /// What every PE was told of it, without its first elements.
+    pub(crate) fn description(&self) -> Description {
+        let (bounds, map) = (self.bounds, self.map.clone());
+        Description { id: self.id, key: self.key, bounds, map, elements: None, fill: None }
+    }
+
+    /// At the home: what elements that were removed left to the next of their names.
+    pub(crate) fn orders(&self) -> Vec<(u128, Order)> {
+        let orders = self.orders.borrow();
+        let mut all: Vec<_> = orders.iter().map(|(index, order)| (*index, (**order).clone())).collect();
+        all.sort_unstable_by_key(|(index, _)| *index);
+        all
+    }
+
+    /// Every message it keeps, in the same order in every run.
+    pub(crate) fn kept(&self) -> Vec<NonNull<Envelope>> {
+        let of = |kept: &RefCell<HashMap<u128, Vec<NonNull<Envelope>>, FxBuildHasher>>| {
+            let kept = kept.borrow();
+            let mut all: Vec<_> = kept.iter().map(|(index, messages)| (*index, messages.clone())).collect();
+            all.sort_unstable_by_key(|(index, _)| *index);
+            all.into_iter().flat_map(|(_, messages)| messages).collect::<Vec<_>>()
+        };
+        [self.switches.held(), of(&self.awaiting), of(&self.unborn)].concat()
     }
 
     /// Every message it keeps, when its PE ends.

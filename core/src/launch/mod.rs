@@ -17,6 +17,7 @@
 //! | [`exit`] | exit statuses and their meaning |
 
 pub mod balancing;
+pub mod checkpoints;
 pub mod command_line;
 pub mod exit;
 pub mod faults;
@@ -34,4 +35,4 @@ pub use interrupt::{Interrupts, Signal};
 pub use options::RunArgs;
 pub use output::Output;
 pub use progress::Progress;
-pub use report::{BalancingStep, Failure, Report, ResultValue, Results};
+pub use report::{BalancingStep, CheckpointTaken, Failure, Report, ResultValue, Results};

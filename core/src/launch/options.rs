@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use clap::builder::{ArgPredicate, FalseyValueParser};
 
 use super::balancing::{Every, PeSpeed, size};
+use super::checkpoints::{CkptEvery, FaultTolerance};
 use super::faults::{Chaos, Kill, time};
 use crate::balance;
 use crate::measure::Measures;
@@ -34,7 +35,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 22] = [
+pub(super) const IDS: [&str; 26] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-hosts",
@@ -57,6 +58,10 @@ pub(super) const IDS: [&str; 22] = [
     "talisman-lb-log",
     "talisman-node-memory",
     "talisman-pe-speeds",
+    "talisman-ft",
+    "talisman-ckpt-every",
+    "talisman-mtbf",
+    "talisman-ft-log",
 ];
 
 /// How nodes that are processes of their own are linked with each other.
@@ -226,6 +231,32 @@ pub struct RunArgs {
     #[arg(id = "talisman-pe-speeds", long = "pe-speeds", env = "TALISMAN_PE_SPEEDS", hide_env_values = true)]
     #[arg(value_name = "SPEED", value_delimiter = ',')]
     pub pe_speeds: Vec<PeSpeed>,
+
+    /// What becomes of a job that loses nodes
+    #[arg(id = "talisman-ft", long = "ft", env = "TALISMAN_FT", hide_env_values = true)]
+    #[arg(value_name = "HOW", value_enum, default_value_t)]
+    pub ft: FaultTolerance,
+
+    /// When to take checkpoints: a time: so often; 100steps: after so many steps of the program; "auto": as often as costs
+    /// least, by what they have cost and --mtbf [default with --ft: auto]
+    #[arg(
+        id = "talisman-ckpt-every",
+        long = "ckpt-every",
+        env = "TALISMAN_CKPT_EVERY",
+        hide_env_values = true
+    )]
+    #[arg(value_name = "TIME|Nsteps|auto")]
+    pub ckpt_every: Option<CkptEvery>,
+
+    /// The mean time between two losses of nodes, in the whole job, for --ckpt-every auto
+    #[arg(id = "talisman-mtbf", long = "mtbf", env = "TALISMAN_MTBF", hide_env_values = true)]
+    #[arg(value_name = "TIME", value_parser = time)]
+    pub mtbf: Option<Duration>,
+
+    /// Write a line about each checkpoint, and each loss of a node, to standard error (--progress does as well)
+    #[arg(id = "talisman-ft-log", long = "ft-log", env = "TALISMAN_FT_LOG", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub ft_log: bool,
 }
 
 impl RunArgs {
@@ -242,6 +273,7 @@ impl RunArgs {
         self.validate_tls()?;
         self.validate_faults()?;
         self.validate_balancer()?;
+        self.validate_checkpoints()?;
         self.validate_report()
     }
 
@@ -330,6 +362,16 @@ impl RunArgs {
         }
     }
 
+    fn validate_checkpoints(&self) -> Result<(), OptionsError> {
+        match self.mtbf {
+            _ if self.ft == FaultTolerance::Off && self.ckpt_every.is_some() => {
+                Err(OptionsError::CheckpointsWithoutFt)
+            }
+            Some(mtbf) if mtbf.is_zero() => Err(OptionsError::NoTimeBetweenFailures),
+            _ => Ok(()),
+        }
+    }
+
     /// A report that cannot be written is said before hours of computing, not after.
     fn validate_report(&self) -> Result<(), OptionsError> {
         let Some(file) = &self.report else { return Ok(()) };
@@ -373,6 +415,10 @@ impl Default for RunArgs {
             lb_log: false,
             node_memory: None,
             pe_speeds: Vec::new(),
+            ft: FaultTolerance::default(),
+            ckpt_every: None,
+            mtbf: None,
+            ft_log: false,
         }
     }
 }
@@ -463,6 +509,14 @@ pub enum OptionsError {
         /// The path given.
         folder: PathBuf,
     },
+    /// `--ckpt-every` without `--ft`.
+    #[error("--ckpt-every: checkpoints are for a job that survives the loss of nodes; add --ft double")]
+    CheckpointsWithoutFt,
+    /// `--mtbf 0s`.
+    #[error(
+        "--mtbf 0s: a job whose nodes are lost all the time gets nowhere; leave --mtbf out if it is not known"
+    )]
+    NoTimeBetweenFailures,
     /// `--report` names a folder.
     #[error("--report {}: this is a folder; name a file in it", file.display())]
     ReportIsNoFile {
@@ -563,6 +617,16 @@ mod tests {
         assert_eq!(with(1024, PES_MAX), Ok(()));
         assert_eq!(with(1025, PES_MAX), Err(OptionsError::TooManyPesInAll { nodes: 1025, pes: PES_MAX }));
         assert_eq!(with(NODES_MAX, 16), Ok(()));
+    }
+
+    #[test]
+    fn checkpoints_are_for_jobs_that_survive() {
+        let ckpt_every = Some(CkptEvery::Steps(10));
+        let with = |ft, mtbf| RunArgs { ft, ckpt_every, mtbf, ..RunArgs::default() }.validate();
+        assert_eq!(with(FaultTolerance::Off, None), Err(OptionsError::CheckpointsWithoutFt));
+        assert_eq!(with(FaultTolerance::Double, None), Ok(()));
+        let never = Some(Duration::ZERO);
+        assert_eq!(with(FaultTolerance::Double, never), Err(OptionsError::NoTimeBetweenFailures));
     }
 
     #[test]

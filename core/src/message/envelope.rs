@@ -51,7 +51,7 @@ pub(crate) enum Body {
 }
 
 /// What few messages need.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Extra {
     /// Who wants the result.
     pub(crate) reply: Option<Route>,

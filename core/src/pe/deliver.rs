@@ -14,7 +14,7 @@ use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::mutations::mutated;
 use crate::object::{Head, flag};
-use crate::pup::Packed;
+use crate::pup::{Packed, Purpose};
 use crate::sometimes::sometimes;
 use crate::stats::count;
 use crate::witness::{Seen, Shadow};
@@ -83,6 +83,9 @@ impl Pe {
                 Some(PeMessage::Gone { id, .. }) => self.expect_end(collection, id.index),
                 _ => {}
             }
+        } else if matches!(message.pe_message(), Some(PeMessage::Checkpoint(_))) {
+            // It says things about the queue, and so does not wait in it.
+            return self.run_pe_message(envelope);
         }
         if self.lets_in(envelope) {
             self.enqueue(envelope);
@@ -160,8 +163,15 @@ impl Pe {
     /// Runs one message; `false` when none waits.
     #[inline]
     pub(crate) fn run_one(&self) -> bool {
-        let Some(mut envelope) = self.next_message() else { return false };
-        // SAFETY: the queue gives the envelope away.
+        let Some(envelope) = self.next_message() else { return false };
+        self.run_message(envelope);
+        true
+    }
+
+    /// Runs a message that was taken out of the queue.
+    #[inline(always)]
+    pub(crate) fn run_message(&self, mut envelope: NonNull<Envelope>) {
+        // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         match message.body {
             Body::Invoke(entry) => match self.slots.get(message.slot, message.generation) {
@@ -178,7 +188,6 @@ impl Pe {
             Body::Pe => self.run_pe_message(envelope),
             Body::Empty => self.pool.put(envelope),
         }
-        true
     }
 
     fn run_pe_message(&self, mut envelope: NonNull<Envelope>) {
@@ -202,7 +211,7 @@ impl Pe {
 
     /// The object left, or went, after the message was queued.
     #[cold]
-    fn send_on(&self, mut envelope: NonNull<Envelope>) {
+    pub(crate) fn send_on(&self, mut envelope: NonNull<Envelope>) {
         sometimes("an object left before a queued message");
         if mutated("late-message-lost") {
             return self.release(envelope);
@@ -294,6 +303,7 @@ impl Pe {
             ObjectMessage::Marker { asker, asked } => {
                 self.on_marker(object.id(), asker, asked, object.moves.get());
             }
+            ObjectMessage::Lost { state } => self.run_lost(head, state),
             ObjectMessage::Create { .. } => unreachable!("`run_object_message` sees to births"),
         }
     }
@@ -314,6 +324,28 @@ impl Pe {
         match info.args.read(args) {
             Ok(mut words) => self.run_entry(head, info, &mut { extra }, &mut words, &mut Body::Empty),
             Err(error) => self.unreadable(collection, info.name, &error.to_string()),
+        }
+    }
+
+    /// Hands the state of a lost member to the one that stands in for it.
+    fn run_lost(&self, head: NonNull<Head>, state: Packed) {
+        // SAFETY: the object is live.
+        let collection = unsafe { head.as_ref() }.collection();
+        let Some(lost) = collection.chare.lost else {
+            return self.unreadable(collection, "(lost)", "its members do not hear of lost ones");
+        };
+        count(&self.stats.run, 1);
+        self.running.set(Some(head));
+        self.running_entry.set(None);
+        // SAFETY: the object is live, of this type, and runs one entry at a time.
+        let heard = state.read(Purpose::Migration, |u| unsafe { lost(head, self, u) });
+        self.running.set(None);
+        if let Err(error) = heard {
+            return self.unreadable(collection, "(lost)", &error.to_string());
+        }
+        // SAFETY: the object is live: it goes below at the earliest.
+        if unsafe { head.as_ref() }.has(flag::AFTER) || self.repacks {
+            self.after_entry(head);
         }
     }
 
@@ -400,6 +432,11 @@ impl Pe {
             PeMessage::Function { id, value } => self.on_function(id, value),
             PeMessage::Exit(status) => self.node.job.end(status, None),
             PeMessage::Balance(message) => self.on_balance(from, message),
+            PeMessage::Checkpoint(message) => self.on_checkpoint(from, message),
+            PeMessage::Places { objects } => self.on_places(from, objects),
+            PeMessage::Restore { object, why } => self.on_restore(*object, why),
+            PeMessage::Reopen { collection, key, pending } => self.on_reopen(collection, key, pending),
+            PeMessage::GoOn => self.on_go_on(),
         }
     }
 

@@ -18,6 +18,8 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::balance::Balancer;
+use crate::checkpoint::Checkpoints;
+use crate::checkpoint::part::SavedNames;
 use crate::clock::Clock;
 use crate::collection::table::Collections;
 use crate::entry::EntryInfo;
@@ -34,6 +36,7 @@ use crate::quiescence::Detector;
 use crate::scheduler::queue::PriorityQueue;
 use crate::section::Sections;
 use crate::stats::Stats;
+use crate::view::View;
 use crate::witness::{self, Seen, Until, Why};
 use slots::Slots;
 use timers::Timers;
@@ -74,6 +77,8 @@ pub(crate) struct Pe {
     pub(crate) detector: Detector,
     /// Load balancing, if it is on.
     pub(crate) balancer: Option<Box<Balancer>>,
+    /// Checkpoints, if there are any.
+    pub(crate) checkpoints: Option<Box<Checkpoints>>,
     pub(crate) stats: Stats,
     pub(crate) measuring: Measuring,
     /// Counts for names that this PE gives out.
@@ -82,8 +87,11 @@ pub(crate) struct Pe {
     pub(crate) running: Cell<Option<NonNull<Head>>>,
     /// `Config::repack`, looked at after each entry.
     pub(crate) repacks: bool,
-    /// This PE ended the job: it runs no further message. (When another did, it stops at the end of its batch.)
+    /// It runs no further message: it ended the job, or is frozen for a checkpoint. (When another ended the job, it stops at the
+    /// end of its batch.)
     pub(crate) stopped: Cell<bool>,
+    /// A checkpoint is being taken: entries wait, and so does what else the program has asked for.
+    pub(crate) frozen: Cell<bool>,
     pub(crate) running_entry: Cell<Option<&'static EntryInfo>>,
 }
 
@@ -95,6 +103,19 @@ pub(crate) struct Names {
     pub(crate) singles: Cell<u64>,
     pub(crate) shared: Cell<u32>,
     pub(crate) placed: Cell<u32>,
+    /// Those of PEs that are lost, for when such come again.
+    pub(crate) of_others: RefCell<Vec<(PeId, SavedNames)>>,
+}
+
+impl Names {
+    /// After going back to a checkpoint: so many have been given out.
+    pub(crate) fn go_on_from(&self, saved: &SavedNames) {
+        self.collections.set(saved.collections);
+        self.sections.set(saved.sections);
+        self.singles.set(saved.singles);
+        self.shared.set(saved.shared);
+        self.placed.set(saved.placed);
+    }
 }
 
 impl Pe {
@@ -121,22 +142,41 @@ impl Pe {
             timers: Timers::default(),
             detector: Detector::default(),
             balancer: node.config.balance.clone().map(Balancer::new),
+            checkpoints: node.config.checkpoints.clone().map(Checkpoints::new),
             stats: Stats::default(),
             names: Names::default(),
             running: Cell::new(None),
             repacks: node.config.repack,
             stopped: Cell::new(false),
+            frozen: Cell::new(false),
             running_entry: Cell::new(None),
             node,
         };
         pe.create_singles();
         pe.begin_balancing();
+        pe.begin_checkpoints();
         pe
     }
 
-    /// PEs of the job.
+    /// PEs of the job, lost ones included: their numbers are below this.
     pub(crate) fn pes(&self) -> u32 {
         self.node.shape.pes()
+    }
+
+    /// The period between two failures that it lives in.
+    pub(crate) fn epoch(&self) -> u32 {
+        self.view().of_nodes().epoch
+    }
+
+    /// Who of them is there.
+    #[inline]
+    pub(crate) fn view(&self) -> &View {
+        &self.node.view
+    }
+
+    /// Whether this PE is the root of whatever concerns the whole job: PE 0, or the one that stands in for it.
+    pub(crate) fn is_first(&self) -> bool {
+        self.id == self.view().first()
     }
 
     pub(crate) fn names(&self) -> &Names {
@@ -151,6 +191,9 @@ impl Pe {
 
     /// What is done when no message waits; whether anything was.
     pub(crate) fn do_chores(&self) -> bool {
+        if self.frozen.get() {
+            return self.do_frozen_chores();
+        }
         let done = self.flush_reductions() || self.run_idle_work() || self.detect_quiescence();
         // A wave stays a chore until this PE has answered it.
         self.chores.set(done || self.detector.is_counting());
@@ -168,6 +211,17 @@ impl Pe {
 
     pub(crate) fn take_unknown(&self, id: CollectionId) -> Vec<NonNull<Envelope>> {
         self.unknown.borrow_mut().remove(&id).unwrap_or_default()
+    }
+
+    /// What is kept for collections and shared values that have not come, in the same order in every run.
+    pub(crate) fn kept_for_others(&self) -> Vec<NonNull<Envelope>> {
+        let (unknown, lacking) = (self.unknown.borrow(), self.lacking.borrow());
+        let mut for_collections: Vec<_> = unknown.iter().collect();
+        for_collections.sort_unstable_by_key(|(id, _)| **id);
+        let mut for_values: Vec<_> = lacking.iter().collect();
+        for_values.sort_unstable_by_key(|(id, _)| **id);
+        let for_values = for_values.into_iter().flat_map(|(_, kept)| kept);
+        for_collections.into_iter().flat_map(|(_, kept)| kept).chain(for_values).copied().collect()
     }
 
     /// Messages for collections that never came, for the report of a job that is stuck.
@@ -208,6 +262,7 @@ impl Pe {
         let mut kept: Vec<_> = self.queue.drain().chain(self.express.drain()).collect();
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_urgent()));
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_background()));
+        kept.extend(self.checkpoints.iter().flat_map(|checkpoints| checkpoints.take_kept()));
         kept.extend(self.unknown.take().into_values().flatten());
         kept.extend(self.lacking.take().into_values().flatten());
         kept.extend(self.collections.iter().flat_map(|collection| collection.take_kept()));

@@ -299,6 +299,9 @@ impl Pe {
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_mut() };
         let id = message.to();
+        if let Some(index) = collection.stand_in(id.index) {
+            return self.send_to_stand_in(collection, index, envelope);
+        }
         let is_numbered = message.extra.as_ref().is_some_and(|extra| extra.order.is_some());
         match message.object_message() {
             Some(ObjectMessage::Marker { asker, asked }) => {
@@ -315,7 +318,10 @@ impl Pe {
                 return self.await_element(collection, id.index, envelope);
             }
             Some(ObjectMessage::Reply { .. }) => sometimes("an answer came for an object that was gone"),
-            Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
+            Some(
+                ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. } | ObjectMessage::Lost { .. },
+            )
+            | None => {
                 if mutated("awaited-message-lost") {
                     return self.release(envelope);
                 }
@@ -327,6 +333,23 @@ impl Pe {
             }
         }
         self.discard(envelope, Why::NobodyWaits);
+    }
+
+    /// What is for the member of a lost PE goes to that of its seat. Who sends to both has no order to keep between the two.
+    #[cold]
+    fn send_to_stand_in(&self, collection: &Collection, index: u128, mut envelope: NonNull<Envelope>) {
+        sometimes("a message for the member of a lost PE went to another's");
+        // SAFETY: the sender owns the envelope.
+        let message = unsafe { envelope.as_mut() };
+        if let Some(ObjectMessage::Reply { .. }) = message.object_message() {
+            // Nobody but the one that asked can make anything of it.
+            return self.discard(envelope, Why::NobodyWaits);
+        }
+        message.address(collection.object(index));
+        if let Some(extra) = &mut message.extra {
+            extra.order = None;
+        }
+        self.dispatch(collection, envelope);
     }
 
     fn await_element(&self, collection: &Collection, index: u128, envelope: NonNull<Envelope>) {
@@ -359,6 +382,15 @@ impl Pe {
             _ => return self.queue.push(envelope),
         }
         self.out_of_line.set(self.out_of_line.get() + 1);
+    }
+
+    /// Puts a message that was taken out of the queue back into it, behind all others.
+    pub(crate) fn put_back(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the caller gives the envelope away.
+        match unsafe { envelope.as_ref() }.extra {
+            None => self.queue.push(envelope),
+            Some(_) => self.enqueue_ranked(envelope),
+        }
     }
 
     /// The next message to run: expedited, then urgent, then in order of arrival, then the others.
@@ -409,6 +441,7 @@ impl Pe {
     /// Hands a message to the port.
     pub(crate) fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
         debug_assert_ne!(to, self.id, "a message to oneself is queued");
+        debug_assert!(self.view().is_there(to), "a message to PE {to}, which is lost");
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_ref() };
         self.see_message(message.shadow, |message, pe| Seen::Left { message, pe, to });

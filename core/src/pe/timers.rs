@@ -18,6 +18,10 @@ pub(crate) struct Timers {
     when_idle: RefCell<Vec<Route>>,
     /// When load balancing wants to be looked after. Nothing in the program waits for that, so it counts as no timer.
     pub(crate) balance: Cell<Option<Duration>>,
+    /// The same for checkpoints.
+    pub(crate) checkpoint: Cell<Option<Duration>>,
+    /// The program's are not due, whatever the time.
+    stopped: Cell<bool>,
 }
 
 impl Timers {
@@ -33,12 +37,35 @@ impl Timers {
 
     /// When the next one is due.
     pub(crate) fn next(&self) -> Option<Duration> {
-        let set = self.set.borrow().next_deadline().copied();
+        [self.next_for_progress(), self.checkpoint.get()].into_iter().flatten().min()
+    }
+
+    /// The same of those after which the program may have got further: a checkpoint changes nothing.
+    pub(crate) fn next_for_progress(&self) -> Option<Duration> {
+        let set = match self.stopped.get() {
+            true => None,
+            false => self.set.borrow().next_deadline().copied(),
+        };
         [set, self.balance.get()].into_iter().flatten().min()
     }
 
     pub(crate) fn when_idle(&self, route: Route) {
         self.when_idle.borrow_mut().push(route);
+    }
+
+    /// From now on the program's are not due; or are again.
+    pub(crate) fn stop(&self, stopped: bool) {
+        self.stopped.set(stopped);
+    }
+
+    /// Those of the program, the first one first.
+    pub(crate) fn all(&self) -> Vec<(Duration, Route)> {
+        self.set.borrow().in_order().into_iter().map(|(at, route)| (*at, route.clone())).collect()
+    }
+
+    /// What waits for an idle moment.
+    pub(crate) fn idle_work(&self) -> Vec<Route> {
+        self.when_idle.borrow().clone()
     }
 
     pub(crate) fn clear(&self) {
@@ -57,7 +84,8 @@ impl Pe {
     /// Sends off what is due; whether anything was.
     pub(crate) fn run_timers(&self) -> bool {
         let mut any = self.timers.balance.get().is_some() && self.run_balance_timer();
-        if self.timers.is_empty() {
+        any |= self.timers.checkpoint.get().is_some() && self.run_checkpoint_timer();
+        if self.timers.is_empty() || self.timers.stopped.get() {
             return any;
         }
         let now = self.clock.now();
@@ -78,6 +106,16 @@ impl Pe {
         if due {
             self.timers.balance.set(None);
             self.on_balance_timer();
+        }
+        due
+    }
+
+    #[cold]
+    fn run_checkpoint_timer(&self) -> bool {
+        let due = self.timers.checkpoint.get().is_some_and(|due| due <= self.clock.now());
+        if due {
+            self.timers.checkpoint.set(None);
+            self.on_checkpoint_timer();
         }
         due
     }

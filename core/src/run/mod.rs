@@ -1,16 +1,20 @@
 //! Running a job: on threads, or simulated in one.
 
+mod beginning;
 pub(crate) mod connecting;
 pub(crate) mod connections;
 mod cores;
 pub(crate) mod linking;
+mod lives;
 pub(crate) mod member;
+mod orders;
 pub(crate) mod panics;
 mod threads;
 mod together;
 pub(crate) mod turns;
 mod worker;
 
+pub(crate) use beginning::beginning;
 pub(crate) use panics::caught;
 
 use std::sync::Arc;
@@ -18,15 +22,18 @@ use std::time::Duration;
 
 use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
+use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::report::{MessageCounts, PeTimes};
-use crate::launch::{BalancingStep, Failure, Output, Progress, Results, RunArgs};
+use crate::launch::{BalancingStep, CheckpointTaken, Failure, Output, Progress, Results, RunArgs};
 pub use crate::measure::Measures;
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
+use crate::simulation::messages::back::Back;
 use crate::simulation::messages::{self, Machine};
 use crate::simulation::run_for_user;
 use crate::stats::Totals;
+use crate::view::View;
 
 /// What a job left behind.
 #[derive(Clone, Debug)]
@@ -47,6 +54,8 @@ pub struct Outcome {
     pub pe: Vec<PeTimes>,
     /// What the steps of load balancing did; the last of very many.
     pub balancing: Vec<BalancingStep>,
+    /// Checkpoints that were committed; the last of very many.
+    pub checkpoints: Vec<CheckpointTaken>,
     /// Nodes that were lost while the program ran.
     pub failures: Vec<Failure>,
     /// In simulation: a hash of every event in order. The same seed and program give the same.
@@ -88,6 +97,21 @@ pub fn run<C: MainChare, A: Args + Send>(args: A, options: &RunArgs, watch: Watc
     run_on::<C, A>(args, options, watch, None)
 }
 
+/// The same, simulated message by message, where these nodes are lost from the start.
+pub(crate) fn run_without<C: MainChare, A: Args + Send>(
+    args: A,
+    options: &RunArgs,
+    watch: &Watch,
+    lost: &[u32],
+) -> Outcome {
+    panics::listen();
+    let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
+    let main = |pe: &Pe| create_main::<C, A>(pe, args);
+    let view = View::without(shape, lost);
+    let done = messages::run(view, shape, Config::of(options), &watch.job, None, main);
+    outcome(&watch.job, done)
+}
+
 /// The same; in simulation, on the model of a machine.
 pub(crate) fn run_on<C: MainChare, A: Args + Send>(
     args: A,
@@ -97,14 +121,14 @@ pub(crate) fn run_on<C: MainChare, A: Args + Send>(
 ) -> Outcome {
     panics::listen();
     if options.loses_simulated_nodes() && machine.is_none() {
-        return run_for_user(options, |pe: &Pe| create_main::<C, A>(pe, args), &watch.job);
+        return run_for_user(options, beginning::<C, A>(args), &watch.job);
     }
     let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
     let config = Config::of(options);
     let main = |pe: &Pe| create_main::<C, A>(pe, args);
     let job = watch.job.clone();
     let done = if options.simulate {
-        messages::run(shape, config, &job, machine, main)
+        messages::run(View::whole(shape), shape, config, &job, machine, main)
     } else if shape.nodes > 1 {
         let nodes = together::nodes(shape, options.transport, config, &job).expect("links");
         threads::run_nodes(nodes, &job, watch.progress, Some(main))
@@ -112,6 +136,21 @@ pub(crate) fn run_on<C: MainChare, A: Args + Send>(
         threads::run(shape, config, &job, watch.progress, main)
     };
     outcome(&job, done)
+}
+
+/// The same where the job goes back to checkpoints, and loses nodes then.
+pub(crate) fn run_going_back<C: MainChare, A: Args + Send>(
+    args: A,
+    options: &RunArgs,
+    watch: &Watch,
+    backs: &[Back],
+) -> Outcome {
+    panics::listen();
+    let options = RunArgs { ft: FaultTolerance::Double, ..options.clone() };
+    let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
+    let main = |pe: &Pe| create_main::<C, A>(pe, args);
+    let done = messages::back::run(shape, &Config::of(&options), &watch.job, backs, main);
+    outcome(&watch.job, done)
 }
 
 /// What the PEs counted, and how long it took.
@@ -122,10 +161,10 @@ pub(crate) struct Done {
     pub(crate) events: u64,
 }
 
-/// The job's first message: its main chare is made on PE 0.
+/// The job's first message: its main chare is made on the first PE.
 pub(crate) fn create_main<C: Chare, A: Args>(pe: &Pe, args: A) {
     let _here = Here::enter(pe);
-    pe.send_create(main_chare_of(C::KEY), 0, &C::INITS[0], args, None);
+    pe.send_create(main_chare_of(C::KEY), pe.view().first(), &C::INITS[0], args, None);
 }
 
 fn outcome(job: &Job, done: Done) -> Outcome {
@@ -139,6 +178,7 @@ fn outcome(job: &Job, done: Done) -> Outcome {
         messages: messages(&done.totals),
         pe: done.totals.iter().map(times).collect(),
         balancing: job.balancing(),
+        checkpoints: job.checkpoints(),
         failures: Vec::new(),
         trace: done.trace,
         events: done.events,
@@ -157,6 +197,7 @@ impl Outcome {
             messages: messages(&ended.totals),
             pe: ended.totals.iter().map(times).collect(),
             balancing: ended.balancing,
+            checkpoints: ended.checkpoints,
             failures: ended.failures,
             trace: None,
             events: 0,

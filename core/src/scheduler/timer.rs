@@ -49,6 +49,13 @@ impl<D: Ord, T> Timers<D, T> {
         self.heap.peek().map(|entry| &entry.due.0.0)
     }
 
+    /// All items with their deadlines, in the order in which they would be taken.
+    pub fn in_order(&self) -> Vec<(&D, &T)> {
+        let mut all: Vec<_> = self.heap.iter().collect();
+        all.sort_unstable_by(|one, other| one.due.0.cmp(&other.due.0));
+        all.into_iter().map(|entry| (&entry.due.0.0, &entry.item)).collect()
+    }
+
     /// The number of items.
     pub fn len(&self) -> usize {
         self.heap.len()

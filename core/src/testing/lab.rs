@@ -86,10 +86,8 @@ impl Lab {
         let pe = &self.pes[id];
         {
             let _here = Here::enter(pe);
-            let _ = pe.run_timers() | pe.run_one()
-                || pe.flush_reductions()
-                || pe.run_idle_work()
-                || pe.detect_quiescence();
+            let ran = !pe.stopped.get() && pe.run_one();
+            let _ = pe.run_timers() | ran || pe.do_chores();
         }
         let Port::Simulated(outbox) = &pe.port else { unreachable!("made above") };
         for Sent { to, parcel, .. } in outbox.take() {

@@ -5,7 +5,8 @@
 //! that is elsewhere. The counts here only grow, so a bound far below their ends keeps every sum from overflowing.
 
 use crate::balance::message::Balance;
-use crate::ids::CollectionId;
+use crate::checkpoint::message::Checkpoint;
+use crate::ids::{CollectionId, PeId};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Envelope, Extra};
 use crate::object::{Travel, flag};
@@ -28,7 +29,7 @@ type Checked = Result<(), String>;
 
 /// Whether a PE can get this message from another node; if not, what is wrong.
 pub(super) fn check(pe: &Pe, message: &Envelope) -> Checked {
-    below("the sender", message.from, pe.pes())?;
+    check_sender(pe, message.from)?;
     if let Some(control) = message.pe_message() {
         return check_pe_message(pe, control);
     }
@@ -51,9 +52,10 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         }
         PeMessage::CastRequest { collection, .. } => check_root(pe, *collection),
         PeMessage::Cast { number, .. } => below("broadcasts", *number, COUNT_MAX),
-        PeMessage::SectionRequest { section, .. } => {
-            require(section.creator == pe.id, "a request to a section whose root is elsewhere")
-        }
+        PeMessage::SectionRequest { section, .. } => require(
+            pe.view().seat(section.creator) == pe.id,
+            "a request to a section whose root is elsewhere",
+        ),
         PeMessage::SectionCast { number, .. } => below("multicasts", *number, COUNT_MAX),
         PeMessage::Insert { to, .. } => {
             require(!to.collection.is_singles(), "an element is inserted among singletons")
@@ -74,9 +76,15 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             check_moves(pe, id.collection, *moves)?;
             order.as_deref().map_or(Ok(()), check_order)
         }
+        PeMessage::Places { objects } => {
+            objects.iter().try_for_each(|(id, moves)| check_moves(pe, id.collection, *moves))
+        }
         PeMessage::Share { id, .. } => check_share(pe, *id),
-        PeMessage::WhenQuiet(_) => require(pe.id == 0, "quiescence is asked for where it is not found out"),
+        PeMessage::WhenQuiet(_) => {
+            require(pe.is_first(), "quiescence is asked for where it is not found out")
+        }
         PeMessage::Balance(message) => check_balance(pe, message),
+        PeMessage::Checkpoint(message) => check_checkpoint(pe, message),
         PeMessage::Part { .. }
         | PeMessage::CountInserted { .. }
         | PeMessage::Quiescence(_)
@@ -85,18 +93,36 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         PeMessage::Adopt(_)
         | PeMessage::Contribution(_)
         | PeMessage::KeepShared { .. }
-        | PeMessage::Shared { .. } => Err("it is of a kind that stays within a node".into()),
+        | PeMessage::Shared { .. }
+        | PeMessage::Restore { .. }
+        | PeMessage::Reopen { .. }
+        | PeMessage::GoOn => Err("it is of a kind that stays within a node".into()),
     }
+}
+
+fn check_sender(pe: &Pe, sender: PeId) -> Checked {
+    below("the sender", sender, pe.pes())?;
+    require(pe.view().is_there(sender), "its sender is lost")
 }
 
 fn check_balance(pe: &Pe, message: &Balance) -> Checked {
     require(pe.balancer.is_some(), "a message of load balancing, which is off")?;
     match message {
-        Balance::Request { .. } => require(pe.id == 0, "balancing is asked for where it does not begin"),
+        Balance::Request { .. } => require(pe.is_first(), "balancing is asked for where it does not begin"),
         Balance::Look(number) | Balance::Looked { look: number, .. } => below("looks", *number, COUNT_MAX),
         Balance::Begin(step) | Balance::Note { step, .. } | Balance::Decided { step, .. } => {
             below("balancing steps", *step, COUNT_MAX)
         }
+    }
+}
+
+fn check_checkpoint(pe: &Pe, message: &Checkpoint) -> Checked {
+    require(pe.checkpoints.is_some(), "a message about a checkpoint, of which there are none")?;
+    match message {
+        Checkpoint::Request { .. } | Checkpoint::Safe { .. } => {
+            require(pe.is_first(), "a checkpoint is asked for where it does not begin")
+        }
+        _ => Ok(()),
     }
 }
 
@@ -118,11 +144,11 @@ fn check_collection(pe: &Pe, id: CollectionId) -> Checked {
 
 fn check_creator(pe: &Pe, id: CollectionId) -> Checked {
     require(!id.is_singles(), "the singletons of a type are no collection that is created")?;
-    require(id.creator != pe.id, "a collection in the name of the PE that got this")
+    require(pe.view().seat(id.creator) != pe.id, "a collection in the name of the PE that got this")
 }
 
 fn check_root(pe: &Pe, id: CollectionId) -> Checked {
-    require(id.creator == pe.id, "a request to a collection whose root is elsewhere")
+    require(pe.view().seat(id.creator) == pe.id, "a request to a collection whose root is elsewhere")
 }
 
 fn check_moves(pe: &Pe, id: CollectionId, moves: u32) -> Checked {
@@ -172,5 +198,6 @@ fn check_share(pe: &Pe, id: u64) -> Checked {
     let creator = (id >> 32) as u32;
     below("the creator of a shared value", creator, pe.pes())?;
     require(pe.id == pe.first_pe, "a shared value to another than the first PE of a node")?;
-    require(pe.node.shape.node_of(creator) != pe.node.number, "a shared value comes back to its node")
+    let root = pe.node.shape.node_of(pe.view().seat(creator));
+    require(root != pe.node.number, "a shared value comes back to its node")
 }

@@ -16,6 +16,7 @@
 //! these are the texts `"NaN"`, `"inf"` and `"-inf"`.
 
 mod balancing;
+mod checkpoint;
 mod failure;
 mod file;
 mod value;
@@ -25,6 +26,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use balancing::BalancingStep;
+pub use checkpoint::CheckpointTaken;
 pub use failure::Failure;
 pub use file::ReportError;
 pub use value::{ResultValue, Results};
@@ -50,8 +52,8 @@ pub struct Report {
     pub pe: Vec<PeTimes>,
     /// Nodes that were lost while the program ran, in order (`--ft`).
     pub failures: Vec<Failure>,
-    /// Checkpoints taken. Always empty until the runtime takes some.
-    pub checkpoints: Vec<serde_json::Value>,
+    /// Checkpoints that were committed, in order; the last of very many.
+    pub checkpoints: Vec<CheckpointTaken>,
     /// Steps of load balancing, in order; the last of very many.
     pub balancing: Vec<BalancingStep>,
 }

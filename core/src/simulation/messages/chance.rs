@@ -85,10 +85,8 @@ impl Rules for Chance {
         let pe = &cluster.pes[id as usize];
         let here = Here::enter(pe);
         caught(pe, || {
-            worked = received | pe.run_one() | pe.run_timers()
-                || pe.flush_reductions()
-                || pe.run_idle_work()
-                || pe.detect_quiescence();
+            let ran = !pe.stopped.get() && pe.run_one();
+            worked = received | ran | pe.run_timers() || pe.do_chores();
         });
         drop(here);
         cluster.trace.note(at, 0, id, pe.stats.run.get());

@@ -6,6 +6,7 @@
 //! same program gives the same events in the same order: the hash over all of them tells.
 
 mod agenda;
+pub(crate) mod back;
 mod chance;
 mod charge;
 mod cores;
@@ -43,6 +44,7 @@ use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port, Sent};
 use crate::run::{Done, Outcome, Watch, run_on};
 use crate::stats::count;
+use crate::view::View;
 use crate::wire;
 use crate::witness::{self, Seen, Why};
 
@@ -69,8 +71,10 @@ pub fn run_modelled_with<C: MainChare>(
     run_on::<C, _>(args, &options, Watch::new(Output::capture(), Progress::off()), Some(machine))
 }
 
-/// Runs a job: on the model of a machine, or, where there is none, as its seed decides.
+/// Runs a job: on the model of a machine, or, where there is none, as its seed decides. Nodes that the view says are lost are
+/// never heard of.
 pub(crate) fn run(
+    view: View,
     shape: Shape,
     config: Config,
     job: &Arc<Job>,
@@ -78,8 +82,8 @@ pub(crate) fn run(
     main: impl FnOnce(&Pe),
 ) -> Done {
     let seed = config.seed;
-    let cluster = Cluster::new(shape, &config, job);
-    main(&cluster.pes[0]);
+    let cluster = Cluster::new(view, shape, &config, job, 0);
+    main(&cluster.pes[cluster.first as usize]);
     match machine {
         Some(machine) => cluster.run(job, Model::new(machine, shape)),
         None => cluster.run(job, Chance::new(seed)),
@@ -103,6 +107,8 @@ trait Rules {
 
 struct Cluster {
     shape: Shape,
+    /// Where the job begins.
+    first: PeId,
     pes: Vec<Pe>,
     /// That of the PE that has its turn: ahead of the event's time by what it did in it.
     clock: Rc<Cell<u64>>,
@@ -148,16 +154,18 @@ enum What {
 }
 
 impl Cluster {
-    fn new(shape: Shape, config: &Config, job: &Arc<Job>) -> Self {
-        let clock = Rc::new(Cell::new(0));
-        let nodes: Vec<_> =
-            (0..shape.nodes).map(|number| Node::new(shape, number, config.clone(), job.clone())).collect();
+    fn new(view: View, shape: Shape, config: &Config, job: &Arc<Job>, now: u64) -> Self {
+        let (clock, view) = (Rc::new(Cell::new(now)), Arc::new(view));
+        let node =
+            |number| Node::in_view(view.clone(), Arc::default(), shape, number, config.clone(), job.clone());
+        let nodes: Vec<_> = (0..shape.nodes).map(node).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
             Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))
         };
         Cluster {
             shape,
+            first: view.first(),
             pes: (0..shape.pes()).map(pe).collect(),
             agenda: Agenda::default(),
             flights: Flights::default(),
@@ -171,29 +179,40 @@ impl Cluster {
     }
 
     fn run(mut self, job: &Job, mut rules: impl Rules) -> Done {
-        rules.collect(&mut self, 0);
-        self.wake(0, 0);
-        let mut vain = 0;
-        while !job.is_over() {
+        self.begin(&mut rules);
+        self.go_on(job, &mut rules, |_| false);
+        rules.finish(&mut self);
+        self.done()
+    }
+
+    /// The first PE has its first message.
+    fn begin(&mut self, rules: &mut impl Rules) {
+        let first = self.first;
+        rules.collect(self, first);
+        self.wake(first, 0);
+    }
+
+    /// Until the job is over, or this is so.
+    fn go_on(&mut self, job: &Job, rules: &mut impl Rules, until: impl Fn(&Cluster) -> bool) {
+        let (first, mut vain) = (self.first, 0);
+        while !job.is_over() && !until(self) {
             let Some((at, what)) = self.agenda.pop() else {
-                // Nothing will happen any more, unless PE 0 finds out why; it takes a few turns without any event.
+                // Nothing will happen any more, unless the first PE finds out why; it takes a few turns without any event.
                 vain += 1;
                 if vain > VAIN_MAX {
                     let why = "the simulation makes no progress; this is a mistake of the runtime";
                     job.end(1, Some(why.into()));
                 }
-                self.pes[0].suspect_stuck();
-                self.wake(0, self.clock.get());
+                self.pes[first as usize].suspect_stuck();
+                self.wake(first, self.clock.get());
                 continue;
             };
             self.clock.set(at);
             match what {
-                What::Turn(pe) => rules.turn(&mut self, pe, at),
-                What::Flight(flight) => rules.advance(&mut self, flight, at),
+                What::Turn(pe) => rules.turn(self, pe, at),
+                What::Flight(flight) => rules.advance(self, flight, at),
             }
         }
-        rules.finish(&mut self);
-        self.done()
     }
 
     /// Whether a PE is to have its turn now; from here on none is planned.

@@ -1,0 +1,209 @@
+//! Taking a PE's part: one pass over what it has.
+
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+
+use talisman_ft::Version;
+
+use super::Checkpoints;
+use super::freeze::{Fate, fate};
+use super::message::{Checkpoint, Taken};
+use super::part::{Part, SavedCollection, SavedNames, SavedObject, SavedRoot};
+use super::said::SavedPeriod;
+use crate::balance::message::Balance;
+use crate::collection::Collection;
+use crate::ids::{CollectionId, PeId};
+use crate::message::control::{Cast, PeMessage};
+use crate::message::envelope::{Body, Envelope};
+use crate::migrate::{pack_object_in, travel_of};
+use crate::mutations::mutated;
+use crate::object::{Head, flag};
+use crate::pe::Pe;
+use crate::pup::Packed;
+use crate::wire;
+use crate::witness::{self, Seen};
+
+/// Broadcasts that wait with elements.
+type Casts = BTreeMap<(CollectionId, u32), Cast>;
+
+impl Pe {
+    /// Takes this PE's part into the store.
+    pub(super) fn take_part(&self, checkpoints: &Checkpoints) -> Taken {
+        let version = checkpoints.version.get();
+        witness::see(|| Seen::Captured { pe: self.id, version });
+        let part = Part { said: self.cut_what_was_said(version), ..self.capture() };
+        let objects = part.objects.len() as u64;
+        let part = Packed::away(part);
+        let taken = Taken { bytes: part.size() as u64, objects, run: self.stats.run.get() };
+        self.node.store.put(version, self.view(), self.id, part);
+        taken
+    }
+
+    /// The period of the node ends, and what was said in it is in the part of its first PE.
+    fn cut_what_was_said(&self, version: Version) -> Vec<SavedPeriod> {
+        if self.id == self.first_pe { self.node.job.cut(version, self.node.number) } else { Vec::new() }
+    }
+
+    /// What is to be kept of this PE, which is frozen and has nothing left to do.
+    pub(crate) fn capture(&self) -> Part {
+        let mut casts = Casts::new();
+        let objects = self.saved_objects(&mut casts);
+        let (births, messages, requests) = self.saved_messages();
+        let now = self.clock.now();
+        Part {
+            pe: self.id,
+            shared: self.saved_shared(),
+            collections: self.known_collections().map(saved_collection).collect(),
+            roots: self.known_collections().filter_map(saved_root).collect(),
+            sections: self.sections.saved(),
+            objects,
+            away: self.collections.iter().flat_map(|collection| collection.away(self.id)).collect(),
+            casts: casts.into_iter().map(|((id, number), cast)| (id, number, cast)).collect(),
+            births,
+            messages,
+            requests,
+            timers: self.timers.all().into_iter().map(|(at, to)| (at.saturating_sub(now), to)).collect(),
+            when_idle: self.timers.idle_work(),
+            when_quiet: self.detector.asked(),
+            names: self.saved_names(),
+            said: Vec::new(),
+        }
+    }
+
+    /// Without those of singletons, which everybody knows from the start.
+    fn known_collections(&self) -> impl Iterator<Item = &Collection> {
+        self.collections.iter().filter(|collection| !collection.id.is_singles())
+    }
+
+    fn saved_objects(&self, casts: &mut Casts) -> Vec<SavedObject> {
+        let live = self.slots.iter().filter(|head| {
+            // SAFETY: an object in a slot is live.
+            unsafe { head.as_ref() }.has(flag::LIVE)
+        });
+        live.map(|head| self.saved_object(head, casts)).collect()
+    }
+
+    fn saved_object(&self, head: NonNull<Head>, casts: &mut Casts) -> SavedObject {
+        // SAFETY: the caller's object, live and between entries.
+        let object = unsafe { head.as_ref() };
+        let (collection, id) = (object.collection(), object.id());
+        let mut given = object.broadcasts.get();
+        if object.has(flag::CATCHING_UP) {
+            object.extras(|extras| {
+                for (number, cast) in &extras.later {
+                    debug_assert_eq!(*number, given, "what an element had missed has come");
+                    given = number + 1;
+                    casts.entry((collection.id, *number)).or_insert_with(|| cast.clone());
+                }
+            });
+        }
+        let travel = travel_of(object, self.past_of(object));
+        // SAFETY: as above, and of this type.
+        let state = unsafe {
+            pack_object_in(collection.chare, head, |size, align| self.node.store.spare(size, align))
+        };
+        let destination = object.has(flag::MIGRATE).then(|| object.extras(|extras| extras.destination));
+        SavedObject { id, travel, given, destination, state }
+    }
+
+    /// Objects to be made here, messages for objects, and what the program has asked of PEs.
+    fn saved_messages(&self) -> (Vec<Packed>, Vec<Packed>, Vec<Packed>) {
+        let (mut births, mut messages, mut requests) = (Vec::new(), Vec::new(), self.saved_requests());
+        for mut envelope in self.all_kept() {
+            // SAFETY: kept by this PE.
+            let message = unsafe { envelope.as_mut() };
+            match message.pe_message().map(fate) {
+                Some(Fate::IsPutOff) => {}
+                Some(_) => requests.push(wire::copy_to_keep(message)),
+                None if self.is_decided_birth(message) => births.push(wire::copy_to_keep(message)),
+                None => messages.push(wire::copy_to_keep(message)),
+            }
+        }
+        if mutated("message-not-captured") {
+            messages.pop();
+        }
+        (births, messages, requests)
+    }
+
+    /// Whether a message is for an object to be made away from its home, which then has decided that.
+    fn is_decided_birth(&self, message: &Envelope) -> bool {
+        let to = message.to();
+        let is_away = |collection: &Collection| collection.home(to.index) != self.id;
+        message.is_creation() && self.collections.get(to.collection).is_some_and(is_away)
+    }
+
+    /// Every message that waits here. Markers among them are not needed: places are found out anew.
+    fn all_kept(&self) -> Vec<NonNull<Envelope>> {
+        let mut all =
+            self.checkpoints.as_ref().map_or_else(Vec::new, |checkpoints| checkpoints.kept.borrow().clone());
+        all.extend(self.collections.iter().flat_map(Collection::kept));
+        all.extend(self.kept_for_others());
+        all.retain(|envelope| {
+            // SAFETY: kept by this PE.
+            let message = unsafe { envelope.as_ref() };
+            !message.is_marker() && !matches!(message.body, Body::Empty)
+        });
+        all
+    }
+
+    /// At the root: who waits for a balancing step or a checkpoint asks for it again.
+    fn saved_requests(&self) -> Vec<Packed> {
+        let balancing = self.balancer.iter().flat_map(|balancer| balancer.root.borrow().waiting());
+        let balancing =
+            balancing.map(|(why, then)| PeMessage::Balance(Balance::Request { why, then: Some(then) }));
+        let checkpoints = self.checkpoints.iter().flat_map(|checkpoints| checkpoints.root.borrow().waiting());
+        let checkpoints = checkpoints
+            .map(|(why, then)| PeMessage::Checkpoint(Checkpoint::Request { why, then: Some(then) }));
+        balancing.chain(checkpoints).map(|request| wire::for_pe(self.id, &request)).collect()
+    }
+
+    /// Values that this PE made, or those for whom it stands in.
+    fn saved_shared(&self) -> Vec<(u64, Packed)> {
+        let names = self.node.shared.names();
+        let own = names.into_iter().filter(|id| self.view().seat((id >> 32) as u32) == self.id);
+        own.filter_map(|id| Some((id, self.node.shared.get(id)?.packed))).collect()
+    }
+
+    /// Its own, and those that it keeps for others who are lost.
+    fn saved_names(&self) -> Vec<(PeId, SavedNames)> {
+        let names = self.names();
+        let own = SavedNames {
+            collections: names.collections.get(),
+            sections: names.sections.get(),
+            singles: names.singles.get(),
+            shared: names.shared.get(),
+            placed: names.placed.get(),
+            generation: self.slots.highest_generation(),
+        };
+        [vec![(self.id, own)], names.of_others.borrow().clone()].concat()
+    }
+}
+
+fn saved_collection(collection: &Collection) -> SavedCollection {
+    debug_assert!(collection.casts.is_at_rest(), "nothing is on its way after any element");
+    debug_assert!(collection.pending.borrow().is_empty(), "contributions are at their roots");
+    SavedCollection {
+        of: collection.description(),
+        passed: collection.casts.passed(),
+        closed: collection.insertion.closed.get(),
+        sent: collection.insertion.sent.get(),
+        made: collection.insertion.made.get(),
+        orders: collection.orders(),
+    }
+}
+
+fn saved_root(collection: &Collection) -> Option<SavedRoot> {
+    let root = collection.root.as_ref()?.borrow();
+    let (next, open) = root.saved();
+    let (numbered, held) = collection.casts.to_be_numbered();
+    let alive = root.elements();
+    let counts = alive.is_none() && root.census.is_open();
+    Some(SavedRoot { id: collection.id, alive, next, open, numbered, held, counts })
+}
+
+impl Envelope {
+    fn is_marker(&self) -> bool {
+        use crate::message::control::ObjectMessage;
+        matches!(self.object_message(), Some(ObjectMessage::Marker { .. }))
+    }
+}

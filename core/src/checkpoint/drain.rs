@@ -1,0 +1,147 @@
+//! When nothing is on its way any more, and all have taken their parts: waves down the tree of PEs and up again.
+//!
+//! A frozen PE answers a count when it has nothing left to do, with how many messages it has sent to other PEs and received from
+//! them. When two waves in a row give the same sums, and what was sent equals what was received, nothing was on its way in
+//! between (Mattern 1987, the four-counter method), and nothing is said anew, since no entry runs.
+
+use std::cell::Cell;
+
+use super::Checkpoints;
+use super::message::{Checkpoint, Taken};
+use crate::message::control::PeMessage;
+use crate::mutations::mutated;
+use crate::pe::Pe;
+use crate::view::FIRST;
+
+/// A PE's part in the waves of a checkpoint.
+#[derive(Default)]
+pub(super) struct Drain(Cell<State>);
+
+/// What a frozen PE is to do next.
+#[derive(Clone, Copy, Default)]
+enum State {
+    /// Nothing but what is left to be done.
+    #[default]
+    Rests,
+    /// Wait for the thaw: it has taken its part, and so have those below.
+    HasTaken,
+    /// Answer a count, when it has nothing left to do and those below have answered.
+    Counts { wave: u32, missing: u32, sent: u64, received: u64 },
+    /// Take its part, if it has not, and say so when those below have.
+    Takes { missing: u32, taken: Taken, has_taken: bool },
+    /// Let the program go on.
+    Thaws,
+}
+
+impl Drain {
+    /// A checkpoint begins, which is the first wave.
+    pub(super) fn begin(&self, below: u32) {
+        self.0.set(State::Counts { wave: 0, missing: below, sent: 0, received: 0 });
+    }
+
+    /// A branch has counted.
+    pub(super) fn add(&self, of: u32, more_sent: u64, more_received: u64) {
+        if let State::Counts { wave, missing, sent, received } = self.0.get()
+            && wave == of
+            && missing > 0
+        {
+            let (sent, received) = (sent.wrapping_add(more_sent), received.wrapping_add(more_received));
+            self.0.set(State::Counts { wave, missing: missing - 1, sent, received });
+        }
+    }
+
+    /// Whether this PE has taken its part.
+    pub(super) fn has_taken(&self) -> bool {
+        matches!(self.0.get(), State::HasTaken | State::Thaws | State::Takes { has_taken: true, .. })
+    }
+
+    /// A branch has taken its part.
+    pub(super) fn add_taken(&self, more: Taken) {
+        if let State::Takes { missing, mut taken, has_taken } = self.0.get()
+            && missing > 0
+        {
+            taken.add(more);
+            self.0.set(State::Takes { missing: missing - 1, taken, has_taken });
+        }
+    }
+}
+
+impl Pe {
+    /// The next wave.
+    pub(super) fn on_ask_for_count(&self, checkpoints: &Checkpoints, wave: u32) {
+        if self.frozen.get() {
+            let missing = self.tell_below_of_checkpoint(|| Checkpoint::Ask { wave });
+            checkpoints.drain.0.set(State::Counts { wave, missing, sent: 0, received: 0 });
+        }
+    }
+
+    /// Nothing is on its way.
+    pub(super) fn on_take(&self, checkpoints: &Checkpoints) {
+        if self.frozen.get() {
+            let missing = self.tell_below_of_checkpoint(|| Checkpoint::Take);
+            checkpoints.drain.0.set(State::Takes { missing, taken: Taken::default(), has_taken: false });
+        }
+    }
+
+    /// All have taken their parts.
+    pub(super) fn on_thaw(&self, checkpoints: &Checkpoints) {
+        if self.frozen.get() {
+            self.tell_below_of_checkpoint(|| Checkpoint::Thaw);
+            checkpoints.drain.0.set(State::Thaws);
+        }
+    }
+
+    /// Does what is next here, if it can be done: this PE has nothing else to do. Whether anything was done.
+    pub(super) fn go_on_with_drain(&self, checkpoints: &Checkpoints) -> bool {
+        match checkpoints.drain.0.get() {
+            State::Counts { wave, missing: 0, sent, received } if !self.port.has_unsent() => {
+                checkpoints.drain.0.set(State::Rests);
+                let sent = sent.wrapping_add(self.stats.sent.get());
+                let received = received.wrapping_add(self.stats.received.get());
+                self.report_count(checkpoints, wave, sent, received);
+            }
+            State::Takes { missing, taken, has_taken: false } => {
+                let mut taken = taken;
+                taken.add(self.take_part(checkpoints));
+                checkpoints.drain.0.set(State::Takes { missing, taken, has_taken: true });
+            }
+            State::Takes { missing: 0, taken, has_taken: true } => {
+                checkpoints.drain.0.set(State::HasTaken);
+                self.report_taken(checkpoints, taken);
+            }
+            State::Thaws => {
+                checkpoints.drain.0.set(State::Rests);
+                self.thaw(checkpoints);
+                self.after_thaw(checkpoints);
+            }
+            State::Rests | State::HasTaken | State::Counts { .. } | State::Takes { .. } => return false,
+        }
+        true
+    }
+
+    fn report_count(&self, checkpoints: &Checkpoints, wave: u32, sent: u64, received: u64) {
+        match self.view().parent(self.id, FIRST) {
+            Some(parent) => {
+                self.tell(parent, PeMessage::Checkpoint(Checkpoint::Count { wave, sent, received }))
+            }
+            None => self.on_counted(checkpoints, wave, sent, received),
+        }
+    }
+
+    /// At the root: all have counted.
+    fn on_counted(&self, checkpoints: &Checkpoints, wave: u32, sent: u64, received: u64) {
+        let same = checkpoints.root.borrow_mut().counts_again(sent, received);
+        if (same && sent == received) || mutated("taken-before-drained") {
+            self.on_take(checkpoints);
+        } else {
+            self.on_ask_for_count(checkpoints, wave + 1);
+        }
+    }
+
+    fn report_taken(&self, checkpoints: &Checkpoints, taken: Taken) {
+        match self.view().parent(self.id, FIRST) {
+            Some(parent) => self.tell(parent, PeMessage::Checkpoint(Checkpoint::Taken(taken))),
+            None => self.on_all_taken(checkpoints, taken),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A frozen PE: no entry runs, and the runtime goes on.
+//!
+//! What the program would notice waits, in the order in which it came: messages for objects, objects to be made, and what
+//! the program has asked of PEs. Everything else is done as ever: objects arrive, markers are answered, contributions go up to
+//! their roots, broadcasts down to all elements, with which they wait. So what is said ends, and nothing is said anew.
+
+use std::ptr::NonNull;
+
+use talisman_ft::Version;
+
+use super::Checkpoints;
+use super::message::Checkpoint;
+use crate::message::control::{ObjectMessage, PeMessage};
+use crate::message::envelope::{Body, Envelope};
+use crate::mutations::mutated;
+use crate::pe::Pe;
+use crate::sometimes::sometimes;
+
+/// What becomes of a message on a frozen PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is for the runtime, and does what it does.
+    Runs,
+    /// The program asked for it: it waits, and a checkpoint keeps it.
+    Waits,
+    /// It is part of a count that goes on at the thaw; whoever goes back to the checkpoint begins that anew.
+    IsPutOff,
+}
+
+/// What becomes of a message for a PE.
+pub(super) fn fate(message: &PeMessage) -> Fate {
+    match message {
+        PeMessage::CastRequest { .. }
+        | PeMessage::SectionRequest { .. }
+        | PeMessage::Insert { .. }
+        | PeMessage::DoneInserting(_)
+        | PeMessage::Function { .. }
+        | PeMessage::WhenQuiet(_) => Fate::Waits,
+        PeMessage::CountInserted { .. } | PeMessage::Inserted { .. } | PeMessage::Quiescence(_) => {
+            Fate::IsPutOff
+        }
+        PeMessage::NewCollection(_)
+        | PeMessage::Adopt(_)
+        | PeMessage::Cast { .. }
+        | PeMessage::SectionCast { .. }
+        | PeMessage::Contribution(_)
+        | PeMessage::Part { .. }
+        | PeMessage::Arrive { .. }
+        | PeMessage::Arrived { .. }
+        | PeMessage::Missed { .. }
+        | PeMessage::Moved { .. }
+        | PeMessage::Found { .. }
+        | PeMessage::Gone { .. }
+        | PeMessage::Share { .. }
+        | PeMessage::KeepShared { .. }
+        | PeMessage::Shared { .. }
+        | PeMessage::Exit(_)
+        | PeMessage::Balance(_)
+        | PeMessage::Checkpoint(_)
+        | PeMessage::Places { .. }
+        | PeMessage::Restore { .. }
+        | PeMessage::Reopen { .. }
+        | PeMessage::GoOn => Fate::Runs,
+    }
+}
+
+impl Pe {
+    /// A checkpoint begins: on to the PEs below, and no entry runs here any more.
+    pub(super) fn on_freeze(&self, checkpoints: &Checkpoints, version: Version) {
+        if self.frozen.get() || version <= checkpoints.version.get() {
+            // Only a peer that makes things up says it twice.
+            return;
+        }
+        checkpoints.version.set(version);
+        let below = self.tell_below_of_checkpoint(|| Checkpoint::Freeze { version });
+        checkpoints.drain.begin(below);
+        self.frozen.set(true);
+        self.stopped.set(true);
+        self.timers.stop(true);
+        self.chores.set(true);
+    }
+
+    /// What a frozen PE does when it has its turn; whether that was anything.
+    #[cold]
+    pub(crate) fn do_frozen_chores(&self) -> bool {
+        let Some(checkpoints) = self.checkpoints.as_deref() else { return false };
+        if checkpoints.drain.has_taken() {
+            // What comes now is from those for whom the checkpoint is over, and belongs to what comes after it.
+            let before = checkpoints.kept.borrow().len();
+            checkpoints.kept.borrow_mut().extend(std::iter::from_fn(|| self.next_message()));
+            if checkpoints.kept.borrow().len() > before {
+                sometimes("messages came to a frozen PE from others that were not any more");
+            }
+            return self.go_on_with_drain(checkpoints);
+        }
+        let mut any = false;
+        while !self.node.job.is_over()
+            && let Some(envelope) = self.next_message()
+        {
+            self.take_frozen(checkpoints, envelope);
+            any = true;
+        }
+        any |= self.flush_reductions();
+        any || self.go_on_with_drain(checkpoints)
+    }
+
+    fn take_frozen(&self, checkpoints: &Checkpoints, envelope: NonNull<Envelope>) {
+        // SAFETY: the queue gave the envelope away.
+        let message = unsafe { envelope.as_ref() };
+        let waits = match message.body {
+            _ if message.is_creation() => true,
+            Body::Invoke(_) | Body::Object => match self.slots.get(message.slot, message.generation) {
+                None => return self.send_on(envelope),
+                Some(_) => !matches!(message.object_message(), Some(ObjectMessage::Marker { .. })),
+            },
+            Body::Pe => message.pe_message().is_some_and(|message| fate(message) != Fate::Runs),
+            Body::Create(_) | Body::Empty => false,
+        };
+        if waits && !mutated("entry-runs-while-frozen") {
+            checkpoints.kept.borrow_mut().push(envelope);
+        } else {
+            self.run_message(envelope);
+        }
+    }
+
+    /// Everybody has taken its part: on to the PEs below, and the program goes on.
+    pub(super) fn thaw(&self, checkpoints: &Checkpoints) {
+        self.frozen.set(false);
+        self.stopped.set(self.node.job.is_over());
+        self.timers.stop(false);
+        let mut kept = checkpoints.take_kept();
+        if mutated("kept-messages-backwards") {
+            kept.reverse();
+        }
+        kept.into_iter().for_each(|envelope| self.put_back(envelope));
+        self.receive_kept();
+    }
+}

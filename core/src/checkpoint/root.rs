@@ -1,0 +1,211 @@
+//! When a checkpoint begins, and what follows from what all have said: at the first PE.
+
+use std::time::Duration;
+
+use talisman_ft::Version;
+use talisman_ft::period::Period;
+
+use super::Checkpoints;
+use super::message::{Taken, Why};
+use crate::launch::CheckpointTaken;
+use crate::launch::checkpoints::CkptEvery;
+use crate::mutations::mutated;
+use crate::pe::Pe;
+use crate::pup::Packed;
+use crate::route::Route;
+use crate::sometimes::sometimes;
+use crate::witness::{self, Seen};
+
+/// What the root knows.
+pub(super) struct Root {
+    period: Period,
+    running: Option<Running>,
+    /// Wanted since that began.
+    wanted: Vec<(Why, Option<Route>)>,
+    /// The sums of the wave before.
+    last: Option<(u64, u64)>,
+    /// The last step of the program for which there was a checkpoint.
+    step: u64,
+    /// Entries that had run at the last checkpoint.
+    run: u64,
+}
+
+/// A checkpoint under way.
+struct Running {
+    version: Version,
+    why: Why,
+    then: Vec<(Why, Route)>,
+    begun: Duration,
+    /// How long entries waited, and what was taken, once that is known.
+    blocked: Option<(Duration, Taken)>,
+    /// PEs whose parts are not safe.
+    missing: u32,
+}
+
+impl Root {
+    /// At the start of a job, whose user may know the mean time between failures.
+    pub(super) fn new(mtbf: Option<Duration>) -> Self {
+        let period = Period::new(mtbf);
+        Root { period, running: None, wanted: Vec::new(), last: None, step: 0, run: 0 }
+    }
+
+    /// All have counted; whether that gave the same sums as the time before.
+    pub(super) fn counts_again(&mut self, sent: u64, received: u64) -> bool {
+        if sent != received {
+            sometimes("messages were on their way when every frozen PE had been at rest");
+        }
+        self.last.replace((sent, received)) == Some((sent, received))
+    }
+
+    /// Who waits for a checkpoint.
+    pub(super) fn waiting(&self) -> Vec<(Why, Route)> {
+        let running = self.running.iter().flat_map(|running| running.then.iter().cloned());
+        let wanted = self.wanted.iter().filter_map(|(why, then)| Some((*why, then.clone()?)));
+        running.chain(wanted).collect()
+    }
+}
+
+impl Pe {
+    /// The first period begins.
+    pub(crate) fn begin_checkpoints(&self) {
+        if let Some(checkpoints) = self.checkpoints.as_deref().filter(|_| self.is_first()) {
+            self.set_checkpoint_timer(checkpoints);
+        }
+    }
+
+    fn set_checkpoint_timer(&self, checkpoints: &Checkpoints) {
+        let period = match checkpoints.settings.every {
+            CkptEvery::Time(period) => Some(period),
+            CkptEvery::Auto => {
+                let mut root = checkpoints.root.borrow_mut();
+                root.period.failed(self.view().of_nodes().epoch);
+                Some(root.period.next(self.clock.now()))
+            }
+            CkptEvery::Steps(_) => None,
+        };
+        self.timers.checkpoint.set(period.map(|period| self.clock.now() + period));
+    }
+
+    /// A period is over.
+    pub(crate) fn on_checkpoint_timer(&self) {
+        if let Some(checkpoints) = self.checkpoints.as_deref() {
+            self.on_checkpoint_request(checkpoints, Why::Period, None);
+        }
+    }
+
+    /// Whether somebody waits here for a checkpoint: the job is not quiet then.
+    pub(crate) fn is_checkpoint_waited_for(&self) -> bool {
+        self.checkpoints.as_ref().is_some_and(|checkpoints| !checkpoints.root.borrow().waiting().is_empty())
+    }
+
+    /// A checkpoint is wanted: it begins, or waits for the end of the one under way.
+    pub(super) fn on_checkpoint_request(&self, checkpoints: &Checkpoints, why: Why, then: Option<Route>) {
+        {
+            let mut root = checkpoints.root.borrow_mut();
+            match why {
+                Why::Step(step) if step <= root.step => return,
+                Why::Step(step) => root.step = step,
+                Why::Period | Why::Request | Why::Failure => {}
+            }
+            root.wanted.push((why, then));
+        }
+        self.checkpoint_if_wanted();
+    }
+
+    /// Begins a checkpoint that is wanted, unless one is under way, or a balancing step.
+    pub(crate) fn checkpoint_if_wanted(&self) {
+        let Some(checkpoints) = self.checkpoints.as_deref() else { return };
+        let version = {
+            let mut root = checkpoints.root.borrow_mut();
+            let Some(why) = root.wanted.iter().map(|(why, _)| *why).max() else { return };
+            if root.running.is_some() {
+                return sometimes("a checkpoint was wanted while one was under way");
+            }
+            if self.is_balancing() && !mutated("checkpoint-during-balancing") {
+                return sometimes("a checkpoint waited for the end of a balancing step");
+            }
+            let wanted = std::mem::take(&mut root.wanted);
+            let then = wanted.into_iter().filter_map(|(why, then)| Some((why, then?))).collect();
+            let (version, begun) = (checkpoints.version.get() + 1, self.clock.now());
+            let missing = self.view().pes();
+            root.running = Some(Running { version, why, then, begun, blocked: None, missing });
+            root.last = None;
+            version
+        };
+        self.timers.checkpoint.set(None);
+        self.on_freeze(checkpoints, version);
+    }
+
+    /// All have taken their parts: the program goes on.
+    pub(super) fn on_all_taken(&self, checkpoints: &Checkpoints, taken: Taken) {
+        if let Some(running) = &mut checkpoints.root.borrow_mut().running {
+            running.blocked = Some((self.clock.now().saturating_sub(running.begun), taken));
+        }
+        self.on_thaw(checkpoints);
+    }
+
+    /// Entries run here again.
+    pub(super) fn after_thaw(&self, checkpoints: &Checkpoints) {
+        self.begin_copy(checkpoints);
+        if self.is_first() {
+            self.balance_if_waiting();
+        }
+    }
+
+    /// A PE's part is safe; when all are, they are what the job goes back to.
+    pub(super) fn on_safe(&self, checkpoints: &Checkpoints, version: Version) {
+        let done = {
+            let mut root = checkpoints.root.borrow_mut();
+            let Some(running) = root.running.as_mut().filter(|running| running.version == version) else {
+                return;
+            };
+            running.missing = running.missing.saturating_sub(1);
+            let is_done = running.missing == 0 || mutated("committed-before-all-are-safe");
+            root.running.take_if(|_| is_done)
+        };
+        done.into_iter().for_each(|done| self.commit(checkpoints, done));
+    }
+
+    fn commit(&self, checkpoints: &Checkpoints, done: Running) {
+        witness::see(|| Seen::Committed { version: done.version });
+        self.on_commit(done.version);
+        let (blocked, taken) = done.blocked.unwrap_or_default();
+        // What is sent in the background takes time of the PEs too, though not all of the time that it takes.
+        checkpoints.root.borrow_mut().period.checkpoint(self.clock.now().saturating_sub(done.begun));
+        let idle = taken.run == std::mem::replace(&mut checkpoints.root.borrow_mut().run, taken.run);
+        self.account_for_checkpoint(checkpoints, &done, blocked, taken);
+        for (_, then) in done.then {
+            self.route(&then, Packed::default());
+        }
+        self.set_checkpoint_timer(checkpoints);
+        if idle && done.why == Why::Period {
+            // Nobody has done anything for a whole period.
+            self.suspect_stuck();
+        }
+        self.checkpoint_if_wanted();
+    }
+
+    /// Tells the user of a checkpoint.
+    fn account_for_checkpoint(
+        &self,
+        checkpoints: &Checkpoints,
+        done: &Running,
+        blocked: Duration,
+        taken: Taken,
+    ) {
+        let took = self.clock.now().saturating_sub(done.begun);
+        let checkpoint = CheckpointTaken {
+            version: done.version,
+            at_s: done.begun.as_secs_f64(),
+            trigger: checkpoints.settings.name_of(done.why).into(),
+            objects: taken.objects,
+            bytes: taken.bytes,
+            blocked_s: blocked.as_secs_f64(),
+            commit_s: took.as_secs_f64(),
+        };
+        if checkpoints.settings.logs {
+            self.node.job.say(&checkpoint.to_string());
+        }
+        self.node.job.took_checkpoint(checkpoint);
+    }
+}

@@ -1,0 +1,93 @@
+//! Options of fault tolerance, and how they are written: `--ft double`, `--ckpt-every 10s`, `--ckpt-every 100steps`.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use super::faults::time;
+
+/// `--ft`: what becomes of a job that loses nodes.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FaultTolerance {
+    /// It ends
+    #[default]
+    Off,
+    /// It goes back to its last checkpoint, of which two nodes keep each part in memory, and goes on with the nodes that are left
+    Double,
+}
+
+/// `--ckpt-every`: when checkpoints are taken, beside when the program asks for one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CkptEvery {
+    /// After so long.
+    Time(Duration),
+    /// After so many steps of the program (`cx.step`).
+    Steps(u64),
+    /// As often as costs least, by what they have cost and how often nodes are lost.
+    #[default]
+    Auto,
+}
+
+/// Shortest time between two checkpoints: with less, a job would do hardly anything else.
+const PERIOD_MIN: Duration = Duration::from_millis(1);
+
+impl FromStr for CkptEvery {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is neither `auto` nor a time such as 10s nor a number of steps such as 100steps"
+            )
+        };
+        if text == "auto" {
+            return Ok(CkptEvery::Auto);
+        }
+        if let Some(steps) = text.strip_suffix("steps").or_else(|| text.strip_suffix("step")) {
+            return match steps.trim().parse() {
+                Ok(0) => Err("a checkpoint every 0 steps: at least 1step".into()),
+                Ok(steps) => Ok(CkptEvery::Steps(steps)),
+                Err(_) => Err(wrong()),
+            };
+        }
+        match time(text) {
+            Ok(period) if period >= PERIOD_MIN => Ok(CkptEvery::Time(period)),
+            Ok(period) => Err(format!("{period:?} is too short; at least {PERIOD_MIN:?}")),
+            Err(_) => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for CkptEvery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CkptEvery::Time(period) => write!(f, "{period:?}"),
+            CkptEvery::Steps(steps) => write!(f, "{steps}steps"),
+            CkptEvery::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_is_a_time_or_a_number_of_steps() {
+        let of = |text: &str| text.parse::<CkptEvery>();
+        assert_eq!(of("auto"), Ok(CkptEvery::Auto));
+        assert_eq!(of("1.5s"), Ok(CkptEvery::Time(Duration::from_millis(1500))));
+        assert_eq!(of("100steps"), Ok(CkptEvery::Steps(100)));
+        assert_eq!(of("1step"), Ok(CkptEvery::Steps(1)));
+        for every in ["auto", "250ms", "7steps"] {
+            assert_eq!(of(every).unwrap().to_string(), every);
+        }
+        assert!(of("0steps").unwrap_err().contains("at least 1step"));
+        assert!(of("0.5ms").unwrap_err().contains("too short"));
+        for wrong in ["", "often", "-3steps", "steps", "10"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+}
