@@ -570,12 +570,6 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
-        name: "entry-runs-while-frozen",
-        places: &["checkpoint/freeze.rs"],
-        rule: "No entry runs while a checkpoint is taken.",
-        level: Level::Messages,
-    },
-    Mutation {
         name: "kept-messages-backwards",
         places: &["checkpoint/freeze.rs"],
         rule: "What waited for the end of a checkpoint goes on in its order.",
