@@ -53,6 +53,8 @@ pub(crate) struct Casts {
     ghosts: RefCell<Vec<Ghost>>,
     /// Arrivals that wait for something else, and what came after them.
     expected: RefCell<Vec<Expected>>,
+    /// What elements of a checkpoint, which cannot be read yet, were given.
+    kept: RefCell<BTreeMap<u128, Vec<(u32, Cast)>>>,
 }
 
 /// An element that left.
@@ -106,10 +108,22 @@ impl Casts {
         (self.numbered.get(), self.held.borrow().clone())
     }
 
+    /// After going back to a checkpoint: so many have passed.
+    pub(crate) fn go_on_from(&self, passed: u32) {
+        self.passed.set(passed);
+    }
+
+    /// The same at the root.
+    pub(crate) fn go_on_at_root(&self, numbered: u32, held: Vec<Cast>) {
+        self.numbered.set(numbered);
+        self.held.replace(held);
+    }
+
     /// Whether nothing of what is done for elements that move is under way.
     pub(crate) fn is_at_rest(&self) -> bool {
         let early = self.early.borrow().is_empty() && self.expected.borrow().is_empty();
         early
+            && self.kept.borrow().is_empty()
             && self.departed.borrow().is_empty()
             && self.uncertain.borrow().is_empty()
             && self.ghosts.borrow().is_empty()
@@ -127,6 +141,23 @@ impl Casts {
             let (index, moves) = (object.index(), object.moves.get());
             self.ghosts.borrow_mut().push(Ghost { index, moves, next, last });
         }
+    }
+
+    /// An element of a checkpoint cannot be read yet, and was given these.
+    pub(crate) fn keep_for(&self, index: u128, given: Vec<(u32, Cast)>) {
+        self.kept.borrow_mut().insert(index, given);
+    }
+
+    /// Such an element can be read: what it was given before, and since.
+    pub(crate) fn take_kept_for(&self, index: u128) -> Vec<(u32, Cast)> {
+        self.kept.borrow_mut().remove(&index).unwrap_or_default()
+    }
+
+    /// A broadcast passes those that cannot be read yet: they receive it when they can. How many those are.
+    fn give_to_kept(&self, number: u32, cast: &Cast) -> u64 {
+        let mut kept = self.kept.borrow_mut();
+        kept.values_mut().for_each(|given| given.push((number, cast.clone())));
+        kept.len() as u64
     }
 
     /// An element has come and cannot be read yet: perhaps again, where it lacks several things.
@@ -215,7 +246,7 @@ impl Pe {
         }
         // Elements that come while this one is delivered count it as received.
         collection.casts.passed.set(number + 1);
-        let (mut receivers, frozen) = (0, self.frozen.get());
+        let (mut receivers, frozen) = (collection.casts.give_to_kept(number, cast), self.frozen.get());
         for slot in self.roster_of(collection).iter() {
             // An element may have left, and another come into its slot, while those before it ran.
             let Some((head, _)) = self.slots.at(*slot) else {
@@ -248,7 +279,7 @@ impl Pe {
             sometimes("an element had received a broadcast on another PE");
             return false;
         }
-        if frozen && !mutated("broadcast-runs-while-frozen") {
+        if frozen {
             sometimes("a broadcast waited for the end of a checkpoint");
             object.set(flag::CATCHING_UP);
             object.extras(|extras| extras.later.push_back((number, cast.clone())));
@@ -463,11 +494,15 @@ impl Pe {
             // SAFETY: an object in a slot is live.
             let object = unsafe { head.as_ref() };
             if object.has(flag::CATCHING_UP) {
-                let id = object.id();
-                self.receive_later_ones(id);
-                self.do_what_was_put_off(id);
+                self.receive_kept_by(object.id());
             }
         }
+    }
+
+    /// An element receives what waited with it.
+    pub(crate) fn receive_kept_by(&self, id: ObjId) {
+        self.receive_later_ones(id);
+        self.do_what_was_put_off(id);
     }
 
     /// An element has what it missed: now it receives what came here meanwhile, unless it goes before the end of that.
@@ -498,7 +533,7 @@ impl Pe {
     }
 
     /// Of an element that counts as a receiver of a broadcast, and was removed before it.
-    fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
+    pub(crate) fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
         if cast.collect.is_some() {
             let tally = Tally { old: 1, ..Tally::default() };
             let key = ReductionKey::Answers(number);

@@ -74,6 +74,14 @@ impl Sections {
         all
     }
 
+    /// After going back to a checkpoint: what had come of reductions that are open.
+    pub(crate) fn go_on_from(&self, saved: SavedSection) -> Vec<(ReductionKey, Packed)> {
+        let SavedSection { id, of, members, next, open } = saved;
+        let section = Section { of, members: members.into(), next: Cell::new(next), open: BTreeMap::new() };
+        self.0.borrow_mut().insert(id, section);
+        open
+    }
+
     fn next_multicast(&self, id: SectionId) -> Option<(u32, Rc<[u128]>)> {
         let sections = self.0.borrow();
         let section = sections.get(&id)?;
@@ -166,9 +174,7 @@ impl Pe {
         witness::see(|| Seen::Reached { object: id, pe: self.id, section, number });
         let extra = cast.extra(id, Some(section), number);
         match self.find_here(id) {
-            Some(head) if !self.frozen.get() || mutated("multicast-runs-while-frozen") => {
-                self.deliver_cast(head, cast, extra)
-            }
+            Some(head) if !self.frozen.get() => self.deliver_cast(head, cast, extra),
             Some(_) => {
                 sometimes("a multicast waited for the end of a checkpoint");
                 self.dispatch(collection, self.cast_message(id, cast, extra));

@@ -16,17 +16,23 @@
 //! | [`part`] | what is kept of one PE |
 //! | [`capture`] | how that is taken |
 //! | [`said`] | lines and results of the program, until they cannot be taken back |
+//! | [`restore`] | how fresh PEs take parts back |
+//! | [`lost`] | what becomes of members of groups on lost PEs |
 //! | [`copies`] | the other copy of each part |
 //! | [`pieces`] | a part in pieces: how it travels there |
+//! | [`again`] | how PEs begin after a loss |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
+mod again;
 mod capture;
 mod copies;
 mod drain;
 mod freeze;
+mod lost;
 pub(crate) mod message;
 pub(crate) mod part;
 mod pieces;
+mod restore;
 mod root;
 pub(crate) mod said;
 mod settings;
@@ -86,8 +92,7 @@ impl Checkpoints {
 
 impl Pe {
     /// The job has gone back, and this is the version of its next checkpoint.
-    #[allow(dead_code, reason = "whoever goes back comes next")]
-    pub(crate) fn begin_with_version(&self, next: Version) {
+    fn begin_with_version(&self, next: Version) {
         if let Some(checkpoints) = self.checkpoints.as_deref() {
             checkpoints.version.set(next - 1);
         }
