@@ -71,9 +71,7 @@ impl World {
             pack_all: false,
             repack: false,
             host: self.plan.host_of(number),
-            neighbours: (0..self.plan.nodes())
-                .filter(|other| self.plan.host_of(*other) == self.plan.host_of(number))
-                .collect(),
+            neighbours: self.nodes_of(self.plan.host_of(number)).collect(),
             ..Config::of(&self.plan.options)
         };
         let store = process.lives.store.clone();
