@@ -128,20 +128,16 @@ impl Recovery {
             noticed.failure.version = version;
             noticed.failure.steps_redone = noticed.steps.checked_sub(steps);
         }
-        let left = match self.leader.there().count() {
-            1 => "1 node".to_owned(),
-            nodes => format!("{nodes} nodes"),
+        let left = self.leader.there().count();
+        let nodes = if left == 1 { "1 node".to_owned() } else { format!("{left} nodes") };
+        let what = match version {
+            Some(version) => format!("went back to checkpoint {version}"),
+            None => "began the program anew, as there was no checkpoint yet,".to_owned(),
         };
         let took = now.saturating_sub(first).as_micros().div_ceil(1000);
-        let lost = nodes_in_words(&lost);
-        match version {
-            Some(version) => {
-                format!("{left} went back to checkpoint {version} in {took} ms after the loss of {lost}")
-            }
-            None => format!(
-                "{left} began the program anew in {took} ms after the loss of {lost}: there was no checkpoint yet"
-            ),
-        }
+        let rest =
+            if left == 1 { "nothing is held twice any more" } else { "degraded until the next checkpoint" };
+        format!("{nodes} {what} in {took} ms after the loss of {}; {rest}", nodes_in_words(&lost))
     }
 
     /// The job cannot go on: why.

@@ -59,7 +59,9 @@ impl Conductor {
     /// A node is lost, and everybody else goes back.
     pub(super) fn survive(&mut self, now: Duration, loss: Loss) {
         self.mark_loss();
-        self.actions.push(Action::Say(format!("{}; the others go back", loss.what)));
+        if !self.roster.living().is_empty() {
+            self.actions.push(Action::Say(format!("{}; the others go back", loss.what)));
+        }
         if !mutated("end-not-withdrawn") {
             self.withdraw_end();
         }

@@ -69,7 +69,9 @@ fn a_loss_while_the_program_runs_is_survived_and_told() {
     assert_eq!(conductor.say(at(110), 0, ToLauncher::Resumed { epoch: 1, steps: 36 }), []);
     assert_eq!(
         conductor.say(at(112), 2, ToLauncher::Resumed { epoch: 1, steps: 36 }),
-        [say("2 nodes went back to checkpoint 7 in 12 ms after the loss of node 1")]
+        [say(
+            "2 nodes went back to checkpoint 7 in 12 ms after the loss of node 1; degraded until the next checkpoint"
+        )]
     );
     let failure = conductor.into_end().failures.remove(0);
     assert_eq!((failure.node, &failure.detected[..], failure.version), (1, "exit", Some(7)));
