@@ -43,6 +43,7 @@ impl Pe {
 
     fn take_back(&self, mut parts: Vec<Part>) {
         self.take_back_names(&parts);
+        parts.iter().for_each(|part| self.node.job.step_again(part.steps));
         parts.iter().flat_map(|part| &part.collections).for_each(|saved| self.take_back_collection(saved));
         for part in &mut parts {
             part.shared.drain(..).for_each(|(id, value)| self.share_again(id, value));
