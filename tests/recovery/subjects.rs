@@ -22,7 +22,7 @@ pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
 pub const LEANMD: Subject = Subject {
     name: "leanmd",
-    options: "--cells 3,3,3 --atoms-per-cell 30 --steps 60 --migrate-every 10 --check",
+    options: "--cells 3,3,3 --atoms-per-cell 8 --steps 40 --migrate-every 10 --check",
 };
 
 /// What a run has to have in common with every other of its subject.
