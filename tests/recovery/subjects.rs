@@ -18,6 +18,7 @@ pub struct Subject {
 }
 
 pub const ROUNDS: Subject = Subject { name: "", options: "--rounds 40" };
+pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" };
 pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
 pub const LEANMD: Subject = Subject {
