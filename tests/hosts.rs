@@ -268,6 +268,10 @@ fn a_job_that_survives_goes_on_without_a_host_it_loses() {
     };
     let agent = || _ = Process::kill(network.agent_of(1, &program).id);
     survives(&agent, "host h1 (nodes 0 to 1): its agent ");
+    // The launcher reaches both, but they do not reach each other: the larger side goes on, or the first.
+    let between = |what: &str| network.host(2).namespace.sh(&format!("ip route {what} blackhole 10.77.0.2"));
+    survives(&|| between("add"), "was killed, as node ");
+    between("del");
     survives(&|| network.host(2).cut_off(), "host h2 (nodes 2 to 3): it said nothing for 3s");
 }
 
