@@ -122,6 +122,11 @@ impl Conductor {
         self.verdict.is_over()
     }
 
+    /// How it ends, as far as that is known.
+    pub(crate) fn ending(&self) -> Option<Stop> {
+        self.verdict.is_over().then(|| self.verdict.stop())
+    }
+
     /// For how long the program has been running.
     pub(crate) fn running_for(&self, now: Duration) -> Duration {
         self.went.map_or(Duration::ZERO, |went| now.saturating_sub(went))
