@@ -3,21 +3,25 @@
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
+use talisman_ft::Version;
+
 use super::Checkpoints;
 use super::freeze::{Fate, fate};
 use super::message::{Checkpoint, Taken};
 use super::part::{Part, SavedCollection, SavedNames, SavedObject, SavedRoot};
+use super::said::SavedPeriod;
 use crate::balance::message::Balance;
 use crate::collection::Collection;
 use crate::ids::{CollectionId, PeId};
 use crate::message::control::{Cast, PeMessage};
 use crate::message::envelope::{Body, Envelope};
-use crate::migrate::{pack_object, travel_of};
+use crate::migrate::{pack_object_in, travel_of};
 use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::wire;
+use crate::witness::{self, Seen};
 
 /// Broadcasts that wait with elements.
 type Casts = BTreeMap<(CollectionId, u32), Cast>;
@@ -25,12 +29,19 @@ type Casts = BTreeMap<(CollectionId, u32), Cast>;
 impl Pe {
     /// Takes this PE's part into the store.
     pub(super) fn take_part(&self, checkpoints: &Checkpoints) -> Taken {
-        let part = self.capture();
+        let version = checkpoints.version.get();
+        witness::see(|| Seen::Captured { pe: self.id, version });
+        let part = Part { said: self.cut_what_was_said(version), ..self.capture() };
         let objects = part.objects.len() as u64;
         let part = Packed::away(part);
         let taken = Taken { bytes: part.size() as u64, objects, run: self.stats.run.get() };
-        self.node.store.put(checkpoints.version.get(), self.view(), self.id, part);
+        self.node.store.put(version, self.view(), self.id, part);
         taken
+    }
+
+    /// The period of the node ends, and what was said in it is in the part of its first PE.
+    fn cut_what_was_said(&self, version: Version) -> Vec<SavedPeriod> {
+        if self.id == self.first_pe { self.node.job.cut(version, self.node.number) } else { Vec::new() }
     }
 
     /// What is to be kept of this PE, which is frozen and has nothing left to do.
@@ -55,6 +66,7 @@ impl Pe {
             when_idle: self.timers.idle_work(),
             when_quiet: self.detector.asked(),
             names: self.saved_names(),
+            said: Vec::new(),
         }
     }
 
@@ -87,7 +99,9 @@ impl Pe {
         }
         let travel = travel_of(object, self.past_of(object));
         // SAFETY: as above, and of this type.
-        let state = unsafe { pack_object(collection.chare, head) };
+        let state = unsafe {
+            pack_object_in(collection.chare, head, |size, align| self.node.store.spare(size, align))
+        };
         let destination = object.has(flag::MIGRATE).then(|| object.extras(|extras| extras.destination));
         SavedObject { id, travel, given, destination, state }
     }
@@ -98,15 +112,15 @@ impl Pe {
         for mut envelope in self.all_kept() {
             // SAFETY: kept by this PE.
             let message = unsafe { envelope.as_mut() };
-            match message.pe_message().map(fate) {
-                Some(Fate::IsPutOff) => {}
-                Some(_) => requests.push(wire::copy_to_keep(message)),
-                None if self.is_decided_birth(message) => births.push(wire::copy_to_keep(message)),
-                None => messages.push(wire::copy_to_keep(message)),
-            }
-        }
-        if mutated("message-not-captured") {
-            messages.pop();
+            let into = match message.pe_message().map(fate) {
+                Some(Fate::IsPutOff) => continue,
+                Some(_) => &mut requests,
+                None if self.is_decided_birth(message) => &mut births,
+                None if mutated("message-not-captured") && messages.is_empty() => continue,
+                None => &mut messages,
+            };
+            self.see_message(message.shadow, |message, pe| Seen::Saved { message, pe });
+            into.push(wire::copy_to_keep(message));
         }
         (births, messages, requests)
     }

@@ -85,6 +85,7 @@ impl Pe {
             }
         } else if matches!(message.pe_message(), Some(PeMessage::Checkpoint(_))) {
             // It says things about the queue, and so does not wait in it.
+            self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
             return self.run_pe_message(envelope);
         }
         if self.lets_in(envelope) {
@@ -432,7 +433,7 @@ impl Pe {
             PeMessage::Function { id, value } => self.on_function(id, value),
             PeMessage::Exit(status) => self.node.job.end(status, None),
             PeMessage::Balance(message) => self.on_balance(from, message),
-            PeMessage::Checkpoint(message) => self.on_checkpoint(message),
+            PeMessage::Checkpoint(message) => self.on_checkpoint(from, message),
             PeMessage::Places { objects } => self.on_places(from, objects),
             PeMessage::Restore { object, why } => self.on_restore(*object, why),
             PeMessage::Reopen { collection, key, pending } => self.on_reopen(collection, key, pending),

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use super::Pe;
+use crate::mutations::mutated;
 use crate::pup::Packed;
 use crate::route::Route;
 use crate::scheduler::timer;
@@ -37,11 +38,16 @@ impl Timers {
 
     /// When the next one is due.
     pub(crate) fn next(&self) -> Option<Duration> {
+        [self.next_for_progress(), self.checkpoint.get()].into_iter().flatten().min()
+    }
+
+    /// The same of those after which the program may have got further: a checkpoint changes nothing.
+    pub(crate) fn next_for_progress(&self) -> Option<Duration> {
         let set = match self.stopped.get() {
             true => None,
             false => self.set.borrow().next_deadline().copied(),
         };
-        [set, self.balance.get(), self.checkpoint.get()].into_iter().flatten().min()
+        [set, self.balance.get()].into_iter().flatten().min()
     }
 
     pub(crate) fn when_idle(&self, route: Route) {
@@ -80,7 +86,8 @@ impl Pe {
     pub(crate) fn run_timers(&self) -> bool {
         let mut any = self.timers.balance.get().is_some() && self.run_balance_timer();
         any |= self.timers.checkpoint.get().is_some() && self.run_checkpoint_timer();
-        if self.timers.is_empty() || self.timers.stopped.get() {
+        let stopped = self.timers.stopped.get() && !mutated("timers-fire-while-frozen");
+        if self.timers.is_empty() || stopped {
             return any;
         }
         let now = self.clock.now();

@@ -1,16 +1,20 @@
 //! Running a job: on threads, or simulated in one.
 
+mod beginning;
 pub(crate) mod connecting;
 pub(crate) mod connections;
 mod cores;
 pub(crate) mod linking;
+mod lives;
 pub(crate) mod member;
+mod orders;
 pub(crate) mod panics;
 mod threads;
 mod together;
 pub(crate) mod turns;
 mod worker;
 
+pub(crate) use beginning::beginning;
 pub(crate) use panics::caught;
 
 use std::sync::Arc;
@@ -20,7 +24,7 @@ use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::report::{MessageCounts, PeTimes};
-use crate::launch::{BalancingStep, CheckpointTaken, Output, Progress, Results, RunArgs};
+use crate::launch::{BalancingStep, CheckpointTaken, Failure, Output, Progress, Results, RunArgs};
 pub use crate::measure::Measures;
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
@@ -52,6 +56,8 @@ pub struct Outcome {
     pub balancing: Vec<BalancingStep>,
     /// Checkpoints that were committed; the last of very many.
     pub checkpoints: Vec<CheckpointTaken>,
+    /// Nodes that were lost while the program ran.
+    pub failures: Vec<Failure>,
     /// In simulation: a hash of every event in order. The same seed and program give the same.
     pub trace: Option<u64>,
     /// In simulation: how many events there were.
@@ -115,7 +121,7 @@ pub(crate) fn run_on<C: MainChare, A: Args + Send>(
 ) -> Outcome {
     panics::listen();
     if options.loses_simulated_nodes() && machine.is_none() {
-        return run_for_user(options, |pe: &Pe| create_main::<C, A>(pe, args), &watch.job);
+        return run_for_user(options, beginning::<C, A>(args), &watch.job);
     }
     let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
     let config = Config::of(options);
@@ -173,6 +179,7 @@ fn outcome(job: &Job, done: Done) -> Outcome {
         pe: done.totals.iter().map(times).collect(),
         balancing: job.balancing(),
         checkpoints: job.checkpoints(),
+        failures: Vec::new(),
         trace: done.trace,
         events: done.events,
     }
@@ -191,6 +198,7 @@ impl Outcome {
             pe: ended.totals.iter().map(times).collect(),
             balancing: ended.balancing,
             checkpoints: ended.checkpoints,
+            failures: ended.failures,
             trace: None,
             events: 0,
         }

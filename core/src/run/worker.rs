@@ -67,9 +67,11 @@ pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> boo
     any
 }
 
-/// The job is over.
+/// The job is over, or halts. One that may go on needs its links again.
 pub(super) fn end(pe: &Pe, port: &Threads) {
-    port.net.iter().for_each(Net::goodbye);
+    if !pe.node.job.survives() {
+        port.net.iter().for_each(Net::goodbye);
+    }
     pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
 }
 
@@ -155,6 +157,7 @@ fn is_due(pe: &Pe) -> bool {
 fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Suspicion) {
     port.publish();
     let until_timer = pe.timers.next().map(|due| due.saturating_sub(pe.clock.now()));
+    let hopes = pe.timers.next_for_progress().is_some();
     let longest = suspicion.patience(pe);
     let timeout = match (until_timer, longest) {
         (Some(timer), Some(longest)) => Some(timer.min(longest)),
@@ -171,7 +174,7 @@ fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Suspicion) {
         None => parker.park(has_work, timeout),
         Some(net) => parker.park_in(has_work, || net.sleep(pe, timeout)),
     };
-    if woken == Woken::ByItself && until_timer.is_none() && longest.is_some() {
+    if woken == Woken::ByItself && !hopes && longest.is_some() && !is_due(pe) {
         suspicion.rise(pe);
     }
 }

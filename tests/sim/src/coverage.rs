@@ -167,6 +167,16 @@ pub const MARKS: &[Mark] = &[
     must("a balancing step was wanted while one was under way"),
     must("loads were looked at, and no balancing step followed"),
     may("a balancing step was refused"),
+    // Checkpoints.
+    must("a broadcast waited for the end of a checkpoint"),
+    must("a broadcast that an element had missed waited for the end of a checkpoint"),
+    must("a multicast waited for the end of a checkpoint"),
+    must("messages came to a frozen PE from others that were not any more"),
+    must("messages were on their way when every frozen PE had been at rest"),
+    must("a checkpoint was wanted while one was under way"),
+    must("a checkpoint waited for the end of a balancing step"),
+    may("a balancing step waited for the end of a checkpoint"),
+    may("a part of a checkpoint had nobody to keep its copy"),
     // Shared values.
     may("a shared value came before another one in it"),
     must("a message came before a shared value in it"),
@@ -270,6 +280,21 @@ pub const MARKS: &[Mark] = &[
     may("a complaint was overruled by its reason"),
     must("a failure was heard over a success"),
     must("something was said after the failure that counts"),
+    // Losses that are survived: for as long as no world loses nodes with `--ft`, only tests come here.
+    may("a node was told to halt that had not resumed yet"),
+    may("a node was lost while the others halted"),
+    may("a node was lost while the others resumed"),
+    may("an answer was for an epoch that was over"),
+    may("a newer version than the one gone back to was incomplete"),
+    may("a version was gone back to that nobody knew to be committed"),
+    may("the program began anew after a loss"),
+    may("nothing could be restored"),
+    may("lines were said again"),
+    may("a program that had ended went back"),
+    may("a job that was ending well went back"),
+    may("an end was overtaken by a loss"),
+    may("a node was lost after it had said all"),
+    may("a node complained of another"),
 ];
 
 const fn must(name: &'static str) -> Mark {

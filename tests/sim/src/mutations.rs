@@ -8,7 +8,7 @@
 pub struct Mutation {
     /// As `talisman_core::mutations::choose` takes it.
     pub name: &'static str,
-    /// The files of `core/src` in which it is made.
+    /// The files of `core/src` in which it is made; `ft/…` are those of `ft/src`.
     pub places: &'static [&'static str],
     /// The rule that does not hold then.
     pub rule: &'static str,
@@ -529,19 +529,19 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "stop-not-sent",
-        places: &["cluster/conductor.rs"],
+        places: &["cluster/conductor/limits.rs"],
         rule: "Every node hears that the job is over.",
         level: Level::World,
     },
     Mutation {
         name: "silence-ignored",
-        places: &["cluster/conductor.rs"],
+        places: &["cluster/conductor/limits.rs"],
         rule: "A node that is silent for too long is lost.",
         level: Level::World,
     },
     Mutation {
         name: "stragglers-live",
-        places: &["cluster/conductor.rs"],
+        places: &["cluster/conductor/limits.rs"],
         rule: "Who has not stopped in time is killed.",
         level: Level::World,
     },
@@ -567,6 +567,114 @@ pub const MUTATIONS: &[Mutation] = &[
         name: "complaint-over-its-reason",
         places: &["cluster/verdict.rs"],
         rule: "A lost node is the reason for what others complain of.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "kept-messages-backwards",
+        places: &["checkpoint/freeze.rs"],
+        rule: "What waited for the end of a checkpoint goes on in its order.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "missed-broadcast-waits-behind-newer",
+        places: &["broadcast.rs"],
+        rule: "What an element had missed waits for the end of a checkpoint before what is newer.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "timers-fire-while-frozen",
+        places: &["pe/timers.rs"],
+        rule: "No timer of the program fires while a checkpoint is taken.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "taken-before-drained",
+        places: &["checkpoint/drain.rs"],
+        rule: "Parts are taken when nothing is on its way.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "message-not-captured",
+        places: &["checkpoint/capture.rs"],
+        rule: "A part has every message that waits on its PE.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "committed-before-all-are-safe",
+        places: &["checkpoint/root.rs"],
+        rule: "A version is committed when all its parts are held twice.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "epoch-not-raised",
+        places: &["ft/double/leader.rs"],
+        rule: "Every loss begins an epoch of its own.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "older-epoch-believed",
+        places: &["ft/double/leader.rs"],
+        rule: "An answer for an epoch that is over does not count.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "one-has-halted-is-enough",
+        places: &["ft/double/leader.rs"],
+        rule: "What is gone back to is decided when all survivors have halted.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "newest-though-incomplete",
+        places: &["ft/double/survey.rs"],
+        rule: "A version is gone back to if every part of it is held.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "back-behind-what-was-committed",
+        places: &["ft/double/leader.rs"],
+        rule: "Nobody goes back behind what was committed, since what was printed until then has been seen.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "heir-without-a-copy",
+        places: &["ft/double/leader.rs"],
+        rule: "A part is restored by who holds it.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "words-before-halting-count",
+        places: &["cluster/recovery.rs"],
+        rule: "An end that a node announced before it heard of a loss does not hold.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "lines-printed-again",
+        places: &["cluster/printed.rs"],
+        rule: "Lines of a version are printed once, whoever says them.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "last-lines-printed-too-early",
+        places: &["cluster/printed.rs"],
+        rule: "Lines of the last period are printed when nothing can be gone back to any more.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "loss-before-done-is-none",
+        places: &["cluster/conductor/surviving.rs"],
+        rule: "A node that is lost before it has said all is a loss, though the program has ended.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "end-not-withdrawn",
+        places: &["cluster/conductor/surviving.rs"],
+        rule: "The end of a program that goes back does not hold.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "leaving-before-all-are-done",
+        places: &["cluster/conductor/surviving.rs"],
+        rule: "Whoever has stopped stays until all have, since what it holds may be needed.",
         level: Level::World,
     },
 ];
