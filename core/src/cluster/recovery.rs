@@ -75,6 +75,11 @@ impl Recovery {
         self.halted[node as usize] != self.leader.epoch() && !mutated("words-before-halting-count")
     }
 
+    /// Whether the last loss was told in these words: all nodes of a lost host are.
+    pub(crate) fn has_told(&self, what: &str) -> bool {
+        self.failures.last().is_some_and(|noticed| noticed.failure.what == what)
+    }
+
     /// A node is lost, and with it all that are gone, after the program has reported so many steps.
     pub(crate) fn lose(&mut self, now: Duration, loss: Loss, steps: u64, gone: Vec<u32>) -> Vec<Action> {
         let failure = Failure {

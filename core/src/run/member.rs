@@ -43,7 +43,7 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Ok(host) => host,
         Err(error) => control.failed(format!("cannot have the memory of its host: {error}")),
     };
-    let connections = match Connections::new(&task, &control) {
+    let connections = match Connections::new(&task, &control, job.survives()) {
         Ok(connections) => connections,
         Err(error) => control.failed(error.to_string()),
     };

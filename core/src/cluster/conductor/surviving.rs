@@ -59,7 +59,8 @@ impl Conductor {
     /// A node is lost, and everybody else goes back.
     pub(super) fn survive(&mut self, now: Duration, loss: Loss) {
         self.mark_loss();
-        if !self.roster.living().is_empty() {
+        let is_told = self.recovery.as_ref().is_some_and(|recovery| recovery.has_told(&loss.what));
+        if !is_told && !self.roster.living().is_empty() {
             self.actions.push(Action::Say(format!("{}; the others go back", loss.what)));
         }
         if !mutated("end-not-withdrawn") {
