@@ -11,6 +11,7 @@ use crate::pe::Pe;
 use crate::pup::Purpose;
 use crate::sometimes::sometimes;
 use crate::wire;
+use crate::witness::{self, Seen};
 use std::ptr::NonNull;
 
 use super::part::SavedObject;
@@ -26,6 +27,7 @@ impl Pe {
     ) {
         sometimes("a member of a group was lost");
         let SavedObject { id, travel, state, .. } = saved;
+        witness::see(|| Seen::Removed { object: id, pe: self.id });
         if collection.chare.lost.is_some() {
             let message = self.object_message(collection.object(own), ObjectMessage::Lost { state });
             if self.lets_in(message) {

@@ -26,7 +26,7 @@ use crate::registry::Registry;
 use crate::run::caught;
 use crate::sometimes::sometimes;
 use crate::wire;
-use crate::witness::Why;
+use crate::witness::{self, Seen, Why};
 
 /// Broadcasts that elements of a part had been given.
 type Casts = BTreeMap<(CollectionId, u32), Cast>;
@@ -43,6 +43,7 @@ impl Pe {
 
     fn take_back(&self, mut parts: Vec<Part>) {
         self.take_back_names(&parts);
+        parts.iter().for_each(|part| self.node.job.step_again(part.steps));
         parts.iter().flat_map(|part| &part.collections).for_each(|saved| self.take_back_collection(saved));
         for part in &mut parts {
             part.shared.drain(..).for_each(|(id, value)| self.share_again(id, value));
@@ -193,6 +194,8 @@ impl Pe {
         let past = travel.past.take();
         unpack_travel(object, travel);
         self.put_off(object, destination, later);
+        let home = collection.home(id.index);
+        witness::see(|| Seen::Restored { object: id, pe: self.id, home });
         self.put_in_slot(collection, head);
         if let Some(past) = past {
             self.restore_past(object, past);
@@ -294,7 +297,7 @@ impl Pe {
         }
         if collection.stand_in(to.index).is_some() && !self.is_for_stand_in(collection, message) {
             sometimes("a message for the member of a lost PE was dropped");
-            return self.discard(envelope, Why::NobodyWaits);
+            return self.discard(envelope, Why::OfLost);
         }
         if self.lets_in(envelope) {
             self.dispatch(collection, envelope);
