@@ -215,7 +215,9 @@ impl Versions {
 
     /// What was spare and has not been used since is given back: the parts have other sizes by now.
     fn drop_all_but(&mut self, stays: impl Fn(Version) -> bool) {
-        let gone: Vec<_> = self.kept.extract_if(.., |version, _| !stays(*version)).collect();
+        let all = std::mem::take(&mut self.kept).into_iter();
+        let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = all.partition(|(version, _)| stays(*version));
+        self.kept = kept;
         if gone.is_empty() {
             return;
         }
