@@ -11,7 +11,7 @@ impl Element {
         Element
     }
     #[lost]
-    fn lost(&mut self, other: Self) {}
+    fn lost(&mut self, _other: Self) {}
 }
 
 #[derive(Pup)]
@@ -26,7 +26,7 @@ impl Member {
     #[lost]
     fn nobody(&mut self) {}
     #[lost]
-    fn again(&mut self, other: Self) {}
+    fn again(&mut self, _other: Self) {}
 }
 
 #[derive(Pup)]
@@ -39,7 +39,7 @@ impl OfNode {
         OfNode
     }
     #[lost]
-    async fn waits(&mut self, other: Self) {}
+    async fn waits(&mut self, _other: Self) {}
 }
 
 fn main() {}
