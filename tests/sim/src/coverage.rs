@@ -223,6 +223,10 @@ pub const MARKS: &[Mark] = &[
     may("a link was given up"),
     must("a message from another node was put aside while a sender waited"),
     may("a PE took in less than it ran, for it had much"),
+    must("an obsolete message was dropped"),
+    must("a node was in the next epoch before this one"),
+    must("a message of a later epoch waited until its receiver was there"),
+    may("what had been put aside was dropped with its epoch"),
     // Connections.
     must("a peer sent again what had arrived"),
     may("what had arrived was acknowledged because nothing more came"),

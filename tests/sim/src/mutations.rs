@@ -444,6 +444,18 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "epoch-not-marked",
+        places: &["net/epochs.rs"],
+        rule: "A PE that begins an epoch says so first on each of its links.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "obsolete-delivered",
+        places: &["net/epochs.rs"],
+        rule: "What was sent in an earlier epoch is dropped.",
+        level: Level::World,
+    },
+    Mutation {
         name: "rest-not-flushed",
         places: &["net/mod.rs"],
         rule: "A link stays on the list while something of it is not written.",
