@@ -294,7 +294,7 @@ pub const MARKS: &[Mark] = &[
     may("a complaint was overruled by its reason"),
     must("a failure was heard over a success"),
     must("something was said after the failure that counts"),
-    // Losses that are survived: for as long as no world loses nodes with `--ft`, only tests come here.
+    // Losses that are survived.
     may("a node was told to halt that had not resumed yet"),
     may("a node was lost while the others halted"),
     may("a node was lost while the others resumed"),
