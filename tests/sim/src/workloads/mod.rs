@@ -141,7 +141,10 @@ impl Checked {
         let complains = checks.iter().chain(&["panicked"]).any(|check| message.contains(check));
         let wrong = if complains { vec![message.to_string()] } else { Vec::new() };
         let values = ran.outcome.results.iter().filter(|(name, _)| !is_measured(name));
-        let result: Vec<_> = values.map(|(name, value)| format!("{name} {value:?}")).collect();
+        let mut result: Vec<_> = values.map(|(name, value)| format!("{name} {value:?}")).collect();
+        // Each line once and in its place, whatever was done again, unless it tells a time.
+        let lines = ran.output.iter().filter(|line| !line.contains(" ns "));
+        result.extend(lines.map(|line| format!("prints {line}")));
         let missing = if result.is_empty() { vec!["it reports nothing".into()] } else { Vec::new() };
         Checked { ran, result, wrong, missing }
     }
