@@ -30,7 +30,7 @@ impl Pe {
     }
 
     fn leave_to(&self, head: NonNull<Head>, own: u128) {
-        sometimes("a member of a group was lost");
+        sometimes("a lost member of a group left what it had to another");
         // SAFETY: an object in a slot is live.
         let collection = unsafe { head.as_ref() }.collection();
         if collection.chare.lost.is_some() {
