@@ -117,7 +117,13 @@ impl Store {
     pub(super) fn expect(&self, version: Version, view: &View, pe: PeId, manifest: Manifest) -> bool {
         let copy = Copy { manifest, pieces: Vec::new() };
         let is_whole = copy.is_whole();
-        self.lock().of(version, view).parts.insert(pe, Body::Copy(copy));
+        let mut all = self.lock();
+        let parts = &mut all.of(version, view).parts;
+        if matches!(parts.get(&pe), Some(Body::Own(_))) {
+            // Only a peer that makes things up speaks for a PE of this process.
+            return false;
+        }
+        parts.insert(pe, Body::Copy(copy));
         is_whole
     }
 

@@ -177,6 +177,16 @@ pub const MARKS: &[Mark] = &[
     must("a checkpoint waited for the end of a balancing step"),
     may("a balancing step waited for the end of a checkpoint"),
     may("a part of a checkpoint had nobody to keep its copy"),
+    // Going back to one.
+    may("an object was on its way home, or gone, before the news of where it was restored"),
+    may("an object that was to be made on a lost PE is made by its home"),
+    may("the first elements of an array are counted anew after going back to a checkpoint"),
+    may("an object of a checkpoint waited for a shared value"),
+    may("an object of a checkpoint waited for two shared values"),
+    may("a reduction of a checkpoint waited for a shared value"),
+    may("a lost member of a group left what it had to another"),
+    may("a message for the member of a lost PE was dropped"),
+    may("a message for the member of a lost PE went to another's"),
     // Shared values.
     may("a shared value came before another one in it"),
     must("a message came before a shared value in it"),

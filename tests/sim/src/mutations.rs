@@ -588,6 +588,18 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::Messages,
     },
     Mutation {
+        name: "slots-named-again",
+        places: &["checkpoint/restore.rs"],
+        rule: "An object that is made after going back to a checkpoint is not named like one that was there before.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "old-news-believed",
+        places: &["location.rs"],
+        rule: "The news of where an object was restored does not count against what its home has heard since.",
+        level: Level::World,
+    },
+    Mutation {
         name: "missed-broadcast-waits-behind-newer",
         places: &["broadcast.rs"],
         rule: "What an element had missed waits for the end of a checkpoint before what is newer.",
