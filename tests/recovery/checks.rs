@@ -35,6 +35,7 @@ trials!(
     both_buddies_between_two_checkpoints,
     a_node_that_is_stopped_is_fenced,
     connections_that_break_meanwhile,
+    other_ends_are_as_ever,
     random_moments,
 );
 
@@ -193,6 +194,26 @@ fn cut_one(nodes: &[i32], rng: &mut Rng) {
     // By now the number may mean something else, to which nothing is done.
     if socket_domain(&taken) == Ok(AddressFamily::INET) {
         let _ = rustix::net::shutdown(&taken, Shutdown::Both);
+    }
+}
+
+/// Failures of the program, Ctrl-C and the launcher's death end a job that has survived a loss.
+fn other_ends_are_as_ever() {
+    for transport in TRANSPORTS {
+        let begin = |options: &str| {
+            let options = format!("--ft double --ckpt-every 3steps --kill 1@step8 {options}");
+            ROUNDS.start((4, 1, transport), &options).job
+        };
+        begin("--panic-at 20").end().expect(1, &["enough of it"]);
+        begin("--panic-at 3").end().expect(1, &["enough of it"]);
+        let interrupted = begin("--rounds 100000");
+        interrupted.wait_for("at 30");
+        interrupted.processes().into_iter().for_each(|pid| signal(pid, Signal::INT));
+        interrupted.end().expect(130, &[]);
+        let orphaned = begin("--rounds 100000");
+        orphaned.wait_for("at 30");
+        signal(orphaned.launcher_pid(), Signal::KILL);
+        assert_eq!(orphaned.end().status.code(), None);
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Subject {
     options: &'static str,
 }
 
-pub const ROUNDS: Subject = Subject { name: "", options: "--rounds 40" };
+pub const ROUNDS: Subject = Subject { name: "", options: "" };
 pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" };
 pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };

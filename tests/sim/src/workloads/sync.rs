@@ -43,7 +43,7 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
 }
 
 /// What is wrong with a balancing step.
-fn wrong_with(step: &BalancingStep) -> Option<String> {
+pub(super) fn wrong_with(step: &BalancingStep) -> Option<String> {
     let number = step.number;
     if let Some(why) = &step.refused {
         return Some(format!("balancing step {number} was refused: {why}"));
@@ -53,7 +53,8 @@ fn wrong_with(step: &BalancingStep) -> Option<String> {
     (told > objects).then(|| format!("balancing step {number} tells of {told} moves of {objects} objects"))
 }
 
-fn balancing(rng: &mut Rng, options: &RunArgs) -> RunArgs {
+/// When and how objects are balanced.
+pub(super) fn balancing(rng: &mut Rng, options: &RunArgs) -> RunArgs {
     let lb_every = match rng.below(4) {
         0 => Every::Time(Duration::from_micros(20 + rng.below(2_000))),
         1 => Every::Auto,
