@@ -234,8 +234,8 @@ pub const MARKS: &[Mark] = &[
     must("a message from another node was put aside while a sender waited"),
     may("a PE took in less than it ran, for it had much"),
     must("an obsolete message was dropped"),
-    must("a node was in the next epoch before this one"),
-    must("a message of a later epoch waited until its receiver was there"),
+    may("a node was in the next epoch before this one"),
+    may("a message of a later epoch waited until its receiver was there"),
     may("what had been put aside was dropped with its epoch"),
     // Connections.
     must("a peer sent again what had arrived"),
