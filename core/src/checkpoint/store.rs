@@ -228,7 +228,7 @@ impl Versions {
             return;
         }
         self.spare.clear();
-        for (_, body) in gone.into_iter().flat_map(|(_, kept)| kept.parts) {
+        for (_, body) in gone.into_values().flat_map(|kept| kept.parts) {
             let Body::Own(part) = body else { continue };
             let (_, segments) = part.into_parts();
             for buffer in segments.into_iter().filter_map(Segment::into_buffer) {
