@@ -30,5 +30,5 @@ pub fn run(seed: u64, size: Size, plan: &Plan, logging: bool) -> Checked {
     if rng.below(2) == 0 {
         words.push("--open");
     }
-    examples::run(MODULE, &words, CHECKS, plan, logging)
+    examples::run(MODULE, &words, CHECKS, plan, logging).with_lines()
 }
