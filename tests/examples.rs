@@ -73,6 +73,12 @@ fn nqueens_finds_the_published_number() {
 }
 
 #[test]
+fn golomb_finds_the_published_length() {
+    let results = same_on_all("golomb", &["--marks", "7", "--depth", "3"], &["wall_s"]);
+    assert_eq!(results["length"], 25);
+}
+
+#[test]
 fn jacobi3d_is_the_serial_solver_for_sizes_that_do_not_divide() {
     let sizes = ["--grid", "21,13,10", "--block", "8,8,4"];
     let steps = same_on_all("jacobi3d", &[&sizes[..], &["--steps", "12", "--check"]].concat(), TIMES);
@@ -282,6 +288,7 @@ fn wrong_options_are_refused_with_what_to_do() {
     refused("imbalance", &["--grid", "4"], 1, &["16 × 8", "larger --grid"]);
     refused("imbalance", &["--balancer", "greed"], 2, &["--balancer", "greedy-refine", "rotate"]);
     refused("nqueens", &["--queens", "33"], 2, &["--queens"]);
+    refused("golomb", &["--marks", "15"], 2, &["--marks"]);
     refused("ring", &["--members", "0"], 2, &["--members"]);
     refused("pingpong", &["--bytes", "0"], 2, &["--bytes"]);
 }
