@@ -126,6 +126,19 @@ impl Places {
         }
     }
 
+    /// The indices of those that are on other PEs, in the same order in every run; `name` gives the index of an ordinal.
+    pub(crate) fn elsewhere(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u128> {
+        let is_away = |packed: u64| matches!(Place::unpack(packed), Place::At { .. });
+        let pages = self.dense.iter().enumerate().filter_map(|(page, cell)| Some((page * PAGE, cell.get()?)));
+        let places = pages.flat_map(|(first, page)| (first..).zip(page.iter().map(Cell::get)));
+        let dense = places.filter(|(_, packed)| is_away(*packed)).filter_map(|(at, _)| name(at as u64));
+        let sparse = self.sparse.borrow();
+        let mut others: Vec<_> =
+            sparse.iter().filter(|(_, packed)| is_away(**packed)).map(|(index, _)| *index).collect();
+        others.sort_unstable();
+        dense.chain(others).collect()
+    }
+
     pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
         match ordinal {
             Some(ordinal) => {

@@ -85,8 +85,16 @@ impl<'a> Lender<'a> {
 
     /// Ends; what was noted of the value is copied after all, into memory of its own.
     pub fn finish(self) -> (Packer, Vec<Segment>) {
+        self.finish_in(|_, _| None)
+    }
+
+    /// The same, into memory that there is: asked for with a size and an alignment.
+    pub fn finish_in(
+        self,
+        mut spare: impl FnMut(usize, usize) -> Option<SegmentBuffer>,
+    ) -> (Packer, Vec<Segment>) {
         let segments = self.lent.into_iter().map(|lent| match lent {
-            Lent::Borrowed(bytes, align) => copied(bytes, align),
+            Lent::Borrowed(bytes, align) => copied(bytes, spare(bytes.len(), align), align),
             Lent::Held(segment) => segment,
         });
         (self.packer, segments.collect())
@@ -113,9 +121,11 @@ pub(crate) fn is_large(bytes: usize) -> bool {
     cfg!(target_pointer_width = "64") && bytes >= SEGMENT_MIN
 }
 
-fn copied(bytes: &[u8], align: usize) -> Segment {
-    let mut buffer =
-        SegmentBuffer::new(bytes.len(), align).expect("as much memory as the value has, once more");
+fn copied(bytes: &[u8], spare: Option<SegmentBuffer>, align: usize) -> Segment {
+    let spare = spare.filter(|spare| spare.size() == (bytes.len(), align) && spare.filled().is_empty());
+    let mut buffer = spare.unwrap_or_else(|| {
+        SegmentBuffer::new(bytes.len(), align).expect("as much memory as the value has, once more")
+    });
     buffer.fill(bytes);
     buffer.finish().expect("it was filled")
 }

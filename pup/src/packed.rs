@@ -54,6 +54,22 @@ impl Packed {
         (self.bytes, self.more.map_or_else(Vec::new, |more| more.segments))
     }
 
+    /// All its memory: the bytes, and the segments.
+    pub fn buffers(&self) -> Vec<Segment> {
+        let mut all = vec![Segment::of_bytes(self.bytes.clone())];
+        all.extend_from_slice(self.segments());
+        all
+    }
+
+    /// Of such memory again; what has to be known where it is read is lost.
+    pub fn of_buffers(mut buffers: Vec<Segment>) -> Packed {
+        if buffers.is_empty() {
+            return Packed::default();
+        }
+        let bytes = Bytes::from_owner(buffers.remove(0));
+        Packed::new(bytes, buffers, Vec::new())
+    }
+
     /// What has this in front of another, as the fields of a tuple.
     pub fn then(&self, next: &Packed) -> Packed {
         let mut bytes = BytesMut::with_capacity(self.bytes.len() + next.bytes.len());

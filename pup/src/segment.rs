@@ -4,6 +4,7 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::any::Any;
 use std::fmt;
 use std::mem::ManuallyDrop;
+use std::ops::Range;
 use std::ptr::{NonNull, slice_from_raw_parts_mut};
 use std::sync::Arc;
 
@@ -67,6 +68,31 @@ impl Segment {
         keeper: Arc<dyn Any + Send + Sync>,
     ) -> Self {
         Segment(Arc::new(Memory { at, len, align, owner: Owner::Kept(keeper) }))
+    }
+
+    /// A part of it, which keeps the whole. It is aligned like that only if it is the whole.
+    ///
+    /// # Panics
+    /// If the range is not within it.
+    pub fn part(&self, range: Range<usize>) -> Segment {
+        let part = &self.bytes()[range];
+        if part.len() == self.0.len {
+            return self.clone();
+        }
+        let (at, len) = (NonNull::from(part).cast(), part.len());
+        // SAFETY: the memory of a segment stays where and what it is while a clone of it lives.
+        unsafe { Segment::lent(at, len, 1, Arc::new(self.clone())) }
+    }
+
+    /// Its memory, to be filled again, if nobody else has it.
+    pub fn into_buffer(self) -> Option<SegmentBuffer> {
+        let memory = Arc::try_unwrap(self.0).ok()?;
+        let Owner::Own(layout) = memory.owner else { return None };
+        let fits = layout.size() == memory.len && layout.size() > 0 && layout.align() == memory.align;
+        fits.then(|| {
+            let memory = ManuallyDrop::new(memory);
+            SegmentBuffer { at: memory.at, len: memory.len, layout, filled: 0 }
+        })
     }
 
     /// Bytes, shared.
@@ -220,6 +246,11 @@ impl SegmentBuffer {
         Ok(SegmentBuffer { at, len, layout, filled: 0 })
     }
 
+    /// Bytes that it has room for, filled or not, and how they are aligned.
+    pub fn size(&self) -> (usize, usize) {
+        (self.len, self.layout.align())
+    }
+
     /// Bytes that are still to come.
     pub fn left(&self) -> usize {
         self.len - self.filled
@@ -318,6 +349,28 @@ mod tests {
         assert_eq!(buffer.fill(&[0]), 0);
         let values = buffer.finish().unwrap().into_vec::<f64>(PlainProof::new()).unwrap();
         assert_eq!((values.as_ptr().cast(), values), (at, vec![1.5, 2.5, 3.5]));
+    }
+
+    #[test]
+    fn a_part_keeps_the_whole() {
+        let segment = Segment::of_vec(vec![1u64, 2, 3]);
+        let (part, whole) = (segment.part(8..16), segment.part(0..24));
+        drop(segment);
+        assert_eq!((part.bytes(), part.align()), (&2u64.to_le_bytes()[..], 1));
+        assert_eq!((whole.bytes().len(), whole.align()), (24, 8));
+    }
+
+    #[test]
+    fn memory_that_nobody_else_has_is_filled_again() {
+        let segment = Segment::of_vec(vec![1u64, 2, 3]);
+        let at = segment.bytes().as_ptr();
+        let shared = segment.clone();
+        assert!(segment.into_buffer().is_none());
+        let mut buffer = shared.into_buffer().unwrap();
+        assert_eq!((buffer.size(), buffer.filled()), ((24, 8), &[][..]));
+        (4u64..7).for_each(|value| assert_eq!(buffer.fill(&value.to_le_bytes()), 8));
+        let again = buffer.finish().unwrap();
+        assert_eq!((again.bytes().as_ptr(), again.into_vec(PlainProof::<u64>::new()).unwrap()), (at, vec![4, 5, 6]));
     }
 
     #[test]

@@ -5,9 +5,25 @@ use talisman::launch::options::Transport;
 use talisman::testing::{Test, Tested};
 
 /// Runs a program in every manner: on threads and simulated, as it is, with every message packed, with every object
-/// packed after each message. The lines of its output, sorted where they come from several PEs, are always these.
+/// packed after each message, and without some of its nodes. The lines of its output, sorted where they come from several PEs,
+/// are always these.
+#[allow(dead_code, reason = "not every test binary has programs that do not")]
 pub fn same_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, expected: &[&str]) {
-    for (name, test) in manners() {
+    same_in::<C, A>(manners().into_iter().chain(with_losses()), args, expected);
+}
+
+/// The same where all nodes are there: for programs that look where they are.
+#[allow(dead_code, reason = "not every test binary has programs that look where they are")]
+pub fn same_with_all_nodes<C: MainChare, A: Args + Send>(args: impl Fn() -> A, expected: &[&str]) {
+    same_in::<C, A>(manners(), args, expected);
+}
+
+fn same_in<C: MainChare, A: Args + Send>(
+    manners: impl IntoIterator<Item = (String, Test)>,
+    args: impl Fn() -> A,
+    expected: &[&str],
+) {
+    for (name, test) in manners {
         eprintln!("{name}");
         let tested = test.run::<C>(args());
         assert_ended_well(&name, &tested);
@@ -40,17 +56,21 @@ pub fn manners() -> Vec<(String, Test)> {
             all.push((format!("simulated, {nodes} nodes, seed {seed}, repacked"), test.repacking_objects()));
         }
     }
-    for lost in [&[0][..], &[1, 3], &[0, 1, 2]] {
-        let test = Test::new().pes(2).simulated(4, 7).without(lost);
-        all.push((format!("simulated, 4 nodes without {lost:?}"), test));
-    }
     all
+}
+
+/// The manners in which some nodes are lost from the start.
+fn with_losses() -> Vec<(String, Test)> {
+    let without = |lost: &[u32]| {
+        (format!("simulated, 4 nodes without {lost:?}"), Test::new().pes(2).simulated(4, 7).without(lost))
+    };
+    [&[0][..], &[1, 3], &[0, 1, 2]].map(without).into()
 }
 
 /// A program that fails in every manner, with this status and a message that has all of these parts.
 #[allow(dead_code, reason = "not every test binary has programs that fail")]
 pub fn fails_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, status: i32, parts: &[&str]) {
-    for (name, test) in manners() {
+    for (name, test) in manners().into_iter().chain(with_losses()) {
         eprintln!("{name}");
         let tested = test.run::<C>(args());
         let message = tested.message.clone().unwrap_or_default();

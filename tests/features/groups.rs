@@ -102,7 +102,7 @@ async fn main(cx: &mut Cx) {
 
 #[test]
 fn have_a_member_everywhere() {
-    crate::common::same_everywhere::<__Main, _>(|| (), &["everybody heard"]);
+    crate::common::same_with_all_nodes::<__Main, _>(|| (), &["everybody heard"]);
 }
 
 mod moving {

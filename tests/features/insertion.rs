@@ -177,7 +177,7 @@ mod from_outside {
 
     #[test]
     fn before_and_after_done_inserting() {
-        crate::common::same_everywhere::<__Main, _>(|| (), &["as many as there should be"]);
+        crate::common::same_with_all_nodes::<__Main, _>(|| (), &["as many as there should be"]);
     }
 }
 

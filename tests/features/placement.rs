@@ -64,7 +64,7 @@ mod maps {
 
     #[test]
     fn say_where() {
-        crate::common::same_everywhere::<__Main, _>(|| (), &["as mapped"]);
+        crate::common::same_with_all_nodes::<__Main, _>(|| (), &["as mapped"]);
     }
 }
 

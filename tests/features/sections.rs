@@ -133,7 +133,10 @@ fn are_parts_of_a_collection() {
         "[(0, 2), (1, 0), (1, 1), (1, 2), (1, 3), (2, 2), (3, 2)]".into(),
         heard.iter().sum::<u32>().to_string(),
     ];
-    crate::common::same_everywhere::<Main, _>(|| (), &lines.each_ref().map(|line: &String| line.as_str()));
+    crate::common::same_with_all_nodes::<Main, _>(
+        || (),
+        &lines.each_ref().map(|line: &String| line.as_str()),
+    );
 }
 
 mod nobody {

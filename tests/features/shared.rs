@@ -139,7 +139,7 @@ async fn main(cx: &mut Cx) {
 
 #[test]
 fn what_comes_too_early_waits() {
-    crate::common::same_everywhere::<__Main, _>(|| (), &["nothing was lost"]);
+    crate::common::same_with_all_nodes::<__Main, _>(|| (), &["nothing was lost"]);
     for seed in 100..140 {
         let tested = talisman::testing::Test::new().pes(2).simulated(4, seed).run::<__Main>(());
         crate::common::assert_ended_well(&format!("seed {seed}"), &tested);

@@ -102,7 +102,7 @@ mod places {
 
     #[test]
     fn are_as_told() {
-        crate::common::same_everywhere::<__Main, _>(|| (), &["as told"]);
+        crate::common::same_with_all_nodes::<__Main, _>(|| (), &["as told"]);
     }
 }
 
@@ -251,6 +251,6 @@ mod a_walker {
 
     #[test]
     fn hears_everything_on_its_way() {
-        crate::common::same_everywhere::<__Main, _>(|| (), &["30 hops, heard all: true"]);
+        crate::common::same_with_all_nodes::<__Main, _>(|| (), &["30 hops, heard all: true"]);
     }
 }

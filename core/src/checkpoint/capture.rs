@@ -9,7 +9,7 @@ use super::message::{Checkpoint, Taken};
 use super::part::{Part, SavedCollection, SavedNames, SavedObject, SavedRoot};
 use crate::balance::message::Balance;
 use crate::collection::Collection;
-use crate::ids::CollectionId;
+use crate::ids::{CollectionId, PeId};
 use crate::message::control::{Cast, PeMessage};
 use crate::message::envelope::{Body, Envelope};
 use crate::migrate::{pack_object, travel_of};
@@ -46,13 +46,14 @@ impl Pe {
             roots: self.known_collections().filter_map(saved_root).collect(),
             sections: self.sections.saved(),
             objects,
+            away: self.collections.iter().flat_map(|collection| collection.away(self.id)).collect(),
             casts: casts.into_iter().map(|((id, number), cast)| (id, number, cast)).collect(),
             messages,
             requests,
             timers: self.timers.all().into_iter().map(|(at, to)| (at.saturating_sub(now), to)).collect(),
             when_idle: self.timers.idle_work(),
             when_quiet: self.detector.asked(),
-            names: vec![(self.id, self.saved_names())],
+            names: self.saved_names(),
         }
     }
 
@@ -86,7 +87,8 @@ impl Pe {
         let travel = travel_of(object, self.past_of(object));
         // SAFETY: as above, and of this type.
         let state = unsafe { pack_object(collection.chare, head) };
-        SavedObject { id, travel, given, state }
+        let destination = object.has(flag::MIGRATE).then(|| object.extras(|extras| extras.destination));
+        SavedObject { id, travel, given, destination, state }
     }
 
     /// Messages for objects, and what the program has asked of PEs.
@@ -139,15 +141,18 @@ impl Pe {
         own.filter_map(|id| Some((id, self.node.shared.get(id)?.packed))).collect()
     }
 
-    fn saved_names(&self) -> SavedNames {
+    /// Its own, and those that it keeps for others who are lost.
+    fn saved_names(&self) -> Vec<(PeId, SavedNames)> {
         let names = self.names();
-        SavedNames {
+        let own = SavedNames {
             collections: names.collections.get(),
             sections: names.sections.get(),
             singles: names.singles.get(),
             shared: names.shared.get(),
             placed: names.placed.get(),
-        }
+            generation: self.slots.highest_generation(),
+        };
+        [vec![(self.id, own)], names.of_others.borrow().clone()].concat()
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Part {
     pub(crate) roots: Vec<SavedRoot>,
     pub(crate) sections: Vec<SavedSection>,
     pub(crate) objects: Vec<SavedObject>,
+    /// At the home: those of its objects that are on other PEs, or are being made there.
+    pub(crate) away: Vec<ObjId>,
     /// Broadcasts that objects of this part have been given and have not run: each once.
     pub(crate) casts: Vec<(CollectionId, u32, Cast)>,
     /// Messages for objects, in the form that goes between nodes, in the order in which they would have run.
@@ -43,6 +45,8 @@ pub(crate) struct SavedObject {
     pub(crate) travel: Travel,
     /// Broadcasts that it has been given and has not run: from its own count up to this number.
     pub(crate) given: u32,
+    /// Where it is to move once it has run those.
+    pub(crate) destination: Option<PeId>,
     /// State and flows, packed as for a migration.
     pub(crate) state: Packed,
 }
@@ -96,4 +100,6 @@ pub(crate) struct SavedNames {
     pub(crate) singles: u64,
     pub(crate) shared: u32,
     pub(crate) placed: u32,
+    /// The highest generation of its slots so far: singletons are named after slots.
+    pub(crate) generation: u32,
 }

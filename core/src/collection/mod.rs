@@ -127,6 +127,14 @@ impl Collection {
         self.places.set(index, self.ordinal(index), place);
     }
 
+    /// Objects whose home this PE is, and that are elsewhere.
+    pub(crate) fn away(&self, here: PeId) -> Vec<ObjId> {
+        let name = |ordinal| self.bounds.as_ref().and_then(|bounds| (self.chare.index_at)(ordinal, bounds));
+        let mut away = self.places.elsewhere(name);
+        away.retain(|index| self.home(*index) == here);
+        away.into_iter().map(|index| self.object(index)).collect()
+    }
+
     fn ordinal(&self, index: u128) -> Option<u64> {
         self.bounds.as_ref().and_then(|bounds| (self.chare.ordinal)(index, bounds))
     }

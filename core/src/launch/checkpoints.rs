@@ -85,7 +85,7 @@ mod tests {
             assert_eq!(of(every).unwrap().to_string(), every);
         }
         assert!(of("0steps").unwrap_err().contains("at least 1step"));
-        assert!(of("1us").unwrap_err().contains("too short"));
+        assert!(of("0.5ms").unwrap_err().contains("too short"));
         for wrong in ["", "often", "-3steps", "steps", "10"] {
             assert!(of(wrong).is_err(), "{wrong}");
         }

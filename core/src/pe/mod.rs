@@ -19,6 +19,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::balance::Balancer;
 use crate::checkpoint::Checkpoints;
+use crate::checkpoint::part::SavedNames;
 use crate::clock::Clock;
 use crate::collection::table::Collections;
 use crate::entry::EntryInfo;
@@ -102,6 +103,8 @@ pub(crate) struct Names {
     pub(crate) singles: Cell<u64>,
     pub(crate) shared: Cell<u32>,
     pub(crate) placed: Cell<u32>,
+    /// Those of PEs that are lost, for when such come again.
+    pub(crate) of_others: RefCell<Vec<(PeId, SavedNames)>>,
 }
 
 impl Pe {

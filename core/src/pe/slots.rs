@@ -32,11 +32,13 @@ pub(crate) struct Slots {
 struct Table {
     slots: Vec<Slot>,
     free: u32,
+    /// The generation of a new slot.
+    first: u32,
 }
 
 impl Default for Slots {
     fn default() -> Self {
-        Slots { table: UnsafeCell::new(Table { slots: Vec::new(), free: NONE }) }
+        Slots { table: UnsafeCell::new(Table { slots: Vec::new(), free: NONE, first: 0 }) }
     }
 }
 
@@ -103,8 +105,8 @@ impl Slots {
         let table = unsafe { &mut *self.table.get() };
         if table.free == NONE {
             assert!(table.slots.len() < KEPT as usize, "a PE holds at most 2^32 - 1 objects");
-            table.slots.push(Slot { head: None, generation: 0, next_free: KEPT });
-            return (table.slots.len() as u32 - 1, 0);
+            table.slots.push(Slot { head: None, generation: table.first, next_free: KEPT });
+            return (table.slots.len() as u32 - 1, table.first);
         }
         let number = table.free;
         let slot = &mut table.slots[number as usize];
@@ -118,6 +120,19 @@ impl Slots {
         unsafe { &*self.table.get() }.slots.len() as u32
     }
 
+    /// No slot has had a higher generation.
+    pub(crate) fn highest_generation(&self) -> u32 {
+        // SAFETY: see `table`.
+        let table = unsafe { &*self.table.get() };
+        table.slots.iter().map(|slot| slot.generation).fold(table.first, u32::max)
+    }
+
+    /// New slots begin with this generation, so that none is taken for one of the same number in a former table.
+    pub(crate) fn begin_with(&self, generation: u32) {
+        // SAFETY: see `table`.
+        unsafe { &mut *self.table.get() }.first = generation & GENERATIONS;
+    }
+
     /// Every object, by slot.
     pub(crate) fn iter(&self) -> impl Iterator<Item = NonNull<Head>> + '_ {
         (0..self.len()).filter_map(|number| self.at(number)).map(|(head, _)| head)
@@ -127,7 +142,7 @@ impl Slots {
     pub(crate) fn drain(&self) -> Vec<NonNull<Head>> {
         let all: Vec<_> = self.iter().collect();
         // SAFETY: see `table`.
-        unsafe { *self.table.get() = Table { slots: Vec::new(), free: NONE } };
+        unsafe { *self.table.get() = Table { slots: Vec::new(), free: NONE, first: 0 } };
         all
     }
 }
