@@ -355,6 +355,6 @@ pub struct Output(Arc<Job>);
 impl Output {
     /// What `write!` and `writeln!` call. It returns nothing: whether output can be written is the runtime's concern.
     pub fn write_fmt(&mut self, args: fmt::Arguments<'_>) {
-        self.0.output.print(&args.to_string());
+        self.0.print(&args.to_string());
     }
 }

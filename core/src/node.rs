@@ -7,10 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use talisman_ft::Version;
 
 use crate::balance::Settings;
 use crate::checkpoint;
+use crate::checkpoint::said::{Said, SavedPeriod};
 use crate::checkpoint::store::Store;
+use crate::cluster::control::Lines;
 use crate::ids::PeId;
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Output, ResultValue, Results, RunArgs};
@@ -76,6 +79,13 @@ impl Config {
     }
 }
 
+impl Config {
+    /// Whether the job may go on when it loses a node.
+    pub(crate) fn survives(&self) -> bool {
+        self.checkpoints.is_some()
+    }
+}
+
 /// What the PEs of one process share.
 pub(crate) struct Node {
     pub(crate) shape: Shape,
@@ -111,25 +121,7 @@ impl Node {
         Node::sleeping_in_view(parkers, view, store, shape, number, config, job)
     }
 
-    pub(crate) fn sleeping_in(
-        parkers: Box<[Parker]>,
-        shape: Shape,
-        number: u32,
-        config: Config,
-        job: Arc<Job>,
-    ) -> Arc<Node> {
-        Node::sleeping_in_view(
-            parkers,
-            Arc::new(View::whole(shape)),
-            Arc::default(),
-            shape,
-            number,
-            config,
-            job,
-        )
-    }
-
-    /// The same where perhaps not all are there, and parts of checkpoints may be.
+    /// The same with places to sleep, where perhaps not all are there, and parts of checkpoints may be.
     pub(crate) fn sleeping_in_view(
         parkers: Box<[Parker]>,
         view: Arc<View>,
@@ -183,8 +175,18 @@ impl SharedValues {
 const STEPS_KEPT: usize = 10_000;
 
 /// The job, as the nodes of this process share it: how it ends, what it prints, what it reports.
+///
+/// With fault tolerance its PEs have several *lives*: they stop when another node is lost ([`Job::halt`]), and are made anew
+/// ([`Job::begin_again`]).
 pub(crate) struct Job {
+    /// The PEs are to stop: the job has ended, or halts.
     over: AtomicBool,
+    /// The job may go on after its PEs have stopped, so that their links stay.
+    survives: AtomicBool,
+    /// It does: what its PEs still say of an end in order is of a life that is over.
+    halts: AtomicBool,
+    /// What the program says, if that may still be taken back.
+    said: Said,
     end: Mutex<Option<End>>,
     pub(crate) output: Output,
     pub(crate) steps: AtomicU64,
@@ -205,6 +207,12 @@ pub(crate) trait Others: Send + Sync {
 
     /// The program finished a step here. Returns when whatever was to happen at this step has happened.
     fn step(&self, step: u64);
+
+    /// A node cannot be reached, or says what cannot be: it is to be ended if it is not yet, and the job to go on without it.
+    fn suspect(&self, node: u32, why: String);
+
+    /// The program printed this, in a period that will not be done again, or in its last.
+    fn say(&self, lines: Lines);
 }
 
 /// How a job ended.
@@ -219,6 +227,9 @@ impl Job {
     pub(crate) fn new(output: Output) -> Arc<Job> {
         Arc::new(Job {
             over: AtomicBool::new(false),
+            survives: AtomicBool::new(false),
+            halts: AtomicBool::new(false),
+            said: Said::default(),
             end: Mutex::default(),
             output,
             steps: AtomicU64::new(0),
@@ -231,7 +242,7 @@ impl Job {
         })
     }
 
-    /// Whether the job has ended; PEs look at it between messages.
+    /// Whether the job has ended, or halts; PEs look at it between messages.
     #[inline(always)]
     pub(crate) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
@@ -244,6 +255,9 @@ impl Job {
 
     /// Ends the job. The first word counts, except that a failure is heard over a success.
     pub(crate) fn end(&self, status: i32, message: Option<String>) {
+        if status == 0 && self.halts.load(Ordering::Relaxed) {
+            return;
+        }
         let end = End { status, message };
         if let Some(others) = self.others.get() {
             others.end(&end);
@@ -258,18 +272,97 @@ impl Job {
             *end = Some(new);
         }
         drop(end);
+        self.stop_pes();
+    }
+
+    /// From now on the loss of another node is not the end of the job.
+    pub(crate) fn survive(&self) {
+        self.survives.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the job may go on after its PEs have stopped.
+    pub(crate) fn survives(&self) -> bool {
+        self.survives.load(Ordering::Relaxed)
+    }
+
+    /// The PEs stop, and what they have is dropped, but the job has not ended: see [`Job::begin_again`]. An end in order is
+    /// void, since others do not get there.
+    pub(crate) fn halt(&self) {
+        self.halts.store(true, Ordering::Relaxed);
+        lock(&self.end).take_if(|end| end.status == 0);
+        self.stop_pes();
+    }
+
+    /// After a halt: all PEs of the former life have stopped, and others may run, unless the job has failed meanwhile. What the
+    /// program has said since the last cut is taken back.
+    pub(crate) fn begin_again(&self) {
+        lock(&self.nodes).retain(|node| node.strong_count() > 0);
+        self.said.go_back();
+        let end = lock(&self.end);
+        self.halts.store(false, Ordering::Relaxed);
+        self.over.store(end.is_some(), Ordering::SeqCst);
+    }
+
+    fn stop_pes(&self) {
         self.over.store(true, Ordering::SeqCst);
         try_current(|pe| pe.stopped.set(true));
         let nodes: Vec<_> = lock(&self.nodes).iter().filter_map(Weak::upgrade).collect();
         nodes.iter().flat_map(|node| &node.parkers).for_each(Parker::unpark_if_parked);
     }
 
+    /// Another node cannot be reached, or says what cannot be. Without fault tolerance that ends the job with this status.
+    pub(crate) fn lose(&self, node: u32, status: i32, why: String) {
+        match self.others.get() {
+            Some(others) if self.survives() => others.suspect(node, why),
+            _ => self.end(status, Some(why)),
+        }
+    }
+
     pub(crate) fn how_it_ended(&self) -> Option<End> {
         lock(&self.end).clone()
     }
 
+    /// Prints text of one or more lines; if the job may go back, once it cannot go back behind that any more.
+    pub(crate) fn print(&self, text: &str) {
+        if self.survives() { self.said.print(text) } else { self.output.print(text) }
+    }
+
     pub(crate) fn record(&self, name: &str, value: ResultValue) {
+        if self.survives() {
+            return self.said.record(name, value);
+        }
         lock(&self.results).set(name, value);
+    }
+
+    /// The cut of a version: what this node's first PE keeps of what was said here.
+    pub(crate) fn cut(&self, version: Version, node: u32) -> Vec<SavedPeriod> {
+        self.said.cut(version, node)
+    }
+
+    /// A part that is restored has this of what was said.
+    pub(crate) fn take_up(&self, saved: Vec<SavedPeriod>) {
+        self.said.take_up(saved);
+    }
+
+    /// This version is committed, or the job is back at it: what was said before it counts.
+    pub(crate) fn settle(&self, version: Version) {
+        if let Some(others) = self.others.get() {
+            self.said.until(version).into_iter().for_each(|lines| others.say(lines));
+        }
+    }
+
+    /// The launcher has what was said in a period.
+    pub(crate) fn lines_seen(&self, version: Version, node: u32) {
+        self.said.seen(version, node);
+    }
+
+    /// The program has ended: what it said last counts if all others get there too. Gives its last results.
+    pub(crate) fn last_words(&self, node: u32) -> Results {
+        let (lines, results) = self.said.last_words(node);
+        if let Some(others) = self.others.get() {
+            lines.into_iter().for_each(|lines| others.say(lines));
+        }
+        results
     }
 
     pub(crate) fn results(&self) -> Results {
@@ -347,5 +440,21 @@ mod tests {
         job.end(1, Some("second".into()));
         job.end(0, None);
         assert_eq!(job.how_it_ended(), Some(End { status: 1, message: Some("first".into()) }));
+    }
+
+    #[test]
+    fn a_halt_is_no_end_and_what_ends_the_job_after_it_counts() {
+        let job = Job::new(Output::capture());
+        job.halt();
+        assert_eq!((job.is_over(), job.how_it_ended()), (true, None));
+        job.begin_again();
+        assert!(!job.is_over());
+        job.end(0, None);
+        job.halt();
+        job.end(0, None);
+        assert_eq!(job.how_it_ended(), None, "it is void, and so is what the former life still says");
+        job.end(1, None);
+        job.begin_again();
+        assert_eq!((job.is_over(), job.how_it_ended()), (true, Some(End { status: 1, message: None })));
     }
 }

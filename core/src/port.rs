@@ -21,7 +21,7 @@ use crate::simulation::take_ballast;
 use crate::sometimes::sometimes;
 use crate::stats::count;
 use crate::wire;
-use crate::witness::{self, Shadow};
+use crate::witness::{self, Shadow, Why};
 
 /// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.
 #[allow(clippy::large_enum_variant, reason = "a PE has one")]
@@ -215,9 +215,18 @@ impl Port {
             Port::Threads(threads) => match (threads.rank(pe, to), &threads.net) {
                 (Some(rank), _) => threads.put(rank, into_words(pe, envelope)),
                 (None, Some(net)) => net.send(pe, to, envelope),
+                (None, None) if pe.node.job.is_over() => pe.discard(envelope, Why::Over),
                 (None, None) => unreachable!("PE {to} is in no node that this one can reach"),
             },
             Port::Simulated(outbox) => outbox.send(pe, to, envelope),
+        }
+    }
+
+    /// The way to the other nodes, which outlives its PE. What the PE sends from now on, its job being over, goes nowhere.
+    pub(crate) fn take_net(&mut self) -> Option<Net> {
+        match self {
+            Port::Threads(threads) => threads.net.take(),
+            Port::Simulated(_) => None,
         }
     }
 

@@ -47,6 +47,18 @@ pub(crate) struct Totals {
     pub(crate) wall_ns: u64,
 }
 
+impl Totals {
+    /// Of a PE that has had several lives, this being the latest.
+    pub(crate) fn add(&mut self, other: &Totals) {
+        self.local += other.local;
+        self.between_pes += other.between_pes;
+        self.between_nodes += other.between_nodes;
+        self.bytes_between_nodes += other.bytes_between_nodes;
+        self.idle_ns += other.idle_ns;
+        self.wall_ns = other.wall_ns;
+    }
+}
+
 impl Stats {
     pub(crate) fn totals(&self) -> Totals {
         Totals {

@@ -16,10 +16,10 @@ pub use seen::{Kind, Reduction, Seen, Until, Why, collection, section};
 use crate::ids::PeId;
 use crate::message::envelope::{Body, Envelope};
 use crate::object::Head;
-use crate::pe::Pe;
+use crate::pe::{Pe, try_current};
 
-/// Who is told.
-pub type Witness = Box<dyn FnMut(&Seen)>;
+/// Who is told: what, and in which epoch the PE is on which it happens, if it happens on one.
+pub type Witness = Box<dyn FnMut(Option<u32>, &Seen)>;
 
 thread_local! {
     static WITNESS: RefCell<Option<Witness>> = const { RefCell::new(None) };
@@ -50,12 +50,18 @@ pub(crate) fn see(what: impl FnOnce() -> Seen) {
 
 #[cold]
 fn tell(what: &Seen) {
+    let epoch = epoch();
     // A thread that is ending has no witness any more.
     let _ = WITNESS.try_with(|witness| {
         if let Some(witness) = &mut *witness.borrow_mut() {
-            witness(what);
+            witness(epoch, what);
         }
     });
+}
+
+/// The epoch that the PE is in which this thread runs right now.
+pub fn epoch() -> Option<u32> {
+    try_current(Pe::epoch)
 }
 
 /// Memory for an object was taken.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use talisman::pup::{Packer, Pup, PupError, Unpacker};
+use talisman::witness;
 
 /// The ledgers of the jobs that run, by a number that travels with the job's elements.
 static LEDGERS: LazyLock<Mutex<HashMap<u64, Arc<Ledger>>>> = LazyLock::new(Mutex::default);
@@ -15,14 +16,20 @@ pub const HERE: u64 = 0;
 
 thread_local! {
     static LEDGER_HERE: RefCell<Option<Arc<Ledger>>> = const { RefCell::new(None) };
+    /// Of elements on nodes that do not know yet that they are lost: what they do counts for nothing.
+    static OF_THE_LOST: RefCell<Option<Arc<Ledger>>> = const { RefCell::new(None) };
 }
 
 /// Opens the ledger of a job; indices from `first_free` on are for elements that are inserted.
 pub fn open(job: u64, first_free: i32) -> Arc<Ledger> {
     let ledger = Arc::<Ledger>::default();
+    ledger.book().first_index = first_free;
     ledger.book().next_index = first_free;
     match job {
-        HERE => LEDGER_HERE.set(Some(ledger.clone())),
+        HERE => {
+            LEDGER_HERE.set(Some(ledger.clone()));
+            OF_THE_LOST.set(Some(Arc::default()));
+        }
         _ => _ = LEDGERS.lock().expect("no test panics in it").insert(job, ledger.clone()),
     }
     ledger
@@ -31,14 +38,29 @@ pub fn open(job: u64, first_free: i32) -> Arc<Ledger> {
 /// Closes it.
 pub fn close(job: u64) {
     match job {
-        HERE => LEDGER_HERE.set(None),
+        HERE => {
+            LEDGER_HERE.set(None);
+            OF_THE_LOST.set(None);
+        }
         _ => _ = LEDGERS.lock().expect("no test panics in it").remove(&job),
     }
 }
 
 /// The ledger of a job.
 pub fn of(job: u64) -> Arc<Ledger> {
-    find(job).expect("a job's ledger is open while it runs")
+    let ledger = find(job).expect("a job's ledger is open while it runs");
+    match witness::epoch() {
+        Some(epoch) if job == HERE && epoch < ledger.book().epoch => {
+            OF_THE_LOST.with_borrow(Clone::clone).expect("it is open as long")
+        }
+        _ => ledger,
+    }
+}
+
+/// The ledger of the job that runs in this thread, if there is one.
+#[allow(dead_code, reason = "only some jobs go back")]
+pub fn here() -> Option<Arc<Ledger>> {
+    find(HERE)
 }
 
 fn find(job: u64) -> Option<Arc<Ledger>> {
@@ -51,8 +73,11 @@ fn find(job: u64) -> Option<Arc<Ledger>> {
 #[derive(Default)]
 pub struct Ledger(Mutex<Book>);
 
-#[derive(Default)]
-struct Book {
+/// What is in a ledger.
+#[derive(Clone, Default)]
+pub struct Book {
+    /// The period between two failures that it is of.
+    epoch: u32,
     sent: u64,
     /// Messages sent and not received.
     open: BTreeSet<u64>,
@@ -67,8 +92,11 @@ struct Book {
     gone: i32,
     born: u64,
     next_index: i32,
+    first_index: i32,
     /// Counted values that live.
     values: i64,
+    /// How many elements of each kind were so far.
+    arrivals: BTreeMap<(u32, u32), u64>,
     violations: Vec<String>,
     finished: bool,
 }
@@ -85,6 +113,39 @@ pub enum Cast {
 impl Ledger {
     fn book(&self) -> MutexGuard<'_, Book> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// What is in it before its job begins.
+    #[allow(dead_code, reason = "only some jobs go back")]
+    pub fn new_book(&self) -> Book {
+        let first_index = self.book().first_index;
+        Book { first_index, next_index: first_index, ..Book::default() }
+    }
+
+    /// What is in it, for a job that may go back to here.
+    #[allow(dead_code, reason = "only some jobs go back")]
+    pub fn keep(&self) -> Book {
+        self.book().clone()
+    }
+
+    /// In this epoch the job goes back to where it was when this was kept. Values live where they live, and what was wrong was wrong.
+    #[allow(dead_code, reason = "only some jobs go back")]
+    pub fn put_back(&self, kept: &Book, epoch: u32) {
+        let mut book = self.book();
+        let (values, violations) = (book.values, std::mem::take(&mut book.violations));
+        *book = Book { epoch, values, violations, ..kept.clone() };
+    }
+
+    /// An element of a kind comes to a number.
+    #[allow(dead_code, reason = "not every program counts so")]
+    pub fn arrive(&self, kind: u32, number: u32) {
+        *self.book().arrivals.entry((kind, number)).or_default() += 1;
+    }
+
+    /// How many of a kind have come to it.
+    #[allow(dead_code, reason = "not every program counts so")]
+    pub fn arrived(&self, kind: u32, number: u32) -> u64 {
+        self.book().arrivals.get(&(kind, number)).copied().unwrap_or(0)
     }
 
     pub fn violation(&self, what: String) {

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
+use talisman_ft::Version;
+
 use super::Checkpoints;
 use super::freeze::{Fate, fate};
 use super::message::{Checkpoint, Taken};
 use super::part::{Part, SavedCollection, SavedNames, SavedObject, SavedRoot};
+use super::said::SavedPeriod;
 use crate::balance::message::Balance;
 use crate::collection::Collection;
 use crate::ids::{CollectionId, PeId};
@@ -25,12 +28,18 @@ type Casts = BTreeMap<(CollectionId, u32), Cast>;
 impl Pe {
     /// Takes this PE's part into the store.
     pub(super) fn take_part(&self, checkpoints: &Checkpoints) -> Taken {
-        let part = self.capture();
+        let version = checkpoints.version.get();
+        let part = Part { said: self.cut_what_was_said(version), ..self.capture() };
         let objects = part.objects.len() as u64;
         let part = Packed::away(part);
         let taken = Taken { bytes: part.size() as u64, objects, run: self.stats.run.get() };
-        self.node.store.put(checkpoints.version.get(), self.view(), self.id, part);
+        self.node.store.put(version, self.view(), self.id, part);
         taken
+    }
+
+    /// The period of the node ends, and what was said in it is in the part of its first PE.
+    fn cut_what_was_said(&self, version: Version) -> Vec<SavedPeriod> {
+        if self.id == self.first_pe { self.node.job.cut(version, self.node.number) } else { Vec::new() }
     }
 
     /// What is to be kept of this PE, which is frozen and has nothing left to do.
@@ -54,6 +63,7 @@ impl Pe {
             when_idle: self.timers.idle_work(),
             when_quiet: self.detector.asked(),
             names: self.saved_names(),
+            said: Vec::new(),
         }
     }
 

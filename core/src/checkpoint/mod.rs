@@ -15,6 +15,7 @@
 //! | [`drain`] | waves that find out when nothing is on its way |
 //! | [`part`] | what is kept of one PE |
 //! | [`capture`] | how that is taken |
+//! | [`said`] | lines and results of the program, until they cannot be taken back |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
 mod capture;
@@ -23,6 +24,7 @@ mod freeze;
 pub(crate) mod message;
 pub(crate) mod part;
 mod root;
+pub(crate) mod said;
 mod settings;
 pub(crate) mod store;
 
@@ -129,5 +131,8 @@ impl Pe {
     fn on_commit(&self, version: Version) {
         self.tell_below_of_checkpoint(|| Checkpoint::Commit { version });
         self.node.store.commit(version);
+        if self.id == self.first_pe {
+            self.node.job.settle(version);
+        }
     }
 }

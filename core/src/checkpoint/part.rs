@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::checkpoint::said::SavedPeriod;
 use crate::collection::description::Description;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::message::control::Cast;
@@ -36,6 +37,8 @@ pub(crate) struct Part {
     pub(crate) when_quiet: Vec<Route>,
     /// How many names it has given out, and those for whom it stands in.
     pub(crate) names: Vec<(PeId, SavedNames)>,
+    /// Of the first PE of a node: what was said there, and those have not heard who are to.
+    pub(crate) said: Vec<SavedPeriod>,
 }
 
 /// A chare.

@@ -5,11 +5,15 @@
 //! them is said to the launcher by those who know: `Ready`, `Linked`, `Ended`, `Done`, `Failed`.
 //!
 //! ```text
-//! Hello ─► Join ─► (Ready) ─► Connect ─► (Linked) ─► Begin ─► Stop ─► (Done)
+//! Hello ─► Join ─► (Ready) ─► Connect ─► (Linked) ─► Begin ─► Stop ─► (Done) [─► Leave]
+//!                                      at any time after that: Halt ─► (Halted) ─► Resume ─► (Resumed)
 //! ```
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+
+use talisman_ft::double::Order;
+use talisman_ft::{Epoch, Version};
 
 use super::control::{Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
@@ -38,8 +42,28 @@ pub(crate) enum Action {
     Exit,
     /// This process cannot be a node of this launcher: it tells it so as `Failed`, and ends.
     Refuse(Unfit),
+    /// Nodes are lost: all PEs stop after the entry that runs and are dropped, links stay, and the node says `Halted`. What
+    /// was said of the job's end does not hold any more.
+    Halt {
+        /// The one that begins; larger than all before.
+        epoch: Epoch,
+        /// All that are lost since the job began.
+        lost: Vec<u32>,
+    },
+    /// All have halted: PEs are made anew on the old links, restore what the order says, and the node says `Resumed`. The
+    /// order's epoch is that of the last `Halt`.
+    Resume(Box<Order>),
+    /// The launcher has the lines of this node that this version ended: they need not be kept any more.
+    LinesSeen {
+        /// The version that ended their period.
+        version: Version,
+        /// Where they were printed.
+        node: u32,
+    },
+    /// All nodes have said `Done`: the process ends with status 0.
+    Leave,
     /// The node cannot go on: it tells the launcher why as `Failed`, and ends with the status of a loss.
-    Leave(String),
+    Fail(String),
     /// There is no launcher any more: the process dies at once, whatever its threads do.
     Die,
 }
@@ -77,12 +101,24 @@ pub(crate) struct Attendance {
     has_begun: bool,
     /// The steps that the launcher was last shown.
     shown: Steps,
+    /// Of the last `Halt`.
+    epoch: Epoch,
+    /// Whether that waits for its `Resume`.
+    has_halted: bool,
 }
 
 impl Attendance {
     /// Of a process of this build that has not said `Hello` yet.
     pub(crate) fn new(build: u64) -> Self {
-        Attendance { build, joined: None, has_book: false, has_begun: false, shown: Steps::default() }
+        Attendance {
+            build,
+            joined: None,
+            has_book: false,
+            has_begun: false,
+            shown: Steps::default(),
+            epoch: 0,
+            has_halted: false,
+        }
     }
 
     /// What a process with this number says first.
@@ -106,13 +142,17 @@ impl Attendance {
                 sometimes("a job was over before its program began");
                 Some(Action::Exit)
             }
+            ToNode::Halt { epoch, lost } => self.halt(epoch, lost),
+            ToNode::Resume(order) => self.resume(order),
+            ToNode::LinesSeen { version, node } => Some(Action::LinesSeen { version, node }),
+            ToNode::Leave => Some(Action::Leave),
             ToNode::Task(_) | ToNode::Ping => None,
         }
     }
 
     /// What was said cannot be read.
     pub(crate) fn on_garbled(&self, error: &dyn std::fmt::Display) -> Action {
-        Action::Leave(format!("the launcher cannot be understood: {error}"))
+        Action::Fail(format!("the launcher cannot be understood: {error}"))
     }
 
     /// The connection ended, whichever way: without the launcher nobody would end this process any more.
@@ -128,7 +168,7 @@ impl Attendance {
         if heartbeat.tick() {
             sometimes("the launcher was silent for too long");
             let silence = task.silence;
-            actions.push(Action::Leave(format!(
+            actions.push(Action::Fail(format!(
                 "heard nothing of the launcher for {silence:?} (was it stopped? see --silence)"
             )));
         }
@@ -145,6 +185,25 @@ impl Attendance {
         Action::Say(ToLauncher::Terminated)
     }
 
+    /// Every epoch begins once, and none after a later one.
+    fn halt(&mut self, epoch: Epoch, lost: Vec<u32>) -> Option<Action> {
+        if !self.has_begun || epoch <= self.epoch {
+            return None;
+        }
+        if std::mem::replace(&mut self.has_halted, true) {
+            sometimes("a node was told to halt that had not resumed yet");
+        }
+        self.epoch = epoch;
+        Some(Action::Halt { epoch, lost })
+    }
+
+    /// An order that is out of date has been replaced, or will be.
+    fn resume(&mut self, order: Box<Order>) -> Option<Action> {
+        let is_due = self.has_halted && order.view.epoch == self.epoch;
+        self.has_halted &= !is_due;
+        is_due.then_some(Action::Resume(order))
+    }
+
     fn on_first(&mut self, message: ToNode) -> Option<Action> {
         match message {
             ToNode::Task(task) => Some(match self.unfit(&task) {
@@ -153,7 +212,7 @@ impl Attendance {
             }),
             ToNode::Ping => None,
             ToNode::Stop(_) => Some(Action::Exit),
-            ToNode::Book(_) | ToNode::Go | ToNode::StepSeen(_) => Some(Action::Refuse(Unfit::NoTask)),
+            _ => Some(Action::Refuse(Unfit::NoTask)),
         }
     }
 

@@ -174,7 +174,11 @@ impl Conductor {
                 self.actions.push(Action::Say(format!("{}: {text}", self.roster.name(node))))
             }
             ToLauncher::Done(report) => self.on_done(now, node, report),
-            ToLauncher::Alive => {}
+            ToLauncher::Alive
+            | ToLauncher::Halted { .. }
+            | ToLauncher::Resumed { .. }
+            | ToLauncher::Suspect { .. }
+            | ToLauncher::Lines(_) => {}
             ToLauncher::Failed(why) => self.on_failed(now, node, &why),
             ToLauncher::Terminated => self.on_interrupt(now, SIGTERM_STATUS),
         }

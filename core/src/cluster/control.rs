@@ -1,13 +1,16 @@
 //! What the launcher and its nodes say to each other.
 //!
 //! The conversation of one node: `Hello` → `Task` → `Ready` → `Book` → `Linked` → `Go`, then the program runs, then
-//! `Stop` → `Done`. `docs/wire-control.md` has it byte by byte.
+//! `Stop` → `Done`. With `--ft`, a loss interrupts that: `Halt` → `Halted` → `Resume` → `Resumed`, and the end is
+//! `Done` → `Leave`. `docs/wire-control.md` has it byte by byte.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use talisman_ft::double::{Held, Order};
+use talisman_ft::{Epoch, Version};
 
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Results};
@@ -15,7 +18,7 @@ use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 1;
+pub(crate) const VERSION: u16 = 2;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +35,25 @@ pub(crate) enum ToNode {
     StepSeen(u64),
     /// The launcher is there.
     Ping,
+    /// Nodes are lost (`--ft`): all PEs stop after the entry that runs, and are dropped; the answer is `Halted`. It may
+    /// come at any time after `Go`, also after `Stop` and `Done`, which are void then.
+    Halt {
+        /// The one that begins now; each is larger than those before.
+        epoch: Epoch,
+        /// All that are lost since the job began.
+        lost: Vec<u32>,
+    },
+    /// All have halted: how this node goes on, in the epoch of its last `Halt`; the answer is `Resumed`.
+    Resume(Box<Order>),
+    /// The launcher has these lines: the node need not keep them any more.
+    LinesSeen {
+        /// The version that ended their period.
+        version: Version,
+        /// Where they were printed.
+        node: u32,
+    },
+    /// All have said `Done` (`--ft`): the process ends.
+    Leave,
 }
 
 /// From a node to the launcher.
@@ -62,6 +84,38 @@ pub(crate) enum ToLauncher {
     Failed(String),
     /// Somebody asked this process to end (SIGTERM), which ends the job in order.
     Terminated,
+    /// Its PEs have stopped for this epoch and are dropped.
+    Halted {
+        epoch: Epoch,
+        /// What this node holds of checkpoints.
+        held: Vec<Held>,
+    },
+    /// Its PEs are back at what the order of this epoch said, and go on.
+    Resumed { epoch: Epoch },
+    /// It cannot reach another node. The launcher sees to it that one of the two is lost, or ends a job without `--ft`.
+    Suspect {
+        node: u32,
+        /// A sentence for people.
+        why: String,
+    },
+    /// Lines of `cx.output()`, of a period that will not be done again.
+    Lines(Lines),
+}
+
+/// What the program printed through `cx.output()` on one node in the period between two checkpoints, and reported there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Lines {
+    /// The version that ended the period, which is committed, or gone back to. None: it is the job's last period, which counts
+    /// once all have said `Done`, and is forgotten if the job goes back.
+    pub(crate) version: Option<Version>,
+    /// Where it was said; its heirs say it again.
+    pub(crate) node: u32,
+    /// Which piece of that, from 0: what would be too long for a frame is sent in several, divided in the same way each time.
+    pub(crate) piece: u32,
+    /// Without ends of line.
+    pub(crate) lines: Vec<String>,
+    /// Results that the program has reported there; a lost node has no `Done` to say them in.
+    pub(crate) results: Results,
 }
 
 /// What a node is told about itself and the job.
@@ -150,6 +204,8 @@ pub(crate) struct NodeReport {
 
 #[cfg(test)]
 mod tests {
+    use talisman_ft::view::View;
+
     use super::super::frame::{Decoder, encode};
     use super::*;
 
@@ -179,20 +235,43 @@ mod tests {
         bytes.map(|byte| u8::from_str_radix(byte, 16).expect("two hexadecimal digits")).collect()
     }
 
+    /// Of node 1 of three, which has its own part of version 7 and that of node 0.
+    fn held() -> Held {
+        Held { version: 7, view: View::whole(3), held: vec![0, 1], committed: true }
+    }
+
+    /// To the same, after the loss of node 2.
+    fn order() -> Order {
+        let view = View::whole(3).after(1, 3, |node| node != 2, |_| 0);
+        Order { view, version: Some(7), restore: vec![1], next_version: 8 }
+    }
+
+    fn lines() -> Lines {
+        Lines { version: Some(7), node: 2, lines: vec!["hi".into()], ..Lines::default() }
+    }
+
     #[test]
     fn the_documented_bytes_are_those_that_are_sent() {
         let address = "127.0.0.1:8080".parse().unwrap();
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 1, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 2, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
             ("Stop", encode(&ToNode::Stop(Stop::default()))),
+            ("Halt", encode(&ToNode::Halt { epoch: 1, lost: vec![2] })),
+            ("Halted", encode(&ToLauncher::Halted { epoch: 1, held: vec![held()] })),
+            ("Resume", encode(&ToNode::Resume(Box::new(order())))),
+            ("Resumed", encode(&ToLauncher::Resumed { epoch: 1 })),
+            ("Suspect", encode(&ToLauncher::Suspect { node: 2, why: "no answer".into() })),
+            ("Lines", encode(&ToLauncher::Lines(lines()))),
+            ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2 })),
+            ("Leave", encode(&ToNode::Leave)),
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 1, "a new version needs new examples");
+        assert_eq!(VERSION, 2, "a new version needs new examples");
     }
 }

@@ -131,9 +131,21 @@ impl Listener {
             Action::Connect(book) => self.shared.change(|heard| heard.book = Some(book)),
             Action::Begin => self.shared.change(|heard| heard.went = true),
             Action::StepSeen(step) => self.shared.change(|heard| heard.step_seen = heard.step_seen.max(step)),
-            Action::Stop(stop) => self.shared.stop(stop),
+            Action::Stop(stop) => self.shared.order(|orders| orders.stop(stop)),
+            Action::Halt { epoch, lost } => {
+                self.shared.order(|orders| orders.halt(epoch, lost));
+                self.shared.change(|heard| heard.halted = true);
+            }
+            Action::Resume(order) => {
+                self.shared.change(|heard| heard.halted = false);
+                self.shared.order(|orders| orders.resume(*order));
+            }
+            Action::LinesSeen { version, node } => {
+                self.shared.order(|orders| orders.lines_seen(version, node));
+            }
+            Action::Leave => self.shared.order(|orders| orders.leave()),
             Action::Exit => std::process::exit(0),
-            Action::Leave(why) => self.leave(why),
+            Action::Fail(why) => self.fail(why),
             Action::Die => die(),
             // It has joined before it began to listen.
             Action::Join(_) | Action::Refuse(_) => {}
@@ -141,11 +153,11 @@ impl Listener {
     }
 
     /// Ends this process; the launcher reads the reason if it ever reads again.
-    fn leave(&self, why: String) {
+    fn fail(&self, why: String) {
         let control = self.control.clone();
         // Not in this thread, which has to write what is said there.
-        let leave = move || control.failed(why);
-        if thread::Builder::new().name("leave".into()).spawn(leave).is_err() {
+        let fail = move || control.failed(why);
+        if thread::Builder::new().name("fail".into()).spawn(fail).is_err() {
             die();
         }
     }

@@ -15,6 +15,8 @@ use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::net::SocketType;
 use rustix::net::sockopt::socket_type;
 use signal_hook::consts::SIGINT;
+use talisman_ft::double::Order;
+use talisman_ft::{Epoch, Version};
 
 use super::attendance::{Action, Attendance, Unfit};
 use super::children::CONTROL_VARIABLE;
@@ -33,6 +35,25 @@ pub(crate) trait Orders: Send + Sync {
 
     /// How far the program says it is.
     fn steps(&self) -> Steps;
+
+    /// Nodes are lost: all PEs are to stop, `Halted` is to be said, and then `resume` is waited for. Only jobs with `--ft`
+    /// are told this; it may come at any time, also after `stop`, and again before `resume`.
+    fn halt(&self, epoch: Epoch, lost: Vec<u32>) {
+        let _ = (epoch, lost);
+    }
+
+    /// All have halted: the PEs are to be made anew, and `Resumed` is to be said.
+    fn resume(&self, order: Order) {
+        let _ = order;
+    }
+
+    /// The launcher has the lines of a node that this version ended.
+    fn lines_seen(&self, version: Version, node: u32) {
+        let _ = (version, node);
+    }
+
+    /// All nodes have said `Done`, after which this one waits for this or for `halt`: the process is to end.
+    fn leave(&self) {}
 }
 
 /// Whether this process was started as a node, and what it is then.

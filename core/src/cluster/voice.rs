@@ -46,6 +46,8 @@ pub(super) struct Heard {
     pub(super) book: Option<Vec<Option<SocketAddr>>>,
     pub(super) went: bool,
     pub(super) step_seen: u64,
+    /// PEs are to stop, and not to wait for anything.
+    pub(super) halted: bool,
     orders: Option<Arc<dyn Orders>>,
 }
 
@@ -62,12 +64,12 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// The program, which has begun, is to end.
-    pub(super) fn stop(&self, stop: Stop) {
+    /// What concerns the program, which has begun.
+    pub(super) fn order(&self, give: impl FnOnce(&dyn Orders)) {
         // Taken out first: what is done then may look at what was heard.
         let orders = self.lock().orders.clone();
         if let Some(orders) = orders {
-            orders.stop(stop);
+            give(&*orders);
         }
     }
 
@@ -160,7 +162,7 @@ impl Control {
         self.shared.next_watched.fetch_max(next.copied().unwrap_or(u64::MAX), Ordering::Relaxed);
         self.send(ToLauncher::Step(steps));
         let heard = self.shared.lock();
-        let not_seen = |heard: &mut Heard| heard.step_seen < steps.done;
+        let not_seen = |heard: &mut Heard| heard.step_seen < steps.done && !heard.halted;
         drop(self.shared.changed.wait_timeout_while(heard, STEP_WAIT, not_seen));
     }
 }

@@ -374,6 +374,18 @@ impl Pe {
         args: A,
         extra: Option<Box<Extra>>,
     ) {
+        self.send_create_of(to, pe, init, ArgsCell::store(args), extra);
+    }
+
+    /// The same with arguments that are in words already: they are those of the `#[init]`.
+    pub(crate) fn send_create_of(
+        &self,
+        to: ObjId,
+        pe: PeId,
+        init: &'static InitInfo,
+        words: Words,
+        extra: Option<Box<Extra>>,
+    ) {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
         let message = unsafe { envelope.as_mut() };
@@ -382,8 +394,7 @@ impl Pe {
         message.from = self.id;
         message.forwarded = false;
         message.extra = extra;
-        // SAFETY: the words are the envelope's.
-        unsafe { ArgsCell::store_at(message.words.as_mut_ptr(), args) };
+        message.words = words;
         self.see_sent(message);
         if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
     }

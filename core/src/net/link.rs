@@ -2,6 +2,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use talisman_ft::Epoch;
+
 use crate::pup::Segment;
 use crate::sometimes::sometimes;
 use crate::transport::{Incoming, LinkError, shm, tcp};
@@ -13,6 +15,10 @@ pub(crate) struct Link {
     listed: Cell<bool>,
     /// Its PE knows that its connection broke.
     missed: Cell<bool>,
+    /// The period between two failures that what comes now was sent in, as the peer has said.
+    epoch: Cell<Epoch>,
+    /// It is not read before its PE is in another epoch.
+    left_alone: Cell<bool>,
 }
 
 #[allow(clippy::large_enum_variant, reason = "a PE has a few, which stay where they are")]
@@ -31,7 +37,32 @@ impl Link {
     }
 
     fn of(halves: Halves) -> Self {
-        Link { halves, listed: Cell::new(false), missed: Cell::new(false) }
+        Link {
+            halves,
+            listed: Cell::new(false),
+            missed: Cell::new(false),
+            epoch: Cell::new(0),
+            left_alone: Cell::new(false),
+        }
+    }
+
+    /// The epoch that what comes now was sent in.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch.get()
+    }
+
+    /// What comes from now on was sent in this epoch.
+    pub(crate) fn enter(&self, epoch: Epoch) {
+        self.epoch.set(epoch);
+    }
+
+    /// It is not read, or read again. While it is not, it shows nothing to read either.
+    pub(crate) fn leave_alone(&self, left_alone: bool) {
+        self.left_alone.set(left_alone);
+    }
+
+    pub(crate) fn is_left_alone(&self) -> bool {
+        self.left_alone.get()
     }
 
     pub(crate) fn is_on_socket(&self) -> bool {
@@ -123,7 +154,7 @@ impl Link {
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
         match &self.halves {
-            Halves::Shm(_, receiver) => receiver.borrow().has_work(),
+            Halves::Shm(_, receiver) => receiver.borrow().has_work() && !self.left_alone.get(),
             Halves::Tcp(..) => false,
         }
     }
@@ -133,7 +164,7 @@ impl Link {
     pub(crate) fn has_more(&self) -> bool {
         match &self.halves {
             Halves::Shm(..) => false,
-            Halves::Tcp(_, receiver) => receiver.borrow().has_more(),
+            Halves::Tcp(_, receiver) => receiver.borrow().has_more() && !self.left_alone.get(),
         }
     }
 
@@ -143,6 +174,9 @@ impl Link {
     /// What came is not of the protocol.
     #[inline]
     pub(crate) fn receive(&self, budget: usize, f: &mut dyn FnMut(Incoming<'_>)) -> Result<usize, LinkError> {
+        if self.left_alone.get() {
+            return Ok(0);
+        }
         match &self.halves {
             Halves::Shm(_, receiver) => receiver.borrow_mut().receive(budget, f),
             Halves::Tcp(sender, receiver) => {
@@ -166,6 +200,11 @@ impl Link {
     pub(crate) fn is_newly_broken(&self) -> bool {
         let Halves::Tcp(_, receiver) = &self.halves else { return false };
         receiver.borrow().broken() && !self.missed.replace(true)
+    }
+
+    /// Whether its PE knows that it has no connection.
+    pub(crate) fn is_missed(&self) -> bool {
+        self.missed.get()
     }
 
     /// Whether the peer has said that nothing follows.

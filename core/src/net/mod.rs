@@ -8,6 +8,7 @@
 //! meanwhile puts aside what arrives, so that two of them never wait for each other.
 
 mod door;
+mod epochs;
 mod link;
 mod nap;
 pub(crate) mod poller;
@@ -18,6 +19,8 @@ use std::io;
 use std::ptr::NonNull;
 use std::time::Duration;
 
+use talisman_ft::Epoch;
+
 use crate::ids::PeId;
 use crate::message::envelope::Envelope;
 use crate::mutations::mutated;
@@ -26,7 +29,7 @@ use crate::port::is_unlucky;
 use crate::pup::Segment;
 use crate::sometimes::sometimes;
 use crate::stats::count;
-use crate::transport::{Incoming, LinkError, Peer};
+use crate::transport::{Incoming, LinkError, Peer, TO_LINK};
 use crate::wire;
 use crate::witness::{self, Seen};
 pub(crate) use door::{Door, Inbox};
@@ -90,6 +93,12 @@ pub(crate) struct Net {
     taking_in: Cell<bool>,
     /// Bytes that came since this PE last had no message to run.
     taken: Cell<usize>,
+    /// The period between two failures that this PE is in.
+    epoch: Epoch,
+    /// A link is in another one, so that it has to be seen to what comes.
+    sorts: Cell<bool>,
+    /// What came of a later one.
+    kept: RefCell<Vec<Aside>>,
     door: Door,
 }
 
@@ -147,6 +156,9 @@ impl Net {
             waited: Cell::new(false),
             taking_in: Cell::new(false),
             taken: Cell::new(0),
+            epoch: 0,
+            sorts: Cell::new(false),
+            kept: RefCell::default(),
             door,
         })
     }
@@ -156,7 +168,7 @@ impl Net {
         let node = pe.node.shape.node_of(to);
         let rank = (to - pe.node.shape.first_pe(node)) as u16;
         let Some(link) = &self.links[node as usize] else {
-            unreachable!("a PE has a link to every other node")
+            unreachable!("a PE has a link to every other node that is there, and node {node} is not")
         };
         let left = wire::pack(pe, envelope, |head, segments| {
             let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
@@ -271,8 +283,11 @@ impl Net {
         let mut taken = false;
         for (node, link) in (0..).zip(&self.links) {
             let Some(link) = link else { continue };
-            let mut keep =
-                |message: Incoming<'_>| self.aside.borrow_mut().push_back(Aside::of(node, message));
+            let mut keep = |message: Incoming<'_>| {
+                let is_due = !self.sorts.get() && message.rank != TO_LINK;
+                let message = if is_due { Some(message) } else { self.of_this_epoch(node, message) };
+                self.aside.borrow_mut().extend(message.map(|message| Aside::of(node, message)));
+            };
             match link.receive(BURST, &mut keep) {
                 Ok(messages) => {
                     taken |= messages > 0;
@@ -280,7 +295,10 @@ impl Net {
                         self.miss(pe, node, link);
                     }
                 }
-                Err(error) => self.give_up(pe, &error),
+                Err(error) => self.give_up(pe, node, &error),
+            }
+            if self.sorts.get() {
+                self.see_left_alone(node, link);
             }
             if link.has_more() {
                 self.read_on_later(node);
@@ -301,11 +319,11 @@ impl Net {
         self.unflushed.borrow_mut().retain(|node| {
             let Some(link) = &self.links[*node as usize] else { return false };
             written |= link.flush();
-            error = error.take().or(link.error());
+            error = error.take().or(link.error().map(|error| (*node, error)));
             link.stays_listed() && !mutated("rest-not-flushed")
         });
         self.staged.set(0);
-        error.iter().for_each(|error| self.give_up(pe, error));
+        error.iter().for_each(|(node, error)| self.give_up(pe, *node, error));
         written
     }
 
@@ -406,6 +424,10 @@ impl Net {
             match std::mem::take(&mut swaps) {
                 // To be overtaken by those behind it, which is a mistake.
                 true => self.aside.borrow_mut().push_back(Aside::of(node, message)),
+                false if self.sorts.get() => {
+                    let message = self.of_this_epoch(node, message);
+                    message.into_iter().for_each(|message| self.take_in(pe, node, message));
+                }
                 false => self.take_in(pe, node, message),
             }
         });
@@ -414,13 +436,16 @@ impl Net {
                 if link.is_newly_broken() {
                     self.miss(pe, node, link);
                 }
+                if self.sorts.get() {
+                    self.see_left_alone(node, link);
+                }
                 if link.has_more() && !mutated("half-read-forgotten") {
                     self.read_on_later(node);
                 }
                 messages > 0
             }
             Err(error) => {
-                self.give_up(pe, &error);
+                self.give_up(pe, node, &error);
                 false
             }
         }
@@ -453,7 +478,10 @@ impl Net {
             let Some(link) = self.links.get(node as usize).and_then(Option::as_ref) else { continue };
             link.with_socket(|socket| self.poller.forget(socket, node));
             link.replace(stream);
-            let watched = link.with_socket(|socket| self.poller.watch(socket, node)).transpose();
+            let watched = match link.is_left_alone() {
+                true => Ok(None),
+                false => link.with_socket(|socket| self.poller.watch(socket, node)).transpose(),
+            };
             if let Err(error) = watched {
                 pe.node.job.end(1, Some(format!("the system watches no further connection: {error}")));
             }
@@ -464,10 +492,16 @@ impl Net {
         }
     }
 
+    /// Nothing can be said or heard over this link any more.
     #[cold]
-    fn give_up(&self, pe: &Pe, error: &LinkError) {
+    fn give_up(&self, pe: &Pe, node: u32, error: &LinkError) {
+        let Some(link) = self.links[node as usize].as_ref().filter(|link| !link.is_left_alone()) else {
+            return;
+        };
         sometimes("a link was given up");
-        pe.node.job.end(1, Some(format!("node {}: {error}", pe.node.number)));
+        link.leave_alone(true);
+        link.with_socket(|socket| self.poller.forget(socket, node));
+        pe.node.job.lose(node, 1, format!("node {}: {error}", pe.node.number));
     }
 
     fn take_aside(&self, pe: &Pe) -> bool {
@@ -564,6 +598,7 @@ impl Net {
             _ if rank < pe.node.shape.pes_per_node => {
                 wire::read(pe, head, segments).map_err(|error| error.to_string())
             }
+            _ if rank == PeId::from(TO_LINK) => return self.on_marker(from_node, head),
             _ => Err(format!("it is for PE {rank} of {}", pe.node.shape.pes_per_node)),
         };
         match message {

@@ -152,6 +152,11 @@ impl Pe {
         self.node.shape.pes()
     }
 
+    /// The period between two failures that it lives in.
+    pub(crate) fn epoch(&self) -> u32 {
+        self.view().of_nodes().epoch
+    }
+
     /// Who of them is there.
     #[inline]
     pub(crate) fn view(&self) -> &View {

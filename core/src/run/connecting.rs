@@ -64,6 +64,8 @@ pub(crate) struct Connecting {
     node: u32,
     /// The PEs that are not connected.
     missing: BTreeMap<Peer, Missing>,
+    /// Who is gone for good, by node.
+    gone: Vec<bool>,
     stage: Stage,
     /// How often somebody was dialled.
     dials: u32,
@@ -107,7 +109,13 @@ impl Connecting {
         let lanes = |node| (0..task.pes).map(move |lane| Peer { node, lane });
         let peers = (0..task.nodes).filter(is_other).flat_map(lanes);
         let missing = |peer| (peer, Missing::first(Duration::ZERO, Next::Nothing));
-        Connecting { node: task.number, missing: peers.map(missing).collect(), stage: Stage::Alone, dials: 0 }
+        Connecting {
+            node: task.number,
+            missing: peers.map(missing).collect(),
+            gone: vec![false; task.nodes as usize],
+            stage: Stage::Alone,
+            dials: 0,
+        }
     }
 
     /// Whether any connection is missing: at first, whether this node needs a port.
@@ -127,6 +135,9 @@ impl Connecting {
 
     /// A connection broke.
     pub(crate) fn on_broken(&mut self, now: Duration, peer: Peer) -> Vec<Action> {
+        if self.gone.get(peer.node as usize) == Some(&true) {
+            return Vec::new();
+        }
         let Entry::Vacant(entry) = self.missing.entry(peer) else {
             sometimes("a connection broke that was missing already");
             return Vec::new();
@@ -142,6 +153,14 @@ impl Connecting {
             sometimes("a connection came that was not missing");
         }
         self.is_complete().into_iter().collect()
+    }
+
+    /// These nodes are gone, for good: they are not dialled any more, and what their connections do means nothing.
+    pub(crate) fn on_gone(&mut self, is_gone: impl Fn(u32) -> bool) {
+        self.missing.retain(|peer, _| !is_gone(peer.node));
+        for (_, gone) in (0..).zip(&mut self.gone).filter(|(node, _)| is_gone(*node)) {
+            *gone = true;
+        }
     }
 
     /// An attempt came to nothing.

@@ -36,7 +36,7 @@ pub(super) struct Connections {
     /// Where each node listens.
     addresses: OnceLock<Vec<Option<SocketAddr>>>,
     /// Whose PEs are to be woken, once they run.
-    node: OnceLock<Weak<Node>>,
+    node: Mutex<Option<Weak<Node>>>,
 }
 
 struct State {
@@ -61,7 +61,7 @@ impl Connections {
             changed: Condvar::new(),
             rescheduled: Notify::new(),
             addresses: OnceLock::new(),
-            node: OnceLock::new(),
+            node: Mutex::default(),
         }))
     }
 
@@ -88,7 +88,7 @@ impl Connections {
     /// Says that somebody was refused; at the end of a job not, where other nodes may miss this one and be in turn missed.
     fn note(&self, line: String) {
         let is_over = |node: &Weak<Node>| node.upgrade().is_none_or(|node| node.job.is_over());
-        if !self.node.get().is_some_and(is_over) {
+        if !lock(&self.node).as_ref().is_some_and(is_over) {
             self.control.send(ToLauncher::Note(line));
         }
     }
@@ -119,11 +119,23 @@ impl Connections {
     }
 
     /// Where the PE of a lane asks for connections, and finds them.
-    pub(super) fn door(self: &Arc<Self>, lane: u32, node: &Arc<Node>) -> Door {
-        let _ = self.node.set(Arc::downgrade(node));
+    pub(super) fn door(self: &Arc<Self>, lane: u32) -> Door {
         let here = self.clone();
         let miss = move |peer| here.decide(|connecting, now| connecting.on_broken(now, peer));
         Door::new(self.inboxes[lane as usize].clone(), miss)
+    }
+
+    /// From now on connections are for the PEs of this life of the node.
+    pub(super) fn wakes(&self, node: &Arc<Node>) {
+        *lock(&self.node) = Some(Arc::downgrade(node));
+    }
+
+    /// These nodes alone are there: nobody else is dialled any more.
+    pub(super) fn keep_to(self: &Arc<Self>, is_there: impl Fn(u32) -> bool) {
+        self.decide(|connecting, _| {
+            connecting.on_gone(|node| !is_there(node));
+            Vec::new()
+        });
     }
 
     /// Has it decided what is to be done about an event, and does that.
@@ -135,7 +147,7 @@ impl Connections {
         for action in actions {
             match action {
                 Action::Dial(to) => drop(self.control.runtime().spawn(self.clone().dial(to))),
-                Action::Lose(_, message) => self.lose(message),
+                Action::Lose(peer, message) => self.lose(peer, message),
                 Action::AllThere => self.start(Ok(())),
                 Action::GiveUp(why) => self.start(Err(why)),
             }
@@ -180,7 +192,7 @@ impl Connections {
             inbox.put(peer.node, stream);
             connecting.on_established(peer)
         });
-        if let Some(node) = self.node.get().and_then(Weak::upgrade) {
+        if let Some(node) = self.node() {
             node.parkers[peer.lane as usize].unpark_if_parked();
         }
     }
@@ -191,16 +203,24 @@ impl Connections {
     }
 
     /// A node cannot be reached any more. If it has died, the launcher knows better, and has said so by now.
-    fn lose(&self, message: String) {
-        match self.node.get().and_then(Weak::upgrade) {
-            Some(node) => node.job.end(3, Some(message)),
+    fn lose(&self, peer: Peer, message: String) {
+        match self.node() {
+            Some(node) => node.job.lose(peer.node, 3, message),
             None => self.control.send(ToLauncher::Failed(message)),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn node(&self) -> Option<Arc<Node>> {
+        lock(&self.node).as_ref().and_then(Weak::upgrade)
     }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a node with this task tells the others of itself.

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use super::cores;
 use super::threads::Ready;
+use crate::checkpoint::store::Store;
 use crate::net::poller::{Bell, Poller};
 use crate::net::{Door, Link, Net, UNSENT_MAX};
 use crate::node::{Config, Job, Node, Shape};
 use crate::scheduler::park::Parker;
 use crate::transport::{Peer, shm, tcp};
+use crate::view::View;
 
 /// What the nodes of a host share, as one of them has it.
 pub(super) struct Host {
@@ -26,7 +28,7 @@ pub(super) struct Host {
 pub(crate) type Streams = BTreeMap<Peer, tcp::Stream>;
 
 impl Host {
-    /// A node of this host. Whoever is not at the other end of a stream is reached through memory.
+    /// A node of this host that has not lived yet.
     ///
     /// # Errors
     /// What the system says: too many descriptors.
@@ -35,18 +37,48 @@ impl Host {
         number: u32,
         config: Config,
         job: &Arc<Job>,
-        mut streams: Streams,
-        door: impl Fn(u32, &Arc<Node>) -> Door,
+        streams: Streams,
+        door: impl Fn(u32) -> Door,
     ) -> Result<Ready, Box<dyn Error>> {
-        let lanes = 0..self.shape.pes_per_node;
-        let parkers = lanes.clone().map(|lane| self.parker(number, lane)).collect::<Result<_, _>>()?;
-        let node = Node::sleeping_in(parkers, self.shape, number, config, job.clone());
-        let mut nets = Vec::new();
-        for lane in lanes {
+        let nets = self.nets(number, streams, door)?;
+        self.ready(View::whole(self.shape), Arc::default(), number, config, job, nets)
+    }
+
+    /// The ways to the other nodes, by lane. Whoever is not at the other end of a stream is reached through memory.
+    ///
+    /// # Errors
+    /// What the system says: too many descriptors.
+    pub(super) fn nets(
+        &self,
+        number: u32,
+        mut streams: Streams,
+        door: impl Fn(u32) -> Door,
+    ) -> Result<Vec<Option<Net>>, Box<dyn Error>> {
+        let mut net = |lane| {
             let links = self.links(number, lane, &mut streams)?;
             let poller = Poller::new(self.bell(number, lane)?)?;
-            nets.push(Some(Net::new(links, poller, door(lane, &node), UNSENT_MAX)?));
-        }
+            Ok(Some(Net::new(links, poller, door(lane), UNSENT_MAX)?))
+        };
+        (0..self.shape.pes_per_node).map(&mut net).collect()
+    }
+
+    /// A node for one life on these ways, in which those of the view are there.
+    ///
+    /// # Errors
+    /// None, if its PEs have bells.
+    pub(super) fn ready(
+        &self,
+        view: View,
+        store: Arc<Store>,
+        number: u32,
+        config: Config,
+        job: &Arc<Job>,
+        nets: Vec<Option<Net>>,
+    ) -> Result<Ready, Box<dyn Error>> {
+        let lanes = 0..self.shape.pes_per_node;
+        let parkers = lanes.map(|lane| self.parker(number, lane)).collect::<Result<_, _>>()?;
+        let (view, shape) = (Arc::new(view), self.shape);
+        let node = Node::sleeping_in_view(parkers, view, store, shape, number, config, job.clone());
         Ok(Ready { node, nets, cores: None })
     }
 

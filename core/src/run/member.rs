@@ -3,18 +3,23 @@
 use std::error::Error;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use talisman_ft::Version;
+use talisman_ft::double::Order;
+use talisman_ft::view::View;
 
 use super::connections::Connections;
 use super::linking::Host;
-use super::panics;
-use super::threads::run_nodes;
-use super::{Done, create_main};
+use super::lives::Lives;
+use super::orders::{Orders, Word};
+use super::{beginning, panics};
 use crate::chare::{Args, MainChare};
+use crate::checkpoint::part::Part;
 use crate::cluster::Control;
-use crate::cluster::control::{NodeReport, Stop, Task, Via};
-use crate::cluster::member::{Joining, Orders};
-use crate::launch::progress::Steps;
-use crate::launch::{Output, Progress, RunArgs};
+use crate::cluster::control::{Lines, NodeReport, Task, ToLauncher, Via};
+use crate::cluster::member::Joining;
+use crate::launch::{Output, RunArgs};
 use crate::net::poller::Bell;
 use crate::node::{Config, End, Job, Others, Shape};
 use crate::pe::Pe;
@@ -32,6 +37,9 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     let (task, control) = (joining.task().clone(), joining.control().clone());
     let job = Job::new(output);
     let config = Config { host: task.host_number, ..Config::of(options) };
+    if config.survives() {
+        job.survive();
+    }
     let host = match host(&task) {
         Ok(host) => host,
         Err(error) => control.failed(format!("cannot have the memory of its host: {error}")),
@@ -49,17 +57,108 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Ok(streams) => streams,
         Err(error) => control.failed(error),
     };
-    let door = |lane, node: &_| connections.door(lane, node);
-    let mut ready = match host.node(task.number, config, &job, streams, door) {
-        Ok(ready) => ready,
+    let door = |lane| connections.door(lane);
+    let lives = match Lives::new(host, task.number, config, &job, streams, door) {
+        Ok(lives) => lives,
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };
-    ready.cores = host.cores(task.number);
     job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
-    meeting.begin(Arc::new(Ear(job.clone())));
-    let main = (task.number == 0).then_some(|pe: &Pe| create_main::<C, A>(pe, args));
-    let done = run_nodes(vec![ready], &job, Progress::off(), main);
-    control.done(report(&job, done));
+    let orders = Arc::new(Orders::new(job.clone()));
+    meeting.begin(orders.clone());
+    Member { task, control, job, connections, lives, orders }.run(beginning::<C, A>(args));
+}
+
+/// A node whose program has begun.
+struct Member {
+    task: Arc<Task>,
+    control: Control,
+    job: Arc<Job>,
+    connections: Arc<Connections>,
+    lives: Lives,
+    orders: Arc<Orders>,
+}
+
+impl Member {
+    /// One life after the other, until the launcher lets this node go; without fault tolerance there is one.
+    fn run(mut self, beginning: impl Fn(&Pe) + Sync) {
+        let view = View::whole(self.task.nodes);
+        let mut order = Order { view, version: None, restore: Vec::new(), next_version: 1 };
+        loop {
+            self.live(&order, &beginning);
+            if !self.job.survives() {
+                return self.control.done(self.report());
+            }
+            match self.next_order() {
+                Some(next) => order = next,
+                None => return,
+            }
+        }
+    }
+
+    /// A life as this order says, until the job is over or halts.
+    fn live(&mut self, order: &Order, beginning: &(impl Fn(&Pe) + Sync)) {
+        self.connections.keep_to(|node| order.view.is_there(node));
+        let ready = match self.lives.next(&order.view) {
+            Ok(ready) => ready,
+            Err(error) => self.control.failed(format!("cannot go on: {error}")),
+        };
+        self.connections.wakes(&ready.node);
+        let (control, missing) = (&self.control, AtomicU32::new(self.task.pes));
+        let begin = |pe: &Pe| {
+            match order.version {
+                Some(version) => restore(pe, version, order, control),
+                None if pe.is_first() => beginning(pe),
+                None => {}
+            }
+            if missing.fetch_sub(1, Ordering::Relaxed) == 1 && order.view.epoch > 0 {
+                control.send(ToLauncher::Resumed { epoch: order.view.epoch });
+            }
+        };
+        self.lives.live(ready, begin);
+    }
+
+    /// What the launcher wants after a life; nothing if this node is to leave.
+    fn next_order(&self) -> Option<Order> {
+        loop {
+            match self.orders.next() {
+                Word::Halt(epoch) => {
+                    self.control.send(ToLauncher::Halted { epoch, held: self.lives.store().held() });
+                }
+                Word::Resume(order) => return Some(order),
+                Word::Over => self.control.send(ToLauncher::Done(self.report())),
+                Word::Leave => return None,
+            }
+        }
+    }
+
+    fn report(&self) -> NodeReport {
+        let done = self.lives.done();
+        let said = self.job.last_words(self.task.number);
+        let results = if self.job.survives() { said } else { self.job.results() };
+        NodeReport {
+            totals: done.totals,
+            results,
+            steps: self.job.progress(),
+            wall: done.wall,
+            balancing: self.job.balancing(),
+            checkpoints: self.job.checkpoints(),
+        }
+    }
+}
+
+/// Makes a PE what it was, or those whose heir it is. A part that is not what it was is as good as lost, and so is this node with it:
+/// there is another copy.
+fn restore(pe: &Pe, version: Version, order: &Order, control: &Control) {
+    let lane = pe.id - pe.first_pe;
+    let part = |node: &u32| pe.node.store.part(version, pe.node.shape.first_pe(*node) + lane);
+    match order.restore.iter().map(part).collect() {
+        Ok(parts) => restore_parts(pe, parts, control),
+        Err(error) => control.failed(format!("cannot go on: {error}")),
+    }
+}
+
+fn restore_parts(_: &Pe, _: Vec<Part>, control: &Control) {
+    control.failed("cannot go on: nothing can be restored yet");
 }
 
 /// Keeps the memory of large messages for the next ones. The allocator would give each block of more than 128 KiB back to
@@ -114,33 +213,17 @@ impl Others for Voice {
         self.control.ended(end.status, end.message.clone());
     }
 
+    fn suspect(&self, node: u32, why: String) {
+        self.control.send(ToLauncher::Suspect { node, why });
+    }
+
+    fn say(&self, lines: Lines) {
+        self.control.send(ToLauncher::Lines(lines));
+    }
+
     fn step(&self, _: u64) {
         if let Some(job) = self.job.upgrade() {
             self.control.step(job.progress());
         }
-    }
-}
-
-/// What the launcher has this node do.
-struct Ear(Arc<Job>);
-
-impl Orders for Ear {
-    fn stop(&self, Stop { status, message }: Stop) {
-        self.0.end_here(End { status, message });
-    }
-
-    fn steps(&self) -> Steps {
-        self.0.progress()
-    }
-}
-
-fn report(job: &Job, done: Done) -> NodeReport {
-    NodeReport {
-        totals: done.totals,
-        results: job.results(),
-        steps: job.progress(),
-        wall: done.wall,
-        balancing: job.balancing(),
-        checkpoints: job.checkpoints(),
     }
 }

@@ -1,16 +1,20 @@
 //! Running a job: on threads, or simulated in one.
 
+mod beginning;
 pub(crate) mod connecting;
 pub(crate) mod connections;
 mod cores;
 pub(crate) mod linking;
+mod lives;
 pub(crate) mod member;
+mod orders;
 pub(crate) mod panics;
 mod threads;
 mod together;
 pub(crate) mod turns;
 mod worker;
 
+pub(crate) use beginning::beginning;
 pub(crate) use panics::caught;
 
 use std::sync::Arc;
@@ -113,7 +117,7 @@ pub(crate) fn run_on<C: MainChare, A: Args + Send>(
 ) -> Outcome {
     panics::listen();
     if options.loses_simulated_nodes() && machine.is_none() {
-        return run_for_user(options, |pe: &Pe| create_main::<C, A>(pe, args), &watch.job);
+        return run_for_user(options, beginning::<C, A>(args), &watch.job);
     }
     let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
     let config = Config::of(options);

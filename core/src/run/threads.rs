@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Barrier, OnceLock};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -47,31 +47,55 @@ pub(super) fn run_nodes(
     nodes: Vec<Ready>,
     job: &Arc<Job>,
     mut progress: Progress,
-    mut main: Option<impl FnOnce(&Pe) + Send>,
+    main: Option<impl FnOnce(&Pe) + Send>,
 ) -> Done {
-    let start = Instant::now();
+    let (start, main) = (Instant::now(), Mutex::new(main));
+    let first = nodes.first().map(|ready| ready.node.shape.first_pe(ready.node.number));
+    let begin = |pe: &Pe| {
+        let main = if first == Some(pe.id) { lock(&main).take() } else { None };
+        main.into_iter().for_each(|main| main(pe));
+    };
+    let totals = live(nodes, job, start, &mut progress, begin).totals;
+    progress.finish(start.elapsed(), job.progress());
+    Done { wall: start.elapsed(), totals, trace: None, events: 0 }
+}
+
+/// What is left of PEs that have stopped, in their order.
+pub(super) struct Life {
+    pub(super) totals: Vec<Totals>,
+    pub(super) nets: Vec<Option<Net>>,
+}
+
+/// Runs nodes until the job is over or halts; each PE runs `begin` first. The clock began at `start`.
+pub(super) fn live(
+    nodes: Vec<Ready>,
+    job: &Arc<Job>,
+    start: Instant,
+    progress: &mut Progress,
+    begin: impl Fn(&Pe) + Sync,
+) -> Life {
     let pes = nodes.iter().map(|ready| ready.nets.len()).sum();
     let everyone = Barrier::new(pes);
     // Whether all threads are there: with one missing, the others would wait for it.
     let complete = OnceLock::<bool>::new();
     let (done, finished) = channel();
-    let totals = thread::scope(|scope| {
+    let left = thread::scope(|scope| {
         let mut threads = Vec::new();
         for (node, id, port, core) in nodes.into_iter().flat_map(ports) {
-            let (main, done) = (main.take(), done.clone());
-            let (everyone, complete) = (&everyone, &complete);
+            let done = done.clone();
+            let (everyone, complete, begin) = (&everyone, &complete, &begin);
             let pe = move || {
                 if !*complete.wait() {
-                    return Totals::default();
+                    return Left::default();
                 }
                 core.into_iter().for_each(cores::stay_on);
                 let pe = Pe::new(id, node, Clock::Real(start), Port::Threads(port));
-                caught(&pe, || main.into_iter().for_each(|main| main(&pe)));
+                caught(&pe, || begin(&pe));
                 work(&pe);
                 // What is still in a ring is dropped by its receiver: nobody sends any more from here on.
                 everyone.wait();
                 let _ = done.send(());
-                pe.stats.totals()
+                Left::of(pe)
             };
             match thread::Builder::new().name(format!("pe{id}")).spawn_scoped(scope, pe) {
                 Ok(thread) => threads.push(thread),
@@ -91,10 +115,25 @@ pub(super) fn run_nodes(
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        threads.into_iter().map(|thread| joined(thread.join(), job)).collect()
+        threads.into_iter().map(|thread| joined(thread.join(), job)).collect::<Vec<_>>()
     });
-    progress.finish(start.elapsed(), job.progress());
-    Done { wall: start.elapsed(), totals, trace: None, events: 0 }
+    let (totals, nets) = left.into_iter().map(|left| (left.totals, left.net)).unzip();
+    Life { totals, nets }
+}
+
+/// What is left of a PE.
+#[derive(Default)]
+struct Left {
+    totals: Totals,
+    net: Option<Net>,
+}
+
+impl Left {
+    /// Everything else is dropped, and what it says meanwhile stays on this node.
+    fn of(mut pe: Pe) -> Self {
+        let net = if pe.node.job.survives() { pe.port.take_net() } else { None };
+        Left { totals: pe.stats.totals(), net }
+    }
 }
 
 /// The PEs of a node, with their ways to the others.
@@ -113,10 +152,15 @@ fn no_thread(id: u32, pes: usize, error: &io::Error) -> String {
     )
 }
 
-/// What a PE counted; a panic while its objects were dropped is a failure of the program.
-fn joined(totals: thread::Result<Totals>, job: &Job) -> Totals {
-    totals.unwrap_or_else(|_| {
+/// What is left of a PE; a panic while its objects were dropped is a failure of the program.
+fn joined(left: thread::Result<Left>, job: &Job) -> Left {
+    left.unwrap_or_else(|_| {
         job.end(1, Some("a value panicked while it was dropped at the end of the job".into()));
-        Totals::default()
+        Left::default()
     })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing in a critical section panics.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -26,13 +26,22 @@ pub(super) fn nodes(
     config: Config,
     job: &Arc<Job>,
 ) -> Result<Vec<Ready>, Box<dyn Error>> {
+    let hosts = hosts(shape, transport)?;
+    let node = |(host, number, streams): (Host, u32, Streams)| {
+        host.node(number, config.clone(), job, streams, |_| Door::closed())
+    };
+    hosts.into_iter().map(node).collect()
+}
+
+/// What each node has of its host, its number, and its connections.
+pub(super) fn hosts(shape: Shape, transport: Transport) -> Result<Vec<(Host, u32, Streams)>, Box<dyn Error>> {
     let bells = (0..shape.pes()).map(|_| Bell::new().map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
     let on_host = shm::Shape { nodes: shape.nodes, pes: shape.pes_per_node };
     let segment = shm::create(on_host)?;
     let node = |(number, streams)| {
         let memory = Some(shm::Mapping::open(&segment, on_host)?);
         let host = Host { shape, nodes: (0..shape.nodes).collect(), bells: bells.clone(), memory };
-        host.node(number, config.clone(), job, streams, |_, _| Door::closed())
+        Ok((host, number, streams))
     };
     (0..).zip(connect(shape, transport)?).map(node).collect()
 }

@@ -72,6 +72,19 @@ pub(crate) fn pes(
     Ok(ids.zip(ports).map(|(id, port)| Turns::new(id, node.clone(), clock.clone(), port)).collect())
 }
 
+/// The PEs of a node that has lived before, on the links that are left of its former life.
+pub(crate) fn pes_again(node: &Arc<Node>, clock: &Clock, nets: Vec<Option<Net>>) -> Vec<Turns> {
+    let next = |net: Option<Net>| {
+        net.map(|mut net| {
+            net.next_epoch(node.view.of_nodes());
+            net
+        })
+    };
+    let ports = Threads::connect(node, nets.into_iter().map(next).collect());
+    let ids = node.shape.first_pe(node.number)..;
+    ids.zip(ports).map(|(id, port)| Turns::new(id, node.clone(), clock.clone(), port)).collect()
+}
+
 fn link(node: u32, lane: u32, streams: &mut Streams) -> Option<Link> {
     let peer = Peer { node, lane };
     streams.remove(&peer).map(|stream| Link::over_tcp(tcp::pair(stream, peer)))
@@ -194,6 +207,12 @@ impl Turns {
     /// ended.
     pub(crate) fn end(&self) {
         self.within(|port| end(&self.pe, port));
+    }
+
+    /// Its links, for the next life of its node. What it still says is dropped.
+    pub(crate) fn take_net(&mut self) -> Option<Net> {
+        self.within(|_| self.put_off.drop_all());
+        self.pe.port.take_net()
     }
 
     fn within(&self, f: impl FnOnce(&Threads)) {

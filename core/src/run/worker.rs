@@ -67,9 +67,11 @@ pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> boo
     any
 }
 
-/// The job is over.
+/// The job is over, or halts. One that may go on needs its links again.
 pub(super) fn end(pe: &Pe, port: &Threads) {
-    port.net.iter().for_each(Net::goodbye);
+    if !pe.node.job.survives() {
+        port.net.iter().for_each(Net::goodbye);
+    }
     pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
 }
 

@@ -21,6 +21,8 @@ pub enum When {
     Step(u64),
     /// So many simulated nanoseconds after the first node says how the program has ended.
     AfterEnd(u64),
+    /// So many simulated nanoseconds after the fault that is at this place among all, once that has struck.
+    After(usize, u64),
 }
 
 /// What goes wrong.

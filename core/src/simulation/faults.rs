@@ -14,6 +14,8 @@ pub(super) struct Faults {
     at_steps: Vec<(u64, usize)>,
     /// Those that strike so long after the program has ended.
     after_end: Vec<(u64, usize)>,
+    /// Those that strike so long after another one, which is first.
+    after: Vec<(usize, u64, usize)>,
 }
 
 impl Faults {
@@ -25,17 +27,19 @@ impl Faults {
 
 impl World {
     pub(super) fn plan_faults(&self) {
-        let (mut at_events, mut at_steps, mut after_end) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut at_events, mut at_steps) = (Vec::new(), Vec::new());
+        let (mut after_end, mut after) = (Vec::new(), Vec::new());
         for (number, Fault { when, .. }) in self.plan.faults.iter().enumerate() {
             match *when {
                 When::At(at) => self.plan(at, Event::Fault(number)),
                 When::Event(event) => at_events.push((event, number)),
                 When::Step(step) => at_steps.push((step, number)),
                 When::AfterEnd(ns) => after_end.push((ns, number)),
+                When::After(other, ns) => after.push((other, ns, number)),
             }
         }
         [&mut at_events, &mut at_steps].into_iter().for_each(|list| list.sort_unstable_by(|a, b| b.cmp(a)));
-        *self.faults.borrow_mut() = Faults { at_events, at_steps, after_end };
+        *self.faults.borrow_mut() = Faults { at_events, at_steps, after_end, after };
         if self.plan.healed_ns > 0 {
             self.plan(self.plan.healed_ns, Event::Heal);
         }
@@ -58,6 +62,9 @@ impl World {
     }
 
     pub(super) fn strike(&self, number: usize) {
+        for &(_, ns, next) in self.faults.borrow().after.iter().filter(|(other, ..)| *other == number) {
+            self.plan(self.now() + ns, Event::Fault(next));
+        }
         let what = self.plan.faults[number].what.clone();
         if self.is_healed() || self.launcher.borrow().is_over() {
             return;

@@ -33,18 +33,14 @@ pub(super) fn run(plan: &Plan, main: Main, logging: bool) -> Ran {
 
 /// A job that was started with `--simulate` and is to lose nodes. It prints where `watched` does, and ends early when that is
 /// over. All nodes are on one host, as with `--nodes`.
-pub(crate) fn run_for_user(
-    options: &RunArgs,
-    main: impl FnOnce(&Pe) + 'static,
-    watched: &Arc<Job>,
-) -> Outcome {
+pub(crate) fn run_for_user(options: &RunArgs, main: impl Fn(&Pe) + 'static, watched: &Arc<Job>) -> Outcome {
     let nodes = options.nodes;
     let plan = Plan {
         hosts: vec![nodes],
         silence: options.silence,
         kills: options.kill.clone(),
         chaos: options.chaos,
-        balancing: Box::new(options.clone()),
+        options: Box::new(options.clone()),
         // It is for people to say when they have waited for long enough.
         patience_ns: u64::MAX,
         events_max: u64::MAX,

@@ -1,11 +1,10 @@
 //! What simulated processes do beside their PEs' turns: they begin, talk with the launcher, come together, and end.
 
-use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::letters::Letter;
-use super::process::{self, Death, Running, Stage};
+use super::process::{Death, Running, Stage};
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
 use crate::cluster::attendance::{self, Attendance};
@@ -14,10 +13,12 @@ use crate::cluster::fate::How;
 use crate::cluster::local;
 use crate::cluster::verdict::UNRECOVERABLE;
 use crate::net::{Door, Inbox};
-use crate::node::{Config, End, Node, Shape};
+use crate::node::{End, Node};
 use crate::run::connecting::{Action, Connecting};
 use crate::run::turns::{self, Turns};
+use crate::transport::Peer;
 use crate::transport::handshake::{self, Identity, Incarnations};
+use crate::view::View;
 use crate::witness::{self, Seen};
 
 /// What a process takes to exit once it has said all: between these, in nanoseconds.
@@ -75,7 +76,11 @@ impl World {
             Action::Stop(stop) => self.stop_node(number, stop),
             Action::StepSeen(step) => process.steps.seen(step),
             Action::Refuse(unfit) => self.fail(number, unfit.to_string()),
-            Action::Leave(why) => self.fail(number, why),
+            Action::Fail(why) => self.fail(number, why),
+            Action::Halt { epoch, lost } => self.halt(number, epoch, &lost),
+            Action::Resume(order) => self.resume(number, &order),
+            Action::LinesSeen { .. } => {}
+            Action::Leave => self.exit_soon(number, 0),
             Action::Exit => self.exit_soon(number, 0),
             Action::Die => self.kill(number),
         }
@@ -119,7 +124,7 @@ impl World {
         for action in actions {
             match action {
                 Action::Dial(dial) => self.dial(number, dial),
-                Action::Lose(_, why) => self.lose_connection(number, why),
+                Action::Lose(peer, why) => self.lose_connection(number, peer, why),
                 Action::AllThere => self.link(number),
                 Action::GiveUp(why) => self.fail(number, why),
             }
@@ -136,34 +141,28 @@ impl World {
         }
     }
 
-    fn lose_connection(&self, number: u32, why: String) {
+    fn lose_connection(&self, number: u32, peer: Peer, why: String) {
         let process = &self.nodes[number as usize];
         self.say(Who::Node(number), &why);
-        match process.running() {
-            Some(_) => {
-                process.job.end(3, Some(why));
+        match process.lives.have_begun() {
+            true => {
+                process.job.lose(peer.node, UNRECOVERABLE, why);
                 self.after_turn(number);
             }
             // It stays until it is told to stop, or has waited for long enough.
-            None => self.tell_launcher(number, ToLauncher::Failed(why)),
+            false => self.tell_launcher(number, ToLauncher::Failed(why)),
         }
     }
 
     /// All first connections are there: its PEs are made.
     fn link(&self, number: u32) {
         let process = &self.nodes[number as usize];
-        let shape = Shape { nodes: self.plan.nodes(), pes_per_node: self.plan.pes_per_node };
-        let (pack_all, repack) = (false, false);
-        let config = Config {
-            seed: self.plan.seed,
-            pack_all,
-            repack,
-            host: self.plan.host_of(number),
-            ..Config::of(&self.plan.balancing)
-        };
-        let node = Node::new(shape, number, config, process.job.clone());
+        if self.survives() {
+            process.job.survive();
+        }
+        let node = self.node_in(number, View::whole(self.shape()));
         process.clock.set(self.now());
-        let inboxes: Vec<Arc<Inbox>> = (0..shape.pes_per_node).map(|_| Arc::default()).collect();
+        let inboxes: Vec<Arc<Inbox>> = (0..self.plan.pes_per_node).map(|_| Arc::default()).collect();
         let door = |lane: u32, _: &Arc<Node>| {
             let missed = process.missed.clone();
             let ask = move |peer| missed.lock().unwrap_or_else(PoisonError::into_inner).push(peer);
@@ -171,10 +170,8 @@ impl World {
         };
         let (clock, streams) = (process.clock.clock(), process.streams.take());
         let pes = turns::pes(&node, &clock, streams, door, self.plan.limits.unsent_bytes);
-        let pes = pes.expect("the system has no part in it");
-        let running = Running { pes, inboxes };
-        *process.turns.borrow_mut() = vec![process::Turns::default(); shape.pes_per_node as usize];
-        *process.running.borrow_mut() = Some(Rc::new(running));
+        self.run_on(number, pes.expect("the system has no part in it"));
+        *process.lives.inboxes.borrow_mut() = inboxes;
         process.join_the_others();
         self.tell_launcher(number, ToLauncher::Linked);
     }
@@ -184,9 +181,8 @@ impl World {
         let Some(running) = self.nodes[number as usize].running() else { return };
         self.nodes[number as usize].clock.set(self.now());
         self.nodes[number as usize].went.set(true);
-        let main = if number == 0 { self.main.take() } else { None };
-        if let Some(main) = main {
-            running.pes[0].begin(main);
+        if number == 0 {
+            running.pes[0].begin(&self.main);
         }
         (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));
         self.after_turn(number);
@@ -198,6 +194,7 @@ impl World {
         process.job.end_here(End { status, message });
         match process.running() {
             Some(_) => self.after_turn(number),
+            None if self.survives() => self.stopped(number),
             None => self.exit_soon(number, 0),
         }
     }
@@ -292,12 +289,12 @@ impl World {
         // Whoever of its PEs waits in a nap stops waiting.
         process.job.end_here(End { status: 137, message: None });
         if death == Death::Killed {
-            let pes = self.plan.pes_per_node;
-            witness::see(|| Seen::NodeGone { pes: number * pes..(number + 1) * pes });
+            witness::see(|| Seen::NodeGone { pes: self.pes_of(number) });
         }
         self.forget_ends_of(number);
         let running = process.running.borrow_mut().take();
         drop(running);
+        process.lives.end();
         true
     }
 

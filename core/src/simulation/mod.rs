@@ -23,6 +23,7 @@ mod impostors;
 mod job;
 mod launcher;
 mod letters;
+mod lives;
 mod members;
 pub(crate) mod messages;
 mod network;
@@ -48,8 +49,7 @@ pub use plan::{DiskRates, Limits, Line, Network, Plan, Rates, Schedule};
 pub use programs::{Program, run_program};
 
 use crate::chare::{Args, MainChare};
-use crate::pe::Pe;
-use crate::run::{Outcome, create_main};
+use crate::run::{Outcome, beginning};
 
 /// What a job in a simulated world left behind.
 #[derive(Clone, Debug)]
@@ -78,5 +78,5 @@ pub struct Ran {
 
 /// Runs a program in a world. `logging`: the log has all events.
 pub fn simulate<C: MainChare>(args: impl Args, plan: &Plan, logging: bool) -> Ran {
-    job::run(plan, Box::new(move |pe: &Pe| create_main::<C, _>(pe, args)), logging)
+    job::run(plan, Box::new(beginning::<C, _>(args)), logging)
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::fault::Fault;
 use crate::launch::RunArgs;
+use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::faults::{Chaos, Kill};
 
 /// A world. Equal plans and programs give equal runs, event by event.
@@ -30,8 +31,9 @@ pub struct Plan {
     pub kills: Vec<Kill>,
     /// The same at random (`--chaos`).
     pub chaos: Option<Chaos>,
-    /// How objects are balanced (`--balancer`, `--lb-every` and what belongs to them). No other option is looked at.
-    pub balancing: Box<RunArgs>,
+    /// How objects are balanced (`--balancer`, `--lb-every` and what belongs to them), and how the job survives losses (`--ft`,
+    /// `--ckpt-every`). No other option is looked at.
+    pub options: Box<RunArgs>,
     /// From then on nothing goes wrong by itself any more: rates are zero, cuts are mended, what was slow is not. What was
     /// planned for later does not happen.
     pub healed_ns: u64,
@@ -148,7 +150,7 @@ impl Plan {
             faults: Vec::new(),
             kills: Vec::new(),
             chaos: None,
-            balancing: Box::default(),
+            options: Box::default(),
             healed_ns: 0,
             silence: Duration::from_secs(10),
             patience_ns: 3_600_000_000_000,
@@ -159,6 +161,11 @@ impl Plan {
     /// All nodes.
     pub fn nodes(&self) -> u32 {
         self.hosts.iter().sum()
+    }
+
+    /// Whether the job goes on when it loses a node.
+    pub fn survives(&self) -> bool {
+        self.options.ft != FaultTolerance::Off
     }
 
     /// The host of a node.

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use super::clock::LocalClock;
 use super::diary::Diary;
+use super::lives::Lives;
 use super::steps::Steps;
 use crate::cluster::attendance::Attendance;
-use crate::cluster::control::{Stop, ToLauncher};
-use crate::net::Inbox;
+use crate::cluster::control::{Lines, Stop, ToLauncher};
 use crate::node::{End, Job, Others};
 use crate::pe::try_current;
 use crate::run;
@@ -72,6 +72,8 @@ pub(super) struct Process {
     /// Where PEs wait until the launcher has seen a step.
     pub(super) steps: Arc<Steps>,
     pub(super) running: RefCell<Option<Rc<Running>>>,
+    /// What it has beside those PEs.
+    pub(super) lives: Lives,
     /// How its PEs take turns, by their rank.
     pub(super) turns: RefCell<Vec<Turns>>,
 }
@@ -79,7 +81,6 @@ pub(super) struct Process {
 /// A node whose program runs.
 pub(super) struct Running {
     pub(super) pes: Vec<run::turns::Turns>,
-    pub(super) inboxes: Vec<Arc<Inbox>>,
 }
 
 /// What the world knows of a PE.
@@ -113,6 +114,7 @@ impl Process {
             said: Arc::default(),
             steps: Arc::default(),
             running: RefCell::default(),
+            lives: Lives::default(),
             turns: RefCell::default(),
         }
     }
@@ -182,6 +184,14 @@ impl Others for Voice {
     fn end(&self, end: &End) {
         let stop = Stop { status: end.status, message: end.message.clone() };
         self.say(ToLauncher::Ended(stop));
+    }
+
+    fn suspect(&self, node: u32, why: String) {
+        self.say(ToLauncher::Suspect { node, why });
+    }
+
+    fn say(&self, lines: Lines) {
+        self.say(ToLauncher::Lines(lines));
     }
 
     /// A thread would stay here until the launcher has seen to what is to happen at this step, or for two seconds.

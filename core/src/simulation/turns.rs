@@ -114,9 +114,11 @@ impl World {
             }
         }
         // A PE that waits ends its entry first.
-        let waits = running.pes.iter().any(|pe| pe.is_waiting()) || process.steps.has_waiting();
-        if process.job.is_over() && process.stage.get() == Stage::Up && !waits {
-            self.finish(number, &running);
+        if process.job.is_over() && process.stage.get() == Stage::Up && !process.is_amid() {
+            match self.survives() {
+                true => self.plan(self.now(), Event::Stopped(number)),
+                false => self.finish(number, &running),
+            }
         }
     }
 }

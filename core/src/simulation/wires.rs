@@ -236,10 +236,10 @@ impl World {
     }
 
     fn place(&self, process: &Process, peer: Peer, stream: Stream) {
-        match process.running() {
+        match process.lives.inboxes.borrow().get(peer.lane as usize) {
             None => drop(process.streams.borrow_mut().insert(peer, stream)),
-            Some(running) => {
-                running.inboxes[peer.lane as usize].put(peer.node, stream);
+            Some(inbox) => {
+                inbox.put(peer.node, stream);
                 self.wake(process.number, peer.lane, self.now());
             }
         }

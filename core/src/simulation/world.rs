@@ -67,6 +67,8 @@ pub(super) enum Event {
     Return(u32, bool),
     /// A node's process exits with a status.
     Exit(u32, i32),
+    /// The PEs of a node are to stop for good, or until they are made anew.
+    Stopped(u32),
     /// The system ends a process.
     Killed(u32),
     /// A planned fault begins.
@@ -78,7 +80,7 @@ pub(super) enum Event {
 }
 
 /// What the first PE does first.
-pub(super) type Main = Box<dyn FnOnce(&Pe)>;
+pub(super) type Main = Box<dyn Fn(&Pe)>;
 
 /// A world. Its parts are in cells of their own, since a PE's turn may need any of them.
 pub(super) struct World {
@@ -99,7 +101,7 @@ pub(super) struct World {
     rng: RefCell<Rng>,
     /// What each node is told that it is.
     pub(super) tasks: Vec<Task>,
-    pub(super) main: RefCell<Option<Main>>,
+    pub(super) main: Main,
     /// What somebody outside may end.
     watched: Arc<Job>,
     pub(super) faults: RefCell<Faults>,
@@ -145,7 +147,7 @@ impl World {
             nodes,
             tasks,
             rng: RefCell::new(own),
-            main: RefCell::new(Some(main)),
+            main,
             watched,
             faults: RefCell::default(),
             steps: Cell::new(0),
@@ -216,6 +218,7 @@ impl World {
             Event::Deadline(conn, side) => self.on_deadline(conn, side),
             Event::Return(node, with_disk) => self.send_impostor(node, with_disk),
             Event::Exit(node, status) => self.exit(node, status),
+            Event::Stopped(node) => self.stopped(node),
             Event::Killed(node) => self.kill(node),
             Event::Fault(number) => self.strike(number),
             Event::Over(number) => self.relent(number),
@@ -228,9 +231,11 @@ impl World {
         let until = match event {
             Event::Look | Event::HostBeat(_) => self.launcher_stopped_until.get(),
             Event::Letter(letter) => self.reader_stopped_until(letter),
-            Event::Turn(node, _) | Event::Pulse(node) | Event::Dial(node) | Event::Exit(node, _) => {
-                self.nodes[*node as usize].stopped_until.get()
-            }
+            Event::Turn(node, _)
+            | Event::Pulse(node)
+            | Event::Dial(node)
+            | Event::Stopped(node)
+            | Event::Exit(node, _) => self.nodes[*node as usize].stopped_until.get(),
             Event::Net2(happening) => self.stopped_by(happening),
             Event::Deadline(conn, side) => {
                 self.node_at(*conn, *side).map_or(0, |node| self.nodes[node as usize].stopped_until.get())

@@ -22,11 +22,13 @@ pub const HEAD_MAX: usize = 1 << 30;
 pub const SEGMENTS_MAX: usize = 1 << 16;
 /// Most bytes of all segments of one message.
 pub const SEGMENT_BYTES_MAX: u64 = 1 << 36;
+/// The rank of what is for no PE but for the other end of the link itself: a marker, whose head is the epoch from there on.
+pub const TO_LINK: u16 = u16::MAX;
 
 /// A message as it arrives.
 #[derive(Debug)]
 pub struct Incoming<'a> {
-    /// The PE it is for, by its rank in this node.
+    /// The PE it is for, by its rank in this node; the largest number stands for the link itself.
     pub rank: u16,
     /// Its packed bytes.
     pub head: &'a [u8],

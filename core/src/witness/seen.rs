@@ -248,6 +248,37 @@ pub enum Seen {
         /// Its PEs.
         pes: Range<PeId>,
     },
+    /// The PEs of a node are about to be made anew. All that happened since the cut of the version has not happened, nor will
+    /// anything that PEs of earlier epochs may still do.
+    Begun {
+        /// The epoch that they will live in.
+        epoch: u32,
+        /// The version that they go back to; none: the program begins anew.
+        version: Option<u64>,
+        /// Which.
+        pes: Range<PeId>,
+    },
+    /// An object is made again from what a checkpoint has of it.
+    Restored {
+        /// Which.
+        object: ObjId,
+        /// Where.
+        pe: PeId,
+        /// Its home, as this PE has it.
+        home: PeId,
+    },
+    /// A PE has taken its part of a checkpoint. Nothing of the program happens between the first part of a version and the last.
+    Captured {
+        /// Which.
+        pe: PeId,
+        /// The version.
+        version: u64,
+    },
+    /// Every part of a version is held twice: earlier ones are not needed any more.
+    Committed {
+        /// The version.
+        version: u64,
+    },
     /// A PE goes back to where it was after so many messages that it had got (`Delivered`). What it did since has not
     /// happened.
     RolledBack {

@@ -25,7 +25,9 @@ mod waiting;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use talisman_core::transport::{HEAD_MAX, Incoming, LinkError, Peer, SEGMENT_BYTES_MAX, SEGMENTS_MAX};
+use talisman_core::transport::{
+    HEAD_MAX, Incoming, LinkError, Peer, SEGMENT_BYTES_MAX, SEGMENTS_MAX, TO_LINK,
+};
 use talisman_pup::{Segment, SegmentBuffer, SegmentError};
 
 use self::memory::Bytes;

@@ -34,8 +34,8 @@ pub struct Order {
 /// What cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lost {
-    /// The newest version that was complete once.
-    pub version: Version,
+    /// The newest version that is known to have been complete; none if nobody is left who could begin anew.
+    pub version: Option<Version>,
     /// Nodes of whose part there is no copy, and who had held one.
     pub parts: Vec<(NodeId, Vec<NodeId>)>,
 }

@@ -7,5 +7,8 @@
 //! ```
 
 mod held;
+pub mod leader;
+pub mod survey;
 
 pub use held::{Held, Lost, Order};
+pub use leader::Leader;

@@ -8,7 +8,7 @@
 pub struct Mutation {
     /// As `talisman_core::mutations::choose` takes it.
     pub name: &'static str,
-    /// The files of `core/src` in which it is made.
+    /// The files of `core/src` in which it is made; `ft/…` are those of `ft/src`.
     pub places: &'static [&'static str],
     /// The rule that does not hold then.
     pub rule: &'static str,

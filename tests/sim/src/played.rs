@@ -103,7 +103,8 @@ impl Worlds {
         mutations::choose(self.mutation);
         let before = memory::bytes();
         let expected = Expected { drained: workloads::is_drained(case.workload), ..Expected::default() };
-        let watched = Watched::by(oracles::all_expecting(expected));
+        let book = Box::new(workloads::Ledgers);
+        let watched = Watched::beside(oracles::all_expecting(expected), Some(book));
         let run = || workloads::run(case.workload, case.seed, Size(case.size), plan, logging);
         let checked = catch_unwind(AssertUnwindSafe(run));
         let mut played = match checked {

@@ -6,7 +6,7 @@ use std::path::Path;
 /// A call whose first argument is a text.
 #[derive(Debug)]
 pub struct Call {
-    /// The file, below `core/src`.
+    /// The file, below `core/src`; `ft/…` if it is below `ft/src`.
     pub file: String,
     /// The argument.
     pub text: String,
@@ -14,13 +14,16 @@ pub struct Call {
 
 /// Every such call of `function` in the runtime's sources.
 pub fn calls_with_texts(function: &str) -> Vec<Call> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../core/src");
     let mut calls = Vec::new();
-    look_into(&root, &mut |path, source| {
-        let file = path.strip_prefix(&root).expect("it is below").display().to_string();
-        let texts = texts_given_to(function, source).into_iter();
-        calls.extend(texts.map(|text| Call { file: file.clone(), text }));
-    });
+    for (folder, name) in [("../../core/src", ""), ("../../ft/src", "ft")] {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        look_into(&root, &mut |path, source| {
+            let below = path.strip_prefix(&root).expect("it is below");
+            let file = Path::new(name).join(below).display().to_string();
+            let texts = texts_given_to(function, source).into_iter();
+            calls.extend(texts.map(|text| Call { file: file.clone(), text }));
+        });
+    }
     assert!(!calls.is_empty(), "the runtime's sources call `{function}`");
     calls
 }

@@ -156,6 +156,8 @@ struct Legal {
     dead: bool,
     /// The launcher learns of that before it has ended all over what the others complain of.
     is_learned: bool,
+    /// The job survives losses. Whether one that gave up might have gone on, only the world knows, and says it.
+    survives: bool,
 }
 
 /// The launcher may take this longer than the limit of silence to miss somebody, and gives those that are left longer to stop.
@@ -178,6 +180,7 @@ impl Legal {
         };
         legal.dead = hurt.iter().any(|(_, what)| kills(what))
             && hurt.iter().all(|(_, what)| kills(what) || may_end_nothing(what));
+        legal.survives = plan.survives();
         legal.is_learned = plan.silence <= PATIENCE + TO_MISS;
         legal.hosts = legal.blamed.iter().map(|node| plan.host_of(*node)).collect();
         legal
@@ -231,11 +234,12 @@ impl Legal {
             _ if played.panic.is_some() => None,
             _ if self.untold => None,
             TERMINATED if self.asked => None,
-            0 if played.cut_short.is_empty() => None,
+            0 if self.survives || played.cut_short.is_empty() => None,
             0 => Some(format!("{end}; but nodes {:?} died before they had said all", played.cut_short)),
             UNRECOVERABLE if self.blamed.is_empty() => {
                 Some(format!("{end}; but nothing happened that may end it"))
             }
+            UNRECOVERABLE if self.survives => None,
             UNRECOVERABLE if self.dead && !self.begins_with_the_dead(message) => {
                 Some(format!("{end}; but the dead are nodes {:?}", self.blamed))
             }

@@ -1,5 +1,7 @@
 //! What a node does about its launcher, as exact lists of actions.
 
+use talisman_ft::view::View;
+
 use super::super::heartbeat::TICK;
 use super::super::plan::Plan;
 use super::*;
@@ -86,7 +88,7 @@ fn silence_of_the_launcher_is_said_once() {
     let why = "heard nothing of the launcher for 500ms (was it stopped? see --silence)";
     assert_eq!(
         ticks(&mut attendance),
-        [vec![alive()], vec![alive()], vec![alive(), Action::Leave(why.to_owned())]]
+        [vec![alive()], vec![alive()], vec![alive(), Action::Fail(why.to_owned())]]
     );
     assert_eq!(ticks(&mut attendance), [vec![alive()], vec![alive()], vec![alive()]]);
 }
@@ -118,6 +120,34 @@ fn steps_are_shown_when_they_have_changed() {
 #[test]
 fn what_cannot_be_read_ends_the_process_with_a_reason() {
     let why = "the launcher cannot be understood: odd".to_owned();
-    assert_eq!(joined().on_garbled(&"odd"), Action::Leave(why));
+    assert_eq!(joined().on_garbled(&"odd"), Action::Fail(why));
     assert_eq!(joined().on_terminated(), Action::Say(ToLauncher::Terminated));
+}
+
+fn order(epoch: Epoch) -> Box<Order> {
+    let view = View::whole(2).after(epoch, 2, |node| node == 1, |_| 1);
+    Box::new(Order { view, version: None, restore: vec![], next_version: 1 })
+}
+
+#[test]
+fn a_node_halts_once_for_each_epoch_and_resumes_with_its_order_only() {
+    let mut attendance = begun();
+    let halt = |epoch| ToNode::Halt { epoch, lost: vec![0] };
+    let halts = |epoch| Some(Action::Halt { epoch, lost: vec![0] });
+    assert_eq!(attendance.on_message(ToNode::Resume(order(0))), None, "it has not halted");
+    assert_eq!(attendance.on_message(halt(1)), halts(1));
+    assert_eq!(attendance.on_message(halt(1)), None);
+    assert_eq!(attendance.on_message(halt(3)), halts(3));
+    assert_eq!(attendance.on_message(halt(2)), None);
+    assert_eq!(attendance.on_message(ToNode::Resume(order(1))), None);
+    assert_eq!(attendance.on_message(ToNode::Resume(order(3))), Some(Action::Resume(order(3))));
+    assert_eq!(attendance.on_message(ToNode::Resume(order(3))), None);
+    assert_eq!(attendance.on_message(halt(4)), halts(4));
+    assert_eq!(attendance.on_message(ToNode::Stop(stop())), Some(Action::Stop(stop())));
+    assert_eq!(attendance.on_message(ToNode::Leave), Some(Action::Leave));
+}
+
+#[test]
+fn nobody_halts_before_the_program_has_begun() {
+    assert_eq!(joined().on_message(ToNode::Halt { epoch: 1, lost: vec![0] }), None);
 }

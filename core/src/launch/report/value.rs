@@ -5,11 +5,13 @@ use std::fmt;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::pup::Pup;
+
 /// One result of a program.
 ///
 /// Reading a file back gives whole numbers as [`ResultValue::U64`], or [`ResultValue::I64`] if they are negative,
 /// and the texts `NaN`, `inf` and `-inf` as [`ResultValue::F64`]; the bits of a NaN are not kept.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Pup)]
 pub enum ResultValue {
     /// A floating-point value, finite or not.
     F64(f64),
@@ -125,7 +127,7 @@ impl Visitor<'_> for ValueVisitor {
 /// results.set("atoms", 23_558_u64);
 /// assert_eq!(results.value("energy"), Some(&ResultValue::F64(-1.5)));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Pup)]
 pub struct Results {
     // A list, not a map: programs have a handful of results.
     entries: Vec<(String, ResultValue)>,

@@ -31,19 +31,24 @@ pub enum Moment {
     Step(u64),
     /// So many nanoseconds after the first node says how the program has ended.
     AfterEnd(u64),
+    /// So many nanoseconds after the fault of this number, or never, if that is left out.
+    After(usize, u64),
 }
 
 const MILLION: u64 = 1_000_000;
 
 impl Drawn {
     /// The fault, if the calm run is so long.
-    pub(super) fn in_run_of(&self, calm: Length) -> Fault {
+    pub(super) fn in_run_of(&self, calm: Length, all: &[Drawn]) -> Fault {
         let share = |all: u64, millionths: u64| (all as u128 * millionths as u128 / MILLION as u128) as u64;
         let when = match self.moment {
             Moment::OfTime(millionths) => When::At(share(calm.ns, millionths)),
             Moment::OfEvents(millionths) => When::Event(share(calm.events, millionths)),
             Moment::Step(step) => When::Step(step),
             Moment::AfterEnd(ns) => When::AfterEnd(ns),
+            Moment::After(number, ns) => {
+                When::After(all.iter().position(|other| other.number == number).unwrap_or(usize::MAX), ns)
+            }
         };
         Fault { when, what: self.what.clone() }
     }
@@ -51,7 +56,7 @@ impl Drawn {
 
 /// All faults of a seed on its own hosts.
 pub(super) fn draw(seed: u64, classes: &Classes, hosts: &[u32], silence: Duration) -> Vec<Drawn> {
-    let place = Place { hosts: hosts.len() as u32, nodes: hosts.iter().sum() };
+    let place = Place::on(hosts);
     let mut drawn = Vec::new();
     for (class, most, fault) in FAULTS.iter().filter(|(class, ..)| classes.has(class)) {
         let mut rng = generator(seed, class);
@@ -76,14 +81,14 @@ pub(super) fn unsettled(rng: &mut Rng) -> Unsettled {
 
 /// The faults as they are on other hosts, fewer perhaps: each hits somebody there, unless it takes two and there is one.
 pub(super) fn moved_into(drawn: Vec<Drawn>, hosts: &[u32]) -> Vec<Drawn> {
-    let place = Place { hosts: hosts.len() as u32, nodes: hosts.iter().sum() };
+    let place = Place::on(hosts);
     let moved = |drawn: Drawn| Some(Drawn { what: place.hit(drawn.what)?, ..drawn });
     drawn.into_iter().filter_map(moved).collect()
 }
 
 /// Where faults can be.
 #[derive(Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     hosts: u32,
     nodes: u32,
 }
@@ -172,7 +177,11 @@ fn moment(rng: &mut Rng, harmful: bool) -> Moment {
 }
 
 impl Place {
-    fn node(self, rng: &mut Rng) -> u32 {
+    pub(super) fn on(hosts: &[u32]) -> Place {
+        Place { hosts: hosts.len() as u32, nodes: hosts.iter().sum() }
+    }
+
+    pub(super) fn node(self, rng: &mut Rng) -> u32 {
         rng.below(self.nodes as u64) as u32
     }
 

@@ -5,6 +5,7 @@ mod faults;
 mod overrides;
 mod shape;
 mod strikes;
+mod survival;
 
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ pub use classes::Classes;
 pub use faults::{Drawn, Moment};
 pub use overrides::{CALM, HostSizes, Kept, Overrides};
 pub use strikes::{Blow, Strike, Strikes};
+pub use survival::Survival;
 
 /// A run, before anything of it has run.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +47,8 @@ pub struct Case {
     pub faults: Vec<Drawn>,
     /// How long faults may come by themselves.
     pub unsettled: Unsettled,
+    /// Whether its job survives losses.
+    pub survival: Survival,
     /// Whether the run is repeated, to see that it is the same again.
     pub twice: bool,
 }
@@ -92,10 +96,14 @@ impl Case {
         let HostSizes(asked) = overrides.hosts.clone().unwrap_or(HostSizes(drawn.clone()));
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let silence = shape::silence(&mut generator(seed, "silence"));
+        let survival = overrides.ft.unwrap_or(Survival::draw(&mut generator(seed, "survival")));
         let faults = match &overrides.strikes {
             Some(strikes) => strikes.drawn(&hosts)?,
             None => {
-                let faults = faults::draw(seed, &classes, &drawn, silence);
+                let mut faults = faults::draw(seed, &classes, &drawn, silence);
+                if survival.is_on() && overrides.only.is_empty() {
+                    faults.extend(survival::losses(&mut generator(seed, "losses"), &drawn, faults.len()));
+                }
                 faults::moved_into(overrides.kept(faults)?, &hosts)
             }
         };
@@ -113,6 +121,7 @@ impl Case {
             faults,
             hosts,
             unsettled: faults::unsettled(&mut generator(seed, "healing")),
+            survival,
             twice: generator(seed, "twice").below(ONE_IN_IS_REPEATED) == 0,
         })
     }
@@ -141,7 +150,8 @@ impl Case {
 
     /// The world of this case, if the calm run was so long.
     pub fn plan(&self, calm: Length) -> Plan {
-        let faults: Vec<Fault> = self.faults.iter().map(|drawn| drawn.in_run_of(calm)).collect();
+        let faults: Vec<Fault> =
+            self.faults.iter().map(|drawn| drawn.in_run_of(calm, &self.faults)).collect();
         let healed_ns = self.healed_ns(&faults, calm);
         let outages: u64 = faults.iter().filter_map(|fault| lasts_ns(&fault.what)).sum();
         Plan {
@@ -162,7 +172,7 @@ impl Case {
             return 0;
         }
         let Unsettled { percent, more_ns, to_the_end } = self.unsettled;
-        let end = |fault: &Fault| begins_ns(fault.when, calm) + lasts_ns(&fault.what).unwrap_or(1);
+        let end = |fault: &Fault| begins_ns(fault.when, calm, faults) + lasts_ns(&fault.what).unwrap_or(1);
         let all_over = faults.iter().filter(|_| to_the_end).map(end).max().unwrap_or(0);
         all_over.max(calm.ns * percent / 100 + more_ns)
     }
@@ -182,8 +192,11 @@ pub fn lasts_ns(what: &What) -> Option<u64> {
 }
 
 /// When a fault begins, if everything goes at the pace of the calm run.
-fn begins_ns(when: When, calm: Length) -> u64 {
+fn begins_ns(when: When, calm: Length, faults: &[Fault]) -> u64 {
     match when {
+        When::After(other, ns) => {
+            ns + faults.get(other).map_or(0, |other| begins_ns(other.when, calm, faults))
+        }
         When::At(at) => at,
         When::Step(_) => 0,
         When::AfterEnd(ns) => calm.ns + ns,

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use super::classes::{BORNE, HARMFUL};
-use super::{Drawn, Strikes};
+use super::{Drawn, Strikes, Survival};
 
 /// Said on the command line, or found by shrinking.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
@@ -24,6 +24,9 @@ pub struct Overrides {
     /// PEs of each node
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub pes: Option<u32>,
+    /// How the job survives losses: off, asked (checkpoints when the program wants them), 200us, 5steps
+    #[arg(long, value_name = "WHEN")]
+    pub ft: Option<Survival>,
     /// The classes of faults that the seed has, instead of those that it draws
     #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = class)]
     pub only: Vec<String>,
@@ -82,6 +85,7 @@ impl Display for Overrides {
         option("hosts", self.hosts.as_ref().map(|it| it as _))?;
         option("nodes", self.nodes.as_ref().map(|it| it as _))?;
         option("pes", self.pes.as_ref().map(|it| it as _))?;
+        option("ft", self.ft.as_ref().map(|it| it as _))?;
         let only = self.only.join(",");
         option("only", (!only.is_empty()).then_some(&only as _))?;
         option("faults", self.faults.as_ref().map(|it| it as _))?;

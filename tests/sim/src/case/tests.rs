@@ -104,6 +104,7 @@ fn said_again_what_was_drawn_is_the_same_case() {
             size: Some(whole.size),
             nodes: Some(whole.nodes()),
             pes: Some(whole.pes),
+            ft: Some(whole.survival),
             faults: Some(Kept(whole.faults.iter().map(|drawn| drawn.number).collect())),
             ..Overrides::default()
         };
@@ -125,6 +126,7 @@ fn overrides_are_read_as_they_are_written() {
         hosts: Some(HostSizes(vec![1, 2])),
         nodes: Some(3),
         pes: Some(1),
+        ft: Some(Survival::Steps(3)),
         only: vec!["cut".into(), "stop".into()],
         faults: Some(Kept(vec![0, 3])),
         calm: vec!["lost".into(), "limits".into()],
@@ -188,7 +190,7 @@ fn what_is_not_there_is_refused() {
 
 #[test]
 fn times_of_faults_are_measured_by_the_calm_run() {
-    let at = |moment| Drawn { number: 0, moment, what: What::LauncherLoss }.in_run_of(LENGTH).when;
+    let at = |moment| Drawn { number: 0, moment, what: What::LauncherLoss }.in_run_of(LENGTH, &[]).when;
     assert_eq!(at(Moment::OfTime(500_000)), When::At(5_000_000));
     assert_eq!(at(Moment::OfEvents(100_000)), When::Event(500));
     assert_eq!(at(Moment::Step(7)), When::Step(7));
@@ -201,7 +203,7 @@ fn a_world_that_is_healed_in_the_end_is_so_when_all_is_over() {
         let plan = case.plan(LENGTH);
         assert!(plan.patience_ns > plan.healed_ns);
         for fault in plan.faults.iter().filter(|_| case.unsettled.to_the_end) {
-            let end = begins_ns(fault.when, LENGTH) + lasts_ns(&fault.what).unwrap_or(0);
+            let end = begins_ns(fault.when, LENGTH, &plan.faults) + lasts_ns(&fault.what).unwrap_or(0);
             assert!(plan.healed_ns >= end, "{fault:?} until {}", plan.healed_ns);
         }
     }

@@ -7,7 +7,7 @@ use talisman::witness::Seen;
 use super::{Expected, Oracle};
 
 /// Counts messages: all, those in each queue, those that are kept.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Bounds {
     expected: Expected,
     open: FxHashMap<u64, At>,
@@ -99,6 +99,17 @@ impl Oracle for Bounds {
             _ => {}
         }
         Ok(())
+    }
+
+    fn keep(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
+    }
+
+    fn go_back(&mut self) {
+        // Whoever saved a message brings it, and has it in a queue or keeps it then.
+        self.open.values_mut().for_each(|at| *at = At::UnderWay);
+        self.queued.clear();
+        self.kept = 0;
     }
 
     fn end(&mut self, _: bool) -> Result<(), String> {

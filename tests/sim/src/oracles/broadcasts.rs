@@ -10,7 +10,7 @@ use talisman::witness::Seen;
 use super::Oracle;
 
 /// Counts what each element has received.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Broadcasts {
     drained: bool,
     /// Broadcasts to each collection.
@@ -138,6 +138,10 @@ impl Oracle for Broadcasts {
             _ => {}
         }
         Ok(())
+    }
+
+    fn keep(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
     }
 
     fn end(&mut self, ended_well: bool) -> Result<(), String> {

@@ -16,7 +16,7 @@ use talisman::witness::Seen;
 use super::Oracle;
 
 /// Keeps the clocks of PEs and messages.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Causality {
     pes: BTreeMap<PeId, History>,
     open: FxHashMap<u64, Message>,
@@ -36,7 +36,7 @@ struct Message {
 type Clock = Rc<[u64]>;
 
 /// What a PE has got.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct History {
     clock: Vec<u64>,
     /// The clock as messages take it along, until it changes.
@@ -46,6 +46,7 @@ struct History {
 }
 
 /// A message that came: its clock, and its number if it was delivered.
+#[derive(Clone)]
 struct Got {
     clock: Clock,
     number: Option<u64>,
@@ -188,6 +189,10 @@ impl Oracle for Causality {
             _ => {}
         }
         Ok(())
+    }
+
+    fn keep(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
     }
 
     fn end(&mut self, ended_well: bool) -> Result<(), String> {

@@ -9,7 +9,7 @@ use talisman::witness::{Kind, Seen, Until, Why};
 use super::Oracle;
 
 /// Follows each message from PE to PE, from the first to the last.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Delivery {
     drained: bool,
     last: u64,
@@ -19,6 +19,7 @@ pub struct Delivery {
     dead: Vec<Range<PeId>>,
 }
 
+#[derive(Clone)]
 struct Message {
     at: At,
     kind: Kind,
@@ -38,6 +39,8 @@ enum At {
     Kept(PeId),
     /// With its object, which may be anywhere.
     WithObject,
+    /// With whoever restores it.
+    Saved,
 }
 
 impl Delivery {
@@ -68,7 +71,7 @@ impl Delivery {
     fn taken(&mut self, message: u64, pe: PeId) -> Result<(), String> {
         let at = At::Taken(pe);
         let found = self.open.get_mut(&message).ok_or_else(|| nowhere(message, pe, at))?;
-        if !matches!(found.at, At::UnderWay { to, .. } if to == pe) {
+        if !matches!(found.at, At::UnderWay { to, .. } if to == pe) && found.at != At::Saved {
             return Err(format!("message {message} comes to PE {pe}, and is {:?}", found.at));
         }
         found.at = at;
@@ -129,7 +132,7 @@ impl At {
     fn is_on(self, pe: PeId) -> bool {
         match self {
             At::Made(at) | At::Queued(at) | At::Taken(at) | At::Kept(at) => at == pe,
-            At::WithObject => true,
+            At::WithObject | At::Saved => true,
             At::UnderWay { .. } => false,
         }
     }
@@ -138,7 +141,7 @@ impl At {
         match self {
             At::Made(at) | At::Queued(at) | At::Taken(at) | At::Kept(at) => pes.contains(&at),
             At::UnderWay { to, .. } => pes.contains(&to),
-            At::WithObject => false,
+            At::WithObject | At::Saved => false,
         }
     }
 }
@@ -168,6 +171,16 @@ impl Oracle for Delivery {
             }
             _ => Ok(()),
         }
+    }
+
+    fn keep(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
+    }
+
+    fn go_back(&mut self) {
+        // A cut has no message of the runtime to itself.
+        self.open.retain(|_, message| message.kind != Kind::Runtime { counted: false });
+        self.open.values_mut().for_each(|message| message.at = At::Saved);
     }
 
     fn end(&mut self, ended_well: bool) -> Result<(), String> {

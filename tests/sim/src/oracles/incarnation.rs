@@ -9,14 +9,15 @@ use talisman::witness::{Reduction, Seen};
 use super::Oracle;
 
 /// Knows where each object is.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Incarnation {
     objects: FxHashMap<ObjId, Object>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Object {
-    home: PeId,
+    /// Unknown when others may have to stand in for its former one.
+    home: Option<PeId>,
     moves: u32,
     at: At,
 }
@@ -31,15 +32,17 @@ enum At {
     Gone,
     /// Its node has died, or it was on its way from one that has.
     Lost,
+    /// A checkpoint has it, and it is to be made again from that.
+    Saved,
 }
 
 impl Incarnation {
     fn born(&mut self, id: ObjId, pe: PeId, home: PeId, moves: u32) -> Result<(), String> {
-        let new = Object { home, moves, at: At::Here(pe) };
+        let new = Object { home: Some(home), moves, at: At::Here(pe) };
         let Some(former) = self.objects.insert(id, new) else { return Ok(()) };
         is_home(id, &former, home)?;
         match former.at {
-            At::Here(_) | At::UnderWay { .. } => {
+            At::Here(_) | At::UnderWay { .. } | At::Saved => {
                 Err(format!("{id:?} is made on PE {pe}, and is {:?}", former.at))
             }
             // To be gone counts as a move, unless nobody ever heard of another place.
@@ -49,6 +52,17 @@ impl Incarnation {
             }
             At::Lost => Ok(()),
         }
+    }
+
+    fn restored(&mut self, id: ObjId, pe: PeId, home: PeId) -> Result<(), String> {
+        let Some(object) = self.objects.get_mut(&id) else {
+            return Err(format!("{id:?} is made again on PE {pe}, and was not there at the cut"));
+        };
+        if object.at != At::Saved {
+            return Err(format!("{id:?} is made again on PE {pe}, and is {:?}", object.at));
+        }
+        (object.home, object.at) = (Some(home), At::Here(pe));
+        Ok(())
     }
 
     fn departed(&mut self, id: ObjId, pe: PeId, to: PeId, moves: u32) -> Result<(), String> {
@@ -92,7 +106,7 @@ impl Incarnation {
             let lost = match object.at {
                 At::Here(pe) => pes.contains(&pe),
                 At::UnderWay { from, to } => pes.contains(&from) || pes.contains(&to),
-                At::Gone | At::Lost => false,
+                At::Gone | At::Lost | At::Saved => false,
             };
             if lost {
                 object.at = At::Lost;
@@ -102,8 +116,12 @@ impl Incarnation {
 }
 
 fn is_home(id: ObjId, object: &Object, home: PeId) -> Result<(), String> {
-    let same = object.home == home;
-    if same { Ok(()) } else { Err(format!("the home of {id:?} is PE {home}, and was PE {}", object.home)) }
+    match object.home {
+        Some(former) if former != home => {
+            Err(format!("the home of {id:?} is PE {home}, and was PE {former}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Oracle for Incarnation {
@@ -124,6 +142,7 @@ impl Oracle for Incarnation {
             Seen::Contributed { object, pe, reduction: Reduction::All(_) | Reduction::Section(..) } => {
                 self.on(object, pe, "contributes").map(drop)
             }
+            Seen::Restored { object, pe, home } => self.restored(object, pe, home),
             Seen::NodeGone { ref pes } => {
                 self.node_gone(pes);
                 Ok(())
@@ -137,8 +156,24 @@ impl Oracle for Incarnation {
         }
     }
 
-    fn end(&mut self, _: bool) -> Result<(), String> {
-        Ok(())
+    fn keep(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
+    }
+
+    fn go_back(&mut self) {
+        // News of those that are gone are not under way any more, so that the next of their names begins anew.
+        self.objects.retain(|_, object| object.at != At::Gone);
+        for object in self.objects.values_mut() {
+            (object.home, object.at) = (None, At::Saved);
+        }
+    }
+
+    fn end(&mut self, ended_well: bool) -> Result<(), String> {
+        let lost = self.objects.iter().filter(|(_, object)| object.at == At::Saved).map(|(id, _)| *id).min();
+        match lost {
+            Some(id) if ended_well => Err(format!("{id:?} was there at the cut, and was not made again")),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -203,6 +238,22 @@ mod tests {
         let then = |last| former.iter().cloned().chain([last]).collect::<Vec<_>>();
         finds(Incarnation::default(), &then(born_again(0, 1)), "with 1 moves");
         finds(Incarnation::default(), &then(born_again(2, 2)), "the home");
+    }
+
+    #[test]
+    fn what_a_checkpoint_has_is_made_again_once() {
+        let back = || {
+            let mut oracle = Incarnation::default();
+            tell(&mut oracle, &[born(5, 0), departs(0, 1, 1), arrives(1, 1)]).expect("right so far");
+            oracle.go_back();
+            oracle
+        };
+        let again = |pe| Seen::Restored { object: element(5), pe, home: 2 };
+        assert_eq!(tell(&mut back(), &[again(3), delivered(1, 3, 5), departs(3, 1, 2)]), Ok(()));
+        finds(back(), &[again(3), again(0)], "and is Here(3)");
+        finds(back(), &[delivered(1, 1, 5)], "Saved");
+        finds(back(), &[Seen::Restored { object: element(6), pe: 0, home: 0 }], "not there at the cut");
+        assert!(back().end(true).is_err() && back().end(false).is_ok());
     }
 
     #[test]

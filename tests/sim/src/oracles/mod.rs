@@ -9,6 +9,7 @@ mod causality;
 mod delivery;
 mod incarnation;
 mod order;
+pub mod past;
 mod quiescence;
 mod reductions;
 mod resources;
@@ -18,6 +19,9 @@ use std::fmt;
 use std::rc::Rc;
 
 use talisman::witness::{self, Seen};
+
+pub use past::Book;
+use past::Past;
 
 /// Watches one thing.
 pub trait Oracle {
@@ -29,6 +33,17 @@ pub trait Oracle {
     /// # Errors
     /// If it must not.
     fn see(&mut self, seen: &Seen) -> Result<(), String>;
+
+    /// As it is now, for a job that may go back to here.
+    fn keep(&self) -> Box<dyn Oracle>;
+
+    /// It is as it was when it was kept at a cut, and the job is about to go on from there: what a checkpoint does not keep is gone.
+    fn go_back(&mut self) {}
+
+    /// Whether what it knows stays when a job goes back, since it is about memory, which does not.
+    fn outlasts(&self) -> bool {
+        false
+    }
 
     /// The job has ended and all that it had is freed; `ended_well`: with a result.
     ///
@@ -82,6 +97,7 @@ pub struct Watched(Rc<RefCell<Watch>>);
 
 struct Watch {
     oracles: Vec<Box<dyn Oracle>>,
+    past: Past,
     events: u64,
     violation: Option<Violation>,
 }
@@ -106,9 +122,14 @@ impl fmt::Display for Violation {
 impl Watched {
     /// From now on these see what happens in this thread.
     pub fn by(oracles: Vec<Box<dyn Oracle>>) -> Self {
-        let watch = Rc::new(RefCell::new(Watch { oracles, events: 0, violation: None }));
+        Watched::beside(oracles, None)
+    }
+
+    /// The same beside a book that goes back with the job.
+    pub fn beside(oracles: Vec<Box<dyn Oracle>>, book: Option<Box<dyn Book>>) -> Self {
+        let watch = Rc::new(RefCell::new(Watch::new(oracles, book)));
         let seeing = watch.clone();
-        witness::call(Some(Box::new(move |seen| seeing.borrow_mut().see(seen))));
+        witness::call(Some(Box::new(move |epoch, seen| seeing.borrow_mut().see(epoch, seen))));
         Watched(watch)
     }
 
@@ -139,9 +160,21 @@ impl Drop for Watched {
 }
 
 impl Watch {
-    fn see(&mut self, seen: &Seen) {
+    fn new(oracles: Vec<Box<dyn Oracle>>, book: Option<Box<dyn Book>>) -> Self {
+        let past = Past::new(&oracles, book);
+        Watch { oracles, past, events: 0, violation: None }
+    }
+
+    fn see(&mut self, epoch: Option<u32>, seen: &Seen) {
         self.events += 1;
-        self.ask(|oracle| oracle.see(seen));
+        if self.violation.is_some() {
+            return;
+        }
+        let counts = self.past.counts(epoch, seen);
+        if counts && let Err(what) = self.past.see(seen, &mut self.oracles) {
+            return self.violation = Some(Violation { oracle: "past", event: self.events, what });
+        }
+        self.ask(|oracle| if counts || oracle.outlasts() { oracle.see(seen) } else { Ok(()) });
     }
 
     /// Asks all oracles, unless something was wrong already: what follows from that is of no interest.

@@ -9,7 +9,7 @@ use talisman::witness::{Kind, Seen, Until};
 use super::Oracle;
 
 /// Keeps, of each pair of objects, what one sent and the other has not got.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Order {
     ordered: FxHashSet<CollectionId>,
     channels: FxHashMap<Channel, VecDeque<Waiting>>,
@@ -123,6 +123,10 @@ impl Oracle for Order {
             _ => {}
         }
         Ok(())
+    }
+
+    fn keep(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
     }
 
     fn end(&mut self, _: bool) -> Result<(), String> {

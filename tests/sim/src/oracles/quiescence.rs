@@ -6,7 +6,7 @@ use talisman::witness::{Kind, Seen, Until};
 use super::Oracle;
 
 /// Knows what is still to be done.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Quiescence {
     /// Messages that count; whether something is to come of them by itself.
     open: FxHashMap<u64, bool>,
@@ -83,6 +83,15 @@ impl Oracle for Quiescence {
             _ => {}
         }
         Ok(())
+    }
+
+    fn keep(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
+    }
+
+    fn go_back(&mut self) {
+        // Whoever restores a timer sets it.
+        self.timers = 0;
     }
 
     fn end(&mut self, _: bool) -> Result<(), String> {

@@ -9,7 +9,7 @@ use talisman::witness::{Reduction, Seen};
 use super::Oracle;
 
 /// Counts contributions, element by element.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Reductions {
     collections: FxHashMap<CollectionId, Collection>,
     /// Who contributed to what is not complete yet, and how often; other than to reductions of whole collections.
@@ -23,7 +23,7 @@ pub struct Reductions {
     blind: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Collection {
     /// The next reduction of each element.
     next: FxHashMap<ObjId, u32>,
@@ -186,6 +186,10 @@ impl Oracle for Reductions {
             }
             _ => Ok(()),
         }
+    }
+
+    fn keep(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
     }
 
     fn end(&mut self, _: bool) -> Result<(), String> {

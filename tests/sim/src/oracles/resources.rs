@@ -9,7 +9,7 @@ use talisman::witness::Seen;
 use super::Oracle;
 
 /// Counts what is taken and given back.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Resources {
     /// Addresses of objects.
     objects: FxHashSet<usize>,
@@ -46,14 +46,22 @@ impl Oracle for Resources {
         Ok(())
     }
 
+    fn keep(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
+    }
+
+    fn outlasts(&self) -> bool {
+        true
+    }
+
     fn end(&mut self, ended_well: bool) -> Result<(), String> {
         // Nobody frees what a process that was killed had in hand, on its way out of it for example.
         if !self.objects.is_empty() && self.dead.is_empty() {
             return Err(format!("{} objects were never freed", self.objects.len()));
         }
-        // An entry that panics takes its envelope along.
+        // An entry that panics takes its envelope along, and so does a process that is killed with what it has in hand.
         match self.envelopes {
-            (all, free) if all != free && ended_well => {
+            (all, free) if all != free && ended_well && self.dead.is_empty() => {
                 Err(format!("of {all} envelopes {free} were given back"))
             }
             _ => Ok(()),

@@ -36,8 +36,11 @@ mod talk;
 mod tests;
 mod timers;
 
+use std::any::Any;
+
 use talisman::simulation::{Plan, Ran};
 
+use crate::oracles;
 use ledger::Ledger;
 
 /// How large a run is; 1 is the smallest.
@@ -93,6 +96,23 @@ pub fn run(name: &str, seed: u64, size: Size, plan: &Plan, logging: bool) -> Che
         _ => panic!("there is no workload `{name}`; there are {}", NAMES.join(", ")),
     };
     run(seed, Size(size.0.max(1)), plan, logging)
+}
+
+/// What the program that runs keeps beside the runtime, and that goes back with it.
+pub struct Ledgers;
+
+impl oracles::Book for Ledgers {
+    fn keep(&self) -> Box<dyn Any> {
+        Box::new(ledger::here().map(|ledger| ledger.keep()))
+    }
+
+    fn put_back(&self, kept: &dyn Any, epoch: u32) {
+        let (Some(ledger), Some(kept)) = (ledger::here(), kept.downcast_ref::<Option<ledger::Book>>()) else {
+            return;
+        };
+        // Before the program began, there was none.
+        ledger.put_back(kept.as_ref().unwrap_or(&ledger.new_book()), epoch);
+    }
 }
 
 /// Whether a workload ends well only when nothing is left to do: the others end with their result, whatever else is on its way.

@@ -4,8 +4,6 @@
 //! of another array are so now and then, and a group counts. Steps come at sync, by period, on request and of themselves. What
 //! comes out depends on none of it.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use talisman::launch::balancing::Every;
@@ -35,8 +33,7 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
         elements: 2 + rng.below(6 * u64::from(size.0)) as i32,
         iterations: 2 + size.0 + rng.below(3) as u32,
     };
-    let plan = simulation::Plan { balancing: Box::new(balancing(&mut rng)), ..plan.clone() };
-    AT_SYNC.take();
+    let plan = simulation::Plan { options: Box::new(balancing(&mut rng)), ..plan.clone() };
     let ledger = ledger::open(HERE, 0);
     let ran = simulate::<Main>((sync,), &plan, logging);
     ledger::close(HERE);
@@ -74,11 +71,6 @@ fn balancing(rng: &mut Rng) -> RunArgs {
     RunArgs { balancer, lb_every, ..RunArgs::default() }
 }
 
-thread_local! {
-    /// How many elements of each kind were at each of their syncs.
-    static AT_SYNC: RefCell<BTreeMap<(Kind, u32), u64>> = const { RefCell::new(BTreeMap::new()) };
-}
-
 /// Which array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Kind {
@@ -113,12 +105,12 @@ fn goes(born: u32) -> bool {
 
 /// An element is about to be at its sync of this number.
 fn arrives(kind: Kind, sync: u32) {
-    AT_SYNC.with_borrow_mut(|all| *all.entry((kind, sync)).or_default() += 1);
+    ledger::of(HERE).arrive(kind as u32, sync);
 }
 
 /// An element goes on after a sync: all have been at it.
 fn goes_on(kind: Kind, sync: u32, expected: u64) {
-    let there = AT_SYNC.with_borrow(|all| all.get(&(kind, sync)).copied().unwrap_or(0));
+    let there = ledger::of(HERE).arrived(kind as u32, sync);
     if there != expected {
         ledger::of(HERE).violation(format!("{there} of {expected} were at sync {sync} of {kind:?}s"));
     }

@@ -1,0 +1,176 @@
+//! What the program says to people, held until it cannot be taken back.
+//!
+//! With fault tolerance, a line of `cx.output()` belongs to the period in which it was printed. The cut of a version ends a
+//! period; once that version is committed, the period will not be done again, and the launcher is told its lines. Until it
+//! has them they are a part of every later version, so that somebody can say them whoever is lost. It prints those of
+//! each version and node once. What the last period said comes with the node's last words. Results go the same way.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+
+use talisman_ft::{NodeId, Version};
+
+use crate::cluster::control::Lines;
+use crate::launch::{ResultValue, Results};
+use crate::pup::Pup;
+
+/// A piece for the launcher has about so many bytes of lines: far below what a frame of the control connection takes.
+const PIECE: usize = 1 << 20;
+
+/// What has been said on a node, and on those whose heir it is.
+#[derive(Default)]
+pub(crate) struct Said(Mutex<Periods>);
+
+#[derive(Default)]
+struct Periods {
+    /// Since the last cut.
+    now: Period,
+    /// Those that are over, and that the launcher may not know: by the version that ended them, and where.
+    over: BTreeMap<(Version, NodeId), Period>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Pup)]
+struct Period {
+    lines: Vec<String>,
+    results: Results,
+}
+
+/// A period as a checkpoint keeps it.
+#[derive(Clone, Debug, PartialEq, Pup)]
+pub(crate) struct SavedPeriod {
+    version: Version,
+    node: NodeId,
+    said: Period,
+}
+
+impl Said {
+    /// Holds text of one or more lines.
+    pub(crate) fn print(&self, text: &str) {
+        let whole = text.strip_suffix('\n').unwrap_or(text);
+        self.lock().now.lines.extend(whole.split('\n').map(str::to_owned));
+    }
+
+    pub(crate) fn record(&self, name: &str, value: ResultValue) {
+        self.lock().now.results.set(name, value);
+    }
+
+    /// The cut of a version ends the period of this node: gives what belongs into its part of that version.
+    pub(crate) fn cut(&self, version: Version, node: NodeId) -> Vec<SavedPeriod> {
+        let mut periods = self.lock();
+        let now = std::mem::take(&mut periods.now);
+        if now != Period::default() {
+            periods.over.insert((version, node), now);
+        }
+        let saved =
+            |(&(version, node), said): (&_, &Period)| SavedPeriod { version, node, said: said.clone() };
+        periods.over.iter().map(saved).collect()
+    }
+
+    /// This version is committed, or the job is back at it: what can be said by now.
+    pub(crate) fn until(&self, version: Version) -> Vec<Lines> {
+        let periods = self.lock();
+        let settled = periods.over.range(..=(version, NodeId::MAX));
+        settled.flat_map(|((version, node), said)| said.pieces(Some(*version), *node)).collect()
+    }
+
+    /// The launcher has it.
+    pub(crate) fn seen(&self, version: Version, node: NodeId) {
+        self.lock().over.remove(&(version, node));
+    }
+
+    /// The job goes back: only what its parts hold has been said.
+    pub(crate) fn go_back(&self) {
+        *self.lock() = Periods::default();
+    }
+
+    /// A part that is restored held this.
+    pub(crate) fn take_up(&self, saved: Vec<SavedPeriod>) {
+        let mut periods = self.lock();
+        let by_name = |SavedPeriod { version, node, said }| ((version, node), said);
+        periods.over.extend(saved.into_iter().map(by_name));
+    }
+
+    /// What the last period of this node said, as far as it goes with its last words: the lines for the launcher, and the results.
+    pub(crate) fn last_words(&self, node: NodeId) -> (Vec<Lines>, Results) {
+        let Period { lines, results } = self.lock().now.clone();
+        let lines = Period { lines, results: Results::default() };
+        (lines.pieces(None, node), results)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Periods> {
+        // Nothing in a critical section panics half way.
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Period {
+    /// Divided in the same way each time: the launcher tells pieces by their numbers.
+    fn pieces(&self, version: Option<Version>, node: NodeId) -> Vec<Lines> {
+        let mut pieces = vec![Lines { version, node, results: self.results.clone(), ..Lines::default() }];
+        let mut bytes = 0;
+        for line in &self.lines {
+            if bytes > PIECE {
+                let piece = pieces.len() as u32;
+                pieces.push(Lines { version, node, piece, ..Lines::default() });
+                bytes = 0;
+            }
+            bytes += line.len() + 1;
+            pieces.last_mut().expect("there is a first one").lines.push(line.clone());
+        }
+        pieces.retain(|piece| !piece.lines.is_empty() || !piece.results.is_empty());
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(said: &[Lines]) -> Vec<(Option<Version>, NodeId, Vec<&str>)> {
+        fn of_one(piece: &Lines) -> (Option<Version>, NodeId, Vec<&str>) {
+            (piece.version, piece.node, piece.lines.iter().map(String::as_str).collect())
+        }
+        said.iter().map(of_one).collect()
+    }
+
+    #[test]
+    fn a_line_is_said_with_the_version_that_ended_its_period() {
+        let said = Said::default();
+        said.print("one\ntwo\n");
+        said.cut(1, 3);
+        said.print("three");
+        assert_eq!(lines(&said.until(1)), [(Some(1), 3, vec!["one", "two"])]);
+        assert_eq!(lines(&said.last_words(3).0), [(None, 3, vec!["three"])]);
+        said.seen(1, 3);
+        assert_eq!(lines(&said.until(9)), []);
+    }
+
+    #[test]
+    fn an_heir_says_what_the_launcher_may_not_have() {
+        let (lost, heir) = (Said::default(), Said::default());
+        lost.print("early");
+        lost.cut(1, 0);
+        lost.print("late");
+        let part = lost.cut(2, 0);
+        heir.print("taken back");
+        heir.go_back();
+        heir.take_up(part);
+        let all = heir.until(2);
+        assert_eq!(lines(&all), [(Some(1), 0, vec!["early"]), (Some(2), 0, vec!["late"])]);
+        assert_eq!(lines(&heir.last_words(1).0), []);
+    }
+
+    #[test]
+    fn pieces_are_bounded_and_the_same_each_time() {
+        let said = Said::default();
+        let long = "x".repeat(PIECE / 2);
+        (0..7).for_each(|_| said.print(&long));
+        said.record("sum", 3_u64.into());
+        said.cut(4, 0);
+        let pieces = said.until(4);
+        let counts: Vec<_> = pieces.iter().map(|piece| (piece.piece, piece.lines.len())).collect();
+        assert_eq!(counts, [(0, 2), (1, 2), (2, 2), (3, 1)]);
+        assert_eq!(pieces[0].results.value("sum"), Some(&ResultValue::U64(3)));
+        assert_eq!(pieces, said.until(4));
+    }
+}

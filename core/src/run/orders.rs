@@ -1,0 +1,158 @@
+//! What the launcher wants of a node whose program has begun, as the thread hears it that makes PEs.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use talisman_ft::double::Order;
+use talisman_ft::{Epoch, Version};
+
+use crate::cluster::control::Stop;
+use crate::cluster::member;
+use crate::launch::progress::Steps;
+use crate::node::{End, Job};
+
+/// The launcher's last words, and how the job stands by them.
+pub(super) struct Orders {
+    job: Arc<Job>,
+    heard: Mutex<Heard>,
+    changed: Condvar,
+}
+
+/// What is to be done when no PE runs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// Say that all have halted for this epoch.
+    Halt(Epoch),
+    /// Begin another life.
+    Resume(Order),
+    /// Say what this node leaves behind: the job has ended.
+    Over,
+    /// End the process.
+    Leave,
+}
+
+#[derive(Default)]
+struct Heard {
+    /// Not answered yet.
+    halt: Option<Epoch>,
+    resume: Option<Order>,
+    leave: bool,
+    /// It was said how the job ended.
+    said_over: bool,
+}
+
+impl Orders {
+    pub(super) fn new(job: Arc<Job>) -> Self {
+        Orders { job, heard: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Waits for what is to be done next. All PEs have stopped.
+    pub(super) fn next(&self) -> Word {
+        let mut heard = self.lock();
+        loop {
+            if let Some(word) = heard.next(&self.job) {
+                return word;
+            }
+            heard = self.changed.wait(heard).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// A word of the launcher. What it changes of the job is seen with it.
+    fn hear(&self, word: impl FnOnce(&mut Heard)) {
+        word(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Heard {
+    fn next(&mut self, job: &Job) -> Option<Word> {
+        if self.leave {
+            return Some(Word::Leave);
+        }
+        if let Some(epoch) = self.halt.take() {
+            return Some(Word::Halt(epoch));
+        }
+        if let Some(order) = self.resume.take() {
+            return Some(Word::Resume(order));
+        }
+        let is_news = job.how_it_ended().is_some() && !std::mem::replace(&mut self.said_over, true);
+        is_news.then_some(Word::Over)
+    }
+}
+
+impl member::Orders for Orders {
+    fn stop(&self, Stop { status, message }: Stop) {
+        self.hear(|_| self.job.end_here(End { status, message }));
+    }
+
+    fn steps(&self) -> Steps {
+        self.job.progress()
+    }
+
+    fn halt(&self, epoch: Epoch, _: Vec<u32>) {
+        self.hear(|heard| {
+            *heard = Heard { halt: Some(epoch), ..Heard::default() };
+            self.job.halt();
+        });
+    }
+
+    fn resume(&self, order: Order) {
+        self.hear(|heard| {
+            heard.resume = Some(order);
+            self.job.begin_again();
+        });
+    }
+
+    fn lines_seen(&self, version: Version, node: u32) {
+        self.job.lines_seen(version, node);
+    }
+
+    fn leave(&self) {
+        self.hear(|heard| heard.leave = true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use talisman_ft::view::View;
+
+    use super::member::Orders as _;
+    use super::*;
+    use crate::launch::Output;
+
+    fn order(epoch: Epoch) -> Order {
+        let view = View::whole(2).after(epoch, 2, |_| true, |node| node);
+        Order { view, version: None, restore: vec![0], next_version: 1 }
+    }
+
+    #[test]
+    fn a_halt_is_answered_once_and_an_older_order_is_not_obeyed() {
+        let job = Job::new(Output::capture());
+        let orders = Orders::new(job.clone());
+        orders.halt(1, vec![0]);
+        assert_eq!((orders.next(), job.is_over()), (Word::Halt(1), true));
+        orders.resume(order(1));
+        assert!(!job.is_over());
+        orders.halt(2, vec![0, 1]);
+        assert_eq!((orders.next(), job.is_over()), (Word::Halt(2), true));
+        orders.resume(order(2));
+        assert_eq!(orders.next(), Word::Resume(order(2)));
+    }
+
+    #[test]
+    fn an_end_is_said_once_and_again_if_it_was_void() {
+        let job = Job::new(Output::capture());
+        let orders = Orders::new(job.clone());
+        job.end(0, None);
+        assert_eq!(orders.next(), Word::Over);
+        orders.halt(1, vec![0]);
+        assert_eq!(orders.next(), Word::Halt(1));
+        orders.stop(Stop { status: 3, message: None });
+        assert_eq!(orders.next(), Word::Over);
+        orders.leave();
+        assert_eq!(orders.next(), Word::Leave);
+    }
+}

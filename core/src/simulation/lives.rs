@@ -1,0 +1,190 @@
+//! The lives of a simulated node: its PEs stop when another node is lost, or the program has ended, and are made anew on their
+//! old links when the launcher says so.
+
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use talisman_ft::Epoch;
+use talisman_ft::double::Order;
+
+use super::process::{self, Process, Running, Stage};
+use super::trace::Who;
+use super::world::{Event, World};
+use crate::checkpoint::store::Store;
+use crate::cluster::control::{NodeReport, ToLauncher};
+use crate::ids::PeId;
+use crate::net::{Inbox, Net};
+use crate::node::{Config, Node, Shape};
+use crate::run::turns::{self, Turns};
+use crate::stats::Totals;
+use crate::view::View;
+use crate::witness::{self, Seen};
+
+/// What a process has beside the PEs that it has right now.
+#[derive(Default)]
+pub(super) struct Lives {
+    /// Where connections come in for the PE of each lane, whichever life it is in.
+    pub(super) inboxes: RefCell<Vec<Arc<Inbox>>>,
+    /// What it holds of checkpoints.
+    pub(super) store: Arc<Store>,
+    /// The links of PEs that have stopped.
+    nets: RefCell<Vec<Option<Net>>>,
+    /// What PEs counted in former lives.
+    totals: RefCell<Vec<Totals>>,
+    /// The epoch for which it is to halt, until it has said that it has.
+    halting: Cell<Option<Epoch>>,
+    /// It has said what it leaves behind.
+    done: Cell<bool>,
+}
+
+impl Lives {
+    /// Whether there have been PEs.
+    pub(super) fn have_begun(&self) -> bool {
+        !self.inboxes.borrow().is_empty()
+    }
+
+    /// All that goes with the process.
+    pub(super) fn end(&self) {
+        self.nets.take();
+    }
+}
+
+impl World {
+    /// Whether the job goes on when it loses a node.
+    pub(super) fn survives(&self) -> bool {
+        self.plan.survives()
+    }
+
+    /// The PEs of one node.
+    pub(super) fn pes_of(&self, number: u32) -> Range<PeId> {
+        let pes = self.plan.pes_per_node;
+        number * pes..(number + 1) * pes
+    }
+
+    /// A node of this view.
+    pub(super) fn node_in(&self, number: u32, view: View) -> Arc<Node> {
+        let process = &self.nodes[number as usize];
+        let config = Config {
+            seed: self.plan.seed,
+            pack_all: false,
+            repack: false,
+            host: self.plan.host_of(number),
+            ..Config::of(&self.plan.options)
+        };
+        let store = process.lives.store.clone();
+        Node::in_view(Arc::new(view), store, self.shape(), number, config, process.job.clone())
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        Shape { nodes: self.plan.nodes(), pes_per_node: self.plan.pes_per_node }
+    }
+
+    /// From now on these are its PEs.
+    pub(super) fn run_on(&self, number: u32, pes: Vec<Turns>) {
+        let process = &self.nodes[number as usize];
+        *process.turns.borrow_mut() = vec![process::Turns::default(); pes.len()];
+        *process.running.borrow_mut() = Some(Rc::new(Running { pes }));
+    }
+
+    /// Others are lost: its PEs are to stop.
+    pub(super) fn halt(&self, number: u32, epoch: Epoch, lost: &[u32]) {
+        let process = &self.nodes[number as usize];
+        process.lives.halting.set(Some(epoch));
+        self.with_connecting(number, |connecting| {
+            connecting.on_gone(|node| lost.contains(&node));
+            Vec::new()
+        });
+        process.job.halt();
+        self.plan(self.now(), Event::Stopped(number));
+    }
+
+    /// The PEs of a node are to stop: once none of them is in the midst of an entry, they are no more, and it is said why.
+    pub(super) fn stopped(&self, number: u32) {
+        let process = &self.nodes[number as usize];
+        if process.stage.get() != Stage::Up || !process.job.is_over() || process.is_amid() {
+            return;
+        }
+        let running = process.running.borrow_mut().take();
+        running.into_iter().for_each(|running| self.end_life(number, running));
+        self.hand_over_what_was_said(number);
+        match process.lives.halting.take() {
+            Some(epoch) => {
+                self.tell_launcher(number, ToLauncher::Halted { epoch, held: process.lives.store.held() })
+            }
+            None if process.lives.done.get() || process.job.how_it_ended().is_none() => {}
+            None => {
+                process.lives.done.set(true);
+                self.tell_launcher(number, ToLauncher::Done(process.report()));
+            }
+        }
+    }
+
+    fn end_life(&self, number: u32, running: Rc<Running>) {
+        let process = &self.nodes[number as usize];
+        process.clock.set(self.now());
+        let Some(Running { pes }) = Rc::into_inner(running) else {
+            unreachable!("PEs that have no turn are nobody's but their process's")
+        };
+        let mut totals = process.lives.totals.borrow_mut();
+        totals.resize(pes.len(), Totals::default());
+        let mut nets = Vec::new();
+        for (mut pe, totals) in pes.into_iter().zip(totals.iter_mut()) {
+            pe.end();
+            totals.add(&pe.pe.stats.totals());
+            nets.push(pe.take_net());
+        }
+        *process.lives.nets.borrow_mut() = nets;
+    }
+
+    /// All others that are left have halted: it goes on as the order says.
+    pub(super) fn resume(&self, number: u32, order: &Order) {
+        let process = &self.nodes[number as usize];
+        let epoch = order.view.epoch;
+        self.say(Who::Node(number), format_args!("begins epoch {epoch}"));
+        process.clock.set(self.now());
+        process.job.begin_again();
+        process.lives.done.set(false);
+        let (version, pes) = (order.version, self.pes_of(number));
+        witness::see(|| Seen::Begun { epoch, version, pes });
+        let node = self.node_in(number, View::new(order.view.clone(), self.plan.pes_per_node));
+        let nets = process.lives.nets.take();
+        self.run_on(number, turns::pes_again(&node, &process.clock.clock(), nets));
+        if let Some(running) = process.running() {
+            running.pes.iter().for_each(|turns| self.put_back(process, turns, order));
+            self.tell_launcher(number, ToLauncher::Resumed { epoch });
+            (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));
+        }
+        self.after_turn(number);
+    }
+
+    /// A PE that is new takes up what it is to go on with.
+    fn put_back(&self, _process: &Process, turns: &Turns, order: &Order) {
+        match order.version {
+            None if turns.pe.is_first() => turns.begin(&self.main),
+            None => {}
+            Some(_) => {}
+        }
+    }
+}
+
+impl Process {
+    /// Whether a PE is in the midst of an entry, further down on the stack.
+    pub(super) fn is_amid(&self) -> bool {
+        let waits = |running: Rc<Running>| running.pes.iter().any(Turns::is_waiting);
+        self.running().is_some_and(waits) || self.steps.has_waiting()
+    }
+
+    /// What it leaves behind.
+    fn report(&self) -> NodeReport {
+        NodeReport {
+            totals: self.lives.totals.borrow().clone(),
+            results: self.job.results(),
+            steps: self.job.progress(),
+            wall: self.clock.clock().now(),
+            balancing: self.job.balancing(),
+            checkpoints: self.job.checkpoints(),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Decides after losses who is there, which checkpoint all go back to, and who restores what.
+//!
+//! ```text
+//!             a loss                all have halted                 all have resumed
+//!  Running ───────────► Halting ────────────────────► Resuming ─────────────────────► Running
+//!                          ▲   │ nothing can be restored  │ another loss
+//!                          │   └──────► GaveUp            │ (next epoch)
+//!                          └──────────────────────────────┘
+//! ```
+//!
+//! Every loss begins an epoch of its own, whatever was under way; answers for earlier ones do not count. So each epoch has one
+//! set of lost nodes and at most one set of orders, and ends: either all survivors answer, or one of them is lost, which can
+//! happen as often as there are nodes.
+//!
+//! A loss is what has been *proved*: a process that its host has seen end. Whoever only suspects another tells the one who can kill
+//! it, which makes it proof. There is one leader; should it ever be elected by nodes that cannot ask anybody for proof, then
+//! this is where a minority of the nodes that were there must not go on: in [`Leader::on_lost`], before anybody is told to halt.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::survey::{Found, Survey};
+use super::{Held, Lost, Order};
+use crate::mutations::mutated;
+use crate::sometimes::sometimes;
+use crate::view::View;
+use crate::{Epoch, NodeId, Version};
+
+#[cfg(test)]
+mod tests;
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A survivor stops and says what it holds.
+    Halt {
+        /// Who.
+        to: NodeId,
+        /// The one that begins.
+        epoch: Epoch,
+        /// All that are lost since the job began.
+        lost: Vec<NodeId>,
+    },
+    /// A survivor goes on like this.
+    Resume {
+        /// Who.
+        to: NodeId,
+        /// How.
+        order: Order,
+    },
+    /// All survivors go on.
+    Recovered {
+        /// The one that has begun.
+        epoch: Epoch,
+        /// What they have gone back to; none if the program began anew.
+        version: Option<Version>,
+    },
+    /// The job cannot go on.
+    GiveUp(Lost),
+}
+
+/// Leads a job through its losses.
+#[derive(Clone, Debug)]
+pub struct Leader {
+    /// The host of each node.
+    hosts: Vec<u32>,
+    lost: BTreeSet<NodeId>,
+    /// The view of the last orders.
+    view: View,
+    epoch: Epoch,
+    phase: Phase,
+    /// The newest version that is known to have been committed.
+    committed: Option<Version>,
+    /// No version from this one on has ever been begun.
+    next: Version,
+}
+
+#[derive(Clone, Debug)]
+enum Phase {
+    Running,
+    /// With what those have said who have halted.
+    Halting(BTreeMap<NodeId, Vec<Held>>),
+    /// With those who have not resumed.
+    Resuming(BTreeSet<NodeId>, Option<Version>),
+    GaveUp,
+}
+
+impl Leader {
+    /// Of a job on these hosts, by node, all of which are there.
+    #[must_use]
+    pub fn new(hosts: Vec<u32>) -> Self {
+        let view = View::whole(hosts.len() as u32);
+        let (lost, phase) = (BTreeSet::new(), Phase::Running);
+        Leader { hosts, lost, view, epoch: 0, phase, committed: None, next: FIRST_VERSION }
+    }
+
+    /// The epoch that has begun last.
+    #[must_use]
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Whether all that are there go on, or have never stopped.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        matches!(self.phase, Phase::Running)
+    }
+
+    /// Nodes that are not lost, in increasing order.
+    pub fn there(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..self.nodes()).filter(|node| !self.lost.contains(node))
+    }
+
+    /// These nodes are lost for good; those that were already are passed over.
+    #[must_use]
+    pub fn on_lost(&mut self, nodes: impl IntoIterator<Item = NodeId>) -> Vec<Action> {
+        let before = self.lost.len();
+        let all = self.nodes();
+        self.lost.extend(nodes.into_iter().filter(|node| *node < all));
+        if self.lost.len() == before {
+            return Vec::new();
+        }
+        self.begin()
+    }
+
+    /// A version is known to have been committed, since something was made of that which cannot be taken back.
+    pub fn on_committed(&mut self, version: Version) {
+        self.committed = self.committed.max(Some(version));
+    }
+
+    /// A node has stopped for this epoch, and holds this.
+    #[must_use]
+    pub fn on_halted(&mut self, node: NodeId, epoch: Epoch, held: Vec<Held>) -> Vec<Action> {
+        if !self.counts(node, epoch) {
+            return Vec::new();
+        }
+        let Phase::Halting(answers) = &mut self.phase else { return Vec::new() };
+        answers.insert(node, held);
+        self.decide_if_all_have_halted()
+    }
+
+    /// A node goes on as it was told in this epoch.
+    #[must_use]
+    pub fn on_resumed(&mut self, node: NodeId, epoch: Epoch) -> Vec<Action> {
+        if !self.counts(node, epoch) {
+            return Vec::new();
+        }
+        let Phase::Resuming(missing, version) = &mut self.phase else { return Vec::new() };
+        missing.remove(&node);
+        if !missing.is_empty() {
+            return Vec::new();
+        }
+        let version = *version;
+        self.phase = Phase::Running;
+        vec![Action::Recovered { epoch, version }]
+    }
+
+    fn nodes(&self) -> u32 {
+        self.hosts.len() as u32
+    }
+
+    /// Whether a node's answer is one to what was asked last.
+    fn counts(&self, node: NodeId, epoch: Epoch) -> bool {
+        let is_late = epoch != self.epoch;
+        if is_late {
+            sometimes("an answer was for an epoch that was over");
+        }
+        node < self.nodes() && !self.lost.contains(&node) && (!is_late || mutated("older-epoch-believed"))
+    }
+
+    /// Everybody who is left stops, whatever they are at.
+    fn begin(&mut self) -> Vec<Action> {
+        match &self.phase {
+            Phase::GaveUp => return Vec::new(),
+            Phase::Running => {}
+            Phase::Halting(_) => sometimes("a node was lost while the others halted"),
+            Phase::Resuming(..) => sometimes("a node was lost while the others resumed"),
+        }
+        if !mutated("epoch-not-raised") || self.epoch == 0 {
+            self.epoch += 1;
+        }
+        self.phase = Phase::Halting(BTreeMap::new());
+        if self.there().next().is_none() {
+            return self.give_up(Vec::new());
+        }
+        let lost: Vec<_> = self.lost.iter().copied().collect();
+        self.there().map(|to| Action::Halt { to, epoch: self.epoch, lost: lost.clone() }).collect()
+    }
+
+    fn decide_if_all_have_halted(&mut self) -> Vec<Action> {
+        let Phase::Halting(answers) = &self.phase else { return Vec::new() };
+        let is_missing = |node| !answers.contains_key(&node);
+        if self.there().any(is_missing) && !mutated("one-has-halted-is-enough") {
+            return Vec::new();
+        }
+        let survey = Survey::of(answers.iter().map(|(node, held)| (*node, &held[..])));
+        self.decide(&survey)
+    }
+
+    /// Never goes back behind what was committed: what was printed until then has been seen.
+    fn decide(&mut self, survey: &Survey) -> Vec<Action> {
+        self.committed = self.committed.max(survey.committed);
+        let seen = survey.newest().max(self.committed);
+        self.next = (self.next + 1).max(seen.map_or(0, |version| version + 1));
+        let least = self.committed.filter(|_| !mutated("back-behind-what-was-committed"));
+        match (survey.newest_whole(least), self.committed) {
+            (Some((version, found)), _) => {
+                if survey.newest() > Some(version) {
+                    sometimes("a newer version than the one gone back to was incomplete");
+                }
+                if self.committed < Some(version) {
+                    sometimes("a version was gone back to that nobody knew to be committed");
+                }
+                self.resume(Some(version), found.view.clone(), &found.heirs())
+            }
+            (None, None) => {
+                sometimes("the program began anew after a loss");
+                self.resume(None, View::whole(self.nodes()), &BTreeMap::new())
+            }
+            (None, Some(version)) => {
+                sometimes("nothing could be restored");
+                self.give_up(self.lost_of(version, survey.of_version(version)))
+            }
+        }
+    }
+
+    /// All go on from this version, which was taken in that view, and restore the parts that they are heirs of.
+    fn resume(
+        &mut self,
+        version: Option<Version>,
+        taken_in: View,
+        heirs: &BTreeMap<NodeId, NodeId>,
+    ) -> Vec<Action> {
+        let there: Vec<_> = self.there().collect();
+        let of_rest = |node: NodeId| there[node as usize % there.len()];
+        let heir = |node: NodeId| match heirs.get(&node) {
+            Some(heir) if !mutated("heir-without-a-copy") => *heir,
+            _ => of_rest(node),
+        };
+        self.view = taken_in.after(self.epoch, self.nodes(), |node| there.contains(&node), heir);
+        self.phase = Phase::Resuming(there.iter().copied().collect(), version);
+        let restored_by = |node: NodeId| {
+            let mut parts: Vec<_> = heirs.keys().copied().filter(|part| heir(*part) == node).collect();
+            parts.sort_by_key(|part| *part != node);
+            parts
+        };
+        let order = |node| Order {
+            view: self.view.clone(),
+            version,
+            restore: restored_by(node),
+            next_version: self.next,
+        };
+        there.iter().map(|to| Action::Resume { to: *to, order: order(*to) }).collect()
+    }
+
+    fn give_up(&mut self, parts: Vec<(NodeId, Vec<NodeId>)>) -> Vec<Action> {
+        let parts = if parts.is_empty() { self.lost_of_view(&self.view, |_| true) } else { parts };
+        self.phase = Phase::GaveUp;
+        vec![Action::GiveUp(Lost { version: self.committed, parts })]
+    }
+
+    /// The parts of a version that nobody holds, as far as it is known what it consisted of.
+    fn lost_of(&self, version: Version, found: Option<&Found>) -> Vec<(NodeId, Vec<NodeId>)> {
+        debug_assert!(self.committed >= Some(version));
+        match found {
+            Some(found) => {
+                let missing = found.missing();
+                self.lost_of_view(&found.view, |part| missing.contains(&part))
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn lost_of_view(&self, view: &View, is_lost: impl Fn(NodeId) -> bool) -> Vec<(NodeId, Vec<NodeId>)> {
+        let host = |node: NodeId| self.hosts.get(node as usize).copied().unwrap_or_default();
+        let holders = |part| [Some(part), view.buddy(part, host)].into_iter().flatten().collect();
+        view.there().filter(|part| is_lost(*part)).map(|part| (part, holders(part))).collect()
+    }
+}
+
+/// The version of the first checkpoint of a job.
+const FIRST_VERSION: Version = 1;

@@ -1,0 +1,140 @@
+//! The leader's decisions, as exact lists of actions.
+
+use super::*;
+
+mod model;
+mod random;
+mod sweep;
+
+/// Of a job whose nodes are each on a host of their own.
+fn leader(nodes: u32) -> Leader {
+    Leader::new((0..nodes).collect())
+}
+
+/// What a node holds of a version that was taken when all were there: its own part, and that of the one before it.
+fn held(node: NodeId, nodes: u32, version: Version) -> Held {
+    let before = (node + nodes - 1) % nodes;
+    Held { version, view: View::whole(nodes), held: vec![before, node], committed: true }
+}
+
+fn uncommitted(node: NodeId, nodes: u32, version: Version) -> Held {
+    Held { committed: false, ..held(node, nodes, version) }
+}
+
+fn halts(to: &[NodeId], epoch: Epoch, lost: &[NodeId]) -> Vec<Action> {
+    to.iter().map(|to| Action::Halt { to: *to, epoch, lost: lost.to_vec() }).collect()
+}
+
+#[test]
+fn survivors_halt_go_back_to_the_checkpoint_and_go_on() {
+    let mut leader = leader(3);
+    assert_eq!(leader.on_lost([1]), halts(&[0, 2], 1, &[1]));
+    assert!(!leader.is_running());
+    assert_eq!(leader.on_halted(2, 1, vec![held(2, 3, 7)]), []);
+    let view = View::whole(3).after(1, 3, |node| node != 1, |_| 2);
+    let order = |restore| Order { view: view.clone(), version: Some(7), restore, next_version: 8 };
+    let orders = [(0, order(vec![0])), (2, order(vec![2, 1]))];
+    assert_eq!(
+        leader.on_halted(0, 1, vec![held(0, 3, 7)]),
+        orders.map(|(to, order)| Action::Resume { to, order })
+    );
+    assert_eq!(leader.on_resumed(0, 1), []);
+    assert_eq!(leader.on_resumed(2, 1), [Action::Recovered { epoch: 1, version: Some(7) }]);
+    assert!(leader.is_running());
+}
+
+#[test]
+fn the_program_begins_anew_if_no_checkpoint_was_ever_complete() {
+    let mut leader = leader(2);
+    assert_eq!(leader.on_lost([0]), halts(&[1], 1, &[0]));
+    let part = Held { held: vec![1], ..uncommitted(1, 2, 1) };
+    let view = View::whole(2).after(1, 2, |node| node == 1, |_| 1);
+    let order = Order { view, version: None, restore: vec![], next_version: 2 };
+    assert_eq!(leader.on_halted(1, 1, vec![part]), [Action::Resume { to: 1, order }]);
+    assert_eq!(leader.on_resumed(1, 1), [Action::Recovered { epoch: 1, version: None }]);
+}
+
+#[test]
+fn what_is_complete_counts_whether_anybody_was_told_or_not() {
+    let mut leader = leader(2);
+    assert_eq!(leader.on_lost([0]), halts(&[1], 1, &[0]));
+    let actions = leader.on_halted(1, 1, vec![held(1, 2, 4), uncommitted(1, 2, 5)]);
+    let [Action::Resume { to: 1, order }] = &actions[..] else { panic!("{actions:?}") };
+    assert_eq!((order.version, order.next_version), (Some(5), 6));
+}
+
+#[test]
+fn both_copies_gone_is_the_end_and_tells_whose_they_were() {
+    let mut leader = leader(4);
+    assert_eq!(leader.on_lost([1, 2]), halts(&[0, 3], 1, &[1, 2]));
+    assert_eq!(leader.on_halted(0, 1, vec![held(0, 4, 7)]), []);
+    let lost = Lost { version: Some(7), parts: vec![(1, vec![1, 2])] };
+    assert_eq!(leader.on_halted(3, 1, vec![held(3, 4, 7)]), [Action::GiveUp(lost)]);
+    assert_eq!(leader.on_lost([0]), [], "it is over");
+    assert_eq!(leader.on_halted(3, 1, vec![]), []);
+}
+
+#[test]
+fn nobody_goes_back_behind_what_was_printed() {
+    let mut leader = leader(3);
+    leader.on_committed(5);
+    assert_eq!(leader.on_lost([1, 2]), halts(&[0], 1, &[1, 2]));
+    let old = Held { held: vec![0, 1, 2], ..held(0, 3, 4) };
+    let lost = Lost { version: Some(5), parts: vec![(1, vec![1, 2])] };
+    assert_eq!(
+        leader.on_halted(0, 1, vec![old, Held { held: vec![0, 2], ..uncommitted(0, 3, 5) }]),
+        [Action::GiveUp(lost)]
+    );
+}
+
+#[test]
+fn a_job_that_nobody_is_left_of_has_lost_all() {
+    let mut leader = leader(2);
+    assert_eq!(leader.on_lost([1]), halts(&[0], 1, &[1]));
+    let parts = vec![(0, vec![0, 1]), (1, vec![1, 0])];
+    assert_eq!(leader.on_lost([0]), [Action::GiveUp(Lost { version: None, parts })]);
+}
+
+#[test]
+fn another_loss_begins_again_with_the_next_epoch() {
+    let mut leader = leader(4);
+    assert_eq!(leader.on_lost([3]), halts(&[0, 1, 2], 1, &[3]));
+    assert_eq!(leader.on_halted(0, 1, vec![held(0, 4, 2)]), []);
+    assert_eq!(leader.on_lost([3]), [], "it was known");
+    assert_eq!(leader.on_lost([1]), halts(&[0, 2], 2, &[1, 3]));
+    for (node, epoch) in [(0, 1), (2, 1), (1, 2), (9, 2)] {
+        assert_eq!(leader.on_halted(node, epoch, vec![held(node % 4, 4, 2)]), [], "of {node} for {epoch}");
+    }
+    assert_eq!(leader.on_halted(2, 2, vec![held(2, 4, 2)]), []);
+    assert_eq!(leader.on_halted(0, 2, vec![held(0, 4, 2)]).len(), 2);
+    assert_eq!(leader.on_halted(0, 2, vec![held(0, 4, 2)]), [], "it has been ordered");
+    assert_eq!(leader.on_resumed(0, 1), []);
+    assert_eq!(leader.on_resumed(0, 2), []);
+    assert_eq!(leader.on_resumed(2, 2).len(), 1);
+}
+
+#[test]
+fn versions_rise_even_if_nothing_of_one_is_left() {
+    let mut leader = leader(3);
+    assert_eq!(leader.on_lost([2]).len(), 2);
+    assert_eq!(leader.on_halted(0, 1, vec![]), []);
+    let next = |actions: &[Action]| match actions {
+        [Action::Resume { order, .. }, ..] => order.next_version,
+        _ => panic!("{actions:?}"),
+    };
+    assert_eq!(next(&leader.on_halted(1, 1, vec![])), 2);
+    assert_eq!(leader.on_lost([1]).len(), 1);
+    assert_eq!(next(&leader.on_halted(0, 2, vec![])), 3, "2 may have been begun");
+}
+
+#[test]
+fn who_stood_in_for_others_leaves_them_to_its_heir() {
+    let mut leader = leader(3);
+    let view = View::whole(3).after(1, 3, |node| node != 2, |_| 0);
+    assert_eq!(leader.on_lost([2, 0]).len(), 1);
+    let held = Held { version: 9, view, held: vec![0, 1], committed: true };
+    let actions = leader.on_halted(1, 1, vec![held]);
+    let [Action::Resume { to: 1, order }] = &actions[..] else { panic!("{actions:?}") };
+    assert_eq!(order.restore, [1, 0]);
+    assert_eq!([0, 1, 2].map(|node| order.view.seat(node)), [1, 1, 1]);
+}

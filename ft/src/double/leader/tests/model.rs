@@ -1,0 +1,221 @@
+//! Nodes that do as they are told, and what must hold whatever happens to them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::super::*;
+
+/// A job: its leader, its nodes, and what is on its way between them.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    pub(super) leader: Leader,
+    hosts: Vec<u32>,
+    nodes: Vec<Option<Node>>,
+    /// What was ordered, by epoch.
+    orders: BTreeMap<Epoch, Ordered>,
+    /// The next checkpoint.
+    next: Version,
+    /// The newest version that lines were printed of.
+    printed: Option<Version>,
+    pub(super) gave_up: bool,
+}
+
+/// A node that is there.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    epoch: Epoch,
+    halted: bool,
+    held: Vec<Held>,
+    inbox: VecDeque<Action>,
+    outbox: VecDeque<Word>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Word {
+    Halted(Epoch),
+    Resumed(Epoch),
+}
+
+/// The orders of an epoch: what they have in common, and what each survivor restores.
+#[derive(Clone, Debug)]
+struct Ordered {
+    view: View,
+    version: Option<Version>,
+    restored: BTreeMap<NodeId, Vec<NodeId>>,
+}
+
+impl Model {
+    /// Nodes on these hosts, that hold this.
+    pub(super) fn new(hosts: &[u32], held: impl Fn(NodeId) -> Vec<Held>) -> Self {
+        let node = |node| Some(Node { held: held(node), ..Node::default() });
+        Model {
+            leader: Leader::new(hosts.to_vec()),
+            hosts: hosts.to_vec(),
+            nodes: (0..hosts.len() as u32).map(node).collect(),
+            orders: BTreeMap::new(),
+            next: FIRST_VERSION,
+            printed: None,
+            gave_up: false,
+        }
+    }
+
+    pub(super) fn living(&self) -> Vec<NodeId> {
+        (0..).zip(&self.nodes).filter(|(_, node)| node.is_some()).map(|(node, _)| node).collect()
+    }
+
+    /// These nodes are gone at once, with what they had to say.
+    pub(super) fn die(&mut self, nodes: &[NodeId]) {
+        nodes.iter().for_each(|node| self.nodes[*node as usize] = None);
+        let actions = self.leader.on_lost(nodes.iter().copied());
+        self.carry_out(actions);
+    }
+
+    /// A node reads the next thing that it was told; whether there was any.
+    pub(super) fn read(&mut self, number: NodeId) -> bool {
+        let Some(node) = &mut self.nodes[number as usize] else { return false };
+        match node.inbox.pop_front() {
+            Some(Action::Halt { epoch, .. }) if epoch > node.epoch => {
+                (node.epoch, node.halted) = (epoch, true);
+                node.outbox.push_back(Word::Halted(epoch));
+            }
+            Some(Action::Resume { order, .. }) if node.halted && order.view.epoch == node.epoch => {
+                node.halted = false;
+                node.outbox.push_back(Word::Resumed(node.epoch));
+            }
+            Some(_) => {}
+            None => return false,
+        }
+        true
+    }
+
+    /// The leader hears the next thing that a node has said; whether there was any.
+    pub(super) fn hear(&mut self, number: NodeId) -> bool {
+        let Some(node) = &mut self.nodes[number as usize] else { return false };
+        let actions = match node.outbox.pop_front() {
+            Some(Word::Halted(epoch)) => self.leader.on_halted(number, epoch, node.held.clone()),
+            Some(Word::Resumed(epoch)) => self.leader.on_resumed(number, epoch),
+            None => return false,
+        };
+        self.carry_out(actions);
+        true
+    }
+
+    /// Nothing is on its way any more: everybody goes on, or it is over.
+    pub(super) fn check_rest(&self) {
+        let goes_on = |node: &Node| !node.halted && node.epoch == self.leader.epoch();
+        let all_go_on = self.leader.is_running() && self.nodes.iter().flatten().all(goes_on);
+        assert!(self.gave_up || all_go_on, "{self:?}");
+    }
+
+    /// All that are there take a checkpoint, if they go on: each its own part and that of whom it is the buddy of, unless
+    /// that is `missing`. If nothing is, those of `told` hear that it is committed, print, and drop what is older.
+    pub(super) fn checkpoint(&mut self, told: &[NodeId], missing: &[NodeId]) {
+        if !self.leader.is_running() {
+            return;
+        }
+        let (view, version) = (self.leader.view.clone(), self.next);
+        self.next += 1;
+        for number in self.living() {
+            let committed = missing.is_empty() && told.contains(&number);
+            let held = Held { version, view: view.clone(), held: self.parts_of(number, missing), committed };
+            let node = self.nodes[number as usize].as_mut().expect("it is living");
+            if committed {
+                node.held.clear();
+                self.printed = Some(version);
+                self.leader.on_committed(version);
+            }
+            node.held.push(held);
+        }
+    }
+
+    /// What a node has of a checkpoint of now.
+    fn parts_of(&self, number: NodeId, missing: &[NodeId]) -> Vec<NodeId> {
+        let view = &self.leader.view;
+        let buddy = |part| view.buddy(part, |node| self.hosts[node as usize]);
+        let is_copied = |part: NodeId| buddy(part) == Some(number) && !missing.contains(&part);
+        view.there().filter(|part| *part == number || is_copied(*part)).collect()
+    }
+
+    fn carry_out(&mut self, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::Halt { to, epoch, .. } => {
+                    assert!(!self.orders.contains_key(&epoch), "an epoch begins once: {self:?}");
+                    self.tell(to, action);
+                }
+                Action::Resume { to, ref order } => {
+                    self.take_order(to, order);
+                    self.tell(to, action);
+                }
+                Action::Recovered { epoch, version } => {
+                    assert_eq!(self.orders[&epoch].version, version);
+                    self.check_orders(&self.orders[&epoch]);
+                }
+                Action::GiveUp(_) => {
+                    assert_eq!(self.restorable(), None, "{self:?}");
+                    self.gave_up = true;
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, to: NodeId, action: Action) {
+        self.nodes[to as usize].as_mut().expect("nothing is said to the dead").inbox.push_back(action);
+    }
+
+    fn take_order(&mut self, to: NodeId, order: &Order) {
+        let Order { view, version, restore, next_version } = order.clone();
+        assert_eq!(view.epoch, self.leader.epoch());
+        assert_eq!(view.there().collect::<Vec<_>>(), self.living());
+        let has_halted = |node: &Node| node.halted && node.epoch == view.epoch;
+        assert!(self.nodes.iter().flatten().all(has_halted), "nobody runs any more: {self:?}");
+        let mut held = self.nodes.iter().flatten().flat_map(|node| &node.held);
+        assert!(held.all(|held| held.version < next_version) && self.printed < Some(next_version));
+        self.next = next_version;
+        let of_epoch = self.orders.entry(view.epoch);
+        let known = of_epoch.or_insert(Ordered { view: view.clone(), version, restored: BTreeMap::new() });
+        assert_eq!((&known.view, known.version), (&view, version), "an epoch has one order");
+        assert!(known.restored.insert(to, restore).is_none(), "an order is given once");
+    }
+
+    /// All orders of an epoch together restore every part of the newest whole version once, each where it is held.
+    fn check_orders(&self, ordered: &Ordered) {
+        let expected = self.restorable().expect("there is something to go back to");
+        let (version, parts) = expected.map_or((None, vec![]), |(version, parts)| (Some(version), parts));
+        assert_eq!(ordered.version, version, "{self:?}");
+        let mut all: Vec<_> = ordered.restored.values().flatten().copied().collect();
+        all.sort_unstable();
+        assert_eq!(all, parts, "every part once: {self:?}");
+        for (node, part) in
+            ordered.restored.iter().flat_map(|(node, parts)| parts.iter().map(move |part| (*node, *part)))
+        {
+            assert!(
+                version.is_some_and(|version| self.holds(node, version, part)),
+                "{node} holds {part}: {self:?}"
+            );
+            assert_eq!(ordered.view.seat(part), node, "whoever restores a part stands in for its node");
+        }
+    }
+
+    fn holds(&self, node: NodeId, version: Version, part: NodeId) -> bool {
+        let mut held = self.nodes[node as usize].iter().flat_map(|node| &node.held);
+        held.any(|held| held.version == version && held.held.contains(&part))
+    }
+
+    /// What can be gone back to, looked for without any cleverness: the newest whole version and its parts; nothing, if the
+    /// program begins anew; none if the job has to end.
+    fn restorable(&self) -> Option<Option<(Version, Vec<NodeId>)>> {
+        let living = self.living();
+        let all: Vec<&Held> = self.nodes.iter().flatten().flat_map(|node| &node.held).collect();
+        let told = all.iter().filter(|held| held.committed).map(|held| held.version).max();
+        let committed = told.max(self.leader.committed).max(self.printed);
+        let is_whole = |held: &Held| {
+            held.view.there().all(|part| living.iter().any(|node| self.holds(*node, held.version, part)))
+        };
+        let newest = all.iter().filter(|held| is_whole(held)).max_by_key(|held| held.version);
+        match newest.filter(|held| Some(held.version) >= committed) {
+            Some(held) => Some(Some((held.version, held.view.there().collect()))),
+            None if committed.is_none() && !living.is_empty() => Some(None),
+            None => None,
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What oracles knew at the cuts to which a job may go back.
+//!
+//! When PEs are made anew from a checkpoint, what has happened since its cut has not happened. So what every oracle knows is kept at
+//! each cut, and put back when the first PE of a new epoch begins. A message or object of the time that is left out is unknown
+//! from then on: who delivers it is found by the oracles themselves. What PEs of an earlier epoch still do, on a node that does
+//! not know yet that it is lost, is not looked at.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use talisman::ids::PeId;
+use talisman::witness::Seen;
+
+use super::Oracle;
+
+/// What goes back with a job and is no oracle, such as the books that a program keeps beside the runtime.
+pub trait Book {
+    /// What is in it.
+    fn keep(&self) -> Box<dyn Any>;
+
+    /// What was kept of it is in it again, in this epoch.
+    fn put_back(&self, kept: &dyn Any, epoch: u32);
+}
+
+/// The cuts to which a job may go back, and who lives now.
+pub struct Past {
+    book: Option<Box<dyn Book>>,
+    /// By version; without one, the beginning.
+    cuts: BTreeMap<Option<u64>, Cut>,
+    /// The newest version that was committed. The job may go back to the one before: if those that have heard of it are lost with
+    /// what they held, the others still have that.
+    committed: Option<u64>,
+    epoch: u32,
+    /// PEs of this epoch. Of the first one nobody says who they are.
+    living: Option<BTreeSet<PeId>>,
+}
+
+/// What was known at a cut.
+struct Cut {
+    oracles: Vec<Box<dyn Oracle>>,
+    book: Option<Box<dyn Any>>,
+    /// PEs that have taken their part.
+    parts: BTreeSet<PeId>,
+    /// Those that had to, if that is known.
+    expected: Option<BTreeSet<PeId>>,
+}
+
+impl Past {
+    /// Before anything has happened.
+    pub fn new(oracles: &[Box<dyn Oracle>], book: Option<Box<dyn Book>>) -> Self {
+        let mut past =
+            Past { book, cuts: BTreeMap::new(), committed: None, epoch: 0, living: Some(BTreeSet::new()) };
+        past.keep(None, oracles);
+        past.living = None;
+        past
+    }
+
+    /// Whether something that happens in this epoch is of the life that counts.
+    pub fn counts(&self, epoch: Option<u32>, seen: &Seen) -> bool {
+        let is_outdated = epoch.is_some_and(|epoch| epoch < self.epoch);
+        match seen {
+            Seen::NodeGone { pes } => self.lives(pes),
+            _ => !is_outdated,
+        }
+    }
+
+    /// Something happens that oracles may have to go back for, or to be kept.
+    ///
+    /// # Errors
+    /// If it must not.
+    pub fn see(&mut self, seen: &Seen, oracles: &mut [Box<dyn Oracle>]) -> Result<(), String> {
+        match *seen {
+            Seen::Captured { pe, version } => self.captured(pe, version, oracles),
+            Seen::Committed { version } => self.committed(version),
+            Seen::Begun { epoch, version, ref pes } => {
+                if epoch > self.epoch {
+                    self.go_back(epoch, version, oracles)?;
+                }
+                if epoch == self.epoch {
+                    self.living.get_or_insert_default().extend(pes.clone());
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn lives(&self, pes: &Range<PeId>) -> bool {
+        self.living.as_ref().is_none_or(|living| pes.clone().any(|pe| living.contains(&pe)))
+    }
+
+    fn captured(&mut self, pe: PeId, version: u64, oracles: &[Box<dyn Oracle>]) -> Result<(), String> {
+        if self.committed.is_some_and(|committed| version <= committed) {
+            return Err(format!("PE {pe} takes its part of version {version}, which is committed"));
+        }
+        if !self.cuts.contains_key(&Some(version)) {
+            self.keep(Some(version), oracles);
+        }
+        let cut = self.cuts.get_mut(&Some(version)).expect("kept just now, or before");
+        match cut.parts.insert(pe) {
+            true => Ok(()),
+            false => Err(format!("PE {pe} takes its part of version {version} twice")),
+        }
+    }
+
+    fn committed(&mut self, version: u64) -> Result<(), String> {
+        let cut = self.cuts.get(&Some(version));
+        let cut = cut.ok_or_else(|| format!("version {version} is committed, and was never taken"))?;
+        cut.is_whole(version)?;
+        let before = std::mem::replace(&mut self.committed, Some(version));
+        self.cuts.retain(|kept, _| *kept >= before);
+        Ok(())
+    }
+
+    fn keep(&mut self, version: Option<u64>, oracles: &[Box<dyn Oracle>]) {
+        let cut = Cut {
+            oracles: oracles.iter().map(|oracle| oracle.keep()).collect(),
+            book: self.book.as_ref().map(|book| book.keep()),
+            parts: BTreeSet::new(),
+            expected: self.living.clone(),
+        };
+        self.cuts.insert(version, cut);
+    }
+
+    fn go_back(
+        &mut self,
+        epoch: u32,
+        version: Option<u64>,
+        oracles: &mut [Box<dyn Oracle>],
+    ) -> Result<(), String> {
+        let Some(cut) = self.cuts.get(&version) else {
+            let committed = self.committed;
+            return Err(match version {
+                None => format!("the program begins anew, though version {committed:?} was committed"),
+                Some(_) => {
+                    format!("the job goes back to version {version:?}, and to {committed:?} at least it can")
+                }
+            });
+        };
+        if let Some(version) = version {
+            cut.is_whole(version)?;
+        }
+        for (oracle, kept) in oracles.iter_mut().zip(&cut.oracles).filter(|(oracle, _)| !oracle.outlasts()) {
+            *oracle = kept.keep();
+            oracle.go_back();
+        }
+        if let (Some(book), Some(kept)) = (&self.book, &cut.book) {
+            book.put_back(&**kept, epoch);
+        }
+        // What comes of going on from there is another version, whatever its number.
+        self.cuts.retain(|kept, _| *kept <= version);
+        (self.epoch, self.living) = (epoch, Some(BTreeSet::new()));
+        Ok(())
+    }
+}
+
+impl Cut {
+    fn is_whole(&self, version: u64) -> Result<(), String> {
+        let missing = self.expected.as_ref().and_then(|all| all.difference(&self.parts).next());
+        match missing {
+            None => Ok(()),
+            Some(pe) => Err(format!("version {version} has no part of PE {pe}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bounds::Bounds;
+    use super::super::told::{delivered, sent};
+    use super::super::{Watch, delivery::Delivery};
+    use super::*;
+
+    fn watch() -> Watch {
+        Watch::new(vec![Box::new(Delivery::new(true)), Box::<Bounds>::default()], None)
+    }
+
+    fn told(story: &[(u32, Seen)]) -> Option<String> {
+        let mut watch = watch();
+        story.iter().for_each(|(epoch, seen)| watch.see(Some(*epoch), seen));
+        watch.violation.map(|violation| violation.what)
+    }
+
+    fn begun(epoch: u32, version: Option<u64>) -> (u32, Seen) {
+        (epoch, Seen::Begun { epoch, version, pes: 0..2 })
+    }
+
+    fn captured(epoch: u32, pe: PeId, version: u64) -> (u32, Seen) {
+        (epoch, Seen::Captured { pe, version })
+    }
+
+    fn queued(message: u64) -> Seen {
+        Seen::Queued { message, pe: 0 }
+    }
+
+    /// A message is in the queue at the cut, and delivered after it; another one is sent then.
+    fn past() -> Vec<(u32, Seen)> {
+        vec![
+            (0, sent(1, 0, 5, 6)),
+            (0, queued(1)),
+            captured(0, 0, 1),
+            captured(0, 1, 1),
+            (0, delivered(1, 0, 6)),
+            (0, sent(2, 0, 6, 7)),
+            (0, queued(2)),
+        ]
+    }
+
+    fn then(more: &[(u32, Seen)]) -> Option<String> {
+        told(&past().into_iter().chain(more.iter().cloned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_was_in_a_queue_at_the_cut_is_delivered_again() {
+        let again = [begun(1, Some(1)), (1, Seen::Queued { message: 1, pe: 3 }), (1, delivered(1, 3, 6))];
+        assert_eq!(then(&again), None);
+        let found = then(&[begun(2, None), (2, delivered(1, 3, 6))]).expect("it was never sent");
+        assert!(found.contains("never made"), "{found}");
+    }
+
+    #[test]
+    fn a_message_of_a_life_that_did_not_count_is_delivered_to_nobody() {
+        let found = then(&[begun(1, Some(1)), (1, delivered(2, 0, 7))]).expect("it was sent after the cut");
+        assert!(found.contains("never made"), "{found}");
+        assert_eq!(then(&[begun(1, Some(1)), (0, delivered(2, 0, 7))]), None, "who is lost does as it likes");
+    }
+
+    #[test]
+    fn a_version_is_whole_and_none_before_the_committed_one() {
+        let found = then(&[begun(1, Some(2))]).expect("there is none");
+        assert!(found.contains("goes back to version"), "{found}");
+        let second = [begun(1, Some(1)), captured(1, 0, 2), begun(2, Some(2))];
+        assert!(then(&second).expect("a part is missing").contains("no part of PE 1"));
+        let committed = (1, Seen::Committed { version: 2 });
+        let second = [begun(1, Some(1)), captured(1, 0, 2), captured(1, 1, 2), committed];
+        assert_eq!(then(&second), None);
+        let first = [begun(1, Some(1)), (1, Seen::Committed { version: 1 })];
+        for (version, is_wrong) in [(None, true), (Some(1), false), (Some(2), false)] {
+            let back = first.iter().chain(&second[1..]).cloned().chain([begun(2, version)]);
+            assert_eq!(then(&back.collect::<Vec<_>>()).is_some(), is_wrong, "{version:?}");
+        }
+    }
+}
