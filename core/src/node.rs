@@ -61,6 +61,8 @@ pub(crate) struct Config {
     pub(crate) host: u32,
     /// How objects are balanced, if they are.
     pub(crate) balance: Option<Arc<Settings>>,
+    /// The other nodes of its host, if there is more than one host.
+    pub(crate) neighbours: Arc<[u32]>,
     /// When checkpoints are taken, if they are.
     pub(crate) checkpoints: Option<Arc<checkpoint::Settings>>,
 }
@@ -72,6 +74,7 @@ impl Config {
             pack_all: options.pack_all,
             repack: options.repack,
             host: 0,
+            neighbours: Arc::default(),
             measures: Settings::of(options).map_or(options.measures, |settings| settings.measures()),
             balance: Settings::of(options).map(Arc::new),
             checkpoints: checkpoint::Settings::of(options).map(Arc::new),

@@ -98,7 +98,8 @@ impl Pe {
 
     /// PE 0 has had nothing to do for long: perhaps nobody will have, ever again.
     pub(crate) fn suspect_stuck(&self) {
-        if self.is_first() && !self.detector.is_counting() && self.timers.is_empty() {
+        let rests = !self.frozen.get() && self.timers.is_empty();
+        if self.is_first() && rests && !self.detector.is_counting() {
             sometimes("a PE suspected that the job was stuck");
             self.begin_wave();
         }

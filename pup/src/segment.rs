@@ -370,7 +370,10 @@ mod tests {
         assert_eq!((buffer.size(), buffer.filled()), ((24, 8), &[][..]));
         (4u64..7).for_each(|value| assert_eq!(buffer.fill(&value.to_le_bytes()), 8));
         let again = buffer.finish().unwrap();
-        assert_eq!((again.bytes().as_ptr(), again.into_vec(PlainProof::<u64>::new()).unwrap()), (at, vec![4, 5, 6]));
+        assert_eq!(
+            (again.bytes().as_ptr(), again.into_vec(PlainProof::<u64>::new()).unwrap()),
+            (at, vec![4, 5, 6])
+        );
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! What several tests need.
 
+use std::time::Duration;
+
 use talisman::chare::{Args, MainChare};
+use talisman::launch::checkpoints::{CkptEvery, FaultTolerance};
 use talisman::launch::options::Transport;
 use talisman::testing::{Test, Tested};
 
@@ -55,6 +58,28 @@ pub fn manners() -> Vec<(String, Test)> {
             all.push((format!("simulated, {nodes} nodes, seed {seed}"), test.clone()));
             all.push((format!("simulated, {nodes} nodes, seed {seed}, repacked"), test.repacking_objects()));
         }
+    }
+    all.extend(with_checkpoints());
+    all
+}
+
+/// The manners with checkpoints, in quick succession.
+fn with_checkpoints() -> Vec<(String, Test)> {
+    let every = |test: Test, period| {
+        test.with_options(|options| {
+            (options.ft, options.ckpt_every) = (FaultTolerance::Double, Some(CkptEvery::Time(period)));
+        })
+    };
+    let mut all = vec![
+        ("2 PEs, checkpoints".into(), every(Test::new().pes(2), Duration::from_micros(200))),
+        (
+            "2 nodes of 2 PEs, checkpoints".into(),
+            every(Test::new().pes(2).nodes(2, Transport::Mixed), Duration::from_millis(1)),
+        ),
+    ];
+    for (seed, period) in (0..).zip([1, 30, 200].map(Duration::from_micros)) {
+        let test = every(Test::new().pes(2).simulated(3, seed), period);
+        all.push((format!("simulated, checkpoints every {period:?}"), test));
     }
     all
 }

@@ -15,12 +15,13 @@ use crate::collection::Collection;
 use crate::ids::{CollectionId, PeId};
 use crate::message::control::{Cast, PeMessage};
 use crate::message::envelope::{Body, Envelope};
-use crate::migrate::{pack_object, travel_of};
+use crate::migrate::{pack_object_in, travel_of};
 use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::wire;
+use crate::witness::{self, Seen};
 
 /// Broadcasts that wait with elements.
 type Casts = BTreeMap<(CollectionId, u32), Cast>;
@@ -29,6 +30,7 @@ impl Pe {
     /// Takes this PE's part into the store.
     pub(super) fn take_part(&self, checkpoints: &Checkpoints) -> Taken {
         let version = checkpoints.version.get();
+        witness::see(|| Seen::Captured { pe: self.id, version });
         let part = Part { said: self.cut_what_was_said(version), ..self.capture() };
         let objects = part.objects.len() as u64;
         let part = Packed::away(part);
@@ -96,7 +98,9 @@ impl Pe {
         }
         let travel = travel_of(object, self.past_of(object));
         // SAFETY: as above, and of this type.
-        let state = unsafe { pack_object(collection.chare, head) };
+        let state = unsafe {
+            pack_object_in(collection.chare, head, |size, align| self.node.store.spare(size, align))
+        };
         let destination = object.has(flag::MIGRATE).then(|| object.extras(|extras| extras.destination));
         SavedObject { id, travel, given, destination, state }
     }

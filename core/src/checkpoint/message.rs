@@ -2,7 +2,7 @@
 
 use talisman_ft::Version;
 
-use crate::ids::PeId;
+use super::pieces::Manifest;
 use crate::pup::{Packed, Pup};
 use crate::route::Route;
 
@@ -23,11 +23,13 @@ pub(crate) enum Checkpoint {
     Taken(Taken),
     /// Down: all have; the program goes on.
     Thaw,
-    /// To the PE of the buddy that is in the same lane: a piece of a part.
-    Copy { version: Version, of: PeId, piece: u32, bytes: Packed },
-    /// Back: so many pieces have come.
-    Got { version: Version, pieces: u32 },
-    /// Back: it is held there, whole.
+    /// To the PE of the buddy that is in the same lane: the sender's part comes, in pieces.
+    Copy { version: Version, manifest: Manifest },
+    /// One of them, with its checksum: slices of the part.
+    Piece { version: Version, piece: u32, sum: u32, slices: Packed },
+    /// Back: it has come.
+    Got { version: Version },
+    /// Back: so has the last one, and all of it is held there.
     Stored { version: Version },
     /// To the root: this PE's part is held twice, or as often as can be.
     Safe { version: Version },

@@ -16,13 +16,17 @@
 //! | [`part`] | what is kept of one PE |
 //! | [`capture`] | how that is taken |
 //! | [`said`] | lines and results of the program, until they cannot be taken back |
+//! | [`copies`] | the other copy of each part |
+//! | [`pieces`] | a part in pieces: how it travels there |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
 mod capture;
+mod copies;
 mod drain;
 mod freeze;
 pub(crate) mod message;
 pub(crate) mod part;
+mod pieces;
 mod root;
 pub(crate) mod said;
 mod settings;
@@ -34,11 +38,13 @@ use std::sync::Arc;
 
 use talisman_ft::Version;
 
+use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
 use crate::route::Route;
 use crate::view::FIRST;
+use copies::Copies;
 use drain::Drain;
 use message::{Checkpoint, Why};
 use root::Root;
@@ -52,6 +58,7 @@ pub(crate) struct Checkpoints {
     /// Messages that wait for the thaw, in the order in which they would have run.
     kept: RefCell<Vec<NonNull<Envelope>>>,
     drain: Drain,
+    copies: Copies,
     /// Used by the first PE.
     root: RefCell<Root>,
     /// The last step of the program for which a checkpoint was asked for here.
@@ -61,11 +68,12 @@ pub(crate) struct Checkpoints {
 impl Checkpoints {
     pub(crate) fn new(settings: Arc<Settings>) -> Box<Self> {
         Box::new(Checkpoints {
+            root: RefCell::new(Root::new(settings.mtbf)),
             settings,
             version: Cell::new(0),
             kept: RefCell::default(),
             drain: Drain::default(),
-            root: RefCell::default(),
+            copies: Copies::default(),
             step: Cell::new(0),
         })
     }
@@ -77,6 +85,14 @@ impl Checkpoints {
 }
 
 impl Pe {
+    /// The job has gone back, and this is the version of its next checkpoint.
+    #[allow(dead_code, reason = "whoever goes back comes next")]
+    pub(crate) fn begin_with_version(&self, next: Version) {
+        if let Some(checkpoints) = self.checkpoints.as_deref() {
+            checkpoints.version.set(next - 1);
+        }
+    }
+
     /// The program asks for a checkpoint; the receiver is told once it is committed. Where there are none, it is told at once.
     pub(crate) fn checkpoint(&self, then: Route) {
         match self.checkpoints {
@@ -101,7 +117,7 @@ impl Pe {
     }
 
     /// A message about a checkpoint. It may come in the midst of an entry, so what runs code of the program is a chore.
-    pub(crate) fn on_checkpoint(&self, message: Checkpoint) {
+    pub(crate) fn on_checkpoint(&self, from: PeId, message: Checkpoint) {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return };
         match message {
             Checkpoint::Request { why, then } => self.on_checkpoint_request(checkpoints, why, then),
@@ -113,7 +129,12 @@ impl Pe {
             Checkpoint::Thaw => self.on_thaw(checkpoints),
             Checkpoint::Safe { version } => self.on_safe(checkpoints, version),
             Checkpoint::Commit { version } => self.on_commit(version),
-            Checkpoint::Copy { .. } | Checkpoint::Got { .. } | Checkpoint::Stored { .. } => {}
+            Checkpoint::Copy { version, manifest } => self.on_copy(from, version, manifest),
+            Checkpoint::Piece { version, piece, sum, slices } => {
+                self.on_piece(from, version, piece, sum, slices)
+            }
+            Checkpoint::Got { version } => self.on_got(checkpoints, version),
+            Checkpoint::Stored { version } => self.on_stored(checkpoints, version),
         }
     }
 

@@ -3,21 +3,22 @@
 use std::time::Duration;
 
 use talisman_ft::Version;
+use talisman_ft::period::Period;
 
 use super::Checkpoints;
-use super::message::{Checkpoint, Taken, Why};
+use super::message::{Taken, Why};
 use crate::launch::CheckpointTaken;
 use crate::launch::checkpoints::CkptEvery;
-use crate::message::control::PeMessage;
 use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::route::Route;
 use crate::sometimes::sometimes;
+use crate::witness::{self, Seen};
 
 /// What the root knows.
-#[derive(Default)]
 pub(super) struct Root {
+    period: Period,
     running: Option<Running>,
     /// Wanted since that began.
     wanted: Vec<(Why, Option<Route>)>,
@@ -42,6 +43,12 @@ struct Running {
 }
 
 impl Root {
+    /// At the start of a job, whose user may know the mean time between failures.
+    pub(super) fn new(mtbf: Option<Duration>) -> Self {
+        let period = Period::new(mtbf);
+        Root { period, running: None, wanted: Vec::new(), last: None, step: 0, run: 0 }
+    }
+
     /// All have counted; whether that gave the same sums as the time before.
     pub(super) fn counts_again(&mut self, sent: u64, received: u64) -> bool {
         if sent != received {
@@ -69,7 +76,12 @@ impl Pe {
     fn set_checkpoint_timer(&self, checkpoints: &Checkpoints) {
         let period = match checkpoints.settings.every {
             CkptEvery::Time(period) => Some(period),
-            CkptEvery::Auto | CkptEvery::Steps(_) => None,
+            CkptEvery::Auto => {
+                let mut root = checkpoints.root.borrow_mut();
+                root.period.failed(self.view().of_nodes().epoch);
+                Some(root.period.next(self.clock.now()))
+            }
+            CkptEvery::Steps(_) => None,
         };
         self.timers.checkpoint.set(period.map(|period| self.clock.now() + period));
     }
@@ -134,8 +146,7 @@ impl Pe {
 
     /// Entries run here again.
     pub(super) fn after_thaw(&self, checkpoints: &Checkpoints) {
-        let version = checkpoints.version.get();
-        self.tell(self.view().first(), PeMessage::Checkpoint(Checkpoint::Safe { version }));
+        self.begin_copy(checkpoints);
         if self.is_first() {
             self.balance_if_waiting();
         }
@@ -156,8 +167,11 @@ impl Pe {
     }
 
     fn commit(&self, checkpoints: &Checkpoints, done: Running) {
+        witness::see(|| Seen::Committed { version: done.version });
         self.on_commit(done.version);
         let (blocked, taken) = done.blocked.unwrap_or_default();
+        // What is sent in the background takes time of the PEs too, though not all of the time that it takes.
+        checkpoints.root.borrow_mut().period.checkpoint(self.clock.now().saturating_sub(done.begun));
         let idle = taken.run == std::mem::replace(&mut checkpoints.root.borrow_mut().run, taken.run);
         self.account_for_checkpoint(checkpoints, &done, blocked, taken);
         for (_, then) in done.then {
@@ -183,7 +197,7 @@ impl Pe {
         let checkpoint = CheckpointTaken {
             version: done.version,
             at_s: done.begun.as_secs_f64(),
-            trigger: name_of(done.why).into(),
+            trigger: checkpoints.settings.name_of(done.why).into(),
             objects: taken.objects,
             bytes: taken.bytes,
             blocked_s: blocked.as_secs_f64(),
@@ -193,15 +207,5 @@ impl Pe {
             self.node.job.say(&checkpoint.to_string());
         }
         self.node.job.took_checkpoint(checkpoint);
-    }
-}
-
-/// What a reason is called in the log and the report.
-fn name_of(why: Why) -> &'static str {
-    match why {
-        Why::Period => "period",
-        Why::Step(_) => "steps",
-        Why::Request => "request",
-        Why::Failure => "failure",
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::message::Why;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
 
@@ -23,6 +24,17 @@ impl Settings {
             mtbf: options.mtbf,
             logs: options.ft_log || options.progress,
         })
+    }
+
+    /// What a reason for a checkpoint is called in the log and the report.
+    pub(super) fn name_of(&self, why: Why) -> &'static str {
+        match why {
+            Why::Period if self.every == CkptEvery::Auto => "auto",
+            Why::Period => "period",
+            Why::Step(_) => "steps",
+            Why::Request => "request",
+            Why::Failure => "failure",
+        }
     }
 
     /// Whether a step of the program is a reason for a checkpoint, where this one was the last such.

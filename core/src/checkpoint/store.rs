@@ -1,6 +1,7 @@
 //! The parts that a process holds, by version.
 //!
-//! It outlives the PEs of the process: when the job goes back to a version, they are made anew from what is in here.
+//! It outlives the PEs of the process: when the job goes back to a version, they are made anew from what is in here. The
+//! memory of versions that are not needed any more is filled again by the next one.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -9,24 +10,49 @@ use talisman_ft::double::Held;
 use talisman_ft::{NodeId, Version};
 
 use super::part::Part;
+use super::pieces::{Manifest, checksum, put_together};
 use crate::ids::PeId;
-use crate::pup::{Packed, PupError};
+use crate::pup::{Packed, PupError, Segment, SegmentBuffer};
 use crate::view::View;
 
 /// Parts of checkpoints: own ones, and copies of those of others.
 #[derive(Default)]
-pub(crate) struct Store(Mutex<BTreeMap<Version, Kept>>);
+pub(crate) struct Store(Mutex<Versions>);
+
+#[derive(Default)]
+struct Versions {
+    kept: BTreeMap<Version, Kept>,
+    spare: Spare,
+}
 
 /// What is held of one version.
 struct Kept {
     /// Who was there when it was taken.
     view: View,
-    /// The packed [`Part`] of each PE, with its checksum.
-    parts: BTreeMap<PeId, (Packed, u32)>,
+    parts: BTreeMap<PeId, Body>,
     committed: bool,
 }
 
-/// A part cannot be had.
+/// The packed [`Part`] of a PE.
+enum Body {
+    /// Of this process.
+    Own(Packed),
+    /// Of another.
+    Copy(Copy),
+}
+
+/// As it came.
+#[derive(Clone)]
+struct Copy {
+    manifest: Manifest,
+    /// Of each piece: its slices and its checksum.
+    pieces: Vec<(Vec<Segment>, u32)>,
+}
+
+/// Memory to be filled again, by size and alignment.
+type Spare = BTreeMap<(usize, usize), Vec<SegmentBuffer>>;
+
+/// A part cannot be had, or a piece of one cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StoreError {
     /// It is not here.
@@ -38,12 +64,28 @@ pub(crate) enum StoreError {
         version: Version,
     },
     /// It is not what it was.
-    #[error("the part of PE {pe} in version {version} is damaged: its checksum is wrong")]
+    #[error("piece {piece} of the part of PE {pe} in version {version} is damaged: its checksum is wrong")]
     Damaged {
         /// Of whom.
         pe: PeId,
         /// In which version.
         version: Version,
+        /// Which.
+        piece: u32,
+    },
+    /// A piece is not the one that has to come.
+    #[error(
+        "piece {piece} of the part of PE {pe} in version {version} came where piece {expected} was to come"
+    )]
+    OutOfTurn {
+        /// Of whom.
+        pe: PeId,
+        /// In which version.
+        version: Version,
+        /// Which came.
+        piece: u32,
+        /// Which was to come.
+        expected: u32,
     },
     /// It cannot be read.
     #[error("the part of PE {pe} in version {version} cannot be read: {error}")]
@@ -60,30 +102,70 @@ pub(crate) enum StoreError {
 impl Store {
     /// Keeps the part of a PE of this process.
     pub(crate) fn put(&self, version: Version, view: &View, pe: PeId, part: Packed) {
-        let sum = checksum(&part);
+        self.lock().of(version, view).parts.insert(pe, Body::Own(part));
+    }
+
+    /// The part of a PE of this process.
+    pub(super) fn own(&self, version: Version, pe: PeId) -> Option<Packed> {
+        match self.lock().kept.get(&version)?.parts.get(&pe)? {
+            Body::Own(part) => Some(part.clone()),
+            Body::Copy(_) => None,
+        }
+    }
+
+    /// The part of a PE of another process is to come in pieces; whether that is all of it.
+    pub(super) fn expect(&self, version: Version, view: &View, pe: PeId, manifest: Manifest) -> bool {
+        let copy = Copy { manifest, pieces: Vec::new() };
+        let is_whole = copy.is_whole();
+        self.lock().of(version, view).parts.insert(pe, Body::Copy(copy));
+        is_whole
+    }
+
+    /// The next piece of it; whether it is whole now.
+    ///
+    /// # Errors
+    /// A piece that is not the one that has to come, or is not what it was.
+    pub(super) fn add(
+        &self,
+        version: Version,
+        pe: PeId,
+        piece: u32,
+        sum: u32,
+        slices: Vec<Segment>,
+    ) -> Result<bool, StoreError> {
+        if checksum(&slices) != sum {
+            return Err(StoreError::Damaged { pe, version, piece });
+        }
         let mut all = self.lock();
-        let kept = all.entry(version).or_insert_with(|| Kept::new(view));
-        kept.parts.insert(pe, (part, sum));
+        let copy = match all.kept.get_mut(&version).and_then(|kept| kept.parts.get_mut(&pe)) {
+            Some(Body::Copy(copy)) if !copy.is_whole() => copy,
+            _ => return Err(StoreError::Missing { pe, version }),
+        };
+        let expected = copy.pieces.len() as u32;
+        if piece != expected {
+            return Err(StoreError::OutOfTurn { pe, version, piece, expected });
+        }
+        copy.pieces.push((slices, sum));
+        Ok(copy.is_whole())
     }
 
     /// A version is complete everywhere: older ones are not needed any more.
     pub(crate) fn commit(&self, version: Version) {
         let mut all = self.lock();
-        if let Some(kept) = all.get_mut(&version) {
+        if let Some(kept) = all.kept.get_mut(&version) {
             kept.committed = true;
-            all.retain(|other, _| *other >= version);
+            all.drop_all_but(|other| other >= version);
         }
     }
 
     /// The job goes back to a version, or to its start: what is held of others is of no use any more.
     pub(crate) fn keep_only(&self, version: Option<Version>) {
-        self.lock().retain(|other, _| Some(*other) == version);
+        self.lock().drop_all_but(|other| Some(other) == version);
     }
 
     /// What is held here, by version.
     pub(crate) fn held(&self) -> Vec<Held> {
-        let all = self.lock();
-        all.iter().map(|(version, kept)| kept.held(*version)).collect()
+        self.lock().kept.iter().map(|(version, kept)| kept.held(*version)).collect()
     }
 
     /// The part of a PE, read.
@@ -91,38 +173,83 @@ impl Store {
     /// # Errors
     /// That it is not here, or is not what it was.
     pub(crate) fn part(&self, version: Version, pe: PeId) -> Result<Part, StoreError> {
-        let (part, sum) = {
+        let missing = StoreError::Missing { pe, version };
+        let copy = {
             let all = self.lock();
-            let found = all.get(&version).and_then(|kept| kept.parts.get(&pe));
-            found.cloned().ok_or(StoreError::Missing { pe, version })?
+            match all.kept.get(&version).and_then(|kept| kept.parts.get(&pe)).ok_or(missing.clone())? {
+                Body::Own(part) => return read(part.clone(), version, pe),
+                Body::Copy(copy) => copy.clone(),
+            }
         };
-        if checksum(&part) != sum {
-            return Err(StoreError::Damaged { pe, version });
+        let damaged = copy.pieces.iter().position(|(slices, sum)| checksum(slices) != *sum);
+        if let Some(piece) = damaged {
+            return Err(StoreError::Damaged { pe, version, piece: piece as u32 });
         }
-        part.into_value().map_err(|error| StoreError::Unreadable { pe, version, error })
+        let slices = copy.pieces.into_iter().flat_map(|(slices, _)| slices);
+        read(put_together(&copy.manifest, slices).ok_or(missing)?, version, pe)
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Version, Kept>> {
+    /// Memory of this size and alignment that a version had which is not needed any more.
+    pub(super) fn spare(&self, size: usize, align: usize) -> Option<SegmentBuffer> {
+        self.lock().spare.get_mut(&(size, align))?.pop()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Versions> {
         // Nothing in a critical section panics half way.
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl Kept {
-    fn new(view: &View) -> Self {
-        Kept { view: view.clone(), parts: BTreeMap::new(), committed: false }
+fn read(part: Packed, version: Version, pe: PeId) -> Result<Part, StoreError> {
+    part.into_value().map_err(|error| StoreError::Unreadable { pe, version, error })
+}
+
+impl Versions {
+    fn of(&mut self, version: Version, view: &View) -> &mut Kept {
+        self.kept.entry(version).or_insert_with(|| Kept {
+            view: view.clone(),
+            parts: BTreeMap::new(),
+            committed: false,
+        })
     }
 
+    /// What was spare and has not been used since is given back: the parts have other sizes by now.
+    fn drop_all_but(&mut self, stays: impl Fn(Version) -> bool) {
+        let gone: Vec<_> = self.kept.extract_if(.., |version, _| !stays(*version)).collect();
+        if gone.is_empty() {
+            return;
+        }
+        self.spare.clear();
+        for (_, body) in gone.into_iter().flat_map(|(_, kept)| kept.parts) {
+            let Body::Own(part) = body else { continue };
+            let (_, segments) = part.into_parts();
+            for buffer in segments.into_iter().filter_map(Segment::into_buffer) {
+                self.spare.entry(buffer.size()).or_default().push(buffer);
+            }
+        }
+    }
+}
+
+impl Kept {
     fn held(&self, version: Version) -> Held {
-        let whole = |node: &NodeId| self.view.lanes_of(*node).all(|pe| self.parts.contains_key(&pe));
+        let is_whole = |pe: &PeId| self.parts.get(pe).is_some_and(Body::is_whole);
+        let whole = |node: &NodeId| self.view.lanes_of(*node).all(|pe| is_whole(&pe));
         let held = self.view.nodes().iter().copied().filter(whole).collect();
         Held { version, view: self.view.of_nodes().clone(), held, committed: self.committed }
     }
 }
 
-fn checksum(part: &Packed) -> u32 {
-    let mut sum = crc32fast::Hasher::new();
-    sum.update(part.bytes());
-    part.segments().iter().for_each(|segment| sum.update(segment.bytes()));
-    sum.finalize()
+impl Body {
+    fn is_whole(&self) -> bool {
+        match self {
+            Body::Own(_) => true,
+            Body::Copy(copy) => copy.is_whole(),
+        }
+    }
+}
+
+impl Copy {
+    fn is_whole(&self) -> bool {
+        self.pieces.len() as u32 >= self.manifest.pieces
+    }
 }

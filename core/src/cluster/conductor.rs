@@ -6,18 +6,23 @@
 //! a node:  Starting → Joined → Ready → Linked → Running → Done → Gone
 //! all:     Task when joined, Book when all are ready, Go when all are linked, Stop once the job is over
 //! ```
+//!
+//! [`steps`] has what happens at the program's steps, [`limits`] how long everything may take, [`surviving`] what is different in a job that
+//! survives losses.
 
 use std::time::Duration;
 
 use super::control::{NodeReport, Stop, ToLauncher, ToNode, VERSION};
 use super::fate::{Doom, Fate, How};
 use super::heartbeat::TICK;
-use super::kills::{Due, Kills};
+use super::kills::Kills;
 use super::local::Event;
 use super::plan::Plan;
+use super::recovery::{Loss, Recovery};
 use super::roster::{Roster, Stage};
 use super::verdict::Verdict;
 use crate::launch::progress::Steps;
+use crate::launch::{Failure, Results};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 
@@ -25,9 +30,12 @@ use crate::sometimes::sometimes;
 const GRACE_AFTER_LOSS: Duration = Duration::from_millis(500);
 /// After a failure of the program, or Ctrl-C, entry methods may end what they do.
 const GRACE_AFTER_FAILURE: Duration = Duration::from_millis(1500);
-/// A node that has said all may take so long to end.
+/// A node that may leave may take so long to end.
 const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
 
+mod limits;
+mod steps;
+mod surviving;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +50,8 @@ pub(crate) enum Action {
     Say(String),
     /// Show how far the program is.
     Show(Steps),
+    /// Write lines of the program, printed on this node, to standard output.
+    Print(u32, Vec<String>),
 }
 
 /// The state of a job.
@@ -58,21 +68,32 @@ pub(crate) struct Conductor {
     beat: Duration,
     steps: Steps,
     /// Nodes that wait at a step until others are gone.
-    waiting: Vec<Waiting>,
+    waiting: Vec<steps::Waiting>,
+    /// Of a job that survives losses.
+    recovery: Option<Recovery>,
+    /// Nodes leave, and nothing can be gone back to any more.
+    leaves: bool,
     actions: Vec<Action>,
 }
 
-/// A node that goes on after this step once the others are gone.
-struct Waiting {
-    node: u32,
-    step: u64,
-    killed: Vec<u32>,
+/// How a job ended, and what is left of it.
+pub(crate) struct End {
+    pub(crate) stop: Stop,
+    /// What the nodes left behind; those that were lost left nothing.
+    pub(crate) reports: Vec<NodeReport>,
+    pub(crate) steps: Steps,
+    /// Losses that the job survived, or not.
+    pub(crate) failures: Vec<Failure>,
+    /// Results that came with lines, which those in reports replace.
+    pub(crate) results: Results,
 }
 
 impl Conductor {
     pub(crate) fn new(plan: Plan, kills: Kills) -> Self {
         Conductor {
             roster: Roster::new(&plan),
+            recovery: plan.survives.then(|| Recovery::new(&plan)),
+            leaves: false,
             plan,
             kills,
             verdict: Verdict::default(),
@@ -106,12 +127,13 @@ impl Conductor {
         self.went.map_or(Duration::ZERO, |went| now.saturating_sub(went))
     }
 
-    /// How the job ended, and what the nodes left behind; those that were lost left nothing.
-    pub(crate) fn into_end(self) -> (Stop, Vec<NodeReport>, Steps) {
+    /// How the job ended.
+    pub(crate) fn into_end(self) -> End {
         let mut steps = self.steps;
         let reports = self.roster.into_reports();
         reports.iter().for_each(|report| merge(&mut steps, report.steps));
-        (self.verdict.stop(), reports, steps)
+        let (failures, results) = self.recovery.map(Recovery::into_report).unwrap_or_default();
+        End { stop: self.verdict.stop(), reports, steps, failures, results }
     }
 
     /// Something happened to a node. `out_of_memory` says whether the system has killed anybody for want of memory.
@@ -148,8 +170,9 @@ impl Conductor {
         }
         if let Some(went) = self.went.filter(|_| !self.verdict.is_over()) {
             let due = self.kills.on_time(now - went, &self.roster.living());
-            self.inject(due);
+            self.inject(now, due);
         }
+        self.settle_suspicions(now);
         self.on_deadlines(now);
     }
 
@@ -168,17 +191,21 @@ impl Conductor {
                 self.reach(now, node, Stage::Ready);
             }
             ToLauncher::Linked => self.reach(now, node, Stage::Linked),
-            ToLauncher::Step(steps) => self.on_step(node, steps),
+            ToLauncher::Step(steps) => self.on_step(now, node, steps),
+            ToLauncher::Ended(stop) if stop.status == 0 && self.is_void(node) => {
+                sometimes("an end was overtaken by a loss");
+            }
             ToLauncher::Ended(stop) => self.on_word(now, stop),
             ToLauncher::Note(text) => {
                 self.actions.push(Action::Say(format!("{}: {text}", self.roster.name(node))))
             }
+            ToLauncher::Done(_) if self.is_void(node) => {}
             ToLauncher::Done(report) => self.on_done(now, node, report),
-            ToLauncher::Alive
-            | ToLauncher::Halted { .. }
-            | ToLauncher::Resumed { .. }
-            | ToLauncher::Suspect { .. }
-            | ToLauncher::Lines(_) => {}
+            ToLauncher::Alive => {}
+            ToLauncher::Halted { epoch, held } => self.on_halted(now, node, epoch, held),
+            ToLauncher::Resumed { epoch } => self.on_resumed(now, node, epoch),
+            ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
+            ToLauncher::Lines(lines) => self.on_lines(node, lines),
             ToLauncher::Failed(why) => self.on_failed(now, node, &why),
             ToLauncher::Terminated => self.on_interrupt(now, SIGTERM_STATUS),
         }
@@ -215,41 +242,6 @@ impl Conductor {
         }
     }
 
-    fn on_step(&mut self, node: u32, steps: Steps) {
-        merge(&mut self.steps, steps);
-        self.actions.push(Action::Show(self.steps));
-        if self.plan.watched.iter().any(|watched| *watched <= steps.done) {
-            let due = self.kills.on_step(steps.done);
-            self.inject(due);
-            let killed = self.roster.injured();
-            if !killed.is_empty() {
-                sometimes("a step waited until a node was gone");
-            }
-            self.waiting.push(Waiting { node, step: steps.done, killed });
-            self.let_go_on();
-        }
-    }
-
-    /// Kills nodes as an option asks, if they are still there.
-    fn inject(&mut self, due: Vec<Due>) {
-        let living = self.roster.living();
-        if due.iter().any(|due| !living.contains(&due.node)) {
-            sometimes("a node that was to be killed was gone");
-        }
-        for Due { node, option } in due.into_iter().filter(|due| living.contains(&due.node)) {
-            self.kill(node, Doom::Injected(option));
-        }
-    }
-
-    /// Those who wait at a step go on once the nodes that were to be killed there are gone.
-    fn let_go_on(&mut self) {
-        let roster = &self.roster;
-        let is_gone = |node: &u32| roster[*node].stage == Stage::Gone;
-        for waiting in self.waiting.extract_if(.., |waiting| waiting.killed.iter().all(is_gone)) {
-            self.actions.push(Action::Send(waiting.node, ToNode::StepSeen(waiting.step)));
-        }
-    }
-
     /// A node's program has ended the job.
     fn on_word(&mut self, now: Duration, stop: Stop) {
         if self.verdict.is_over() {
@@ -261,19 +253,27 @@ impl Conductor {
     }
 
     fn on_done(&mut self, now: Duration, node: u32, report: NodeReport) {
+        let stays = self.recovery.is_some();
         let member = &mut self.roster[node];
         member.report = Some(report);
-        member.leave_by = now + GRACE_TO_LEAVE;
+        member.leave_by = if stays { Duration::MAX } else { now + GRACE_TO_LEAVE };
         member.stage = member.stage.max(Stage::Done);
+        self.let_leave(now);
     }
 
     fn on_failed(&mut self, now: Duration, node: u32, why: &str) {
+        if self.survives() {
+            // Its end will be the loss.
+            return self.kill(now, node, Doom::Failed(why.into()));
+        }
         self.lose(now, format!("{}: {why}", self.roster.name(node)));
     }
 
     fn on_garbled(&mut self, now: Duration, node: u32, what: &str) {
         sometimes("what a node said could not be understood");
-        self.kill(node, Doom::Straggler);
+        if !self.survives() {
+            self.kill(now, node, Doom::Straggler);
+        }
         self.on_failed(now, node, what);
     }
 
@@ -286,12 +286,21 @@ impl Conductor {
     /// Whatever else the verdict may hold of it: a host that is out of reach has not ended in order.
     fn on_lost(&mut self, now: Duration, node: u32, why: String) {
         sometimes("a node was lost with its host");
+        let is_missed = !(self.leaves && self.roster[node].stage == Stage::Done);
         self.roster[node].stage = Stage::Gone;
         self.let_go_on();
-        self.lose(now, why);
+        match self.survives() {
+            true => self.survive(now, Loss { node, what: why, detected: "host", unnoticed: None }),
+            false if is_missed => self.lose(now, why),
+            false => {}
+        }
     }
 
     fn on_ended(&mut self, now: Duration, node: u32, how: How, out_of_memory: impl FnOnce() -> bool) {
+        if self.survives_end(node, how) {
+            let out_of_memory = how == How::Signalled(9) && out_of_memory();
+            return self.go_on_without(now, node, how, out_of_memory);
+        }
         let has_said_all = self.roster[node].stage == Stage::Done;
         self.roster[node].stage = Stage::Gone;
         self.let_go_on();
@@ -334,66 +343,6 @@ impl Conductor {
             () if self.went.is_some() => sometimes("a node was lost while the program ran"),
             () => sometimes("a node was lost before the program began"),
         }
-    }
-
-    /// Everybody is to stop, and who has not after `grace` is killed; later calls can only bring that nearer.
-    fn stop(&mut self, now: Duration, grace: Option<Duration>) {
-        if self.deadline.is_none() && !mutated("stop-not-sent") {
-            self.send_all(&ToNode::Stop(self.verdict.stop()));
-        }
-        let by = grace.map_or(Duration::MAX, |grace| now + grace);
-        if self.deadline.is_some_and(|deadline| by < deadline) {
-            sometimes("the nodes were left less time to stop than they had been");
-        }
-        self.deadline = Some(self.deadline.map_or(by, |deadline| deadline.min(by)));
-    }
-
-    fn on_beat(&mut self, now: Duration) {
-        self.send_all(&ToNode::Ping);
-        let mut silent = self.roster.tick();
-        if mutated("silence-ignored") {
-            silent.clear();
-        }
-        for node in silent {
-            self.on_silence(now, node);
-        }
-    }
-
-    fn on_silence(&mut self, now: Duration, node: u32) {
-        sometimes("a node was silent for too long");
-        self.kill(node, Doom::Silent(self.plan.silence));
-        let fate = self.fate(node, How::Signalled(9), false).message();
-        self.lose(now, fate);
-    }
-
-    fn on_deadlines(&mut self, now: Duration) {
-        let stop_by = self.deadline.unwrap_or(Duration::MAX);
-        for node in self.roster.living() {
-            if now >= stop_by.min(self.roster[node].leave_by) && !mutated("stragglers-live") {
-                self.kill(node, Doom::Straggler);
-            }
-        }
-    }
-
-    /// Kills a node; why it was done first is what counts.
-    fn kill(&mut self, node: u32, doom: Doom) {
-        let member = &mut self.roster[node];
-        if member.doom.is_none() {
-            match doom {
-                Doom::Straggler if member.stage == Stage::Done => {
-                    sometimes("a node was killed that had said all and did not end");
-                }
-                Doom::Straggler => sometimes("a node was killed that did not stop in time"),
-                _ => {}
-            }
-            member.doom = Some(doom);
-            self.actions.push(Action::Kill(node));
-        }
-    }
-
-    fn send_all(&mut self, message: &ToNode) {
-        let living = self.roster.living();
-        self.actions.extend(living.into_iter().map(|node| Action::Send(node, message.clone())));
     }
 }
 

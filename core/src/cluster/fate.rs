@@ -33,6 +33,15 @@ pub(crate) enum Doom {
     Silent(Duration),
     /// It did not stop when told to.
     Straggler,
+    /// It cannot go on, for this reason of its own.
+    Failed(String),
+    /// Another node cannot reach it, as this one says.
+    Suspected {
+        /// Who says so.
+        by: u32,
+        /// In words.
+        why: String,
+    },
 }
 
 /// A node that ended before it was told to.
@@ -53,11 +62,16 @@ pub(crate) struct Fate<'a> {
 }
 
 impl Fate<'_> {
-    /// One line for people.
+    /// One line for people, of a job that ends with the node.
     pub(crate) fn message(&self) -> String {
         let consequence =
             if self.running { "the job cannot go on without it" } else { "the job cannot start without it" };
-        format!("{} {}; {consequence}", named(self.node, self.pid, self.host), self.what())
+        format!("{}; {consequence}", self.in_short())
+    }
+
+    /// Who it was, and what became of it.
+    pub(crate) fn in_short(&self) -> String {
+        format!("{} {}", named(self.node, self.pid, self.host), self.what())
     }
 
     fn what(&self) -> String {
@@ -65,6 +79,8 @@ impl Fate<'_> {
             Some(Doom::Injected(option)) => format!("was killed, as {option} asked"),
             Some(Doom::Silent(limit)) => silent(*limit),
             Some(Doom::Straggler) => "did not stop when told to and was killed".into(),
+            Some(Doom::Failed(why)) => format!("cannot go on: {why}"),
+            Some(Doom::Suspected { by, why }) => format!("was killed, as node {by} cannot reach it ({why})"),
             None => self.by_itself(),
         }
     }
@@ -175,6 +191,16 @@ mod tests {
         assert!(with(&Doom::Injected("--kill 2@step40".into())).contains("as --kill 2@step40 asked"));
         assert!(with(&Doom::Silent(Duration::from_secs(10))).contains("said nothing for 10s"));
         assert!(with(&Doom::Straggler).contains("did not stop when told to"));
+    }
+
+    #[test]
+    fn a_loss_that_is_survived_is_told_without_its_consequence() {
+        let doom = Doom::Suspected { by: 1, why: "no answer for 2s".into() };
+        let suspected = Fate { doom: Some(&doom), ..fate(How::Signalled(9)) };
+        assert_eq!(
+            suspected.in_short(),
+            "node 2 (pid 4711) was killed, as node 1 cannot reach it (no answer for 2s)"
+        );
     }
 
     #[test]

@@ -10,20 +10,20 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::children::Executable;
-use super::conductor::{Action, Conductor};
-use super::control::{NodeReport, Stop};
+use super::conductor::{Action, Conductor, End};
 use super::descriptors;
 use super::exhaustion::Exhaustion;
 use super::kills::Kills;
 use super::local::Event;
 use super::memory::host_memory;
 use super::plan::Plan;
-use super::printer::{Lines, Print, Printer};
+use super::printer::{Chunk, Lines, Print, Printer};
 use super::sites::{Sites, shares};
 use super::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
 use crate::launch::{
-    BalancingStep, CheckpointTaken, ExitStatus, Interrupts, Program, Progress, Results, RunArgs, Signal,
+    BalancingStep, CheckpointTaken, ExitStatus, Failure, Interrupts, Program, Progress, Results, RunArgs,
+    Signal,
 };
 use crate::stats::Totals;
 
@@ -52,6 +52,8 @@ pub(crate) struct ClusterOutcome {
     pub(crate) balancing: Vec<BalancingStep>,
     /// Checkpoints that were committed.
     pub(crate) checkpoints: Vec<CheckpointTaken>,
+    /// Nodes that were lost while the program ran.
+    pub(crate) failures: Vec<Failure>,
 }
 
 /// Runs this program, with the arguments of this process, as the nodes that `options` ask for, until they have all
@@ -106,7 +108,7 @@ struct Launcher {
     conductor: Conductor,
     sites: Sites,
     lines: Lines,
-    /// Lines of the launcher's own on their way there; it does not wait for them to be printed.
+    /// Lines that it prints itself, on their way there in their order; it does not wait for them to be printed.
     says: JoinSet<()>,
     start: Instant,
     exhaustion: Exhaustion,
@@ -155,13 +157,18 @@ impl Launcher {
                 Action::Kill(node) => self.sites.kill(node),
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),
                 Action::Show(steps) => self.show(steps),
+                Action::Print(node, lines) => self.print(Print::Chunk(Chunk::of_lines(node, &lines))),
             }
         }
     }
 
     fn say(&mut self, line: String) {
+        self.print(Print::Say(line));
+    }
+
+    fn print(&mut self, print: Print) {
         let lines = self.lines.clone();
-        self.says.spawn(async move { drop(lines.send(Print::Say(line)).await) });
+        self.says.spawn(async move { drop(lines.send(print).await) });
     }
 
     /// Progress that comes when much is to be printed may be left out: there will be more.
@@ -174,26 +181,24 @@ impl Launcher {
         let wall = self.conductor.running_for(self.start.elapsed());
         self.sites.finish().await;
         while self.says.join_next().await.is_some() {}
-        let (stop, reports, steps) = self.conductor.into_end();
-        if steps.done > 0 {
-            let _ = self.lines.send(Print::Show(wall, steps)).await;
+        let end = self.conductor.into_end();
+        if end.steps.done > 0 {
+            let _ = self.lines.send(Print::Show(wall, end.steps)).await;
         }
-        Ended { stop, reports, steps, wall }
+        Ended { end, wall }
     }
 }
 
 /// What is known when all nodes are gone.
 pub(crate) struct Ended {
-    pub(crate) stop: Stop,
-    pub(crate) reports: Vec<NodeReport>,
-    pub(crate) steps: Steps,
+    pub(crate) end: End,
     /// For how long the program ran.
     pub(crate) wall: Duration,
 }
 
 /// The reports of all nodes as one, for a job with so many PEs on each.
 pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
-    let Ended { stop, reports, steps, wall } = ended;
+    let Ended { end: End { stop, reports, steps, failures, results }, wall } = ended;
     let told = reports.iter().map(|report| report.wall).max().filter(|wall| !wall.is_zero());
     let mut outcome = ClusterOutcome {
         status: stop.status,
@@ -201,6 +206,8 @@ pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
         nodes: reports.len() as u32,
         wall: told.unwrap_or(wall),
         steps,
+        failures,
+        results,
         ..ClusterOutcome::default()
     };
     for mut report in reports {

@@ -10,6 +10,7 @@
 //! | [`conductor`] | what is to be done about each event; pure |
 //! | [`plan`], [`roster`] | how many nodes, where, how linked; how far each has come |
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
+//! | [`recovery`], [`suspicions`], [`printed`] | losses that a job survives: what is decided and reported, who has to go, what was printed; pure |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
 //! | [`sites`], [`hosts`], [`slurm`] | the nodes of all hosts; which hosts there are |
 //! | [`remote`] | the nodes on another host, over ssh |
@@ -38,12 +39,15 @@ pub(crate) mod local;
 pub(crate) mod member;
 mod memory;
 pub(crate) mod plan;
+mod printed;
 mod printer;
 pub(crate) mod probe;
+mod recovery;
 pub(crate) mod remote;
 mod roster;
 mod sites;
 mod slurm;
+mod suspicions;
 #[cfg(test)]
 mod tests;
 pub(crate) mod verdict;

@@ -8,6 +8,7 @@ use super::control::{Host, Task, VERSION, Via};
 use super::hosts::Share;
 use crate::build::build_number;
 use crate::launch::RunArgs;
+use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::options::Transport;
 use crate::transport::auth::Secret;
 
@@ -29,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) watched: Vec<u64>,
     pub(crate) progress: bool,
     pub(crate) silence: Duration,
+    /// Whether nodes may be lost while the program runs (`--ft`).
+    pub(crate) survives: bool,
 }
 
 impl Plan {
@@ -70,6 +73,7 @@ impl Plan {
             watched: Vec::new(),
             progress: options.progress,
             silence: options.silence,
+            survives: options.ft != FaultTolerance::Off,
         }
     }
 
@@ -82,6 +86,11 @@ impl Plan {
     pub(crate) fn host_of(&self, node: u32) -> Option<&str> {
         let host = self.hosts.iter().position(|nodes| nodes.contains(&node))?;
         self.names.get(host)?.as_deref()
+    }
+
+    /// Each node's host, by its number among those of the job.
+    pub(crate) fn host_numbers(&self) -> Vec<u32> {
+        (0..self.nodes).map(|node| self.task(node).host_number).collect()
     }
 
     /// What a node is told. The numbers of its host's descriptors are filled in there.

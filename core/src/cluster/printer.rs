@@ -34,6 +34,14 @@ pub(crate) struct Chunk {
     pub(crate) bytes: Vec<u8>,
 }
 
+impl Chunk {
+    /// Lines of the program, to standard output.
+    pub(crate) fn of_lines(node: u32, lines: &[String]) -> Self {
+        let bytes = lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect();
+        Chunk { node, stream: Stream::Out, bytes }
+    }
+}
+
 /// Standard output or standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {

@@ -26,7 +26,9 @@ pub(crate) struct Member {
     pub(crate) report: Option<NodeReport>,
     /// Why it was killed, if the launcher did it.
     pub(crate) doom: Option<Doom>,
-    /// When it is killed unless it has gone by then.
+    /// When that was.
+    pub(crate) doomed_at: Duration,
+    /// When it is killed unless it has gone by then; never, if it need not have.
     pub(crate) leave_by: Duration,
 }
 
@@ -55,6 +57,7 @@ impl Roster {
             address: None,
             report: None,
             doom: None,
+            doomed_at: Duration::ZERO,
             leave_by: Duration::MAX,
         };
         Roster((0..plan.nodes).map(member).collect())
@@ -66,6 +69,25 @@ impl Roster {
 
     pub(crate) fn living(&self) -> Vec<u32> {
         self.those(|member| member.stage < Stage::Gone)
+    }
+
+    pub(crate) fn gone(&self) -> Vec<u32> {
+        self.those(|member| member.stage == Stage::Gone)
+    }
+
+    /// Nodes that have said what they leave behind, and have not been told to leave.
+    pub(crate) fn stopped(&self) -> Vec<u32> {
+        self.those(|member| member.stage == Stage::Done && member.leave_by == Duration::MAX)
+    }
+
+    /// Whoever had stopped runs again: what it left behind does not hold any more.
+    pub(crate) fn run_again(&mut self) {
+        for member in &mut self.0 {
+            member.report = None;
+            if member.stage == Stage::Done {
+                member.stage = Stage::Running;
+            }
+        }
     }
 
     /// Nodes that an option has killed, and that are not gone yet.

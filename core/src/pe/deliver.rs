@@ -409,7 +409,7 @@ impl Pe {
             PeMessage::Function { id, value } => self.on_function(id, value),
             PeMessage::Exit(status) => self.node.job.end(status, None),
             PeMessage::Balance(message) => self.on_balance(from, message),
-            PeMessage::Checkpoint(message) => self.on_checkpoint(message),
+            PeMessage::Checkpoint(message) => self.on_checkpoint(from, message),
         }
     }
 

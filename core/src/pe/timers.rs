@@ -37,11 +37,16 @@ impl Timers {
 
     /// When the next one is due.
     pub(crate) fn next(&self) -> Option<Duration> {
+        [self.next_for_progress(), self.checkpoint.get()].into_iter().flatten().min()
+    }
+
+    /// The same of those after which the program may have got further: a checkpoint changes nothing.
+    pub(crate) fn next_for_progress(&self) -> Option<Duration> {
         let set = match self.stopped.get() {
             true => None,
             false => self.set.borrow().next_deadline().copied(),
         };
-        [set, self.balance.get(), self.checkpoint.get()].into_iter().flatten().min()
+        [set, self.balance.get()].into_iter().flatten().min()
     }
 
     pub(crate) fn when_idle(&self, route: Route) {

@@ -36,7 +36,8 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     keep_memory();
     let (task, control) = (joining.task().clone(), joining.control().clone());
     let job = Job::new(output);
-    let config = Config { host: task.host_number, ..Config::of(options) };
+    let neighbours = task.host.nodes.as_slice().into();
+    let config = Config { host: task.host_number, neighbours, ..Config::of(options) };
     if config.survives() {
         job.survive();
     }

@@ -23,7 +23,7 @@ use std::time::Duration;
 use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
 use crate::launch::report::{MessageCounts, PeTimes};
-use crate::launch::{BalancingStep, CheckpointTaken, Output, Progress, Results, RunArgs};
+use crate::launch::{BalancingStep, CheckpointTaken, Failure, Output, Progress, Results, RunArgs};
 pub use crate::measure::Measures;
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
@@ -54,6 +54,8 @@ pub struct Outcome {
     pub balancing: Vec<BalancingStep>,
     /// Checkpoints that were committed; the last of very many.
     pub checkpoints: Vec<CheckpointTaken>,
+    /// Nodes that were lost while the program ran.
+    pub failures: Vec<Failure>,
     /// In simulation: a hash of every event in order. The same seed and program give the same.
     pub trace: Option<u64>,
     /// In simulation: how many events there were.
@@ -160,6 +162,7 @@ fn outcome(job: &Job, done: Done) -> Outcome {
         pe: done.totals.iter().map(times).collect(),
         balancing: job.balancing(),
         checkpoints: job.checkpoints(),
+        failures: Vec::new(),
         trace: done.trace,
         events: done.events,
     }
@@ -178,6 +181,7 @@ impl Outcome {
             pe: ended.totals.iter().map(times).collect(),
             balancing: ended.balancing,
             checkpoints: ended.checkpoints,
+            failures: ended.failures,
             trace: None,
             events: 0,
         }

@@ -172,7 +172,9 @@ impl Turns {
             return Next::Never;
         }
         let suspects = || Some(self.idle_since.get()? + self.suspicion.get().patience(&self.pe)?);
-        self.pe.timers.next().or_else(suspects).map_or(Next::Never, Next::At)
+        let due = self.pe.timers.next_for_progress().or_else(suspects);
+        let due = [due, self.pe.timers.checkpoint.get()].into_iter().flatten().min();
+        due.map_or(Next::Never, Next::At)
     }
 
     /// Whether a turn may find something to do: messages that wait or have come, a connection that has something to read or

@@ -157,6 +157,7 @@ fn is_due(pe: &Pe) -> bool {
 fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Suspicion) {
     port.publish();
     let until_timer = pe.timers.next().map(|due| due.saturating_sub(pe.clock.now()));
+    let hopes = pe.timers.next_for_progress().is_some();
     let longest = suspicion.patience(pe);
     let timeout = match (until_timer, longest) {
         (Some(timer), Some(longest)) => Some(timer.min(longest)),
@@ -173,7 +174,7 @@ fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Suspicion) {
         None => parker.park(has_work, timeout),
         Some(net) => parker.park_in(has_work, || net.sleep(pe, timeout)),
     };
-    if woken == Woken::ByItself && until_timer.is_none() && longest.is_some() {
+    if woken == Woken::ByItself && !hopes && longest.is_some() && !is_due(pe) {
         suspicion.rise(pe);
     }
 }

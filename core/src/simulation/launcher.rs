@@ -33,6 +33,8 @@ struct Host {
 pub(super) struct Deeds {
     pub(super) letters: Vec<Letter>,
     pub(super) said: Vec<String>,
+    /// The program's own lines, to standard output.
+    pub(super) printed: Vec<String>,
 }
 
 impl Launcher {
@@ -55,8 +57,7 @@ impl Launcher {
     /// How it ended.
     pub(super) fn into_end(self, now: Duration) -> Ended {
         let wall = self.conductor.running_for(now);
-        let (stop, reports, steps) = self.conductor.into_end();
-        Ended { stop, reports, steps, wall }
+        Ended { end: self.conductor.into_end(), wall }
     }
 
     pub(super) fn on_letter(&mut self, now: Duration, letter: Letter, deeds: &mut Deeds) {
@@ -123,6 +124,7 @@ impl Launcher {
                 }
                 Action::Say(line) => deeds.said.push(line),
                 Action::Show(_) => {}
+                Action::Print(_, lines) => deeds.printed.extend(lines),
             }
         }
         if self.conductor.is_ending() && self.over_at.is_none() {

@@ -71,6 +71,7 @@ impl World {
             pack_all: false,
             repack: false,
             host: self.plan.host_of(number),
+            neighbours: self.nodes_of(self.plan.host_of(number)).collect(),
             ..Config::of(&self.plan.options)
         };
         let store = process.lives.store.clone();
@@ -116,7 +117,9 @@ impl World {
             None if process.lives.done.get() || process.job.how_it_ended().is_none() => {}
             None => {
                 process.lives.done.set(true);
-                self.tell_launcher(number, ToLauncher::Done(process.report()));
+                let report = process.report();
+                self.hand_over_what_was_said(number);
+                self.tell_launcher(number, ToLauncher::Done(report));
             }
         }
     }
@@ -180,7 +183,7 @@ impl Process {
     fn report(&self) -> NodeReport {
         NodeReport {
             totals: self.lives.totals.borrow().clone(),
-            results: self.job.results(),
+            results: self.job.last_words(self.number),
             steps: self.job.progress(),
             wall: self.clock.clock().now(),
             balancing: self.job.balancing(),

@@ -79,7 +79,7 @@ impl World {
             Action::Fail(why) => self.fail(number, why),
             Action::Halt { epoch, lost } => self.halt(number, epoch, &lost),
             Action::Resume(order) => self.resume(number, &order),
-            Action::LinesSeen { .. } => {}
+            Action::LinesSeen { version, node } => process.job.lines_seen(version, node),
             Action::Leave => self.exit_soon(number, 0),
             Action::Exit => self.exit_soon(number, 0),
             Action::Die => self.kill(number),

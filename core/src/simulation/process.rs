@@ -175,7 +175,7 @@ struct Voice {
 }
 
 impl Voice {
-    fn say(&self, message: ToLauncher) {
+    fn say_to_launcher(&self, message: ToLauncher) {
         self.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(message);
     }
 }
@@ -183,22 +183,22 @@ impl Voice {
 impl Others for Voice {
     fn end(&self, end: &End) {
         let stop = Stop { status: end.status, message: end.message.clone() };
-        self.say(ToLauncher::Ended(stop));
+        self.say_to_launcher(ToLauncher::Ended(stop));
     }
 
     fn suspect(&self, node: u32, why: String) {
-        self.say(ToLauncher::Suspect { node, why });
+        self.say_to_launcher(ToLauncher::Suspect { node, why });
     }
 
     fn say(&self, lines: Lines) {
-        self.say(ToLauncher::Lines(lines));
+        self.say_to_launcher(ToLauncher::Lines(lines));
     }
 
     /// A thread would stay here until the launcher has seen to what is to happen at this step, or for two seconds.
     fn step(&self, _: u64) {
         let Some(done) = self.job.upgrade().map(|job| job.progress()) else { return };
         if self.steps.watches(done.done) {
-            self.say(ToLauncher::Step(done));
+            self.say_to_launcher(ToLauncher::Step(done));
             try_current(|pe| self.steps.wait(pe.id, done.done));
         }
     }

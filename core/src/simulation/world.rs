@@ -357,6 +357,10 @@ impl World {
         for line in &deeds.said {
             self.say(Who::Launcher, line);
         }
+        for line in &deeds.printed {
+            self.say(Who::Launcher, format_args!("prints {line}"));
+            self.watched.output.print(line);
+        }
         deeds.letters.into_iter().for_each(|letter| self.post(letter));
         if self.launcher.borrow().is_over() {
             self.unlead();

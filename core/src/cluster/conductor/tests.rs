@@ -3,6 +3,8 @@
 use super::*;
 use crate::launch::RunArgs;
 
+mod surviving;
+
 fn conductor(nodes: u32, kills: &str) -> Conductor {
     with_silence(nodes, kills, TICK * 40)
 }
@@ -71,7 +73,7 @@ fn killed() -> Event {
 }
 
 fn end(conductor: Conductor) -> (i32, String) {
-    let stop = conductor.into_end().0;
+    let stop = conductor.into_end().stop;
     (stop.status, stop.message.unwrap_or_default())
 }
 
@@ -254,7 +256,7 @@ fn an_interrupted_job_ends_with_that_status_and_reports() {
     conductor.say(at(6), 0, ToLauncher::Ended(Stop::default()));
     conductor.say(at(6), 0, ToLauncher::Done(NodeReport { wall: at(6), ..NodeReport::default() }));
     conductor.happen(at(7), 0, Event::Ended(How::Exited(0)));
-    let (stopped, reports, _) = conductor.into_end();
+    let End { stop: stopped, reports, .. } = conductor.into_end();
     assert_eq!((stopped, reports[0].wall), (stop, at(6)));
 }
 

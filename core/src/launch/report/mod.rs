@@ -17,6 +17,7 @@
 
 mod balancing;
 mod checkpoint;
+mod failure;
 mod file;
 mod value;
 
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 pub use balancing::BalancingStep;
 pub use checkpoint::CheckpointTaken;
+pub use failure::Failure;
 pub use file::ReportError;
 pub use value::{ResultValue, Results};
 
@@ -48,8 +50,8 @@ pub struct Report {
     pub messages: MessageCounts,
     /// What each PE did, the PEs of node 0 first.
     pub pe: Vec<PeTimes>,
-    /// Nodes that died. Always empty until the runtime survives one.
-    pub failures: Vec<serde_json::Value>,
+    /// Nodes that were lost while the program ran, in order (`--ft`).
+    pub failures: Vec<Failure>,
     /// Checkpoints that were committed, in order; the last of very many.
     pub checkpoints: Vec<CheckpointTaken>,
     /// Steps of load balancing, in order; the last of very many.

@@ -141,6 +141,7 @@ impl Case {
             network,
             schedule: Schedule { pause_ppm: 0, ..self.schedule },
             limits: self.limits,
+            options: Box::new(self.survival.options()),
             silence: self.silence,
             patience_ns: SLACK_NS,
             events_max: SLACK_EVENTS,

@@ -4,6 +4,8 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 use std::time::Duration;
 
+use talisman::launch::RunArgs;
+use talisman::launch::checkpoints::{CkptEvery, FaultTolerance};
 use talisman::rng::Rng;
 use talisman::simulation::What;
 
@@ -38,6 +40,17 @@ impl Survival {
             _ => Survival::Time(Duration::from_micros(magnitude(rng, 10, 5_000))),
         };
         if survives { drawn } else { Survival::Off }
+    }
+
+    /// What a command line would say.
+    pub(super) fn options(self) -> RunArgs {
+        let ckpt_every = match self {
+            Survival::Off => return RunArgs::default(),
+            Survival::Asked => CkptEvery::Steps(u64::MAX),
+            Survival::Time(time) => CkptEvery::Time(time),
+            Survival::Steps(steps) => CkptEvery::Steps(steps),
+        };
+        RunArgs { ft: FaultTolerance::Double, ckpt_every: Some(ckpt_every), ..RunArgs::default() }
     }
 
     /// Whether the loss of a node does not end the job.

@@ -33,7 +33,7 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
         elements: 2 + rng.below(6 * u64::from(size.0)) as i32,
         iterations: 2 + size.0 + rng.below(3) as u32,
     };
-    let plan = simulation::Plan { options: Box::new(balancing(&mut rng)), ..plan.clone() };
+    let plan = simulation::Plan { options: Box::new(balancing(&mut rng, &plan.options)), ..plan.clone() };
     let ledger = ledger::open(HERE, 0);
     let ran = simulate::<Main>((sync,), &plan, logging);
     ledger::close(HERE);
@@ -53,7 +53,7 @@ fn wrong_with(step: &BalancingStep) -> Option<String> {
     (told > objects).then(|| format!("balancing step {number} tells of {told} moves of {objects} objects"))
 }
 
-fn balancing(rng: &mut Rng) -> RunArgs {
+fn balancing(rng: &mut Rng, options: &RunArgs) -> RunArgs {
     let lb_every = match rng.below(4) {
         0 => Every::Time(Duration::from_micros(20 + rng.below(2_000))),
         1 => Every::Auto,
@@ -68,7 +68,7 @@ fn balancing(rng: &mut Rng) -> RunArgs {
         3 => "random+greedy".into(),
         _ => known(rng).into(),
     };
-    RunArgs { balancer, lb_every, ..RunArgs::default() }
+    RunArgs { balancer, lb_every, ..options.clone() }
 }
 
 /// Which array.

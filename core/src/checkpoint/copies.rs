@@ -1,0 +1,120 @@
+//! The other copy of each part: sent in the background, between entries, to the PE of the same lane on the node's buddy.
+//!
+//! A piece follows when one before it has come, so that little of a part is under way at a time, whatever the link can hold:
+//! the program's own messages do not wait behind all of it, and neither side keeps it twice.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use talisman_ft::Version;
+
+use super::Checkpoints;
+use super::message::Checkpoint;
+use super::pieces::{Manifest, checksum, cut};
+use crate::ids::PeId;
+use crate::message::control::PeMessage;
+use crate::mutations::mutated;
+use crate::pe::Pe;
+use crate::pup::{Packed, Segment};
+use crate::sometimes::sometimes;
+
+/// Pieces of a part that are under way at a time: enough for a link not to be idle while the word comes back that one is there.
+const UNDER_WAY: usize = 4;
+
+/// What a PE has to send of its part.
+#[derive(Default)]
+pub(super) struct Copies(RefCell<Option<Sending>>);
+
+struct Sending {
+    version: Version,
+    to: PeId,
+    next: u32,
+    left: VecDeque<Vec<Segment>>,
+}
+
+impl Pe {
+    /// The PE that keeps the other copy of this one's part; none if this node is alone.
+    fn buddy(&self) -> Option<PeId> {
+        let (here, own) = (self.node.number, &self.node.config.neighbours);
+        let buddy =
+            self.view().of_nodes().buddy(here, |node| u32::from(node != here && !own.contains(&node)));
+        buddy.map(|node| node * self.node.shape.pes_per_node + self.id % self.node.shape.pes_per_node)
+    }
+
+    /// Begins to send this PE's part, or says that there is nobody to send it to.
+    pub(super) fn begin_copy(&self, checkpoints: &Checkpoints) {
+        let version = checkpoints.version.get();
+        let part = self.node.store.own(version, self.id);
+        let (Some(to), Some(part)) = (self.buddy(), part) else {
+            sometimes("a part of a checkpoint had nobody to keep its copy");
+            return self.part_is_safe(version);
+        };
+        let (manifest, pieces) = cut(&part);
+        self.tell(to, PeMessage::Checkpoint(Checkpoint::Copy { version, manifest }));
+        let left = VecDeque::from(pieces);
+        *checkpoints.copies.0.borrow_mut() = Some(Sending { version, to, next: 0, left });
+        (0..UNDER_WAY).for_each(|_| self.send_piece(checkpoints));
+    }
+
+    fn send_piece(&self, checkpoints: &Checkpoints) {
+        let (to, version, piece, slices) = {
+            let mut sending = checkpoints.copies.0.borrow_mut();
+            let Some(sending) = sending.as_mut() else { return };
+            let Some(slices) = sending.left.pop_front() else { return };
+            sending.next += 1;
+            (sending.to, sending.version, sending.next - 1, slices)
+        };
+        let sum = checksum(&slices);
+        let slices = Packed::new(Default::default(), slices, Vec::new());
+        self.tell(to, PeMessage::Checkpoint(Checkpoint::Piece { version, piece, sum, slices }));
+    }
+
+    /// A part of another PE begins to come.
+    pub(super) fn on_copy(&self, from: PeId, version: Version, manifest: Manifest) {
+        let is_whole = self.node.store.expect(version, self.view(), from, manifest);
+        if is_whole {
+            self.tell(from, PeMessage::Checkpoint(Checkpoint::Stored { version }));
+        }
+    }
+
+    /// A piece of it has come.
+    pub(super) fn on_piece(&self, from: PeId, version: Version, piece: u32, sum: u32, slices: Packed) {
+        let (_, slices) = slices.into_parts();
+        let answer = match self.node.store.add(version, from, piece, sum, slices) {
+            Ok(true) => Checkpoint::Stored { version },
+            Ok(false) => Checkpoint::Got { version },
+            Err(wrong) => {
+                let message = format!("the copy of the checkpoint of PE {from} is not what it was: {wrong}");
+                return self.node.job.end(1, Some(message));
+            }
+        };
+        self.tell(from, PeMessage::Checkpoint(answer));
+    }
+
+    /// One of this PE's pieces has come: another may follow.
+    pub(super) fn on_got(&self, checkpoints: &Checkpoints, version: Version) {
+        if checkpoints.copies.is_sending(version) {
+            self.send_piece(checkpoints);
+        }
+    }
+
+    /// This PE's part is held by its buddy.
+    pub(super) fn on_stored(&self, checkpoints: &Checkpoints, version: Version) {
+        if checkpoints.copies.is_sending(version) {
+            checkpoints.copies.0.take();
+            self.part_is_safe(version);
+        }
+    }
+
+    fn part_is_safe(&self, version: Version) {
+        if !mutated("safety-not-told") {
+            self.tell(self.view().first(), PeMessage::Checkpoint(Checkpoint::Safe { version }));
+        }
+    }
+}
+
+impl Copies {
+    fn is_sending(&self, version: Version) -> bool {
+        self.0.borrow().as_ref().is_some_and(|sending| sending.version == version)
+    }
+}

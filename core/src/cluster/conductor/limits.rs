@@ -1,0 +1,77 @@
+//! How long what may take: silence, the end, and the kills of whoever takes longer.
+
+use std::time::Duration;
+
+use super::super::control::ToNode;
+use super::super::fate::{Doom, How};
+use super::super::roster::Stage;
+use super::{Action, Conductor};
+use crate::mutations::mutated;
+use crate::sometimes::sometimes;
+
+impl Conductor {
+    /// Everybody is to stop, and who has not after `grace` is killed; later calls can only bring that nearer.
+    pub(super) fn stop(&mut self, now: Duration, grace: Option<Duration>) {
+        if self.deadline.is_none() && !mutated("stop-not-sent") {
+            self.send_all(&ToNode::Stop(self.verdict.stop()));
+        }
+        let by = grace.map_or(Duration::MAX, |grace| now + grace);
+        if self.deadline.is_some_and(|deadline| by < deadline) {
+            sometimes("the nodes were left less time to stop than they had been");
+        }
+        self.deadline = Some(self.deadline.map_or(by, |deadline| deadline.min(by)));
+        self.let_leave(now);
+    }
+
+    pub(super) fn on_beat(&mut self, now: Duration) {
+        self.send_all(&ToNode::Ping);
+        let mut silent = self.roster.tick();
+        if mutated("silence-ignored") {
+            silent.clear();
+        }
+        for node in silent {
+            self.on_silence(now, node);
+        }
+    }
+
+    pub(super) fn on_silence(&mut self, now: Duration, node: u32) {
+        sometimes("a node was silent for too long");
+        self.kill(now, node, Doom::Silent(self.plan.silence));
+        if self.survives() {
+            // What is not proved dead might go on: its end will be the loss.
+            return;
+        }
+        let fate = self.fate(node, How::Signalled(9), false).message();
+        self.lose(now, fate);
+    }
+
+    pub(super) fn on_deadlines(&mut self, now: Duration) {
+        let stop_by = self.deadline.unwrap_or(Duration::MAX);
+        for node in self.roster.living() {
+            if now >= stop_by.min(self.roster[node].leave_by) && !mutated("stragglers-live") {
+                self.kill(now, node, Doom::Straggler);
+            }
+        }
+    }
+
+    /// Kills a node; why it was done first is what counts.
+    pub(super) fn kill(&mut self, now: Duration, node: u32, doom: Doom) {
+        let member = &mut self.roster[node];
+        if member.doom.is_none() {
+            match doom {
+                Doom::Straggler if member.stage == Stage::Done => {
+                    sometimes("a node was killed that had said all and did not end");
+                }
+                Doom::Straggler => sometimes("a node was killed that did not stop in time"),
+                _ => {}
+            }
+            (member.doom, member.doomed_at) = (Some(doom), now);
+            self.actions.push(Action::Kill(node));
+        }
+    }
+
+    pub(super) fn send_all(&mut self, message: &ToNode) {
+        let living = self.roster.living();
+        self.actions.extend(living.into_iter().map(|node| Action::Send(node, message.clone())));
+    }
+}

@@ -1,0 +1,183 @@
+//! What the launcher does about losses of a job that survives them (`--ft`).
+//!
+//! A loss between `Go` and `Leave` sets off what the leader decides (`talisman_ft::double::leader`): all halt, say what they hold, and go on
+//! from a checkpoint. An end in order that had been announced does not hold any more then: the program ends again. So a
+//! node that has stopped stays until all have, and nothing is left that a loss could take away.
+
+use std::time::Duration;
+
+use talisman_ft::Epoch;
+use talisman_ft::double::{Held, leader};
+
+use super::super::control::{Lines, Stop, ToNode};
+use super::super::fate::{Doom, How};
+use super::super::recovery::{Loss, Recovery, detected_by};
+use super::super::roster::Stage;
+use super::super::verdict::{UNRECOVERABLE, Verdict};
+use super::{Action, Conductor, GRACE_AFTER_LOSS, GRACE_TO_LEAVE};
+use crate::mutations::mutated;
+use crate::sometimes::sometimes;
+
+impl Conductor {
+    /// Whether the job goes on if a node is lost now.
+    pub(super) fn survives(&self) -> bool {
+        let is_failing = self.verdict.is_over() && !self.verdict.is_success();
+        self.recovery.is_some() && self.went.is_some() && !is_failing && !self.leaves
+    }
+
+    /// Whether what this node says of its program does not hold, as it did not know of a loss then.
+    pub(super) fn is_void(&self, node: u32) -> bool {
+        self.survives() && self.recovery.as_ref().is_some_and(|recovery| recovery.is_void(node))
+    }
+
+    /// A process has ended that was not to. One that left by itself would do so again: that is no loss of a machine.
+    pub(super) fn survives_end(&self, node: u32, how: How) -> bool {
+        let is_own_doing = matches!(how, How::Exited(_)) && self.roster[node].doom.is_none();
+        self.survives() && (!is_own_doing || self.roster[node].stage == Stage::Done)
+    }
+
+    /// A process has ended, and the job goes on without it. Whoever had said all has left nothing that is missing.
+    pub(super) fn go_on_without(&mut self, now: Duration, node: u32, how: How, out_of_memory: bool) {
+        let has_said_all = self.roster[node].stage == Stage::Done;
+        self.roster[node].stage = Stage::Gone;
+        self.let_go_on();
+        if has_said_all || mutated("loss-before-done-is-none") && self.verdict.is_success() {
+            sometimes("a node was lost after it had said all");
+            return self.let_leave(now);
+        }
+        let what = self.fate(node, how, out_of_memory).in_short();
+        let member = &self.roster[node];
+        let unnoticed = match &member.doom {
+            Some(Doom::Silent(limit)) => Some(*limit),
+            Some(Doom::Injected(_)) => Some(now.saturating_sub(member.doomed_at)),
+            _ => None,
+        };
+        let detected = detected_by(member.doom.as_ref());
+        self.survive(now, Loss { node, what, detected, unnoticed });
+    }
+
+    /// A node is lost, and everybody else goes back.
+    pub(super) fn survive(&mut self, now: Duration, loss: Loss) {
+        self.mark_loss();
+        self.actions.push(Action::Say(format!("{}; the others go back", loss.what)));
+        if !mutated("end-not-withdrawn") {
+            self.withdraw_end();
+        }
+        let (now, gone) = (self.running_for(now), self.roster.gone());
+        self.lead(now, |recovery| recovery.lose(now, loss, gone));
+    }
+
+    pub(super) fn on_halted(&mut self, now: Duration, node: u32, epoch: Epoch, held: Vec<Held>) {
+        let now = self.running_for(now);
+        self.lead(now, |recovery| recovery.on_halted(now, node, epoch, held));
+    }
+
+    pub(super) fn on_resumed(&mut self, now: Duration, node: u32, epoch: Epoch) {
+        let now = self.running_for(now);
+        self.lead(now, |recovery| recovery.on_resumed(node, epoch));
+    }
+
+    /// A node cannot reach another. Those that are doomed have nothing to complain of.
+    pub(super) fn on_suspect(&mut self, now: Duration, by: u32, of: u32, why: String) {
+        if !self.survives() {
+            return self.on_word(now, Stop { status: UNRECOVERABLE, message: Some(why) });
+        }
+        if let Some(recovery) = &mut self.recovery {
+            sometimes("a node complained of another");
+            recovery.suspicions.hear(now, by, of, why);
+        }
+    }
+
+    /// Kills those that have to go because others cannot reach them; their ends will be losses.
+    pub(super) fn settle_suspicions(&mut self, now: Duration) {
+        let undoomed = |node: &u32| self.roster[*node].doom.is_none();
+        let living: Vec<u32> = self.roster.living().into_iter().filter(undoomed).collect();
+        let Some(recovery) = &mut self.recovery else { return };
+        for suspect in recovery.suspicions.decide(now, &living) {
+            self.kill(now, suspect.node, Doom::Suspected { by: suspect.by, why: suspect.why });
+        }
+    }
+
+    /// Somebody says lines of the program that will not be done again, or not unless the job goes back.
+    pub(super) fn on_lines(&mut self, node: u32, lines: Lines) {
+        let (version, of) = (lines.version, lines.node);
+        let is_void = version.is_none() && self.is_void(node);
+        let Some(recovery) = self.recovery.as_mut().filter(|_| !is_void) else { return };
+        let printed = recovery.printed.hear(lines);
+        if let Some(version) = version {
+            recovery.on_printed(version);
+            self.actions.push(Action::Send(node, ToNode::LinesSeen { version, node: of }));
+        }
+        self.print(of, printed);
+        if self.recovery.is_some() && !self.survives() {
+            self.print_the_rest();
+        }
+    }
+
+    /// Whoever has said all may leave: after a failure at once, after an end in order when all have.
+    pub(super) fn let_leave(&mut self, now: Duration) {
+        if self.recovery.is_none() || !self.verdict.is_over() {
+            return;
+        }
+        let stopped = self.roster.stopped();
+        let all_have = self.roster.living().iter().all(|node| self.roster[*node].stage == Stage::Done);
+        if self.survives() && !all_have && !mutated("leaving-before-all-are-done") {
+            return;
+        }
+        self.leaves = true;
+        self.print_the_rest();
+        for node in stopped {
+            self.roster[node].leave_by = now + GRACE_TO_LEAVE;
+            self.actions.push(Action::Send(node, ToNode::Leave));
+        }
+    }
+
+    /// What was said of the job's end does not hold.
+    fn withdraw_end(&mut self) {
+        if self.verdict.is_over() {
+            sometimes("a job that was ending well went back");
+        }
+        self.verdict = Verdict::default();
+        self.deadline = None;
+        self.roster.run_again();
+    }
+
+    fn lead(&mut self, now: Duration, hear: impl FnOnce(&mut Recovery) -> Vec<leader::Action>) {
+        if !self.survives() {
+            return;
+        }
+        let actions = self.recovery.as_mut().map(hear).unwrap_or_default();
+        actions.into_iter().for_each(|action| self.carry_out(now, action));
+    }
+
+    fn carry_out(&mut self, now: Duration, action: leader::Action) {
+        match action {
+            leader::Action::Halt { to, epoch, lost } => {
+                self.actions.push(Action::Send(to, ToNode::Halt { epoch, lost }));
+            }
+            leader::Action::Resume { to, order } => {
+                self.actions.push(Action::Send(to, ToNode::Resume(Box::new(order))));
+            }
+            leader::Action::Recovered { version, .. } => {
+                let line = self.recovery.as_mut().map(|recovery| recovery.settle(now, version));
+                self.actions.extend(line.map(Action::Say));
+            }
+            leader::Action::GiveUp(lost) => {
+                let why = self.recovery.as_ref().map(|recovery| recovery.give_up(&lost)).unwrap_or_default();
+                self.verdict.on_loss(why);
+                self.stop(now + self.went.unwrap_or_default(), Some(GRACE_AFTER_LOSS));
+            }
+        }
+    }
+
+    fn print_the_rest(&mut self) {
+        let rest = self.recovery.as_mut().map(|recovery| recovery.printed.end()).unwrap_or_default();
+        rest.into_iter().for_each(|(node, lines)| self.print(node, lines));
+    }
+
+    fn print(&mut self, node: u32, lines: Vec<String>) {
+        if !lines.is_empty() {
+            self.actions.push(Action::Print(node, lines));
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Losses of a job that survives them.
+
+use talisman_ft::Version;
+use talisman_ft::double::{Held, Order};
+use talisman_ft::view::View;
+
+use super::*;
+use crate::cluster::control::Lines;
+
+/// A job with `--ft` that runs.
+fn surviving(nodes: u32, kills: &str) -> Conductor {
+    with_patience(nodes, kills, TICK * 40)
+}
+
+fn with_patience(nodes: u32, kills: &str, silence: Duration) -> Conductor {
+    let mut conductor = with_silence(nodes, kills, silence);
+    conductor.plan.survives = true;
+    conductor.recovery = Some(Recovery::new(&conductor.plan));
+    started(conductor)
+}
+
+/// What a node holds of version 7: its own part, and that of the node before it.
+fn held(node: u32, nodes: u32) -> Vec<Held> {
+    let parts = vec![(node + nodes - 1) % nodes, node];
+    vec![Held { version: 7, view: View::whole(nodes), held: parts, committed: true }]
+}
+
+fn halt(to: &[u32], epoch: u32, lost: &[u32]) -> Vec<Action> {
+    to.iter().map(|to| Action::Send(*to, ToNode::Halt { epoch, lost: lost.to_vec() })).collect()
+}
+
+fn say(text: &str) -> Action {
+    Action::Say(text.into())
+}
+
+/// What a node is told about its life.
+fn order(action: &Action) -> Option<(u32, &Order)> {
+    match action {
+        Action::Send(node, ToNode::Resume(order)) => Some((*node, order)),
+        _ => None,
+    }
+}
+
+impl Conductor {
+    fn halted(&mut self, now: u64, node: u32, epoch: u32) -> Vec<Action> {
+        let held = held(node, self.plan.nodes);
+        self.say(at(now), node, ToLauncher::Halted { epoch, held })
+    }
+
+    /// These halt and resume; the last actions of either.
+    fn recover(&mut self, now: u64, nodes: &[u32], epoch: u32) -> [Vec<Action>; 2] {
+        let halted = nodes.iter().map(|node| self.halted(now, *node, epoch)).last();
+        let resumed = nodes.iter().map(|node| self.say(at(now), *node, ToLauncher::Resumed { epoch }));
+        [halted.unwrap_or_default(), resumed.last().unwrap_or_default()]
+    }
+}
+
+#[test]
+fn a_loss_while_the_program_runs_is_survived_and_told() {
+    let mut conductor = surviving(3, "");
+    let lost = say("node 1 (pid 7) was killed by signal 9 (SIGKILL); the others go back");
+    assert_eq!(conductor.happen(at(100), 1, killed()), [vec![lost], halt(&[0, 2], 1, &[1])].concat());
+    assert_eq!(conductor.halted(103, 0, 1), []);
+    let actions = conductor.halted(104, 2, 1);
+    let orders: Vec<_> = actions.iter().filter_map(order).collect();
+    assert_eq!(orders.iter().map(|(node, _)| *node).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!((orders[1].1.version, &orders[1].1.restore[..]), (Some(7), &[2, 1][..]));
+    assert_eq!(conductor.say(at(110), 0, ToLauncher::Resumed { epoch: 1 }), []);
+    assert_eq!(
+        conductor.say(at(112), 2, ToLauncher::Resumed { epoch: 1 }),
+        [say("2 nodes went back to checkpoint 7 in 12 ms after the loss of node 1")]
+    );
+    let failure = conductor.into_end().failures.remove(0);
+    assert_eq!((failure.node, &failure.detected[..], failure.version), (1, "exit", Some(7)));
+    assert_eq!((failure.at_s, failure.halt_s, failure.recover_s), (0.1, Some(0.004), Some(0.012)));
+    assert_eq!((failure.detect_s, failure.steps_redone), (None, None));
+}
+
+#[test]
+fn before_the_program_begins_no_loss_is_survived() {
+    let mut conductor = with_silence(2, "", TICK * 40);
+    conductor.plan.survives = true;
+    conductor.recovery = Some(Recovery::new(&conductor.plan));
+    conductor.all_say(&hello());
+    conductor.happen(at(1), 1, killed());
+    assert_eq!(end(conductor).0, 3);
+}
+
+#[test]
+fn a_process_that_leaves_by_itself_would_do_so_again() {
+    let mut conductor = surviving(2, "");
+    conductor.happen(at(1), 1, Event::Ended(How::Exited(0)));
+    assert!(end(conductor).1.contains("ended by itself with status 0"));
+}
+
+#[test]
+fn a_node_that_cannot_go_on_is_lost_with_its_reason() {
+    let mut conductor = surviving(2, "");
+    assert_eq!(conductor.say(at(1), 1, ToLauncher::Failed("no memory".into())), [Action::Kill(1)]);
+    let actions = conductor.happen(at(2), 1, Event::Ended(How::Exited(3)));
+    let lost = say("node 1 (pid 7) cannot go on: no memory; the others go back");
+    assert_eq!(actions, [vec![lost], halt(&[0], 1, &[1])].concat());
+}
+
+#[test]
+fn both_copies_gone_ends_the_job_and_tells_whose_they_were() {
+    let mut conductor = surviving(4, "");
+    conductor.happen(at(1), 1, killed());
+    conductor.happen(at(2), 2, killed());
+    conductor.halted(3, 0, 2);
+    let actions = conductor.halted(3, 3, 2);
+    assert!(matches!(actions[..], [Action::Send(0, ToNode::Stop(_)), Action::Send(3, ToNode::Stop(_))]));
+    for node in [0, 3] {
+        let done = conductor.say(at(4), node, ToLauncher::Done(NodeReport::default()));
+        assert_eq!(done, [Action::Send(node, ToNode::Leave)]);
+        conductor.happen(at(5), node, Event::Ended(How::Exited(0)));
+    }
+    assert!(conductor.is_over());
+    let why = "node 2 (pid 7) was killed by signal 9 (SIGKILL); the job cannot go on: of checkpoint 7, all copies are lost of the \
+               part of node 1 (held by nodes 1 and 2)";
+    assert_eq!(end(conductor), (3, why.into()));
+}
+
+#[test]
+fn a_loss_after_the_program_ended_takes_the_end_back_until_all_have_stopped() {
+    let mut conductor = surviving(3, "");
+    let done = || ToLauncher::Done(NodeReport { wall: at(9), ..NodeReport::default() });
+    let stop = Stop::default();
+    assert_eq!(
+        conductor.say(at(1), 0, ToLauncher::Ended(stop.clone())),
+        to_all(3, &ToNode::Stop(stop.clone()))
+    );
+    assert_eq!(conductor.say(at(2), 0, done()), [], "it stays");
+    assert_eq!(conductor.say(at(2), 1, done()), []);
+    assert_eq!(conductor.happen(at(3), 1, killed()), [], "it had said all");
+    let actions = conductor.happen(at(4), 2, killed());
+    assert_eq!(actions[1..], halt(&[0], 1, &[1, 2]));
+    assert!(!conductor.is_ending());
+    assert_eq!(conductor.say(at(5), 0, ToLauncher::Ended(stop.clone())), [], "it had not heard of the loss");
+    assert_eq!(conductor.say(at(5), 0, done()), []);
+    let all = Held { held: vec![0, 1, 2], ..held(0, 3).remove(0) };
+    conductor.say(at(6), 0, ToLauncher::Halted { epoch: 1, held: vec![all] });
+    conductor.say(at(7), 0, ToLauncher::Resumed { epoch: 1 });
+    let stops = [Action::Send(0, ToNode::Stop(stop.clone()))];
+    assert_eq!(conductor.say(at(8), 0, ToLauncher::Ended(stop)), stops);
+    assert_eq!(conductor.say(at(9), 0, done()), [Action::Send(0, ToNode::Leave)]);
+    assert_eq!(conductor.happen(at(10), 0, Event::Ended(How::Exited(0))), []);
+    assert_eq!(end(conductor), (0, String::new()));
+}
+
+#[test]
+fn after_leave_a_node_that_is_lost_is_not_missed_and_one_that_stays_is_killed() {
+    let mut conductor = surviving(2, "");
+    conductor.say(at(0), 0, ToLauncher::Ended(Stop::default()));
+    conductor.say(at(0), 0, ToLauncher::Done(NodeReport::default()));
+    assert_eq!(conductor.say(at(50), 1, ToLauncher::Done(NodeReport::default())), to_all(2, &ToNode::Leave));
+    assert_eq!(conductor.happen(at(60), 1, killed()), []);
+    let kills: Vec<_> = conductor.wait(100, 2500).into_iter().filter(|(_, action)| is_kill(action)).collect();
+    assert_eq!(kills, [(2050, Action::Kill(0))]);
+    conductor.happen(at(2500), 0, killed());
+    assert_eq!(end(conductor).0, 0);
+}
+
+#[test]
+fn kills_at_steps_and_at_random_go_on_and_happen_once() {
+    let mut conductor = surviving(4, "2@step4 1@step8 2@step9");
+    let step = |done| ToLauncher::Step(Steps { done, total: None });
+    let kills = |actions: Vec<Action>| actions.into_iter().filter(is_kill).collect::<Vec<_>>();
+    assert_eq!(kills(conductor.say(at(1), 0, step(4))), [Action::Kill(2)]);
+    let actions = conductor.happen(at(2), 2, killed());
+    assert_eq!(actions[0], Action::Send(0, ToNode::StepSeen(4)));
+    assert_eq!(actions[1], say("node 2 (pid 7) was killed, as --kill 2@step4 asked; the others go back"));
+    conductor.recover(3, &[0, 1, 3], 1);
+    let seen = |done| Action::Send(0, ToNode::StepSeen(done));
+    assert_eq!(conductor.say(at(4), 0, step(4))[1..], [seen(4)], "once");
+    assert_eq!(kills(conductor.say(at(5), 0, step(8))), [Action::Kill(1)]);
+    conductor.happen(at(6), 1, killed());
+    assert_eq!(conductor.say(at(7), 0, step(9))[1..], [seen(9)], "it is gone");
+    let detect: Vec<_> = conductor.into_end().failures.iter().map(|failure| failure.detect_s).collect();
+    assert_eq!(detect, [Some(0.001), Some(0.001)]);
+}
+
+#[test]
+fn a_silent_node_counts_as_lost_when_it_is_proved_dead() {
+    let mut conductor = with_patience(2, "", TICK * 2);
+    let mut actions = Vec::new();
+    for tick in 0..4 {
+        conductor.say(TICK * tick, 0, ToLauncher::Alive);
+        conductor.on_time(TICK * tick);
+        actions.extend(
+            conductor
+                .take_actions()
+                .into_iter()
+                .filter(|action| !matches!(action, Action::Send(_, ToNode::Ping))),
+        );
+    }
+    assert_eq!(actions, [Action::Kill(1)]);
+    let actions = conductor.happen(at(1000), 1, killed());
+    assert_eq!(actions[1..], halt(&[0], 1, &[1]));
+    let failure = conductor.into_end().failures.remove(0);
+    assert_eq!((&failure.detected[..], failure.detect_s), ("silence", Some(0.5)));
+}
+
+#[test]
+fn whoever_is_suspected_is_killed_unless_it_is_gone() {
+    let mut conductor = surviving(3, "");
+    let suspect = |node| ToLauncher::Suspect { node, why: "no answer".into() };
+    assert_eq!(conductor.say(at(0), 0, suspect(2)), []);
+    assert_eq!(conductor.say(at(1), 1, suspect(2)), []);
+    let kills: Vec<_> = conductor.wait(0, 1000).into_iter().filter(|(_, action)| is_kill(action)).collect();
+    assert_eq!(kills, [(500, Action::Kill(2))]);
+    let actions = conductor.happen(at(1000), 2, killed());
+    let lost = "node 2 (pid 7) was killed, as node 0 cannot reach it (no answer); the others go back";
+    assert_eq!(actions[0], say(lost));
+    assert_eq!(conductor.say(at(1001), 0, suspect(2)), []);
+    assert!(!conductor.wait(1001, 2000).into_iter().any(|(_, action)| is_kill(&action)));
+}
+
+#[test]
+fn a_host_that_is_lost_takes_its_nodes_with_it() {
+    let mut conductor = surviving(4, "");
+    let lost = || Event::Lost("host b (nodes 1 to 2): the connection broke".into());
+    assert_eq!(conductor.happen(at(1), 1, lost())[1..], halt(&[0, 2, 3], 1, &[1]));
+    assert_eq!(conductor.happen(at(1), 2, lost())[1..], halt(&[0, 3], 2, &[1, 2]));
+}
+
+fn lines(version: Option<Version>, node: u32, text: &str) -> ToLauncher {
+    ToLauncher::Lines(Lines { version, node, lines: vec![text.into()], ..Lines::default() })
+}
+
+#[test]
+fn lines_are_printed_once_whoever_says_them() {
+    let mut conductor = surviving(2, "");
+    let seen = Action::Send(1, ToNode::LinesSeen { version: 7, node: 1 });
+    let printed = |node, text: &str| Action::Print(node, vec![text.into()]);
+    assert_eq!(conductor.say(at(1), 1, lines(Some(7), 1, "a")), [seen, printed(1, "a")]);
+    assert_eq!(conductor.say(at(2), 0, lines(None, 0, "void")), []);
+    conductor.happen(at(3), 1, killed());
+    conductor.recover(4, &[0], 1);
+    let seen = Action::Send(0, ToNode::LinesSeen { version: 7, node: 1 });
+    assert_eq!(conductor.say(at(5), 0, lines(Some(7), 1, "a")), [seen]);
+    conductor.say(at(6), 0, ToLauncher::Ended(Stop::default()));
+    assert_eq!(conductor.say(at(7), 0, lines(None, 0, "the end")), []);
+    let done = conductor.say(at(8), 0, ToLauncher::Done(NodeReport::default()));
+    assert_eq!(done, [printed(0, "the end"), Action::Send(0, ToNode::Leave)]);
+}
+
+#[test]
+fn what_a_program_that_fails_has_printed_is_printed() {
+    let mut conductor = surviving(2, "");
+    conductor.say(at(1), 0, lines(None, 0, "before"));
+    let failed = Stop { status: 1, message: Some("panicked".into()) };
+    let actions = conductor.say(at(2), 1, ToLauncher::Ended(failed));
+    assert_eq!(actions.last(), Some(&Action::Print(0, vec!["before".into()])));
+    assert_eq!(conductor.say(at(3), 1, lines(None, 1, "after")), [Action::Print(1, vec!["after".into()])]);
+    conductor.happen(at(4), 1, killed());
+    assert_eq!(end(conductor), (1, "panicked".into()), "a job that ends goes back no more");
+}
+
+#[test]
+fn the_last_node_that_is_lost_ends_the_job() {
+    let mut conductor = surviving(2, "");
+    conductor.happen(at(1), 1, killed());
+    conductor.happen(at(2), 0, killed());
+    assert!(conductor.is_over());
+    let why = "node 0 (pid 7) was killed by signal 9 (SIGKILL); it was the last node that was left";
+    assert_eq!(end(conductor), (3, why.into()));
+}

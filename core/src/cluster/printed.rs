@@ -1,0 +1,96 @@
+//! Lines of the program that the launcher prints once, whoever says them, and however often.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use talisman_ft::Version;
+
+use super::control::Lines;
+use crate::launch::Results;
+use crate::mutations::mutated;
+use crate::sometimes::sometimes;
+
+/// What has been printed, and what will be if the job ends now.
+#[derive(Debug, Default)]
+pub(crate) struct Printed {
+    /// By version, node and piece.
+    known: BTreeSet<(Version, u32, u32)>,
+    /// Of the last period, by node and piece.
+    last: BTreeMap<(u32, u32), Lines>,
+    results: Results,
+}
+
+impl Printed {
+    /// Somebody says lines; what is to be printed of them now.
+    pub(crate) fn hear(&mut self, lines: Lines) -> Vec<String> {
+        let Some(version) = lines.version.or(mutated("last-lines-printed-too-early").then_some(0)) else {
+            self.last.insert((lines.node, lines.piece), lines);
+            return Vec::new();
+        };
+        if !self.known.insert((version, lines.node, lines.piece)) && !mutated("lines-printed-again") {
+            sometimes("lines were said again");
+            return Vec::new();
+        }
+        self.take(lines)
+    }
+
+    /// The job goes back: its last period will be another one.
+    pub(crate) fn go_back(&mut self) {
+        if !self.last.is_empty() {
+            sometimes("a program that had ended went back");
+        }
+        self.last.clear();
+    }
+
+    /// The last period counts: what is to be printed of it, by node.
+    pub(crate) fn end(&mut self) -> Vec<(u32, Vec<String>)> {
+        let last = std::mem::take(&mut self.last).into_values();
+        last.map(|lines| (lines.node, self.take(lines))).collect()
+    }
+
+    /// What was reported with lines.
+    pub(crate) fn into_results(self) -> Results {
+        self.results
+    }
+
+    fn take(&mut self, lines: Lines) -> Vec<String> {
+        lines.results.iter().for_each(|(name, value)| self.results.set(name, value.clone()));
+        lines.lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(version: Option<Version>, node: u32, piece: u32) -> Lines {
+        let text = format!("{version:?} of {node}, {piece}");
+        let mut results = Results::default();
+        results.set("last", u64::from(node));
+        Lines { version, node, piece, lines: vec![text], results }
+    }
+
+    #[test]
+    fn each_piece_of_a_version_is_printed_once() {
+        let mut printed = Printed::default();
+        for (version, node, piece) in [(1, 0, 0), (1, 0, 1), (1, 1, 0), (2, 0, 0)] {
+            assert_eq!(printed.hear(lines(Some(version), node, piece)).len(), 1);
+            assert_eq!(printed.hear(lines(Some(version), node, piece)), [""; 0]);
+        }
+        assert_eq!(printed.into_results().iter().count(), 1);
+    }
+
+    #[test]
+    fn the_last_period_is_printed_at_the_end_unless_the_job_goes_back() {
+        let mut printed = Printed::default();
+        assert_eq!(printed.hear(lines(None, 1, 0)), [""; 0]);
+        printed.go_back();
+        assert_eq!(printed.end(), []);
+        for (node, piece) in [(1, 1), (1, 0), (0, 0)] {
+            assert_eq!(printed.hear(lines(None, node, piece)), [""; 0]);
+        }
+        let ends = printed.end();
+        assert_eq!(ends.iter().map(|(node, _)| *node).collect::<Vec<_>>(), [0, 1, 1]);
+        assert_eq!(ends[1].1, ["None of 1, 0"]);
+        assert_eq!(printed.end(), []);
+    }
+}

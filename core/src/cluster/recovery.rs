@@ -1,0 +1,180 @@
+//! A job that survives losses, as its launcher knows it: what the leader decides, what of the nodes' words still holds, and what is
+//! reported.
+
+use std::time::Duration;
+
+use talisman_ft::double::leader::{Action, Leader};
+use talisman_ft::double::{Held, Lost};
+use talisman_ft::{Epoch, Version};
+
+use super::fate::Doom;
+use super::plan::Plan;
+use super::printed::Printed;
+use super::suspicions::Suspicions;
+use crate::launch::Failure;
+use crate::mutations::mutated;
+
+/// What the launcher of such a job keeps beside what it knows of each node. Times are from the program's beginning.
+pub(crate) struct Recovery {
+    leader: Leader,
+    /// By node: the last epoch that it has halted for.
+    halted: Vec<Epoch>,
+    pub(crate) suspicions: Suspicions,
+    pub(crate) printed: Printed,
+    failures: Vec<Noticed>,
+    /// When all had halted.
+    halted_at: Duration,
+}
+
+/// A loss.
+#[derive(Clone, Debug)]
+pub(crate) struct Loss {
+    pub(crate) node: u32,
+    /// In words: who, and what became of it.
+    pub(crate) what: String,
+    /// As [`Failure::detected`].
+    pub(crate) detected: &'static str,
+    /// How long it took to be noticed, where that is known.
+    pub(crate) unnoticed: Option<Duration>,
+}
+
+struct Noticed {
+    at: Duration,
+    failure: Failure,
+    /// Whether the job goes on without it.
+    settled: bool,
+}
+
+impl Recovery {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Recovery {
+            leader: Leader::new(plan.host_numbers()),
+            halted: vec![0; plan.nodes as usize],
+            suspicions: Suspicions::default(),
+            printed: Printed::default(),
+            failures: Vec::new(),
+            halted_at: Duration::ZERO,
+        }
+    }
+
+    /// Whether what a node says of its program was overtaken by a loss that it had not been told of when it said that.
+    pub(crate) fn is_void(&self, node: u32) -> bool {
+        self.halted[node as usize] != self.leader.epoch() && !mutated("words-before-halting-count")
+    }
+
+    /// A node is lost, and with it all that are gone.
+    pub(crate) fn lose(&mut self, now: Duration, loss: Loss, gone: Vec<u32>) -> Vec<Action> {
+        let failure = Failure {
+            node: loss.node,
+            what: loss.what,
+            detected: loss.detected.into(),
+            at_s: now.as_secs_f64(),
+            detect_s: loss.unnoticed.map(|time| time.as_secs_f64()),
+            ..Failure::default()
+        };
+        self.failures.push(Noticed { at: now, failure, settled: false });
+        self.printed.go_back();
+        self.leader.on_lost(gone)
+    }
+
+    pub(crate) fn on_halted(
+        &mut self,
+        now: Duration,
+        node: u32,
+        epoch: Epoch,
+        held: Vec<Held>,
+    ) -> Vec<Action> {
+        self.halted[node as usize] = self.halted[node as usize].max(epoch);
+        self.halted_at = now;
+        self.leader.on_halted(node, epoch, held)
+    }
+
+    pub(crate) fn on_resumed(&mut self, node: u32, epoch: Epoch) -> Vec<Action> {
+        self.leader.on_resumed(node, epoch)
+    }
+
+    /// Something was printed that this version ended.
+    pub(crate) fn on_printed(&mut self, version: Version) {
+        self.leader.on_committed(version);
+    }
+
+    /// All go on: a line for people.
+    pub(crate) fn settle(&mut self, now: Duration, version: Option<Version>) -> String {
+        let mut lost = Vec::new();
+        let mut first = now;
+        for noticed in self.failures.iter_mut().filter(|noticed| !noticed.settled) {
+            lost.push(noticed.failure.node);
+            first = first.min(noticed.at);
+            noticed.settled = true;
+            noticed.failure.halt_s = Some(self.halted_at.saturating_sub(noticed.at).as_secs_f64());
+            noticed.failure.recover_s = Some(now.saturating_sub(noticed.at).as_secs_f64());
+            noticed.failure.version = version;
+        }
+        let left = match self.leader.there().count() {
+            1 => "1 node".to_owned(),
+            nodes => format!("{nodes} nodes"),
+        };
+        let took = now.saturating_sub(first).as_micros().div_ceil(1000);
+        let lost = nodes_in_words(&lost);
+        match version {
+            Some(version) => {
+                format!("{left} went back to checkpoint {version} in {took} ms after the loss of {lost}")
+            }
+            None => format!(
+                "{left} began the program anew in {took} ms after the loss of {lost}: there was no checkpoint yet"
+            ),
+        }
+    }
+
+    /// The job cannot go on: why.
+    pub(crate) fn give_up(&self, lost: &Lost) -> String {
+        let last = self.failures.last().map_or("", |noticed| &noticed.failure.what);
+        let Some(version) = lost.version else {
+            return format!("{last}; it was the last node that was left");
+        };
+        let part = |(node, by): &(u32, Vec<u32>)| format!("node {node} (held by {})", nodes_in_words(by));
+        let parts: Vec<String> = lost.parts.iter().map(part).collect();
+        let parts = parts.join(", of ");
+        format!(
+            "{last}; the job cannot go on: of checkpoint {version}, all copies are lost of the part of {parts}"
+        )
+    }
+
+    /// All losses, and the results that came with lines.
+    pub(crate) fn into_report(self) -> (Vec<Failure>, crate::launch::Results) {
+        let failures = self.failures.into_iter().map(|noticed| noticed.failure).collect();
+        (failures, self.printed.into_results())
+    }
+}
+
+/// How the launcher knows of a loss, by why it killed the node, if it did.
+pub(crate) fn detected_by(doom: Option<&Doom>) -> &'static str {
+    match doom {
+        Some(Doom::Silent(_)) => "silence",
+        Some(Doom::Suspected { .. }) => "suspicion",
+        Some(Doom::Failed(_)) => "itself",
+        Some(Doom::Injected(_) | Doom::Straggler) | None => "exit",
+    }
+}
+
+/// `node 2`, `nodes 1 and 3`, `nodes 0, 1 and 3`.
+fn nodes_in_words(nodes: &[u32]) -> String {
+    let texts: Vec<String> = nodes.iter().map(u32::to_string).collect();
+    match texts.split_last() {
+        None => "no node".into(),
+        Some((one, [])) => format!("node {one}"),
+        Some((last, others)) => format!("nodes {} and {last}", others.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_told_in_words() {
+        assert_eq!(nodes_in_words(&[4]), "node 4");
+        assert_eq!(nodes_in_words(&[1, 2]), "nodes 1 and 2");
+        assert_eq!(nodes_in_words(&[1, 2, 7]), "nodes 1, 2 and 7");
+    }
+}

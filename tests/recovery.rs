@@ -1,0 +1,36 @@
+//! Jobs of real processes that lose some of them and end as if nothing had happened (`--ft double`).
+//!
+//! ```text
+//! cargo test --test recovery                                what every change has to pass
+//! TALISMAN_ROUNDS=200 cargo test --test recovery random     more random kills
+//! ```
+//!
+//! Each run is compared with one of the same program that loses nobody: exit status, every line of `cx.output()` once, and
+//! every result to the bit. Afterwards no process is left. Nothing depends on how fast anything is.
+//!
+//! One of the programs is this binary itself, called with `program` as its first argument; the others are examples of the same
+//! build.
+
+#![allow(missing_docs)]
+
+#[path = "recovery/checks.rs"]
+mod checks;
+#[path = "processes/job.rs"]
+#[allow(dead_code, reason = "the tests of processes use all of it")]
+mod job;
+#[path = "recovery/program.rs"]
+mod program;
+#[path = "recovery/subjects.rs"]
+mod subjects;
+#[path = "processes/system.rs"]
+#[allow(dead_code, reason = "the tests of processes use all of it")]
+mod system;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match std::env::args().nth(1).as_deref() {
+        Some("program") => program::start(),
+        _ => libtest_mimic::run(&libtest_mimic::Arguments::from_args(), checks::all()).exit_code(),
+    }
+}

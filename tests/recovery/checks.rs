@@ -1,0 +1,180 @@
+//! What is tested.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use rustix::process::Signal;
+use talisman::rng::Rng;
+
+use crate::job::Shape;
+use crate::subjects::{JACOBI, LEANMD, ROUNDS, Said, Subject};
+use crate::system::signal;
+
+macro_rules! trials {
+    ($($name:ident),+ $(,)?) => {
+        /// All tests.
+        pub fn all() -> Vec<Trial> {
+            let trial = |name: &str, test: fn()| Trial::test(name, move || { test(); Ok(()) });
+            vec![$(trial(stringify!($name), $name)),+]
+        }
+    };
+}
+
+trials!(
+    nobody_is_lost,
+    before_the_first_checkpoint_the_program_begins_anew,
+    whoever_is_lost_at_a_step,
+    examples_at_a_step,
+    two_at_once,
+    one_after_another_until_one_is_left,
+    during_checkpoints,
+    during_a_recovery,
+    both_buddies_between_two_checkpoints,
+    a_node_that_is_stopped_is_fenced,
+    random_moments,
+);
+
+const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
+/// No checkpoint but those after a recovery.
+const NEVER: &str = "--ckpt-every 1h";
+
+fn nobody_is_lost() {
+    for (subject, transport) in [(ROUNDS, "mixed"), (JACOBI, "shm"), (LEANMD, "tcp")] {
+        let shape = (3, 2, transport);
+        let expected = subject.undisturbed(shape);
+        subject.survives(shape, NEVER, &expected);
+        subject.survives(shape, "--ckpt-every 5steps", &expected);
+        subject.survives(shape, "--ckpt-every 3ms", &expected);
+    }
+}
+
+fn before_the_first_checkpoint_the_program_begins_anew() {
+    for (victim, transport) in [(2, "tcp"), (0, "shm"), (3, "mixed"), (0, "tcp")] {
+        let shape = (4, 1, transport);
+        let expected = ROUNDS.undisturbed(shape);
+        ROUNDS.survives(shape, &format!("{NEVER} --kill {victim}@step5"), &expected);
+    }
+}
+
+fn whoever_is_lost_at_a_step() {
+    for transport in TRANSPORTS {
+        let shape = (4, 2, transport);
+        let expected = ROUNDS.undisturbed(shape);
+        for victim in 0..4 {
+            ROUNDS.survives(shape, &format!("--ckpt-every 4steps --kill {victim}@step18"), &expected);
+        }
+    }
+}
+
+fn examples_at_a_step() {
+    for (subject, transport) in [(JACOBI, "tcp"), (JACOBI, "shm"), (LEANMD, "mixed"), (LEANMD, "shm")] {
+        let shape = (4, 1, transport);
+        let expected = subject.undisturbed(shape);
+        for victim in [0, 2] {
+            subject.survives(shape, &format!("--ckpt-every 6steps --kill {victim}@step20"), &expected);
+        }
+    }
+}
+
+/// Neither keeps the copies of the other.
+fn two_at_once() {
+    for transport in TRANSPORTS {
+        let shape = (5, 1, transport);
+        let expected = ROUNDS.undisturbed(shape);
+        for (one, other) in [(0, 2), (1, 4)] {
+            let kills = format!("--kill {one}@step21 --kill {other}@step21");
+            ROUNDS.survives(shape, &format!("--ckpt-every 5steps {kills}"), &expected);
+        }
+    }
+}
+
+fn one_after_another_until_one_is_left() {
+    for transport in TRANSPORTS {
+        let shape = (4, 1, transport);
+        let expected = ROUNDS.undisturbed(shape);
+        for kills in [[0, 1, 2], [3, 0, 1]] {
+            let kill = |(at, victim): (usize, &u32)| format!("--kill {victim}@step{}", 10 + 8 * at);
+            let kills: Vec<_> = kills.iter().enumerate().map(kill).collect();
+            ROUNDS.survives(shape, &format!("--ckpt-every 3steps {}", kills.join(" ")), &expected);
+        }
+    }
+}
+
+/// One checkpoint after another: whenever a node is killed, one is under way.
+fn during_checkpoints() {
+    let mut rng = Rng::new(11);
+    for round in 0..6 {
+        let shape = (4, 1 + round % 2, TRANSPORTS[round as usize % 3]);
+        let expected = ROUNDS.undisturbed(shape);
+        let run = ROUNDS.start(shape, "--ft double --ckpt-every 1ms --words 20000");
+        let nodes = run.job.nodes(4);
+        run.job.wait_for(&format!("at {}", 3 + rng.below(20)));
+        sleep(Duration::from_micros(rng.below(3000)));
+        signal(nodes[rng.below(4) as usize], Signal::KILL);
+        run.survives(&expected);
+    }
+}
+
+/// A second one soon after the first: while all halt, while they restore, or while lost copies are made again.
+fn during_a_recovery() {
+    let mut rng = Rng::new(12);
+    for round in 0..9 {
+        let shape = (5, 1, TRANSPORTS[round % 3]);
+        let expected = ROUNDS.undisturbed(shape);
+        let run = ROUNDS.start(shape, "--ft double --ckpt-every 4steps");
+        let nodes = run.job.nodes(5);
+        run.job.wait_for("at 14");
+        let first = rng.below(5) as usize;
+        signal(nodes[first], Signal::KILL);
+        sleep(Duration::from_micros(rng.below(30_000)));
+        signal(nodes[(first + 2) % 5], Signal::KILL);
+        run.survives(&expected);
+    }
+}
+
+fn both_buddies_between_two_checkpoints() {
+    for transport in TRANSPORTS {
+        let options = "--ft double --ckpt-every 2steps --kill 1@step25 --kill 2@step25";
+        let run = ROUNDS.start((4, 1, transport), options);
+        let ended = run.job.end();
+        assert_eq!(ended.status.code(), Some(3), "{}", ended.said());
+        let complaint = ended.stderr.iter().find(|line| line.contains("error:"));
+        assert!(complaint.is_some_and(|line| line.contains("node 1")), "{}", ended.said());
+    }
+}
+
+fn a_node_that_is_stopped_is_fenced() {
+    for (victim, transport) in [(0, "shm"), (2, "tcp"), (3, "mixed")] {
+        let shape = (4, 1, transport);
+        let expected = ROUNDS.undisturbed(shape);
+        let run = ROUNDS.start(shape, "--ft double --ckpt-every 4steps --silence 700ms");
+        let nodes = run.job.nodes(4);
+        run.job.wait_for("at 12");
+        signal(nodes[victim], Signal::STOP);
+        run.survives(&expected);
+    }
+}
+
+fn random_moments() {
+    let rounds = std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
+    let mut rng = Rng::new(13);
+    let ways: Vec<(Subject, Shape, Said)> = [
+        (ROUNDS, (4, 2, "mixed")),
+        (ROUNDS, (3, 1, "tcp")),
+        (JACOBI, (4, 1, "shm")),
+        (JACOBI, (3, 2, "tcp")),
+        (LEANMD, (4, 1, "mixed")),
+        (LEANMD, (2, 2, "shm")),
+    ]
+    .map(|(subject, shape)| (subject, shape, subject.undisturbed(shape)))
+    .into();
+    for round in 0..rounds {
+        let (subject, shape, expected) = &ways[round % ways.len()];
+        let every = ["1h", "2ms", "20ms", "7steps"][rng.below(4) as usize];
+        let undisturbed = subject.survives(*shape, &format!("--ckpt-every {every}"), expected);
+        let (victim, at) = (rng.below(shape.0.into()), undisturbed.wall.mul_f64(rng.unit_f64()));
+        let options = format!("--ckpt-every {every} --kill {victim}@{}ms", at.as_secs_f64() * 1e3);
+        subject.survives(*shape, &options, expected);
+    }
+}

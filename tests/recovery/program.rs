@@ -1,0 +1,89 @@
+//! Members that send each other numbers in rounds, wander, and say where they are: `recovery program …`.
+
+use std::process::ExitCode;
+
+use talisman::prelude::*;
+
+#[derive(clap::Parser, Clone, Debug, Pup)]
+struct Options {
+    /// Always `program`, which tells this from a run of the tests.
+    program: String,
+    #[arg(long, default_value_t = 60)]
+    rounds: u64,
+    #[arg(long, default_value_t = 24)]
+    members: i32,
+    /// Numbers in a large message
+    #[arg(long, default_value_t = 3000)]
+    words: usize,
+}
+
+/// Runs it as the command line says.
+pub fn start() -> ExitCode {
+    talisman::start::main::<__Main, (Options,)>(talisman::program!())
+}
+
+#[derive(Pup)]
+struct Member {
+    members: i32,
+    words: usize,
+    value: u64,
+}
+
+#[chare(array1d)]
+impl Member {
+    #[init]
+    fn new(cx: &mut Cx<Self>, members: i32, words: usize) -> Self {
+        Member { members, words, value: cx.index() as u64 }
+    }
+
+    #[entry]
+    fn send(&mut self, cx: &mut Cx<Self>, round: u64) {
+        for to in 1..=3 {
+            let words = if to == 2 { self.words } else { 2 };
+            let whom = (cx.index() + to * (1 + (round % 5) as i32)) % self.members;
+            cx.array().at(whom).take(vec![mixed(self.value, round + to as u64); words]);
+        }
+    }
+
+    /// In any order.
+    #[entry]
+    fn take(&mut self, numbers: Vec<u64>) {
+        assert!(numbers.iter().all(|number| *number == numbers[0]), "numbers are mixed up");
+        self.value = self.value.wrapping_add(numbers[0]);
+    }
+
+    #[entry]
+    fn settle(&mut self, cx: &mut Cx<Self>, round: u64) -> u64 {
+        if (cx.index() as u64 + round).is_multiple_of(8) {
+            writeln!(cx.output(), "member {} after {round} rounds: {:016x}", cx.index(), self.value);
+        }
+        if mixed(self.value, 7).is_multiple_of(4) {
+            let place = mixed(self.value, 9) % u64::from(cx.pes());
+            cx.migrate_to(place as u32);
+        }
+        self.value >> 16
+    }
+}
+
+/// Some number that depends on both.
+fn mixed(one: u64, other: u64) -> u64 {
+    let mixed = (one ^ other.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 29
+}
+
+#[talisman::main]
+async fn main(cx: &mut Cx, options: Options) {
+    let members: Array<Member> = Member::array(options.members).new(options.members, options.words);
+    cx.expect_steps(options.rounds);
+    for round in 1..=options.rounds {
+        members.send(round);
+        cx.quiescence().await;
+        let sum: u64 = members.settle(round).reduce(Sum).await;
+        writeln!(cx.output(), "{round} rounds: {sum}");
+        println!("at {round}");
+        cx.step(round);
+        if round == options.rounds {
+            cx.result("sum", sum);
+        }
+    }
+}

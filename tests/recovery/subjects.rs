@@ -1,0 +1,89 @@
+//! What runs, and what it leaves behind.
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::job::{Ended, Job, Scratch, Shape, example, program};
+
+/// What does this binary's own program print for the tests, by `println!`: such lines may come twice.
+const MARK: &str = "at ";
+
+/// A program with its options.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject {
+    name: &'static str,
+    options: &'static str,
+}
+
+pub const ROUNDS: Subject = Subject { name: "", options: "--rounds 40" };
+pub const JACOBI: Subject =
+    Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
+pub const LEANMD: Subject = Subject { name: "leanmd", options: "--steps 30" };
+
+/// What a run has to have in common with every other of its subject.
+#[derive(Debug, PartialEq)]
+pub struct Said {
+    /// Sorted: those of different nodes have no order.
+    lines: Vec<String>,
+    results: Map<String, Value>,
+}
+
+/// A run under way.
+pub struct Run {
+    pub job: Job,
+    report: Scratch,
+}
+
+/// What was left of it.
+pub struct Left {
+    pub said: Said,
+    pub ended: Ended,
+    pub wall: Duration,
+}
+
+impl Subject {
+    pub fn start(self, shape: Shape, options: &str) -> Run {
+        let report = Scratch::new("report");
+        let words = format!("{} --report {} {options}", self.options, report.name());
+        let command: Command = match self.name {
+            "" => program(&words, shape),
+            name => example(name, &words, shape),
+        };
+        Run { job: Job::start(command), report }
+    }
+
+    /// Of a run that loses nobody, and knows nothing of fault tolerance.
+    pub fn undisturbed(self, shape: Shape) -> Said {
+        self.start(shape, "").end().said
+    }
+
+    /// A run with fault tolerance, to its end, which has to be the same.
+    #[track_caller]
+    pub fn survives(self, shape: Shape, options: &str, expected: &Said) -> Left {
+        self.start(shape, &format!("--ft double {options}")).survives(expected)
+    }
+}
+
+impl Run {
+    #[track_caller]
+    pub fn survives(self, expected: &Said) -> Left {
+        let left = self.end();
+        assert_eq!(&left.said, expected, "{}", left.ended.said());
+        left
+    }
+
+    #[track_caller]
+    fn end(self) -> Left {
+        let ended = self.job.end().expect(0, &[]);
+        let text = std::fs::read_to_string(&self.report.0).expect("a job writes its report");
+        let report: Value = serde_json::from_str(&text).expect("a report is JSON");
+        let mut results = report["results"].as_object().expect("a report has results").clone();
+        results.retain(|name, _| !name.ends_with("_s") && !name.ends_with("_ratio"));
+        let mut lines: Vec<_> = ended.stdout.iter().filter(|line| !line.starts_with(MARK)).cloned().collect();
+        lines.sort();
+        let wall = Duration::from_secs_f64(report["wall_s"].as_f64().expect("a report has a wall time"));
+        Left { said: Said { lines, results }, ended, wall }
+    }
+}
