@@ -112,6 +112,11 @@ fn checkpoints_were_taken(runs: Vec<Tested>) {
 }
 
 #[test]
+fn storms_come_out_right_going_back() {
+    weather(Manner::GoingBack, 150);
+}
+
+#[test]
 fn storms_come_out_right_on_threads() {
     weather(Manner::Threads, 6);
 }
@@ -199,6 +204,11 @@ fn messages_of_an_ordered_array_come_in_order_with_checkpoints() {
 }
 
 #[test]
+fn messages_of_an_ordered_array_come_in_order_going_back() {
+    talks(Manner::GoingBack, 80);
+}
+
+#[test]
 fn messages_of_an_ordered_array_come_in_order_on_threads() {
     talks(Manner::Threads, 8);
 }
@@ -217,6 +227,8 @@ enum Manner {
     Simulated,
     /// Simulated, where some nodes are lost from the start.
     Without,
+    /// Simulated; at random events it goes back to a checkpoint taken then, perhaps without some nodes.
+    GoingBack,
     /// In one node.
     Threads,
     /// In several nodes of this process, on real links.
@@ -234,6 +246,7 @@ impl Manner {
         match self {
             Manner::Simulated => test.simulated(nodes, seed),
             Manner::Without => test.simulated(nodes, seed).without(&lost(nodes, seed)),
+            Manner::GoingBack => going_back(test.simulated(nodes, seed), nodes, seed),
             Manner::Threads => test.pes(1 + seed as u32 % 8),
             Manner::Nodes => test.nodes(nodes, TRANSPORTS[seed as usize % TRANSPORTS.len()]),
             Manner::Checkpoints => with_checkpoints(Manner::Simulated.of(test, nodes, seed), seed),
@@ -248,6 +261,7 @@ impl Manner {
         match self {
             Manner::Simulated => "in_simulation",
             Manner::Without => "without_some_nodes",
+            Manner::GoingBack => "going_back",
             Manner::Threads => "on_threads",
             Manner::Nodes => "on_nodes",
             Manner::Checkpoints => "with_checkpoints",
@@ -276,6 +290,20 @@ fn lost(nodes: u32, seed: u64) -> Vec<u32> {
         lost.push((stays + 1) % nodes);
     }
     lost
+}
+
+/// Up to three times, each time perhaps without some more nodes.
+fn going_back(mut test: Test, nodes: u32, seed: u64) -> Test {
+    let mut rng = Rng::new(seed ^ 0xbac);
+    let mut there: Vec<_> = (0..nodes).collect();
+    for _ in 0..1 + rng.below(3) {
+        let loses = rng.below(there.len() as u64);
+        let lost: Vec<_> =
+            (0..loses).map(|_| there.swap_remove(rng.below(there.len() as u64) as usize)).collect();
+        let most = 1 << rng.below(14);
+        test = test.going_back(rng.below(most), &lost);
+    }
+    test
 }
 
 /// Runs storms of this manner, so many if nothing else is asked for; none may go wrong.

@@ -106,6 +106,17 @@ impl Casts {
         (self.numbered.get(), self.held.borrow().clone())
     }
 
+    /// After going back to a checkpoint: so many have passed.
+    pub(crate) fn go_on_from(&self, passed: u32) {
+        self.passed.set(passed);
+    }
+
+    /// The same at the root.
+    pub(crate) fn go_on_at_root(&self, numbered: u32, held: Vec<Cast>) {
+        self.numbered.set(numbered);
+        self.held.replace(held);
+    }
+
     /// Whether nothing of what is done for elements that move is under way.
     pub(crate) fn is_at_rest(&self) -> bool {
         let early = self.early.borrow().is_empty() && self.expected.borrow().is_empty();
@@ -459,11 +470,15 @@ impl Pe {
             // SAFETY: an object in a slot is live.
             let object = unsafe { head.as_ref() };
             if object.has(flag::CATCHING_UP) {
-                let id = object.id();
-                self.receive_later_ones(id);
-                self.do_what_was_put_off(id);
+                self.receive_kept_by(object.id());
             }
         }
+    }
+
+    /// An element receives what waited with it.
+    pub(crate) fn receive_kept_by(&self, id: ObjId) {
+        self.receive_later_ones(id);
+        self.do_what_was_put_off(id);
     }
 
     /// An element has what it missed: now it receives what came here meanwhile, unless it goes before the end of that.
@@ -494,7 +509,7 @@ impl Pe {
     }
 
     /// Of an element that counts as a receiver of a broadcast, and was removed before it.
-    fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
+    pub(crate) fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
         if cast.collect.is_some() {
             let tally = Tally { old: 1, ..Tally::default() };
             let key = ReductionKey::Answers(number);

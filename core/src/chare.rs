@@ -61,6 +61,12 @@ pub trait Chare: Sized + 'static {
     fn restored(&mut self, cx: &mut Cx<Self>, why: Restored) {
         let _ = (cx, why);
     }
+    #[doc(hidden)]
+    const HEARS_OF_LOST: bool = false;
+    #[doc(hidden)]
+    fn lost(&mut self, cx: &mut Cx<Self>, other: Self) {
+        let _ = (cx, other);
+    }
 
     /// An array with these elements, to be created by one of the chare's `#[init]`s:
     /// `Block::array((4, 4, 4)).new(args)`.
@@ -126,9 +132,9 @@ pub enum Kind {
 pub enum Restored {
     /// It moved to another PE.
     AfterMigration,
-    /// The PE it was on died.
+    /// The PE it was on died: it is what it was at the last checkpoint, on another.
     AfterFailure,
-    /// The job was started again from a checkpoint.
+    /// The job went back to a checkpoint, and it is where it was then.
     FromCheckpoint,
 }
 

@@ -257,6 +257,20 @@ impl Pe {
         slot_of(index).filter(|(slot, generation)| self.slots.get(*slot, *generation).is_some())
     }
 
+    /// At the home, after going back to a checkpoint: where an object is, unless it has come here since, or gone.
+    pub(crate) fn take_news(&self, collection: &Collection, index: u128, pe: PeId, moves: u32) {
+        match self.place_of(collection, index) {
+            Place::Switching | Place::Unknown => {
+                self.switch(collection, index, Place::At { pe, moves });
+                let awaiting = collection.take_awaiting(index);
+                awaiting.into_iter().for_each(|envelope| self.dispatch(collection, envelope));
+            }
+            Place::Here { .. } | Place::At { .. } | Place::Gone { .. } => {
+                sometimes("an object was elsewhere, or gone, before the news of where it was restored");
+            }
+        }
+    }
+
     /// Somebody found an object at another place than this PE had sent to.
     pub(crate) fn on_moved(&self, id: ObjId, pe: PeId, moves: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };

@@ -202,14 +202,14 @@ impl Pe {
         if let Some(past) = past {
             self.restore_past(object, past);
         }
-        self.tell_restored(head);
+        self.tell_restored(head, Restored::AfterMigration);
         for (number, cast) in missed {
             sometimes("a broadcast waited for an element that could not be read");
             self.on_missed(id, moves, number, cast);
         }
     }
 
-    fn unpack_object(
+    pub(crate) fn unpack_object(
         &self,
         collection: &Collection,
         index: u128,
@@ -228,13 +228,13 @@ impl Pe {
         unpacked.map(|()| head)
     }
 
-    fn tell_restored(&self, head: NonNull<Head>) {
+    pub(crate) fn tell_restored(&self, head: NonNull<Head>, why: Restored) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         self.running.set(Some(head));
         self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
-        unsafe { (object.collection().chare.restored)(head, self, Restored::AfterMigration) };
+        unsafe { (object.collection().chare.restored)(head, self, why) };
         self.running.set(None);
         if object.has(flag::AFTER) {
             sometimes("an object wanted to move on, or to go, when it had arrived");
@@ -325,7 +325,7 @@ fn mark_what_travels(extras: &Extras) {
     }
 }
 
-fn unpack_travel(object: &Head, travel: Travel) {
+pub(crate) fn unpack_travel(object: &Head, travel: Travel) {
     object.flags.set(travel.flags);
     if !mutated("reduction-number-stays-behind") {
         object.reduction.set(travel.reduction);

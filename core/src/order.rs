@@ -20,7 +20,7 @@ use crate::message::envelope::{Body, Envelope};
 use crate::mutations::mutated;
 use crate::object::Head;
 use crate::pe::Pe;
-use crate::pup::{Packed, Packer, Pup, PupError, Unpacker};
+use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker};
 use crate::sometimes::sometimes;
 use crate::wire;
 use crate::witness::{Until, Why};
@@ -152,8 +152,8 @@ impl Pe {
 
     /// Sends on a message that had come too early for its object.
     pub(crate) fn send_early(&self, collection: &Collection, index: u128, packed: Packed) {
-        let (head, segments) = packed.into_parts();
-        let envelope = match wire::receive(self, &head, segments) {
+        let read = wire::read_kept(self, packed, Purpose::Message);
+        let envelope = match read.and_then(|envelope| wire::checked(self, envelope)) {
             Ok(envelope) => envelope,
             Err(error) => return self.unreadable(collection, "(kept)", &error.to_string()),
         };

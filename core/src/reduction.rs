@@ -242,6 +242,11 @@ impl Root {
         (self.next, self.open.iter().map(|(key, pending)| (*key, Packed::of(pending))).collect())
     }
 
+    /// After going back to a checkpoint.
+    pub(crate) fn go_on_from(&mut self, alive: Option<u64>, next: u32) {
+        (self.alive, self.next) = (alive, next);
+    }
+
     /// Reductions that wait for somebody, for the report of a job that is stuck.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = (ReductionKey, u64)> + '_ {
         self.open.iter().map(|(key, pending)| (*key, pending.tally.contributions()))
@@ -515,6 +520,21 @@ impl Pe {
                 }
                 self.complete(collection, key);
             }
+        }
+    }
+
+    /// At the root, after going back to a checkpoint: what had come of a reduction. All PEs had said how many elements
+    /// received what is answered, however many there were.
+    pub(crate) fn on_reopen(&self, id: CollectionId, key: ReductionKey, pending: Packed) {
+        let Some(collection) = self.collections.get(id) else { return };
+        match pending.into_value::<Pending>() {
+            Ok(Pending { mut tally, value, to, .. }) => {
+                if let ReductionKey::Answers(_) = key {
+                    tally.reports = u32::MAX;
+                }
+                self.absorb_at_root(collection, key, |sum| sum.absorb(&tally, value, to));
+            }
+            Err(error) => self.unreadable(collection, "(reduction)", &error.to_string()),
         }
     }
 

@@ -44,8 +44,13 @@ pub struct ChareType {
     pub(crate) unpack: unsafe fn(NonNull<Head>, &mut Unpacker<'_>) -> Result<(), PupError>,
     pub(crate) replied: unsafe fn(NonNull<Head>, &Pe, u64, Packed),
     pub(crate) restored: unsafe fn(NonNull<Head>, &Pe, Restored),
+    /// Hands the packed state of a lost member to the one that stands in for it, if those hear of it.
+    pub(crate) lost: Option<Lost>,
     pub(crate) waiting: unsafe fn(NonNull<Head>) -> Vec<Waiting>,
 }
+
+/// See [`ChareType`].
+type Lost = unsafe fn(NonNull<Head>, &Pe, &mut Unpacker<'_>) -> Result<(), PupError>;
 
 inventory::collect!(ChareType);
 
@@ -95,6 +100,7 @@ impl ChareType {
                 let (state, _) = unsafe { Object::<C>::parts(head) };
                 state.restored(&mut Cx::new(pe, head, None), why);
             },
+            lost: if C::HEARS_OF_LOST { Some(hear_of_lost::<C>) } else { None },
             waiting: |head| {
                 // SAFETY: as above.
                 let (_, flows) = unsafe { Object::<C>::parts(head) };
@@ -102,6 +108,16 @@ impl ChareType {
             },
         }
     }
+}
+
+/// # Safety
+/// As for [`ChareType`].
+unsafe fn hear_of_lost<C: Chare>(head: NonNull<Head>, pe: &Pe, u: &mut Unpacker<'_>) -> Result<(), PupError> {
+    let (other, _) = C::unpack_state(u)?;
+    // SAFETY: the caller's promise.
+    let (state, _) = unsafe { Object::<C>::parts(head) };
+    state.lost(&mut Cx::new(pe, head, None), other);
+    Ok(())
 }
 
 /// The chare types of this program, sorted by key: the same numbers in every process of a job.

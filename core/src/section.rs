@@ -74,6 +74,14 @@ impl Sections {
         all
     }
 
+    /// After going back to a checkpoint: what had come of reductions that are open.
+    pub(crate) fn go_on_from(&self, saved: SavedSection) -> Vec<(ReductionKey, Packed)> {
+        let SavedSection { id, of, members, next, open } = saved;
+        let section = Section { of, members: members.into(), next: Cell::new(next), open: BTreeMap::new() };
+        self.0.borrow_mut().insert(id, section);
+        open
+    }
+
     fn next_multicast(&self, id: SectionId) -> Option<(u32, Rc<[u128]>)> {
         let sections = self.0.borrow();
         let section = sections.get(&id)?;

@@ -89,13 +89,21 @@ impl Pe {
         }
     }
 
+    /// Tells all nodes of a shared value after going back to a checkpoint.
+    pub(crate) fn share_again(&self, id: u64, value: Packed) {
+        self.send_share(id, &value);
+        match self.lacks(value.needs()) {
+            None => self.keep_shared(id, value),
+            Some(lacking) => self.keep_lacking(lacking, self.pe_message(PeMessage::KeepShared { id, value })),
+        }
+    }
+
     /// A shared value has come to this node, and all that it refers to.
     pub(crate) fn keep_shared(&self, id: u64, value: Packed) {
         self.node.shared.put(id, SharedValue { packed: value, typed: None });
-        for rank in 1..self.node.shape.pes_per_node {
-            if !mutated("shared-value-not-told-in-node") {
-                self.tell(self.id + rank, PeMessage::Shared { id });
-            }
+        let of_node = (0..self.node.shape.pes_per_node).map(|rank| self.first_pe + rank);
+        for other in of_node.filter(|other| *other != self.id && !mutated("shared-value-not-told-in-node")) {
+            self.tell(other, PeMessage::Shared { id });
         }
         self.on_shared(id);
     }

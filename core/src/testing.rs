@@ -30,7 +30,8 @@ use crate::launch::balancing::Every;
 use crate::launch::options::Transport;
 use crate::launch::{Output, Progress, RunArgs};
 use crate::pe::current;
-use crate::run::{Outcome, Watch, run, run_without};
+use crate::run::{Outcome, Watch, run, run_going_back, run_without};
+use crate::simulation::messages::back::Back;
 
 #[doc(hidden)]
 pub use crate::cluster::probe::main as probe;
@@ -46,6 +47,7 @@ pub fn end_period() -> Local {
 pub struct Test {
     options: RunArgs,
     lost: Vec<u32>,
+    backs: Vec<Back>,
 }
 
 /// What a program in a test left behind.
@@ -73,7 +75,7 @@ impl Default for Test {
 impl Test {
     /// On one PE.
     pub fn new() -> Self {
-        Test { options: RunArgs { pes: Some(1), ..RunArgs::default() }, lost: Vec::new() }
+        Test { options: RunArgs { pes: Some(1), ..RunArgs::default() }, lost: Vec::new(), backs: Vec::new() }
     }
 
     /// On so many PEs (per node).
@@ -125,11 +127,19 @@ impl Test {
         self
     }
 
+    /// After so many events it goes back to a checkpoint that is taken then, on fresh PEs without these nodes. May be said again.
+    #[doc(hidden)]
+    pub fn going_back(mut self, after: u64, lost: &[u32]) -> Self {
+        self.backs.push(Back { after, lost: lost.to_vec() });
+        self
+    }
+
     /// Runs a program to its end.
     pub fn run<C: MainChare>(&self, args: impl Args + Send) -> Tested {
         let output = Output::capture();
         let watch = Watch::new(output.clone(), Progress::off());
         let outcome = match self.lost.is_empty() {
+            _ if !self.backs.is_empty() => run_going_back::<C, _>(args, &self.options, &watch, &self.backs),
             true => run::<C, _>(args, &self.options, watch),
             false => run_without::<C, _>(args, &self.options, &watch, &self.lost),
         };

@@ -30,10 +30,15 @@ impl View {
 
     /// All but these nodes, in whose place are the next ones that are there.
     pub(crate) fn without(shape: Shape, lost: &[u32]) -> Self {
-        let (whole, there) = (talisman_ft::view::View::whole(shape.nodes), |node| !lost.contains(&node));
-        let next =
-            |node| talisman_ft::view::View::next_there(node, shape.nodes, there).expect("somebody is there");
-        View::new(whole.after(1, shape.nodes, there, next), shape.pes_per_node)
+        View::whole(shape).losing(lost)
+    }
+
+    /// The next one, without these nodes either.
+    pub(crate) fn losing(&self, lost: &[u32]) -> Self {
+        let (now, nodes) = (&self.of_nodes, self.of_nodes.nodes());
+        let there = |node| now.is_there(node) && !lost.contains(&node);
+        let next = |node| talisman_ft::view::View::next_there(node, nodes, there).expect("somebody is there");
+        View::new(now.after(now.epoch + 1, nodes, there, next), self.lanes)
     }
 
     pub(crate) fn new(of_nodes: talisman_ft::view::View, lanes: u32) -> Self {

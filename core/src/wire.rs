@@ -174,13 +174,28 @@ pub(crate) fn receive(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<No
     checked(pe, read(pe, head, segments)?)
 }
 
+/// Reads a message that was kept. Who sent it may be lost by now; it is this PE that sends it on.
+///
+/// # Errors
+/// When it is none.
+pub(crate) fn read_kept(pe: &Pe, kept: Packed, purpose: Purpose) -> Result<NonNull<Envelope>, WireError> {
+    let (head, segments) = kept.into_parts();
+    let read = unpack(pe, &mut Unpacker::with_segments(&head, purpose, segments));
+    let mut envelope = read.map_err(|error| WireError::Unreadable { to: pe.id, error })?;
+    // SAFETY: just made.
+    let message = unsafe { envelope.as_mut() };
+    message.from = pe.id;
+    message.forwarded = false;
+    Ok(envelope)
+}
+
 /// Reads a message for another PE of this node, which is to check it.
 ///
 /// # Errors
 /// When it is none.
 pub(crate) fn read(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
-    let mut envelope =
-        unpack(pe, head, segments).map_err(|error| WireError::Unreadable { to: pe.id, error })?;
+    let mut envelope = unpack(pe, &mut Unpacker::with_segments(head, Purpose::Message, segments))
+        .map_err(|error| WireError::Unreadable { to: pe.id, error })?;
     // SAFETY: just made.
     unsafe { envelope.as_mut() }.unchecked = true;
     Ok(envelope)
@@ -204,18 +219,17 @@ pub(crate) fn checked(pe: &Pe, mut envelope: NonNull<Envelope>) -> Result<NonNul
     }
 }
 
-fn unpack(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, PupError> {
-    let mut u = Unpacker::with_segments(head, Purpose::Message, segments);
-    let (mut tag, mut shadow) = (u8::unpack(&mut u)?, Shadow::NONE);
+fn unpack(pe: &Pe, u: &mut Unpacker<'_>) -> Result<NonNull<Envelope>, PupError> {
+    let (mut tag, mut shadow) = (u8::unpack(u)?, Shadow::NONE);
     if tag == SHADOWED && witness::is_present() {
-        shadow = Shadow::of(u64::unpack(&mut u)?);
-        tag = u8::unpack(&mut u)?;
+        shadow = Shadow::of(u64::unpack(u)?);
+        tag = u8::unpack(u)?;
     }
     let mut envelope = match tag {
-        COMPACT => compact::read(pe, &mut u, false),
-        COMPACT_FORWARDED => compact::read(pe, &mut u, true),
-        TO_OBJECT => read_for_object(pe, &mut u),
-        TO_PE => read_for_pe(pe, &mut u),
+        COMPACT => compact::read(pe, u, false),
+        COMPACT_FORWARDED => compact::read(pe, u, true),
+        TO_OBJECT => read_for_object(pe, u),
+        TO_PE => read_for_pe(pe, u),
         tag => Err(u.fault(Fault::Tag { tag: tag.into(), of: "message" })),
     }?;
     // SAFETY: just made.

@@ -26,14 +26,17 @@ pub fn start() -> ExitCode {
 struct Member {
     members: i32,
     words: usize,
+    /// Of the rounds that are over.
     value: u64,
+    /// Of this round, so far.
+    taken: u64,
 }
 
 #[chare(array1d)]
 impl Member {
     #[init]
     fn new(cx: &mut Cx<Self>, members: i32, words: usize) -> Self {
-        Member { members, words, value: cx.index() as u64 }
+        Member { members, words, value: cx.index() as u64, taken: 0 }
     }
 
     #[entry]
@@ -49,11 +52,12 @@ impl Member {
     #[entry]
     fn take(&mut self, numbers: Vec<u64>) {
         assert!(numbers.iter().all(|number| *number == numbers[0]), "numbers are mixed up");
-        self.value = self.value.wrapping_add(numbers[0]);
+        self.taken = self.taken.wrapping_add(numbers[0]);
     }
 
     #[entry]
     fn settle(&mut self, cx: &mut Cx<Self>, round: u64) -> u64 {
+        self.value = self.value.wrapping_add(std::mem::take(&mut self.taken));
         if (cx.index() as u64 + round).is_multiple_of(8) {
             writeln!(cx.output(), "member {} after {round} rounds: {:016x}", cx.index(), self.value);
         }

@@ -48,7 +48,7 @@ impl Pe {
     pub(crate) fn capture(&self) -> Part {
         let mut casts = Casts::new();
         let objects = self.saved_objects(&mut casts);
-        let (messages, requests) = self.saved_messages();
+        let (births, messages, requests) = self.saved_messages();
         let now = self.clock.now();
         Part {
             pe: self.id,
@@ -59,6 +59,7 @@ impl Pe {
             objects,
             away: self.collections.iter().flat_map(|collection| collection.away(self.id)).collect(),
             casts: casts.into_iter().map(|((id, number), cast)| (id, number, cast)).collect(),
+            births,
             messages,
             requests,
             timers: self.timers.all().into_iter().map(|(at, to)| (at.saturating_sub(now), to)).collect(),
@@ -105,22 +106,30 @@ impl Pe {
         SavedObject { id, travel, given, destination, state }
     }
 
-    /// Messages for objects, and what the program has asked of PEs.
-    fn saved_messages(&self) -> (Vec<Packed>, Vec<Packed>) {
-        let (mut messages, mut requests) = (Vec::new(), self.saved_requests());
+    /// Objects to be made here, messages for objects, and what the program has asked of PEs.
+    fn saved_messages(&self) -> (Vec<Packed>, Vec<Packed>, Vec<Packed>) {
+        let (mut births, mut messages, mut requests) = (Vec::new(), Vec::new(), self.saved_requests());
         for mut envelope in self.all_kept() {
             // SAFETY: kept by this PE.
             let message = unsafe { envelope.as_mut() };
             match message.pe_message().map(fate) {
                 Some(Fate::IsPutOff) => {}
                 Some(_) => requests.push(wire::copy_to_keep(message)),
+                None if self.is_decided_birth(message) => births.push(wire::copy_to_keep(message)),
                 None => messages.push(wire::copy_to_keep(message)),
             }
         }
         if mutated("message-not-captured") {
             messages.pop();
         }
-        (messages, requests)
+        (births, messages, requests)
+    }
+
+    /// Whether a message is for an object to be made away from its home, which then has decided that.
+    fn is_decided_birth(&self, message: &Envelope) -> bool {
+        let to = message.to();
+        let is_away = |collection: &Collection| collection.home(to.index) != self.id;
+        message.is_creation() && self.collections.get(to.collection).is_some_and(is_away)
     }
 
     /// Every message that waits here. Markers among them are not needed: places are found out anew.

@@ -56,7 +56,11 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
         | PeMessage::Shared { .. }
         | PeMessage::Exit(_)
         | PeMessage::Balance(_)
-        | PeMessage::Checkpoint(_) => Fate::Runs,
+        | PeMessage::Checkpoint(_)
+        | PeMessage::Places { .. }
+        | PeMessage::Restore { .. }
+        | PeMessage::Reopen { .. }
+        | PeMessage::GoOn => Fate::Runs,
     }
 }
 

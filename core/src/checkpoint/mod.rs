@@ -18,15 +18,19 @@
 //! | [`said`] | lines and results of the program, until they cannot be taken back |
 //! | [`copies`] | the other copy of each part |
 //! | [`pieces`] | a part in pieces: how it travels there |
+//! | [`restore`] | how fresh PEs take parts back |
+//! | [`lost`] | what becomes of members of groups on lost PEs |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
 mod capture;
 mod copies;
 mod drain;
 mod freeze;
+mod lost;
 pub(crate) mod message;
 pub(crate) mod part;
 mod pieces;
+mod restore;
 mod root;
 pub(crate) mod said;
 mod settings;

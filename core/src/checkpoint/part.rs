@@ -26,7 +26,9 @@ pub(crate) struct Part {
     pub(crate) away: Vec<ObjId>,
     /// Broadcasts that objects of this part have been given and have not run: each once.
     pub(crate) casts: Vec<(CollectionId, u32, Cast)>,
-    /// Messages for objects, in the form that goes between nodes, in the order in which they would have run.
+    /// Objects to be made here, as their homes have decided, in the form of messages that goes between nodes.
+    pub(crate) births: Vec<Packed>,
+    /// Messages for objects, in the same form, in the order in which they would have run.
     pub(crate) messages: Vec<Packed>,
     /// Messages for PEs that the program has to do with, in the same form: broadcasts without a number yet, insertions, functions.
     pub(crate) requests: Vec<Packed>,

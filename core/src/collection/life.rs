@@ -52,7 +52,7 @@ impl Pe {
         self.tell(self.id, PeMessage::NewCollection(Box::new(description)));
     }
 
-    fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
+    pub(crate) fn add_collection(&self, of: &Description, chare: &'static ChareType) -> &Collection {
         let collection = Collection::new(of, chare, &self.node, self.id);
         collection.insertion.closed.set(of.elements.is_some());
         let (collection_id, ordered) = (of.id, chare.ordered);
@@ -207,13 +207,10 @@ impl Pe {
 
     /// Gives an object its slot and tells whoever has to know.
     pub(crate) fn install(&self, collection: &Collection, head: NonNull<Head>) {
+        self.put_in_slot(collection, head);
         // SAFETY: the caller's object, new here.
         let object = unsafe { head.as_ref() };
-        let (slot, generation) = self.slot_for(collection, object.index(), head);
-        object.slot.set(slot);
-        collection.count_member(1);
         let index = object.index();
-        self.settle(collection, index, slot, generation);
         let home = collection.home(index);
         if home != self.id {
             self.tell(
@@ -221,6 +218,16 @@ impl Pe {
                 PeMessage::Moved { id: collection.object(index), pe: self.id, moves: object.moves.get() },
             );
         }
+    }
+
+    /// Gives an object its slot; what waited for it goes on.
+    pub(crate) fn put_in_slot(&self, collection: &Collection, head: NonNull<Head>) {
+        // SAFETY: the caller's object, new here.
+        let object = unsafe { head.as_ref() };
+        let (slot, generation) = self.slot_for(collection, object.index(), head);
+        object.slot.set(slot);
+        collection.count_member(1);
+        self.settle(collection, object.index(), slot, generation);
     }
 
     /// The slot kept for a singleton named after it; any other for an object of another name, or one that comes back.

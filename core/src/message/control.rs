@@ -1,7 +1,9 @@
 //! Messages that the runtime itself writes: packed ones for objects, and those from PE to PE.
 
 use crate::balance::message::Balance;
+use crate::chare::Restored;
 use crate::checkpoint::message::Checkpoint;
+use crate::checkpoint::part::SavedObject;
 use crate::collection::description::Description;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use crate::migrate::Luggage;
@@ -9,7 +11,7 @@ use crate::object::Travel;
 use crate::order::Order;
 use crate::pup::{Packed, Pup};
 use crate::quiescence::Wave;
-use crate::reduction::Contribution;
+use crate::reduction::{Contribution, ReductionKey};
 use crate::route::Route;
 
 /// A packed message for an object; it finds its receiver like any other.
@@ -27,6 +29,8 @@ pub(crate) enum ObjectMessage {
         asker: PeId,
         asked: u32,
     },
+    /// To a member of a group: the state of one that was lost, for which it stands in.
+    Lost { state: Packed },
 }
 
 impl ObjectMessage {
@@ -35,6 +39,7 @@ impl ObjectMessage {
         match self {
             ObjectMessage::Invoke { args, .. } | ObjectMessage::Create { args, .. } => Some(args),
             ObjectMessage::Reply { value, .. } => Some(value),
+            ObjectMessage::Lost { state } => Some(state),
             ObjectMessage::Marker { .. } => None,
         }
     }
@@ -172,6 +177,19 @@ pub(crate) enum PeMessage {
     Balance(Balance),
     /// Of checkpoints.
     Checkpoint(Checkpoint),
+    /// To homes, after going back to a checkpoint: these objects are here, or were before they moved on, after so many moves.
+    Places { objects: Vec<(ObjId, u32)> },
+    /// To the PE itself: an object of a checkpoint, with broadcasts that it had been given.
+    Restore { object: Box<SavedObject>, later: Vec<(u32, Cast)>, why: Restored },
+    /// To the PE itself, at a root: what had come of a reduction, a packed `Pending`.
+    Reopen {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        key: ReductionKey,
+        pending: Packed,
+    },
+    /// To the PE itself: everything is back.
+    GoOn,
 }
 
 impl PeMessage {
@@ -186,6 +204,8 @@ impl PeMessage {
             | PeMessage::Inserted { collection, .. }
             | PeMessage::DoneInserting(collection) => Some(*collection),
             PeMessage::Contribution(part) => Some(part.collection),
+            PeMessage::Restore { object, .. } => Some(object.id.collection),
+            PeMessage::Reopen { collection, .. } => Some(*collection),
             PeMessage::Part { collection, .. } => Some(*collection),
             PeMessage::Insert { to: id, .. }
             | PeMessage::Arrive { id, .. }
@@ -204,7 +224,9 @@ impl PeMessage {
             | PeMessage::Function { .. }
             | PeMessage::Exit(_)
             | PeMessage::Balance(_)
-            | PeMessage::Checkpoint(_) => None,
+            | PeMessage::Checkpoint(_)
+            | PeMessage::Places { .. }
+            | PeMessage::GoOn => None,
         }
     }
 
@@ -214,6 +236,8 @@ impl PeMessage {
             PeMessage::Adopt(of) => of.fill.as_ref().map(|fill| &fill.args),
             PeMessage::Arrive { luggage: Luggage::Packed(object), .. } => Some(object),
             PeMessage::Part { part, .. } => Some(part),
+            PeMessage::Restore { object, .. } => Some(&object.state),
+            PeMessage::Reopen { pending, .. } => Some(pending),
             PeMessage::KeepShared { value, .. } | PeMessage::Function { value, .. } => Some(value),
             _ => None,
         }

@@ -14,7 +14,7 @@ use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::mutations::mutated;
 use crate::object::{Head, flag};
-use crate::pup::Packed;
+use crate::pup::{Packed, Purpose};
 use crate::sometimes::sometimes;
 use crate::stats::count;
 use crate::witness::{Seen, Shadow};
@@ -303,6 +303,7 @@ impl Pe {
             ObjectMessage::Marker { asker, asked } => {
                 self.on_marker(object.id(), asker, asked, object.moves.get());
             }
+            ObjectMessage::Lost { state } => self.run_lost(head, state),
             ObjectMessage::Create { .. } => unreachable!("`run_object_message` sees to births"),
         }
     }
@@ -323,6 +324,28 @@ impl Pe {
         match info.args.read(args) {
             Ok(mut words) => self.run_entry(head, info, &mut { extra }, &mut words, &mut Body::Empty),
             Err(error) => self.unreadable(collection, info.name, &error.to_string()),
+        }
+    }
+
+    /// Hands the state of a lost member to the one that stands in for it.
+    fn run_lost(&self, head: NonNull<Head>, state: Packed) {
+        // SAFETY: the object is live.
+        let collection = unsafe { head.as_ref() }.collection();
+        let Some(lost) = collection.chare.lost else {
+            return self.unreadable(collection, "(lost)", "its members do not hear of lost ones");
+        };
+        count(&self.stats.run, 1);
+        self.running.set(Some(head));
+        self.running_entry.set(None);
+        // SAFETY: the object is live, of this type, and runs one entry at a time.
+        let heard = state.read(Purpose::Migration, |u| unsafe { lost(head, self, u) });
+        self.running.set(None);
+        if let Err(error) = heard {
+            return self.unreadable(collection, "(lost)", &error.to_string());
+        }
+        // SAFETY: the object is live: it goes below at the earliest.
+        if unsafe { head.as_ref() }.has(flag::AFTER) || self.repacks {
+            self.after_entry(head);
         }
     }
 
@@ -410,6 +433,10 @@ impl Pe {
             PeMessage::Exit(status) => self.node.job.end(status, None),
             PeMessage::Balance(message) => self.on_balance(from, message),
             PeMessage::Checkpoint(message) => self.on_checkpoint(from, message),
+            PeMessage::Places { objects } => self.on_places(from, objects),
+            PeMessage::Restore { object, later, why } => self.on_restore(*object, later, why),
+            PeMessage::Reopen { collection, key, pending } => self.on_reopen(collection, key, pending),
+            PeMessage::GoOn => self.on_go_on(),
         }
     }
 

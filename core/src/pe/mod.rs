@@ -107,6 +107,17 @@ pub(crate) struct Names {
     pub(crate) of_others: RefCell<Vec<(PeId, SavedNames)>>,
 }
 
+impl Names {
+    /// After going back to a checkpoint: so many have been given out.
+    pub(crate) fn go_on_from(&self, saved: &SavedNames) {
+        self.collections.set(saved.collections);
+        self.sections.set(saved.sections);
+        self.singles.set(saved.singles);
+        self.shared.set(saved.shared);
+        self.placed.set(saved.placed);
+    }
+}
+
 impl Pe {
     pub(crate) fn new(id: PeId, node: Arc<Node>, clock: Clock, port: Port) -> Self {
         let pe = Pe {

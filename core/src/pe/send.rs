@@ -318,7 +318,10 @@ impl Pe {
                 return self.await_element(collection, id.index, envelope);
             }
             Some(ObjectMessage::Reply { .. }) => sometimes("an answer came for an object that was gone"),
-            Some(ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. }) | None => {
+            Some(
+                ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. } | ObjectMessage::Lost { .. },
+            )
+            | None => {
                 if mutated("awaited-message-lost") {
                     return self.release(envelope);
                 }
@@ -338,6 +341,10 @@ impl Pe {
         sometimes("a message for the member of a lost PE went to another's");
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_mut() };
+        if let Some(ObjectMessage::Reply { .. }) = message.object_message() {
+            // Nobody but the one that asked can make anything of it.
+            return self.discard(envelope, Why::NobodyWaits);
+        }
         message.address(collection.object(index));
         if let Some(extra) = &mut message.extra {
             extra.order = None;

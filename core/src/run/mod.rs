@@ -22,12 +22,14 @@ use std::time::Duration;
 
 use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
+use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::report::{MessageCounts, PeTimes};
 use crate::launch::{BalancingStep, CheckpointTaken, Failure, Output, Progress, Results, RunArgs};
 pub use crate::measure::Measures;
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
+use crate::simulation::messages::back::Back;
 use crate::simulation::messages::{self, Machine};
 use crate::simulation::run_for_user;
 use crate::stats::Totals;
@@ -134,6 +136,21 @@ pub(crate) fn run_on<C: MainChare, A: Args + Send>(
         threads::run(shape, config, &job, watch.progress, main)
     };
     outcome(&job, done)
+}
+
+/// The same where the job goes back to checkpoints, and loses nodes then.
+pub(crate) fn run_going_back<C: MainChare, A: Args + Send>(
+    args: A,
+    options: &RunArgs,
+    watch: &Watch,
+    backs: &[Back],
+) -> Outcome {
+    panics::listen();
+    let options = RunArgs { ft: FaultTolerance::Double, ..options.clone() };
+    let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
+    let main = |pe: &Pe| create_main::<C, A>(pe, args);
+    let done = messages::back::run(shape, &Config::of(&options), &watch.job, backs, main);
+    outcome(&watch.job, done)
 }
 
 /// What the PEs counted, and how long it took.

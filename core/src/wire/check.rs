@@ -76,6 +76,9 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             check_moves(pe, id.collection, *moves)?;
             order.as_deref().map_or(Ok(()), check_order)
         }
+        PeMessage::Places { objects } => {
+            objects.iter().try_for_each(|(id, moves)| check_moves(pe, id.collection, *moves))
+        }
         PeMessage::Share { id, .. } => check_share(pe, *id),
         PeMessage::WhenQuiet(_) => {
             require(pe.is_first(), "quiescence is asked for where it is not found out")
@@ -90,7 +93,10 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         PeMessage::Adopt(_)
         | PeMessage::Contribution(_)
         | PeMessage::KeepShared { .. }
-        | PeMessage::Shared { .. } => Err("it is of a kind that stays within a node".into()),
+        | PeMessage::Shared { .. }
+        | PeMessage::Restore { .. }
+        | PeMessage::Reopen { .. }
+        | PeMessage::GoOn => Err("it is of a kind that stays within a node".into()),
     }
 }
 

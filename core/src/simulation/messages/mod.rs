@@ -6,6 +6,7 @@
 //! same program gives the same events in the same order: the hash over all of them tells.
 
 mod agenda;
+pub(crate) mod back;
 mod chance;
 mod charge;
 mod cores;
@@ -81,7 +82,7 @@ pub(crate) fn run(
     main: impl FnOnce(&Pe),
 ) -> Done {
     let seed = config.seed;
-    let cluster = Cluster::new(view, shape, &config, job);
+    let cluster = Cluster::new(view, shape, &config, job, 0);
     main(&cluster.pes[cluster.first as usize]);
     match machine {
         Some(machine) => cluster.run(job, Model::new(machine, shape)),
@@ -153,8 +154,8 @@ enum What {
 }
 
 impl Cluster {
-    fn new(view: View, shape: Shape, config: &Config, job: &Arc<Job>) -> Self {
-        let (clock, view) = (Rc::new(Cell::new(0)), Arc::new(view));
+    fn new(view: View, shape: Shape, config: &Config, job: &Arc<Job>, now: u64) -> Self {
+        let (clock, view) = (Rc::new(Cell::new(now)), Arc::new(view));
         let node =
             |number| Node::in_view(view.clone(), Arc::default(), shape, number, config.clone(), job.clone());
         let nodes: Vec<_> = (0..shape.nodes).map(node).collect();
@@ -178,11 +179,23 @@ impl Cluster {
     }
 
     fn run(mut self, job: &Job, mut rules: impl Rules) -> Done {
+        self.begin(&mut rules);
+        self.go_on(job, &mut rules, |_| false);
+        rules.finish(&mut self);
+        self.done()
+    }
+
+    /// The first PE has its first message.
+    fn begin(&mut self, rules: &mut impl Rules) {
         let first = self.first;
-        rules.collect(&mut self, first);
+        rules.collect(self, first);
         self.wake(first, 0);
-        let mut vain = 0;
-        while !job.is_over() {
+    }
+
+    /// Until the job is over, or this is so.
+    fn go_on(&mut self, job: &Job, rules: &mut impl Rules, until: impl Fn(&Cluster) -> bool) {
+        let (first, mut vain) = (self.first, 0);
+        while !job.is_over() && !until(self) {
             let Some((at, what)) = self.agenda.pop() else {
                 // Nothing will happen any more, unless the first PE finds out why; it takes a few turns without any event.
                 vain += 1;
@@ -196,12 +209,10 @@ impl Cluster {
             };
             self.clock.set(at);
             match what {
-                What::Turn(pe) => rules.turn(&mut self, pe, at),
-                What::Flight(flight) => rules.advance(&mut self, flight, at),
+                What::Turn(pe) => rules.turn(self, pe, at),
+                What::Flight(flight) => rules.advance(self, flight, at),
             }
         }
-        rules.finish(&mut self);
-        self.done()
     }
 
     /// Whether a PE is to have its turn now; from here on none is planned.

@@ -3,6 +3,7 @@
 use crate::ids::PeId;
 
 /// FNV-1a over all events so far.
+#[derive(Clone)]
 pub(super) struct Trace {
     pub(super) hash: u64,
     pub(super) events: u64,

@@ -1,0 +1,320 @@
+//! Going on from a checkpoint: fresh PEs take back their own parts, and those of lost PEs for which they stand in.
+//!
+//! Of where objects are, a part says only which of those at home here are elsewhere. What comes for one of these waits until the PE
+//! that has it now has said so ([`PeMessage::Places`]). Everybody else begins without knowing any place, and asks homes. What
+//! refers to a shared value that has not come to this node again waits for it, objects included, like anything that comes to a PE.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ptr::NonNull;
+
+use super::message::Checkpoint;
+use super::part::{Part, SavedCollection, SavedObject, SavedRoot, SavedSection};
+use crate::balance::message::Balance;
+use crate::chare::Restored;
+use crate::collection::Collection;
+use crate::ids::{CollectionId, ObjId, PeId};
+use crate::location::Place;
+use crate::message::control::{Cast, PeMessage};
+use crate::message::envelope::Envelope;
+use crate::migrate::unpack_travel;
+use crate::mutations::mutated;
+use crate::object::{Head, flag};
+use crate::pe::{Here, Pe};
+use crate::pup::{Packed, Purpose};
+use crate::reduction::ReductionKey;
+use crate::registry::Registry;
+use crate::run::caught;
+use crate::sometimes::sometimes;
+use crate::wire;
+use crate::witness::Why;
+
+/// Broadcasts that elements of a part had been given.
+type Casts = BTreeMap<(CollectionId, u32), Cast>;
+
+/// Objects that are here now, with their moves, by their homes.
+type News = BTreeMap<PeId, Vec<(ObjId, u32)>>;
+
+impl Pe {
+    /// Takes back what was saved: its own part first, and then those of lost PEs whose seat it is. To be called before its first turn.
+    pub(crate) fn restore(&self, parts: Vec<Part>) {
+        let _here = Here::enter(self);
+        caught(self, || self.take_back(parts));
+    }
+
+    fn take_back(&self, mut parts: Vec<Part>) {
+        self.take_back_names(&parts);
+        parts.iter().flat_map(|part| &part.collections).for_each(|saved| self.take_back_collection(saved));
+        for part in &mut parts {
+            part.shared.drain(..).for_each(|(id, value)| self.share_again(id, value));
+        }
+        for part in &mut parts {
+            part.sections.drain(..).for_each(|saved| self.take_back_section(saved));
+            part.roots.drain(..).for_each(|saved| self.take_back_root(saved));
+        }
+        let (mut came, mut news) = (Vec::new(), News::new());
+        for part in &mut parts {
+            self.take_back_objects(part, &mut came, &mut news);
+        }
+        self.take_back_births(&mut parts, &mut news);
+        for (home, objects) in news {
+            self.tell(home, PeMessage::Places { objects });
+        }
+        for (id, why) in came {
+            self.find_here(id).into_iter().for_each(|head| self.tell_restored(head, why));
+        }
+        self.enqueue(self.pe_message(PeMessage::GoOn));
+        parts.into_iter().for_each(|part| self.take_back_messages(part));
+        self.chores.set(true);
+    }
+
+    fn take_back_names(&self, parts: &[Part]) {
+        for (pe, saved) in parts.iter().flat_map(|part| &part.names) {
+            if *pe != self.id {
+                self.names().of_others.borrow_mut().push((*pe, *saved));
+                continue;
+            }
+            self.names().go_on_from(saved);
+            if !mutated("slots-named-again") {
+                self.slots.begin_with(saved.generation + 1);
+            }
+        }
+    }
+
+    /// Every part has every collection, as its own PE saw it.
+    fn take_back_collection(&self, saved: &SavedCollection) {
+        let Some((_, chare)) = Registry::get().find(saved.of.key) else {
+            let message =
+                format!("a checkpoint has a collection of an unknown chare type ({:x})", saved.of.key);
+            return self.node.job.end(1, Some(message));
+        };
+        let known = self.collections.get(saved.of.id);
+        let collection = known.unwrap_or_else(|| self.add_collection(&saved.of, chare));
+        collection.casts.go_on_from(saved.passed);
+        let insertion = &collection.insertion;
+        insertion.closed.set(insertion.closed.get() || saved.closed);
+        insertion.sent.set(insertion.sent.get() + saved.sent);
+        insertion.made.set(insertion.made.get() + saved.made);
+        for (index, order) in &saved.orders {
+            collection.keep_order(*index, Some(Box::new(order.clone())));
+        }
+    }
+
+    fn take_back_root(&self, saved: SavedRoot) {
+        let Some(collection) = self.collections.get(saved.id) else { return };
+        let Some(root) = &collection.root else { return };
+        root.borrow_mut().go_on_from(saved.alive, saved.next);
+        collection.casts.go_on_at_root(saved.numbered, saved.held);
+        saved.open.into_iter().for_each(|(key, pending)| self.reopen(saved.id, key, pending));
+        if saved.counts {
+            sometimes("the first elements of an array are counted anew after going back to a checkpoint");
+            self.done_inserting(saved.id);
+        }
+    }
+
+    fn take_back_section(&self, saved: SavedSection) {
+        let (of, open) = (saved.of, self.sections.go_on_from(saved));
+        open.into_iter().for_each(|(key, pending)| self.reopen(of, key, pending));
+    }
+
+    fn reopen(&self, collection: CollectionId, key: ReductionKey, pending: Packed) {
+        match self.lacks(pending.needs()) {
+            None => self.on_reopen(collection, key, pending),
+            Some(lacking) => {
+                sometimes("a reduction of a checkpoint waited for a shared value");
+                let again = self.pe_message(PeMessage::Reopen { collection, key, pending });
+                self.keep_lacking(lacking, again);
+            }
+        }
+    }
+
+    /// Objects that can be read are here at once; the others are on their way. The program hears of them when all are here.
+    fn take_back_objects(&self, part: &mut Part, came: &mut Vec<(ObjId, Restored)>, news: &mut News) {
+        let why = if part.pe == self.id { Restored::FromCheckpoint } else { Restored::AfterFailure };
+        let casts: Casts = part.casts.drain(..).map(|(id, number, cast)| ((id, number), cast)).collect();
+        for object in part.objects.drain(..) {
+            let (id, moves) = (object.id, object.travel.moves);
+            let Some(collection) = self.collections.get(id.collection) else { continue };
+            let given = |number| Some((number, casts.get(&(id.collection, number))?.clone()));
+            let later = (object.travel.broadcasts..object.given).filter_map(given).collect();
+            if let Some(own) = collection.stand_in(id.index) {
+                self.lose_member(collection, own, object, later);
+                continue;
+            }
+            note_place(self, collection, id, moves, news);
+            match self.lacks(object.state.needs()) {
+                None => {
+                    self.put_object(collection, object, later);
+                    came.push((id, why));
+                }
+                Some(lacking) => {
+                    sometimes("an object of a checkpoint waited for a shared value");
+                    self.expect_object(collection, id.index);
+                    let again = PeMessage::Restore { object: Box::new(object), later, why };
+                    self.keep_lacking(lacking, self.pe_message(again));
+                }
+            }
+        }
+    }
+
+    /// An object of a checkpoint could not be read at once, and can be now.
+    pub(crate) fn on_restore(&self, object: SavedObject, later: Vec<(u32, Cast)>, why: Restored) {
+        let id = object.id;
+        let Some(collection) = self.collections.get(id.collection) else { return };
+        self.put_object(collection, object, later);
+        self.find_here(id).into_iter().for_each(|head| self.tell_restored(head, why));
+        if !self.frozen.get() {
+            self.receive_kept_by(id);
+        }
+    }
+
+    fn put_object(&self, collection: &Collection, saved: SavedObject, later: Vec<(u32, Cast)>) {
+        let SavedObject { id, mut travel, destination, state, .. } = saved;
+        let head = match self.unpack_object(collection, id.index, state) {
+            Ok(head) => head,
+            Err(error) => return self.unreadable(collection, "(checkpoint)", &error.to_string()),
+        };
+        // SAFETY: just made, and this PE's.
+        let object = unsafe { head.as_ref() };
+        let past = travel.past.take();
+        unpack_travel(object, travel);
+        self.put_off(object, destination, later);
+        self.put_in_slot(collection, head);
+        if let Some(past) = past {
+            self.restore_past(object, past);
+        }
+    }
+
+    /// What an object does before it runs anything else, like one that has broadcasts to catch up with.
+    fn put_off(&self, object: &Head, destination: Option<PeId>, later: Vec<(u32, Cast)>) {
+        if destination.is_none() && later.is_empty() {
+            return;
+        }
+        object.set(flag::CATCHING_UP);
+        object.extras(|extras| {
+            extras.later = later.into();
+            extras.destination = destination.map_or(0, |to| self.view().seat(to));
+        });
+        if destination.is_some() {
+            object.set(flag::MIGRATE);
+        }
+    }
+
+    /// Objects that their homes had decided to be made here, or on lost PEs, and that are not made yet. At its home such an
+    /// object is nowhere then; of all others that are away their PEs will say where.
+    fn take_back_births(&self, parts: &mut [Part], news: &mut News) {
+        let mut at_home = BTreeSet::new();
+        for birth in parts.iter_mut().flat_map(|part| part.births.drain(..)) {
+            let Some(envelope) = self.read_saved(birth) else { continue };
+            // SAFETY: just made.
+            let message = unsafe { envelope.as_ref() };
+            let id = message.to();
+            let Some(collection) = self.collections.get(id.collection) else { continue };
+            let birth = message.extra.as_ref().and_then(|extra| extra.birth.as_ref());
+            note_place(self, collection, id, birth.map_or(0, |birth| birth.moves), news);
+            if collection.home(id.index) == self.id {
+                sometimes("an object that was to be made on a lost PE is made by its home");
+                at_home.insert(id);
+            }
+            self.enqueue_creation(collection, envelope);
+        }
+        for id in parts.iter().flat_map(|part| &part.away).filter(|id| !at_home.contains(id)) {
+            if let Some(collection) = self.collections.get(id.collection) {
+                self.expect_object(collection, id.index);
+            }
+        }
+    }
+
+    /// At the home: objects are on that PE, or were before they moved on.
+    pub(crate) fn on_places(&self, pe: PeId, objects: Vec<(ObjId, u32)>) {
+        for (id, moves) in objects {
+            if let Some(collection) = self.collections.get(id.collection) {
+                self.take_news(collection, id.index, pe, moves);
+            }
+        }
+    }
+
+    /// Nothing is left of a checkpoint but what objects were given before it.
+    pub(crate) fn on_go_on(&self) {
+        if !self.frozen.get() {
+            self.receive_kept();
+        }
+    }
+
+    fn take_back_messages(&self, part: Part) {
+        for message in part.messages {
+            self.read_saved(message).into_iter().for_each(|envelope| self.take_back_message(envelope));
+        }
+        for request in part.requests {
+            self.read_saved(request).into_iter().for_each(|envelope| self.request_again(envelope));
+        }
+        let now = self.clock.now();
+        part.timers.into_iter().for_each(|(left, to)| self.set_timer(now + left, to));
+        part.when_idle.into_iter().for_each(|to| self.timers.when_idle(to));
+        part.when_quiet.into_iter().for_each(|to| self.when_quiet(to));
+    }
+
+    fn read_saved(&self, message: Packed) -> Option<NonNull<Envelope>> {
+        match wire::read_kept(self, message, Purpose::Checkpoint) {
+            Ok(envelope) => Some(envelope),
+            Err(error) => {
+                self.node.job.end(1, Some(error.to_string()));
+                None
+            }
+        }
+    }
+
+    pub(super) fn take_back_message(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: just made.
+        let message = unsafe { envelope.as_ref() };
+        let to = message.to();
+        let Some(collection) = self.collections.get(to.collection) else {
+            return self.keep_for_unknown(to.collection, envelope);
+        };
+        if message.is_creation() {
+            return match self.place_of(collection, to.index) {
+                // The former one of its name was away, and is not gone yet.
+                Place::Here { .. } => collection.await_end(to.index, envelope),
+                _ => self.enqueue_creation(collection, envelope),
+            };
+        }
+        if collection.stand_in(to.index).is_some() && !self.is_for_stand_in(collection, message) {
+            sometimes("a message for the member of a lost PE was dropped");
+            return self.discard(envelope, Why::NobodyWaits);
+        }
+        if self.lets_in(envelope) {
+            self.dispatch(collection, envelope);
+        }
+    }
+
+    /// What the program had asked of PEs, it asks of those in their places.
+    fn request_again(&self, mut envelope: NonNull<Envelope>) {
+        // SAFETY: just made.
+        let request = unsafe { envelope.as_mut() }.take_pe_message();
+        self.release(envelope);
+        match request.map(|request| *request) {
+            Some(PeMessage::CastRequest { collection, cast }) => self.broadcast(collection, cast),
+            Some(PeMessage::SectionRequest { collection, section, cast }) => {
+                self.multicast(collection, section, cast);
+            }
+            Some(request @ PeMessage::Insert { to, .. }) => {
+                self.tell(self.view().seat(to.collection.creator), request);
+            }
+            Some(PeMessage::DoneInserting(collection)) => self.done_inserting(collection),
+            Some(PeMessage::WhenQuiet(to)) => self.when_quiet(to),
+            Some(PeMessage::Balance(Balance::Request { why, then })) => self.want_balance(why, then),
+            Some(PeMessage::Checkpoint(Checkpoint::Request { why, then })) => {
+                self.want_checkpoint(why, then);
+            }
+            Some(other) => self.tell(self.id, other),
+            None => {}
+        }
+    }
+}
+
+/// If an object is not at its home, that is told where it is.
+fn note_place(pe: &Pe, collection: &Collection, id: ObjId, moves: u32, news: &mut News) {
+    let home = collection.home(id.index);
+    if home != pe.id {
+        news.entry(home).or_default().push((id, moves));
+    }
+}

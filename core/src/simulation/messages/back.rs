@@ -1,0 +1,113 @@
+//! Jobs that go back to a checkpoint: at a random event a cut is taken, and what it keeps goes on, on fresh PEs, perhaps without some of
+//! the nodes. As nothing runs between the cut and the end of the old PEs, the program does everything once.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::chance::Chance;
+use super::{Cluster, Rules};
+use crate::checkpoint::message::Why;
+use crate::checkpoint::part::Part;
+use crate::ids::PeId;
+use crate::node::{Config, Job, Shape};
+use crate::pe::{Here, Pe};
+use crate::run::Done;
+use crate::view::View;
+
+/// When a job goes back, and what it loses.
+#[derive(Clone, Debug)]
+pub(crate) struct Back {
+    /// After so many events.
+    pub(crate) after: u64,
+    /// Nodes that are lost then.
+    pub(crate) lost: Vec<u32>,
+}
+
+/// Runs a job that goes back so often, unless it ends before.
+pub(crate) fn run(
+    shape: Shape,
+    config: &Config,
+    job: &Arc<Job>,
+    backs: &[Back],
+    main: impl FnOnce(&Pe),
+) -> Done {
+    let mut rules = Chance::new(config.seed);
+    let mut cluster = Cluster::new(View::whole(shape), shape, config, job, 0);
+    main(&cluster.pes[cluster.first as usize]);
+    cluster.begin(&mut rules);
+    for (life, back) in (1..).zip(backs) {
+        let until = cluster.trace.events + back.after;
+        cluster.go_on(job, &mut rules, |cluster| cluster.trace.events >= until);
+        let Some(parts) = cluster.cut(job, &mut rules) else { break };
+        let view = cluster.view().losing(&back.lost);
+        let mut next = Cluster::new(view, shape, config, job, cluster.clock.get());
+        next.trace = cluster.trace.clone();
+        cluster.done();
+        rules = Chance::new(config.seed.wrapping_add(life));
+        next.restore(parts, &mut rules);
+        cluster = next;
+    }
+    cluster.go_on(job, &mut rules, |_| false);
+    rules.finish(&mut cluster);
+    cluster.done()
+}
+
+impl Cluster {
+    fn view(&self) -> &View {
+        self.pes[self.first as usize].view()
+    }
+
+    /// Has a cut taken: the parts of those that are there, unless the job ends before.
+    fn cut(&mut self, job: &Job, rules: &mut impl Rules) -> Option<Vec<Part>> {
+        let (first, now) = (self.first, self.clock.get());
+        {
+            let pe = &self.pes[first as usize];
+            let _here = Here::enter(pe);
+            pe.want_checkpoint(Why::Request, None);
+        }
+        let version = self.next_version();
+        rules.collect(self, first);
+        self.wake(first, now);
+        self.go_on(job, rules, |cluster| cluster.has_all_parts(version));
+        (!job.is_over()).then(|| self.parts(version))
+    }
+
+    /// No version before it is of this cut.
+    fn next_version(&self) -> u64 {
+        let held = self.pes[self.first as usize].node.store.held();
+        held.iter().map(|held| held.version).max().unwrap_or(0) + 1
+    }
+
+    fn has_all_parts(&self, version: u64) -> bool {
+        let has = |node: &u32| {
+            let pe = &self.pes[self.shape.first_pe(*node) as usize];
+            pe.node.store.held().iter().any(|held| held.version >= version && held.held.contains(node))
+        };
+        self.pes[self.first as usize].frozen.get() && self.view().nodes().iter().all(has)
+    }
+
+    fn parts(&self, version: u64) -> Vec<Part> {
+        let part = |pe: PeId| self.pes[pe as usize].node.store.part(version, pe).expect("just taken");
+        self.view().there().map(part).collect()
+    }
+
+    /// Fresh PEs go on from these parts.
+    fn restore(&mut self, parts: Vec<Part>, rules: &mut impl Rules) {
+        let now = self.clock.get();
+        let of: BTreeSet<PeId> = parts.iter().map(|part| part.pe).collect();
+        let mut parts: Vec<_> = parts.into_iter().map(Some).collect();
+        let there: Vec<PeId> = self.view().there().collect();
+        for pe in there {
+            let mut own = Vec::new();
+            for (place, saved) in of.iter().enumerate() {
+                if self.view().seat(*saved) == pe {
+                    let at = if *saved == pe { 0 } else { own.len() };
+                    own.insert(at, parts[place].take().expect("each has one seat"));
+                }
+            }
+            self.pes[pe as usize].restore(own);
+            rules.collect(self, pe);
+            self.wake(pe, now);
+        }
+    }
+}
