@@ -8,6 +8,7 @@ mod features {
     mod arrays;
     mod balancing;
     mod callbacks;
+    mod checkpoints;
     mod drops;
     mod ends;
     mod flows;

@@ -148,11 +148,13 @@ fn a_storm_that_is_cut_off_leaves_nothing() {
     for seed in 0..30 {
         for end in [End::Exit(1), End::Fail(1), End::Panic(1)] {
             cut_off(seed, end, |test, nodes| test.simulated(nodes, seed));
+            cut_off(seed, end, |test, nodes| with_checkpoints(test.simulated(nodes, seed), seed));
         }
     }
     for seed in 0..4 {
         for end in [End::Exit(1), End::Fail(1), End::Panic(1)] {
             cut_off(seed, end, |test, _| test.pes(3));
+            cut_off(seed, end, |test, _| with_checkpoints(test.pes(3), seed));
         }
     }
 }

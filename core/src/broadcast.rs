@@ -53,6 +53,8 @@ pub(crate) struct Casts {
     ghosts: RefCell<Vec<Ghost>>,
     /// Arrivals that wait for something else, and what came after them.
     expected: RefCell<Vec<Expected>>,
+    /// What elements of a checkpoint, which cannot be read yet, were given.
+    kept: RefCell<BTreeMap<u128, Vec<(u32, Cast)>>>,
 }
 
 /// An element that left.
@@ -121,6 +123,7 @@ impl Casts {
     pub(crate) fn is_at_rest(&self) -> bool {
         let early = self.early.borrow().is_empty() && self.expected.borrow().is_empty();
         early
+            && self.kept.borrow().is_empty()
             && self.departed.borrow().is_empty()
             && self.uncertain.borrow().is_empty()
             && self.ghosts.borrow().is_empty()
@@ -138,6 +141,23 @@ impl Casts {
             let (index, moves) = (object.index(), object.moves.get());
             self.ghosts.borrow_mut().push(Ghost { index, moves, next, last });
         }
+    }
+
+    /// An element of a checkpoint cannot be read yet, and was given these.
+    pub(crate) fn keep_for(&self, index: u128, given: Vec<(u32, Cast)>) {
+        self.kept.borrow_mut().insert(index, given);
+    }
+
+    /// Such an element can be read: what it was given before, and since.
+    pub(crate) fn take_kept_for(&self, index: u128) -> Vec<(u32, Cast)> {
+        self.kept.borrow_mut().remove(&index).unwrap_or_default()
+    }
+
+    /// A broadcast passes those that cannot be read yet: they receive it when they can. How many those are.
+    fn give_to_kept(&self, number: u32, cast: &Cast) -> u64 {
+        let mut kept = self.kept.borrow_mut();
+        kept.values_mut().for_each(|given| given.push((number, cast.clone())));
+        kept.len() as u64
     }
 
     /// An element has come and cannot be read yet: perhaps again, where it lacks several things.
@@ -226,7 +246,7 @@ impl Pe {
         }
         // Elements that come while this one is delivered count it as received.
         collection.casts.passed.set(number + 1);
-        let (mut receivers, frozen) = (0, self.frozen.get());
+        let (mut receivers, frozen) = (collection.casts.give_to_kept(number, cast), self.frozen.get());
         for slot in self.roster_of(collection).iter() {
             // An element may have left, and another come into its slot, while those before it ran.
             let Some((head, _)) = self.slots.at(*slot) else {

@@ -140,6 +140,7 @@ fn report(program: &Program, options: &RunArgs, outcome: &Outcome) -> Report {
         pe: outcome.pe.clone(),
         balancing: outcome.balancing.clone(),
         checkpoints: outcome.checkpoints.clone(),
+        failures: outcome.failures.clone(),
         ..Report::default()
     }
 }

@@ -79,7 +79,7 @@ fn with_checkpoints() -> Vec<(String, Test)> {
     ];
     for (seed, period) in (0..).zip([1, 30, 200].map(Duration::from_micros)) {
         let test = every(Test::new().pes(2).simulated(3, seed), period);
-        all.push((format!("simulated, checkpoints every {period:?}"), test));
+        all.push((format!("simulated, 3 nodes, checkpoints every {period:?}"), test));
     }
     all
 }

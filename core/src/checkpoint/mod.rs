@@ -22,8 +22,10 @@
 //! | [`restore`] | how fresh PEs take parts back |
 //! | [`lost`] | what becomes of members of groups on lost PEs |
 //! | [`files`] | parts on disk, and sets of them from which a job is started again |
+//! | [`again`] | how PEs begin after a loss |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
+mod again;
 mod capture;
 mod copies;
 mod drain;
@@ -97,8 +99,7 @@ impl Checkpoints {
 
 impl Pe {
     /// The job has gone back, and this is the version of its next checkpoint.
-    #[allow(dead_code, reason = "whoever goes back comes next")]
-    pub(crate) fn begin_with_version(&self, next: Version) {
+    fn begin_with_version(&self, next: Version) {
         if let Some(checkpoints) = self.checkpoints.as_deref() {
             checkpoints.version.set(next - 1);
         }

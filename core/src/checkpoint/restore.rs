@@ -135,13 +135,13 @@ impl Pe {
             let (id, moves) = (object.id, object.travel.moves);
             let Some(collection) = self.collections.get(id.collection) else { continue };
             let given = |number| Some((number, casts.get(&(id.collection, number))?.clone()));
-            let later = (object.travel.broadcasts..object.given).filter_map(given).collect();
+            let later: Vec<_> = (object.travel.broadcasts..object.given).filter_map(given).collect();
             if let Some(own) = collection.stand_in(id.index) {
                 self.lose_member(collection, own, object, later);
                 continue;
             }
             note_place(self, collection, id, moves, news);
-            match self.lacks(object.state.needs()) {
+            match self.lacks_for(&object, &later) {
                 None => {
                     self.put_object(collection, object, later);
                     came.push((id, why));
@@ -149,17 +149,32 @@ impl Pe {
                 Some(lacking) => {
                     sometimes("an object of a checkpoint waited for a shared value");
                     self.expect_object(collection, id.index);
-                    let again = PeMessage::Restore { object: Box::new(object), later, why };
+                    collection.casts.keep_for(id.index, later);
+                    let again = PeMessage::Restore { object: Box::new(object), why };
                     self.keep_lacking(lacking, self.pe_message(again));
                 }
             }
         }
     }
 
-    /// An object of a checkpoint could not be read at once, and can be now.
-    pub(crate) fn on_restore(&self, object: SavedObject, later: Vec<(u32, Cast)>, why: Restored) {
+    /// A shared value without which an object, or what it was given, cannot be read. (An object that could go before it has
+    /// answered what it was given would be waited for.)
+    fn lacks_for(&self, object: &SavedObject, later: &[(u32, Cast)]) -> Option<u64> {
+        let of_casts = || later.iter().find_map(|(_, cast)| self.lacks(cast.args.needs()));
+        self.lacks(object.state.needs()).or_else(of_casts)
+    }
+
+    /// An object of a checkpoint could not be read at once. What has passed since is among what it was given.
+    pub(crate) fn on_restore(&self, object: SavedObject, why: Restored) {
         let id = object.id;
         let Some(collection) = self.collections.get(id.collection) else { return };
+        let later = collection.casts.take_kept_for(id.index);
+        if let Some(lacking) = self.lacks_for(&object, &later) {
+            sometimes("an object of a checkpoint waited for two shared values");
+            collection.casts.keep_for(id.index, later);
+            let again = PeMessage::Restore { object: Box::new(object), why };
+            return self.keep_lacking(lacking, self.pe_message(again));
+        }
         self.put_object(collection, object, later);
         self.find_here(id).into_iter().for_each(|head| self.tell_restored(head, why));
         if !self.frozen.get() {

@@ -412,3 +412,103 @@ impl Copy {
         self.pieces.len() as u32 >= self.manifest.pieces
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::super::pieces::{PIECE_MAX, cut};
+    use super::*;
+    use crate::node::Shape;
+
+    /// Two nodes of two PEs.
+    fn view() -> View {
+        View::whole(Shape { nodes: 2, pes_per_node: 2 })
+    }
+
+    fn packed(size: usize) -> Packed {
+        let cells: Vec<u64> = (0..size as u64 / 8).collect();
+        Packed::new(Bytes::from_static(&[7; 5]), vec![Segment::of_vec(cells)], Vec::new())
+    }
+
+    /// Brings all of a part but the last pieces; what was said of the last that came.
+    fn bring(store: &Store, version: Version, pe: PeId, part: &Packed, without: usize) -> Option<bool> {
+        let (manifest, pieces) = cut(part);
+        store.expect(version, &view(), pe, manifest);
+        let last = pieces.len() - without;
+        let come = pieces.into_iter().take(last).zip(0..).map(|(slices, piece)| {
+            store.add(version, pe, piece, checksum(&slices), slices).expect("it comes in turn")
+        });
+        come.last()
+    }
+
+    fn versions(store: &Store) -> Vec<(Version, Vec<NodeId>, bool)> {
+        store.held().into_iter().map(|held| (held.version, held.held, held.committed)).collect()
+    }
+
+    #[test]
+    fn a_node_is_held_when_all_its_parts_are_whole() {
+        let store = Store::default();
+        store.put(3, &view(), 0, packed(80));
+        assert_eq!(versions(&store), [(3, vec![], false)]);
+        store.put(3, &view(), 1, packed(80));
+        assert_eq!(versions(&store), [(3, vec![0], false)]);
+        let part = packed(2 * PIECE_MAX);
+        assert_eq!(bring(&store, 3, 2, &part, 0), Some(true));
+        assert_eq!(bring(&store, 3, 3, &part, 1), Some(false));
+        assert_eq!(versions(&store), [(3, vec![0], false)]);
+        let (_, pieces) = cut(&part);
+        let last = pieces.last().cloned().expect("there are some");
+        assert_eq!(store.add(3, 3, pieces.len() as u32 - 1, checksum(&last), last), Ok(true));
+        assert_eq!(versions(&store), [(3, vec![0, 1], false)]);
+    }
+
+    #[test]
+    fn a_version_stays_until_a_later_one_is_committed() {
+        let store = Store::default();
+        (4..7).for_each(|version| store.put(version, &view(), 0, packed(8)));
+        store.commit(5);
+        assert_eq!(versions(&store), [(5, vec![], true), (6, vec![], false)]);
+        // Of one that is not here there is nothing for whose sake others could be dropped.
+        store.commit(9);
+        assert_eq!(store.held().len(), 2);
+        store.keep_only(Some(5));
+        assert_eq!(versions(&store), [(5, vec![], true)]);
+        store.keep_only(None);
+        assert_eq!(versions(&store), []);
+    }
+
+    #[test]
+    fn pieces_come_in_turn_and_as_they_were() {
+        let store = Store::default();
+        let (manifest, pieces) = cut(&packed(2 * PIECE_MAX));
+        let sum = checksum(&pieces[1]);
+        assert_eq!(
+            store.add(1, 2, 0, sum, pieces[1].clone()),
+            Err(StoreError::Missing { pe: 2, version: 1 })
+        );
+        store.expect(1, &view(), 2, manifest);
+        let out_of_turn = StoreError::OutOfTurn { pe: 2, version: 1, piece: 1, expected: 0 };
+        assert_eq!(store.add(1, 2, 1, sum, pieces[1].clone()), Err(out_of_turn));
+        let damaged = StoreError::Damaged { pe: 2, version: 1, piece: 0 };
+        assert_eq!(store.add(1, 2, 0, sum, pieces[0].clone()), Err(damaged));
+        assert!(matches!(store.part(1, 2), Err(StoreError::Missing { .. })));
+    }
+
+    #[test]
+    fn memory_of_versions_that_are_over_is_used_again() {
+        let store = Store::default();
+        let part = packed(1 << 20);
+        let at = part.segments()[0].bytes().as_ptr();
+        store.put(1, &view(), 0, part);
+        assert!(store.spare(1 << 20, 8).is_none());
+        store.put(2, &view(), 0, packed(8));
+        store.commit(2);
+        let spare = store.spare(1 << 20, 8).and_then(|mut buffer| {
+            buffer.fill(&[1; 1 << 20]);
+            buffer.finish()
+        });
+        assert_eq!(spare.map(|segment| segment.bytes().as_ptr()), Some(at));
+        assert!(store.spare(1 << 20, 8).is_none(), "it is there once");
+    }
+}

@@ -167,6 +167,8 @@ impl Launcher {
     }
 
     fn print(&mut self, print: Print) {
+        // Those that are printed are forgotten.
+        while self.says.try_join_next().is_some() {}
         let lines = self.lines.clone();
         self.says.spawn(async move { drop(lines.send(print).await) });
     }

@@ -179,8 +179,8 @@ pub(crate) enum PeMessage {
     Checkpoint(Checkpoint),
     /// To homes, after going back to a checkpoint: these objects are here, or were before they moved on, after so many moves.
     Places { objects: Vec<(ObjId, u32)> },
-    /// To the PE itself: an object of a checkpoint, with broadcasts that it had been given.
-    Restore { object: Box<SavedObject>, later: Vec<(u32, Cast)>, why: Restored },
+    /// To the PE itself: an object of a checkpoint, which has to wait for a shared value.
+    Restore { object: Box<SavedObject>, why: Restored },
     /// To the PE itself, at a root: what had come of a reduction, a packed `Pending`.
     Reopen {
         #[pup(with = wire::rooted)]

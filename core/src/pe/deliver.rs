@@ -434,7 +434,7 @@ impl Pe {
             PeMessage::Balance(message) => self.on_balance(from, message),
             PeMessage::Checkpoint(message) => self.on_checkpoint(from, message),
             PeMessage::Places { objects } => self.on_places(from, objects),
-            PeMessage::Restore { object, later, why } => self.on_restore(*object, later, why),
+            PeMessage::Restore { object, why } => self.on_restore(*object, why),
             PeMessage::Reopen { collection, key, pending } => self.on_reopen(collection, key, pending),
             PeMessage::GoOn => self.on_go_on(),
         }

@@ -5,7 +5,6 @@ use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use talisman_ft::Version;
 use talisman_ft::double::Order;
 use talisman_ft::view::View;
 
@@ -15,7 +14,6 @@ use super::lives::Lives;
 use super::orders::{Orders, Word};
 use super::{beginning, panics};
 use crate::chare::{Args, MainChare};
-use crate::checkpoint::part::Part;
 use crate::cluster::Control;
 use crate::cluster::control::{Lines, NodeReport, Task, ToLauncher, Via};
 use crate::cluster::member::Joining;
@@ -98,6 +96,9 @@ impl Member {
 
     /// A life as this order says, until the job is over or halts.
     fn live(&mut self, order: &Order, beginning: &(impl Fn(&Pe) + Sync)) {
+        if order.view.epoch > 0 {
+            self.lives.store().keep_only(order.version);
+        }
         self.connections.keep_to(|node| order.view.is_there(node));
         let ready = match self.lives.next(&order.view) {
             Ok(ready) => ready,
@@ -106,10 +107,9 @@ impl Member {
         self.connections.wakes(&ready.node);
         let (control, missing) = (&self.control, AtomicU32::new(self.task.pes));
         let begin = |pe: &Pe| {
-            match order.version {
-                Some(version) => restore(pe, version, order, control),
-                None if pe.is_first() => beginning(pe),
-                None => {}
+            if let Err(error) = pe.begin_by(order, beginning) {
+                // There is another copy: without this one, the others go on.
+                control.failed(format!("cannot go on: {error}"));
             }
             if missing.fetch_sub(1, Ordering::Relaxed) == 1 && order.view.epoch > 0 {
                 control.send(ToLauncher::Resumed { epoch: order.view.epoch });
@@ -145,21 +145,6 @@ impl Member {
             checkpoints: self.job.checkpoints(),
         }
     }
-}
-
-/// Makes a PE what it was, or those whose heir it is. A part that is not what it was is as good as lost, and so is this node with it:
-/// there is another copy.
-fn restore(pe: &Pe, version: Version, order: &Order, control: &Control) {
-    let lane = pe.id - pe.first_pe;
-    let part = |node: &u32| pe.node.store.part(version, pe.node.shape.first_pe(*node) + lane);
-    match order.restore.iter().map(part).collect() {
-        Ok(parts) => restore_parts(pe, parts, control),
-        Err(error) => control.failed(format!("cannot go on: {error}")),
-    }
-}
-
-fn restore_parts(_: &Pe, _: Vec<Part>, control: &Control) {
-    control.failed("cannot go on: nothing can be restored yet");
 }
 
 /// Keeps the memory of large messages for the next ones. The allocator would give each block of more than 128 KiB back to

@@ -82,6 +82,7 @@ fn led(plan: &Plan, watched: Vec<u64>) -> plan::Plan {
         pes: Some(plan.pes_per_node),
         transport: Transport::Tcp,
         silence: plan.silence,
+        ft: plan.options.ft,
         ..RunArgs::default()
     };
     let mut secrets = Rng::new(!plan.seed);

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use super::*;
+use crate::launch::RunArgs;
+use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
 use crate::prelude::*;
 
 #[derive(Pup)]
@@ -218,4 +220,28 @@ fn clocks_that_jump_and_drift_change_nothing() {
         came_out_right(&in_world(&with(What::ClockJump { node: 1, by_ns: 3_600_000_000_000 }, at)));
         came_out_right(&in_world(&with(What::ClockDrift { node: 1, ppm: -900_000 }, at)));
     }
+}
+
+/// The same world for a job that survives losses, with checkpoints this often.
+fn surviving(every: CkptEvery, plan: Plan) -> Plan {
+    let options = RunArgs { ft: FaultTolerance::Double, ckpt_every: Some(every), ..RunArgs::default() };
+    Plan { options: Box::new(options), ..plan }
+}
+
+const NEVER: CkptEvery = CkptEvery::Steps(u64::MAX);
+
+#[test]
+fn a_job_that_survives_begins_anew_if_there_is_no_checkpoint() {
+    let calm = in_world(&surviving(NEVER, Plan::calm(1, 4, 2)));
+    came_out_right(&calm);
+    let crashed = |node: u32, percent: u64| {
+        in_world(&surviving(NEVER, with(What::Crash { node }, calm.lasted_ns * percent / 100)))
+    };
+    let all: Vec<_> = (0..4).flat_map(|node| (5..100).step_by(5).map(move |at| (node, at))).collect();
+    let runs: Vec<_> = all.iter().map(|(node, percent)| crashed(*node, *percent)).collect();
+    let cannot_start =
+        |ran: &&Ran| ran.outcome.message.as_ref().is_some_and(|why| why.contains("cannot start"));
+    let (early, others): (Vec<_>, Vec<_>) = runs.iter().partition(cannot_start);
+    others.iter().for_each(|ran| came_out_right(ran));
+    assert!(others.len() > early.len(), "most are killed when the program has begun");
 }

@@ -270,6 +270,21 @@ pub const MARKS: &[Mark] = &[
     may("a complaint was overruled by its reason"),
     must("a failure was heard over a success"),
     must("something was said after the failure that counts"),
+    // Losses that are survived: for as long as no world loses nodes with `--ft`, only tests come here.
+    may("a node was told to halt that had not resumed yet"),
+    may("a node was lost while the others halted"),
+    may("a node was lost while the others resumed"),
+    may("an answer was for an epoch that was over"),
+    may("a newer version than the one gone back to was incomplete"),
+    may("a version was gone back to that nobody knew to be committed"),
+    may("the program began anew after a loss"),
+    may("nothing could be restored"),
+    may("lines were said again"),
+    may("a program that had ended went back"),
+    may("a job that was ending well went back"),
+    may("an end was overtaken by a loss"),
+    may("a node was lost after it had said all"),
+    may("a node complained of another"),
 ];
 
 const fn must(name: &'static str) -> Mark {

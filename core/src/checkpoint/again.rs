@@ -1,0 +1,50 @@
+//! How PEs begin after a loss, as the launcher orders.
+
+use talisman_ft::Version;
+use talisman_ft::double::Order;
+
+use super::message::Why;
+use super::part::Part;
+use super::store::StoreError;
+use crate::balance::message::Why as Balancing;
+use crate::pe::Pe;
+
+impl Pe {
+    /// Begins as the order says: the job goes back to a version, or the program begins anew, which the first PE sees to by
+    /// `beginning`. At the very first beginning the order has nothing to restore either. To be called before its first turn.
+    ///
+    /// # Errors
+    /// A part that is to be restored is not what it was.
+    pub(crate) fn begin_by(&self, order: &Order, beginning: impl FnOnce(&Pe)) -> Result<(), StoreError> {
+        self.begin_with_version(order.next_version);
+        match order.version {
+            Some(version) => self.go_back(version, order)?,
+            None if self.is_first() => beginning(self),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn go_back(&self, version: Version, order: &Order) -> Result<(), StoreError> {
+        let shape = self.node.shape;
+        let lane = self.id - self.first_pe;
+        let part = |node: &u32| self.node.store.part(version, shape.first_pe(*node) + lane);
+        let mut parts: Vec<Part> = order.restore.iter().map(part).collect::<Result<_, _>>()?;
+        self.say_again(version, &mut parts);
+        self.restore(parts);
+        if self.is_first() {
+            // Until that is committed, some parts are held once. And some PEs have what others had.
+            self.want_checkpoint(Why::Failure, None);
+            self.want_balance(Balancing::Membership, None);
+        }
+        Ok(())
+    }
+
+    /// Whoever said it first may be lost before it was heard.
+    fn say_again(&self, version: Version, parts: &mut [Part]) {
+        parts.iter_mut().for_each(|part| self.node.job.take_up(std::mem::take(&mut part.said)));
+        if self.id == self.first_pe {
+            self.node.job.settle(version);
+        }
+    }
+}
