@@ -160,6 +160,8 @@ impl Places {
 pub(crate) struct Switch {
     /// The moves after which it was said to be at the new place; none when it is itself on its way here.
     moves: Option<u32>,
+    /// After going back to a checkpoint: the PE where the object is has yet to say so.
+    news: bool,
     held: Vec<NonNull<Envelope>>,
 }
 
@@ -182,13 +184,23 @@ impl Switches {
     fn expect(&self, index: u128) {
         let mut switches = self.0.borrow_mut();
         let switch = switches.entry(index).or_default();
+        switch.news = false;
         if switch.moves.take().is_some() {
             sometimes("an object came while a marker for it was under way");
         }
     }
 
+    /// The object is somewhere, and where will be said.
+    fn expect_news(&self, index: u128) {
+        self.0.borrow_mut().insert(index, Switch { news: true, ..Switch::default() });
+    }
+
+    fn awaits_news(&self, index: u128) -> bool {
+        self.0.borrow().get(&index).is_some_and(|switch| switch.news)
+    }
+
     fn begin(&self, index: u128, moves: u32) {
-        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), held: Vec::new() });
+        self.0.borrow_mut().insert(index, Switch { moves: Some(moves), ..Switch::default() });
     }
 
     /// What was kept for an object whose place is known now.
@@ -257,16 +269,20 @@ impl Pe {
         slot_of(index).filter(|(slot, generation)| self.slots.get(*slot, *generation).is_some())
     }
 
-    /// At the home, after going back to a checkpoint: where an object is, unless it has come here since, or gone.
+    /// At the home, after going back to a checkpoint: an object is on some PE, unless it is on this one, or on its way here.
+    pub(crate) fn expect_news(&self, collection: &Collection, index: u128) {
+        if let Place::Unknown = self.place_of(collection, index) {
+            collection.set_place(index, Place::Switching);
+            collection.switches.expect_news(index);
+        }
+    }
+
+    /// Where it is, unless it is on its way here since, or its end is, of which this PE knows more than whoever says this.
     pub(crate) fn take_news(&self, collection: &Collection, index: u128, pe: PeId, moves: u32) {
-        match self.place_of(collection, index) {
-            Place::Switching | Place::Unknown => {
-                self.switch(collection, index, Place::At { pe, moves });
-                let awaiting = collection.take_awaiting(index);
-                awaiting.into_iter().for_each(|envelope| self.dispatch(collection, envelope));
-            }
-            Place::Here { .. } | Place::At { .. } | Place::Gone { .. } => {
-                sometimes("an object was elsewhere, or gone, before the news of where it was restored");
+        match collection.switches.awaits_news(index) || mutated("old-news-believed") {
+            true => self.switch(collection, index, Place::At { pe, moves }),
+            false => {
+                sometimes("an object was on its way home, or gone, before the news of where it was restored")
             }
         }
     }

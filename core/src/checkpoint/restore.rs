@@ -234,7 +234,7 @@ impl Pe {
         }
         for id in parts.iter().flat_map(|part| &part.away).filter(|id| !at_home.contains(id)) {
             if let Some(collection) = self.collections.get(id.collection) {
-                self.expect_object(collection, id.index);
+                self.expect_news(collection, id.index);
             }
         }
     }

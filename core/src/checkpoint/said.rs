@@ -27,6 +27,8 @@ struct Periods {
     now: Period,
     /// Those that are over, and that the launcher may not know: by the version that ended them, and where.
     over: BTreeMap<(Version, NodeId), Period>,
+    /// Until this version all has been said to the launcher.
+    settled: Version,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Pup)]
@@ -68,7 +70,8 @@ impl Said {
 
     /// This version is committed, or the job is back at it: what can be said by now.
     pub(crate) fn until(&self, version: Version) -> Vec<Lines> {
-        let periods = self.lock();
+        let mut periods = self.lock();
+        periods.settled = periods.settled.max(version);
         let settled = periods.over.range(..=(version, NodeId::MAX));
         settled.flat_map(|((version, node), said)| said.pieces(Some(*version), *node)).collect()
     }
@@ -90,11 +93,18 @@ impl Said {
         periods.over.extend(saved.into_iter().map(by_name));
     }
 
-    /// What the last period of this node said, as far as it goes with its last words: the lines for the launcher, and the results.
+    /// What was said since the last version that this node knows to be committed, which goes with its last words: the lines for
+    /// the launcher, and the results. The job may have ended before a cut that it had taken was one to go back to.
     pub(crate) fn last_words(&self, node: NodeId) -> (Vec<Lines>, Results) {
-        let Period { lines, results } = self.lock().now.clone();
-        let lines = Period { lines, results: Results::default() };
-        (lines.pieces(None, node), results)
+        let periods = self.lock();
+        let mut last = Period::default();
+        let open = periods.over.range((periods.settled + 1, 0)..).map(|(_, said)| said);
+        for said in open.chain([&periods.now]) {
+            last.lines.extend_from_slice(&said.lines);
+            said.results.iter().for_each(|(name, value)| last.results.set(name, value.clone()));
+        }
+        let results = std::mem::take(&mut last.results);
+        (last.pieces(None, node), results)
     }
 
     fn lock(&self) -> MutexGuard<'_, Periods> {
@@ -143,6 +153,21 @@ mod tests {
         assert_eq!(lines(&said.last_words(3).0), [(None, 3, vec!["three"])]);
         said.seen(1, 3);
         assert_eq!(lines(&said.until(9)), []);
+    }
+
+    #[test]
+    fn what_was_cut_off_and_never_committed_is_said_at_the_end() {
+        let said = Said::default();
+        said.print("one");
+        said.cut(1, 0);
+        assert_eq!(said.until(1).len(), 1);
+        said.print("two");
+        said.record("sum", 2_u64.into());
+        said.cut(2, 0);
+        said.print("three");
+        let (last, results) = said.last_words(0);
+        assert_eq!(lines(&last), [(None, 0, vec!["two", "three"])]);
+        assert_eq!(results.value("sum"), Some(&ResultValue::U64(2)));
     }
 
     #[test]

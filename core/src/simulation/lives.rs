@@ -148,27 +148,31 @@ impl World {
         self.say(Who::Node(number), format_args!("begins epoch {epoch}"));
         process.clock.set(self.now());
         process.job.begin_again();
+        process.lives.store.keep_only(order.version);
         process.lives.done.set(false);
         let (version, pes) = (order.version, self.pes_of(number));
         witness::see(|| Seen::Begun { epoch, version, pes });
         let node = self.node_in(number, View::new(order.view.clone(), self.plan.pes_per_node));
         let nets = process.lives.nets.take();
         self.run_on(number, turns::pes_again(&node, &process.clock.clock(), nets));
-        if let Some(running) = process.running() {
-            running.pes.iter().for_each(|turns| self.put_back(process, turns, order));
+        self.begin_by(number, order);
+        if process.is_up() {
             self.tell_launcher(number, ToLauncher::Resumed { epoch });
-            (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));
         }
-        self.after_turn(number);
     }
 
-    /// A PE that is new takes up what it is to go on with.
-    fn put_back(&self, _process: &Process, turns: &Turns, order: &Order) {
-        match order.version {
-            None if turns.pe.is_first() => turns.begin(&self.main),
-            None => {}
-            Some(_) => {}
+    /// Its PEs begin as an order says, and take their turns.
+    pub(super) fn begin_by(&self, number: u32, order: &Order) {
+        let Some(running) = self.nodes[number as usize].running() else { return };
+        for turns in &running.pes {
+            turns.begin(|pe| {
+                if let Err(error) = pe.begin_by(order, &self.main) {
+                    self.fail(number, format!("cannot go on: {error}"));
+                }
+            });
         }
+        (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));
+        self.after_turn(number);
     }
 }
 

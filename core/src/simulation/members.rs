@@ -3,6 +3,8 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use talisman_ft::double::Order;
+
 use super::letters::Letter;
 use super::process::{Death, Running, Stage};
 use super::trace::Who;
@@ -86,7 +88,7 @@ impl World {
         }
     }
 
-    fn fail(&self, number: u32, why: String) {
+    pub(super) fn fail(&self, number: u32, why: String) {
         self.tell_launcher(number, ToLauncher::Failed(why));
         self.exit_soon(number, UNRECOVERABLE);
     }
@@ -178,14 +180,11 @@ impl World {
 
     /// The program begins.
     fn go(&self, number: u32) {
-        let Some(running) = self.nodes[number as usize].running() else { return };
         self.nodes[number as usize].clock.set(self.now());
         self.nodes[number as usize].went.set(true);
-        if number == 0 {
-            running.pes[0].begin(&self.main);
-        }
-        (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));
-        self.after_turn(number);
+        let view = talisman_ft::view::View::whole(self.plan.nodes());
+        let order = Order { view, version: None, restore: Vec::new(), next_version: 1 };
+        self.begin_by(number, &order);
     }
 
     /// The job is over, as the launcher says.

@@ -245,3 +245,17 @@ fn a_job_that_survives_begins_anew_if_there_is_no_checkpoint() {
     others.iter().for_each(|ran| came_out_right(ran));
     assert!(others.len() > early.len(), "most are killed when the program has begun");
 }
+
+#[test]
+fn a_job_that_survives_goes_back_to_its_last_checkpoint() {
+    let often = CkptEvery::Time(Duration::from_micros(200));
+    let calm = in_world(&surviving(often, Plan::calm(1, 4, 2)));
+    came_out_right(&calm);
+    let mut later = Vec::new();
+    for (node, percent) in (0..4).flat_map(|node| (20..100).step_by(5).map(move |at| (node, at))) {
+        let ran = in_world(&surviving(often, with(What::Crash { node }, calm.lasted_ns * percent / 100)));
+        came_out_right(&ran);
+        later.extend(ran.outcome.failures.iter().filter(|failure| failure.version.is_some()).map(|_| ran.lasted_ns));
+    }
+    assert!(later.len() > 20, "most find a checkpoint: {later:?}");
+}
