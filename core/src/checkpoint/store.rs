@@ -13,8 +13,10 @@ use talisman_ft::{NodeId, Version};
 
 use super::files::cover::JobMark;
 use super::files::keeper::{Keeper, KeeperError, Work};
+use super::files::set;
 use super::part::Part;
 use super::pieces::{Manifest, checksum, put_together};
+use crate::cluster::keeping::Restart;
 use crate::ids::PeId;
 use crate::node::Shape;
 use crate::pup::{Packed, PupError, Segment, SegmentBuffer};
@@ -26,6 +28,15 @@ pub(crate) struct Store {
     versions: Arc<Mutex<Versions>>,
     /// What has them on disk, if anything does.
     keeper: OnceLock<Keeper>,
+    /// What the job goes on from, if it has not begun with the program.
+    former: OnceLock<Former>,
+}
+
+/// A version of a former job, whose parts every node of this host can read.
+struct Former {
+    restart: Restart,
+    /// Who was there when this job began.
+    view: View,
 }
 
 #[derive(Default)]
@@ -153,10 +164,22 @@ impl Store {
         assert!(self.keeper.set(keeper).is_ok(), "parts are kept in one place");
     }
 
-    /// The job has ended well, and nobody will go back to anything: nothing is left on the disk. `others` are nodes that are not
-    /// there, and may have left something on this host.
-    pub(crate) fn clear(&self, others: Vec<NodeId>) {
-        *self.lock() = Versions::default();
+    /// The job goes on from this, on so many PEs per node.
+    pub(crate) fn go_on_from(&self, restart: Restart, pes_per_node: u32) {
+        let view = View::new(restart.view.clone(), pes_per_node);
+        let is_first = self.former.set(Former { restart, view }).is_ok();
+        assert!(is_first, "a job goes on from one version");
+    }
+
+    /// The job has ended well, and nobody will go back to anything: nothing is left on the disk, nor of nodes that are not there any
+    /// more.
+    pub(crate) fn clear(&self) {
+        let mut all = self.lock();
+        let newest = all.kept.pop_last().map(|(_, kept)| kept.view);
+        let view = newest.or_else(|| self.former.get().map(|former| former.view.clone()));
+        let others = view.map_or_else(Vec::new, |view| view.not_there().collect());
+        *all = Versions::default();
+        drop(all);
         self.begin(Work::Clear(others));
         self.keeper.get().into_iter().for_each(Keeper::finish);
     }
@@ -260,8 +283,12 @@ impl Store {
     pub(crate) fn held(&self) -> Vec<Held> {
         let damaged = self.damaged();
         let all = self.lock();
-        let held = |(version, kept): (&Version, &Kept)| kept.held(*version, |pe| damaged.contains(&(*version, pe)));
-        all.kept.iter().map(held).collect()
+        let held = |(version, kept): (&Version, &Kept)| {
+            kept.held(*version, |pe| damaged.contains(&(*version, pe)))
+        };
+        let is_committed = all.kept.values().any(|kept| kept.committed);
+        let former = self.former.get().filter(|_| !is_committed).map(Former::held);
+        former.into_iter().chain(all.kept.iter().map(held)).collect()
     }
 
     fn damaged(&self) -> Vec<(Version, PeId)> {
@@ -269,6 +296,17 @@ impl Store {
         let mut written = self.lock().written();
         written.retain(|(version, pe)| keeper.part(*version, *pe).is_err());
         written
+    }
+
+    /// The parts of which a PE was made, read: its own, or what it had taken over from a former job.
+    ///
+    /// # Errors
+    /// That one is not here, or is not what it was.
+    pub(crate) fn parts(&self, version: Version, pe: PeId) -> Result<Vec<Part>, StoreError> {
+        match self.former.get().filter(|former| former.restart.version == version) {
+            Some(former) => former.parts(pe),
+            None => Ok(vec![self.part(version, pe)?]),
+        }
     }
 
     /// The part of a PE, read.
@@ -362,6 +400,28 @@ impl Versions {
                 self.spare.entry(buffer.size()).or_default().push(buffer);
             }
         }
+    }
+}
+
+impl Former {
+    /// Any node of the host reads any file.
+    fn held(&self) -> Held {
+        let view = self.restart.view.clone();
+        let held = view.there().collect();
+        Held { version: self.restart.version, view, held, committed: true }
+    }
+
+    /// Those of the PEs whose seat this one is, its own first.
+    fn parts(&self, pe: PeId) -> Result<Vec<Part>, StoreError> {
+        let Restart { dir, job, version, parts, .. } = &self.restart;
+        let mut own: Vec<_> = parts.iter().filter(|(of, _)| self.view.seat(*of) == pe).collect();
+        own.sort_by_key(|(of, _)| *of != pe);
+        let part = |(of, node): &(PeId, NodeId)| {
+            let error = |why: String| StoreError::File { pe: *of, version: *version, why };
+            let part = set::part(dir, *node, (*job, *version), *of);
+            read(part.map_err(|wrong| error(wrong.to_string()))?, *version, *of)
+        };
+        own.into_iter().map(part).collect()
     }
 }
 
