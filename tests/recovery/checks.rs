@@ -159,22 +159,37 @@ fn a_node_that_is_stopped_is_fenced() {
 fn random_moments() {
     let rounds = std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
     let mut rng = Rng::new(13);
-    let ways: Vec<(Subject, Shape, Said)> = [
+    let ways = [
         (ROUNDS, (4, 2, "mixed")),
         (ROUNDS, (3, 1, "tcp")),
         (JACOBI, (4, 1, "shm")),
         (JACOBI, (3, 2, "tcp")),
         (LEANMD, (4, 1, "mixed")),
         (LEANMD, (2, 2, "shm")),
-    ]
-    .map(|(subject, shape)| (subject, shape, subject.undisturbed(shape)))
-    .into();
+    ];
+    let ways = ways.map(|(subject, shape)| Way::of(subject, shape));
     for round in 0..rounds {
-        let (subject, shape, expected) = &ways[round % ways.len()];
+        let Way { subject, shape, expected, wall } = &ways[round % ways.len()];
         let every = ["1h", "2ms", "20ms", "7steps"][rng.below(4) as usize];
-        let undisturbed = subject.survives(*shape, &format!("--ckpt-every {every}"), expected);
-        let (victim, at) = (rng.below(shape.0.into()), undisturbed.wall.mul_f64(rng.unit_f64()));
+        let (victim, at) = (rng.below(shape.0.into()), wall.mul_f64(rng.unit_f64()));
         let options = format!("--ckpt-every {every} --kill {victim}@{}ms", at.as_secs_f64() * 1e3);
         subject.survives(*shape, &options, expected);
+    }
+}
+
+/// A subject on a number of nodes, and what it says undisturbed.
+struct Way {
+    subject: Subject,
+    shape: Shape,
+    expected: Said,
+    /// How long it takes, so that kills come in that time for the most part.
+    wall: Duration,
+}
+
+impl Way {
+    fn of(subject: Subject, shape: Shape) -> Self {
+        let expected = subject.undisturbed(shape);
+        let wall = subject.survives(shape, "--ckpt-every 20ms", &expected).wall;
+        Way { subject, shape, expected, wall }
     }
 }
