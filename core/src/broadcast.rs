@@ -479,7 +479,11 @@ impl Pe {
     /// One that it had missed waits for the end of a checkpoint, before those that came here later.
     fn keep_missed(&self, object: &Head, number: u32, cast: &Cast) {
         sometimes("a broadcast that an element had missed waited for the end of a checkpoint");
-        let before = kept_missed(object) as usize;
+        let before = if mutated("missed-broadcast-waits-behind-newer") {
+            object.extras(|extras| extras.later.len())
+        } else {
+            kept_missed(object) as usize
+        };
         object.extras(|extras| extras.later.insert(before, (number, cast.clone())));
     }
 

@@ -126,7 +126,7 @@ impl Pe {
             if root.running.is_some() {
                 return sometimes("a checkpoint was wanted while one was under way");
             }
-            if self.is_balancing() && !mutated("checkpoint-during-balancing") {
+            if self.is_balancing() {
                 return sometimes("a checkpoint waited for the end of a balancing step");
             }
             let wanted = std::mem::take(&mut root.wanted);

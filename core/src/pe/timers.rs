@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use super::Pe;
+use crate::mutations::mutated;
 use crate::pup::Packed;
 use crate::route::Route;
 use crate::scheduler::timer;
@@ -88,7 +89,8 @@ impl Pe {
         let mut any = self.timers.balance.get().is_some() && self.run_balance_timer();
         any |= self.timers.checkpoint.get().is_some() && self.run_checkpoint_timer();
         any |= self.timers.disk.get().is_some() && self.run_disk_timer();
-        if self.timers.is_empty() || self.timers.stopped.get() {
+        let stopped = self.timers.stopped.get() && !mutated("timers-fire-while-frozen");
+        if self.timers.is_empty() || stopped {
             return any;
         }
         let now = self.clock.now();

@@ -274,6 +274,13 @@ pub enum Seen {
         /// The version.
         version: u64,
     },
+    /// A message that waits on a PE is in the part that it takes (`Captured`).
+    Saved {
+        /// Which.
+        message: u64,
+        /// Where.
+        pe: PeId,
+    },
     /// Every part of a version is held twice: earlier ones are not needed any more.
     Committed {
         /// The version.

@@ -167,6 +167,16 @@ pub const MARKS: &[Mark] = &[
     must("a balancing step was wanted while one was under way"),
     must("loads were looked at, and no balancing step followed"),
     may("a balancing step was refused"),
+    // Checkpoints.
+    must("a broadcast waited for the end of a checkpoint"),
+    must("a broadcast that an element had missed waited for the end of a checkpoint"),
+    must("a multicast waited for the end of a checkpoint"),
+    must("messages came to a frozen PE from others that were not any more"),
+    must("messages were on their way when every frozen PE had been at rest"),
+    must("a checkpoint was wanted while one was under way"),
+    must("a checkpoint waited for the end of a balancing step"),
+    may("a balancing step waited for the end of a checkpoint"),
+    may("a part of a checkpoint had nobody to keep its copy"),
     // Shared values.
     may("a shared value came before another one in it"),
     must("a message came before a shared value in it"),

@@ -641,6 +641,54 @@ pub const MUTATIONS: &[Mutation] = &[
         rule: "Whoever has stopped stays until all have, since what it holds may be needed.",
         level: Level::World,
     },
+    Mutation {
+        name: "kept-messages-backwards",
+        places: &["checkpoint/freeze.rs"],
+        rule: "What waited for the end of a checkpoint goes on in its order.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "broadcast-runs-while-frozen",
+        places: &["broadcast.rs"],
+        rule: "A broadcast reaches elements while a checkpoint is taken, and runs after it.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "missed-broadcast-waits-behind-newer",
+        places: &["broadcast.rs"],
+        rule: "What an element had missed waits for the end of a checkpoint before what is newer.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "multicast-runs-while-frozen",
+        places: &["section.rs"],
+        rule: "A multicast becomes messages while a checkpoint is taken.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "timers-fire-while-frozen",
+        places: &["pe/timers.rs"],
+        rule: "No timer of the program fires while a checkpoint is taken.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "taken-before-drained",
+        places: &["checkpoint/drain.rs"],
+        rule: "Parts are taken when nothing is on its way.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "message-not-captured",
+        places: &["checkpoint/capture.rs"],
+        rule: "A part has every message that waits on its PE.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "committed-before-all-are-safe",
+        places: &["checkpoint/root.rs"],
+        rule: "A version is committed when all its parts are held twice.",
+        level: Level::World,
+    },
 ];
 
 #[cfg(test)]
