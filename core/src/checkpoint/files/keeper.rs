@@ -17,7 +17,7 @@ use super::image::ImageError;
 use super::shelf::{Shelf, ShelfError, remove_versions};
 use super::{folder_of, node_of};
 use crate::checkpoint::store::Versions;
-use crate::disk::{Disk, DiskError, Folder};
+use crate::disk::{Disk, Folder, remove_leftovers};
 use crate::ids::PeId;
 use crate::node::Shape;
 use crate::pup::Packed;
@@ -171,7 +171,9 @@ impl Hands {
     fn clear_others(&self, others: &[NodeId], goes: impl Fn(Version) -> bool) {
         let Some(dir) = &self.dir else { return };
         for folder in others.iter().map(|node| folder_of(dir, *node)).filter(|folder| folder.is_dir()) {
-            let _ = Folder::open(&folder).and_then(|mut disk| remove_versions(&mut disk, &goes));
+            // Nobody writes there: what was being written is not needed either.
+            let remove = |mut disk| remove_leftovers(&mut disk).and_then(|()| remove_versions(&mut disk, &goes));
+            let _ = Folder::open(&folder).and_then(remove);
             let _ = std::fs::remove_dir(folder);
         }
     }
