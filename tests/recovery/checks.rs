@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::job::Shape;
-use crate::subjects::{JACOBI, LEANMD, ROUNDS, Said, Subject};
+use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
 use crate::system::signal;
 
 macro_rules! trials {
@@ -40,7 +40,7 @@ const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
 const NEVER: &str = "--ckpt-every 1h";
 
 fn nobody_is_lost() {
-    for (subject, transport) in [(ROUNDS, "mixed"), (JACOBI, "shm"), (LEANMD, "tcp")] {
+    for (subject, transport) in [(ROUNDS, "mixed"), (GARDEN, "tcp"), (JACOBI, "shm"), (LEANMD, "tcp")] {
         let shape = (3, 2, transport);
         let expected = subject.undisturbed(shape);
         subject.survives(shape, NEVER, &expected);
@@ -162,7 +162,8 @@ fn random_moments() {
     let ways = [
         (ROUNDS, (4, 2, "mixed")),
         (ROUNDS, (3, 1, "tcp")),
-        (JACOBI, (4, 1, "shm")),
+        (GARDEN, (4, 1, "shm")),
+        (GARDEN, (3, 2, "mixed")),
         (JACOBI, (3, 2, "tcp")),
         (LEANMD, (4, 1, "mixed")),
         (LEANMD, (2, 2, "shm")),
