@@ -17,6 +17,8 @@
 mod checks;
 #[path = "recovery/garden.rs"]
 mod garden;
+#[path = "recovery/disk.rs"]
+mod disk;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;

@@ -279,7 +279,7 @@ impl Pe {
             sometimes("an element had received a broadcast on another PE");
             return false;
         }
-        if frozen && !mutated("broadcast-runs-while-frozen") {
+        if frozen {
             sometimes("a broadcast waited for the end of a checkpoint");
             object.set(flag::CATCHING_UP);
             object.extras(|extras| extras.later.push_back((number, cast.clone())));

@@ -174,9 +174,7 @@ impl Pe {
         witness::see(|| Seen::Reached { object: id, pe: self.id, section, number });
         let extra = cast.extra(id, Some(section), number);
         match self.find_here(id) {
-            Some(head) if !self.frozen.get() || mutated("multicast-runs-while-frozen") => {
-                self.deliver_cast(head, cast, extra)
-            }
+            Some(head) if !self.frozen.get() => self.deliver_cast(head, cast, extra),
             Some(_) => {
                 sometimes("a multicast waited for the end of a checkpoint");
                 self.dispatch(collection, self.cast_message(id, cast, extra));

@@ -116,11 +116,6 @@ impl View {
         &self.there
     }
 
-    /// The nodes that are not there, in increasing order.
-    pub(crate) fn not_there(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.of_nodes.nodes()).filter(|node| !self.of_nodes.is_there(*node))
-    }
-
     /// The PEs below `pe` in the tree over those that are there; `root`, or its seat, is on top.
     pub(crate) fn children(&self, pe: PeId, root: PeId) -> impl Iterator<Item = PeId> + '_ {
         let (pe, root) = (self.rank(pe), self.rank(self.seat(root)));

@@ -7,6 +7,10 @@ use libtest_mimic::Trial;
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
+use crate::disk::{
+    a_whole_job_is_started_again, damaged_files_are_named_and_nothing_is_overwritten, examples_are_started_again,
+    folders_that_cannot_be_used, it_can_be_started_again_more_than_once, on_disk_like_in_memory,
+};
 use crate::job::Shape;
 use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
 use crate::system::signal;
@@ -33,6 +37,12 @@ trials!(
     both_buddies_between_two_checkpoints,
     a_node_that_is_stopped_is_fenced,
     random_moments,
+    on_disk_like_in_memory,
+    a_whole_job_is_started_again,
+    it_can_be_started_again_more_than_once,
+    examples_are_started_again,
+    damaged_files_are_named_and_nothing_is_overwritten,
+    folders_that_cannot_be_used,
 );
 
 const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];

@@ -47,6 +47,17 @@ pub struct Left {
     pub wall: Duration,
 }
 
+impl Said {
+    /// Together with lines that a job had said from which this one went on. Where it had got to, lines may come twice.
+    pub fn and_before(&self, before: &[String]) -> Said {
+        let before = before.iter().filter(|line| !line.starts_with(MARK));
+        let mut lines: Vec<_> = self.lines.iter().chain(before).cloned().collect();
+        lines.sort();
+        lines.dedup();
+        Said { lines, results: self.results.clone() }
+    }
+}
+
 impl Subject {
     pub fn start(self, shape: Shape, options: &str) -> Run {
         let report = Scratch::new("report");
@@ -78,8 +89,9 @@ impl Run {
         left
     }
 
+    /// To its end, which has to be in order.
     #[track_caller]
-    fn end(self) -> Left {
+    pub fn end(self) -> Left {
         let ended = self.job.end().expect(0, &[]);
         let text = std::fs::read_to_string(&self.report.0).expect("a job writes its report");
         let report: Value = serde_json::from_str(&text).expect("a report is JSON");

@@ -173,14 +173,9 @@ impl Store {
 
     /// The job has ended well, and nobody will go back to anything: nothing is left on the disk, nor of nodes that are not there any
     /// more.
-    pub(crate) fn clear(&self) {
-        let mut all = self.lock();
-        let newest = all.kept.pop_last().map(|(_, kept)| kept.view);
-        let view = newest.or_else(|| self.former.get().map(|former| former.view.clone()));
-        let others = view.map_or_else(Vec::new, |view| view.not_there().collect());
-        *all = Versions::default();
-        drop(all);
-        self.begin(Work::Clear(others));
+    pub(crate) fn clear(&self, there: Vec<NodeId>) {
+        *self.lock() = Versions::default();
+        self.begin(Work::Clear(there));
         self.keeper.get().into_iter().for_each(Keeper::finish);
     }
 
@@ -267,10 +262,10 @@ impl Store {
         let mut all = self.lock();
         let Some(kept) = all.kept.get_mut(&version) else { return };
         kept.committed = true;
-        let others = kept.view.not_there().collect();
+        let there = kept.view.nodes().to_vec();
         all.drop_all_but(|other| other >= version);
         drop(all);
-        self.begin(Work::KeepFrom(version, others));
+        self.begin(Work::KeepFrom(version, there));
     }
 
     /// The job goes back to a version, or to its start: what is held of others is of no use any more.

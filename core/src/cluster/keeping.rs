@@ -1,10 +1,10 @@
 //! Where a job keeps its checkpoints on disk, and from which it goes on: what the launcher finds out before any node is started.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use talisman_ft::view::View;
 use talisman_ft::{NodeId, Version};
 
 use crate::checkpoint::files::cover::{Cover, JobMark};
@@ -17,6 +17,7 @@ use crate::ids::PeId;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::node::Shape;
+use crate::view::View;
 
 /// A file that shows that others can be written.
 const TRIAL: &str = "trial.tmp";
@@ -44,7 +45,7 @@ pub(crate) struct Restart {
     /// In whose folder the part of each PE is.
     pub(crate) parts: Vec<(PeId, NodeId)>,
     /// Who is there now: nodes that have a number from before, and no process any more, have a stand-in.
-    pub(crate) view: View,
+    pub(crate) view: talisman_ft::view::View,
     /// Seeds `cx.rng()`.
     pub(crate) seed: u64,
 }
@@ -109,6 +110,8 @@ impl Keeping {
                 "it was taken by another build of the program: what has no `#[pup(version)]` has to be as it was".into(),
             );
         }
+        let view = view_after(cover.nodes * cover.pes_per_node, shape);
+        check_shape(&parts, &View::new(view.clone(), shape.pes_per_node))?;
         mark.id = cover.job.id;
         mark.seed = cover.job.seed;
         self.restart = Some(Restart {
@@ -118,7 +121,7 @@ impl Keeping {
             next_version: next,
             pes_per_node: cover.pes_per_node,
             parts: parts.into_iter().collect(),
-            view: view_after(cover.nodes * cover.pes_per_node, shape),
+            view,
             seed: cover.job.seed,
         });
         Ok(())
@@ -127,10 +130,20 @@ impl Keeping {
 
 /// The view of a job of this shape that goes on from so many PEs: PEs keep their numbers, so that there are no fewer numbers than before.
 /// Those that have no process any more are shared out in turn.
-fn view_after(pes: u32, shape: Shape) -> View {
+fn view_after(pes: u32, shape: Shape) -> talisman_ft::view::View {
     let numbers = shape.nodes.max(pes.div_ceil(shape.pes_per_node));
     let (there, stand_in) = (|node| node < shape.nodes, |node| node % shape.nodes);
-    View::whole(shape.nodes).after(0, numbers, there, stand_in)
+    talisman_ft::view::View::whole(shape.nodes).after(0, numbers, there, stand_in)
+}
+
+/// PEs that had no part begin without members of groups, which the program may rely on.
+fn check_shape(parts: &BTreeMap<PeId, NodeId>, view: &View) -> Result<(), String> {
+    match view.there().find(|pe| !parts.contains_key(pe)) {
+        None => Ok(()),
+        Some(pe) => Err(format!(
+            "--restart: the checkpoint has nothing of PE {pe}: it had fewer PEs, or that one was lost; start it on fewer              (--nodes, --pes)"
+        )),
+    }
 }
 
 fn check_program(dir: &Path, cover: &Cover, mark: &JobMark) -> Result<(), String> {

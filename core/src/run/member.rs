@@ -91,7 +91,7 @@ impl Member {
             if !self.job.survives() {
                 return self.control.done(self.report());
             }
-            match self.next_order() {
+            match self.next_order(&order) {
                 Some(next) => order = next,
                 None => return,
             }
@@ -123,7 +123,7 @@ impl Member {
     }
 
     /// What the launcher wants after a life; nothing if this node is to leave.
-    fn next_order(&self) -> Option<Order> {
+    fn next_order(&self, order: &Order) -> Option<Order> {
         loop {
             match self.orders.next() {
                 Word::Halt(epoch) => {
@@ -132,7 +132,7 @@ impl Member {
                 Word::Resume(order) => return Some(order),
                 Word::Over => self.control.send(ToLauncher::Done(self.report())),
                 Word::Leave => {
-                    self.tidy();
+                    self.tidy(&order.view);
                     return None;
                 }
             }
@@ -140,9 +140,9 @@ impl Member {
     }
 
     /// After an end in order nobody goes back to anything.
-    fn tidy(&self) {
+    fn tidy(&self, view: &View) {
         if self.job.how_it_ended().is_some_and(|end| end.status == 0) {
-            self.lives.store().clear();
+            self.lives.store().clear(view.there().collect());
         }
     }
 

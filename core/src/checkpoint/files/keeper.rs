@@ -29,13 +29,13 @@ type AnyDisk = Box<dyn Disk + Send>;
 pub(in crate::checkpoint) enum Work {
     /// A part that is in memory is to be kept for good.
     Write(Version, PeId),
-    /// Older versions are not needed any more, also those of nodes that are not there and have left theirs on this host.
+    /// Older versions are not needed any more, also those that nodes which are not among these have left on this host.
     KeepFrom(Version, Vec<NodeId>),
     /// Others than this one are of no use any more.
     KeepOnly(Option<Version>),
     /// A version will never be whole.
     GiveUp(Version),
-    /// The job has ended well: nobody will go back to anything.
+    /// The job has ended well: nobody will go back to anything. These nodes take away their own.
     Clear(Vec<NodeId>),
 }
 
@@ -145,14 +145,14 @@ impl Hands {
                 self.write(version, pe, versions);
                 Ok(())
             }
-            Work::KeepFrom(version, others) => {
-                self.clear_others(&others, |other| other < version);
+            Work::KeepFrom(version, there) => {
+                self.clear_others(&there, |other| other < version);
                 lock(&self.shelf).keep_only(|other| other >= version)
             }
             Work::KeepOnly(version) => lock(&self.shelf).keep_only(|other| Some(other) == version),
             Work::GiveUp(version) => lock(&self.shelf).keep_only(|other| other != version),
-            Work::Clear(others) => {
-                self.clear_others(&others, |_| true);
+            Work::Clear(there) => {
+                self.clear_others(&there, |_| true);
                 lock(&self.shelf).keep_only(|_| false)
             }
         };
@@ -168,9 +168,10 @@ impl Hands {
     }
 
     /// Nodes that are not there do not take anything away themselves.
-    fn clear_others(&self, others: &[NodeId], goes: impl Fn(Version) -> bool) {
+    fn clear_others(&self, there: &[NodeId], goes: impl Fn(Version) -> bool) {
         let Some(dir) = &self.dir else { return };
-        for folder in others.iter().map(|node| folder_of(dir, *node)).filter(|folder| folder.is_dir()) {
+        let nodes = nodes_in(dir).unwrap_or_default().into_iter().filter(|node| !there.contains(node));
+        for folder in nodes.map(|node| folder_of(dir, node)) {
             // Nobody writes there: what was being written is not needed either.
             let remove = |mut disk| remove_leftovers(&mut disk).and_then(|()| remove_versions(&mut disk, &goes));
             let _ = Folder::open(&folder).and_then(remove);
