@@ -20,6 +20,7 @@
 //! | [`safety`] | when parts and copies outlive what they are to outlive |
 //! | [`pieces`] | a part in pieces: how it travels there |
 //! | [`restore`] | how fresh PEs take parts back |
+//! | [`newcomers`] | how PEs begin that there were not |
 //! | [`lost`] | what becomes of members of groups on lost PEs |
 //! | [`files`] | parts on disk, and sets of them from which a job is started again |
 //! | [`again`] | how PEs begin after a loss |
@@ -33,6 +34,7 @@ pub(crate) mod files;
 mod freeze;
 mod lost;
 pub(crate) mod message;
+mod newcomers;
 pub(crate) mod part;
 mod pieces;
 mod restore;

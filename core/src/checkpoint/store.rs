@@ -14,6 +14,7 @@ use talisman_ft::{NodeId, Version};
 use super::files::cover::JobMark;
 use super::files::keeper::{Keeper, KeeperError, Work};
 use super::files::set;
+use super::newcomers::Seats;
 use super::part::Part;
 use super::pieces::{Manifest, checksum, put_together};
 use crate::cluster::keeping::Restart;
@@ -37,6 +38,7 @@ struct Former {
     restart: Restart,
     /// Who was there when this job began.
     view: View,
+    pes_per_node: u32,
 }
 
 #[derive(Default)]
@@ -167,7 +169,7 @@ impl Store {
     /// The job goes on from this, on so many PEs per node.
     pub(crate) fn go_on_from(&self, restart: Restart, pes_per_node: u32) {
         let view = View::new(restart.view.clone(), pes_per_node);
-        let is_first = self.former.set(Former { restart, view }).is_ok();
+        let is_first = self.former.set(Former { restart, view, pes_per_node }).is_ok();
         assert!(is_first, "a job goes on from one version");
     }
 
@@ -406,17 +408,44 @@ impl Former {
         Held { version: self.restart.version, view, held, committed: true }
     }
 
-    /// Those of the PEs whose seat this one is, its own first.
+    /// Those of the PEs whose seat this one is, its own first. If it had none, it has what it begins with.
     fn parts(&self, pe: PeId) -> Result<Vec<Part>, StoreError> {
+        let mut own: Vec<_> = self.pes().filter(|of| self.view.seat(*of) == pe).collect();
+        own.sort_by_key(|of| *of != pe);
+        let mut parts = own.iter().map(|of| self.part(*of)).collect::<Result<Vec<_>, _>>()?;
+        let newcomers: Vec<PeId> = self.view.there().filter(|pe| self.pes().all(|of| of != *pe)).collect();
+        let (Some(first), false) = (self.pes().next(), newcomers.is_empty()) else { return Ok(parts) };
+        let shape = Shape { nodes: self.view.of_nodes().nodes(), pes_per_node: self.pes_per_node };
+        let seats = Seats { view: &self.view, shape };
+        parts.iter_mut().for_each(|part| seats.keep(part, pe));
+        if newcomers.contains(&pe) {
+            let kept = self.had_stood_in(pe).map(|of| self.part(of)).transpose()?;
+            parts.insert(0, seats.part_of_newcomer(pe, self.part(first)?, kept));
+        }
+        let pattern = self.part(first)?;
+        parts.iter_mut().for_each(|part| seats.announce(part, &newcomers, &pattern));
+        Ok(parts)
+    }
+
+    /// The PEs that have a part.
+    fn pes(&self) -> impl Iterator<Item = PeId> + '_ {
+        self.restart.parts.iter().map(|(pe, _)| *pe)
+    }
+
+    /// Who had stood in for a PE, if there had been one of this number.
+    fn had_stood_in(&self, pe: PeId) -> Option<PeId> {
+        let before = View::new(self.restart.taken_in.clone(), self.restart.pes_per_node);
+        let pes = self.restart.taken_in.nodes() * self.restart.pes_per_node;
+        (pe < pes).then(|| before.seat(pe))
+    }
+
+    fn part(&self, of: PeId) -> Result<Part, StoreError> {
         let Restart { dir, job, version, parts, .. } = &self.restart;
-        let mut own: Vec<_> = parts.iter().filter(|(of, _)| self.view.seat(*of) == pe).collect();
-        own.sort_by_key(|(of, _)| *of != pe);
-        let part = |(of, node): &(PeId, NodeId)| {
-            let error = |why: String| StoreError::File { pe: *of, version: *version, why };
-            let part = set::part(dir, *node, (*job, *version), *of);
-            read(part.map_err(|wrong| error(wrong.to_string()))?, *version, *of)
-        };
-        own.into_iter().map(part).collect()
+        let missing = StoreError::Missing { pe: of, version: *version };
+        let (_, node) = parts.iter().find(|(pe, _)| *pe == of).ok_or(missing)?;
+        let part = set::part(dir, *node, (*job, *version), of);
+        let error = |why: String| StoreError::File { pe: of, version: *version, why };
+        read(part.map_err(|wrong| error(wrong.to_string()))?, *version, of)
     }
 }
 

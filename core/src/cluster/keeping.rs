@@ -1,23 +1,26 @@
 //! Where a job keeps its checkpoints on disk, and from which it goes on: what the launcher finds out before any node is started.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use talisman_ft::{NodeId, Version};
 
+use crate::chare::Kind;
 use crate::checkpoint::files::cover::{Cover, JobMark};
 use crate::checkpoint::files::keeper::nodes_in;
 use crate::checkpoint::files::set::{self, Whole};
 use crate::checkpoint::files::shelf::{ShelfError, check_for_others};
 use crate::checkpoint::files::folder_of;
+use crate::checkpoint::part::Part;
 use crate::disk::{Disk, DiskError, Folder};
 use crate::ids::PeId;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::node::Shape;
-use crate::view::View;
+use crate::registry::Registry;
 
 /// A file that shows that others can be written.
 const TRIAL: &str = "trial.tmp";
@@ -42,6 +45,8 @@ pub(crate) struct Restart {
     pub(crate) next_version: Version,
     /// PEs of each node, when it was taken.
     pub(crate) pes_per_node: u32,
+    /// Who was there then.
+    pub(crate) taken_in: talisman_ft::view::View,
     /// In whose folder the part of each PE is.
     pub(crate) parts: Vec<(PeId, NodeId)>,
     /// Who is there now: nodes that have a number from before, and no process any more, have a stand-in.
@@ -97,6 +102,7 @@ impl Keeping {
     ) -> Result<(), String> {
         let Whole { cover, parts, next, notes } = whole;
         check_program(&dir, &cover, mark)?;
+        check_nodegroups(&dir, &cover, &parts, shape.pes_per_node)?;
         self.notes.extend(notes);
         self.notes.push(format!(
             "goes on from checkpoint {} in {}, taken on {} with {} each",
@@ -111,7 +117,6 @@ impl Keeping {
             );
         }
         let view = view_after(cover.nodes * cover.pes_per_node, shape);
-        check_shape(&parts, &View::new(view.clone(), shape.pes_per_node))?;
         mark.id = cover.job.id;
         mark.seed = cover.job.seed;
         self.restart = Some(Restart {
@@ -120,6 +125,7 @@ impl Keeping {
             version: cover.version,
             next_version: next,
             pes_per_node: cover.pes_per_node,
+            taken_in: cover.view,
             parts: parts.into_iter().collect(),
             view,
             seed: cover.job.seed,
@@ -136,14 +142,24 @@ fn view_after(pes: u32, shape: Shape) -> talisman_ft::view::View {
     talisman_ft::view::View::whole(shape.nodes).after(0, numbers, there, stand_in)
 }
 
-/// PEs that had no part begin without members of groups, which the program may rely on.
-fn check_shape(parts: &BTreeMap<PeId, NodeId>, view: &View) -> Result<(), String> {
-    match view.there().find(|pe| !parts.contains_key(pe)) {
+/// Members of nodegroups are by node, so that those of other nodes would be others.
+fn check_nodegroups(dir: &Path, cover: &Cover, parts: &BTreeMap<PeId, NodeId>, pes: u32) -> Result<(), String> {
+    let (Some((pe, node)), true) = (parts.first_key_value(), cover.pes_per_node != pes) else { return Ok(()) };
+    let wrong = |error: &dyn Display| format!("--restart: the part of PE {pe} in {} cannot be read: {error}", dir.display());
+    let part = set::part(dir, *node, (cover.job.id, cover.version), *pe).map_err(|error| wrong(&error))?;
+    let part: Part = part.into_value().map_err(|error| wrong(&error))?;
+    match part.collections.iter().find_map(|saved| nodegroup_of(saved.of.key)) {
         None => Ok(()),
-        Some(pe) => Err(format!(
-            "--restart: the checkpoint has nothing of PE {pe}: it had fewer PEs, or that one was lost; start it on fewer              (--nodes, --pes)"
+        Some(name) => Err(format!(
+            "--restart: the program has a nodegroup (`{name}`), whose members are by node: start it with as many PEs on              each node as it had (--pes {})",
+            cover.pes_per_node
         )),
     }
+}
+
+fn nodegroup_of(key: u64) -> Option<String> {
+    let (_, chare) = Registry::get().find(key)?;
+    (chare.kind == Kind::NodeGroup).then(|| (chare.name)())
 }
 
 fn check_program(dir: &Path, cover: &Cover, mark: &JobMark) -> Result<(), String> {
@@ -167,7 +183,7 @@ fn check_program(dir: &Path, cover: &Cover, mark: &JobMark) -> Result<(), String
 
 /// Whether nodes will be able to keep checkpoints in a folder of this host.
 fn try_out(dir: &Path, job: u64) -> Result<(), String> {
-    let wrong = |error: &dyn std::fmt::Display| format!("--ckpt-dir: cannot keep checkpoints in {}: {error}", dir.display());
+    let wrong = |error: &dyn Display| format!("--ckpt-dir: cannot keep checkpoints in {}: {error}", dir.display());
     let is_new = !dir.exists();
     let mut folder = Folder::open(dir).map_err(|error| wrong(&error))?;
     match folder.write(TRIAL, &[]).and_then(|()| folder.remove(TRIAL)) {

@@ -32,6 +32,7 @@ impl Pe {
                     key: chare.key,
                     bounds: None,
                     map: Map::Hash,
+                    pes: self.pes(),
                     elements: None,
                     fill: None,
                 };
@@ -76,7 +77,7 @@ impl Pe {
             let message = format!("a collection of an unknown chare type ({:x}) was announced", of.key);
             return self.node.job.end(1, Some(message));
         };
-        if let Err(wrong) = of.check(chare).and_then(|()| self.is_new(of.id)) {
+        if let Err(wrong) = of.check(chare, self.pes()).and_then(|()| self.is_new(of.id)) {
             let name = (chare.name)();
             return self.node.job.end(1, Some(format!("a collection of `{name}` cannot be made: {wrong}")));
         }
@@ -134,7 +135,7 @@ impl Pe {
             (Some(indices), _) => Box::new(indices.iter().copied().filter(mine)),
             (None, Some(bounds)) => {
                 let at = |ordinal| (collection.chare.index_at)(ordinal, bounds);
-                let of = |pe| collection.map.ordinals(pe, bounds, self.pes());
+                let of = |pe| collection.map.ordinals(pe, bounds, collection.pes);
                 let own: Option<Vec<_>> = self.view().seated(self.id).map(of).collect();
                 match own {
                     Some(own) => Box::new(own.into_iter().flatten().filter_map(at)),
@@ -325,7 +326,7 @@ impl Pe {
         }
     }
 
-    fn make_packed(
+    pub(crate) fn make_packed(
         &self,
         collection: &Collection,
         index: u128,

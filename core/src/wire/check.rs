@@ -95,6 +95,7 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         | PeMessage::KeepShared { .. }
         | PeMessage::Shared { .. }
         | PeMessage::Restore { .. }
+        | PeMessage::Newborn(_)
         | PeMessage::Reopen { .. }
         | PeMessage::GoOn => Err("it is of a kind that stays within a node".into()),
     }
