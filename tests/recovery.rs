@@ -15,10 +15,10 @@
 
 #[path = "recovery/checks.rs"]
 mod checks;
-#[path = "recovery/garden.rs"]
-mod garden;
 #[path = "recovery/disk.rs"]
 mod disk;
+#[path = "recovery/garden.rs"]
+mod garden;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;

@@ -8,8 +8,9 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::disk::{
-    a_whole_job_is_started_again, damaged_files_are_named_and_nothing_is_overwritten, examples_are_started_again,
-    folders_that_cannot_be_used, it_can_be_started_again_more_than_once, on_disk_like_in_memory,
+    a_whole_job_is_started_again, damaged_files_are_named_and_nothing_is_overwritten,
+    examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
+    lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
 };
 use crate::job::Shape;
 use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
@@ -39,6 +40,8 @@ trials!(
     random_moments,
     on_disk_like_in_memory,
     a_whole_job_is_started_again,
+    more_nodes_than_before,
+    lost_nodes_come_back,
     it_can_be_started_again_more_than_once,
     examples_are_started_again,
     damaged_files_are_named_and_nothing_is_overwritten,

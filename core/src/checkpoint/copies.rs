@@ -70,7 +70,13 @@ impl Pe {
     }
 
     /// A part of another PE begins to come.
-    pub(super) fn on_copy(&self, checkpoints: &Checkpoints, from: PeId, version: Version, manifest: Manifest) {
+    pub(super) fn on_copy(
+        &self,
+        checkpoints: &Checkpoints,
+        from: PeId,
+        version: Version,
+        manifest: Manifest,
+    ) {
         let is_whole = self.node.store.expect(version, self.view(), from, manifest);
         if is_whole {
             self.keep_for_good(checkpoints, version, from);

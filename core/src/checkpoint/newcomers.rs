@@ -47,16 +47,21 @@ impl Seats<'_> {
 
     /// What a newcomer begins with. `kept` is the part of who had stood in for it.
     pub(super) fn part_of_newcomer(&self, pe: PeId, pattern: Part, kept: Option<Part>) -> Part {
-        let newborn = pattern.collections.iter().filter_map(|saved| self.newborn(saved, &pattern, pe)).collect();
+        let newborn =
+            pattern.collections.iter().filter_map(|saved| self.newborn(saved, &pattern, pe)).collect();
         let mut part = Part { newborn, ..Part::without_objects(pe, pattern) };
         if let Some(mut kept) = kept {
             let at_home = kept.objects.iter().map(|object| object.id);
-            let at_home = at_home.filter(|id| self.home(&kept.collections, id.collection, id.index) == Some(pe));
+            let at_home =
+                at_home.filter(|id| self.home(&kept.collections, id.collection, id.index) == Some(pe));
             let at_home: Vec<_> = at_home.collect();
             self.keep(&mut kept, pe);
             part.away = [kept.away, at_home].concat();
             (part.roots, part.sections, part.names) = (kept.roots, kept.sections, kept.names);
-            part.collections.iter_mut().zip(kept.collections).for_each(|(new, kept)| new.orders = kept.orders);
+            part.collections
+                .iter_mut()
+                .zip(kept.collections)
+                .for_each(|(new, kept)| new.orders = kept.orders);
         }
         part
     }
@@ -65,7 +70,10 @@ impl Seats<'_> {
         let fill = saved.of.fill.as_ref()?;
         let index = self.member(saved, pe)?;
         let like = self.member(saved, pattern.pe)?;
-        let like = pattern.objects.iter().find(|object| (object.id.collection, object.id.index) == (saved.of.id, like))?;
+        let like = pattern
+            .objects
+            .iter()
+            .find(|object| (object.id.collection, object.id.index) == (saved.of.id, like))?;
         let mut given: Vec<_> = (like.travel.broadcasts..like.given)
             .filter_map(|number| {
                 pattern.casts.iter().find(|(id, cast, _)| (*id, *cast) == (saved.of.id, number))
@@ -95,7 +103,9 @@ impl Seats<'_> {
     /// The roots of groups that are in a part wait for their new members.
     pub(super) fn announce(&self, part: &mut Part, newcomers: &[PeId], pattern: &Part) {
         for root in &mut part.roots {
-            let Some(saved) = pattern.collections.iter().find(|saved| saved.of.id == root.id) else { continue };
+            let Some(saved) = pattern.collections.iter().find(|saved| saved.of.id == root.id) else {
+                continue;
+            };
             let newborn = newcomers.iter().filter_map(|pe| self.newborn(saved, pattern, *pe));
             let reductions: Vec<u32> = newborn.map(|newborn| newborn.reduction).collect();
             root.newborn = reductions.first().map(|reduction| (*reduction, reductions.len() as u64));
@@ -110,7 +120,8 @@ fn type_of(saved: &SavedCollection) -> Option<&'static ChareType> {
 impl Part {
     /// What this PE knows of collections when another has nothing in them.
     fn without_objects(pe: PeId, pattern: Part) -> Part {
-        let forget = |saved: SavedCollection| SavedCollection { sent: 0, made: 0, orders: Vec::new(), ..saved };
+        let forget =
+            |saved: SavedCollection| SavedCollection { sent: 0, made: 0, orders: Vec::new(), ..saved };
         Part { pe, collections: pattern.collections.into_iter().map(forget).collect(), ..Part::default() }
     }
 }

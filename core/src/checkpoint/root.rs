@@ -192,7 +192,8 @@ impl Pe {
         let (version, wrong) = (done.version, done.wrong.unwrap_or_default());
         self.on_give_up(version);
         self.node.job.say(&format!(
-            "checkpoint {version} is given up: {wrong}. The job goes on, and the checkpoint before it stays; the next              one is tried when it is due"
+            "checkpoint {version} is given up: {wrong}. The job goes on, and the checkpoint before it stays; the next \
+             one is tried when it is due"
         ));
         let waiting = done.then.into_iter().map(|(why, then)| (why, Some(then)));
         checkpoints.root.borrow_mut().wanted.extend(waiting);

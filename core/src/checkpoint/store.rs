@@ -280,9 +280,8 @@ impl Store {
     pub(crate) fn held(&self) -> Vec<Held> {
         let damaged = self.damaged();
         let all = self.lock();
-        let held = |(version, kept): (&Version, &Kept)| {
-            kept.held(*version, |pe| damaged.contains(&(*version, pe)))
-        };
+        let held =
+            |(version, kept): (&Version, &Kept)| kept.held(*version, |pe| damaged.contains(&(*version, pe)));
         let is_committed = all.kept.values().any(|kept| kept.committed);
         let former = self.former.get().filter(|_| !is_committed).map(Former::held);
         former.into_iter().chain(all.kept.iter().map(held)).collect()
@@ -369,9 +368,10 @@ impl Versions {
     }
 
     fn written(&self) -> Vec<(Version, PeId)> {
-        let parts = self.kept.iter().flat_map(|(version, kept)| {
-            kept.parts.iter().map(move |(pe, body)| ((*version, *pe), body))
-        });
+        let parts = self
+            .kept
+            .iter()
+            .flat_map(|(version, kept)| kept.parts.iter().map(move |(pe, body)| ((*version, *pe), body)));
         parts.filter(|(_, body)| matches!(body, Body::Written)).map(|(part, _)| part).collect()
     }
 

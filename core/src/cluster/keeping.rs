@@ -10,10 +10,10 @@ use talisman_ft::{NodeId, Version};
 
 use crate::chare::Kind;
 use crate::checkpoint::files::cover::{Cover, JobMark};
+use crate::checkpoint::files::folder_of;
 use crate::checkpoint::files::keeper::nodes_in;
 use crate::checkpoint::files::set::{self, Whole};
 use crate::checkpoint::files::shelf::{ShelfError, check_for_others};
-use crate::checkpoint::files::folder_of;
 use crate::checkpoint::part::Part;
 use crate::disk::{Disk, DiskError, Folder};
 use crate::ids::PeId;
@@ -143,15 +143,25 @@ fn view_after(pes: u32, shape: Shape) -> talisman_ft::view::View {
 }
 
 /// Members of nodegroups are by node, so that those of other nodes would be others.
-fn check_nodegroups(dir: &Path, cover: &Cover, parts: &BTreeMap<PeId, NodeId>, pes: u32) -> Result<(), String> {
-    let (Some((pe, node)), true) = (parts.first_key_value(), cover.pes_per_node != pes) else { return Ok(()) };
-    let wrong = |error: &dyn Display| format!("--restart: the part of PE {pe} in {} cannot be read: {error}", dir.display());
+fn check_nodegroups(
+    dir: &Path,
+    cover: &Cover,
+    parts: &BTreeMap<PeId, NodeId>,
+    pes: u32,
+) -> Result<(), String> {
+    let (Some((pe, node)), true) = (parts.first_key_value(), cover.pes_per_node != pes) else {
+        return Ok(());
+    };
+    let wrong = |error: &dyn Display| {
+        format!("--restart: the part of PE {pe} in {} cannot be read: {error}", dir.display())
+    };
     let part = set::part(dir, *node, (cover.job.id, cover.version), *pe).map_err(|error| wrong(&error))?;
     let part: Part = part.into_value().map_err(|error| wrong(&error))?;
     match part.collections.iter().find_map(|saved| nodegroup_of(saved.of.key)) {
         None => Ok(()),
         Some(name) => Err(format!(
-            "--restart: the program has a nodegroup (`{name}`), whose members are by node: start it with as many PEs on              each node as it had (--pes {})",
+            "--restart: the program has a nodegroup (`{name}`), whose members are by node: start it with as many PEs on \
+             each node as it had (--pes {})",
             cover.pes_per_node
         )),
     }
@@ -183,7 +193,8 @@ fn check_program(dir: &Path, cover: &Cover, mark: &JobMark) -> Result<(), String
 
 /// Whether nodes will be able to keep checkpoints in a folder of this host.
 fn try_out(dir: &Path, job: u64) -> Result<(), String> {
-    let wrong = |error: &dyn Display| format!("--ckpt-dir: cannot keep checkpoints in {}: {error}", dir.display());
+    let wrong =
+        |error: &dyn Display| format!("--ckpt-dir: cannot keep checkpoints in {}: {error}", dir.display());
     let is_new = !dir.exists();
     let mut folder = Folder::open(dir).map_err(|error| wrong(&error))?;
     match folder.write(TRIAL, &[]).and_then(|()| folder.remove(TRIAL)) {

@@ -246,7 +246,9 @@ impl ClusterOutcome {
         }
         if let Some(message) = &mut self.message {
             let dir = shelves.dir.display();
-            message.push_str(&format!("; if it had taken a checkpoint, it can go on from that: --restart {dir}"));
+            message.push_str(&format!(
+                "; if it had taken a checkpoint, it can go on from that: --restart {dir}"
+            ));
         }
     }
 

@@ -58,12 +58,7 @@ pub(crate) fn write(disk: &mut impl Disk, head: &Head, slices: &[&[u8]]) -> Resu
 ///
 /// # Errors
 /// There is no such file, or it is not as it was written, or it is of another job.
-pub(crate) fn read(
-    disk: &mut impl Disk,
-    job: u64,
-    version: Version,
-    pe: PeId,
-) -> Result<Packed, ImageError> {
+pub(crate) fn read(disk: &mut impl Disk, job: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
     let file = File::Part(version, pe).name();
     let body = read_checked(disk, &file)?;
     taken_apart(&body, job, version, pe).map_err(|why| ImageError::Other { file, why })
@@ -94,5 +89,9 @@ fn packed(buffers: &[(u64, u32)], mut bytes: &[u8]) -> Result<Packed, String> {
     };
     let buffers = buffers.iter().map(&mut next).collect::<Option<_>>();
     let buffers = buffers.ok_or("there is less than its head says")?;
-    if bytes.is_empty() { Ok(Packed::of_buffers(buffers)) } else { Err("there is more than its head says".into()) }
+    if bytes.is_empty() {
+        Ok(Packed::of_buffers(buffers))
+    } else {
+        Err("there is more than its head says".into())
+    }
 }

@@ -59,7 +59,9 @@ pub(crate) enum KeeperError {
         why: ShelfError,
     },
     /// There is no thread to be had.
-    #[error("the system gives no thread that writes checkpoints: {0}; raise the limit on processes (`ulimit -u`)")]
+    #[error(
+        "the system gives no thread that writes checkpoints: {0}; raise the limit on processes (`ulimit -u`)"
+    )]
     Thread(#[from] io::Error),
 }
 
@@ -173,7 +175,8 @@ impl Hands {
         let nodes = nodes_in(dir).unwrap_or_default().into_iter().filter(|node| !there.contains(node));
         for folder in nodes.map(|node| folder_of(dir, node)) {
             // Nobody writes there: what was being written is not needed either.
-            let remove = |mut disk| remove_leftovers(&mut disk).and_then(|()| remove_versions(&mut disk, &goes));
+            let remove =
+                |mut disk| remove_leftovers(&mut disk).and_then(|()| remove_versions(&mut disk, &goes));
             let _ = Folder::open(&folder).and_then(remove);
             let _ = std::fs::remove_dir(folder);
         }

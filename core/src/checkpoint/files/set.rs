@@ -141,7 +141,10 @@ impl<D: Disk> Set<'_, D> {
                 }
             }
             if !covers.contains_key(version) {
-                notes.push(format!("version {version} has no cover that can be read ({})", File::Cover(*version).name()));
+                notes.push(format!(
+                    "version {version} has no cover that can be read ({})",
+                    File::Cover(*version).name()
+                ));
             }
         }
         (covers, notes)
@@ -161,7 +164,10 @@ impl<D: Disk> Set<'_, D> {
                 Some(node) => drop(parts.insert(pe, node)),
                 None => {
                     let name = File::Part(cover.version, pe).name();
-                    notes.push(format!("the part of PE {pe} in version {} is nowhere ({name})", cover.version));
+                    notes.push(format!(
+                        "the part of PE {pe} in version {} is nowhere ({name})",
+                        cover.version
+                    ));
                 }
             }
         }

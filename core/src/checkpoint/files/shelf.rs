@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use talisman_ft::Version;
 
+use super::File;
 use super::cover::{Cover, CoverError, JobMark};
 use super::image::{self, Head, ImageError};
-use super::File;
 use crate::disk::{Disk, DiskError, remove_leftovers};
 use crate::ids::PeId;
 use crate::node::Shape;

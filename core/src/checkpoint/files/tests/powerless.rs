@@ -17,10 +17,11 @@ impl Job {
 
     /// Takes versions until a disk's process dies. As in a job, those that cannot be kept are given up.
     fn live(&mut self, versions: u64) {
-        let open = |(node, disk): (&NodeId, &Shared)| {
-            Some((*node, Shelf::open(disk.clone(), job(7), SHAPE).ok()?))
+        let open =
+            |(node, disk): (&NodeId, &Shared)| Some((*node, Shelf::open(disk.clone(), job(7), SHAPE).ok()?));
+        let Some(mut shelves) = self.disks.iter().map(open).collect::<Option<BTreeMap<_, _>>>() else {
+            return;
         };
-        let Some(mut shelves) = self.disks.iter().map(open).collect::<Option<BTreeMap<_, _>>>() else { return };
         for _ in 0..versions {
             let version = self.next;
             self.next += 1;

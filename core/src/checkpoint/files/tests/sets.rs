@@ -66,7 +66,10 @@ fn damage_is_named_and_the_other_copy_is_used() {
         alter(&disks[&2], "v3-pe2.part", damage);
         let before = disks.values().map(|disk| disk.clone().list().unwrap()).collect::<Vec<_>>();
         let error = newest(&disks).unwrap_err().to_string();
-        assert!(error.starts_with("no checkpoint in /set is whole, and nothing was changed there:\n"), "{error}");
+        assert!(
+            error.starts_with("no checkpoint in /set is whole, and nothing was changed there:\n"),
+            "{error}"
+        );
         assert!(error.contains("node-1") && error.contains("node-2") && error.contains(said), "{error}");
         assert_eq!(before, disks.values().map(|disk| disk.clone().list().unwrap()).collect::<Vec<_>>());
     }
