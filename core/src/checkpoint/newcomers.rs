@@ -25,6 +25,7 @@ impl Seats<'_> {
     /// Leaves to a part what concerns a PE, and those for whom it stands in: others may have come back.
     pub(super) fn keep(&self, part: &mut Part, pe: PeId) {
         let is_own = |of: PeId| self.view.seat(of) == pe;
+        part.shared.retain(|(id, _)| is_own((id >> 32) as PeId));
         part.roots.retain(|root| is_own(root.id.creator));
         part.sections.retain(|section| is_own(section.id.creator));
         part.names.retain(|(of, _)| is_own(*of));
@@ -57,6 +58,7 @@ impl Seats<'_> {
             let at_home: Vec<_> = at_home.collect();
             self.keep(&mut kept, pe);
             part.away = [kept.away, at_home].concat();
+            part.shared = kept.shared;
             (part.roots, part.sections, part.names) = (kept.roots, kept.sections, kept.names);
             part.collections
                 .iter_mut()
