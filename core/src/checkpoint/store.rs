@@ -432,11 +432,11 @@ impl Former {
         self.restart.parts.iter().map(|(pe, _)| *pe)
     }
 
-    /// Who had stood in for a PE, if there had been one of this number.
+    /// Who had stood in for a PE, if there had been one of this number, and has a seat of its own now.
     fn had_stood_in(&self, pe: PeId) -> Option<PeId> {
         let before = View::new(self.restart.taken_in.clone(), self.restart.pes_per_node);
         let pes = self.restart.taken_in.nodes() * self.restart.pes_per_node;
-        (pe < pes).then(|| before.seat(pe))
+        (pe < pes).then(|| before.seat(pe)).filter(|of| self.view.seat(*of) != pe)
     }
 
     fn part(&self, of: PeId) -> Result<Part, StoreError> {
