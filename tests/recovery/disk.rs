@@ -97,6 +97,8 @@ fn kill_all(run: Run, processes: Vec<i32>) -> Vec<String> {
 fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expected: &Said) -> Ended {
     let left = subject.start(shape, options).end();
     let both = left.said.and_before(said);
+    let (missing, wrong) = (expected.without(&both), both.without(expected));
+    assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
     assert_eq!(&both, expected, "{}", left.ended.said());
     left.ended
 }

@@ -50,6 +50,11 @@ pub struct Left {
 }
 
 impl Said {
+    /// Lines that the other has not.
+    pub fn without(&self, other: &Said) -> Vec<&str> {
+        self.lines.iter().filter(|line| !other.lines.contains(line)).map(String::as_str).collect()
+    }
+
     /// Together with lines that a job had said from which this one went on. Where it had got to, lines may come twice.
     pub fn and_before(&self, before: &[String]) -> Said {
         let before = before.iter().filter(|line| !line.starts_with(MARK));

@@ -7,8 +7,8 @@
 use super::part::{Newborn, Part, SavedCollection};
 use crate::chare::Kind;
 use crate::collection::home_of;
-use crate::ids::{CollectionId, PeId, single_home};
-use crate::message::control::CastCall;
+use crate::ids::{CollectionId, ObjId, PeId, single_home};
+use crate::message::control::{Cast, CastCall, PeMessage};
 use crate::message::envelope::Birth;
 use crate::node::Shape;
 use crate::pe::Pe;
@@ -46,26 +46,24 @@ impl Seats<'_> {
         Some(self.view.seat(home_of(&collection.of, type_of(collection)?, self.shape, index)))
     }
 
-    /// What a newcomer begins with. `kept` is the part of who had stood in for it.
-    pub(super) fn part_of_newcomer(&self, pe: PeId, pattern: Part, kept: Option<Part>) -> Part {
+    /// What a newcomer begins with.
+    pub(super) fn part_of_newcomer(&self, pe: PeId, pattern: Part) -> Part {
         let newborn =
             pattern.collections.iter().filter_map(|saved| self.newborn(saved, &pattern, pe)).collect();
-        let mut part = Part { newborn, ..Part::without_objects(pe, pattern) };
-        if let Some(mut kept) = kept {
-            let at_home = kept.objects.iter().map(|object| object.id);
-            let at_home =
-                at_home.filter(|id| self.home(&kept.collections, id.collection, id.index) == Some(pe));
-            let at_home: Vec<_> = at_home.collect();
-            self.keep(&mut kept, pe);
-            part.away = [kept.away, at_home].concat();
-            part.shared = kept.shared;
-            (part.roots, part.sections, part.names) = (kept.roots, kept.sections, kept.names);
-            part.collections
-                .iter_mut()
-                .zip(kept.collections)
-                .for_each(|(new, kept)| new.orders = kept.orders);
-        }
-        part
+        Part { newborn, ..Part::without_objects(pe, pattern.collections) }
+    }
+
+    /// What a PE takes over from the part of another, which had kept it for one whose seat this one is now.
+    pub(super) fn taken_over(&self, pe: PeId, mut kept: Part) -> Part {
+        let at_home = kept.objects.iter().map(|object| object.id);
+        let is_here = |id: &ObjId| self.home(&kept.collections, id.collection, id.index) == Some(pe);
+        let at_home: Vec<_> = at_home.filter(is_here).collect();
+        self.keep(&mut kept, pe);
+        kept.away.extend(at_home);
+        let Part { shared, roots, sections, names, away, .. } = kept;
+        let counted = |saved| SavedCollection { sent: 0, made: 0, ..saved };
+        let collections = kept.collections.into_iter().map(counted).collect();
+        Part { pe: kept.pe, collections, shared, roots, sections, names, away, ..Part::default() }
     }
 
     fn newborn(&self, saved: &SavedCollection, pattern: &Part, pe: PeId) -> Option<Newborn> {
@@ -83,12 +81,10 @@ impl Seats<'_> {
             .map(|(_, number, cast)| (*number, cast.clone()))
             .collect();
         // Who answers a broadcast was counted when it passed.
-        let is_for_all = |cast: &crate::message::control::Cast| {
-            cast.collect.is_none() && matches!(cast.call, CastCall::Entry(_))
-        };
+        let is_for_all = |cast: &Cast| cast.collect.is_none() && matches!(cast.call, CastCall::Entry(_));
         let after = given.iter().rposition(|(_, cast)| !is_for_all(cast)).map_or(0, |last| last + 1);
         given.drain(..after);
-        let id = crate::ids::ObjId { collection: saved.of.id, index };
+        let id = ObjId { collection: saved.of.id, index };
         let (init, args, reduction) = (fill.init, fill.args.clone(), like.travel.reduction);
         Some(Newborn { id, init, args, reduction, given })
     }
@@ -121,10 +117,9 @@ fn type_of(saved: &SavedCollection) -> Option<&'static ChareType> {
 
 impl Part {
     /// What this PE knows of collections when another has nothing in them.
-    fn without_objects(pe: PeId, pattern: Part) -> Part {
-        let forget =
-            |saved: SavedCollection| SavedCollection { sent: 0, made: 0, orders: Vec::new(), ..saved };
-        Part { pe, collections: pattern.collections.into_iter().map(forget).collect(), ..Part::default() }
+    fn without_objects(pe: PeId, collections: Vec<SavedCollection>) -> Part {
+        let forget = |saved| SavedCollection { sent: 0, made: 0, orders: Vec::new(), ..saved };
+        Part { pe, collections: collections.into_iter().map(forget).collect(), ..Part::default() }
     }
 }
 
@@ -133,7 +128,7 @@ impl Pe {
     pub(super) fn expect_newborn(&self, mut newborn: Newborn) {
         let Some(collection) = self.collections.get(newborn.id.collection) else { return };
         collection.casts.keep_for(newborn.id.index, std::mem::take(&mut newborn.given));
-        let message = self.pe_message(crate::message::control::PeMessage::Newborn(Box::new(newborn)));
+        let message = self.pe_message(PeMessage::Newborn(Box::new(newborn)));
         if self.lets_in(message) {
             self.enqueue(message);
         }

@@ -4,7 +4,7 @@
 //! memory of versions that are not needed any more is filled again by the next one. With `--ft disk` a part is in memory until it is
 //! on the node's disk ([`Keeper`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -408,22 +408,26 @@ impl Former {
         Held { version: self.restart.version, view, held, committed: true }
     }
 
-    /// Those of the PEs whose seat this one is, its own first. If it had none, it has what it begins with.
+    /// Those of the PEs whose seat this one is, its own first. If it had none, it has what it begins with; and whatever somebody
+    /// else had kept for those whose seat it is now.
     fn parts(&self, pe: PeId) -> Result<Vec<Part>, StoreError> {
         let mut own: Vec<_> = self.pes().filter(|of| self.view.seat(*of) == pe).collect();
         own.sort_by_key(|of| *of != pe);
         let mut parts = own.iter().map(|of| self.part(*of)).collect::<Result<Vec<_>, _>>()?;
         let newcomers: Vec<PeId> = self.view.there().filter(|pe| self.pes().all(|of| of != *pe)).collect();
-        let (Some(first), false) = (self.pes().next(), newcomers.is_empty()) else { return Ok(parts) };
         let shape = Shape { nodes: self.view.of_nodes().nodes(), pes_per_node: self.pes_per_node };
         let seats = Seats { view: &self.view, shape };
         parts.iter_mut().for_each(|part| seats.keep(part, pe));
-        if newcomers.contains(&pe) {
-            let kept = self.had_stood_in(pe).map(|of| self.part(of)).transpose()?;
-            parts.insert(0, seats.part_of_newcomer(pe, self.part(first)?, kept));
+        for of in self.kept_for_those_of(pe) {
+            parts.push(seats.taken_over(pe, self.part(of)?));
         }
-        let pattern = self.part(first)?;
-        parts.iter_mut().for_each(|part| seats.announce(part, &newcomers, &pattern));
+        if let (Some(first), false) = (self.pes().next(), newcomers.is_empty()) {
+            if newcomers.contains(&pe) {
+                parts.insert(0, seats.part_of_newcomer(pe, self.part(first)?));
+            }
+            let pattern = self.part(first)?;
+            parts.iter_mut().for_each(|part| seats.announce(part, &newcomers, &pattern));
+        }
         Ok(parts)
     }
 
@@ -432,11 +436,12 @@ impl Former {
         self.restart.parts.iter().map(|(pe, _)| *pe)
     }
 
-    /// Who had stood in for a PE, if there had been one of this number, and has a seat of its own now.
-    fn had_stood_in(&self, pe: PeId) -> Option<PeId> {
+    /// Who had stood in for PEs whose seat this one is now, and has another seat itself.
+    fn kept_for_those_of(&self, pe: PeId) -> BTreeSet<PeId> {
         let before = View::new(self.restart.taken_in.clone(), self.restart.pes_per_node);
         let pes = self.restart.taken_in.nodes() * self.restart.pes_per_node;
-        (pe < pes).then(|| before.seat(pe)).filter(|of| self.view.seat(*of) != pe)
+        let own = (0..pes).filter(|of| self.view.seat(*of) == pe && !before.is_there(*of));
+        own.map(|of| before.seat(of)).filter(|by| self.view.seat(*by) != pe).collect()
     }
 
     fn part(&self, of: PeId) -> Result<Part, StoreError> {
