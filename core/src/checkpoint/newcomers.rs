@@ -93,7 +93,9 @@ impl Seats<'_> {
     fn member(&self, saved: &SavedCollection, pe: PeId) -> Option<u128> {
         match type_of(saved)?.kind {
             Kind::Group => Some(pe.into()),
-            Kind::NodeGroup if pe % self.shape.pes_per_node == 0 => Some(self.shape.node_of(pe).into()),
+            Kind::NodeGroup if pe.is_multiple_of(self.shape.pes_per_node) => {
+                Some(self.shape.node_of(pe).into())
+            }
             Kind::NodeGroup | Kind::Array | Kind::Single | Kind::Main => None,
         }
     }
