@@ -15,6 +15,8 @@
 
 #[path = "recovery/checks.rs"]
 mod checks;
+#[path = "recovery/disk.rs"]
+mod disk;
 #[path = "recovery/garden.rs"]
 mod garden;
 #[path = "processes/job.rs"]

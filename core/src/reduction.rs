@@ -208,6 +208,13 @@ impl Root {
         self.next
     }
 
+    /// So many members that there were not take part from this reduction on.
+    pub(crate) fn expect_newborn(&mut self, reduction: u32, members: u64) {
+        let born = Generation { born: members, ..Generation::default() };
+        let first = Tally { generations: vec![born], ..Tally::default() };
+        self.open.entry(ReductionKey::All(reduction)).or_default().tally.add(&first);
+    }
+
     pub(crate) fn expect_answers(&mut self, key: ReductionKey, to: Route) {
         self.open.entry(key).or_default().to = Some(to);
     }

@@ -9,6 +9,11 @@ use rustix::net::{AddressFamily, Shutdown};
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
+use crate::disk::{
+    a_whole_job_is_started_again, damaged_files_are_named_and_nothing_is_overwritten,
+    examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
+    lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
+};
 use crate::job::Shape;
 use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
@@ -37,6 +42,14 @@ trials!(
     connections_that_break_meanwhile,
     other_ends_are_as_ever,
     random_moments,
+    on_disk_like_in_memory,
+    a_whole_job_is_started_again,
+    more_nodes_than_before,
+    lost_nodes_come_back,
+    it_can_be_started_again_more_than_once,
+    examples_are_started_again,
+    damaged_files_are_named_and_nothing_is_overwritten,
+    folders_that_cannot_be_used,
 );
 
 const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];

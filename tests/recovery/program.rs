@@ -18,6 +18,9 @@ struct Options {
     /// The round in which a member panics
     #[arg(long)]
     panic_at: Option<u64>,
+    /// Has clocks on nodes, too
+    #[arg(long)]
+    tower: bool,
 }
 
 /// Runs it as the command line says.
@@ -75,6 +78,56 @@ impl Member {
     }
 }
 
+/// One on each PE: all of them ring in a round, and then know the time.
+#[derive(Pup)]
+struct Clock {
+    time: u64,
+}
+
+#[chare(group)]
+impl Clock {
+    #[init]
+    fn new(_: &mut Cx<Self>, time: Shared<u64>) -> Self {
+        Clock { time: *time }
+    }
+
+    #[entry]
+    fn ring(&mut self, cx: &mut Cx<Self>, round: u64) {
+        let all = cx.group();
+        cx.contribute(round, Max, all.callback(Clock::set));
+    }
+
+    #[entry]
+    fn set(&mut self, time: u64) {
+        self.time = time;
+    }
+
+    #[entry]
+    fn time(&mut self) -> u64 {
+        self.time
+    }
+}
+
+/// One on each node.
+#[derive(Pup)]
+struct Tower {
+    time: u64,
+}
+
+#[chare(nodegroup)]
+impl Tower {
+    #[init]
+    fn new(_: &mut Cx<Self>, time: u64) -> Self {
+        Tower { time }
+    }
+
+    #[entry]
+    fn ring(&mut self, round: u64) -> u64 {
+        self.time = round;
+        round
+    }
+}
+
 /// Some number that depends on both.
 fn mixed(one: u64, other: u64) -> u64 {
     let mixed = (one ^ other.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -84,10 +137,22 @@ fn mixed(one: u64, other: u64) -> u64 {
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
     let members: Array<Member> = Member::array(options.members).new(options.clone());
+    let begin = cx.share(0_u64);
+    let clocks: Group<Clock> = Clock::group().new(begin);
+    let towers: Option<Group<Tower>> = options.tower.then(|| Tower::group().new(0));
     cx.expect_steps(options.rounds);
     for round in 1..=options.rounds {
         members.send(round);
+        clocks.ring(round);
         cx.quiescence().await;
+        let time: u64 = clocks.time().reduce(Max).await;
+        // Those that know it may be lost, and others made in their place.
+        assert!(time == round || time == 0, "the clocks stopped at {time} in round {round}");
+        if options.tower {
+            let tower: Group<Tower> = towers.expect("it was made");
+            let rung: u64 = tower.ring(round).reduce(Min).await;
+            assert_eq!(rung, round, "no bell rings");
+        }
         let sum: u64 = members.settle(round).reduce(Sum).await;
         writeln!(cx.output(), "{round} rounds: {sum}");
         println!("at {round}");

@@ -19,6 +19,8 @@ pub struct Subject {
 
 pub const ROUNDS: Subject = Subject { name: "", options: "" };
 pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" };
+/// Long enough to be cut off.
+pub const LONG: Subject = Subject { name: "", options: "--rounds 150" };
 pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
 pub const LEANMD: Subject = Subject {
@@ -45,6 +47,22 @@ pub struct Left {
     pub said: Said,
     pub ended: Ended,
     pub wall: Duration,
+}
+
+impl Said {
+    /// Lines that the other has not.
+    pub fn without(&self, other: &Said) -> Vec<&str> {
+        self.lines.iter().filter(|line| !other.lines.contains(line)).map(String::as_str).collect()
+    }
+
+    /// Together with lines that a job had said from which this one went on. Where it had got to, lines may come twice.
+    pub fn and_before(&self, before: &[String]) -> Said {
+        let before = before.iter().filter(|line| !line.starts_with(MARK));
+        let mut lines: Vec<_> = self.lines.iter().chain(before).cloned().collect();
+        lines.sort();
+        lines.dedup();
+        Said { lines, results: self.results.clone() }
+    }
 }
 
 impl Subject {
@@ -78,8 +96,9 @@ impl Run {
         left
     }
 
+    /// To its end, which has to be in order.
     #[track_caller]
-    fn end(self) -> Left {
+    pub fn end(self) -> Left {
         let ended = self.job.end().expect(0, &[]);
         let text = std::fs::read_to_string(&self.report.0).expect("a job writes its report");
         let report: Value = serde_json::from_str(&text).expect("a report is JSON");

@@ -28,8 +28,9 @@ impl Pe {
     fn go_back(&self, version: Version, order: &Order) -> Result<(), StoreError> {
         let shape = self.node.shape;
         let lane = self.id - self.first_pe;
-        let part = |node: &u32| self.node.store.part(version, shape.first_pe(*node) + lane);
-        let mut parts: Vec<Part> = order.restore.iter().map(part).collect::<Result<_, _>>()?;
+        let parts = |node: &u32| self.node.store.parts(version, shape.first_pe(*node) + lane);
+        let parts = order.restore.iter().map(parts).collect::<Result<Vec<_>, _>>()?;
+        let mut parts: Vec<Part> = parts.into_iter().flatten().collect();
         self.say_again(version, &mut parts);
         self.restore(parts);
         if self.is_first() {

@@ -68,6 +68,7 @@ impl Pe {
             when_quiet: self.detector.asked(),
             names: self.saved_names(),
             said: Vec::new(),
+            newborn: Vec::new(),
         }
     }
 
@@ -199,7 +200,7 @@ fn saved_root(collection: &Collection) -> Option<SavedRoot> {
     let (numbered, held) = collection.casts.to_be_numbered();
     let alive = root.elements();
     let counts = alive.is_none() && root.census.is_open();
-    Some(SavedRoot { id: collection.id, alive, next, open, numbered, held, counts })
+    Some(SavedRoot { id: collection.id, alive, next, open, numbered, held, counts, newborn: None })
 }
 
 impl Envelope {

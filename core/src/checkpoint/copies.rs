@@ -44,9 +44,10 @@ impl Pe {
     pub(super) fn begin_copy(&self, checkpoints: &Checkpoints) {
         let version = checkpoints.version.get();
         let part = self.node.store.own(version, self.id);
+        self.keep_own(checkpoints, version);
         let (Some(to), Some(part)) = (self.buddy(), part) else {
             sometimes("a part of a checkpoint had nobody to keep its copy");
-            return self.part_is_safe(version);
+            return self.on_copy_kept(checkpoints, version, Ok(()));
         };
         let (manifest, pieces) = cut(&part);
         self.tell(to, PeMessage::Checkpoint(Checkpoint::Copy { version, manifest }));
@@ -69,25 +70,36 @@ impl Pe {
     }
 
     /// A part of another PE begins to come.
-    pub(super) fn on_copy(&self, from: PeId, version: Version, manifest: Manifest) {
+    pub(super) fn on_copy(
+        &self,
+        checkpoints: &Checkpoints,
+        from: PeId,
+        version: Version,
+        manifest: Manifest,
+    ) {
         let is_whole = self.node.store.expect(version, self.view(), from, manifest);
         if is_whole {
-            self.tell(from, PeMessage::Checkpoint(Checkpoint::Stored { version }));
+            self.keep_for_good(checkpoints, version, from);
         }
     }
 
     /// A piece of it has come.
-    pub(super) fn on_piece(&self, from: PeId, version: Version, piece: u32, sum: u32, slices: Packed) {
+    pub(super) fn on_piece(
+        &self,
+        checkpoints: &Checkpoints,
+        from: PeId,
+        (version, piece, sum): (Version, u32, u32),
+        slices: Packed,
+    ) {
         let (_, slices) = slices.into_parts();
-        let answer = match self.node.store.add(version, from, piece, sum, slices) {
-            Ok(true) => Checkpoint::Stored { version },
-            Ok(false) => Checkpoint::Got { version },
+        match self.node.store.add(version, from, piece, sum, slices) {
+            Ok(true) => self.keep_for_good(checkpoints, version, from),
+            Ok(false) => self.tell(from, PeMessage::Checkpoint(Checkpoint::Got { version })),
             Err(wrong) => {
                 let message = format!("the copy of the checkpoint of PE {from} is not what it was: {wrong}");
-                return self.node.job.end(1, Some(message));
+                self.node.job.end(1, Some(message));
             }
-        };
-        self.tell(from, PeMessage::Checkpoint(answer));
+        }
     }
 
     /// One of this PE's pieces has come: another may follow.
@@ -97,16 +109,12 @@ impl Pe {
         }
     }
 
-    /// This PE's part is held by its buddy.
-    pub(super) fn on_stored(&self, checkpoints: &Checkpoints, version: Version) {
+    /// This PE's part is held by its buddy, or cannot be.
+    pub(super) fn on_stored(&self, checkpoints: &Checkpoints, version: Version, stored: Result<(), String>) {
         if checkpoints.copies.is_sending(version) {
             checkpoints.copies.0.take();
-            self.part_is_safe(version);
+            self.on_copy_kept(checkpoints, version, stored);
         }
-    }
-
-    fn part_is_safe(&self, version: Version) {
-        self.tell(self.view().first(), PeMessage::Checkpoint(Checkpoint::Safe { version }));
     }
 }
 

@@ -59,6 +59,7 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
         | PeMessage::Checkpoint(_)
         | PeMessage::Places { .. }
         | PeMessage::Restore { .. }
+        | PeMessage::Newborn(_)
         | PeMessage::Reopen { .. }
         | PeMessage::GoOn => Fate::Runs,
     }

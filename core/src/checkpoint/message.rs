@@ -35,6 +35,12 @@ pub(crate) enum Checkpoint {
     Safe { version: Version },
     /// Down: so is everybody's. Older versions are not needed any more.
     Commit { version: Version },
+    /// Back: all of it has come, and cannot be kept there.
+    NotStored { version: Version, why: String },
+    /// To the root: this PE's part cannot be kept twice.
+    NotSafe { version: Version, why: String },
+    /// Down: this version will never be complete; the one before it stays.
+    GiveUp { version: Version },
 }
 
 /// What a branch took.

@@ -16,10 +16,13 @@
 //! | [`part`] | what is kept of one PE |
 //! | [`capture`] | how that is taken |
 //! | [`said`] | lines and results of the program, until they cannot be taken back |
-//! | [`restore`] | how fresh PEs take parts back |
-//! | [`lost`] | what becomes of members of groups on lost PEs |
 //! | [`copies`] | the other copy of each part |
+//! | [`safety`] | when parts and copies outlive what they are to outlive |
 //! | [`pieces`] | a part in pieces: how it travels there |
+//! | [`restore`] | how fresh PEs take parts back |
+//! | [`newcomers`] | how PEs begin that there were not |
+//! | [`lost`] | what becomes of members of groups on lost PEs |
+//! | [`files`] | parts on disk, and sets of them from which a job is started again |
 //! | [`again`] | how PEs begin after a loss |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
@@ -27,13 +30,16 @@ mod again;
 mod capture;
 mod copies;
 mod drain;
+pub(crate) mod files;
 mod freeze;
 mod lost;
 pub(crate) mod message;
+mod newcomers;
 pub(crate) mod part;
 mod pieces;
 mod restore;
 mod root;
+mod safety;
 pub(crate) mod said;
 mod settings;
 pub(crate) mod store;
@@ -56,6 +62,7 @@ use copies::Copies;
 use drain::Drain;
 use message::{Checkpoint, Why};
 use root::Root;
+use safety::Safety;
 pub(crate) use settings::Settings;
 
 /// What a PE keeps for checkpoints.
@@ -67,6 +74,7 @@ pub(crate) struct Checkpoints {
     kept: RefCell<Vec<NonNull<Envelope>>>,
     drain: Drain,
     copies: Copies,
+    safety: Safety,
     /// Used by the first PE.
     root: RefCell<Root>,
     /// The last step of the program for which a checkpoint was asked for here.
@@ -82,6 +90,7 @@ impl Checkpoints {
             kept: RefCell::default(),
             drain: Drain::default(),
             copies: Copies::default(),
+            safety: Safety::default(),
             step: Cell::new(0),
         })
     }
@@ -136,12 +145,15 @@ impl Pe {
             Checkpoint::Thaw => self.on_thaw(checkpoints),
             Checkpoint::Safe { version } => self.on_safe(checkpoints, version),
             Checkpoint::Commit { version } => self.on_commit(version),
-            Checkpoint::Copy { version, manifest } => self.on_copy(from, version, manifest),
+            Checkpoint::Copy { version, manifest } => self.on_copy(checkpoints, from, version, manifest),
             Checkpoint::Piece { version, piece, sum, slices } => {
-                self.on_piece(from, version, piece, sum, slices)
+                self.on_piece(checkpoints, from, (version, piece, sum), slices)
             }
             Checkpoint::Got { version } => self.on_got(checkpoints, version),
-            Checkpoint::Stored { version } => self.on_stored(checkpoints, version),
+            Checkpoint::Stored { version } => self.on_stored(checkpoints, version, Ok(())),
+            Checkpoint::NotStored { version, why } => self.on_stored(checkpoints, version, Err(why)),
+            Checkpoint::NotSafe { version, why } => self.on_not_safe(checkpoints, version, why),
+            Checkpoint::GiveUp { version } => self.on_give_up(version),
         }
     }
 
@@ -153,6 +165,12 @@ impl Pe {
             below += 1;
         }
         below
+    }
+
+    /// A version will never be complete.
+    fn on_give_up(&self, version: Version) {
+        self.tell_below_of_checkpoint(|| Checkpoint::GiveUp { version });
+        self.node.store.give_up(version);
     }
 
     /// Everybody's part is held twice.

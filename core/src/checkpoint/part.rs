@@ -13,7 +13,7 @@ use crate::reduction::ReductionKey;
 use crate::route::Route;
 
 /// One PE's part of a version. Of names and places nothing depends on how many PEs there will be.
-#[derive(Debug, Pup)]
+#[derive(Debug, Default, Pup)]
 pub(crate) struct Part {
     pub(crate) pe: PeId,
     /// Steps that the program had reported on its node.
@@ -43,6 +43,21 @@ pub(crate) struct Part {
     pub(crate) names: Vec<(PeId, SavedNames)>,
     /// Of the first PE of a node: what was said there, and those have not heard who are to.
     pub(crate) said: Vec<SavedPeriod>,
+    /// Of a PE that there was not: members of groups to be made.
+    pub(crate) newborn: Vec<Newborn>,
+}
+
+/// A member of a group on a PE that there was not.
+#[derive(Debug, Pup)]
+pub(crate) struct Newborn {
+    pub(crate) id: ObjId,
+    /// The `#[init]` that makes it, with its packed arguments.
+    pub(crate) init: u16,
+    pub(crate) args: Packed,
+    /// The first reduction that it takes part in.
+    pub(crate) reduction: u32,
+    /// Broadcasts that it is given.
+    pub(crate) given: Vec<(u32, Cast)>,
 }
 
 /// A chare.
@@ -86,6 +101,8 @@ pub(crate) struct SavedRoot {
     pub(crate) held: Vec<Cast>,
     /// `done_inserting` was said, and the first elements are not counted yet.
     pub(crate) counts: bool,
+    /// Members to be made on PEs that there were not: from which reduction on, and how many.
+    pub(crate) newborn: Option<(u32, u64)>,
 }
 
 /// A section at its root.

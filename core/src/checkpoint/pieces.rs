@@ -14,7 +14,7 @@ pub(super) const PIECE_MAX: usize = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
 pub(crate) struct Manifest {
     /// Length and alignment of each of its buffers.
-    buffers: Vec<(u64, u32)>,
+    pub(super) buffers: Vec<(u64, u32)>,
     /// How many pieces it comes in.
     pub(super) pieces: u32,
 }

@@ -57,6 +57,9 @@ impl Pe {
             self.take_back_objects(part, &mut came, &mut news);
         }
         self.take_back_births(&mut parts, &mut news);
+        for newborn in parts.iter_mut().flat_map(|part| part.newborn.drain(..)) {
+            self.expect_newborn(newborn);
+        }
         for (home, objects) in news {
             self.tell(home, PeMessage::Places { objects });
         }
@@ -104,6 +107,9 @@ impl Pe {
         let Some(collection) = self.collections.get(saved.id) else { return };
         let Some(root) = &collection.root else { return };
         root.borrow_mut().go_on_from(saved.alive, saved.next);
+        if let Some((reduction, members)) = saved.newborn {
+            root.borrow_mut().expect_newborn(reduction, members);
+        }
         collection.casts.go_on_at_root(saved.numbered, saved.held);
         saved.open.into_iter().for_each(|(key, pending)| self.reopen(saved.id, key, pending));
         if saved.counts {
@@ -208,7 +214,13 @@ impl Pe {
 
     /// What an object does before it runs anything else, like one that has broadcasts to catch up with. A lost member of a group
     /// does nothing else.
-    fn put_off(&self, object: &Head, is_lost: bool, destination: Option<PeId>, later: Vec<(u32, Cast)>) {
+    pub(super) fn put_off(
+        &self,
+        object: &Head,
+        is_lost: bool,
+        destination: Option<PeId>,
+        later: Vec<(u32, Cast)>,
+    ) {
         if !is_lost && destination.is_none() && later.is_empty() {
             return;
         }

@@ -16,6 +16,9 @@ use crate::route::Route;
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
 
+/// What cannot be kept is tried again after so long, if somebody waits for it and there is no period.
+const TRY_AGAIN: Duration = Duration::from_secs(10);
+
 /// What the root knows.
 pub(super) struct Root {
     period: Period,
@@ -38,8 +41,10 @@ struct Running {
     begun: Duration,
     /// How long entries waited, and what was taken, once that is known.
     blocked: Option<(Duration, Taken)>,
-    /// PEs whose parts are not safe.
+    /// PEs of whose parts nothing has been heard.
     missing: u32,
+    /// Why it cannot be complete, if a part cannot be kept.
+    wrong: Option<String>,
 }
 
 impl Root {
@@ -134,7 +139,7 @@ impl Pe {
             let then = wanted.into_iter().filter_map(|(why, then)| Some((why, then?))).collect();
             let (version, begun) = (checkpoints.version.get() + 1, self.clock.now());
             let missing = self.view().pes();
-            root.running = Some(Running { version, why, then, begun, blocked: None, missing });
+            root.running = Some(Running { version, why, then, begun, blocked: None, missing, wrong: None });
             root.last = None;
             version
         };
@@ -160,16 +165,52 @@ impl Pe {
 
     /// A PE's part is safe; when all are, they are what the job goes back to.
     pub(super) fn on_safe(&self, checkpoints: &Checkpoints, version: Version) {
+        self.on_end_of_part(checkpoints, version, None);
+    }
+
+    /// A PE's part cannot be kept. When all others have said what has become of theirs, the version is given up.
+    pub(super) fn on_not_safe(&self, checkpoints: &Checkpoints, version: Version, why: String) {
+        self.on_end_of_part(checkpoints, version, Some(why));
+    }
+
+    fn on_end_of_part(&self, checkpoints: &Checkpoints, version: Version, wrong: Option<String>) {
         let done = {
             let mut root = checkpoints.root.borrow_mut();
             let Some(running) = root.running.as_mut().filter(|running| running.version == version) else {
                 return;
             };
             running.missing = running.missing.saturating_sub(1);
+            if let Some(wrong) = wrong {
+                running.wrong.get_or_insert(wrong);
+            }
             let is_done = running.missing == 0 || mutated("committed-before-all-are-safe");
             root.running.take_if(|_| is_done)
         };
-        done.into_iter().for_each(|done| self.commit(checkpoints, done));
+        match done {
+            Some(done) if done.wrong.is_some() => self.give_up_checkpoint(checkpoints, done),
+            Some(done) => self.commit(checkpoints, done),
+            None => {}
+        }
+    }
+
+    /// The job goes on, and what it would go back to is the version before. Who waits for a checkpoint goes on waiting.
+    fn give_up_checkpoint(&self, checkpoints: &Checkpoints, done: Running) {
+        let (version, wrong) = (done.version, done.wrong.unwrap_or_default());
+        self.on_give_up(version);
+        self.node.job.say(&format!(
+            "checkpoint {version} is given up: {wrong}. The job goes on, and the checkpoint before it stays; the next \
+             one is tried when it is due"
+        ));
+        let waiting = done.then.into_iter().map(|(why, then)| (why, Some(then)));
+        checkpoints.root.borrow_mut().wanted.extend(waiting);
+        if done.why == Why::Failure {
+            // What is held but once is to be held twice, whoever else wants that.
+            checkpoints.root.borrow_mut().wanted.push((Why::Failure, None));
+        }
+        self.set_checkpoint_timer(checkpoints);
+        if self.timers.checkpoint.get().is_none() && !checkpoints.root.borrow().wanted.is_empty() {
+            self.timers.checkpoint.set(Some(self.clock.now() + TRY_AGAIN));
+        }
     }
 
     fn commit(&self, checkpoints: &Checkpoints, done: Running) {

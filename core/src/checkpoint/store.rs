@@ -1,26 +1,48 @@
 //! The parts that a process holds, by version.
 //!
 //! It outlives the PEs of the process: when the job goes back to a version, they are made anew from what is in here. The
-//! memory of versions that are not needed any more is filled again by the next one.
+//! memory of versions that are not needed any more is filled again by the next one. With `--ft disk` a part is in memory until it is
+//! on the node's disk ([`Keeper`]).
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use talisman_ft::double::Held;
 use talisman_ft::{NodeId, Version};
 
+use super::files::cover::JobMark;
+use super::files::keeper::{Keeper, KeeperError, Work};
+use super::files::set;
+use super::newcomers::Seats;
 use super::part::Part;
 use super::pieces::{Manifest, checksum, put_together};
+use crate::cluster::keeping::Restart;
 use crate::ids::PeId;
+use crate::node::Shape;
 use crate::pup::{Packed, PupError, Segment, SegmentBuffer};
 use crate::view::View;
 
 /// Parts of checkpoints: own ones, and copies of those of others.
 #[derive(Default)]
-pub(crate) struct Store(Mutex<Versions>);
+pub(crate) struct Store {
+    versions: Arc<Mutex<Versions>>,
+    /// What has them on disk, if anything does.
+    keeper: OnceLock<Keeper>,
+    /// What the job goes on from, if it has not begun with the program.
+    former: OnceLock<Former>,
+}
+
+/// A version of a former job, whose parts every node of this host can read.
+struct Former {
+    restart: Restart,
+    /// Who was there when this job began.
+    view: View,
+    pes_per_node: u32,
+}
 
 #[derive(Default)]
-struct Versions {
+pub(crate) struct Versions {
     kept: BTreeMap<Version, Kept>,
     spare: Spare,
 }
@@ -39,11 +61,25 @@ enum Body {
     Own(Packed),
     /// Of another.
     Copy(Copy),
+    /// On disk.
+    Written,
+    /// It could not be written.
+    NotWritten(String),
+}
+
+/// Whether a part outlives whatever it is to outlive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Safe,
+    /// It may come to be.
+    Open,
+    /// It never will, for this reason.
+    NotSafe(String),
 }
 
 /// As it came.
 #[derive(Clone)]
-struct Copy {
+pub(super) struct Copy {
     manifest: Manifest,
     /// Of each piece: its slices and its checksum.
     pieces: Vec<(Vec<Segment>, u32)>,
@@ -97,9 +133,83 @@ pub(crate) enum StoreError {
         /// What is wrong.
         error: PupError,
     },
+    /// It cannot be had from its file.
+    #[error("the part of PE {pe} in version {version} cannot be had: {why}")]
+    File {
+        /// Of whom.
+        pe: PeId,
+        /// In which version.
+        version: Version,
+        /// What is wrong.
+        why: String,
+    },
 }
 
 impl Store {
+    /// From now on parts are kept on disk, in the folder of this node in that of the job.
+    ///
+    /// # Errors
+    /// The folder cannot be had, or is used by another job.
+    pub(crate) fn keep_in(
+        &self,
+        dir: &Path,
+        node: NodeId,
+        job: JobMark,
+        shape: Shape,
+    ) -> Result<(), KeeperError> {
+        self.keep_by(Keeper::open(dir, node, job, shape, self.versions.clone())?);
+        Ok(())
+    }
+
+    /// From now on parts are kept by this one.
+    pub(super) fn keep_by(&self, keeper: Keeper) {
+        assert!(self.keeper.set(keeper).is_ok(), "parts are kept in one place");
+    }
+
+    /// The job goes on from this, on so many PEs per node.
+    pub(crate) fn go_on_from(&self, restart: Restart, pes_per_node: u32) {
+        let view = View::new(restart.view.clone(), pes_per_node);
+        let is_first = self.former.set(Former { restart, view, pes_per_node }).is_ok();
+        assert!(is_first, "a job goes on from one version");
+    }
+
+    /// The job has ended well, and nobody will go back to anything: nothing is left on the disk, nor of nodes that are not there any
+    /// more.
+    pub(crate) fn clear(&self, there: Vec<NodeId>) {
+        *self.lock() = Versions::default();
+        self.begin(Work::Clear(there));
+        self.keeper.get().into_iter().for_each(Keeper::finish);
+    }
+
+    fn begin(&self, work: Work) {
+        if let Some(keeper) = self.keeper.get() {
+            keeper.begin(work, &self.versions);
+        }
+    }
+
+    /// A part that is here, whole, is to outlive whatever it is to outlive: see [`Store::fate`].
+    pub(super) fn keep_for_good(&self, version: Version, pe: PeId) {
+        self.begin(Work::Write(version, pe));
+    }
+
+    /// What has become of that.
+    pub(super) fn fate(&self, version: Version, pe: PeId) -> Fate {
+        let all = self.lock();
+        match all.kept.get(&version).and_then(|kept| kept.parts.get(&pe)) {
+            Some(Body::Written) => Fate::Safe,
+            Some(Body::NotWritten(why)) => Fate::NotSafe(why.clone()),
+            Some(Body::Own(_) | Body::Copy(_)) if self.keeper.get().is_none() => Fate::Safe,
+            Some(Body::Own(_) | Body::Copy(_)) => Fate::Open,
+            // It was given up meanwhile.
+            None => Fate::NotSafe("its version was given up".into()),
+        }
+    }
+
+    /// A version will never be complete: what is here of it goes.
+    pub(super) fn give_up(&self, version: Version) {
+        self.lock().drop_all_but(|other| other != version);
+        self.begin(Work::GiveUp(version));
+    }
     /// Keeps the part of a PE of this process.
     pub(crate) fn put(&self, version: Version, view: &View, pe: PeId, part: Packed) {
         self.lock().of(version, view).parts.insert(pe, Body::Own(part));
@@ -109,7 +219,7 @@ impl Store {
     pub(super) fn own(&self, version: Version, pe: PeId) -> Option<Packed> {
         match self.lock().kept.get(&version)?.parts.get(&pe)? {
             Body::Own(part) => Some(part.clone()),
-            Body::Copy(_) => None,
+            Body::Copy(_) | Body::Written | Body::NotWritten(_) => None,
         }
     }
 
@@ -158,20 +268,47 @@ impl Store {
     /// A version is complete everywhere: older ones are not needed any more.
     pub(crate) fn commit(&self, version: Version) {
         let mut all = self.lock();
-        if let Some(kept) = all.kept.get_mut(&version) {
-            kept.committed = true;
-            all.drop_all_but(|other| other >= version);
-        }
+        let Some(kept) = all.kept.get_mut(&version) else { return };
+        kept.committed = true;
+        let there = kept.view.nodes().to_vec();
+        all.drop_all_but(|other| other >= version);
+        drop(all);
+        self.begin(Work::KeepFrom(version, there));
     }
 
     /// The job goes back to a version, or to its start: what is held of others is of no use any more.
     pub(crate) fn keep_only(&self, version: Option<Version>) {
         self.lock().drop_all_but(|other| Some(other) == version);
+        self.begin(Work::KeepOnly(version));
     }
 
-    /// What is held here, by version.
+    /// What is held here, by version. Files are read: what is not as it was written is not held.
     pub(crate) fn held(&self) -> Vec<Held> {
-        self.lock().kept.iter().map(|(version, kept)| kept.held(*version)).collect()
+        let damaged = self.damaged();
+        let all = self.lock();
+        let held =
+            |(version, kept): (&Version, &Kept)| kept.held(*version, |pe| damaged.contains(&(*version, pe)));
+        let is_committed = all.kept.values().any(|kept| kept.committed);
+        let former = self.former.get().filter(|_| !is_committed).map(Former::held);
+        former.into_iter().chain(all.kept.iter().map(held)).collect()
+    }
+
+    fn damaged(&self) -> Vec<(Version, PeId)> {
+        let Some(keeper) = self.keeper.get() else { return Vec::new() };
+        let mut written = self.lock().written();
+        written.retain(|(version, pe)| keeper.part(*version, *pe).is_err());
+        written
+    }
+
+    /// The parts of which a PE was made, read: its own, or what it had taken over from a former job.
+    ///
+    /// # Errors
+    /// That one is not here, or is not what it was.
+    pub(crate) fn parts(&self, version: Version, pe: PeId) -> Result<Vec<Part>, StoreError> {
+        match self.former.get().filter(|former| former.restart.version == version) {
+            Some(former) => former.parts(pe),
+            None => Ok(vec![self.part(version, pe)?]),
+        }
     }
 
     /// The part of a PE, read.
@@ -184,8 +321,16 @@ impl Store {
             let all = self.lock();
             match all.kept.get(&version).and_then(|kept| kept.parts.get(&pe)).ok_or(missing.clone())? {
                 Body::Own(part) => return read(part.clone(), version, pe),
-                Body::Copy(copy) => copy.clone(),
+                Body::Copy(copy) => Some(copy.clone()),
+                Body::Written => None,
+                Body::NotWritten(_) => return Err(missing),
             }
+        };
+        let Some(copy) = copy else {
+            let keeper = self.keeper.get().ok_or(missing)?;
+            let part = keeper.part(version, pe);
+            let part = part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })?;
+            return read(part, version, pe);
         };
         let damaged = copy.pieces.iter().position(|(slices, sum)| checksum(slices) != *sum);
         if let Some(piece) = damaged {
@@ -202,7 +347,7 @@ impl Store {
 
     fn lock(&self) -> MutexGuard<'_, Versions> {
         // Nothing in a critical section panics half way.
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.versions.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -211,6 +356,31 @@ fn read(part: Packed, version: Version, pe: PeId) -> Result<Part, StoreError> {
 }
 
 impl Versions {
+    /// A part that is in memory, and the view of its version.
+    pub(super) fn to_be_written(&self, version: Version, pe: PeId) -> Option<(View, InMemory)> {
+        let kept = self.kept.get(&version)?;
+        let body = match kept.parts.get(&pe)? {
+            Body::Own(part) => InMemory::Own(part.clone()),
+            Body::Copy(copy) => InMemory::Copy(copy.clone()),
+            Body::Written | Body::NotWritten(_) => return None,
+        };
+        Some((kept.view.clone(), body))
+    }
+
+    /// It has been, or could not be; its memory is not needed any more.
+    pub(super) fn is_written(&mut self, version: Version, pe: PeId, done: Result<(), String>) {
+        let Some(body) = self.kept.get_mut(&version).and_then(|kept| kept.parts.get_mut(&pe)) else { return };
+        *body = done.map_or_else(Body::NotWritten, |()| Body::Written);
+    }
+
+    fn written(&self) -> Vec<(Version, PeId)> {
+        let parts = self
+            .kept
+            .iter()
+            .flat_map(|(version, kept)| kept.parts.iter().map(move |(pe, body)| ((*version, *pe), body)));
+        parts.filter(|(_, body)| matches!(body, Body::Written)).map(|(part, _)| part).collect()
+    }
+
     fn of(&mut self, version: Version, view: &View) -> &mut Kept {
         self.kept.entry(version).or_insert_with(|| Kept {
             view: view.clone(),
@@ -238,9 +408,63 @@ impl Versions {
     }
 }
 
+impl Former {
+    /// Any node of the host reads any file.
+    fn held(&self) -> Held {
+        let view = self.restart.view.clone();
+        let held = view.there().collect();
+        Held { version: self.restart.version, view, held, committed: true }
+    }
+
+    /// Those of the PEs whose seat this one is, its own first. If it had none, it has what it begins with; and whatever somebody
+    /// else had kept for those whose seat it is now.
+    fn parts(&self, pe: PeId) -> Result<Vec<Part>, StoreError> {
+        let mut own: Vec<_> = self.pes().filter(|of| self.view.seat(*of) == pe).collect();
+        own.sort_by_key(|of| *of != pe);
+        let mut parts = own.iter().map(|of| self.part(*of)).collect::<Result<Vec<_>, _>>()?;
+        let newcomers: Vec<PeId> = self.view.there().filter(|pe| self.pes().all(|of| of != *pe)).collect();
+        let shape = Shape { nodes: self.view.of_nodes().nodes(), pes_per_node: self.pes_per_node };
+        let seats = Seats { view: &self.view, shape };
+        parts.iter_mut().for_each(|part| seats.keep(part, pe));
+        for of in self.kept_for_those_of(pe) {
+            parts.push(seats.taken_over(pe, self.part(of)?));
+        }
+        if let (Some(first), false) = (self.pes().next(), newcomers.is_empty()) {
+            if newcomers.contains(&pe) {
+                parts.insert(0, seats.part_of_newcomer(pe, self.part(first)?));
+            }
+            let pattern = self.part(first)?;
+            parts.iter_mut().for_each(|part| seats.announce(part, &newcomers, &pattern));
+        }
+        Ok(parts)
+    }
+
+    /// The PEs that have a part.
+    fn pes(&self) -> impl Iterator<Item = PeId> + '_ {
+        self.restart.parts.iter().map(|(pe, _)| *pe)
+    }
+
+    /// Who had stood in for PEs whose seat this one is now, and has another seat itself.
+    fn kept_for_those_of(&self, pe: PeId) -> BTreeSet<PeId> {
+        let before = View::new(self.restart.taken_in.clone(), self.restart.pes_per_node);
+        let pes = self.restart.taken_in.nodes() * self.restart.pes_per_node;
+        let own = (0..pes).filter(|of| self.view.seat(*of) == pe && !before.is_there(*of));
+        own.map(|of| before.seat(of)).filter(|by| self.view.seat(*by) != pe).collect()
+    }
+
+    fn part(&self, of: PeId) -> Result<Part, StoreError> {
+        let Restart { dir, job, version, parts, .. } = &self.restart;
+        let missing = StoreError::Missing { pe: of, version: *version };
+        let (_, node) = parts.iter().find(|(pe, _)| *pe == of).ok_or(missing)?;
+        let part = set::part(dir, *node, (*job, *version), of);
+        let error = |why: String| StoreError::File { pe: of, version: *version, why };
+        read(part.map_err(|wrong| error(wrong.to_string()))?, *version, of)
+    }
+}
+
 impl Kept {
-    fn held(&self, version: Version) -> Held {
-        let is_whole = |pe: &PeId| self.parts.get(pe).is_some_and(Body::is_whole);
+    fn held(&self, version: Version, is_damaged: impl Fn(PeId) -> bool) -> Held {
+        let is_whole = |pe: &PeId| self.parts.get(pe).is_some_and(Body::is_whole) && !is_damaged(*pe);
         let whole = |node: &NodeId| self.view.lanes_of(*node).all(|pe| is_whole(&pe));
         let held = self.view.nodes().iter().copied().filter(whole).collect();
         Held { version, view: self.view.of_nodes().clone(), held, committed: self.committed }
@@ -250,8 +474,32 @@ impl Kept {
 impl Body {
     fn is_whole(&self) -> bool {
         match self {
-            Body::Own(_) => true,
+            Body::Own(_) | Body::Written => true,
             Body::Copy(copy) => copy.is_whole(),
+            Body::NotWritten(_) => false,
+        }
+    }
+}
+
+/// A part that is to be written, sharing the memory of what is held.
+pub(super) enum InMemory {
+    Own(Packed),
+    Copy(Copy),
+}
+
+impl InMemory {
+    /// Length and alignment of each of its buffers, and all their bytes in slices.
+    pub(super) fn written_as(&self) -> (Vec<(u64, u32)>, Vec<Segment>) {
+        match self {
+            InMemory::Own(part) => {
+                let buffers = part.buffers();
+                let of_one = |buffer: &Segment| (buffer.bytes().len() as u64, buffer.align() as u32);
+                (buffers.iter().map(of_one).collect(), buffers)
+            }
+            InMemory::Copy(copy) => {
+                let slices = copy.pieces.iter().flat_map(|(slices, _)| slices).cloned().collect();
+                (copy.manifest.buffers.clone(), slices)
+            }
         }
     }
 }

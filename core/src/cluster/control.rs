@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use talisman_ft::double::{Held, Order};
 use talisman_ft::{Epoch, Version};
 
+use super::keeping::{Restart, Shelves};
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Results};
 use crate::stats::Totals;
@@ -155,6 +156,10 @@ pub(crate) struct Task {
     pub(crate) silence: Duration,
     /// This node's host, by its number among those of the job.
     pub(crate) host_number: u32,
+    /// Where checkpoints are kept, if that is on disk.
+    pub(crate) shelves: Option<Shelves>,
+    /// What the job goes on from, if it does not begin.
+    pub(crate) restart: Option<Restart>,
 }
 
 impl Task {

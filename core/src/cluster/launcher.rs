@@ -13,6 +13,7 @@ use super::children::Executable;
 use super::conductor::{Action, Conductor, End};
 use super::descriptors;
 use super::exhaustion::Exhaustion;
+use super::keeping::{Keeping, Shelves};
 use super::kills::Kills;
 use super::local::Event;
 use super::memory::host_memory;
@@ -25,6 +26,7 @@ use crate::launch::{
     BalancingStep, CheckpointTaken, ExitStatus, Failure, Interrupts, Program, Progress, Results, RunArgs,
     Signal,
 };
+use crate::node::Shape;
 use crate::stats::Totals;
 
 /// How often deadlines are looked at.
@@ -82,6 +84,13 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     };
     let kills = Kills::new(&options.kill, options.chaos);
     let mut plan = Plan::new(options, &shares, kills.watched())?;
+    let shape = Shape { nodes: plan.nodes, pes_per_node: plan.pes };
+    plan.keeping = match Keeping::new(program.name, options, plan.job, shape) {
+        Ok(keeping) => keeping,
+        Err(message) => return Ok(ClusterOutcome::usage(message)),
+    };
+    plan.keeping.notes.iter().for_each(|note| eprintln!("{}: {note}", program.name));
+    let shelves = plan.keeping.shelves.clone();
     let sites = Sites::new(shares, means, program, &mut plan)?;
     let (signals, signalled) = mpsc::unbounded_channel();
     let on_first = move |signal| {
@@ -98,6 +107,7 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     drop(runtime);
     let mut outcome = merge(ended, pes);
     outcome.interrupted = interrupts.received();
+    shelves.iter().for_each(|shelves| outcome.is_kept_on(shelves));
     printer.finish().unwrap_or_else(|error| outcome.lose_output(&error));
     Ok(outcome)
 }
@@ -229,6 +239,19 @@ impl ClusterOutcome {
     fn usage(message: String) -> Self {
         let status = ExitStatus::Usage.code().into();
         ClusterOutcome { status, message: Some(message), ..ClusterOutcome::default() }
+    }
+
+    /// Its checkpoints were kept there: after a failure, they may still be.
+    fn is_kept_on(&mut self, shelves: &Shelves) {
+        if self.status == 0 && self.interrupted.is_none() {
+            return shelves.tidy();
+        }
+        if let Some(message) = &mut self.message {
+            let dir = shelves.dir.display();
+            message.push_str(&format!(
+                "; if it had taken a checkpoint, it can go on from that: --restart {dir}"
+            ));
+        }
     }
 
     fn lose_output(&mut self, error: &io::Error) {

@@ -11,6 +11,7 @@
 //! | [`plan`], [`roster`] | how many nodes, where, how linked; how far each has come |
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
 //! | [`recovery`], [`suspicions`], [`printed`] | losses that a job survives: what is decided and reported, who has to go, what was printed; pure |
+//! | [`keeping`] | where checkpoints are kept on disk, and from which a whole job goes on |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
 //! | [`sites`], [`hosts`], [`slurm`] | the nodes of all hosts; which hosts there are |
 //! | [`remote`] | the nodes on another host, over ssh |
@@ -32,6 +33,7 @@ pub(crate) mod fate;
 pub(crate) mod frame;
 pub(crate) mod heartbeat;
 mod hosts;
+pub(crate) mod keeping;
 pub(crate) mod kills;
 pub(crate) mod launcher;
 mod lines;

@@ -4,8 +4,11 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use talisman_ft::double::leader::Leader;
+
 use super::control::{Host, Task, VERSION, Via};
 use super::hosts::Share;
+use super::keeping::Keeping;
 use crate::build::build_number;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
@@ -32,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) silence: Duration,
     /// Whether nodes may be lost while the program runs (`--ft`).
     pub(crate) survives: bool,
+    /// Checkpoints on disk.
+    pub(crate) keeping: Keeping,
 }
 
 impl Plan {
@@ -74,6 +79,7 @@ impl Plan {
             progress: options.progress,
             silence: options.silence,
             survives: options.ft != FaultTolerance::Off,
+            keeping: Keeping::default(),
         }
     }
 
@@ -91,6 +97,18 @@ impl Plan {
     /// Each node's host, by its number among those of the job.
     pub(crate) fn host_numbers(&self) -> Vec<u32> {
         (0..self.nodes).map(|node| self.task(node).host_number).collect()
+    }
+
+    /// Who leads the job through losses, and knows where it begins.
+    pub(crate) fn leader(&self) -> Leader {
+        let mut hosts = self.host_numbers();
+        match &self.keeping.restart {
+            None => Leader::new(hosts),
+            Some(restart) => {
+                hosts.resize(restart.view.nodes() as usize, 0);
+                Leader::going_on(hosts, restart.view.clone(), restart.version, restart.next_version)
+            }
+        }
     }
 
     /// What a node is told. The numbers of its host's descriptors are filled in there.
@@ -113,6 +131,8 @@ impl Plan {
             progress: self.progress,
             silence: self.silence,
             host_number: number as u32,
+            shelves: self.keeping.shelves.clone(),
+            restart: self.keeping.restart.clone(),
         }
     }
 

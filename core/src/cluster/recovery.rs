@@ -60,7 +60,7 @@ struct Noticed {
 impl Recovery {
     pub(crate) fn new(plan: &Plan) -> Self {
         Recovery {
-            leader: Leader::new(plan.host_numbers()),
+            leader: plan.leader(),
             halted: vec![0; plan.nodes as usize],
             suspicions: Suspicions::default(),
             printed: Printed::default(),

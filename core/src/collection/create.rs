@@ -123,7 +123,7 @@ impl<C: Chare> NewArray<C> {
         let (_, chare) = number_of::<C>();
         let id = pe.name_collection();
         let (bounds, map) = (self.bounds, self.map.clone());
-        pe.announce(Description { id, key: chare.key, bounds, map, elements, fill });
+        pe.announce(Description { id, key: chare.key, bounds, map, pes: pe.pes(), elements, fill });
         id
     }
 
@@ -174,7 +174,8 @@ impl<C: Chare> Create<C> for NewGroup<C> {
             let view = pe.view();
             let members = if C::KIND == Kind::NodeGroup { view.nodes().len() as u32 } else { view.pes() };
             let (bounds, map, elements) = (None, Map::Hash, Some(members.into()));
-            pe.announce(Description { id, key: chare.key, bounds, map, elements, fill: Some(fill) });
+            let (pes, fill) = (pe.pes(), Some(fill));
+            pe.announce(Description { id, key: chare.key, bounds, map, pes, elements, fill });
             id
         });
         Group::make(id, None)

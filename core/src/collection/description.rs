@@ -16,6 +16,8 @@ pub(crate) struct Description {
     /// The dense box of its first elements, if it is one.
     pub(crate) bounds: Option<Bounds>,
     pub(crate) map: Map,
+    /// How many PEs had a number when it was made: homes are among those, however many there will be.
+    pub(crate) pes: u32,
     /// How many elements it begins with; `None` until `done_inserting`.
     pub(crate) elements: Option<u64>,
     /// The `#[init]` of the elements to make, with its packed arguments.
@@ -38,7 +40,10 @@ const DENSE_MAX: u64 = if cfg!(any(test, fuzzing)) { 1 << 16 } else { 1 << 32 };
 
 impl Description {
     /// Whether a collection of this type can be like this.
-    pub(crate) fn check(&self, chare: &ChareType) -> Result<(), String> {
+    pub(crate) fn check(&self, chare: &ChareType, pes: u32) -> Result<(), String> {
+        if !(1..=pes).contains(&self.pes) {
+            return Err(format!("it was made for {} PEs, of which there are {pes}", self.pes));
+        }
         let dense = self.bounds.as_ref().map_or(0, Bounds::len);
         if dense > DENSE_MAX {
             return Err(format!(

@@ -33,6 +33,7 @@ impl Pe {
                     key: chare.key,
                     bounds: None,
                     map: Map::Hash,
+                    pes: self.pes(),
                     elements: None,
                     fill: None,
                 };
@@ -82,7 +83,7 @@ impl Pe {
             let message = format!("a collection of an unknown chare type ({:x}) was announced", of.key);
             return self.node.job.end(1, Some(message));
         };
-        if let Err(wrong) = of.check(chare).and_then(|()| self.is_new(of.id)) {
+        if let Err(wrong) = of.check(chare, self.pes()).and_then(|()| self.is_new(of.id)) {
             let name = (chare.name)();
             return self.node.job.end(1, Some(format!("a collection of `{name}` cannot be made: {wrong}")));
         }
@@ -140,7 +141,7 @@ impl Pe {
             (Some(indices), _) => Box::new(indices.iter().copied().filter(mine)),
             (None, Some(bounds)) => {
                 let at = |ordinal| (collection.chare.index_at)(ordinal, bounds);
-                let of = |pe| collection.map.ordinals(pe, bounds, self.pes());
+                let of = |pe| collection.map.ordinals(pe, bounds, collection.pes);
                 let own: Option<Vec<_>> = self.view().seated(self.id).map(of).collect();
                 match own {
                     Some(own) => Box::new(own.into_iter().flatten().filter_map(at)),
@@ -331,7 +332,7 @@ impl Pe {
         }
     }
 
-    fn make_packed(
+    pub(crate) fn make_packed(
         &self,
         collection: &Collection,
         index: u128,

@@ -27,7 +27,7 @@ use crate::order::Order;
 use crate::reduction::{Pending, ReductionKey, Root};
 use crate::registry::ChareType;
 use crate::view::View;
-use description::Description;
+use description::{Description, Fill};
 
 /// One PE's view of an array, a group, a nodegroup, or the singletons of one type.
 pub(crate) struct Collection {
@@ -38,6 +38,10 @@ pub(crate) struct Collection {
     /// The box of elements it was created with, if it was.
     pub(crate) bounds: Option<Bounds>,
     map: Map,
+    /// How many PEs had a number when it was made.
+    pub(crate) pes: u32,
+    /// Of a group: how members are made.
+    fill: Option<Fill>,
     shape: Shape,
     view: Arc<View>,
     /// Messages may go straight into the queue: no order to keep, nothing to pack.
@@ -82,6 +86,29 @@ fn own_member(kind: Kind, shape: Shape, here: PeId) -> Option<u128> {
     }
 }
 
+/// The home of an element of a collection, before it is known who is there.
+pub(crate) fn home_of(of: &Description, chare: &ChareType, shape: Shape, index: u128) -> PeId {
+    home_in(chare.kind, shape, index, || mapped(chare, &of.map, of.bounds.as_ref(), of.pes, index))
+}
+
+fn home_in(kind: Kind, shape: Shape, index: u128, mapped: impl FnOnce() -> PeId) -> PeId {
+    match kind {
+        // Of an index that cannot be, any PE: there is nothing of that name, which is told where nothing is left to do.
+        Kind::Single | Kind::Main => single_home(index) % shape.pes(),
+        Kind::Group => index as PeId % shape.pes(),
+        Kind::NodeGroup => shape.first_pe(index as u32 % shape.nodes),
+        Kind::Array => mapped(),
+    }
+}
+
+/// Where the map puts an element.
+///
+/// # Panics
+/// When a user's map names a PE that there is not.
+fn mapped(chare: &ChareType, map: &Map, bounds: Option<&Bounds>, pes: u32, index: u128) -> PeId {
+    (chare.home)(map, index, bounds, pes).unwrap_or_else(|error| panic!("{error}"))
+}
+
 impl Collection {
     pub(crate) fn new(of: &Description, chare: &'static ChareType, node: &Node, here: PeId) -> Self {
         let (shape, view) = (node.shape, node.view.clone());
@@ -92,6 +119,8 @@ impl Collection {
             key: chare.key,
             bounds: of.bounds,
             map: of.map.clone(),
+            pes: of.pes,
+            fill: of.fill.clone().filter(|_| matches!(chare.kind, Kind::Group | Kind::NodeGroup)),
             shape,
             view,
             direct: !node.config.pack_all && !chare.ordered,
@@ -141,14 +170,8 @@ impl Collection {
 
     /// The PE that always knows where an element is: a pure function of its name, and of who is there.
     pub(crate) fn home(&self, index: u128) -> PeId {
-        let home = match self.chare.kind {
-            // Of an index that cannot be, any PE: there is nothing of that name, which is told where nothing is left to do.
-            Kind::Single | Kind::Main => single_home(index) % self.shape.pes(),
-            Kind::Group => index as PeId % self.shape.pes(),
-            Kind::NodeGroup => self.shape.first_pe(index as u32 % self.shape.nodes),
-            Kind::Array => self.mapped(index),
-        };
-        self.view.seat(home)
+        let mapped = || mapped(self.chare, &self.map, self.bounds.as_ref(), self.pes, index);
+        self.view.seat(home_in(self.chare.kind, self.shape, index, mapped))
     }
 
     /// Of the member of a group on a lost PE or node: the member that takes its place.
@@ -164,15 +187,6 @@ impl Collection {
             _ => return None,
         };
         lost.then_some(seat.into())
-    }
-
-    /// Where the map puts an element.
-    ///
-    /// # Panics
-    /// When a user's map names a PE that there is not.
-    fn mapped(&self, index: u128) -> PeId {
-        (self.chare.home)(&self.map, index, self.bounds.as_ref(), self.shape.pes())
-            .unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The PE at the root of its trees.
@@ -258,10 +272,11 @@ impl Collection {
         all
     }
 
-    /// What every PE was told of it, without its first elements.
+    /// What every PE was told of it, without its first elements; of a group, with how members are made.
     pub(crate) fn description(&self) -> Description {
-        let (bounds, map) = (self.bounds, self.map.clone());
-        Description { id: self.id, key: self.key, bounds, map, elements: None, fill: None }
+        let (bounds, map, pes) = (self.bounds, self.map.clone(), self.pes);
+        let fill = self.fill.clone();
+        Description { id: self.id, key: self.key, bounds, map, pes, elements: None, fill }
     }
 
     /// At the home: what elements that were removed left to the next of their names.

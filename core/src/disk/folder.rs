@@ -5,6 +5,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
 use super::{Disk, DiskError, Doing, is_plain};
 
 /// A folder, which is used by nobody else at the same time.
@@ -26,6 +29,19 @@ impl Folder {
         let names =
             make(path).and_then(|()| File::open(path)).map_err(|error| refused(Doing::Open, path, &error))?;
         Ok(Folder { path: path.to_owned(), names, unsynced: BTreeMap::new() })
+    }
+
+    /// Nobody else may have it from now on, as long as this process lives.
+    ///
+    /// # Errors
+    /// Somebody has it, or what the system says.
+    pub(crate) fn lock(&self) -> Result<(), DiskError> {
+        match flock(&self.names, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => {
+                Err(refused(Doing::Open, &self.path, &io::Error::other("another process that runs uses it")))
+            }
+            done => done.map_err(|error| refused(Doing::Open, &self.path, &error.into())),
+        }
     }
 
     fn file(&self, name: &str) -> PathBuf {

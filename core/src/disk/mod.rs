@@ -49,6 +49,36 @@ pub(crate) trait Disk {
     fn remove(&mut self, name: &str) -> Result<(), DiskError>;
 }
 
+impl<D: Disk + ?Sized> Disk for Box<D> {
+    fn write(&mut self, name: &str, parts: &[&[u8]]) -> Result<(), DiskError> {
+        (**self).write(name, parts)
+    }
+
+    fn sync(&mut self, name: &str) -> Result<(), DiskError> {
+        (**self).sync(name)
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError> {
+        (**self).rename(from, to)
+    }
+
+    fn sync_names(&mut self) -> Result<(), DiskError> {
+        (**self).sync_names()
+    }
+
+    fn read(&mut self, name: &str) -> Result<Vec<u8>, DiskError> {
+        (**self).read(name)
+    }
+
+    fn list(&mut self) -> Result<Vec<String>, DiskError> {
+        (**self).list()
+    }
+
+    fn remove(&mut self, name: &str) -> Result<(), DiskError> {
+        (**self).remove(name)
+    }
+}
+
 /// Why something could not be done with a disk.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DiskError {

@@ -16,6 +16,8 @@ pub enum FaultTolerance {
     Off,
     /// It goes back to its last checkpoint, of which two nodes keep each part in memory, and goes on with the nodes that are left
     Double,
+    /// The same on disk: each part is in a file on two nodes (--ckpt-dir), and the whole job can be started again (--restart)
+    Disk,
 }
 
 /// `--ckpt-every`: when checkpoints are taken, beside when the program asks for one.

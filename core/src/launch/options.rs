@@ -35,7 +35,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 26] = [
+pub(super) const IDS: [&str; 28] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-hosts",
@@ -62,6 +62,8 @@ pub(super) const IDS: [&str; 26] = [
     "talisman-ckpt-every",
     "talisman-mtbf",
     "talisman-ft-log",
+    "talisman-ckpt-dir",
+    "talisman-restart",
 ];
 
 /// How nodes that are processes of their own are linked with each other.
@@ -257,6 +259,17 @@ pub struct RunArgs {
     #[arg(id = "talisman-ft-log", long = "ft-log", env = "TALISMAN_FT_LOG", hide_env_values = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub ft_log: bool,
+
+    /// With --ft disk: where each node keeps its checkpoints, in a folder of its own on its host [default: that of --restart, else a
+    /// new one among the temporary files]
+    #[arg(id = "talisman-ckpt-dir", long = "ckpt-dir", env = "TALISMAN_CKPT_DIR", hide_env_values = true)]
+    #[arg(value_name = "FOLDER")]
+    pub ckpt_dir: Option<PathBuf>,
+
+    /// Go on from the newest checkpoint that a job with --ft disk has left in this folder, on any number of nodes and PEs
+    #[arg(id = "talisman-restart", long = "restart", env = "TALISMAN_RESTART", hide_env_values = true)]
+    #[arg(value_name = "FOLDER")]
+    pub restart: Option<PathBuf>,
 }
 
 impl RunArgs {
@@ -279,7 +292,8 @@ impl RunArgs {
 
     /// Whether the nodes are processes of their own, which a launcher starts and watches.
     pub fn has_processes(&self) -> bool {
-        (self.nodes > 1 || self.hosts.is_some()) && !self.simulate
+        let is_on_disk = self.ft == FaultTolerance::Disk || self.restart.is_some();
+        (self.nodes > 1 || self.hosts.is_some() || is_on_disk) && !self.simulate
     }
 
     /// Whether nodes are to be killed in a simulation, which then has processes, a launcher and connections too.
@@ -368,6 +382,10 @@ impl RunArgs {
                 Err(OptionsError::CheckpointsWithoutFt)
             }
             Some(mtbf) if mtbf.is_zero() => Err(OptionsError::NoTimeBetweenFailures),
+            _ if self.ckpt_dir.is_some() && self.ft != FaultTolerance::Disk => {
+                Err(OptionsError::FolderWithoutDisk)
+            }
+            _ if self.restart.is_some() && self.simulate => Err(OptionsError::RestartSimulated),
             _ => Ok(()),
         }
     }
@@ -419,6 +437,8 @@ impl Default for RunArgs {
             ckpt_every: None,
             mtbf: None,
             ft_log: false,
+            ckpt_dir: None,
+            restart: None,
         }
     }
 }
@@ -512,6 +532,12 @@ pub enum OptionsError {
     /// `--ckpt-every` without `--ft`.
     #[error("--ckpt-every: checkpoints are for a job that survives the loss of nodes; add --ft double")]
     CheckpointsWithoutFt,
+    /// `--ckpt-dir` without `--ft disk`.
+    #[error("--ckpt-dir: only --ft disk keeps checkpoints in a folder; add that")]
+    FolderWithoutDisk,
+    /// `--restart` with `--simulate`.
+    #[error("--restart: simulated nodes have no disks to go on from; leave --simulate out")]
+    RestartSimulated,
     /// `--mtbf 0s`.
     #[error(
         "--mtbf 0s: a job whose nodes are lost all the time gets nowhere; leave --mtbf out if it is not known"

@@ -3,7 +3,7 @@
 use crate::balance::message::Balance;
 use crate::chare::Restored;
 use crate::checkpoint::message::Checkpoint;
-use crate::checkpoint::part::SavedObject;
+use crate::checkpoint::part::{Newborn, SavedObject};
 use crate::collection::description::Description;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use crate::migrate::Luggage;
@@ -181,6 +181,8 @@ pub(crate) enum PeMessage {
     Places { objects: Vec<(ObjId, u32)> },
     /// To the PE itself: an object of a checkpoint, which has to wait for a shared value.
     Restore { object: Box<SavedObject>, why: Restored },
+    /// To the PE itself, which is new: a member of a group is to be made on it.
+    Newborn(Box<Newborn>),
     /// To the PE itself, at a root: what had come of a reduction, a packed `Pending`.
     Reopen {
         #[pup(with = wire::rooted)]
@@ -205,6 +207,7 @@ impl PeMessage {
             | PeMessage::DoneInserting(collection) => Some(*collection),
             PeMessage::Contribution(part) => Some(part.collection),
             PeMessage::Restore { object, .. } => Some(object.id.collection),
+            PeMessage::Newborn(newborn) => Some(newborn.id.collection),
             PeMessage::Reopen { collection, .. } => Some(*collection),
             PeMessage::Part { collection, .. } => Some(*collection),
             PeMessage::Insert { to: id, .. }
@@ -237,6 +240,7 @@ impl PeMessage {
             PeMessage::Arrive { luggage: Luggage::Packed(object), .. } => Some(object),
             PeMessage::Part { part, .. } => Some(part),
             PeMessage::Restore { object, .. } => Some(&object.state),
+            PeMessage::Newborn(newborn) => Some(&newborn.args),
             PeMessage::Reopen { pending, .. } => Some(pending),
             PeMessage::KeepShared { value, .. } | PeMessage::Function { value, .. } => Some(value),
             _ => None,

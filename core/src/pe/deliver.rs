@@ -436,6 +436,7 @@ impl Pe {
             PeMessage::Checkpoint(message) => self.on_checkpoint(from, message),
             PeMessage::Places { objects } => self.on_places(from, objects),
             PeMessage::Restore { object, why } => self.on_restore(*object, why),
+            PeMessage::Newborn(newborn) => self.on_newborn(*newborn),
             PeMessage::Reopen { collection, key, pending } => self.on_reopen(collection, key, pending),
             PeMessage::GoOn => self.on_go_on(),
         }

@@ -21,6 +21,8 @@ pub(crate) struct Timers {
     pub(crate) balance: Cell<Option<Duration>>,
     /// The same for checkpoints.
     pub(crate) checkpoint: Cell<Option<Duration>>,
+    /// When it is looked at whether parts of checkpoints have been written.
+    pub(crate) disk: Cell<Option<Duration>>,
     /// The program's are not due, whatever the time.
     stopped: Cell<bool>,
 }
@@ -38,7 +40,7 @@ impl Timers {
 
     /// When the next one is due.
     pub(crate) fn next(&self) -> Option<Duration> {
-        [self.next_for_progress(), self.checkpoint.get()].into_iter().flatten().min()
+        [self.next_for_progress(), self.checkpoint.get(), self.disk.get()].into_iter().flatten().min()
     }
 
     /// The same of those after which the program may have got further: a checkpoint changes nothing.
@@ -86,6 +88,7 @@ impl Pe {
     pub(crate) fn run_timers(&self) -> bool {
         let mut any = self.timers.balance.get().is_some() && self.run_balance_timer();
         any |= self.timers.checkpoint.get().is_some() && self.run_checkpoint_timer();
+        any |= self.timers.disk.get().is_some() && self.run_disk_timer();
         let stopped = self.timers.stopped.get() && !mutated("timers-fire-while-frozen");
         if self.timers.is_empty() || stopped {
             return any;
@@ -118,6 +121,16 @@ impl Pe {
         if due {
             self.timers.checkpoint.set(None);
             self.on_checkpoint_timer();
+        }
+        due
+    }
+
+    #[cold]
+    fn run_disk_timer(&self) -> bool {
+        let due = self.timers.disk.get().is_some_and(|due| due <= self.clock.now());
+        if due {
+            self.timers.disk.set(None);
+            self.look_at_disk();
         }
         due
     }

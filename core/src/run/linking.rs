@@ -16,6 +16,7 @@ use crate::view::View;
 
 /// What the nodes of a host share, as one of them has it.
 pub(super) struct Host {
+    /// The nodes that have processes.
     pub(super) shape: Shape,
     /// The nodes of this host, in increasing order.
     pub(super) nodes: Vec<u32>,
@@ -77,7 +78,9 @@ impl Host {
     ) -> Result<Ready, Box<dyn Error>> {
         let lanes = 0..self.shape.pes_per_node;
         let parkers = lanes.map(|lane| self.parker(number, lane)).collect::<Result<_, _>>()?;
-        let (view, shape) = (Arc::new(view), self.shape);
+        // There may be numbers from before that no process has.
+        let shape = Shape { nodes: view.of_nodes().nodes(), ..self.shape };
+        let view = Arc::new(view);
         let node = Node::sleeping_in_view(parkers, view, store, shape, number, config, job.clone());
         Ok(Ready { node, nets, cores: None })
     }

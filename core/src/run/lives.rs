@@ -41,13 +41,13 @@ impl Lives {
         host: Host,
         number: u32,
         config: Config,
-        job: &Arc<Job>,
+        (job, store): (&Arc<Job>, Arc<Store>),
         streams: Streams,
         door: impl Fn(u32) -> Door,
     ) -> Result<Self, Box<dyn Error>> {
         let nets = host.nets(number, streams, door)?;
         let totals = vec![Totals::default(); nets.len()];
-        let (job, start, store) = (job.clone(), Instant::now(), Arc::default());
+        let (job, start) = (job.clone(), Instant::now());
         Ok(Lives { host, number, config, job, start, nets, store, totals })
     }
 

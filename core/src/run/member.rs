@@ -14,8 +14,11 @@ use super::lives::Lives;
 use super::orders::{Orders, Word};
 use super::{beginning, panics};
 use crate::chare::{Args, MainChare};
+use crate::checkpoint::files::keeper::KeeperError;
+use crate::checkpoint::store::Store;
 use crate::cluster::Control;
 use crate::cluster::control::{Lines, NodeReport, Task, ToLauncher, Via};
+use crate::cluster::keeping::Shelves;
 use crate::cluster::member::Joining;
 use crate::launch::{Output, RunArgs};
 use crate::net::poller::Bell;
@@ -35,7 +38,8 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     let (task, control) = (joining.task().clone(), joining.control().clone());
     let job = Job::new(output);
     let neighbours = task.host.nodes.as_slice().into();
-    let config = Config { host: task.host_number, neighbours, ..Config::of(options) };
+    let seed = task.restart.as_ref().map_or(options.seed, |restart| restart.seed);
+    let config = Config { host: task.host_number, neighbours, seed, ..Config::of(options) };
     if config.survives() {
         job.survive();
     }
@@ -57,7 +61,8 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Err(error) => control.failed(error),
     };
     let door = |lane| connections.door(lane);
-    let lives = match Lives::new(host, task.number, config, &job, streams, door) {
+    let store = store(&task).unwrap_or_else(|error| control.failed(error.to_string()));
+    let lives = match Lives::new(host, task.number, config, (&job, store), streams, door) {
         Ok(lives) => lives,
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };
@@ -80,14 +85,13 @@ struct Member {
 impl Member {
     /// One life after the other, until the launcher lets this node go; without fault tolerance there is one.
     fn run(mut self, beginning: impl Fn(&Pe) + Sync) {
-        let view = View::whole(self.task.nodes);
-        let mut order = Order { view, version: None, restore: Vec::new(), next_version: 1 };
+        let mut order = first_order(&self.task);
         loop {
             self.live(&order, &beginning);
             if !self.job.survives() {
                 return self.control.done(self.report());
             }
-            match self.next_order() {
+            match self.next_order(&order) {
                 Some(next) => order = next,
                 None => return,
             }
@@ -120,7 +124,7 @@ impl Member {
     }
 
     /// What the launcher wants after a life; nothing if this node is to leave.
-    fn next_order(&self) -> Option<Order> {
+    fn next_order(&self, order: &Order) -> Option<Order> {
         loop {
             match self.orders.next() {
                 Word::Halt(epoch) => {
@@ -129,8 +133,18 @@ impl Member {
                 }
                 Word::Resume(order) => return Some(order),
                 Word::Over => self.control.send(ToLauncher::Done(self.report())),
-                Word::Leave => return None,
+                Word::Leave => {
+                    self.tidy(&order.view);
+                    return None;
+                }
             }
+        }
+    }
+
+    /// After an end in order nobody goes back to anything.
+    fn tidy(&self, view: &View) {
+        if self.job.how_it_ended().is_some_and(|end| end.status == 0) {
+            self.lives.store().clear(view.there().collect());
         }
     }
 
@@ -146,6 +160,36 @@ impl Member {
             balancing: self.job.balancing(),
             checkpoints: self.job.checkpoints(),
         }
+    }
+}
+
+/// What holds the parts of checkpoints: as the task says, on disk too.
+fn store(task: &Task) -> Result<Arc<Store>, KeeperError> {
+    let store = Arc::new(Store::default());
+    let nodes = task.restart.as_ref().map_or(task.nodes, |restart| restart.view.nodes());
+    if let Some(Shelves { dir, job }) = &task.shelves {
+        let shape = Shape { nodes, pes_per_node: task.pes };
+        store.keep_in(dir, task.number, job.clone(), shape)?;
+    }
+    if let Some(restart) = &task.restart {
+        store.go_on_from(restart.clone(), task.pes);
+    }
+    Ok(store)
+}
+
+/// How the first life begins: with the program, or where a former job was.
+fn first_order(task: &Task) -> Order {
+    match &task.restart {
+        None => {
+            let view = View::whole(task.nodes);
+            Order { view, version: None, restore: Vec::new(), next_version: 1 }
+        }
+        Some(restart) => Order {
+            view: restart.view.clone(),
+            version: Some(restart.version),
+            restore: vec![task.number],
+            next_version: restart.next_version,
+        },
     }
 }
 

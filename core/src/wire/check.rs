@@ -95,6 +95,7 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         | PeMessage::KeepShared { .. }
         | PeMessage::Shared { .. }
         | PeMessage::Restore { .. }
+        | PeMessage::Newborn(_)
         | PeMessage::Reopen { .. }
         | PeMessage::GoOn => Err("it is of a kind that stays within a node".into()),
     }
@@ -119,7 +120,7 @@ fn check_balance(pe: &Pe, message: &Balance) -> Checked {
 fn check_checkpoint(pe: &Pe, message: &Checkpoint) -> Checked {
     require(pe.checkpoints.is_some(), "a message about a checkpoint, of which there are none")?;
     match message {
-        Checkpoint::Request { .. } | Checkpoint::Safe { .. } => {
+        Checkpoint::Request { .. } | Checkpoint::Safe { .. } | Checkpoint::NotSafe { .. } => {
             require(pe.is_first(), "a checkpoint is asked for where it does not begin")
         }
         _ => Ok(()),

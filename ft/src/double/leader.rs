@@ -93,6 +93,15 @@ impl Leader {
         Leader { hosts, lost, view, epoch: 0, phase, committed: None, next: FIRST_VERSION }
     }
 
+    /// Of a job that goes on from a version of a former one, in this view, on these hosts by node. Whoever is not there has
+    /// a number from before. `next` is the version of the next checkpoint.
+    #[must_use]
+    pub fn going_on(hosts: Vec<u32>, view: View, version: Version, next: Version) -> Self {
+        let lost = (0..view.nodes()).filter(|node| !view.is_there(*node)).collect();
+        let epoch = view.epoch;
+        Leader { hosts, lost, view, epoch, phase: Phase::Running, committed: Some(version), next }
+    }
+
     /// The epoch that has begun last.
     #[must_use]
     pub fn epoch(&self) -> Epoch {

@@ -128,7 +128,8 @@ fn lives(transport: Transport) -> Vec<String> {
     thread::scope(|scope| {
         for ((host, number, streams), job) in hosts.into_iter().zip(&jobs) {
             let closed = |_| Door::closed();
-            let lives = Lives::new(host, number, Config::default(), job, streams, closed).unwrap();
+            let lives =
+                Lives::new(host, number, Config::default(), (job, Arc::default()), streams, closed).unwrap();
             scope.spawn(move || live(lives, job));
         }
     });

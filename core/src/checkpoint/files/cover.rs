@@ -1,0 +1,121 @@
+//! What is known of a version as a whole: whoever finds its files can tell what they are of.
+
+use serde::{Deserialize, Serialize};
+use talisman_ft::Version;
+
+use super::File;
+use crate::build::build_number;
+use crate::disk::{Disk, DiskError, ReadError, read_checked, replace};
+use crate::node::Shape;
+use crate::registry::Registry;
+use crate::view::View;
+
+/// What is written on each version of a job. People may read it: in its file it is JSON, behind a header of 28 bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cover {
+    pub(crate) job: JobMark,
+    pub(crate) version: Version,
+    /// How many nodes have a number, there or not.
+    pub(crate) nodes: u32,
+    pub(crate) pes_per_node: u32,
+    /// Who was there, and who stood in for the others.
+    pub(crate) view: talisman_ft::view::View,
+    /// When it was taken, in seconds since 1970.
+    pub(crate) taken: u64,
+}
+
+/// What is the same for all versions of a job.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct JobMark {
+    /// What tells it from others; whoever goes on from its checkpoints has the same.
+    pub(crate) id: u64,
+    /// What the program is called.
+    pub(crate) program: String,
+    /// Tells one executable from others.
+    pub(crate) build: u64,
+    /// Seeds `cx.rng()`.
+    pub(crate) seed: u64,
+    /// The chares of the program, by their keys on the wire.
+    pub(crate) chares: Vec<(u64, String)>,
+}
+
+/// A cover cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CoverError {
+    /// There is no whole file.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// It is whole, and something else.
+    #[error("{file} is no cover of a checkpoint of this version of Talisman: {why}; it cannot be used")]
+    Other {
+        /// Which one.
+        file: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl JobMark {
+    /// Of this executable, in a job of this number.
+    pub(crate) fn of_this(id: u64, program: &str, seed: u64) -> Self {
+        let chares = Registry::get().types().iter().map(|chare| (chare.key, (chare.name)())).collect();
+        JobMark { id, program: program.into(), build: build_number(), seed, chares }
+    }
+
+    /// Chares that `other` has, and this one does not.
+    pub(crate) fn lacks<'a>(&self, other: &'a JobMark) -> Vec<&'a str> {
+        let has = |key: u64| self.chares.iter().any(|(own, _)| *own == key);
+        other.chares.iter().filter(|(key, _)| !has(*key)).map(|(_, name)| name.as_str()).collect()
+    }
+}
+
+impl Cover {
+    /// Of a version that is taken now in this view.
+    pub(crate) fn new(job: JobMark, version: Version, shape: Shape, view: &View, taken: u64) -> Self {
+        let (nodes, pes_per_node, view) = (shape.nodes, shape.pes_per_node, view.of_nodes().clone());
+        Cover { job, version, nodes, pes_per_node, view, taken }
+    }
+
+    /// The PEs that have a part in it.
+    pub(crate) fn pes(&self) -> impl Iterator<Item = u32> + '_ {
+        let pes = self.pes_per_node;
+        self.view.there().flat_map(move |node| node * pes..(node + 1) * pes)
+    }
+
+    /// Puts it in its place.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub(crate) fn write(&self, disk: &mut impl Disk) -> Result<(), DiskError> {
+        let text = serde_json::to_vec_pretty(self).expect("numbers and names");
+        replace(disk, &File::Cover(self.version).name(), &[&text])
+    }
+
+    /// That of a version.
+    ///
+    /// # Errors
+    /// There is no such file, or it is not as it was written.
+    pub(crate) fn read(disk: &mut impl Disk, version: Version) -> Result<Self, CoverError> {
+        let file = File::Cover(version).name();
+        let text = read_checked(disk, &file)?;
+        let cover: Cover = match serde_json::from_slice(&text) {
+            Ok(cover) => cover,
+            Err(error) => return Err(CoverError::Other { file, why: error.to_string() }),
+        };
+        match cover.what_is_wrong(version) {
+            None => Ok(cover),
+            Some(why) => Err(CoverError::Other { file, why }),
+        }
+    }
+
+    fn what_is_wrong(&self, version: Version) -> Option<String> {
+        let pes = u64::from(self.nodes) * u64::from(self.pes_per_node);
+        match () {
+            () if self.version != version => Some(format!("it is of version {}", self.version)),
+            () if pes == 0 || pes > u64::from(u32::MAX) || self.view.nodes() != self.nodes => {
+                Some(format!("it is of {} nodes with {} PEs each", self.nodes, self.pes_per_node))
+            }
+            () => None,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What writes a node's parts on its disk: a thread of its own, so that no PE waits for that.
+//!
+//! A part stays in memory until it is written, which is all that waits at any time: no checkpoint begins before the one before it is
+//! committed or given up.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::SystemTime;
+use std::{io, thread};
+
+use talisman_ft::{NodeId, Version};
+
+use super::cover::JobMark;
+use super::image::ImageError;
+use super::shelf::{Shelf, ShelfError, remove_versions};
+use super::{folder_of, node_of};
+use crate::checkpoint::store::Versions;
+use crate::disk::{Disk, Folder, remove_leftovers};
+use crate::ids::PeId;
+use crate::node::Shape;
+use crate::pup::Packed;
+
+/// A disk of whatever kind.
+type AnyDisk = Box<dyn Disk + Send>;
+
+/// What is to be done with the disk, in this order.
+pub(in crate::checkpoint) enum Work {
+    /// A part that is in memory is to be kept for good.
+    Write(Version, PeId),
+    /// Older versions are not needed any more, also those that nodes which are not among these have left on this host.
+    KeepFrom(Version, Vec<NodeId>),
+    /// Others than this one are of no use any more.
+    KeepOnly(Option<Version>),
+    /// A version will never be whole.
+    GiveUp(Version),
+    /// The job has ended well: nobody will go back to anything. These nodes take away their own.
+    Clear(Vec<NodeId>),
+}
+
+/// A node's disk, and who uses it.
+pub(crate) struct Keeper {
+    hands: Arc<Hands>,
+    /// To the thread; without one, everything is done at once.
+    work: Mutex<Option<Sender<Work>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// A node cannot keep its checkpoints where it is to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KeeperError {
+    /// The folder cannot be used.
+    #[error("cannot keep checkpoints in {}: {why}", folder.display())]
+    Folder {
+        /// Which one.
+        folder: PathBuf,
+        /// What is wrong.
+        why: ShelfError,
+    },
+    /// There is no thread to be had.
+    #[error(
+        "the system gives no thread that writes checkpoints: {0}; raise the limit on processes (`ulimit -u`)"
+    )]
+    Thread(#[from] io::Error),
+}
+
+/// What it takes to do the work.
+struct Hands {
+    shelf: Mutex<Shelf<AnyDisk>>,
+    /// The folder of the job, with those of other nodes of this host.
+    dir: Option<PathBuf>,
+    now: fn() -> u64,
+}
+
+impl Keeper {
+    /// Of a node's folder in this one.
+    ///
+    /// # Errors
+    /// The folder cannot be had, or is used by another job.
+    pub(crate) fn open(
+        dir: &Path,
+        node: NodeId,
+        job: JobMark,
+        shape: Shape,
+        versions: Arc<Mutex<Versions>>,
+    ) -> Result<Self, KeeperError> {
+        let folder = folder_of(dir, node);
+        let shelf = Folder::open(&folder).and_then(|disk| disk.lock().map(|()| disk));
+        let shelf = shelf.map_err(ShelfError::from);
+        let shelf = shelf.and_then(|disk| Shelf::open(Box::new(disk) as AnyDisk, job, shape));
+        let shelf = Mutex::new(shelf.map_err(|why| KeeperError::Folder { folder, why })?);
+        let hands = Arc::new(Hands { shelf, dir: Some(dir.to_owned()), now: seconds_since_1970 });
+        let (work, todo) = channel();
+        let thread = {
+            let hands = hands.clone();
+            thread::Builder::new().name("disk".into()).spawn(move || hands.work_off(&todo, &versions))?
+        };
+        Ok(Keeper { hands, work: Mutex::new(Some(work)), thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Without a thread, on any disk: for tests, and simulations.
+    pub(crate) fn at_once(disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
+        let shelf = Mutex::new(Shelf::open(disk, job, shape)?);
+        let hands = Arc::new(Hands { shelf, dir: None, now: || 0 });
+        Ok(Keeper { hands, work: Mutex::default(), thread: Mutex::default() })
+    }
+
+    /// Does it, sooner or later.
+    pub(in crate::checkpoint) fn begin(&self, work: Work, versions: &Mutex<Versions>) {
+        match &*lock(&self.work) {
+            // It ends with this only.
+            Some(thread) => drop(thread.send(work)),
+            None => self.hands.carry_out(work, versions),
+        }
+    }
+
+    /// Waits until all is done.
+    pub(in crate::checkpoint) fn finish(&self) {
+        drop(lock(&self.work).take());
+        if let Some(thread) = lock(&self.thread).take() {
+            // A panic there was told of by itself, and what it was about is not safe then.
+            let _ = thread.join();
+        }
+    }
+
+    /// The part of a PE in a version.
+    ///
+    /// # Errors
+    /// It is not there, or not as it was.
+    pub(in crate::checkpoint) fn part(&self, version: Version, pe: PeId) -> Result<Packed, ImageError> {
+        lock(&self.hands.shelf).part(version, pe)
+    }
+}
+
+impl Hands {
+    fn work_off(&self, todo: &Receiver<Work>, versions: &Mutex<Versions>) {
+        for work in todo {
+            self.carry_out(work, versions);
+        }
+    }
+
+    fn carry_out(&self, work: Work, versions: &Mutex<Versions>) {
+        // What cannot be taken away is only too much: it is tried again with the next version.
+        let _ = match work {
+            Work::Write(version, pe) => {
+                self.write(version, pe, versions);
+                Ok(())
+            }
+            Work::KeepFrom(version, there) => {
+                self.clear_others(&there, |other| other < version);
+                lock(&self.shelf).keep_only(|other| other >= version)
+            }
+            Work::KeepOnly(version) => lock(&self.shelf).keep_only(|other| Some(other) == version),
+            Work::GiveUp(version) => lock(&self.shelf).keep_only(|other| other != version),
+            Work::Clear(there) => {
+                self.clear_others(&there, |_| true);
+                lock(&self.shelf).keep_only(|_| false)
+            }
+        };
+    }
+
+    fn write(&self, version: Version, pe: PeId, versions: &Mutex<Versions>) {
+        let Some((view, body)) = lock(versions).to_be_written(version, pe) else { return };
+        let (buffers, slices) = body.written_as();
+        let slices: Vec<&[u8]> = slices.iter().map(|slice| slice.bytes()).collect();
+        let taken = (self.now)();
+        let done = lock(&self.shelf).put((version, pe), &view, taken, buffers, &slices);
+        lock(versions).is_written(version, pe, done.map_err(|error| error.to_string()));
+    }
+
+    /// Nodes that are not there do not take anything away themselves.
+    fn clear_others(&self, there: &[NodeId], goes: impl Fn(Version) -> bool) {
+        let Some(dir) = &self.dir else { return };
+        let nodes = nodes_in(dir).unwrap_or_default().into_iter().filter(|node| !there.contains(node));
+        for folder in nodes.map(|node| folder_of(dir, node)) {
+            // Nobody writes there: what was being written is not needed either.
+            let remove =
+                |mut disk| remove_leftovers(&mut disk).and_then(|()| remove_versions(&mut disk, &goes));
+            let _ = Folder::open(&folder).and_then(remove);
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// The nodes that have a folder in this one, in increasing order.
+///
+/// # Errors
+/// The system's reason.
+pub(crate) fn nodes_in(dir: &Path) -> io::Result<Vec<NodeId>> {
+    let mut nodes = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        nodes.extend(name.to_str().and_then(node_of).filter(|_| entry.path().is_dir()));
+    }
+    nodes.sort_unstable();
+    Ok(nodes)
+}
+
+fn seconds_since_1970() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing in a critical section panics half way.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,127 @@
+//! The folder of a node: the parts that it holds of the last versions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use talisman_ft::Version;
+
+use super::File;
+use super::cover::{Cover, CoverError, JobMark};
+use super::image::{self, Head, ImageError};
+use crate::disk::{Disk, DiskError, remove_leftovers};
+use crate::ids::PeId;
+use crate::node::Shape;
+use crate::pup::Packed;
+use crate::view::View;
+
+/// What a node holds on its disk, of one job.
+pub(crate) struct Shelf<D> {
+    disk: D,
+    job: JobMark,
+    shape: Shape,
+    /// Versions whose cover is there.
+    covered: BTreeSet<Version>,
+}
+
+/// A folder cannot be used for the checkpoints of a job.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ShelfError {
+    /// The disk does not do what it should.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// Another job has left its checkpoints there.
+    #[error(
+        "it has version {version} of another job, of the program `{program}`, which has not ended well: go on with that \
+         one (--restart), or choose another folder (--ckpt-dir), or remove what is there"
+    )]
+    Taken {
+        /// One of its versions.
+        version: Version,
+        /// Of which program.
+        program: String,
+    },
+}
+
+impl<D: Disk> Shelf<D> {
+    /// That of a job of this shape, which may have left files there, and nobody else.
+    ///
+    /// # Errors
+    /// There are checkpoints of another job, or what the disk says.
+    pub(crate) fn open(mut disk: D, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
+        remove_leftovers(&mut disk)?;
+        check_for_others(&mut disk, job.id)?;
+        Ok(Shelf { disk, job, shape, covered: BTreeSet::new() })
+    }
+
+    /// Keeps the part of a PE in a version, taken now in this view, for good.
+    ///
+    /// # Errors
+    /// What the disk says; the part is not there then.
+    pub(crate) fn put(
+        &mut self,
+        (version, pe): (Version, PeId),
+        view: &View,
+        taken: u64,
+        buffers: Vec<(u64, u32)>,
+        slices: &[&[u8]],
+    ) -> Result<(), DiskError> {
+        if !self.covered.contains(&version) {
+            Cover::new(self.job.clone(), version, self.shape, view, taken).write(&mut self.disk)?;
+            self.covered.insert(version);
+        }
+        image::write(&mut self.disk, &Head { job: self.job.id, version, pe, buffers }, slices)
+    }
+
+    /// The part of a PE in a version.
+    ///
+    /// # Errors
+    /// It is not there, or not as it was.
+    pub(crate) fn part(&mut self, version: Version, pe: PeId) -> Result<Packed, ImageError> {
+        image::read(&mut self.disk, self.job.id, version, pe)
+    }
+
+    /// Takes away all other versions.
+    ///
+    /// # Errors
+    /// What the disk says: more is there than has to be.
+    pub(crate) fn keep_only(&mut self, stays: impl Fn(Version) -> bool) -> Result<(), DiskError> {
+        self.covered.retain(|version| stays(*version));
+        remove_versions(&mut self.disk, |version| !stays(version))
+    }
+}
+
+/// Takes versions away: parts first, so that whatever is left has its cover.
+///
+/// # Errors
+/// What the disk says.
+pub(crate) fn remove_versions(disk: &mut impl Disk, goes: impl Fn(Version) -> bool) -> Result<(), DiskError> {
+    let names = disk.list()?;
+    let files = names.iter().filter_map(|name| File::of(name)).filter(|file| goes(file.version()));
+    let (covers, parts): (Vec<_>, Vec<_>) = files.partition(|file| matches!(file, File::Cover(_)));
+    parts.iter().chain(&covers).try_for_each(|file| disk.remove(&file.name()))
+}
+
+/// The versions that have files on a disk, with what they are.
+pub(crate) fn versions(disk: &mut impl Disk) -> Result<BTreeMap<Version, BTreeSet<PeId>>, DiskError> {
+    let mut all = BTreeMap::<Version, BTreeSet<PeId>>::new();
+    for file in disk.list()?.iter().filter_map(|name| File::of(name)) {
+        let parts = all.entry(file.version()).or_default();
+        if let File::Part(_, pe) = file {
+            parts.insert(pe);
+        }
+    }
+    Ok(all)
+}
+
+/// Files of another job are not to be overwritten, nor mixed with those of this one.
+pub(crate) fn check_for_others(disk: &mut impl Disk, job: u64) -> Result<(), ShelfError> {
+    for version in versions(disk)?.into_keys() {
+        match Cover::read(disk, version) {
+            Ok(cover) if cover.job.id != job => {
+                return Err(ShelfError::Taken { version, program: cover.job.program });
+            }
+            // Of what cannot be read nobody can go on.
+            Ok(_) | Err(CoverError::Read(_) | CoverError::Other { .. }) => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! Files of versions, on disks that fail and lose their power.
+
+mod powerless;
+mod sets;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use talisman_ft::{NodeId, Version};
+
+use super::cover::JobMark;
+use super::set::{Set, SetError, Whole};
+use super::shelf::{Shelf, ShelfError};
+use crate::disk::{Disk, DiskError, SimulatedDisk};
+use crate::ids::PeId;
+use crate::node::Shape;
+use crate::pup::{Packed, Segment};
+use crate::rng::Rng;
+use crate::simulation::DiskRates;
+use crate::view::View;
+
+const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 2 };
+
+/// A disk that several hold in turn.
+#[derive(Clone)]
+struct Shared(Arc<Mutex<SimulatedDisk>>);
+
+impl Shared {
+    fn new(seed: u64) -> Self {
+        Shared::with(seed, DiskRates::default())
+    }
+
+    fn with(seed: u64, rates: DiskRates) -> Self {
+        Shared(Arc::new(Mutex::new(SimulatedDisk::new(rates, Rng::new(seed)))))
+    }
+
+    fn with_disk<R>(&self, act: impl FnOnce(&mut SimulatedDisk) -> R) -> R {
+        act(&mut self.0.lock().unwrap())
+    }
+}
+
+impl Disk for Shared {
+    fn write(&mut self, name: &str, parts: &[&[u8]]) -> Result<(), DiskError> {
+        self.with_disk(|disk| disk.write(name, parts))
+    }
+
+    fn sync(&mut self, name: &str) -> Result<(), DiskError> {
+        self.with_disk(|disk| disk.sync(name))
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError> {
+        self.with_disk(|disk| disk.rename(from, to))
+    }
+
+    fn sync_names(&mut self) -> Result<(), DiskError> {
+        self.with_disk(Disk::sync_names)
+    }
+
+    fn read(&mut self, name: &str) -> Result<Vec<u8>, DiskError> {
+        self.with_disk(|disk| disk.read(name))
+    }
+
+    fn list(&mut self) -> Result<Vec<String>, DiskError> {
+        self.with_disk(Disk::list)
+    }
+
+    fn remove(&mut self, name: &str) -> Result<(), DiskError> {
+        self.with_disk(|disk| disk.remove(name))
+    }
+}
+
+fn job(id: u64) -> JobMark {
+    JobMark { id, program: "program".into(), ..JobMark::default() }
+}
+
+/// What a PE has in a version: no two are alike.
+fn image(version: Version, pe: PeId) -> Packed {
+    let bytes = Bytes::from(vec![pe as u8; 700 + version as usize]);
+    let words: Vec<u64> = (0..100 * u64::from(pe)).map(|word| word ^ version).collect();
+    Packed::new(bytes, vec![Segment::of_vec(words)], Vec::new())
+}
+
+fn put<D: Disk>(shelf: &mut Shelf<D>, view: &View, version: Version, pe: PeId) -> Result<(), DiskError> {
+    let buffers = image(version, pe).buffers();
+    let sizes = buffers.iter().map(|one| (one.bytes().len() as u64, one.align() as u32)).collect();
+    let slices: Vec<&[u8]> = buffers.iter().map(Segment::bytes).collect();
+    shelf.put((version, pe), view, 1_000_000, sizes, &slices)
+}
+
+/// The parts that a node keeps: its own, and those of the node before it.
+fn kept_by(node: NodeId) -> impl Iterator<Item = PeId> {
+    let before = (node + SHAPE.nodes - 1) % SHAPE.nodes;
+    [node, before].into_iter().flat_map(|node| 2 * node..2 * node + 2)
+}
+
+/// The disks of all nodes, with these versions.
+fn disks(versions: impl IntoIterator<Item = Version> + Clone) -> BTreeMap<NodeId, Shared> {
+    let disk = |node: NodeId| {
+        let disk = Shared::new(node.into());
+        let mut shelf = Shelf::open(disk.clone(), job(7), SHAPE).unwrap();
+        for version in versions.clone() {
+            kept_by(node).for_each(|pe| put(&mut shelf, &View::whole(SHAPE), version, pe).unwrap());
+        }
+        (node, disk)
+    };
+    (0..SHAPE.nodes).map(disk).collect()
+}
+
+fn newest(disks: &BTreeMap<NodeId, Shared>) -> Result<Whole, SetError> {
+    Set { dir: Path::new("/set"), folders: disks.clone() }.newest()
+}

@@ -1,0 +1,132 @@
+//! Which version a job goes on from, whatever has become of its files.
+
+use super::super::File;
+use super::super::cover::Cover;
+use super::super::image;
+use super::*;
+
+/// Changes a file as nobody should.
+fn alter(disk: &Shared, name: &str, act: impl FnOnce(&mut Vec<u8>)) {
+    disk.with_disk(|disk| {
+        let mut bytes = disk.read(name).unwrap();
+        act(&mut bytes);
+        disk.write(name, &[&bytes]).unwrap();
+    });
+}
+
+#[test]
+fn the_newest_version_that_is_whole_is_found() {
+    let disks = disks([3, 4]);
+    let found = newest(&disks).unwrap();
+    assert_eq!((found.cover.version, found.next, found.notes.len()), (4, 5, 0));
+    assert_eq!((found.cover.nodes, found.cover.pes_per_node, found.cover.taken), (3, 2, 1_000_000));
+    for (pe, node) in &found.parts {
+        assert_eq!(image::read(&mut disks[node].clone(), 7, 4, *pe), Ok(image(4, *pe)));
+    }
+    assert_eq!(found.parts.len(), 6);
+}
+
+#[test]
+fn one_copy_of_each_part_is_enough() {
+    let mut disks = disks([3]);
+    disks.remove(&1);
+    let found = newest(&disks).unwrap();
+    assert_eq!(found.parts.into_iter().collect::<Vec<_>>(), [(0, 0), (1, 0), (2, 2), (3, 2), (4, 0), (5, 0)]);
+}
+
+#[test]
+fn an_older_version_is_used_if_the_newest_lacks_a_part() {
+    let disks = disks([3, 4]);
+    for node in [0, 1] {
+        disks[&node].clone().remove("v4-pe1.part").unwrap();
+    }
+    let found = newest(&disks).unwrap();
+    assert_eq!((found.cover.version, found.next), (3, 5));
+    assert_eq!(
+        found.notes,
+        ["the part of PE 1 in version 4 is nowhere (v4-pe1.part)", "version 4 is not whole"]
+    );
+}
+
+#[test]
+fn damage_is_named_and_the_other_copy_is_used() {
+    type Damage = fn(&mut Vec<u8>);
+    let damages: [(Damage, &str); 3] = [
+        (|bytes| bytes.truncate(500), "472 bytes after its header"),
+        (|bytes| *bytes.last_mut().unwrap() ^= 1, "damaged somewhere"),
+        (|bytes| bytes.clear(), "too short"),
+    ];
+    for (damage, said) in damages {
+        let disks = disks([3]);
+        alter(&disks[&1], "v3-pe2.part", damage);
+        let found = newest(&disks).unwrap();
+        assert_eq!(found.parts[&2], 2);
+        assert!(found.notes[0].starts_with("in /set/node-1: v3-pe2.part"), "{:?}", found.notes);
+        assert!(found.notes[0].contains(said), "{:?}", found.notes);
+        alter(&disks[&2], "v3-pe2.part", damage);
+        let before = disks.values().map(|disk| disk.clone().list().unwrap()).collect::<Vec<_>>();
+        let error = newest(&disks).unwrap_err().to_string();
+        assert!(
+            error.starts_with("no checkpoint in /set is whole, and nothing was changed there:\n"),
+            "{error}"
+        );
+        assert!(error.contains("node-1") && error.contains("node-2") && error.contains(said), "{error}");
+        assert_eq!(before, disks.values().map(|disk| disk.clone().list().unwrap()).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_part_under_another_name_is_not_used() {
+    let disks = disks([3]);
+    for disk in disks.values() {
+        disk.clone().rename("v3-pe0.part", "v3-pe1.part").ok();
+    }
+    let error = newest(&disks).unwrap_err().to_string();
+    assert!(error.contains("v3-pe1.part is not what its name says: it is the part of PE 0"), "{error}");
+}
+
+#[test]
+fn folders_without_versions_and_of_several_jobs_are_refused() {
+    assert!(matches!(newest(&disks([])), Err(SetError::Empty { .. })));
+    let mut disks = disks([3]);
+    let other = Shared::new(9);
+    let mut shelf = Shelf::open(other.clone(), job(8), SHAPE).unwrap();
+    put(&mut shelf, &View::whole(SHAPE), 5, 0).unwrap();
+    disks.insert(3, other.clone());
+    let error = newest(&disks).unwrap_err();
+    assert!(matches!(&error, SetError::Mixed { programs, .. } if programs.len() == 2), "{error}");
+    let taken = Shelf::open(other, job(7), SHAPE).err();
+    assert_eq!(taken, Some(ShelfError::Taken { version: 5, program: "program".into() }));
+}
+
+#[test]
+fn a_version_in_which_nodes_were_lost_needs_the_parts_of_the_others() {
+    let disks = disks([3]);
+    let view = View::without(SHAPE, &[1]);
+    for node in [0, 2] {
+        let mut shelf = Shelf::open(disks[&node].clone(), job(7), SHAPE).unwrap();
+        [0, 1, 4, 5].into_iter().for_each(|pe| put(&mut shelf, &view, 6, pe).unwrap());
+    }
+    let found = newest(&disks).unwrap();
+    assert_eq!(found.parts.keys().copied().collect::<Vec<_>>(), [0, 1, 4, 5]);
+}
+
+#[test]
+fn files_have_one_name_each() {
+    for file in [File::Cover(0), File::Cover(u64::MAX), File::Part(12, 7)] {
+        assert_eq!(File::of(&file.name()), Some(file));
+    }
+    for name in ["v07.cover", "v7-pe+1.part", "v7.part", "v7-pe1.part.tmp", "w7.cover", "v.cover", ""] {
+        assert_eq!(File::of(name), None, "{name}");
+    }
+}
+
+#[test]
+fn a_cover_that_says_what_cannot_be_is_not_believed() {
+    let mut disk = Shared::new(1);
+    let mut cover = Cover::new(job(7), 3, SHAPE, &View::whole(SHAPE), 0);
+    cover.nodes = 9;
+    cover.write(&mut disk).unwrap();
+    let error = Cover::read(&mut disk, 3).unwrap_err().to_string();
+    assert!(error.contains("9 nodes with 2 PEs each"), "{error}");
+}

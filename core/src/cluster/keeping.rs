@@ -1,0 +1,233 @@
+//! Where a job keeps its checkpoints on disk, and from which it goes on: what the launcher finds out before any node is started.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use talisman_ft::{NodeId, Version};
+
+use crate::chare::Kind;
+use crate::checkpoint::files::cover::{Cover, JobMark};
+use crate::checkpoint::files::folder_of;
+use crate::checkpoint::files::keeper::nodes_in;
+use crate::checkpoint::files::set::{self, Whole};
+use crate::checkpoint::files::shelf::{ShelfError, check_for_others};
+use crate::checkpoint::part::Part;
+use crate::disk::{Disk, DiskError, Folder};
+use crate::ids::PeId;
+use crate::launch::RunArgs;
+use crate::launch::checkpoints::FaultTolerance;
+use crate::node::Shape;
+use crate::registry::Registry;
+
+/// A file that shows that others can be written.
+const TRIAL: &str = "trial.tmp";
+
+/// Where nodes keep their checkpoints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Shelves {
+    /// Each node has a folder in it, on its host.
+    pub(crate) dir: PathBuf,
+    pub(crate) job: JobMark,
+}
+
+/// What a whole job goes on from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Restart {
+    /// Where its parts are.
+    pub(crate) dir: PathBuf,
+    /// The job whose they are.
+    pub(crate) job: u64,
+    pub(crate) version: Version,
+    /// The version of the next checkpoint.
+    pub(crate) next_version: Version,
+    /// PEs of each node, when it was taken.
+    pub(crate) pes_per_node: u32,
+    /// Who was there then.
+    pub(crate) taken_in: talisman_ft::view::View,
+    /// In whose folder the part of each PE is.
+    pub(crate) parts: Vec<(PeId, NodeId)>,
+    /// Who is there now: nodes that have a number from before, and no process any more, have a stand-in.
+    pub(crate) view: talisman_ft::view::View,
+    /// Seeds `cx.rng()`.
+    pub(crate) seed: u64,
+}
+
+/// What is known of both, of a job of this number and shape.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Keeping {
+    pub(crate) shelves: Option<Shelves>,
+    pub(crate) restart: Option<Restart>,
+    /// What people should know.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Keeping {
+    /// As the options say.
+    ///
+    /// # Errors
+    /// A sentence on what cannot be, and what to do.
+    pub(crate) fn new(program: &str, options: &RunArgs, job: u64, shape: Shape) -> Result<Self, String> {
+        let mut keeping = Keeping::default();
+        let mut mark = JobMark::of_this(job, program, options.seed);
+        if let Some(dir) = &options.restart {
+            let dir = absolute(dir)?;
+            let whole = set::newest(&dir).map_err(|error| format!("--restart: {error}"))?;
+            keeping.go_on_from(dir, whole, &mut mark, shape)?;
+        }
+        if options.ft == FaultTolerance::Disk {
+            let given = options.ckpt_dir.as_deref().map(absolute).transpose()?;
+            let restarted = keeping.restart.as_ref().map(|restart| restart.dir.clone());
+            let dir = given.or(restarted).unwrap_or_else(|| {
+                let dir = std::env::temp_dir().join(format!("talisman-{program}-{job:016x}"));
+                keeping.notes.push(format!("checkpoints are kept in {} (--ckpt-dir)", dir.display()));
+                dir
+            });
+            if options.hosts.is_none() {
+                try_out(&dir, mark.id)?;
+            }
+            keeping.shelves = Some(Shelves { dir, job: mark });
+        }
+        Ok(keeping)
+    }
+
+    fn go_on_from(
+        &mut self,
+        dir: PathBuf,
+        whole: Whole,
+        mark: &mut JobMark,
+        shape: Shape,
+    ) -> Result<(), String> {
+        let Whole { cover, parts, next, notes } = whole;
+        check_program(&dir, &cover, mark)?;
+        check_nodegroups(&dir, &cover, &parts, shape.pes_per_node)?;
+        self.notes.extend(notes);
+        self.notes.push(format!(
+            "goes on from checkpoint {} in {}, taken on {} with {} each",
+            cover.version,
+            dir.display(),
+            counted(cover.view.there().count() as u32, "node"),
+            counted(cover.pes_per_node, "PE"),
+        ));
+        if cover.job.build != mark.build {
+            self.notes.push(
+                "it was taken by another build of the program: what has no `#[pup(version)]` has to be as it was".into(),
+            );
+        }
+        let view = view_after(cover.nodes * cover.pes_per_node, shape);
+        mark.id = cover.job.id;
+        mark.seed = cover.job.seed;
+        self.restart = Some(Restart {
+            dir,
+            job: cover.job.id,
+            version: cover.version,
+            next_version: next,
+            pes_per_node: cover.pes_per_node,
+            taken_in: cover.view,
+            parts: parts.into_iter().collect(),
+            view,
+            seed: cover.job.seed,
+        });
+        Ok(())
+    }
+}
+
+/// The view of a job of this shape that goes on from so many PEs: PEs keep their numbers, so that there are no fewer numbers than before.
+/// Those that have no process any more are shared out in turn.
+fn view_after(pes: u32, shape: Shape) -> talisman_ft::view::View {
+    let numbers = shape.nodes.max(pes.div_ceil(shape.pes_per_node));
+    let (there, stand_in) = (|node| node < shape.nodes, |node| node % shape.nodes);
+    talisman_ft::view::View::whole(shape.nodes).after(0, numbers, there, stand_in)
+}
+
+/// Members of nodegroups are by node, so that those of other nodes would be others.
+fn check_nodegroups(
+    dir: &Path,
+    cover: &Cover,
+    parts: &BTreeMap<PeId, NodeId>,
+    pes: u32,
+) -> Result<(), String> {
+    let (Some((pe, node)), true) = (parts.first_key_value(), cover.pes_per_node != pes) else {
+        return Ok(());
+    };
+    let wrong = |error: &dyn Display| {
+        format!("--restart: the part of PE {pe} in {} cannot be read: {error}", dir.display())
+    };
+    let part = set::part(dir, *node, (cover.job.id, cover.version), *pe).map_err(|error| wrong(&error))?;
+    let part: Part = part.into_value().map_err(|error| wrong(&error))?;
+    match part.collections.iter().find_map(|saved| nodegroup_of(saved.of.key)) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "--restart: the program has a nodegroup (`{name}`), whose members are by node: start it with as many PEs on \
+             each node as it had (--pes {})",
+            cover.pes_per_node
+        )),
+    }
+}
+
+fn nodegroup_of(key: u64) -> Option<String> {
+    let (_, chare) = Registry::get().find(key)?;
+    (chare.kind == Kind::NodeGroup).then(|| (chare.name)())
+}
+
+fn check_program(dir: &Path, cover: &Cover, mark: &JobMark) -> Result<(), String> {
+    let (theirs, dir) = (&cover.job.program, dir.display());
+    if *theirs != mark.program {
+        return Err(format!(
+            "--restart: the checkpoints in {dir} are of the program `{theirs}`, and this is `{}`: run that one",
+            mark.program
+        ));
+    }
+    let missing = mark.lacks(&cover.job);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "--restart: the checkpoints in {dir} are of a build of `{theirs}` that had chares which this one has not ({}): run \
+         that build, or give them back their names (`#[chare(name = \"…\")]`)",
+        missing.join(", ")
+    ))
+}
+
+/// Whether nodes will be able to keep checkpoints in a folder of this host.
+fn try_out(dir: &Path, job: u64) -> Result<(), String> {
+    let wrong =
+        |error: &dyn Display| format!("--ckpt-dir: cannot keep checkpoints in {}: {error}", dir.display());
+    let is_new = !dir.exists();
+    let mut folder = Folder::open(dir).map_err(|error| wrong(&error))?;
+    match folder.write(TRIAL, &[]).and_then(|()| folder.remove(TRIAL)) {
+        // That it is full now does not say that it always will be.
+        Ok(()) | Err(DiskError::Full { .. }) => {}
+        Err(error) => return Err(wrong(&error)),
+    }
+    if is_new {
+        return Ok(());
+    }
+    for node in nodes_in(dir).map_err(|error| wrong(&error))? {
+        let folder = Folder::open(&folder_of(dir, node)).map_err(ShelfError::from);
+        let checked = folder.and_then(|mut folder| check_for_others(&mut folder, job));
+        checked.map_err(|error| wrong(&error))?;
+    }
+    Ok(())
+}
+
+impl Shelves {
+    /// The job has ended well, and its nodes have taken their files away: what is left are empty folders.
+    pub(crate) fn tidy(&self) {
+        for node in nodes_in(&self.dir).unwrap_or_default() {
+            // Whoever has put something else there keeps it.
+            let _ = fs::remove_dir(folder_of(&self.dir, node));
+        }
+        let _ = fs::remove_dir(&self.dir);
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, String> {
+    std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn counted(count: u32, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

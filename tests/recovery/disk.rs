@@ -1,0 +1,248 @@
+//! Jobs that keep their checkpoints on disk, lose all their processes, and are started again (`--ft disk`, `--restart`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use talisman::rng::Rng;
+
+use crate::job::{Ended, Scratch, Shape};
+use crate::subjects::{JACOBI, LEANMD, LONG, ROUNDS, Run, Said, Subject};
+use crate::system::{children, signal};
+
+/// A folder for checkpoints, which a test takes away.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Folder(Scratch::new("checkpoints").0.clone());
+        let _ = fs::remove_dir_all(&folder.0);
+        folder
+    }
+
+    /// The same files in another folder.
+    fn copy(&self) -> Folder {
+        let copy = Folder::new();
+        for file in self.files() {
+            let to = copy.0.join(file.strip_prefix(&self.0).unwrap());
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::copy(file, to).unwrap();
+        }
+        copy
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let all = |folder: &Path| -> Vec<PathBuf> {
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+        };
+        let mut files: Vec<_> = all(&self.0).iter().flat_map(|node| all(node)).collect();
+        files.sort();
+        files
+    }
+
+    fn parts(&self) -> Vec<PathBuf> {
+        let is_part = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "part");
+        self.files().into_iter().filter(is_part).collect()
+    }
+
+    fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        self.files().into_iter().map(|file| (file.clone(), fs::read(file).unwrap())).collect()
+    }
+
+    fn disk(&self, options: &str) -> String {
+        format!("--ft disk --ft-log --ckpt-dir {} {options}", self.0.display())
+    }
+
+    fn restart(&self, options: &str) -> String {
+        format!("--restart {} --ft-log {options}", self.0.display())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn on_disk_like_in_memory() {
+    for (subject, transport) in [(ROUNDS, "mixed"), (JACOBI, "shm"), (LEANMD, "tcp")] {
+        let shape = (3, 2, transport);
+        let expected = subject.undisturbed(shape);
+        for options in ["--ckpt-every 1h", "--ckpt-every 5steps", "--ckpt-every 5steps --kill 1@step22"] {
+            let folder = Folder::new();
+            subject.start(shape, &folder.disk(options)).survives(&expected);
+            assert!(!folder.0.exists(), "a job that has ended leaves no checkpoints");
+        }
+    }
+}
+
+/// Kills everything that belongs to a job, once it has come so far and has a checkpoint; what it has said is left.
+fn cut_off(run: Run, nodes: usize, after: &str) -> Vec<String> {
+    let processes = run.job.nodes(nodes);
+    run.job.wait_for_error("committed after");
+    run.job.wait_for(after);
+    kill_all(run, processes)
+}
+
+fn kill_all(run: Run, processes: Vec<i32>) -> Vec<String> {
+    signal(run.job.launcher_pid(), Signal::KILL);
+    processes.into_iter().for_each(|node| signal(node, Signal::KILL));
+    run.job.end().stdout
+}
+
+/// What has been said before and after is what an undisturbed run says; lines may have been said twice.
+#[track_caller]
+fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expected: &Said) -> Ended {
+    let left = subject.start(shape, options).end();
+    let both = left.said.and_before(said);
+    let (missing, wrong) = (expected.without(&both), both.without(expected));
+    assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
+    assert_eq!(&both, expected, "{}", left.ended.said());
+    left.ended
+}
+
+pub fn a_whole_job_is_started_again() {
+    let expected = LONG.undisturbed((3, 2, "shm"));
+    let folder = Folder::new();
+    let run = LONG.start((3, 2, "shm"), &folder.disk("--ckpt-every 5steps"));
+    let said = cut_off(run, 3, "at 22");
+    for (nodes, pes) in
+        [(3, 2), (2, 2), (1, 2), (1, 6), (6, 1), (2, 1), (1, 1), (1, 4), (4, 2), (2, 4), (1, 7)]
+    {
+        let copy = folder.copy();
+        let ended = goes_on(LONG, (nodes, pes, "mixed"), &copy.restart("--ft disk"), &said, &expected);
+        let told = |line: &String| {
+            line.contains("goes on from checkpoint") && line.ends_with("taken on 3 nodes with 2 PEs each")
+        };
+        assert!(ended.stderr.iter().any(told), "{}", ended.said());
+        assert!(!copy.0.exists(), "{nodes} nodes with {pes} PEs");
+    }
+    let before = folder.contents();
+    for ft in ["off", "double"] {
+        goes_on(LONG, (2, 2, "tcp"), &folder.restart(&format!("--ft {ft}")), &said, &expected);
+        assert_eq!(folder.contents(), before);
+    }
+}
+
+/// Whenever it was cut off: with members of groups that ring, that have rung, and that know that all have.
+pub fn more_nodes_than_before() {
+    let mut rng = Rng::new(14);
+    let expected = LONG.undisturbed((2, 1, "shm"));
+    for (round, pes) in [(6, 1), (11, 2), (37, 1), (55, 2), (81, 1)] {
+        let folder = Folder::new();
+        let run = LONG.start((2, pes, "shm"), &folder.disk("--tower --ckpt-every 2ms"));
+        let processes = run.job.nodes(2);
+        run.job.wait_for_error("committed after");
+        run.job.wait_for(&format!("at {round}"));
+        sleep(Duration::from_micros(rng.below(5000)));
+        let said = kill_all(run, processes);
+        let other = LONG.start((2, 3, "shm"), &folder.restart("")).job.end();
+        other.expect(2, &["Tower`), whose members are by node", &format!("--pes {pes}")]);
+        goes_on(LONG, (4, pes, "mixed"), &folder.restart("--ft disk"), &said, &expected);
+    }
+}
+
+/// Nodes that had been lost are there again.
+pub fn lost_nodes_come_back() {
+    let expected = LONG.undisturbed((4, 1, "shm"));
+    for victims in [[1, 3], [0, 2]] {
+        let folder = Folder::new();
+        let kills = format!("--kill {}@step8 --kill {}@step8", victims[0], victims[1]);
+        let options = folder.disk(&format!("--tower --ckpt-every 4steps {kills}"));
+        let run = LONG.start((4, 1, "shm"), &options);
+        run.job.wait_for_error("(failure)");
+        run.job.wait_for("at 24");
+        let left = children(run.job.launcher_pid());
+        let said = kill_all(run, left);
+        for nodes in [1, 2, 3, 4, 5] {
+            let copy = folder.copy();
+            goes_on(
+                LONG,
+                (nodes, 1, "mixed"),
+                &copy.restart("--ft disk --ckpt-every 5steps"),
+                &said,
+                &expected,
+            );
+        }
+    }
+}
+
+/// Again and again, also when a node is lost before there is a new checkpoint.
+pub fn it_can_be_started_again_more_than_once() {
+    let expected = LONG.undisturbed((4, 1, "shm"));
+    let folder = Folder::new();
+    let run = LONG.start((4, 1, "shm"), &folder.disk("--ckpt-every 4steps"));
+    let mut said = cut_off(run, 4, "at 10");
+    let again = folder.restart("--ft disk --ckpt-every 4steps");
+    for (nodes, after) in [(3, "at 50"), (6, "at 90")] {
+        let run = LONG.start((nodes, 1, "mixed"), &again);
+        said.extend(cut_off(run, nodes as usize, after));
+    }
+    let again = folder.restart("--ft disk --ckpt-every 1h --kill 1@step120");
+    goes_on(LONG, (2, 1, "shm"), &again, &said, &expected);
+}
+
+pub fn examples_are_started_again() {
+    for (subject, shape, fewer) in [(JACOBI, (3, 1), (2, 1)), (LEANMD, (2, 2), (1, 2))] {
+        let expected = subject.undisturbed((shape.0, shape.1, "shm"));
+        let folder = Folder::new();
+        // All at once: nobody is left to go on.
+        let kills: Vec<_> = (0..shape.0).map(|node| format!("--kill {node}@step40")).collect();
+        let options = folder.disk(&format!("--ckpt-every 6steps {}", kills.join(" ")));
+        let ended = subject.start((shape.0, shape.1, "shm"), &options).job.end();
+        assert_eq!(ended.status.code(), Some(3), "{}", ended.said());
+        assert!(ended.stderr.iter().any(|line| line.contains("--restart")), "{}", ended.said());
+        goes_on(subject, (fewer.0, fewer.1, "tcp"), &folder.restart("--ft disk"), &ended.stdout, &expected);
+    }
+}
+
+pub fn damaged_files_are_named_and_nothing_is_overwritten() {
+    let expected = LONG.undisturbed((3, 1, "shm"));
+    let whole = Folder::new();
+    let said = cut_off(LONG.start((3, 1, "shm"), &whole.disk("--ckpt-every 5steps")), 3, "at 17");
+    type Damage = fn(&Path);
+    let damages: [Damage; 3] = [
+        |file| fs::remove_file(file).unwrap(),
+        |file| fs::write(file, &fs::read(file).unwrap()[..100]).unwrap(),
+        |file| {
+            let mut bytes = fs::read(file).unwrap();
+            *bytes.last_mut().unwrap() ^= 4;
+            fs::write(file, bytes).unwrap();
+        },
+    ];
+    for (damage, word) in damages.into_iter().zip(["nowhere", "72 bytes after its header", "is damaged"]) {
+        let folder = whole.copy();
+        let name = |file: &PathBuf| file.file_name().unwrap().to_owned();
+        let victim = name(&folder.parts()[0]);
+        let copies: Vec<_> = folder.parts().into_iter().filter(|file| name(file) == victim).collect();
+        assert_eq!(copies.len(), 2, "each part is there twice");
+        damage(&copies[0]);
+        goes_on(LONG, (2, 1, "shm"), &folder.copy().restart(""), &said, &expected);
+        damage(&copies[1]);
+        let before = folder.contents();
+        let refused = LONG.start((2, 1, "shm"), &folder.restart("--ft disk")).job.end();
+        refused.expect(2, &["is whole, and nothing was changed there", word, victim.to_str().unwrap()]);
+        assert_eq!(folder.contents(), before);
+    }
+}
+
+pub fn folders_that_cannot_be_used() {
+    let folder = Folder::new();
+    let run = |options: &str| LONG.start((2, 1, "shm"), options).job.end();
+    run(&folder.restart("")).expect(2, &["cannot look for checkpoints in", "No such file"]);
+    fs::create_dir_all(&folder.0).unwrap();
+    run(&folder.restart("")).expect(2, &["there is no checkpoint in", "--ckpt-dir"]);
+    let file = folder.0.join("file");
+    fs::write(&file, "").unwrap();
+    run(&format!("--ft disk --ckpt-dir {}", file.display())).expect(2, &["cannot keep checkpoints in"]);
+    fs::remove_file(file).unwrap();
+    run("--ft disk --ckpt-dir /proc/nowhere").expect(2, &["cannot keep checkpoints in /proc/nowhere"]);
+    cut_off(LONG.start((2, 1, "shm"), &folder.disk("--ckpt-every 5steps")), 2, "at 12");
+    let before = folder.contents();
+    run(&folder.disk("")).expect(2, &["of another job", "--restart"]);
+    let other = JACOBI.start((2, 1, "shm"), &folder.restart("")).job.end();
+    other.expect(2, &["are of the program", "run that one"]);
+    assert_eq!(folder.contents(), before);
+}
