@@ -255,7 +255,9 @@ fn a_job_that_survives_goes_back_to_its_last_checkpoint() {
     for (node, percent) in (0..4).flat_map(|node| (20..100).step_by(5).map(move |at| (node, at))) {
         let ran = in_world(&surviving(often, with(What::Crash { node }, calm.lasted_ns * percent / 100)));
         came_out_right(&ran);
-        later.extend(ran.outcome.failures.iter().filter(|failure| failure.version.is_some()).map(|_| ran.lasted_ns));
+        later.extend(
+            ran.outcome.failures.iter().filter(|failure| failure.version.is_some()).map(|_| ran.lasted_ns),
+        );
     }
     assert!(later.len() > 20, "most find a checkpoint: {later:?}");
 }
