@@ -13,11 +13,14 @@ mod common;
 
 mod checkpoint;
 mod copying;
+mod crashes;
 mod eight;
 mod kernel;
 mod losses;
+mod molecules;
 mod overhead;
 mod phases;
+mod plot;
 mod size;
 
 fn main() {
@@ -29,12 +32,13 @@ fn main() {
 }
 
 fn measure() {
-    let parts: [(&str, fn()); 5] = [
+    let parts: [(&str, fn()); 6] = [
         ("overhead", overhead::measure),
         ("checkpoint", checkpoint::measure),
         ("figure3", eight::measure),
         ("phases", phases::measure),
         ("losses", losses::measure),
+        ("crashes", crashes::measure),
     ];
     parts.into_iter().filter(|(name, _)| common::wanted(name)).for_each(|(_, measure)| measure());
 }
