@@ -13,7 +13,7 @@ use crate::molecules::{self, Options};
 use crate::plot;
 
 const NODES: u32 = 128;
-const LOST: u32 = 10;
+const LOST: usize = 10;
 
 /// From a loss until the survivors restore: `-- phases` measures less for eight processes that share two cores.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -21,10 +21,10 @@ const PAUSE: Duration = Duration::from_millis(10);
 const FIGURE: &str = "docs/recovery-crashes.svg";
 
 pub fn measure() {
-    let (options, nodes) = if is_smoke() {
-        (Options { x: 4, y: 4, z: 4, steps: 120, slower: 1 }, 16)
+    let (options, nodes, lost) = if is_smoke() {
+        (Options { x: 4, y: 4, z: 4, steps: 120, slower: 1 }, 16, 2)
     } else {
-        (Options { x: 7, y: 10, z: 10, steps: 600, slower: 1 }, NODES)
+        (Options { x: 7, y: 10, z: 10, steps: 600, slower: 1 }, NODES, LOST)
     };
     let with = RunArgs {
         nodes,
@@ -35,7 +35,7 @@ pub fn measure() {
         ..RunArgs::default()
     };
     let (_, quiet) = molecules::run(options, &machine(), &with, &Losses::default());
-    let losses = Losses { nodes: losses(&quiet, nodes), pause: PAUSE };
+    let losses = Losses { nodes: losses(&quiet, nodes, lost), pause: PAUSE };
     let (_, shaken) = molecules::run(options, &machine(), &with, &losses);
     sample(TIME, seconds(&shaken), seconds(&quiet));
     alone(STEPS, shaken.len() as f64);
@@ -59,11 +59,11 @@ fn seconds(done: &[(u32, Duration)]) -> f64 {
 }
 
 /// Evenly over the run as it would be without, each half way between two checkpoints.
-fn losses(quiet: &[(u32, Duration)], nodes: u32) -> Vec<(u32, Duration)> {
-    let apart = quiet.len() / (LOST as usize + 1) / 10 * 10;
+fn losses(quiet: &[(u32, Duration)], nodes: u32, lost: usize) -> Vec<(u32, Duration)> {
+    let apart = quiet.len() / (lost + 1) / 10 * 10;
     let mut late = Duration::ZERO;
     let mut all = Vec::new();
-    for n in 1..=LOST as usize {
+    for n in 1..=lost {
         // What the losses before it cost shifts it: some steps again, and the pause.
         let at = quiet[n * apart + 5].1 + late;
         late += PAUSE + (quiet[n * apart + 5].1 - quiet[n * apart].1);

@@ -134,9 +134,9 @@ impl Pe {
             Checkpoint::Thaw => self.on_thaw(checkpoints),
             Checkpoint::Safe { version } => self.on_safe(checkpoints, version),
             Checkpoint::Commit { version } => self.on_commit(version),
-            Checkpoint::Copy { version, manifest } => self.on_copy(from, version, manifest),
+            Checkpoint::Copy { version, manifest } => self.on_copy(checkpoints, from, version, manifest),
             Checkpoint::Piece { version, piece, sum, slices } => {
-                self.on_piece(from, version, piece, sum, slices)
+                self.on_piece(checkpoints, from, version, piece, sum, slices)
             }
             Checkpoint::Got { version } => self.on_got(checkpoints, version),
             Checkpoint::Stored { version } => self.on_stored(checkpoints, version),
