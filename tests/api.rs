@@ -45,6 +45,6 @@ mod kinds {
     #[test]
     fn runs() {
         let lines = ["Range { low: 0.0, high: 2.0 }", "2 [3.0, 3.0]", "all [0.0, 1.0, 2.0]", "3 reports"];
-        crate::common::same_everywhere::<Main, _>(|| (), &lines);
+        crate::common::same_with_all_nodes::<Main, _>(|| (), &lines);
     }
 }

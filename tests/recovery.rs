@@ -8,13 +8,15 @@
 //! Each run is compared with one of the same program that loses nobody: exit status, every line of `cx.output()` once, and
 //! every result to the bit. Afterwards no process is left. Nothing depends on how fast anything is.
 //!
-//! One of the programs is this binary itself, called with `program` as its first argument; the others are examples of the same
-//! build.
+//! Two of the programs are this binary itself, called with `program` as its first argument; the others are examples of the
+//! same build.
 
 #![allow(missing_docs)]
 
 #[path = "recovery/checks.rs"]
 mod checks;
+#[path = "recovery/garden.rs"]
+mod garden;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;
@@ -30,6 +32,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
+        Some("program") if std::env::args().any(|word| word == "--garden") => garden::start(),
         Some("program") => program::start(),
         _ => libtest_mimic::run(&libtest_mimic::Arguments::from_args(), checks::all()).exit_code(),
     }

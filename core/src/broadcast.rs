@@ -279,7 +279,7 @@ impl Pe {
             sometimes("an element had received a broadcast on another PE");
             return false;
         }
-        if frozen && !mutated("broadcast-runs-while-frozen") {
+        if frozen {
             sometimes("a broadcast waited for the end of a checkpoint");
             object.set(flag::CATCHING_UP);
             object.extras(|extras| extras.later.push_back((number, cast.clone())));
@@ -290,7 +290,7 @@ impl Pe {
     }
 
     /// An element receives its next broadcast.
-    fn receive(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
+    pub(crate) fn receive(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
         // SAFETY: the object is live.
         unsafe { head.as_ref() }.broadcasts.set(number + 1);
         self.run_cast(head, number, cast);
@@ -479,26 +479,35 @@ impl Pe {
     /// One that it had missed waits for the end of a checkpoint, before those that came here later.
     fn keep_missed(&self, object: &Head, number: u32, cast: &Cast) {
         sometimes("a broadcast that an element had missed waited for the end of a checkpoint");
-        let before = kept_missed(object) as usize;
+        let before = if mutated("missed-broadcast-waits-behind-newer") {
+            object.extras(|extras| extras.later.len())
+        } else {
+            kept_missed(object) as usize
+        };
         object.extras(|extras| extras.later.insert(before, (number, cast.clone())));
     }
 
     /// A checkpoint is over: elements receive what waited for that. Nothing that any of them had missed is on its way then.
     pub(crate) fn receive_kept(&self) {
-        for slot in 0..self.slots.len() {
-            let Some((head, _)) = self.slots.at(slot) else { continue };
-            // SAFETY: an object in a slot is live.
-            let object = unsafe { head.as_ref() };
-            if object.has(flag::CATCHING_UP) {
-                self.receive_kept_by(object.id());
-            }
-        }
+        (0..self.slots.len()).for_each(|slot| self.receive_kept_in(slot));
     }
 
-    /// An element receives what waited with it.
-    pub(crate) fn receive_kept_by(&self, id: ObjId) {
-        self.receive_later_ones(id);
-        self.do_what_was_put_off(id);
+    /// The same for the one in a slot.
+    pub(crate) fn receive_kept_in(&self, slot: u32) {
+        let Some((head, generation)) = self.slots.at(slot) else { return };
+        // SAFETY: an object in a slot is live.
+        let object = unsafe { head.as_ref() };
+        if !object.has(flag::CATCHING_UP) {
+            return;
+        }
+        let id = object.id();
+        match object.collection().stand_in(id.index) {
+            Some(own) => self.hand_over(slot, generation, own),
+            None => {
+                self.receive_later_ones(id);
+                self.do_what_was_put_off(id);
+            }
+        }
     }
 
     /// An element has what it missed: now it receives what came here meanwhile, unless it goes before the end of that.
@@ -529,7 +538,7 @@ impl Pe {
     }
 
     /// Of an element that counts as a receiver of a broadcast, and was removed before it.
-    pub(crate) fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
+    fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
         if cast.collect.is_some() {
             let tally = Tally { old: 1, ..Tally::default() };
             let key = ReductionKey::Answers(number);

@@ -12,13 +12,13 @@ use talisman::testing::{Test, Tested};
 /// are always these.
 #[allow(dead_code, reason = "not every test binary has programs that do not")]
 pub fn same_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, expected: &[&str]) {
-    same_in::<C, A>(manners().into_iter().chain(with_losses()), args, expected);
+    same_in::<C, A>(manners().into_iter().chain(going_back()).chain(with_losses()), args, expected);
 }
 
 /// The same where all nodes are there: for programs that look where they are.
 #[allow(dead_code, reason = "not every test binary has programs that look where they are")]
 pub fn same_with_all_nodes<C: MainChare, A: Args + Send>(args: impl Fn() -> A, expected: &[&str]) {
-    same_in::<C, A>(manners(), args, expected);
+    same_in::<C, A>(manners().into_iter().chain(going_back()), args, expected);
 }
 
 fn same_in<C: MainChare, A: Args + Send>(
@@ -84,18 +84,33 @@ fn with_checkpoints() -> Vec<(String, Test)> {
     all
 }
 
-/// The manners in which some nodes are lost from the start.
+/// The manners in which a job goes back to checkpoints, twice.
+fn going_back() -> Vec<(String, Test)> {
+    let manner = |(seed, after)| {
+        let test = Test::new().pes(2).simulated(3, seed).going_back(after, &[]).going_back(after, &[]);
+        (format!("simulated, 3 nodes that go back after {after} events, seed {seed}"), test)
+    };
+    (0..).zip([3, 20, 60, 150, 400]).map(manner).collect()
+}
+
+/// The manners in which some nodes are lost, from the start or later.
 fn with_losses() -> Vec<(String, Test)> {
     let without = |lost: &[u32]| {
         (format!("simulated, 4 nodes without {lost:?}"), Test::new().pes(2).simulated(4, 7).without(lost))
     };
-    [&[0][..], &[1, 3], &[0, 1, 2]].map(without).into()
+    let losing = |(after, lost): (u64, &[u32])| {
+        let test = Test::new().pes(2).simulated(4, after).going_back(after, lost);
+        (format!("simulated, 4 nodes that lose {lost:?} after {after} events"), test)
+    };
+    let from_the_start = [&[0][..], &[1, 3], &[0, 1, 2]].map(without);
+    let later = [(10, &[0][..]), (30, &[1, 2]), (80, &[3]), (200, &[0, 1]), (500, &[0])].map(losing);
+    from_the_start.into_iter().chain(later).collect()
 }
 
 /// A program that fails in every manner, with this status and a message that has all of these parts.
 #[allow(dead_code, reason = "not every test binary has programs that fail")]
 pub fn fails_everywhere<C: MainChare, A: Args + Send>(args: impl Fn() -> A, status: i32, parts: &[&str]) {
-    for (name, test) in manners().into_iter().chain(with_losses()) {
+    for (name, test) in manners().into_iter().chain(going_back()).chain(with_losses()) {
         eprintln!("{name}");
         let tested = test.run::<C>(args());
         let message = tested.message.clone().unwrap_or_default();

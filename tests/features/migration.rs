@@ -23,7 +23,10 @@ mod counters {
 
         #[restored]
         fn restored(&mut self, _cx: &mut Cx<Self>, why: Restored) {
-            assert_eq!(why, Restored::AfterMigration);
+            assert!(matches!(
+                why,
+                Restored::AfterMigration | Restored::FromCheckpoint | Restored::AfterFailure
+            ));
         }
 
         #[entry]

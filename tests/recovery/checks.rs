@@ -4,12 +4,14 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
+use rustix::net::sockopt::socket_domain;
+use rustix::net::{AddressFamily, Shutdown};
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::job::Shape;
-use crate::subjects::{JACOBI, LEANMD, ROUNDS, Said, Subject};
-use crate::system::signal;
+use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
+use crate::system::{has_rights, signal, sockets, take_descriptor};
 
 macro_rules! trials {
     ($($name:ident),+ $(,)?) => {
@@ -32,6 +34,8 @@ trials!(
     during_a_recovery,
     both_buddies_between_two_checkpoints,
     a_node_that_is_stopped_is_fenced,
+    connections_that_break_meanwhile,
+    other_ends_are_as_ever,
     random_moments,
 );
 
@@ -40,7 +44,7 @@ const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
 const NEVER: &str = "--ckpt-every 1h";
 
 fn nobody_is_lost() {
-    for (subject, transport) in [(ROUNDS, "mixed"), (JACOBI, "shm"), (LEANMD, "tcp")] {
+    for (subject, transport) in [(ROUNDS, "mixed"), (GARDEN, "tcp"), (JACOBI, "shm"), (LEANMD, "tcp")] {
         let shape = (3, 2, transport);
         let expected = subject.undisturbed(shape);
         subject.survives(shape, NEVER, &expected);
@@ -156,25 +160,98 @@ fn a_node_that_is_stopped_is_fenced() {
     }
 }
 
+/// Before and after a loss, and while its recovery goes on.
+fn connections_that_break_meanwhile() {
+    if !has_rights("cutting connections of other processes") {
+        return;
+    }
+    let mut rng = Rng::new(14);
+    for victim in 0..3 {
+        let shape = (4, 2, "tcp");
+        let expected = ROUNDS.undisturbed(shape);
+        let run = ROUNDS.start(shape, "--ft double --ckpt-every 3steps");
+        let mut nodes = run.job.nodes(4);
+        run.job.wait_for("at 9");
+        (0..6).for_each(|_| cut_one(&nodes, &mut rng));
+        signal(nodes.remove(victim), Signal::KILL);
+        for _ in 0..12 {
+            cut_one(&nodes, &mut rng);
+            sleep(Duration::from_micros(rng.below(4000)));
+        }
+        run.survives(&expected);
+    }
+}
+
+/// Ends a connection of one of these processes, which may be gone.
+fn cut_one(nodes: &[i32], rng: &mut Rng) {
+    let pid = nodes[rng.below(nodes.len() as u64) as usize];
+    let connections: Vec<_> = sockets(pid).into_iter().filter(|socket| socket.connected).collect();
+    if connections.is_empty() {
+        return;
+    }
+    let socket = connections[rng.below(connections.len() as u64) as usize];
+    let Ok(taken) = take_descriptor(pid, socket.number) else { return };
+    // By now the number may mean something else, to which nothing is done.
+    if socket_domain(&taken) == Ok(AddressFamily::INET) {
+        let _ = rustix::net::shutdown(&taken, Shutdown::Both);
+    }
+}
+
+/// Failures of the program, Ctrl-C and the launcher's death end a job that has survived a loss.
+fn other_ends_are_as_ever() {
+    for transport in TRANSPORTS {
+        let begin = |options: &str| {
+            let options = format!("--ft double --ckpt-every 3steps --kill 1@step8 {options}");
+            ROUNDS.start((4, 1, transport), &options).job
+        };
+        begin("--panic-at 20").end().expect(1, &["enough of it"]);
+        begin("--panic-at 3").end().expect(1, &["enough of it"]);
+        let interrupted = begin("--rounds 100000");
+        interrupted.wait_for("at 30");
+        interrupted.processes().into_iter().for_each(|pid| signal(pid, Signal::INT));
+        interrupted.end().expect(130, &[]);
+        let orphaned = begin("--rounds 100000");
+        orphaned.wait_for("at 30");
+        signal(orphaned.launcher_pid(), Signal::KILL);
+        assert_eq!(orphaned.end().status.code(), None);
+    }
+}
+
 fn random_moments() {
     let rounds = std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
     let mut rng = Rng::new(13);
-    let ways: Vec<(Subject, Shape, Said)> = [
+    let ways = [
         (ROUNDS, (4, 2, "mixed")),
         (ROUNDS, (3, 1, "tcp")),
-        (JACOBI, (4, 1, "shm")),
+        (GARDEN, (4, 1, "shm")),
+        (GARDEN, (3, 2, "mixed")),
         (JACOBI, (3, 2, "tcp")),
         (LEANMD, (4, 1, "mixed")),
         (LEANMD, (2, 2, "shm")),
-    ]
-    .map(|(subject, shape)| (subject, shape, subject.undisturbed(shape)))
-    .into();
+    ];
+    let ways = ways.map(|(subject, shape)| Way::of(subject, shape));
     for round in 0..rounds {
-        let (subject, shape, expected) = &ways[round % ways.len()];
+        let Way { subject, shape, expected, wall } = &ways[round % ways.len()];
         let every = ["1h", "2ms", "20ms", "7steps"][rng.below(4) as usize];
-        let undisturbed = subject.survives(*shape, &format!("--ckpt-every {every}"), expected);
-        let (victim, at) = (rng.below(shape.0.into()), undisturbed.wall.mul_f64(rng.unit_f64()));
+        let (victim, at) = (rng.below(shape.0.into()), wall.mul_f64(rng.unit_f64()));
         let options = format!("--ckpt-every {every} --kill {victim}@{}ms", at.as_secs_f64() * 1e3);
         subject.survives(*shape, &options, expected);
+    }
+}
+
+/// A subject on a number of nodes, and what it says undisturbed.
+struct Way {
+    subject: Subject,
+    shape: Shape,
+    expected: Said,
+    /// How long it takes, so that kills come in that time for the most part.
+    wall: Duration,
+}
+
+impl Way {
+    fn of(subject: Subject, shape: Shape) -> Self {
+        let expected = subject.undisturbed(shape);
+        let wall = subject.survives(shape, "--ckpt-every 20ms", &expected).wall;
+        Way { subject, shape, expected, wall }
     }
 }

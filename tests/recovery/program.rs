@@ -8,13 +8,16 @@ use talisman::prelude::*;
 struct Options {
     /// Always `program`, which tells this from a run of the tests.
     program: String,
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 40)]
     rounds: u64,
     #[arg(long, default_value_t = 24)]
     members: i32,
     /// Numbers in a large message
     #[arg(long, default_value_t = 3000)]
     words: usize,
+    /// The round in which a member panics
+    #[arg(long)]
+    panic_at: Option<u64>,
 }
 
 /// Runs it as the command line says.
@@ -26,6 +29,7 @@ pub fn start() -> ExitCode {
 struct Member {
     members: i32,
     words: usize,
+    panic_at: Option<u64>,
     /// Of the rounds that are over.
     value: u64,
     /// Of this round, so far.
@@ -35,8 +39,9 @@ struct Member {
 #[chare(array1d)]
 impl Member {
     #[init]
-    fn new(cx: &mut Cx<Self>, members: i32, words: usize) -> Self {
-        Member { members, words, value: cx.index() as u64, taken: 0 }
+    fn new(cx: &mut Cx<Self>, options: Options) -> Self {
+        let Options { members, words, panic_at, .. } = options;
+        Member { members, words, panic_at, value: cx.index() as u64, taken: 0 }
     }
 
     #[entry]
@@ -57,6 +62,7 @@ impl Member {
 
     #[entry]
     fn settle(&mut self, cx: &mut Cx<Self>, round: u64) -> u64 {
+        assert!(self.panic_at != Some(round) || cx.index() != 5, "enough of it");
         self.value = self.value.wrapping_add(std::mem::take(&mut self.taken));
         if (cx.index() as u64 + round).is_multiple_of(8) {
             writeln!(cx.output(), "member {} after {round} rounds: {:016x}", cx.index(), self.value);
@@ -77,7 +83,7 @@ fn mixed(one: u64, other: u64) -> u64 {
 
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
-    let members: Array<Member> = Member::array(options.members).new(options.members, options.words);
+    let members: Array<Member> = Member::array(options.members).new(options.clone());
     cx.expect_steps(options.rounds);
     for round in 1..=options.rounds {
         members.send(round);

@@ -17,10 +17,14 @@ pub struct Subject {
     options: &'static str,
 }
 
-pub const ROUNDS: Subject = Subject { name: "", options: "--rounds 40" };
+pub const ROUNDS: Subject = Subject { name: "", options: "" };
+pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" };
 pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
-pub const LEANMD: Subject = Subject { name: "leanmd", options: "--steps 30" };
+pub const LEANMD: Subject = Subject {
+    name: "leanmd",
+    options: "--cells 3,3,3 --atoms-per-cell 8 --steps 40 --migrate-every 10 --check",
+};
 
 /// What a run has to have in common with every other of its subject.
 #[derive(Debug, PartialEq)]

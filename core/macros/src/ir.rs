@@ -96,6 +96,8 @@ pub enum Role {
         exported: bool,
     },
     Restored,
+    /// Hears of a lost member of its group.
+    Lost,
 }
 
 /// A method of the chare that has a [`Role`].

@@ -21,6 +21,11 @@ mod register;
 
 /// Makes a type a chare: goes on the one impl block that holds its `#[init]` and `#[entry]` methods.
 ///
+/// Two more methods hear of what the runtime did. `#[restored] fn restored(&mut self, cx: &mut Cx<Self>, why: Restored)` is called when the
+/// object has been rebuilt from its packed state. `#[lost] fn lost(&mut self, cx: &mut Cx<Self>, other: Self)`, in groups and nodegroups,
+/// is called on the member that stands in for a lost one, with what that was at the last checkpoint; without it, lost members are
+/// dropped.
+///
 /// Options: the kind (`single`, `array1d` … `array6d`, `array(IndexType)`, `group`, `nodegroup`), `ordered` (arrays:
 /// messages between two elements arrive in the order they were sent), `name = "…"` (the name on the wire, instead of
 /// module path and type), `instances(A<f64>, …)` (the instances of a generic chare).

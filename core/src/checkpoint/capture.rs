@@ -52,6 +52,7 @@ impl Pe {
         let now = self.clock.now();
         Part {
             pe: self.id,
+            steps: self.node.job.progress().done,
             shared: self.saved_shared(),
             collections: self.known_collections().map(saved_collection).collect(),
             roots: self.known_collections().filter_map(saved_root).collect(),
@@ -112,15 +113,15 @@ impl Pe {
         for mut envelope in self.all_kept() {
             // SAFETY: kept by this PE.
             let message = unsafe { envelope.as_mut() };
-            match message.pe_message().map(fate) {
-                Some(Fate::IsPutOff) => {}
-                Some(_) => requests.push(wire::copy_to_keep(message)),
-                None if self.is_decided_birth(message) => births.push(wire::copy_to_keep(message)),
-                None => messages.push(wire::copy_to_keep(message)),
-            }
-        }
-        if mutated("message-not-captured") {
-            messages.pop();
+            let into = match message.pe_message().map(fate) {
+                Some(Fate::IsPutOff) => continue,
+                Some(_) => &mut requests,
+                None if self.is_decided_birth(message) => &mut births,
+                None if mutated("message-not-captured") && messages.is_empty() => continue,
+                None => &mut messages,
+            };
+            self.see_message(message.shadow, |message, pe| Seen::Saved { message, pe });
+            into.push(wire::copy_to_keep(message));
         }
         (births, messages, requests)
     }

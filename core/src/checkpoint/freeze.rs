@@ -116,7 +116,7 @@ impl Pe {
             Body::Pe => message.pe_message().is_some_and(|message| fate(message) != Fate::Runs),
             Body::Create(_) | Body::Empty => false,
         };
-        if waits && !mutated("entry-runs-while-frozen") {
+        if waits {
             checkpoints.kept.borrow_mut().push(envelope);
         } else {
             self.run_message(envelope);

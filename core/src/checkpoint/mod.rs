@@ -37,6 +37,8 @@ mod root;
 pub(crate) mod said;
 mod settings;
 pub(crate) mod store;
+#[cfg(test)]
+mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;

@@ -117,7 +117,13 @@ impl Store {
     pub(super) fn expect(&self, version: Version, view: &View, pe: PeId, manifest: Manifest) -> bool {
         let copy = Copy { manifest, pieces: Vec::new() };
         let is_whole = copy.is_whole();
-        self.lock().of(version, view).parts.insert(pe, Body::Copy(copy));
+        let mut all = self.lock();
+        let parts = &mut all.of(version, view).parts;
+        if matches!(parts.get(&pe), Some(Body::Own(_))) {
+            // Only a peer that makes things up speaks for a PE of this process.
+            return false;
+        }
+        parts.insert(pe, Body::Copy(copy));
         is_whole
     }
 
@@ -215,7 +221,9 @@ impl Versions {
 
     /// What was spare and has not been used since is given back: the parts have other sizes by now.
     fn drop_all_but(&mut self, stays: impl Fn(Version) -> bool) {
-        let gone: Vec<_> = self.kept.extract_if(.., |version, _| !stays(*version)).collect();
+        let all = std::mem::take(&mut self.kept).into_iter();
+        let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = all.partition(|(version, _)| stays(*version));
+        self.kept = kept;
         if gone.is_empty() {
             return;
         }

@@ -85,6 +85,7 @@ impl Pe {
             }
         } else if matches!(message.pe_message(), Some(PeMessage::Checkpoint(_))) {
             // It says things about the queue, and so does not wait in it.
+            self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
             return self.run_pe_message(envelope);
         }
         if self.lets_in(envelope) {

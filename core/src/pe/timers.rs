@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use super::Pe;
+use crate::mutations::mutated;
 use crate::pup::Packed;
 use crate::route::Route;
 use crate::scheduler::timer;
@@ -85,7 +86,8 @@ impl Pe {
     pub(crate) fn run_timers(&self) -> bool {
         let mut any = self.timers.balance.get().is_some() && self.run_balance_timer();
         any |= self.timers.checkpoint.get().is_some() && self.run_checkpoint_timer();
-        if self.timers.is_empty() || self.timers.stopped.get() {
+        let stopped = self.timers.stopped.get() && !mutated("timers-fire-while-frozen");
+        if self.timers.is_empty() || stopped {
             return any;
         }
         let now = self.clock.now();

@@ -274,6 +274,13 @@ pub enum Seen {
         /// The version.
         version: u64,
     },
+    /// A message that waits on a PE is in the part that it takes (`Captured`).
+    Saved {
+        /// Which.
+        message: u64,
+        /// Where.
+        pe: PeId,
+    },
     /// Every part of a version is held twice: earlier ones are not needed any more.
     Committed {
         /// The version.
@@ -347,6 +354,8 @@ pub enum Why {
     Over,
     /// Who waited for this answer is gone.
     NobodyWaits,
+    /// It was for a member of a group whose PE is lost.
+    OfLost,
     /// It cannot be one of this job, which ends for that.
     Refused,
 }

@@ -444,6 +444,18 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "epoch-not-marked",
+        places: &["net/epochs.rs"],
+        rule: "A PE that begins an epoch says so first on each of its links.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "obsolete-delivered",
+        places: &["net/epochs.rs"],
+        rule: "What was sent in an earlier epoch is dropped.",
+        level: Level::World,
+    },
+    Mutation {
         name: "rest-not-flushed",
         places: &["net/mod.rs"],
         rule: "A link stays on the list while something of it is not written.",
@@ -567,6 +579,54 @@ pub const MUTATIONS: &[Mutation] = &[
         name: "complaint-over-its-reason",
         places: &["cluster/verdict.rs"],
         rule: "A lost node is the reason for what others complain of.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "kept-messages-backwards",
+        places: &["checkpoint/freeze.rs"],
+        rule: "What waited for the end of a checkpoint goes on in its order.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "slots-named-again",
+        places: &["checkpoint/restore.rs"],
+        rule: "An object that is made after going back to a checkpoint is not named like one that was there before.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "old-news-believed",
+        places: &["location.rs"],
+        rule: "The news of where an object was restored does not count against what its home has heard since.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "missed-broadcast-waits-behind-newer",
+        places: &["broadcast.rs"],
+        rule: "What an element had missed waits for the end of a checkpoint before what is newer.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "timers-fire-while-frozen",
+        places: &["pe/timers.rs"],
+        rule: "No timer of the program fires while a checkpoint is taken.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "taken-before-drained",
+        places: &["checkpoint/drain.rs"],
+        rule: "Parts are taken when nothing is on its way.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "message-not-captured",
+        places: &["checkpoint/capture.rs"],
+        rule: "A part has every message that waits on its PE.",
+        level: Level::Messages,
+    },
+    Mutation {
+        name: "committed-before-all-are-safe",
+        places: &["checkpoint/root.rs"],
+        rule: "A version is committed when all its parts are held twice.",
         level: Level::World,
     },
     Mutation {

@@ -17,7 +17,8 @@ pub fn expand(chare: &Chare, flows: &Flows) -> TokenStream {
     // The one place that demands `Send` of the state.
     let moves = quote_spanned!(self_ty.span()=> ::talisman::chare::Moves::<#self_ty>::between_threads());
     let (identity, proxies, tables) = (identity(chare), proxies(chare), tables(chare));
-    let (state, restored, flow_items) = (state(chare), restored(chare), &flows.chare_items);
+    let (state, restored, lost) = (state(chare), restored(chare), lost(chare));
+    let flow_items = &flows.chare_items;
     let (ordered, registered) = (chare.options.ordered, registered(chare));
     quote! {
         impl #impl_generics ::talisman::chare::Chare for #self_ty #bounds {
@@ -31,6 +32,7 @@ pub fn expand(chare: &Chare, flows: &Flows) -> TokenStream {
             #state
             #flow_items
             #restored
+            #lost
         }
         impl #impl_generics ::talisman::chare::#marker for #self_ty #bounds {}
         #registered
@@ -138,6 +140,19 @@ fn restored(chare: &Chare) -> Option<TokenStream> {
     Some(quote! {
         fn restored(&mut self, __cx: &mut ::talisman::Cx<Self>, __why: ::talisman::chare::Restored) {
             Self::#name(self, #context #why)
+        }
+    })
+}
+
+fn lost(chare: &Chare) -> Option<TokenStream> {
+    let is_lost = |m: &&Method| m.role == Role::Lost && m.args.len() == 1;
+    let method: &Method = chare.methods.iter().find(is_lost)?;
+    let name = &method.name;
+    let context = method.cx.is_some().then(|| quote!(__cx,));
+    Some(quote! {
+        const HEARS_OF_LOST: bool = true;
+        fn lost(&mut self, __cx: &mut ::talisman::Cx<Self>, __other: Self) {
+            Self::#name(self, #context __other)
         }
     })
 }

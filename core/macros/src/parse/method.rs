@@ -21,15 +21,16 @@ pub fn role(attrs: &[Attribute], sig: &Signature, has_body: bool, errors: &mut E
         let this = match our_attribute(attribute) {
             Some("init") => Role::Init,
             Some("restored") => Role::Restored,
+            Some("lost") => Role::Lost,
             Some(_) if is_async && has_body => Role::Flow { exported: true },
             Some(_) => Role::Entry,
             None => continue,
         };
         if *role.get_or_insert(this) != this {
-            errors.at(attribute, "one of `#[init]`, `#[entry]` and `#[restored]`");
+            errors.at(attribute, "one of `#[init]`, `#[entry]`, `#[restored]` and `#[lost]`");
         }
     }
-    if is_async && matches!(role, Some(Role::Init | Role::Restored)) {
+    if is_async && matches!(role, Some(Role::Init | Role::Restored | Role::Lost)) {
         errors.at(
             &sig.asyncness,
             "only an entry can be `async`: send it a message from here, `cx.me().run(…)`",
@@ -45,7 +46,7 @@ pub fn role(attrs: &[Attribute], sig: &Signature, has_body: bool, errors: &mut E
 }
 
 fn our_attribute(attribute: &Attribute) -> Option<&'static str> {
-    ["init", "entry", "restored"].into_iter().find(|name| attribute.path().is_ident(name))
+    ["init", "entry", "restored", "lost"].into_iter().find(|name| attribute.path().is_ident(name))
 }
 
 /// Reads a method that has a role.
@@ -109,6 +110,7 @@ fn called(role: Role) -> &'static str {
     match role {
         Role::Init => "an `#[init]`",
         Role::Restored => "a `#[restored]` method",
+        Role::Lost => "a `#[lost]` method",
         Role::Flow { exported: false } => "an async method",
         _ => "an entry",
     }

@@ -165,4 +165,20 @@ fn check_names(chare: &Chare, errors: &mut Errors) {
     if let Some(second) = restored.get(1) {
         errors.at(&second.name, "a chare has one `#[restored]` method");
     }
+    check_lost(chare, errors);
+}
+
+fn check_lost(chare: &Chare, errors: &mut Errors) {
+    for (count, method) in chare.methods.iter().filter(|m| m.role == Role::Lost).enumerate() {
+        if count > 0 {
+            errors.at(&method.name, "a chare has one `#[lost]` method");
+        } else if !matches!(chare.options.kind, Kind::Group | Kind::NodeGroup) {
+            errors.at(
+                &method.name,
+                "only members of groups and nodegroups are lost: any other chare goes on elsewhere, and hears of that by `#[restored]`",
+            );
+        } else if method.args.len() != 1 {
+            errors.at(&method.sig, "a `#[lost]` method takes the member that is lost: `fn lost(&mut self, cx: &mut Cx<Self>, other: Self)`");
+        }
+    }
 }

@@ -6,6 +6,7 @@
 mod bounds;
 mod broadcasts;
 mod causality;
+mod cut;
 mod delivery;
 mod incarnation;
 mod order;
@@ -89,6 +90,7 @@ pub fn all_expecting(expected: Expected) -> Vec<Box<dyn Oracle>> {
         Box::new(quiescence::Quiescence::default()),
         Box::new(bounds::Bounds::new(expected)),
         Box::new(resources::Resources::default()),
+        Box::new(cut::Cut::default()),
     ]
 }
 
