@@ -44,7 +44,9 @@ fn one(steps: u32) {
     assert_eq!(with.failures.len(), LOST.len());
     let seconds = |report: &Report| example::per_step_s(report) * f64::from(steps);
     sample(TIME, seconds(&with), seconds(&without));
-    let again: u64 = with.failures.iter().filter_map(|failure| failure.steps_redone).sum();
-    alone(STEPS, f64::from(steps) + again as f64);
+    // Not a number if it is not known of one.
+    let redone = |steps: Option<u64>| steps.map_or(f64::NAN, |steps| steps as f64);
+    let again: f64 = with.failures.iter().map(|failure| redone(failure.steps_redone)).sum();
+    alone(STEPS, f64::from(steps) + again);
     with.failures.iter().filter_map(|failure| failure.recover_s).for_each(|seconds| alone(RECOVERY, seconds));
 }

@@ -1,6 +1,6 @@
 //! From the kill of a node to running again, phase by phase, as in figure 6 of the paper.
 
-use talisman::launch::{Failure, Report};
+use talisman::launch::Failure;
 
 use crate::common::{Budget, Row, alone, example, row, sample, table};
 use crate::kernel;
@@ -67,7 +67,7 @@ fn one(subject: &Subject) {
     keep(RESTORE, recover_s - halt_s);
     keep(AFTER, recover_s);
     keep(TOTAL, detect_s + recover_s);
-    if let Some(seconds) = replicated_s(&report, failure) {
+    if let Some(seconds) = failure.replicate_s {
         keep(REPLICATE, seconds);
     }
     if let Some(step) = report.balancing.iter().find(|step| step.at_s > failure.at_s) {
@@ -80,19 +80,12 @@ fn times(failure: &Failure) -> (f64, f64) {
     (failure.halt_s.expect(know), failure.recover_s.expect(know))
 }
 
-/// The checkpoint that makes everything be held twice again.
-fn replicated_s(report: &Report, failure: &Failure) -> Option<f64> {
-    let again =
-        report.checkpoints.iter().find(|taken| taken.trigger == "failure" && taken.at_s > failure.at_s);
-    Some(again?.commit_s)
-}
-
 const DETECT: &str = "killed to known | the system's part";
 const HALT: &str = "… to all halted";
 const RESTORE: &str = "… to all restored";
 const AFTER: &str = "known to running again";
 const TOTAL: &str = "killed to running again";
-const REPLICATE: &str = "then: all held twice again";
+const REPLICATE: &str = "known to all held twice again";
 const BALANCE: &str = "then: balancing step";
 
 fn rows(subject: &Subject) -> Vec<Row> {
