@@ -4,6 +4,9 @@
 //! [`Leader`]; only the conversation about it is not carried on: from a loss until the survivors go on it is quiet for a time that is
 //! given. What packing and unpacking take is for the program to say ([`charge`](super::charge)).
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
