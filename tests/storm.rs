@@ -73,7 +73,7 @@ fn storms_come_out_right_without_some_nodes() {
 
 #[test]
 fn storms_come_out_right_with_checkpoints() {
-    checkpoints_were_taken(weather(Manner::Checkpoints, 150));
+    checkpoints_were_taken(weather(Manner::Checkpoints, 90));
     let marks = talisman::sometimes::take_marks();
     if env::var_os("TALISMAN_STORM_SEED").is_none() {
         let missing: Vec<_> = RARE_IN_CHECKPOINTS.iter().filter(|rare| !marks.contains_key(*rare)).collect();
@@ -92,7 +92,7 @@ const RARE_IN_CHECKPOINTS: &[&str] = &[
 
 #[test]
 fn storms_come_out_right_with_checkpoints_without_some_nodes() {
-    checkpoints_were_taken(weather(Manner::CheckpointsWithout, 60));
+    checkpoints_were_taken(weather(Manner::CheckpointsWithout, 40));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn messages_of_an_ordered_array_come_in_order_without_some_nodes() {
 
 #[test]
 fn messages_of_an_ordered_array_come_in_order_with_checkpoints() {
-    checkpoints_were_taken(talks(Manner::Checkpoints, 100));
+    checkpoints_were_taken(talks(Manner::Checkpoints, 50));
 }
 
 #[test]

@@ -14,8 +14,9 @@ use super::real::{Job, cores, even_s};
 /// With the competitor on one of two cores, they do so much of what they would without.
 const CAPACITY_LEFT: f64 = 0.75;
 
-/// No hot spot, and enough to do for others to come and take their part of it.
-const EVEN_WORK: [&str; 4] = ["--peak", "0", "--grid", "1024"];
+/// No hot spot, and enough to do: cores are dealt out in slices of some milliseconds, and in a period between two steps of
+/// balancing there have to be many of them.
+const EVEN_WORK: [&str; 4] = ["--peak", "0", "--grid", "2048"];
 
 pub fn measure() -> bool {
     if cores() < 2 {

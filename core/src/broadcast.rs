@@ -290,7 +290,7 @@ impl Pe {
     }
 
     /// An element receives its next broadcast.
-    fn receive(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
+    pub(crate) fn receive(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
         // SAFETY: the object is live.
         unsafe { head.as_ref() }.broadcasts.set(number + 1);
         self.run_cast(head, number, cast);
@@ -489,20 +489,25 @@ impl Pe {
 
     /// A checkpoint is over: elements receive what waited for that. Nothing that any of them had missed is on its way then.
     pub(crate) fn receive_kept(&self) {
-        for slot in 0..self.slots.len() {
-            let Some((head, _)) = self.slots.at(slot) else { continue };
-            // SAFETY: an object in a slot is live.
-            let object = unsafe { head.as_ref() };
-            if object.has(flag::CATCHING_UP) {
-                self.receive_kept_by(object.id());
-            }
-        }
+        (0..self.slots.len()).for_each(|slot| self.receive_kept_in(slot));
     }
 
-    /// An element receives what waited with it.
-    pub(crate) fn receive_kept_by(&self, id: ObjId) {
-        self.receive_later_ones(id);
-        self.do_what_was_put_off(id);
+    /// The same for the one in a slot.
+    pub(crate) fn receive_kept_in(&self, slot: u32) {
+        let Some((head, generation)) = self.slots.at(slot) else { return };
+        // SAFETY: an object in a slot is live.
+        let object = unsafe { head.as_ref() };
+        if !object.has(flag::CATCHING_UP) {
+            return;
+        }
+        let id = object.id();
+        match object.collection().stand_in(id.index) {
+            Some(own) => self.hand_over(slot, generation, own),
+            None => {
+                self.receive_later_ones(id);
+                self.do_what_was_put_off(id);
+            }
+        }
     }
 
     /// An element has what it missed: now it receives what came here meanwhile, unless it goes before the end of that.
@@ -533,7 +538,7 @@ impl Pe {
     }
 
     /// Of an element that counts as a receiver of a broadcast, and was removed before it.
-    pub(crate) fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
+    fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
         if cast.collect.is_some() {
             let tally = Tally { old: 1, ..Tally::default() };
             let key = ReductionKey::Answers(number);

@@ -102,7 +102,7 @@ impl Pup for Luggage {
 
 /// # Safety
 /// The head is that of a live object of this type that nobody borrows.
-unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Packed {
+pub(crate) unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Packed {
     // SAFETY: the caller's promise.
     unsafe { pack_object_in(chare, head, |_, _| None) }
 }

@@ -301,6 +301,7 @@ impl Job {
     pub(crate) fn begin_again(&self) {
         lock(&self.nodes).retain(|node| node.strong_count() > 0);
         self.said.go_back();
+        self.steps.store(0, Ordering::Relaxed);
         let end = lock(&self.end);
         self.halts.store(false, Ordering::Relaxed);
         self.over.store(end.is_some(), Ordering::SeqCst);
@@ -414,6 +415,11 @@ impl Job {
     pub(crate) fn progress(&self) -> Steps {
         let total = self.expected_steps.load(Ordering::Relaxed);
         Steps { done: self.steps.load(Ordering::Relaxed), total: (total > 0).then_some(total) }
+    }
+
+    /// The job has gone back to where the program had reported so many steps.
+    pub(crate) fn step_again(&self, steps: u64) {
+        self.steps.fetch_max(steps, Ordering::Relaxed);
     }
 
     /// The program finished a step.

@@ -46,6 +46,8 @@ pub(crate) mod flag {
     pub(crate) const DESTROY: u32 = 2;
     /// To be moved after the entry that runs.
     pub(crate) const MIGRATE: u32 = 4;
+    /// It is not known how long its entries are.
+    pub(crate) const NEW: u32 = 8;
     /// Waits for broadcasts that its former PE forwards; does not move until it has them.
     pub(crate) const CATCHING_UP: u32 = 16;
     /// Its entries are long enough to time every one.
@@ -58,7 +60,7 @@ pub(crate) mod flag {
     /// ([`Birth::generation`](crate::message::envelope::Birth)), else zero.
     pub(crate) const GENERATION: u32 = 8;
     /// What stays with the object when it moves.
-    pub(crate) const TRAVELS: u32 = LIVE | LONG | HUGE | u32::MAX << GENERATION;
+    pub(crate) const TRAVELS: u32 = LIVE | NEW | LONG | HUGE | u32::MAX << GENERATION;
 }
 
 /// What few objects need beside the [`Head`]; allocated on first use.

@@ -141,7 +141,6 @@ fn report(program: &Program, options: &RunArgs, outcome: &Outcome) -> Report {
         balancing: outcome.balancing.clone(),
         checkpoints: outcome.checkpoints.clone(),
         failures: outcome.failures.clone(),
-        ..Report::default()
     }
 }
 

@@ -57,6 +57,12 @@ impl Tally {
     fn found(&self) -> Found {
         self.found
     }
+
+    /// What had been found on a PE that is lost.
+    #[lost]
+    fn inherit(&mut self, other: Self) {
+        self.add(other.found);
+    }
 }
 
 /// A part of the tree.

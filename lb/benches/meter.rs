@@ -20,10 +20,11 @@ fn metered(ticks: u64) {
     let meter = Meter::new(Limits { long: 1000, huge: 100_000, cost: 60 });
     let (mut past, mut kind) = (Past::default(), Kind::Short);
     for _ in 0..CALLS {
+        let alone = meter.times_alone(kind, past.calls);
         past.calls += 1;
-        if kind != Kind::Short || meter.is_due() {
+        if alone || meter.is_due() {
             let charge;
-            (charge, kind) = meter.charge(kind, black_box(ticks), past);
+            (charge, kind) = meter.charge(kind, alone, black_box(ticks), past);
             past.ticks += charge;
         }
         black_box(&past);

@@ -13,6 +13,9 @@ use crate::smooth::Smooth;
 
 /// Below this part of the period a PE wanted its core too little to tell what it would have got.
 const WANTED_LEAST: f64 = 0.01;
+/// A core is dealt out in slices of some milliseconds. What a PE got of it while it wanted it for less than several, in seconds, is
+/// chance, so it is reckoned together with what it got before.
+const WANTED_ENOUGH: f64 = 0.03;
 /// No share is smaller: a PE that got nothing by accident is not given up for lost.
 const SHARE_LEAST: f64 = 0.01;
 
@@ -32,36 +35,45 @@ pub struct Period {
 /// What a PE knows of its core from one period to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Core {
+    /// Of the core while it was wanted: in the last period, ...
+    last: f64,
+    /// ... and in the last ones together, as far as it takes them to know it.
     share: f64,
+    /// How long it was wanted in these, in seconds.
+    wanted: f64,
     background: Option<Smooth>,
 }
 
 impl Default for Core {
     fn default() -> Self {
-        Core { share: 1.0, background: None }
+        Core { last: 1.0, share: 1.0, wanted: 0.0, background: None }
     }
 }
 
 impl Core {
-    /// The part of its core that the PE had in a period, of when it wanted it: above 0, 1 at most. If it hardly did, that of the
-    /// last period in which it did.
+    /// The part of its core that the PE had of when it wanted it: above 0, 1 at most. That is in this period, with those before it as
+    /// far as it wanted it for too short a time. If it hardly did, it is what it was.
     pub fn share(&mut self, period: &Period) -> f64 {
         let wanted = period.wall - period.released;
         match period.cpu {
-            None => self.share = 1.0,
+            None => *self = Core { background: self.background, ..Core::default() },
             Some(cpu) if wanted > period.wall * WANTED_LEAST && cpu.is_finite() => {
-                self.share = (cpu / wanted).clamp(SHARE_LEAST, 1.0);
+                self.last = (cpu / wanted).clamp(SHARE_LEAST, 1.0);
+                let before = self.wanted.min((WANTED_ENOUGH - wanted).max(0.0));
+                self.wanted = before + wanted;
+                self.share = (self.share * before + self.last * wanted) / self.wanted;
             }
-            Some(_) => {}
+            Some(_) => self.last = self.share,
         }
         self.share
     }
 
-    /// Seconds of the period that are not to be had for objects that may move, smoothed: all that was neither theirs (`moving`,
-    /// in CPU seconds) nor idle. Others would take their share of idle time as well, were it used.
+    /// Seconds of the period that are not to be had for objects that may move, smoothed: what others take if the PE wants its core
+    /// all the time, and what the PE itself computed beside these objects (`moving`, in CPU seconds).
     pub fn background(&mut self, period: &Period, moving: f64) -> f64 {
-        let free = self.share * period.idle.clamp(0.0, period.wall);
-        let measured = (period.wall - free - moving).clamp(0.0, period.wall.max(0.0));
+        let idle = period.idle.clamp(0.0, period.wall.max(0.0));
+        let beside = (self.last * (period.wall - idle) - moving).max(0.0);
+        let measured = ((1.0 - self.share) * period.wall + beside).clamp(0.0, period.wall.max(0.0));
         let background = self.background.get_or_insert(Smooth::new(measured));
         background.add(measured);
         // The period may have been shorter than the past ones.
@@ -123,6 +135,19 @@ mod tests {
             background(1.0);
             assert!(background(1.0) < 0.01);
         }
+    }
+
+    #[test]
+    fn what_a_pe_got_in_a_moment_says_little() {
+        // Ten milliseconds each, in which it had all of the core, or hardly any.
+        let moment = |share: f64| Period { wall: 0.01, cpu: Some(0.01 * share), ..Period::default() };
+        let mut core = Core::default();
+        let shares: Vec<f64> =
+            (0..60).map(|period| core.share(&moment([1.0, 0.1, 0.4][period % 3]))).collect();
+        assert!(shares[10..].iter().all(|share| (0.3..0.7).contains(share)), "{shares:?}");
+        // A change is known after some of them.
+        assert!((0..10).map(|_| core.share(&moment(1.0))).last() > Some(0.97));
+        assert_eq!(core.share(&second(0.0, 0.0, 0.25)), 0.25, "a long one says all");
     }
 
     #[test]

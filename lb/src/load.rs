@@ -5,6 +5,9 @@
 //! are charged is right in expectation, whatever the costs of single calls. Of an object whose calls are long on average
 //! every one is timed, so it is charged exactly; and where they are so long that others may have had the core meanwhile, it is
 //! timed by a clock that stands still then.
+//!
+//! The first calls of a new object are timed as well, to learn which it is, as long as all this takes half a percent of the time: a PE
+//! that gets a hundred thousand new objects with short calls would do little else. Further ones are timed at random meanwhile.
 
 use std::cell::Cell;
 
@@ -12,6 +15,10 @@ use crate::sampler::{Sampler, gap_for};
 
 /// An object's average is not believed before so many calls in a period: the short ones may just come first.
 const CALLS_LEAST: u32 = 12;
+/// So many calls of new objects are timed whatever that takes: a third of a millisecond in all.
+const FIRST_TIMINGS: u64 = 4_096;
+/// Further ones are paid for by what entries take: a tick in so many.
+const PAYS_ONE_IN: u64 = 200;
 /// Beside an entry a message costs its delivery, which has to be measured in no more than a percent as well: in ticks.
 const DELIVERY: u64 = 30;
 /// A call of a short object that takes so many times what is long was interrupted, most likely, or is one of a kind. It counts
@@ -30,10 +37,11 @@ const TICKS_MAX: u64 = 1 << 41;
 /// let meter = Meter::new(Limits { long: 1000, huge: 100_000, cost: 60 });
 /// let (mut past, mut kind) = (Past::default(), Kind::default());
 /// for _ in 0..100_000 {
+///     let alone = meter.times_alone(kind, past.calls);
 ///     past.calls += 1;
-///     if kind != Kind::Short || meter.is_due() {
+///     if alone || meter.is_due() {
 ///         let charge;
-///         (charge, kind) = meter.charge(kind, 40, past); // as measured
+///         (charge, kind) = meter.charge(kind, alone, 40, past); // as measured
 ///         past.ticks += charge;
 ///     }
 /// }
@@ -45,6 +53,8 @@ pub struct Meter {
     limits: Limits,
     /// What a call of a short object takes on average.
     short: Cell<u64>,
+    /// Ticks that timing calls of new objects may still take.
+    credit: Cell<u64>,
 }
 
 /// What is long for a meter, in ticks.
@@ -61,10 +71,12 @@ pub struct Limits {
 /// What is known of an object's calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Kind {
+    /// Nothing is known: each is timed if there is time for it, else at random.
+    #[default]
+    New,
     /// They are timed at random.
     Short,
-    /// Each is timed. So are the first of a new object.
-    #[default]
+    /// Each is timed.
     Long,
     /// Each is timed by a clock that stands still while others have the core.
     Huge,
@@ -89,10 +101,21 @@ impl Past {
 impl Meter {
     /// A meter that knows nothing yet.
     pub fn new(limits: Limits) -> Self {
-        Meter { sampler: Sampler::default(), limits, short: Cell::new(limits.long) }
+        let credit = Cell::new(FIRST_TIMINGS * limits.cost);
+        Meter { sampler: Sampler::default(), limits, short: Cell::new(limits.long), credit }
     }
 
-    /// Whether the call that begins is to be timed. To be asked at every call of a short object, and at no other.
+    /// Whether the call that begins is timed for itself, and does not stand for others; of an object that got so many calls before.
+    #[inline(always)]
+    pub fn times_alone(&self, kind: Kind, calls: u32) -> bool {
+        match kind {
+            Kind::New => calls < CALLS_LEAST && self.credit.get() >= self.limits.cost,
+            Kind::Short => false,
+            Kind::Long | Kind::Huge => true,
+        }
+    }
+
+    /// Whether the call that begins is to be timed. To be asked at every call that is not timed for itself, and at no other.
     #[inline(always)]
     pub fn is_due(&self) -> bool {
         self.sampler.is_due()
@@ -103,25 +126,30 @@ impl Meter {
         self.sampler.since()
     }
 
-    /// What a timed call is charged, in ticks, and the kind of its object from now on. `past` counts the call already, and
-    /// is not charged for it yet.
-    pub fn charge(&self, kind: Kind, ticks: u64, past: Past) -> (i64, Kind) {
+    /// What a call is charged, in ticks, that was timed, `alone` or for others as well, and the kind of its object from now on. `past`
+    /// counts the call already, and is not charged for it yet.
+    pub fn charge(&self, kind: Kind, alone: bool, ticks: u64, past: Past) -> (i64, Kind) {
         let ticks = ticks.min(TICKS_MAX);
-        let weight = match kind {
-            Kind::Short => self.weight(ticks),
-            Kind::Long | Kind::Huge => 1,
-        };
+        let weight = if alone { 1 } else { self.weight(ticks) };
         let charge = ticks as i64 * i64::from(weight);
+        self.pay(if kind == Kind::New && alone { self.limits.cost } else { 0 }, charge as u64);
         let total = Past { ticks: past.ticks.saturating_add(charge), ..past };
         (charge, self.kind_after(kind, ticks, total))
     }
 
     /// The kind of an object in the next period: of one that got few calls in this one, those say enough now.
     pub fn next_period(&self, kind: Kind, past: Past) -> Kind {
-        if past.calls > 0 && past.average() < self.limits.long / 2 { Kind::Short } else { kind }
+        let is_known = past.calls > 0 && (kind != Kind::New || past.ticks > 0);
+        if is_known && past.average() < self.limits.long / 2 { Kind::Short } else { kind }
     }
 
-    /// For how many calls one of a short object counts.
+    /// Timing a new object took so much, and the entries for which the timed one stands so much.
+    fn pay(&self, cost: u64, entries: u64) {
+        let credit = self.credit.get().saturating_sub(cost) + entries / PAYS_ONE_IN;
+        self.credit.set(credit.min(FIRST_TIMINGS * self.limits.cost));
+    }
+
+    /// For how many calls one counts that is timed at random.
     fn weight(&self, ticks: u64) -> u32 {
         let short = (self.short.get() * (SMOOTHING - 1) + ticks.min(self.limits.long)) / SMOOTHING;
         self.short.set(short);
@@ -136,7 +164,9 @@ impl Meter {
         let average = || total.average();
         let is_known = total.calls >= CALLS_LEAST;
         match kind {
-            Kind::Short if ticks >= long => Kind::Long,
+            Kind::New if ticks >= long && average() >= huge => Kind::Huge,
+            Kind::New | Kind::Short if ticks >= long => Kind::Long,
+            Kind::New if is_known => Kind::Short,
             Kind::Long if average() >= huge => Kind::Huge,
             Kind::Long if is_known && average() < long / 2 => Kind::Short,
             Kind::Huge if is_known && average() < huge / 2 => Kind::Long,
@@ -158,9 +188,10 @@ mod tests {
             (vec![Past::default(); objects], vec![Kind::default(); objects], 0);
         for (object, cost) in calls {
             past[object].calls += 1;
-            if kinds[object] != Kind::Short || meter.is_due() {
+            let alone = meter.times_alone(kinds[object], past[object].calls - 1);
+            if alone || meter.is_due() {
                 let charge;
-                (charge, kinds[object]) = meter.charge(kinds[object], cost, past[object]);
+                (charge, kinds[object]) = meter.charge(kinds[object], alone, cost, past[object]);
                 past[object].ticks += charge;
                 timed += 1;
             }
@@ -184,6 +215,28 @@ mod tests {
             assert!((0.0035..0.0065).contains(&overhead), "{overhead}");
             assert!(error(loads[0], cost * 400_000).abs() < 0.02, "{}", loads[0]);
         }
+    }
+
+    #[test]
+    fn so_does_timing_a_hundred_thousand_new_objects_once_the_first_are_known() {
+        let objects = 100_000;
+        let calls = || (0..2_000_000).map(|call| (call * 61 % objects, 30));
+        let (loads, timed) = charged(calls(), objects);
+        let at_random = (2_000_000 * 30 / 200) / LIMITS.cost as usize * 2;
+        assert!(timed < FIRST_TIMINGS as usize + 2 * at_random, "{timed}, of which {at_random} at random");
+        let total = 2_000_000 * 30;
+        assert!(error(loads.iter().sum(), total).abs() < 0.05, "{} of {total}", loads.iter().sum::<i64>());
+    }
+
+    #[test]
+    fn new_objects_with_long_calls_pay_for_being_known() {
+        // Ten thousand objects with a computation after five messages, twice: the second time nearly all are known.
+        let objects = 10_000;
+        let cost = |turn: usize| if turn % 6 == 5 { 40_000 } else { 30 };
+        let calls = (0..12).flat_map(|turn| (0..objects).map(move |object| (object, cost(turn))));
+        let (loads, _) = charged(calls, objects);
+        let exact = loads.iter().filter(|load| (40_000..=80_300).contains(*load)).count();
+        assert!(exact > objects * 9 / 10, "{exact}");
     }
 
     #[test]
@@ -230,10 +283,10 @@ mod tests {
     fn an_interruption_of_a_short_object_counts_once() {
         let meter = Meter::new(LIMITS);
         for _ in 0..100 {
-            assert!(meter.charge(Kind::Short, 10, Past { ticks: 10, calls: 1 }).0 > 0);
+            assert!(meter.charge(Kind::Short, false, 10, Past { ticks: 10, calls: 1 }).0 > 0);
         }
         while !meter.is_due() {}
-        assert_eq!(meter.charge(Kind::Short, 1_000_000, Past { ticks: 10, calls: 1 }).0, 1_000_000);
+        assert_eq!(meter.charge(Kind::Short, false, 1_000_000, Past { ticks: 10, calls: 1 }).0, 1_000_000);
     }
 
     #[test]
@@ -242,6 +295,10 @@ mod tests {
         let after = |kind, ticks, calls| meter.kind_after(kind, 0, Past { ticks, calls });
         assert_eq!(meter.kind_after(Kind::Short, 999, Past { ticks: 999, calls: 1 }), Kind::Short);
         assert_eq!(meter.kind_after(Kind::Short, 1000, Past { ticks: 1000, calls: 1 }), Kind::Long);
+        assert_eq!(meter.kind_after(Kind::New, 999, Past { ticks: 999, calls: 11 }), Kind::New);
+        assert_eq!(meter.kind_after(Kind::New, 999, Past { ticks: 999, calls: 12 }), Kind::Short);
+        assert_eq!(meter.kind_after(Kind::New, 1000, Past { ticks: 1000, calls: 9 }), Kind::Long);
+        assert_eq!(meter.kind_after(Kind::New, 50_000, Past { ticks: 50_000, calls: 1 }), Kind::Huge);
         assert_eq!(after(Kind::Long, 100 * 500, 100), Kind::Long);
         assert_eq!(after(Kind::Long, 100 * 499, 100), Kind::Short);
         assert_eq!(after(Kind::Long, 10 * 499, 10), Kind::Long, "few calls say nothing");
@@ -256,6 +313,8 @@ mod tests {
         assert_eq!(meter.next_period(Kind::Long, Past { ticks: 3 * 499, calls: 3 }), Kind::Short);
         assert_eq!(meter.next_period(Kind::Long, Past { ticks: 3 * 500, calls: 3 }), Kind::Long);
         assert_eq!(meter.next_period(Kind::Huge, Past::default()), Kind::Huge, "no call says nothing");
+        assert_eq!(meter.next_period(Kind::New, Past { ticks: 0, calls: 3 }), Kind::New, "none was timed");
+        assert_eq!(meter.next_period(Kind::New, Past { ticks: 300, calls: 3 }), Kind::Short);
     }
 
     #[test]
@@ -263,7 +322,7 @@ mod tests {
         let meter = Meter::new(Limits { cost: 0, ..LIMITS });
         for calls in 1..100 {
             assert!(meter.is_due());
-            assert_eq!(meter.charge(Kind::Short, 7, Past { ticks: 0, calls }), (7, Kind::Short));
+            assert_eq!(meter.charge(Kind::Short, false, 7, Past { ticks: 0, calls }), (7, Kind::Short));
         }
     }
 }

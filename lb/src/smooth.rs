@@ -17,6 +17,7 @@ const LEAST_NOISE: f64 = 0.005;
 ///
 /// A deviation far beyond the usual one is a change at once; a smaller one is if the next period deviates to the same side.
 /// So one lone odd period is followed too, and left again in the next: to balance what was there last is never worse than not to.
+/// But what goes to and fro from one period to the next is noise, and is soon taken for usual.
 ///
 /// ```
 /// use talisman_lb::smooth::Smooth;
@@ -55,11 +56,15 @@ impl Smooth {
         }
         let deviation = measured - self.value;
         let usual = self.noise.max(LEAST_NOISE * self.value.abs());
+        let side = side_of(deviation, usual);
         if deviation.abs() > CHANGE * usual {
-            *self = Smooth::new(measured);
+            let comes_back = self.side != 0 && side != self.side;
+            let learnt = self.noise + NOISE_WEIGHT * (deviation.abs() - self.noise);
+            let changed = Smooth::new(measured);
+            let noise = if comes_back { learnt.max(changed.noise) } else { changed.noise };
+            *self = Smooth { noise, side, ..changed };
             return;
         }
-        let side = side_of(deviation, usual);
         let goes_on = side != 0 && side == self.side;
         self.value += if goes_on { deviation } else { WEIGHT * deviation };
         self.noise += NOISE_WEIGHT * (deviation.abs() - self.noise);
@@ -107,6 +112,19 @@ mod tests {
         }));
         let raw = squares(&mut (0..1_000).map(|period| noisy(period) - 1.0));
         assert!(smoothed < 0.6 * raw, "{smoothed} of {raw}");
+    }
+
+    #[test]
+    fn what_goes_to_and_fro_all_the_time_is_smoothed_however_far() {
+        let noisy = |period: u32| 1.0 + 0.9 * scatter(period.wrapping_mul(0x85eb_ca6b) ^ 0x2545_f491);
+        let mut smooth = Smooth::new(1.0);
+        let (mut smoothed, mut raw) = (0.0, 0.0);
+        for period in 0..1_000 {
+            smooth.add(noisy(period));
+            smoothed += (smooth.value() - 1.0).powi(2);
+            raw += (noisy(period) - 1.0).powi(2);
+        }
+        assert!(smoothed < 0.7 * raw, "{smoothed} of {raw}");
     }
 
     #[test]

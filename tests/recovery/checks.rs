@@ -4,6 +4,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
+use rustix::net::sockopt::socket_domain;
+use rustix::net::{AddressFamily, Shutdown};
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
@@ -14,7 +16,7 @@ use crate::disk::{
 };
 use crate::job::Shape;
 use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
-use crate::system::signal;
+use crate::system::{has_rights, signal, sockets, take_descriptor};
 
 macro_rules! trials {
     ($($name:ident),+ $(,)?) => {
@@ -37,6 +39,8 @@ trials!(
     during_a_recovery,
     both_buddies_between_two_checkpoints,
     a_node_that_is_stopped_is_fenced,
+    connections_that_break_meanwhile,
+    other_ends_are_as_ever,
     random_moments,
     on_disk_like_in_memory,
     a_whole_job_is_started_again,
@@ -166,6 +170,63 @@ fn a_node_that_is_stopped_is_fenced() {
         run.job.wait_for("at 12");
         signal(nodes[victim], Signal::STOP);
         run.survives(&expected);
+    }
+}
+
+/// Before and after a loss, and while its recovery goes on.
+fn connections_that_break_meanwhile() {
+    if !has_rights("cutting connections of other processes") {
+        return;
+    }
+    let mut rng = Rng::new(14);
+    for victim in 0..3 {
+        let shape = (4, 2, "tcp");
+        let expected = ROUNDS.undisturbed(shape);
+        let run = ROUNDS.start(shape, "--ft double --ckpt-every 3steps");
+        let mut nodes = run.job.nodes(4);
+        run.job.wait_for("at 9");
+        (0..6).for_each(|_| cut_one(&nodes, &mut rng));
+        signal(nodes.remove(victim), Signal::KILL);
+        for _ in 0..12 {
+            cut_one(&nodes, &mut rng);
+            sleep(Duration::from_micros(rng.below(4000)));
+        }
+        run.survives(&expected);
+    }
+}
+
+/// Ends a connection of one of these processes, which may be gone.
+fn cut_one(nodes: &[i32], rng: &mut Rng) {
+    let pid = nodes[rng.below(nodes.len() as u64) as usize];
+    let connections: Vec<_> = sockets(pid).into_iter().filter(|socket| socket.connected).collect();
+    if connections.is_empty() {
+        return;
+    }
+    let socket = connections[rng.below(connections.len() as u64) as usize];
+    let Ok(taken) = take_descriptor(pid, socket.number) else { return };
+    // By now the number may mean something else, to which nothing is done.
+    if socket_domain(&taken) == Ok(AddressFamily::INET) {
+        let _ = rustix::net::shutdown(&taken, Shutdown::Both);
+    }
+}
+
+/// Failures of the program, Ctrl-C and the launcher's death end a job that has survived a loss.
+fn other_ends_are_as_ever() {
+    for transport in TRANSPORTS {
+        let begin = |options: &str| {
+            let options = format!("--ft double --ckpt-every 3steps --kill 1@step8 {options}");
+            ROUNDS.start((4, 1, transport), &options).job
+        };
+        begin("--panic-at 20").end().expect(1, &["enough of it"]);
+        begin("--panic-at 3").end().expect(1, &["enough of it"]);
+        let interrupted = begin("--rounds 100000");
+        interrupted.wait_for("at 30");
+        interrupted.processes().into_iter().for_each(|pid| signal(pid, Signal::INT));
+        interrupted.end().expect(130, &[]);
+        let orphaned = begin("--rounds 100000");
+        orphaned.wait_for("at 30");
+        signal(orphaned.launcher_pid(), Signal::KILL);
+        assert_eq!(orphaned.end().status.code(), None);
     }
 }
 

@@ -8,7 +8,7 @@ use talisman::prelude::*;
 struct Options {
     /// Always `program`, which tells this from a run of the tests.
     program: String,
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 40)]
     rounds: u64,
     #[arg(long, default_value_t = 24)]
     members: i32,
@@ -18,6 +18,9 @@ struct Options {
     /// Has clocks on nodes, too
     #[arg(long)]
     tower: bool,
+    /// The round in which a member panics
+    #[arg(long)]
+    panic_at: Option<u64>,
 }
 
 /// Runs it as the command line says.
@@ -29,6 +32,7 @@ pub fn start() -> ExitCode {
 struct Member {
     members: i32,
     words: usize,
+    panic_at: Option<u64>,
     /// Of the rounds that are over.
     value: u64,
     /// Of this round, so far.
@@ -38,8 +42,9 @@ struct Member {
 #[chare(array1d)]
 impl Member {
     #[init]
-    fn new(cx: &mut Cx<Self>, members: i32, words: usize) -> Self {
-        Member { members, words, value: cx.index() as u64, taken: 0 }
+    fn new(cx: &mut Cx<Self>, options: Options) -> Self {
+        let Options { members, words, panic_at, .. } = options;
+        Member { members, words, panic_at, value: cx.index() as u64, taken: 0 }
     }
 
     #[entry]
@@ -60,6 +65,7 @@ impl Member {
 
     #[entry]
     fn settle(&mut self, cx: &mut Cx<Self>, round: u64) -> u64 {
+        assert!(self.panic_at != Some(round) || cx.index() != 5, "enough of it");
         self.value = self.value.wrapping_add(std::mem::take(&mut self.taken));
         if (cx.index() as u64 + round).is_multiple_of(8) {
             writeln!(cx.output(), "member {} after {round} rounds: {:016x}", cx.index(), self.value);
@@ -130,7 +136,7 @@ fn mixed(one: u64, other: u64) -> u64 {
 
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
-    let members: Array<Member> = Member::array(options.members).new(options.members, options.words);
+    let members: Array<Member> = Member::array(options.members).new(options.clone());
     let begin = cx.share(0_u64);
     let clocks: Group<Clock> = Clock::group().new(begin);
     let towers: Option<Group<Tower>> = options.tower.then(|| Tower::group().new(0));

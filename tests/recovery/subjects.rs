@@ -17,7 +17,7 @@ pub struct Subject {
     options: &'static str,
 }
 
-pub const ROUNDS: Subject = Subject { name: "", options: "--rounds 40" };
+pub const ROUNDS: Subject = Subject { name: "", options: "" };
 pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" };
 /// Long enough to be cut off.
 pub const LONG: Subject = Subject { name: "", options: "--rounds 150" };

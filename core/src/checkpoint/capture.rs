@@ -52,6 +52,7 @@ impl Pe {
         let now = self.clock.now();
         Part {
             pe: self.id,
+            steps: self.node.job.progress().done,
             shared: self.saved_shared(),
             collections: self.known_collections().map(saved_collection).collect(),
             roots: self.known_collections().filter_map(saved_root).collect(),

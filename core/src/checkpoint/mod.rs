@@ -43,6 +43,8 @@ mod safety;
 pub(crate) mod said;
 mod settings;
 pub(crate) mod store;
+#[cfg(test)]
+mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;

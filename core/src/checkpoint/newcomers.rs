@@ -149,7 +149,7 @@ impl Pe {
             if let Some((first, _)) = given.first() {
                 object.broadcasts.set(*first);
             }
-            self.put_off(object, None, given);
+            self.put_off(object, false, None, given);
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::route::Route;
 #[derive(Debug, Default, Pup)]
 pub(crate) struct Part {
     pub(crate) pe: PeId,
+    /// Steps that the program had reported on its node.
+    pub(crate) steps: u64,
     /// Read-only values that it made.
     pub(crate) shared: Vec<(u64, Packed)>,
     pub(crate) collections: Vec<SavedCollection>,

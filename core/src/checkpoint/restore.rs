@@ -26,7 +26,7 @@ use crate::registry::Registry;
 use crate::run::caught;
 use crate::sometimes::sometimes;
 use crate::wire;
-use crate::witness::Why;
+use crate::witness::{self, Seen, Why};
 
 /// Broadcasts that elements of a part had been given.
 type Casts = BTreeMap<(CollectionId, u32), Cast>;
@@ -43,6 +43,7 @@ impl Pe {
 
     fn take_back(&self, mut parts: Vec<Part>) {
         self.take_back_names(&parts);
+        parts.iter().for_each(|part| self.node.job.step_again(part.steps));
         parts.iter().flat_map(|part| &part.collections).for_each(|saved| self.take_back_collection(saved));
         for part in &mut parts {
             part.shared.drain(..).for_each(|(id, value)| self.share_again(id, value));
@@ -142,10 +143,6 @@ impl Pe {
             let Some(collection) = self.collections.get(id.collection) else { continue };
             let given = |number| Some((number, casts.get(&(id.collection, number))?.clone()));
             let later: Vec<_> = (object.travel.broadcasts..object.given).filter_map(given).collect();
-            if let Some(own) = collection.stand_in(id.index) {
-                self.lose_member(collection, own, object, later);
-                continue;
-            }
             note_place(self, collection, id, moves, news);
             match self.lacks_for(&object, &later) {
                 None => {
@@ -181,33 +178,50 @@ impl Pe {
             let again = PeMessage::Restore { object: Box::new(object), why };
             return self.keep_lacking(lacking, self.pe_message(again));
         }
-        self.put_object(collection, object, later);
+        let slot = self.put_object(collection, object, later);
         self.find_here(id).into_iter().for_each(|head| self.tell_restored(head, why));
-        if !self.frozen.get() {
-            self.receive_kept_by(id);
-        }
+        slot.filter(|_| !self.frozen.get()).into_iter().for_each(|slot| self.receive_kept_in(slot));
     }
 
-    fn put_object(&self, collection: &Collection, saved: SavedObject, later: Vec<(u32, Cast)>) {
+    /// The slot that it is in, if it can be read.
+    fn put_object(
+        &self,
+        collection: &Collection,
+        saved: SavedObject,
+        later: Vec<(u32, Cast)>,
+    ) -> Option<u32> {
         let SavedObject { id, mut travel, destination, state, .. } = saved;
         let head = match self.unpack_object(collection, id.index, state) {
             Ok(head) => head,
-            Err(error) => return self.unreadable(collection, "(checkpoint)", &error.to_string()),
+            Err(error) => {
+                self.unreadable(collection, "(checkpoint)", &error.to_string());
+                return None;
+            }
         };
         // SAFETY: just made, and this PE's.
         let object = unsafe { head.as_ref() };
         let past = travel.past.take();
         unpack_travel(object, travel);
-        self.put_off(object, destination, later);
+        self.put_off(object, collection.stand_in(id.index).is_some(), destination, later);
+        let home = collection.home(id.index);
+        witness::see(|| Seen::Restored { object: id, pe: self.id, home });
         self.put_in_slot(collection, head);
         if let Some(past) = past {
             self.restore_past(object, past);
         }
+        Some(object.slot.get())
     }
 
-    /// What an object does before it runs anything else, like one that has broadcasts to catch up with.
-    pub(super) fn put_off(&self, object: &Head, destination: Option<PeId>, later: Vec<(u32, Cast)>) {
-        if destination.is_none() && later.is_empty() {
+    /// What an object does before it runs anything else, like one that has broadcasts to catch up with. A lost member of a group
+    /// does nothing else.
+    pub(super) fn put_off(
+        &self,
+        object: &Head,
+        is_lost: bool,
+        destination: Option<PeId>,
+        later: Vec<(u32, Cast)>,
+    ) {
+        if !is_lost && destination.is_none() && later.is_empty() {
             return;
         }
         object.set(flag::CATCHING_UP);
@@ -300,7 +314,7 @@ impl Pe {
         }
         if collection.stand_in(to.index).is_some() && !self.is_for_stand_in(collection, message) {
             sometimes("a message for the member of a lost PE was dropped");
-            return self.discard(envelope, Why::NobodyWaits);
+            return self.discard(envelope, Why::OfLost);
         }
         if self.lets_in(envelope) {
             self.dispatch(collection, envelope);

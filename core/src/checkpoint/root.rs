@@ -62,6 +62,12 @@ impl Root {
         self.last.replace((sent, received)) == Some((sent, received))
     }
 
+    /// Whether anybody waits for a checkpoint.
+    fn is_waited_for(&self) -> bool {
+        let running = self.running.as_ref().is_some_and(|running| !running.then.is_empty());
+        running || self.wanted.iter().any(|(_, then)| then.is_some())
+    }
+
     /// Who waits for a checkpoint.
     pub(super) fn waiting(&self) -> Vec<(Why, Route)> {
         let running = self.running.iter().flat_map(|running| running.then.iter().cloned());
@@ -100,7 +106,7 @@ impl Pe {
 
     /// Whether somebody waits here for a checkpoint: the job is not quiet then.
     pub(crate) fn is_checkpoint_waited_for(&self) -> bool {
-        self.checkpoints.as_ref().is_some_and(|checkpoints| !checkpoints.root.borrow().waiting().is_empty())
+        self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.root.borrow().is_waited_for())
     }
 
     /// A checkpoint is wanted: it begins, or waits for the end of the one under way.

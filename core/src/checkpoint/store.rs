@@ -227,7 +227,13 @@ impl Store {
     pub(super) fn expect(&self, version: Version, view: &View, pe: PeId, manifest: Manifest) -> bool {
         let copy = Copy { manifest, pieces: Vec::new() };
         let is_whole = copy.is_whole();
-        self.lock().of(version, view).parts.insert(pe, Body::Copy(copy));
+        let mut all = self.lock();
+        let parts = &mut all.of(version, view).parts;
+        if matches!(parts.get(&pe), Some(Body::Own(_))) {
+            // Only a peer that makes things up speaks for a PE of this process.
+            return false;
+        }
+        parts.insert(pe, Body::Copy(copy));
         is_whole
     }
 
@@ -385,12 +391,14 @@ impl Versions {
 
     /// What was spare and has not been used since is given back: the parts have other sizes by now.
     fn drop_all_but(&mut self, stays: impl Fn(Version) -> bool) {
-        let gone: Vec<_> = self.kept.extract_if(.., |version, _| !stays(*version)).collect();
+        let all = std::mem::take(&mut self.kept).into_iter();
+        let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = all.partition(|(version, _)| stays(*version));
+        self.kept = kept;
         if gone.is_empty() {
             return;
         }
         self.spare.clear();
-        for (_, body) in gone.into_iter().flat_map(|(_, kept)| kept.parts) {
+        for (_, body) in gone.into_values().flat_map(|kept| kept.parts) {
             let Body::Own(part) = body else { continue };
             let (_, segments) = part.into_parts();
             for buffer in segments.into_iter().filter_map(Segment::into_buffer) {

@@ -18,7 +18,7 @@ use super::heartbeat::TICK;
 use super::kills::Kills;
 use super::local::Event;
 use super::plan::Plan;
-use super::recovery::{Loss, Recovery};
+use super::recovery::{Halted, Loss, Recovery};
 use super::roster::{Roster, Stage};
 use super::verdict::Verdict;
 use crate::launch::progress::Steps;
@@ -122,6 +122,11 @@ impl Conductor {
         self.verdict.is_over()
     }
 
+    /// How it ends, as far as that is known.
+    pub(crate) fn ending(&self) -> Option<Stop> {
+        self.verdict.is_over().then(|| self.verdict.stop())
+    }
+
     /// For how long the program has been running.
     pub(crate) fn running_for(&self, now: Duration) -> Duration {
         self.went.map_or(Duration::ZERO, |went| now.saturating_sub(went))
@@ -202,8 +207,10 @@ impl Conductor {
             ToLauncher::Done(_) if self.is_void(node) => {}
             ToLauncher::Done(report) => self.on_done(now, node, report),
             ToLauncher::Alive => {}
-            ToLauncher::Halted { epoch, held } => self.on_halted(now, node, epoch, held),
-            ToLauncher::Resumed { epoch } => self.on_resumed(now, node, epoch),
+            ToLauncher::Halted { epoch, held, steps } => {
+                self.on_halted(now, node, Halted { epoch, held, steps })
+            }
+            ToLauncher::Resumed { epoch, steps } => self.on_resumed(now, node, epoch, steps),
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
             ToLauncher::Lines(lines) => self.on_lines(node, lines),
             ToLauncher::Failed(why) => self.on_failed(now, node, &why),

@@ -90,9 +90,15 @@ pub(crate) enum ToLauncher {
         epoch: Epoch,
         /// What this node holds of checkpoints.
         held: Vec<Held>,
+        /// Steps that the program had reported there.
+        steps: u64,
     },
     /// Its PEs are back at what the order of this epoch said, and go on.
-    Resumed { epoch: Epoch },
+    Resumed {
+        epoch: Epoch,
+        /// Steps that the program had reported where it was gone back to, on the nodes whose parts are restored here.
+        steps: u64,
+    },
     /// It cannot reach another node. The launcher sees to it that one of the two is lost, or ends a job without `--ft`.
     Suspect {
         node: u32,
@@ -267,9 +273,9 @@ mod tests {
             ("StepSeen", encode(&ToNode::StepSeen(40))),
             ("Stop", encode(&ToNode::Stop(Stop::default()))),
             ("Halt", encode(&ToNode::Halt { epoch: 1, lost: vec![2] })),
-            ("Halted", encode(&ToLauncher::Halted { epoch: 1, held: vec![held()] })),
+            ("Halted", encode(&ToLauncher::Halted { epoch: 1, held: vec![held()], steps: 40 })),
             ("Resume", encode(&ToNode::Resume(Box::new(order())))),
-            ("Resumed", encode(&ToLauncher::Resumed { epoch: 1 })),
+            ("Resumed", encode(&ToLauncher::Resumed { epoch: 1, steps: 36 })),
             ("Suspect", encode(&ToLauncher::Suspect { node: 2, why: "no answer".into() })),
             ("Lines", encode(&ToLauncher::Lines(lines()))),
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2 })),

@@ -229,6 +229,8 @@ pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
         outcome.checkpoints.append(&mut report.checkpoints);
         report.results.iter().for_each(|(name, value)| outcome.results.set(name, value.clone()));
     }
+    outcome.checkpoints.sort_by_key(|taken| taken.version);
+    outcome.failures.iter_mut().for_each(|failure| failure.find_replication(&outcome.checkpoints));
     outcome
 }
 

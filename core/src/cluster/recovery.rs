@@ -24,6 +24,8 @@ pub(crate) struct Recovery {
     failures: Vec<Noticed>,
     /// When all had halted.
     halted_at: Duration,
+    /// How far those that have resumed since then say that the program is.
+    steps: u64,
 }
 
 /// A loss.
@@ -38,8 +40,18 @@ pub(crate) struct Loss {
     pub(crate) unnoticed: Option<Duration>,
 }
 
+/// What a node says when it has halted.
+pub(crate) struct Halted {
+    pub(crate) epoch: Epoch,
+    pub(crate) held: Vec<Held>,
+    /// Steps that the program had reported there.
+    pub(crate) steps: u64,
+}
+
 struct Noticed {
     at: Duration,
+    /// Steps that the program had reported by then.
+    steps: u64,
     failure: Failure,
     /// Whether the job goes on without it.
     settled: bool,
@@ -54,6 +66,7 @@ impl Recovery {
             printed: Printed::default(),
             failures: Vec::new(),
             halted_at: Duration::ZERO,
+            steps: 0,
         }
     }
 
@@ -62,8 +75,13 @@ impl Recovery {
         self.halted[node as usize] != self.leader.epoch() && !mutated("words-before-halting-count")
     }
 
-    /// A node is lost, and with it all that are gone.
-    pub(crate) fn lose(&mut self, now: Duration, loss: Loss, gone: Vec<u32>) -> Vec<Action> {
+    /// Whether the last loss was told in these words: all nodes of a lost host are.
+    pub(crate) fn has_told(&self, what: &str) -> bool {
+        self.failures.last().is_some_and(|noticed| noticed.failure.what == what)
+    }
+
+    /// A node is lost, and with it all that are gone, after the program has reported so many steps.
+    pub(crate) fn lose(&mut self, now: Duration, loss: Loss, steps: u64, gone: Vec<u32>) -> Vec<Action> {
         let failure = Failure {
             node: loss.node,
             what: loss.what,
@@ -72,25 +90,29 @@ impl Recovery {
             detect_s: loss.unnoticed.map(|time| time.as_secs_f64()),
             ..Failure::default()
         };
-        self.failures.push(Noticed { at: now, failure, settled: false });
+        self.failures.push(Noticed { at: now, steps, failure, settled: false });
         self.printed.go_back();
         self.leader.on_lost(gone)
     }
 
-    pub(crate) fn on_halted(
-        &mut self,
-        now: Duration,
-        node: u32,
-        epoch: Epoch,
-        held: Vec<Held>,
-    ) -> Vec<Action> {
+    pub(crate) fn on_halted(&mut self, now: Duration, node: u32, halted: Halted) -> Vec<Action> {
+        let Halted { epoch, held, steps } = halted;
         self.halted[node as usize] = self.halted[node as usize].max(epoch);
-        self.halted_at = now;
+        (self.halted_at, self.steps) = (now, 0);
+        self.unsettled().for_each(|noticed| noticed.steps = noticed.steps.max(steps));
         self.leader.on_halted(node, epoch, held)
     }
 
-    pub(crate) fn on_resumed(&mut self, node: u32, epoch: Epoch) -> Vec<Action> {
+    pub(crate) fn on_resumed(&mut self, node: u32, epoch: Epoch, steps: u64) -> Vec<Action> {
+        if epoch == self.leader.epoch() {
+            self.steps = self.steps.max(steps);
+        }
         self.leader.on_resumed(node, epoch)
+    }
+
+    /// How far the program is where all have gone back to.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// Something was printed that this version ended.
@@ -100,30 +122,27 @@ impl Recovery {
 
     /// All go on: a line for people.
     pub(crate) fn settle(&mut self, now: Duration, version: Option<Version>) -> String {
-        let mut lost = Vec::new();
-        let mut first = now;
-        for noticed in self.failures.iter_mut().filter(|noticed| !noticed.settled) {
+        let (mut lost, mut first) = (Vec::new(), now);
+        let (halted_at, steps) = (self.halted_at, self.steps);
+        for noticed in self.unsettled() {
             lost.push(noticed.failure.node);
             first = first.min(noticed.at);
             noticed.settled = true;
-            noticed.failure.halt_s = Some(self.halted_at.saturating_sub(noticed.at).as_secs_f64());
+            noticed.failure.halt_s = Some(halted_at.saturating_sub(noticed.at).as_secs_f64());
             noticed.failure.recover_s = Some(now.saturating_sub(noticed.at).as_secs_f64());
             noticed.failure.version = version;
+            noticed.failure.steps_redone = noticed.steps.checked_sub(steps);
         }
-        let left = match self.leader.there().count() {
-            1 => "1 node".to_owned(),
-            nodes => format!("{nodes} nodes"),
+        let left = self.leader.there().count();
+        let nodes = if left == 1 { "1 node".to_owned() } else { format!("{left} nodes") };
+        let what = match version {
+            Some(version) => format!("went back to checkpoint {version}"),
+            None => "began the program anew, as there was no checkpoint yet,".to_owned(),
         };
         let took = now.saturating_sub(first).as_micros().div_ceil(1000);
-        let lost = nodes_in_words(&lost);
-        match version {
-            Some(version) => {
-                format!("{left} went back to checkpoint {version} in {took} ms after the loss of {lost}")
-            }
-            None => format!(
-                "{left} began the program anew in {took} ms after the loss of {lost}: there was no checkpoint yet"
-            ),
-        }
+        let rest =
+            if left == 1 { "nothing is held twice any more" } else { "degraded until the next checkpoint" };
+        format!("{nodes} {what} in {took} ms after the loss of {}; {rest}", nodes_in_words(&lost))
     }
 
     /// The job cannot go on: why.
@@ -138,6 +157,10 @@ impl Recovery {
         format!(
             "{last}; the job cannot go on: of checkpoint {version}, all copies are lost of the part of {parts}"
         )
+    }
+
+    fn unsettled(&mut self) -> impl Iterator<Item = &mut Noticed> {
+        self.failures.iter_mut().filter(|noticed| !noticed.settled)
     }
 
     /// All losses, and the results that came with lines.

@@ -19,6 +19,7 @@ use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
+use crate::view::FIRST;
 use crate::witness::{self, Seen, Until, Why};
 
 impl Pe {
@@ -41,8 +42,13 @@ impl Pe {
         }
     }
 
-    /// A name for a collection made here.
+    /// A name for a collection made here. Whoever is in the place of the first PE goes on with that one's: what is made there is called
+    /// the same wherever that is, and what is drawn from names (`cx.rng()`) is too.
     pub(crate) fn name_collection(&self) -> CollectionId {
+        if self.is_first() && self.id != FIRST {
+            let serial = self.names().name_collection_of(FIRST);
+            return CollectionId { creator: FIRST, serial };
+        }
         let serial = self.names().collections.get();
         self.names().collections.set(serial + 1);
         CollectionId { creator: self.id, serial }

@@ -20,6 +20,8 @@ const HUGE_TICKS: u64 = 100_000;
 const SUSPICIOUS_TICKS: u64 = 250_000;
 /// Between two PEs that play ball every gap takes a tenth of a microsecond.
 const GAPS_SKIPPED: u32 = 63;
+/// What tells an object's kind; none of them for a short one.
+const KINDS: u32 = flag::NEW | flag::LONG | flag::HUGE;
 
 /// What is long for a PE's meter. A simulated clock costs nothing and does not go on for others, so every call is timed by it.
 pub(super) fn limits(clock: &Clock) -> Limits {
@@ -29,42 +31,49 @@ pub(super) fn limits(clock: &Clock) -> Limits {
     }
 }
 
+/// The timing of an entry that runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Timing {
+    /// When it began, in ticks, or in nanoseconds of CPU time.
+    start: u64,
+    /// Whether it does not stand for entries that are not timed.
+    alone: bool,
+}
+
 impl Pe {
-    /// When the entry that begins did so, if it is to be timed.
+    /// An entry begins; how it is timed, if it is. Of an object whose entries are not, nothing but the head is looked at.
     #[inline(always)]
-    pub(crate) fn begin_timing(&self, object: &Head) -> Option<u64> {
+    pub(crate) fn begin_timing(&self, object: &Head) -> Option<Timing> {
         if !self.measuring.loads {
             return None;
         }
-        match object.has(flag::LONG | flag::HUGE) {
-            true => Some(self.begin_long(object)),
-            false if self.measuring.meter.is_due() => Some(self.begin_short()),
+        match self.measuring.meter.times_alone(kind_of(object), object.messages.get()) {
+            true => Some(self.begin_alone(object)),
+            false if self.measuring.meter.is_due() => Some(self.begin_for_many()),
             false => None,
         }
     }
 
     #[inline(never)]
-    fn begin_short(&self) -> u64 {
+    fn begin_for_many(&self) -> Timing {
         self.note_for(self.measuring.meter.stands_for());
-        self.clock.ticks()
+        Timing { start: self.clock.ticks(), alone: false }
     }
 
     #[inline(never)]
-    fn begin_long(&self, object: &Head) -> u64 {
+    fn begin_alone(&self, object: &Head) -> Timing {
         self.note_for(traffic::SAMPLED);
-        match object.has(flag::HUGE) {
-            true => self.computed_ns(),
-            false => self.clock.ticks(),
-        }
+        let start = if object.has(flag::HUGE) { self.computed_ns() } else { self.clock.ticks() };
+        Timing { start, alone: true }
     }
 
     fn computed_ns(&self) -> u64 {
         self.clock.computed().map_or(0, |computed| computed.as_nanos() as u64)
     }
 
-    /// An entry was timed from `start` until now.
+    /// An entry that was timed has ended.
     #[inline(never)]
-    pub(crate) fn end_timing(&self, object: &Head, start: u64) {
+    pub(crate) fn end_timing(&self, object: &Head, Timing { start, alone }: Timing) {
         let ticks = match object.has(flag::HUGE) {
             true => self.as_ticks(self.computed_ns().saturating_sub(start)),
             false => self.clock.ticks().saturating_sub(start),
@@ -74,7 +83,7 @@ impl Pe {
             true => ticks.saturating_sub(self.stolen_ticks()).max(past.average()).min(ticks),
             false => ticks,
         };
-        let (charge, kind) = self.measuring.meter.charge(kind_of(object), ticks, past);
+        let (charge, kind) = self.measuring.meter.charge(kind_of(object), alone, ticks, past);
         object.charge(charge);
         set_kind(object, kind);
         self.note_for(traffic::NOTHING);
@@ -103,7 +112,7 @@ impl Pe {
         (ns as f64 * (ticks as f64 / passed.max(1) as f64)) as u64
     }
 
-    /// A new object is taken for long until more is known.
+    /// A new object, of whose entries nothing is known.
     pub(crate) fn note_new(&self, object: &Head) {
         if self.measuring.loads {
             set_kind(object, Kind::default());
@@ -125,17 +134,21 @@ impl Pe {
     }
 }
 
+#[inline(always)]
 fn kind_of(object: &Head) -> Kind {
     match object {
+        // Hardly any has any of them.
+        _ if !object.has(KINDS) => Kind::Short,
         _ if object.has(flag::HUGE) => Kind::Huge,
         _ if object.has(flag::LONG) => Kind::Long,
-        _ => Kind::Short,
+        _ => Kind::New,
     }
 }
 
 fn set_kind(object: &Head, kind: Kind) {
-    object.clear(flag::LONG | flag::HUGE);
+    object.clear(KINDS);
     object.set(match kind {
+        Kind::New => flag::NEW,
         Kind::Short => 0,
         Kind::Long => flag::LONG,
         Kind::Huge => flag::HUGE,

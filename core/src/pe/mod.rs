@@ -108,6 +108,19 @@ pub(crate) struct Names {
 }
 
 impl Names {
+    /// The next collection in the name of a PE that is lost.
+    pub(crate) fn name_collection_of(&self, lost: PeId) -> u32 {
+        let mut others = self.of_others.borrow_mut();
+        let known = others.iter().position(|(pe, _)| *pe == lost);
+        let place = known.unwrap_or_else(|| {
+            others.push((lost, SavedNames::default()));
+            others.len() - 1
+        });
+        let serial = others[place].1.collections;
+        others[place].1.collections += 1;
+        serial
+    }
+
     /// After going back to a checkpoint: so many have been given out.
     pub(crate) fn go_on_from(&self, saved: &SavedNames) {
         self.collections.set(saved.collections);

@@ -25,6 +25,8 @@ pub(super) struct Connections {
     control: Control,
     identity: Arc<Identity>,
     task: Arc<Task>,
+    /// Whether the job can do without a node that is not reached.
+    survives: bool,
     /// Where each PE finds its new connections.
     inboxes: Vec<Arc<Inbox>>,
     /// The beginning of the time that is counted here.
@@ -50,11 +52,12 @@ impl Connections {
     ///
     /// # Errors
     /// Its connections are to be encrypted and cannot be.
-    pub(super) fn new(task: &Arc<Task>, control: &Control) -> Result<Arc<Self>, Unavailable> {
+    pub(super) fn new(task: &Arc<Task>, control: &Control, survives: bool) -> Result<Arc<Self>, Unavailable> {
         Ok(Arc::new(Connections {
             control: control.clone(),
             identity: Arc::new(identity(task)?),
             task: task.clone(),
+            survives,
             inboxes: (0..task.pes).map(|_| Arc::default()).collect(),
             began: Instant::now(),
             state: Mutex::new(State { connecting: Connecting::new(task), started: None }),
@@ -187,6 +190,9 @@ impl Connections {
     fn place(self: &Arc<Self>, established: Established) {
         let Established { peer, stream } = established;
         let Some(inbox) = self.inboxes.get(peer.lane as usize) else { return };
+        if self.survives {
+            stream.break_after(self.task.silence);
+        }
         self.decide(|connecting, _| {
             // Under one lock: its PE may find at once that this one broke too, and that is to be asked for anew.
             inbox.put(peer.node, stream);

@@ -47,7 +47,7 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Ok(host) => host,
         Err(error) => control.failed(format!("cannot have the memory of its host: {error}")),
     };
-    let connections = match Connections::new(&task, &control) {
+    let connections = match Connections::new(&task, &control, job.survives()) {
         Ok(connections) => connections,
         Err(error) => control.failed(error.to_string()),
     };
@@ -109,14 +109,15 @@ impl Member {
             Err(error) => self.control.failed(format!("cannot go on: {error}")),
         };
         self.connections.wakes(&ready.node);
-        let (control, missing) = (&self.control, AtomicU32::new(self.task.pes));
+        let (control, job, missing) = (&self.control, &self.job, AtomicU32::new(self.task.pes));
         let begin = |pe: &Pe| {
             if let Err(error) = pe.begin_by(order, beginning) {
                 // There is another copy: without this one, the others go on.
                 control.failed(format!("cannot go on: {error}"));
             }
             if missing.fetch_sub(1, Ordering::Relaxed) == 1 && order.view.epoch > 0 {
-                control.send(ToLauncher::Resumed { epoch: order.view.epoch });
+                let (epoch, steps) = (order.view.epoch, job.progress().done);
+                control.send(ToLauncher::Resumed { epoch, steps });
             }
         };
         self.lives.live(ready, begin);
@@ -127,7 +128,8 @@ impl Member {
         loop {
             match self.orders.next() {
                 Word::Halt(epoch) => {
-                    self.control.send(ToLauncher::Halted { epoch, held: self.lives.store().held() });
+                    let (held, steps) = (self.lives.store().held(), self.job.progress().done);
+                    self.control.send(ToLauncher::Halted { epoch, held, steps });
                 }
                 Word::Resume(order) => return Some(order),
                 Word::Over => self.control.send(ToLauncher::Done(self.report())),

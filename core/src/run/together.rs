@@ -33,8 +33,11 @@ pub(super) fn nodes(
     hosts.into_iter().map(node).collect()
 }
 
-/// What each node has of its host, its number, and its connections.
-pub(super) fn hosts(shape: Shape, transport: Transport) -> Result<Vec<(Host, u32, Streams)>, Box<dyn Error>> {
+/// What a node has of its host, its number, and its connections.
+pub(super) type Placed = (Host, u32, Streams);
+
+/// That of all nodes.
+pub(super) fn hosts(shape: Shape, transport: Transport) -> Result<Vec<Placed>, Box<dyn Error>> {
     let bells = (0..shape.pes()).map(|_| Bell::new().map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
     let on_host = shm::Shape { nodes: shape.nodes, pes: shape.pes_per_node };
     let segment = shm::create(on_host)?;

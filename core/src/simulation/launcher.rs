@@ -54,6 +54,11 @@ impl Launcher {
         self.conductor.is_over()
     }
 
+    /// The exit status, if it is known how the job ends.
+    pub(super) fn status(&self) -> Option<i32> {
+        self.conductor.ending().map(|stop| stop.status)
+    }
+
     /// How it ended.
     pub(super) fn into_end(self, now: Duration) -> Ended {
         let wall = self.conductor.running_for(now);

@@ -112,7 +112,8 @@ impl World {
         self.hand_over_what_was_said(number);
         match process.lives.halting.take() {
             Some(epoch) => {
-                self.tell_launcher(number, ToLauncher::Halted { epoch, held: process.lives.store.held() })
+                let (held, steps) = (process.lives.store.held(), process.job.progress().done);
+                self.tell_launcher(number, ToLauncher::Halted { epoch, held, steps });
             }
             None if process.lives.done.get() || process.job.how_it_ended().is_none() => {}
             None => {
@@ -157,7 +158,8 @@ impl World {
         self.run_on(number, turns::pes_again(&node, &process.clock.clock(), nets));
         self.begin_by(number, order);
         if process.is_up() {
-            self.tell_launcher(number, ToLauncher::Resumed { epoch });
+            let steps = process.job.progress().done;
+            self.tell_launcher(number, ToLauncher::Resumed { epoch, steps });
         }
     }
 

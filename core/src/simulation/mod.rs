@@ -22,6 +22,7 @@ mod greeting;
 mod impostors;
 mod job;
 mod launcher;
+mod left;
 mod letters;
 mod lives;
 mod members;

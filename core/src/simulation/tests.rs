@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::*;
-use crate::launch::RunArgs;
 use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
+use crate::launch::{Output, RunArgs};
+use crate::node::Job;
 use crate::prelude::*;
 
 #[derive(Pup)]
@@ -260,4 +261,24 @@ fn a_job_that_survives_goes_back_to_its_last_checkpoint() {
         );
     }
     assert!(later.len() > 20, "most find a checkpoint: {later:?}");
+}
+
+#[test]
+fn users_kill_nodes_of_simulated_jobs_that_survive() {
+    let kill = ["2@step1", "1@1ms"].map(|kill| kill.parse().expect("it is of the form"));
+    let options = RunArgs {
+        nodes: 4,
+        pes: Some(2),
+        simulate: true,
+        ft: FaultTolerance::Double,
+        ckpt_every: Some(CkptEvery::Time(Duration::from_millis(1))),
+        kill: kill.into(),
+        ..RunArgs::default()
+    };
+    let job = Job::new(Output::capture());
+    let outcome = run_for_user(&options, beginning::<__Main, _>(()), &job);
+    assert_eq!((outcome.status, &outcome.message), (0, &None));
+    assert_eq!(job.output.captured(), [HOPS]);
+    let lost: Vec<_> = outcome.failures.iter().map(|failure| failure.node).collect();
+    assert!(lost.contains(&2), "{lost:?}");
 }

@@ -353,7 +353,9 @@ impl World {
     fn lead(&self, f: impl FnOnce(&mut Launcher, Duration, &mut Deeds)) {
         let mut deeds = Deeds::default();
         let now = Duration::from_nanos(self.now());
+        let before = self.launcher.borrow().status();
         f(&mut self.launcher.borrow_mut(), now, &mut deeds);
+        self.judge_end(before);
         for line in &deeds.said {
             self.say(Who::Launcher, line);
         }

@@ -354,6 +354,8 @@ pub enum Why {
     Over,
     /// Who waited for this answer is gone.
     NobodyWaits,
+    /// It was for a member of a group whose PE is lost.
+    OfLost,
     /// It cannot be one of this job, which ends for that.
     Refused,
 }

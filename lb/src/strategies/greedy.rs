@@ -59,8 +59,8 @@ fn stays(loads: &Loads<'_>, snapshot: &Snapshot, object: u32, level: f64) -> boo
 /// Sums of floating-point numbers depend on their order by less than this.
 const ROUNDING: f64 = 1.0 + 1e-9;
 
-/// The load of the next period is not known better than to a thousandth, so less than that is no gain.
-const WORTH: f64 = 0.999;
+/// The load of the next period is not known better than to a percent, so less than that is no gain.
+const WORTH: f64 = 0.99;
 
 /// An object's load, coarsely, with its number; they are sorted by both as one number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -40,7 +40,8 @@ impl Ci {
         println!("this again: cargo run --release -p talisman-sim -- ci --from {from:#x}");
         let mut table = regressions::run(stage, REGRESSIONS);
         table.merge(self.fresh(from, stage)?);
-        table.merge(self.crash_points(from).run(stage)?);
+        table.merge(self.crash_points(from, Series::Crashes, self.limit / 2).run(stage)?);
+        table.merge(self.crash_points(from, Series::Recover, self.limit / 3).run(stage)?);
         print!("{table}");
         let misses = table.misses_paths();
         Ok(table.found.is_empty() && !misses)
@@ -64,10 +65,10 @@ impl Ci {
         Swarm { from, seeds: self.seeds, overrides, pool, failures_most }
     }
 
-    fn crash_points(&self, seed: u64) -> CrashPoints {
+    fn crash_points(&self, seed: u64, series: Series, limit: Duration) -> CrashPoints {
         let overrides = Overrides::default();
-        let (pool, failures_most) = (self.pool(self.limit / 2), self.failures_most);
-        let (series, every) = (Series::Crashes, CRASH_POINTS_EVERY);
+        let (pool, failures_most) = (self.pool(limit), self.failures_most);
+        let every = CRASH_POINTS_EVERY;
         CrashPoints { seed, overrides, series, every, pool, failures_most }
     }
 

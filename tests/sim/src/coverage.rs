@@ -177,6 +177,16 @@ pub const MARKS: &[Mark] = &[
     must("a checkpoint waited for the end of a balancing step"),
     may("a balancing step waited for the end of a checkpoint"),
     may("a part of a checkpoint had nobody to keep its copy"),
+    // Going back to one.
+    may("an object was on its way home, or gone, before the news of where it was restored"),
+    may("an object that was to be made on a lost PE is made by its home"),
+    may("the first elements of an array are counted anew after going back to a checkpoint"),
+    may("an object of a checkpoint waited for a shared value"),
+    may("an object of a checkpoint waited for two shared values"),
+    may("a reduction of a checkpoint waited for a shared value"),
+    may("a lost member of a group left what it had to another"),
+    may("a message for the member of a lost PE was dropped"),
+    may("a message for the member of a lost PE went to another's"),
     // Shared values.
     may("a shared value came before another one in it"),
     must("a message came before a shared value in it"),
@@ -223,6 +233,10 @@ pub const MARKS: &[Mark] = &[
     may("a link was given up"),
     must("a message from another node was put aside while a sender waited"),
     may("a PE took in less than it ran, for it had much"),
+    must("an obsolete message was dropped"),
+    may("a node was in the next epoch before this one"),
+    may("a message of a later epoch waited until its receiver was there"),
+    may("what had been put aside was dropped with its epoch"),
     // Connections.
     must("a peer sent again what had arrived"),
     may("what had arrived was acknowledged because nothing more came"),
@@ -280,7 +294,7 @@ pub const MARKS: &[Mark] = &[
     may("a complaint was overruled by its reason"),
     must("a failure was heard over a success"),
     must("something was said after the failure that counts"),
-    // Losses that are survived: for as long as no world loses nodes with `--ft`, only tests come here.
+    // Losses that are survived.
     may("a node was told to halt that had not resumed yet"),
     may("a node was lost while the others halted"),
     may("a node was lost while the others resumed"),

@@ -5,9 +5,9 @@ mod series;
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::case::{Blow, Case, Overrides, Strike, Strikes};
+use crate::case::{Blow, Case, Overrides, Strike, Strikes, Survival};
 use crate::played::{Played, Stage};
 use crate::pool::Pool;
 use crate::run::judged_beside;
@@ -51,6 +51,7 @@ impl CrashPoints {
                 workload: Some(workload),
                 size: self.overrides.size.or(Some(1)),
                 nodes,
+                ft: self.overrides.ft.or(Some(self.survival())),
                 ..self.overrides.clone()
             };
             all.merge(self.run_one(stage, &overrides, self.pool.share(left))?);
@@ -62,11 +63,21 @@ impl CrashPoints {
         Ok(all)
     }
 
+    /// Unless it is said.
+    fn survival(&self) -> Survival {
+        if self.series.survives() { Survival::Time(CHECKPOINTS_EVERY) } else { Survival::Off }
+    }
+
     fn workloads(&self) -> Vec<String> {
         match &self.overrides.workload {
             Some(workload) => vec![workload.clone()],
-            None => NAMES.iter().map(|name| name.to_string()).collect(),
+            None => NAMES.iter().filter(|name| self.is_worth(name)).map(|name| name.to_string()).collect(),
         }
+    }
+
+    /// Whether a workload comes to its result after losses.
+    fn is_worth(&self, workload: &str) -> bool {
+        !self.series.survives() || Survival::is_for(workload)
     }
 
     fn run_one(&self, stage: &dyn Stage, overrides: &Overrides, pool: Pool) -> Result<Table, String> {
@@ -109,6 +120,9 @@ impl CrashPoints {
         table
     }
 }
+
+/// A few in most of the short runs.
+const CHECKPOINTS_EVERY: Duration = Duration::from_micros(400);
 
 /// No run is so long.
 const NEVER: Strike = Strike { blow: Blow::Launcher, step: u64::MAX };

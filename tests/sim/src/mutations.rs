@@ -444,6 +444,18 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "epoch-not-marked",
+        places: &["net/epochs.rs"],
+        rule: "A PE that begins an epoch says so first on each of its links.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "obsolete-delivered",
+        places: &["net/epochs.rs"],
+        rule: "What was sent in an earlier epoch is dropped.",
+        level: Level::World,
+    },
+    Mutation {
         name: "rest-not-flushed",
         places: &["net/mod.rs"],
         rule: "A link stays on the list while something of it is not written.",
@@ -574,6 +586,18 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["checkpoint/freeze.rs"],
         rule: "What waited for the end of a checkpoint goes on in its order.",
         level: Level::Messages,
+    },
+    Mutation {
+        name: "slots-named-again",
+        places: &["checkpoint/restore.rs"],
+        rule: "An object that is made after going back to a checkpoint is not named like one that was there before.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "old-news-believed",
+        places: &["location.rs"],
+        rule: "The news of where an object was restored does not count against what its home has heard since.",
+        level: Level::World,
     },
     Mutation {
         name: "missed-broadcast-waits-behind-newer",

@@ -239,7 +239,8 @@ impl Legal {
             UNRECOVERABLE if self.blamed.is_empty() => {
                 Some(format!("{end}; but nothing happened that may end it"))
             }
-            UNRECOVERABLE if self.survives => None,
+            UNRECOVERABLE if self.survives && !message.contains("cannot go on without") => None,
+            UNRECOVERABLE if self.survives => Some(format!("{end}; but the job survives losses")),
             UNRECOVERABLE if self.dead && !self.begins_with_the_dead(message) => {
                 Some(format!("{end}; but the dead are nodes {:?}", self.blamed))
             }

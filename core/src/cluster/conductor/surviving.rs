@@ -7,11 +7,11 @@
 use std::time::Duration;
 
 use talisman_ft::Epoch;
-use talisman_ft::double::{Held, leader};
+use talisman_ft::double::leader;
 
 use super::super::control::{Lines, Stop, ToNode};
 use super::super::fate::{Doom, How};
-use super::super::recovery::{Loss, Recovery, detected_by};
+use super::super::recovery::{Halted, Loss, Recovery, detected_by};
 use super::super::roster::Stage;
 use super::super::verdict::{UNRECOVERABLE, Verdict};
 use super::{Action, Conductor, GRACE_AFTER_LOSS, GRACE_TO_LEAVE};
@@ -59,22 +59,25 @@ impl Conductor {
     /// A node is lost, and everybody else goes back.
     pub(super) fn survive(&mut self, now: Duration, loss: Loss) {
         self.mark_loss();
-        self.actions.push(Action::Say(format!("{}; the others go back", loss.what)));
+        let is_told = self.recovery.as_ref().is_some_and(|recovery| recovery.has_told(&loss.what));
+        if !is_told && !self.roster.living().is_empty() {
+            self.actions.push(Action::Say(format!("{}; the others go back", loss.what)));
+        }
         if !mutated("end-not-withdrawn") {
             self.withdraw_end();
         }
-        let (now, gone) = (self.running_for(now), self.roster.gone());
-        self.lead(now, |recovery| recovery.lose(now, loss, gone));
+        let (now, gone, steps) = (self.running_for(now), self.roster.gone(), self.steps.done);
+        self.lead(now, |recovery| recovery.lose(now, loss, steps, gone));
     }
 
-    pub(super) fn on_halted(&mut self, now: Duration, node: u32, epoch: Epoch, held: Vec<Held>) {
+    pub(super) fn on_halted(&mut self, now: Duration, node: u32, halted: Halted) {
         let now = self.running_for(now);
-        self.lead(now, |recovery| recovery.on_halted(now, node, epoch, held));
+        self.lead(now, |recovery| recovery.on_halted(now, node, halted));
     }
 
-    pub(super) fn on_resumed(&mut self, now: Duration, node: u32, epoch: Epoch) {
+    pub(super) fn on_resumed(&mut self, now: Duration, node: u32, epoch: Epoch, steps: u64) {
         let now = self.running_for(now);
-        self.lead(now, |recovery| recovery.on_resumed(node, epoch));
+        self.lead(now, |recovery| recovery.on_resumed(node, epoch, steps));
     }
 
     /// A node cannot reach another. Those that are doomed have nothing to complain of.
@@ -159,8 +162,10 @@ impl Conductor {
                 self.actions.push(Action::Send(to, ToNode::Resume(Box::new(order))));
             }
             leader::Action::Recovered { version, .. } => {
-                let line = self.recovery.as_mut().map(|recovery| recovery.settle(now, version));
-                self.actions.extend(line.map(Action::Say));
+                if let Some(recovery) = &mut self.recovery {
+                    self.steps.done = recovery.steps();
+                    self.actions.push(Action::Say(recovery.settle(now, version)));
+                }
             }
             leader::Action::GiveUp(lost) => {
                 let why = self.recovery.as_ref().map(|recovery| recovery.give_up(&lost)).unwrap_or_default();

@@ -228,3 +228,15 @@ fn an_attempt_that_was_overtaken_does_not_count() {
     assert_eq!(connecting.on_failed(at(60_000), attempt(0, 0, 2), &nobody()), []);
     assert_eq!(connecting.next_time(), None, "the new attempt is under way");
 }
+
+#[test]
+fn a_node_that_is_gone_is_not_missed() {
+    let mut connecting = connected();
+    assert_eq!(connecting.on_broken(at(100), peer(0, 0)), [dial(0, 0, 2)]);
+    connecting.on_gone(|node| node == 0);
+    assert_eq!(connecting.on_failed(at(101), attempt(0, 0, 2), &nobody()), []);
+    assert_eq!(connecting.on_broken(at(102), peer(0, 0)), []);
+    assert_eq!(connecting.next_time(), None);
+    assert_eq!(connecting.on_broken(at(103), peer(2, 0)), [], "the others are");
+    assert!(connecting.next_time().is_some());
+}

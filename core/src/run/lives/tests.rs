@@ -79,7 +79,9 @@ impl Talker {
     /// Every other message goes back, and one within the node, so that traffic never ends by itself.
     fn talk_on(&self, cx: &mut Cx<Self>) {
         let to = (cx.pe() + 1 + self.heard as u32) % cx.pes();
-        cx.group().on(to).hear(self.life, vec![self.life; if self.heard % 3 == 0 { WORDS } else { 5 }]);
+        cx.group()
+            .on(to)
+            .hear(self.life, vec![self.life; if self.heard.is_multiple_of(3) { WORDS } else { 5 }]);
     }
 }
 

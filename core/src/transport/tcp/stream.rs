@@ -3,6 +3,7 @@
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use super::encrypted::Encrypted;
 use crate::transport::sim::Pipe;
@@ -65,6 +66,14 @@ impl Stream {
             Stream::Tls(encrypted) => Some(encrypted.fd()),
             Stream::Simulated(_) => None,
         }
+    }
+
+    /// From now on it counts as broken when the peer's system has acknowledged nothing for so long of what it was sent, or has had no
+    /// room for more. The system's own patience is a quarter of an hour.
+    pub(crate) fn break_after(&self, silence: Duration) {
+        let millis = u32::try_from(silence.as_millis()).unwrap_or(u32::MAX);
+        // A wish: without it, nobody notices for longer that a network was cut between two nodes.
+        let _ = self.fd().map(|socket| sockopt::set_tcp_user_timeout(socket, millis));
     }
 
     /// Writes the first of these bytes; how many.

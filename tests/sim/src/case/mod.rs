@@ -96,7 +96,11 @@ impl Case {
         let HostSizes(asked) = overrides.hosts.clone().unwrap_or(HostSizes(drawn.clone()));
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let silence = shape::silence(&mut generator(seed, "silence"));
-        let survival = overrides.ft.unwrap_or(Survival::draw(&mut generator(seed, "survival")));
+        let workload = shape::workload(&mut generator(seed, "workload"), overrides.workload.as_deref())?;
+        let survival = match Survival::draw(&mut generator(seed, "survival")) {
+            _ if !Survival::is_for(workload) && overrides.ft.is_none() => Survival::Off,
+            drawn => overrides.ft.unwrap_or(drawn),
+        };
         let faults = match &overrides.strikes {
             Some(strikes) => strikes.drawn(&hosts)?,
             None => {
@@ -110,7 +114,7 @@ impl Case {
         Ok(Case {
             seed,
             overrides: overrides.clone(),
-            workload: shape::workload(&mut generator(seed, "workload"), overrides.workload.as_deref())?,
+            workload,
             size: overrides.size.unwrap_or(shape::size(&mut generator(seed, "size"))),
             pes: overrides.pes.unwrap_or(shape::pes(&mut generator(seed, "pes"))),
             network: shape::network(&mut generator(seed, "network"), classes.rates(seed), overrides),

@@ -42,6 +42,12 @@ impl Survival {
         if survives { drawn } else { Survival::Off }
     }
 
+    /// Whether a workload comes to its result after losses: one that counts in a group has to say what becomes of what a lost member has
+    /// counted.
+    pub fn is_for(workload: &str) -> bool {
+        workload != "nqueens"
+    }
+
     /// What a command line would say.
     pub(super) fn options(self) -> RunArgs {
         let ckpt_every = match self {

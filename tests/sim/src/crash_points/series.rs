@@ -13,6 +13,8 @@ pub enum Series {
     Crashes,
     /// The same, and somebody else is killed at a random step soon after
     Pairs,
+    /// Each node is killed at some steps, and somebody else at every step of what follows: the job survives losses
+    Recover,
     /// Each host but the launcher's loses its power
     Hosts,
     /// Each node is stopped for as long as has to be borne
@@ -25,6 +27,10 @@ pub enum Series {
 
 /// A job that has lost a node is over after some hundred steps.
 const SOON: u64 = 400;
+/// One that survives goes on after so many at most, and has its next checkpoint.
+const RECOVERY: u64 = 1_500;
+/// Recoveries of a run that are looked at for each who is killed first.
+const RECOVERIES: u64 = 4;
 
 impl Series {
     /// All strikes on a run of so many steps, at one in so many of them. Which steps are left out is another matter for each
@@ -36,15 +42,24 @@ impl Series {
         every: u64,
     ) -> impl Iterator<Item = Strikes> + Send + use<> {
         let blows = self.blows(case);
+        if self == Series::Recover {
+            return Left(recoveries(blows, case.seed, steps, every));
+        }
         let (seed, of) = (case.seed, blows.len().max(1) as u64);
         let first = move |turn: usize| seed.wrapping_add(turn as u64 * every / of) % every;
-        blows.clone().into_iter().enumerate().flat_map(move |(turn, blow)| {
+        let all = blows.clone().into_iter().enumerate().flat_map(move |(turn, blow)| {
             let blows = blows.clone();
             (first(turn)..steps).step_by(every as usize).map(move |step| {
                 let second = (self == Series::Pairs).then(|| second(&blows, turn, seed, step));
                 Strikes([Strike { blow, step }].into_iter().chain(second).collect())
             })
-        })
+        });
+        Right(all)
+    }
+
+    /// Whether it is about jobs that survive losses.
+    pub(super) fn survives(self) -> bool {
+        self == Series::Recover
     }
 
     fn blows(self, case: &Case) -> Vec<Blow> {
@@ -52,12 +67,38 @@ impl Series {
         let borne_ms = borne_ns(case.silence) / 1_000_000;
         match self {
             Series::Crashes | Series::Pairs => (0..nodes).map(Blow::Crash).chain([Blow::Launcher]).collect(),
+            Series::Recover => (0..nodes).map(Blow::Crash).collect(),
             Series::Hosts => (1..hosts).map(Blow::Host).collect(),
             Series::Stops => (0..nodes).map(|node| Blow::Stop(node, borne_ms)).collect(),
             Series::LongStops => (0..nodes).map(|node| Blow::Stop(node, 3 * borne_ms + 2_000)).collect(),
             Series::Resets => vec![Blow::Resets],
         }
     }
+}
+
+/// Each is killed at some steps of a run, and by turns each of the others at one in so many of the steps after that.
+fn recoveries(
+    blows: Vec<Blow>,
+    seed: u64,
+    steps: u64,
+    every: u64,
+) -> impl Iterator<Item = Strikes> + Send + use<> {
+    let mut rng = Rng::new(seed);
+    let firsts: Vec<_> = (0..blows.len())
+        .flat_map(|turn| (0..RECOVERIES).map(move |_| turn))
+        .map(|turn| (turn, rng.below(steps.max(1)), rng.below(every)))
+        .collect();
+    firsts.into_iter().flat_map(move |(turn, step, from)| {
+        let blows = blows.clone();
+        (from..RECOVERY).step_by(every as usize).enumerate().map(move |(count, later)| {
+            let others = blows.len().saturating_sub(1).max(1);
+            let other = (turn + 1 + count % others) % blows.len();
+            Strikes(vec![
+                Strike { blow: blows[turn], step },
+                Strike { blow: blows[other], step: step + 1 + later },
+            ])
+        })
+    })
 }
 
 /// Somebody else, soon after: as often at once as much later, by orders of magnitude.
@@ -67,6 +108,25 @@ fn second(blows: &[Blow], first: usize, seed: u64, step: u64) -> Strike {
     let other = (first + 1 + rng.below(others as u64) as usize) % blows.len();
     let later = (SOON as f64).powf(rng.unit_f64()) as u64;
     Strike { blow: blows[other], step: step + later }
+}
+
+/// One of two series.
+enum Either<A, B> {
+    Left(A),
+    Right(B),
+}
+
+use Either::{Left, Right};
+
+impl<A: Iterator<Item = Strikes>, B: Iterator<Item = Strikes>> Iterator for Either<A, B> {
+    type Item = Strikes;
+
+    fn next(&mut self) -> Option<Strikes> {
+        match self {
+            Left(all) => all.next(),
+            Right(all) => all.next(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -94,6 +154,16 @@ mod tests {
     #[test]
     fn different_steps_are_left_out_for_each() {
         assert_eq!(strikes(Series::Crashes, 5, 4), ["0@1", "1@2", "2@3", "launcher@0", "launcher@4"]);
+    }
+
+    #[test]
+    fn somebody_else_is_killed_at_every_step_of_a_recovery() {
+        let all = strikes(Series::Recover, 100, 1);
+        assert_eq!(all.len() as u64, 3 * RECOVERIES * RECOVERY);
+        for pair in all {
+            let Strikes(pair) = pair.parse().expect("it is of the form");
+            assert!(pair[0].blow != pair[1].blow && pair[0].step < pair[1].step, "{pair:?}");
+        }
     }
 
     #[test]

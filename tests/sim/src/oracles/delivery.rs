@@ -86,6 +86,8 @@ impl Delivery {
             At::Queued(at) | At::Taken(at) if at == pe => Ok(()),
             // The home of an object that is nowhere answers at once.
             at if found.kind == Kind::Marker && at.is_on(pe) => Ok(()),
+            // What a PE says to itself about a checkpoint.
+            At::Made(at) if found.kind == (Kind::Runtime { counted: false }) && at == pe => Ok(()),
             at => Err(format!("message {message} is delivered on PE {pe}, and is {at:?}")),
         }
     }
@@ -105,7 +107,8 @@ impl Delivery {
                 Ok(())
             }
             Why::NobodyWaits if found.kind == Kind::Reply => Ok(()),
-            Why::NobodyWaits | Why::Refused => {
+            Why::OfLost if found.at == At::Saved => Ok(()),
+            Why::NobodyWaits | Why::OfLost | Why::Refused => {
                 Err(format!("message {message}, {:?}, is given up on PE {pe}: {why:?}", found.kind))
             }
         }
@@ -178,8 +181,8 @@ impl Oracle for Delivery {
     }
 
     fn go_back(&mut self) {
-        // A cut has no message of the runtime to itself.
-        self.open.retain(|_, message| message.kind != Kind::Runtime { counted: false });
+        // A cut has no message of the runtime to itself, and what the program had asked of PEs is asked again.
+        self.open.retain(|_, message| !matches!(message.kind, Kind::Runtime { .. } | Kind::Marker));
         self.open.values_mut().for_each(|message| message.at = At::Saved);
     }
 

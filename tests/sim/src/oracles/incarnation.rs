@@ -88,6 +88,11 @@ impl Incarnation {
     }
 
     fn removed(&mut self, id: ObjId, pe: PeId) -> Result<(), String> {
+        // A member of a group whose PE is lost.
+        if let Some(object) = self.objects.get_mut(&id).filter(|object| object.at == At::Saved) {
+            object.at = At::Gone;
+            return Ok(());
+        }
         self.on(id, pe, "is removed")?.at = At::Gone;
         Ok(())
     }

@@ -108,7 +108,7 @@ impl Past {
         let cut = self.cuts.get(&Some(version));
         let cut = cut.ok_or_else(|| format!("version {version} is committed, and was never taken"))?;
         cut.is_whole(version)?;
-        let before = std::mem::replace(&mut self.committed, Some(version));
+        let before = self.committed.replace(version);
         self.cuts.retain(|kept, _| *kept >= before);
         Ok(())
     }

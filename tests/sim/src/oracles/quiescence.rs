@@ -1,6 +1,6 @@
 //! Quiescence is declared only when nothing is in flight, queued or timed.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use talisman::witness::{Kind, Seen, Until};
 
 use super::Oracle;
@@ -10,6 +10,8 @@ use super::Oracle;
 pub struct Quiescence {
     /// Messages that count; whether something is to come of them by itself.
     open: FxHashMap<u64, bool>,
+    /// Those among them that are for PEs.
+    of_runtime: FxHashSet<u64>,
     stirring: usize,
     timers: usize,
     /// A node has died or gone back.
@@ -23,6 +25,7 @@ impl Quiescence {
     }
 
     fn is_over(&mut self, message: u64) {
+        self.of_runtime.remove(&message);
         if self.open.remove(&message) == Some(true) {
             self.stirring -= 1;
         }
@@ -64,7 +67,12 @@ impl Oracle for Quiescence {
         }
         match *seen {
             Seen::Sent { kind: Kind::Runtime { counted: false }, .. } => {}
-            Seen::Sent { message, .. } => self.sent(message),
+            Seen::Sent { message, kind, .. } => {
+                self.sent(message);
+                if matches!(kind, Kind::Runtime { .. } | Kind::Marker) {
+                    self.of_runtime.insert(message);
+                }
+            }
             Seen::Kept { message, until: Until::Collection | Until::Element | Until::End, .. } => {
                 self.stirs(message, false);
             }
@@ -90,8 +98,9 @@ impl Oracle for Quiescence {
     }
 
     fn go_back(&mut self) {
-        // Whoever restores a timer sets it.
+        // Whoever restores a timer sets it; what was asked of PEs is asked again, and places are.
         self.timers = 0;
+        std::mem::take(&mut self.of_runtime).into_iter().for_each(|message| self.is_over(message));
     }
 
     fn end(&mut self, _: bool) -> Result<(), String> {

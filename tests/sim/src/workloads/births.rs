@@ -52,7 +52,7 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
 #[derive(Pup)]
 struct Mortal {
     births: Births,
-    midwives: Group<Midwife>,
+    midwives: Array<Midwife>,
     life: u32,
     taken: u32,
     rng: Rng,
@@ -61,7 +61,7 @@ struct Mortal {
 #[chare(array1d)]
 impl Mortal {
     #[init]
-    fn new(cx: &mut Cx<Self>, births: Births, midwives: Group<Midwife>, life: u32) -> Self {
+    fn new(cx: &mut Cx<Self>, births: Births, midwives: Array<Midwife>, life: u32) -> Self {
         let born = ledger::of(HERE).born(cx.index());
         Mortal { births, midwives, life, taken: 0, rng: Rng::new(births.seed ^ born << 32) }
     }
@@ -108,18 +108,18 @@ impl Mortal {
             match self.rng.below(3) {
                 0 => _ = again.on(pe).new(self.births, self.midwives, next),
                 1 => _ = again.new(self.births, self.midwives, next),
-                _ => self.midwives.on(pe).deliver(self.births, cx.array(), cx.index(), next),
+                _ => self.midwives.at(pe as i32).deliver(self.births, cx.array(), cx.index(), next),
             }
         }
         cx.destroy();
     }
 }
 
-/// On every PE: inserts, and sends.
+/// Inserts, and sends. There are as many as PEs, one on each at first.
 #[derive(Pup)]
 struct Midwife;
 
-#[chare(group)]
+#[chare(array1d)]
 impl Midwife {
     #[init]
     fn new() -> Self {
@@ -131,7 +131,7 @@ impl Midwife {
     fn begin(&mut self, cx: &mut Cx<Self>, births: Births, mortals: Array<Mortal>) -> u64 {
         let mut inserted = 0;
         cx.me().send(births, mortals, 0);
-        for index in (cx.pe() as i32..births.indices).step_by(cx.pes() as usize) {
+        for index in (cx.index()..births.indices).step_by(cx.pes() as usize) {
             if index % 2 == 0 {
                 mortals.at(index).take(ledger::of(HERE).send());
             }
@@ -146,13 +146,13 @@ impl Midwife {
 
     #[entry]
     fn deliver(&mut self, cx: &mut Cx<Self>, births: Births, mortals: Array<Mortal>, index: i32, life: u32) {
-        mortals.insert(index).new(births, cx.group(), life);
+        mortals.insert(index).new(births, cx.array(), life);
     }
 
     /// Sends its share of the messages for all, a few at a time. One for each has been sent already.
     #[entry]
     fn send(&mut self, cx: &mut Cx<Self>, births: Births, mortals: Array<Mortal>, turn: u32) {
-        let number = turn * cx.pes() + cx.pe() + 1;
+        let number = turn * cx.pes() + cx.index() as u32 + 1;
         if number >= births.messages_each() {
             return;
         }
@@ -179,7 +179,7 @@ impl Main {
 
     #[entry]
     async fn run(&mut self, cx: &mut Cx<Self>, births: Births) {
-        let midwives: Group<Midwife> = Midwife::group().new();
+        let midwives: Array<Midwife> = Midwife::array(cx.pes() as i32).new();
         let mortals: Array<Mortal> = Mortal::sparse();
         let inserted: u64 = midwives.begin(births, mortals).reduce(Sum).await;
         mortals.done_inserting();

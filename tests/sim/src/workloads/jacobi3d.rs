@@ -23,7 +23,7 @@ pub fn run(seed: u64, size: Size, plan: &Plan, logging: bool) -> Checked {
     if rng.below(2) == 0 {
         words.extend(["--tolerance", "1e-3", "--look-every", "4"]);
     }
-    examples::run(concat!(module_path!(), "::program"), &words, CHECKS, plan, logging)
+    examples::run(concat!(module_path!(), "::program"), &words, CHECKS, plan, logging).with_lines()
 }
 
 fn triple(numbers: [u64; 3]) -> String {

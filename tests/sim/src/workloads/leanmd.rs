@@ -9,7 +9,9 @@ use super::{Checked, Size, examples};
 #[allow(dead_code, reason = "it is a program of its own, too")]
 mod program;
 
-const CHECKS: &[&str] = &[
+pub(super) const MODULE: &str = concat!(module_path!(), "::program");
+
+pub(super) const CHECKS: &[&str] = &[
     "differ from the serial simulation's",
     "in the serial simulation",
     "the total energy changed",
@@ -28,5 +30,5 @@ pub fn run(seed: u64, size: Size, plan: &Plan, logging: bool) -> Checked {
     if rng.below(2) == 0 {
         words.push("--open");
     }
-    examples::run(concat!(module_path!(), "::program"), &words, CHECKS, plan, logging)
+    examples::run(MODULE, &words, CHECKS, plan, logging).with_lines()
 }

@@ -11,6 +11,7 @@
 //! | `births` | elements inserted and removed under messages | each message taken in once, each life counted |
 //! | `timers` | timers, sleep, calls within calls, quiescence | what rang before it was quiet, what was answered |
 //! | `sync` | iterations with balancing steps between, and in the midst of, them | who was at sync and who went on, what came of it |
+//! | `imbalance`, `gradient` | the example, and `leanmd` with a density gradient; objects are balanced | their serial references, to the bit |
 //!
 //! A workload's result depends on its seed and size only, never on nodes, PEs, delays and faults.
 //!
@@ -18,6 +19,7 @@
 //! for fifty: `timers` 9, `ring` 6, `storm` and `casts` 4, `talk`, `jacobi3d` and `leanmd` 3, `births` and `flood` 2,
 //! `nqueens` 1.
 
+mod balanced;
 mod births;
 mod casts;
 mod examples;
@@ -68,8 +70,21 @@ pub struct Checked {
 }
 
 /// The names of all workloads.
-pub const NAMES: &[&str] =
-    &["storm", "talk", "jacobi3d", "leanmd", "ring", "nqueens", "casts", "flood", "births", "timers", "sync"];
+pub const NAMES: &[&str] = &[
+    "storm",
+    "talk",
+    "jacobi3d",
+    "leanmd",
+    "ring",
+    "nqueens",
+    "casts",
+    "flood",
+    "births",
+    "timers",
+    "sync",
+    "imbalance",
+    "gradient",
+];
 
 /// Those whose last step follows a quiescence, and waits for all that it begins. That of `sync` does as well, but a balancing step
 /// may be under way then, which nobody waits for.
@@ -93,6 +108,8 @@ pub fn run(name: &str, seed: u64, size: Size, plan: &Plan, logging: bool) -> Che
         "births" => births::run,
         "timers" => timers::run,
         "sync" => sync::run,
+        "imbalance" => balanced::imbalance,
+        "gradient" => balanced::gradient,
         _ => panic!("there is no workload `{name}`; there are {}", NAMES.join(", ")),
     };
     run(seed, Size(size.0.max(1)), plan, logging)
@@ -144,6 +161,12 @@ impl Checked {
         let result: Vec<_> = values.map(|(name, value)| format!("{name} {value:?}")).collect();
         let missing = if result.is_empty() { vec!["it reports nothing".into()] } else { Vec::new() };
         Checked { ran, result, wrong, missing }
+    }
+
+    /// Its lines count as well: each comes once and in its place, whatever was done again. Not of a program that tells times.
+    fn with_lines(mut self) -> Self {
+        self.result.extend(self.ran.output.iter().map(|line| format!("prints {line}")));
+        self
     }
 
     /// Of a program that keeps a ledger too.

@@ -44,13 +44,14 @@ fn order(action: &Action) -> Option<(u32, &Order)> {
 impl Conductor {
     fn halted(&mut self, now: u64, node: u32, epoch: u32) -> Vec<Action> {
         let held = held(node, self.plan.nodes);
-        self.say(at(now), node, ToLauncher::Halted { epoch, held })
+        self.say(at(now), node, ToLauncher::Halted { epoch, held, steps: 41 })
     }
 
     /// These halt and resume; the last actions of either.
     fn recover(&mut self, now: u64, nodes: &[u32], epoch: u32) -> [Vec<Action>; 2] {
         let halted = nodes.iter().map(|node| self.halted(now, *node, epoch)).last();
-        let resumed = nodes.iter().map(|node| self.say(at(now), *node, ToLauncher::Resumed { epoch }));
+        let resumed =
+            nodes.iter().map(|node| self.say(at(now), *node, ToLauncher::Resumed { epoch, steps: 36 }));
         [halted.unwrap_or_default(), resumed.last().unwrap_or_default()]
     }
 }
@@ -65,15 +66,17 @@ fn a_loss_while_the_program_runs_is_survived_and_told() {
     let orders: Vec<_> = actions.iter().filter_map(order).collect();
     assert_eq!(orders.iter().map(|(node, _)| *node).collect::<Vec<_>>(), [0, 2]);
     assert_eq!((orders[1].1.version, &orders[1].1.restore[..]), (Some(7), &[2, 1][..]));
-    assert_eq!(conductor.say(at(110), 0, ToLauncher::Resumed { epoch: 1 }), []);
+    assert_eq!(conductor.say(at(110), 0, ToLauncher::Resumed { epoch: 1, steps: 36 }), []);
     assert_eq!(
-        conductor.say(at(112), 2, ToLauncher::Resumed { epoch: 1 }),
-        [say("2 nodes went back to checkpoint 7 in 12 ms after the loss of node 1")]
+        conductor.say(at(112), 2, ToLauncher::Resumed { epoch: 1, steps: 36 }),
+        [say(
+            "2 nodes went back to checkpoint 7 in 12 ms after the loss of node 1; degraded until the next checkpoint"
+        )]
     );
     let failure = conductor.into_end().failures.remove(0);
     assert_eq!((failure.node, &failure.detected[..], failure.version), (1, "exit", Some(7)));
     assert_eq!((failure.at_s, failure.halt_s, failure.recover_s), (0.1, Some(0.004), Some(0.012)));
-    assert_eq!((failure.detect_s, failure.steps_redone), (None, None));
+    assert_eq!((failure.detect_s, failure.steps_redone), (None, Some(5)));
 }
 
 #[test]
@@ -139,8 +142,8 @@ fn a_loss_after_the_program_ended_takes_the_end_back_until_all_have_stopped() {
     assert_eq!(conductor.say(at(5), 0, ToLauncher::Ended(stop.clone())), [], "it had not heard of the loss");
     assert_eq!(conductor.say(at(5), 0, done()), []);
     let all = Held { held: vec![0, 1, 2], ..held(0, 3).remove(0) };
-    conductor.say(at(6), 0, ToLauncher::Halted { epoch: 1, held: vec![all] });
-    conductor.say(at(7), 0, ToLauncher::Resumed { epoch: 1 });
+    conductor.say(at(6), 0, ToLauncher::Halted { epoch: 1, held: vec![all], steps: 41 });
+    conductor.say(at(7), 0, ToLauncher::Resumed { epoch: 1, steps: 36 });
     let stops = [Action::Send(0, ToNode::Stop(stop.clone()))];
     assert_eq!(conductor.say(at(8), 0, ToLauncher::Ended(stop)), stops);
     assert_eq!(conductor.say(at(9), 0, done()), [Action::Send(0, ToNode::Leave)]);
@@ -221,7 +224,7 @@ fn a_host_that_is_lost_takes_its_nodes_with_it() {
     let mut conductor = surviving(4, "");
     let lost = || Event::Lost("host b (nodes 1 to 2): the connection broke".into());
     assert_eq!(conductor.happen(at(1), 1, lost())[1..], halt(&[0, 2, 3], 1, &[1]));
-    assert_eq!(conductor.happen(at(1), 2, lost())[1..], halt(&[0, 3], 2, &[1, 2]));
+    assert_eq!(conductor.happen(at(1), 2, lost()), halt(&[0, 3], 2, &[1, 2]), "that is told once");
 }
 
 fn lines(version: Option<Version>, node: u32, text: &str) -> ToLauncher {

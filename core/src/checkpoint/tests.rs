@@ -1,0 +1,183 @@
+//! Checkpoints of a job of four PEs on two nodes that is taken forward by hand.
+
+use self::program::Main;
+use super::message::{Checkpoint, Taken, Why};
+use super::part::Part;
+use crate::launch::RunArgs;
+use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
+use crate::pe::{Here, Pe};
+use crate::pup::{Packed, from_bytes, to_bytes};
+use crate::testing::lab::Lab;
+
+/// A ball that goes round an array whose elements move, for as long as anybody looks.
+mod program {
+    use talisman::prelude::*;
+
+    #[derive(Pup)]
+    struct Player {
+        board: Vec<u64>,
+    }
+
+    #[chare(array1d)]
+    impl Player {
+        #[init]
+        fn new() -> Self {
+            Player { board: vec![3; 5000] }
+        }
+
+        #[entry]
+        fn take(&mut self, cx: &mut Cx<Self>, hops: u64) {
+            self.board[0] = hops;
+            let to = (cx.pe() + 1) % cx.pes();
+            cx.migrate_to(to);
+            cx.array().at((cx.index() + 1) % 6).take(hops + 1);
+        }
+    }
+
+    #[derive(Pup)]
+    pub struct Main;
+
+    #[talisman::main]
+    impl Main {
+        #[init]
+        fn new() -> Self {
+            let players: Array<Player> = Player::array(6).new();
+            (0..4).for_each(|i| players.at(i).take(0));
+            Main
+        }
+    }
+}
+
+/// Goes on for so long that a checkpoint would be over.
+const LONG: usize = 60;
+
+fn lab() -> Lab {
+    let ckpt_every = Some(CkptEvery::Steps(u64::MAX));
+    let mut lab =
+        Lab::with::<Main>(&RunArgs { ft: FaultTolerance::Double, ckpt_every, ..RunArgs::default() });
+    lab.run(30);
+    lab
+}
+
+fn want(lab: &Lab) {
+    let _here = Here::enter(&lab.pes[3]);
+    lab.pes[3].want_checkpoint(Why::Request, None);
+}
+
+/// PE 2 says this to PE 1.
+fn say(lab: &Lab, message: Checkpoint) {
+    let _here = Here::enter(&lab.pes[1]);
+    lab.pes[1].on_checkpoint(2, message);
+}
+
+fn run_until(lab: &mut Lab, there: impl Fn(&Pe) -> bool) {
+    let rounds = (0..LONG).take_while(|_| {
+        lab.run(1);
+        !there(&lab.pes[1])
+    });
+    assert!(rounds.count() < LONG, "it never came to that");
+}
+
+fn committed(lab: &Lab) -> Vec<u64> {
+    lab.pes[0].node.job.checkpoints().iter().map(|checkpoint| checkpoint.version).collect()
+}
+
+fn entries(lab: &Lab) -> u64 {
+    lab.pes.iter().map(|pe| pe.stats.run.get()).sum()
+}
+
+#[test]
+fn no_entry_runs_while_a_checkpoint_is_taken() {
+    let mut lab = lab();
+    want(&lab);
+    run_until(&mut lab, |pe| pe.frozen.get());
+    while lab.pes.iter().any(|pe| !pe.frozen.get()) {
+        lab.run(1);
+    }
+    let before = entries(&lab);
+    while lab.pes.iter().all(|pe| pe.frozen.get()) {
+        assert_eq!(entries(&lab), before);
+        lab.run(1);
+    }
+    lab.run(LONG);
+    assert_eq!(committed(&lab), [1]);
+    assert!(entries(&lab) > before);
+    assert_eq!(lab.how_it_ended(), (-1, None));
+}
+
+#[test]
+fn what_is_asked_for_in_the_midst_of_one_is_another() {
+    let mut lab = lab();
+    want(&lab);
+    run_until(&mut lab, |pe| pe.frozen.get());
+    (0..3).for_each(|_| want(&lab));
+    lab.run(2 * LONG);
+    assert_eq!(committed(&lab), [1, 2]);
+}
+
+#[test]
+fn what_is_out_of_turn_changes_nothing() {
+    let wrong = || {
+        let nothing = Taken::default();
+        [
+            Checkpoint::Freeze { version: 0 },
+            Checkpoint::Ask { wave: 7 },
+            Checkpoint::Count { wave: 7, sent: 9, received: 9 },
+            Checkpoint::Take,
+            Checkpoint::Taken(nothing),
+            Checkpoint::Thaw,
+            Checkpoint::Got { version: 4 },
+            Checkpoint::Stored { version: 4 },
+            Checkpoint::Commit { version: 4 },
+        ]
+    };
+    let mut lab = lab();
+    wrong().into_iter().for_each(|message| say(&lab, message));
+    assert!(!lab.pes[1].frozen.get());
+    want(&lab);
+    run_until(&mut lab, |pe| pe.frozen.get());
+    say(&lab, Checkpoint::Freeze { version: 1 });
+    say(&lab, Checkpoint::Freeze { version: 2 });
+    say(&lab, Checkpoint::Count { wave: 7, sent: 9, received: 9 });
+    say(&lab, Checkpoint::Taken(Taken::default()));
+    lab.run(2 * LONG);
+    assert_eq!(committed(&lab), [1]);
+    assert!(!lab.pes[1].frozen.get());
+    assert_eq!(lab.how_it_ended(), (-1, None));
+}
+
+#[test]
+fn a_part_is_the_same_where_it_was_taken_and_where_its_copy_is() {
+    let mut lab = lab();
+    want(&lab);
+    lab.run(LONG);
+    let mut objects = 0;
+    for pe in &lab.pes {
+        let _here = Here::enter(pe);
+        let of = |node: usize| to_bytes(&lab.pes[2 * node].node.store.part(1, pe.id).expect("it is there"));
+        assert!(of(0) == of(1), "PE {}", pe.id);
+        let part: Part = from_bytes(&of(0)).expect("it is one");
+        assert_eq!((part.pe, to_bytes(&part)), (pe.id, of(0)));
+        assert_eq!(
+            Packed::of(&part).into_value::<Part>().map(|part| part.objects.len()),
+            Ok(part.objects.len())
+        );
+        objects += part.objects.len();
+    }
+    assert_eq!(objects, 7, "the players and the main chare, each in one part");
+    for node in [0, 2] {
+        let held = lab.pes[node].node.store.held();
+        let all: Vec<_> = held.iter().map(|held| (held.version, held.held.clone(), held.committed)).collect();
+        assert_eq!(all, [(1, vec![0, 1], true)]);
+    }
+}
+
+#[test]
+fn a_copy_does_not_come_in_the_place_of_what_a_pe_took_itself() {
+    let mut lab = lab();
+    want(&lab);
+    lab.run(LONG);
+    let store = &lab.pes[0].node.store;
+    assert!(!store.expect(1, lab.pes[0].view(), 1, Default::default()));
+    assert!(store.part(1, 1).is_ok());
+}
