@@ -4,20 +4,34 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
+use talisman::launch::{Report, ResultValue};
+
 /// Microseconds per step that an example program reports.
 pub fn reported_us(example: &str, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> f64 {
-    let report = std::env::temp_dir().join(format!("talisman-bench-{}.json", std::process::id()));
+    per_step_s(&report(example, arguments)) * 1e6
+}
+
+/// What an example program reports of a run.
+pub fn report(example: &str, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Report {
+    let file = std::env::temp_dir().join(format!("talisman-bench-{}.json", std::process::id()));
     let done = Command::new(built(example))
         .args(arguments)
         .arg("--report")
-        .arg(&report)
+        .arg(&file)
         .output()
         .expect("`cargo build --release --examples` has made it");
     assert!(done.status.success(), "{example} failed: {}", String::from_utf8_lossy(&done.stderr));
-    let text = std::fs::read_to_string(&report).expect("the report is written");
-    std::fs::remove_file(&report).expect("the report is ours");
-    let report: serde_json::Value = serde_json::from_str(&text).expect("a report is JSON");
-    report["results"]["per_step_s"].as_f64().expect("the program reports its time") * 1e6
+    let report = Report::read(&file).unwrap_or_else(|error| panic!("{error}"));
+    std::fs::remove_file(&file).expect("the report is ours");
+    report
+}
+
+/// Seconds per step, of a report.
+pub fn per_step_s(report: &Report) -> f64 {
+    match report.results.value("per_step_s") {
+        Some(ResultValue::F64(seconds)) => *seconds,
+        other => panic!("the program reports its time, not {other:?}"),
+    }
 }
 
 /// An example program of the same build.

@@ -3,7 +3,7 @@
 //! A piece follows when one before it has come, so that little of a part is under way at a time, whatever the link can hold:
 //! the program's own messages do not wait behind all of it, and neither side keeps it twice.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use talisman_ft::Version;
@@ -20,9 +20,13 @@ use crate::sometimes::sometimes;
 /// Pieces of a part that are under way at a time: enough for a link not to be idle while the word comes back that one is there.
 const UNDER_WAY: usize = 4;
 
-/// What a PE has to send of its part.
+/// What a PE has to send of its part, and has to take of others'.
 #[derive(Default)]
-pub(super) struct Copies(RefCell<Option<Sending>>);
+pub(super) struct Copies {
+    sending: RefCell<Option<Sending>>,
+    /// Parts of which pieces are to come.
+    coming: Cell<u32>,
+}
 
 struct Sending {
     version: Version,
@@ -52,13 +56,13 @@ impl Pe {
         let (manifest, pieces) = cut(&part);
         self.tell(to, PeMessage::Checkpoint(Checkpoint::Copy { version, manifest }));
         let left = VecDeque::from(pieces);
-        *checkpoints.copies.0.borrow_mut() = Some(Sending { version, to, next: 0, left });
+        *checkpoints.copies.sending.borrow_mut() = Some(Sending { version, to, next: 0, left });
         (0..UNDER_WAY).for_each(|_| self.send_piece(checkpoints));
     }
 
     fn send_piece(&self, checkpoints: &Checkpoints) {
         let (to, version, piece, slices) = {
-            let mut sending = checkpoints.copies.0.borrow_mut();
+            let mut sending = checkpoints.copies.sending.borrow_mut();
             let Some(sending) = sending.as_mut() else { return };
             let Some(slices) = sending.left.pop_front() else { return };
             sending.next += 1;
@@ -67,6 +71,11 @@ impl Pe {
         let sum = checksum(&slices);
         let slices = Packed::new(Default::default(), slices, Vec::new());
         self.tell(to, PeMessage::Checkpoint(Checkpoint::Piece { version, piece, sum, slices }));
+    }
+
+    /// Whether parts are on their way, from here or to here: links have much to carry, and are to be served often.
+    pub(crate) fn is_copying(&self) -> bool {
+        self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.copies.are_under_way())
     }
 
     /// A part of another PE begins to come.
@@ -80,6 +89,8 @@ impl Pe {
         let is_whole = self.node.store.expect(version, self.view(), from, manifest);
         if is_whole {
             self.keep_for_good(checkpoints, version, from);
+        } else {
+            checkpoints.copies.coming.update(|coming| coming + 1);
         }
     }
 
@@ -93,7 +104,10 @@ impl Pe {
     ) {
         let (_, slices) = slices.into_parts();
         match self.node.store.add(version, from, piece, sum, slices) {
-            Ok(true) => self.keep_for_good(checkpoints, version, from),
+            Ok(true) => {
+                checkpoints.copies.coming.update(|coming| coming.saturating_sub(1));
+                self.keep_for_good(checkpoints, version, from);
+            }
             Ok(false) => self.tell(from, PeMessage::Checkpoint(Checkpoint::Got { version })),
             Err(wrong) => {
                 let message = format!("the copy of the checkpoint of PE {from} is not what it was: {wrong}");
@@ -112,14 +126,18 @@ impl Pe {
     /// This PE's part is held by its buddy, or cannot be.
     pub(super) fn on_stored(&self, checkpoints: &Checkpoints, version: Version, stored: Result<(), String>) {
         if checkpoints.copies.is_sending(version) {
-            checkpoints.copies.0.take();
+            checkpoints.copies.sending.take();
             self.on_copy_kept(checkpoints, version, stored);
         }
     }
 }
 
 impl Copies {
+    fn are_under_way(&self) -> bool {
+        self.coming.get() > 0 || self.sending.borrow().is_some()
+    }
+
     fn is_sending(&self, version: Version) -> bool {
-        self.0.borrow().as_ref().is_some_and(|sending| sending.version == version)
+        self.sending.borrow().as_ref().is_some_and(|sending| sending.version == version)
     }
 }

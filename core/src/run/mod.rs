@@ -30,6 +30,7 @@ use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
 use crate::simulation::messages::back::Back;
+use crate::simulation::messages::losing::Losses;
 use crate::simulation::messages::{self, Machine};
 use crate::simulation::run_for_user;
 use crate::stats::Totals;
@@ -150,6 +151,21 @@ pub(crate) fn run_going_back<C: MainChare, A: Args + Send>(
     let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
     let main = |pe: &Pe| create_main::<C, A>(pe, args);
     let done = messages::back::run(shape, &Config::of(&options), &watch.job, backs, main);
+    outcome(&watch.job, done)
+}
+
+/// The same on the model of a machine that loses nodes.
+pub(crate) fn run_losing<C: MainChare, A: Args + Send>(
+    args: A,
+    options: &RunArgs,
+    watch: &Watch,
+    machine: &Machine,
+    losses: &Losses,
+) -> Outcome {
+    panics::listen();
+    let shape = Shape { nodes: options.nodes, pes_per_node: options.pes_per_node() };
+    let main = |pe: &Pe| create_main::<C, A>(pe, args);
+    let done = messages::losing::run(shape, &Config::of(options), &watch.job, machine, losses, main);
     outcome(&watch.job, done)
 }
 

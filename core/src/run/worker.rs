@@ -13,6 +13,8 @@ use crate::stats::count;
 
 /// Messages run before the other PEs are looked at again.
 const BATCH: usize = 64;
+/// The same while copies of a checkpoint travel: a link holds a quarter of a megabyte, and goes on only when it is looked at.
+const BATCH_WHILE_COPYING: usize = 4;
 /// Looks for messages before the clock is read, about half a microsecond: a message on its way to another PE and
 /// back comes within that, and gaps so short are not worth counting as idle.
 const QUICK_LOOKS: usize = 1024;
@@ -38,8 +40,9 @@ pub(super) fn work(pe: &Pe) {
         let mut received = false;
         while !pe.node.job.is_over() {
             put_off.drop_all();
+            let batch = if pe.is_copying() { BATCH_WHILE_COPYING } else { BATCH };
             received =
-                if turn(pe, port, BATCH, received) { pe.port.receive(pe) } else { rest.until_work(pe, port) };
+                if turn(pe, port, batch, received) { pe.port.receive(pe) } else { rest.until_work(pe, port) };
         }
     };
     caught(pe, going);

@@ -45,7 +45,9 @@ use std::collections::BTreeMap;
 pub use fault::{Fault, What, When};
 pub(crate) use job::run_for_user;
 pub(crate) use messages::take_ballast;
-pub use messages::{Ballast, Core, Guest, Machine, Way, charge, run_modelled, run_modelled_with};
+pub use messages::{
+    Ballast, Core, Guest, Losses, Machine, Way, charge, run_modelled, run_modelled_losing, run_modelled_with,
+};
 pub use plan::{DiskRates, Limits, Line, Network, Plan, Rates, Schedule};
 pub use programs::{Program, run_program};
 

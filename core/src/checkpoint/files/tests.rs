@@ -1,5 +1,6 @@
 //! Files of versions, on disks that fail and lose their power.
 
+mod kept;
 mod powerless;
 mod sets;
 

@@ -12,6 +12,7 @@ mod charge;
 mod cores;
 mod flights;
 mod hosts;
+pub(crate) mod losing;
 mod machine;
 mod model;
 #[cfg(test)]
@@ -33,16 +34,18 @@ pub(crate) use charge::take_ballast;
 pub use charge::{Ballast, charge};
 pub(crate) use cores::computed;
 pub use cores::{Core, Guest};
+pub use losing::Losses;
 pub use machine::{Machine, Way};
 
 use crate::chare::{Args, MainChare};
+use crate::checkpoint::store::Store;
 use crate::clock::Clock;
 use crate::ids::PeId;
 use crate::launch::{Output, Progress, RunArgs};
 use crate::node::{Config, Job, Node, Shape};
 use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port, Sent};
-use crate::run::{Done, Outcome, Watch, run_on};
+use crate::run::{Done, Outcome, Watch, run_losing, run_on};
 use crate::stats::count;
 use crate::view::View;
 use crate::wire;
@@ -69,6 +72,18 @@ pub fn run_modelled_with<C: MainChare>(
 ) -> Outcome {
     let options = RunArgs { simulate: true, ..options.clone() };
     run_on::<C, _>(args, &options, Watch::new(Output::capture(), Progress::off()), Some(machine))
+}
+
+/// The same where nodes are lost: `--ft double` and `--ckpt-every` say how the job survives that.
+pub fn run_modelled_losing<C: MainChare>(
+    args: impl Args + Send,
+    machine: &Machine,
+    options: &RunArgs,
+    losses: &Losses,
+) -> Outcome {
+    let options = RunArgs { simulate: true, ..options.clone() };
+    let watch = Watch::new(Output::capture(), Progress::off());
+    run_losing::<C, _>(args, &options, &watch, machine, losses)
 }
 
 /// Runs a job: on the model of a machine, or, where there is none, as its seed decides. Nodes that the view says are lost are
@@ -155,10 +170,24 @@ enum What {
 
 impl Cluster {
     fn new(view: View, shape: Shape, config: &Config, job: &Arc<Job>, now: u64) -> Self {
+        let stores: Vec<_> = (0..shape.nodes).map(|_| Arc::default()).collect();
+        Cluster::holding(view, &stores, shape, config, job, now)
+    }
+
+    /// One whose nodes hold what is in these stores.
+    fn holding(
+        view: View,
+        stores: &[Arc<Store>],
+        shape: Shape,
+        config: &Config,
+        job: &Arc<Job>,
+        now: u64,
+    ) -> Self {
         let (clock, view) = (Rc::new(Cell::new(now)), Arc::new(view));
-        let node =
-            |number| Node::in_view(view.clone(), Arc::default(), shape, number, config.clone(), job.clone());
-        let nodes: Vec<_> = (0..shape.nodes).map(node).collect();
+        let node = |(number, store): (u32, &Arc<Store>)| {
+            Node::in_view(view.clone(), store.clone(), shape, number, config.clone(), job.clone())
+        };
+        let nodes: Vec<_> = (0..).zip(stores).map(node).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
             Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))

@@ -1,0 +1,102 @@
+//! The limit of a checkpoint: as many processes as the job has nodes, each of which copies as much as a node does, all at once.
+
+use std::io::{BufRead, BufReader, Write, stdin};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
+
+pub const PROGRAM: &str = "@copying";
+
+/// What goes from one process to another passes through memory of this size, which stays in the cache: as in the
+/// transport through memory.
+const BUFFER: usize = 1 << 20;
+
+/// Seconds until the last process had copied its bytes.
+#[derive(Clone, Copy)]
+pub struct Copied {
+    /// Into memory that nobody had used before.
+    pub fresh_s: f64,
+    /// Into memory that was used before.
+    pub used_s: f64,
+    /// Into memory that was used before, by way of a small buffer.
+    pub sent_s: f64,
+}
+
+/// Measures them, after one another.
+pub fn at_once(processes: u32, bytes_each: u64) -> Copied {
+    let mut all: Vec<Process> = (0..processes).map(|_| Process::start(bytes_each)).collect();
+    all.iter_mut().for_each(Process::wait);
+    let [fresh_s, used_s, sent_s] = [(); 3].map(|()| {
+        let start = Instant::now();
+        all.iter_mut().for_each(Process::go);
+        all.iter_mut().for_each(Process::wait);
+        start.elapsed().as_secs_f64()
+    });
+    all.into_iter().for_each(Process::end);
+    Copied { fresh_s, used_s, sent_s }
+}
+
+/// One that copies when it is told to, and says when it has.
+struct Process {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Process {
+    fn start(bytes: u64) -> Process {
+        let mut child = Command::new(std::env::current_exe().expect("the system tells"))
+            .args([PROGRAM, &bytes.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("this program can be started again");
+        let to = child.stdin.take().expect("it is a pipe");
+        let from = BufReader::new(child.stdout.take().expect("it is a pipe"));
+        Process { child, to, from }
+    }
+
+    fn go(&mut self) {
+        self.to.write_all(b"\n").expect("it reads");
+    }
+
+    fn wait(&mut self) {
+        let mut line = String::new();
+        assert_ne!(
+            self.from.read_line(&mut line).expect("it writes"),
+            0,
+            "it goes on until it is told not to"
+        );
+    }
+
+    fn end(mut self) {
+        drop(self.to);
+        assert!(self.child.wait().expect("it is ours").success());
+    }
+}
+
+pub fn program() {
+    let bytes = std::env::args().nth(2).and_then(|word| word.parse().ok()).expect("how many bytes");
+    let from = vec![1_u8; bytes];
+    let mut copied = Vec::new();
+    let mut buffer = vec![1_u8; BUFFER];
+    println!("ready");
+    for (round, _) in stdin().lines().enumerate() {
+        match round {
+            0 | 1 => {
+                copied.clear();
+                copied.extend_from_slice(&from);
+            }
+            _ => through(&mut buffer, &from, &mut copied),
+        }
+        std::hint::black_box(&copied);
+        println!("done");
+    }
+}
+
+fn through(buffer: &mut [u8], from: &[u8], to: &mut [u8]) {
+    for (from, to) in from.chunks(BUFFER).zip(to.chunks_mut(BUFFER)) {
+        let buffer = &mut buffer[..from.len()];
+        buffer.copy_from_slice(from);
+        to.copy_from_slice(std::hint::black_box(buffer));
+    }
+}

@@ -1,0 +1,59 @@
+//! What it costs to survive: the time between checkpoints, that of a checkpoint, and that of going back to one after a loss; on
+//! processes of this machine, each against what the machine itself takes for the bytes that have to be copied, in the same run.
+//!
+//! `cargo build --release --examples && cargo bench --bench recovery`, or a part of it: `-- overhead` (between checkpoints),
+//! `checkpoint` (one of 50 MB to 1 GB), `figure3` (eight in a hundred steps), `phases` (from a kill to running again), `losses` (twelve
+//! nodes lose ten), `crashes` (128 modelled nodes lose ten). `--smoke` takes one short round of each, `--check` ends with status 1 if
+//! a budget is missed. How likely it is that both copies are lost: `cargo bench -p talisman-ft --bench reliability`.
+//!
+//! The limits are processes of this program: it is started again with a first word that begins with `@`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod checkpoint;
+mod copying;
+mod crashes;
+mod eight;
+mod kernel;
+mod losses;
+mod molecules;
+mod overhead;
+mod phases;
+mod plot;
+mod size;
+
+fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some(copying::PROGRAM) => copying::program(),
+        Some(kernel::PROGRAM) => kernel::program(),
+        _ => measure(),
+    }
+}
+
+fn measure() {
+    let parts: [(&str, fn()); 6] = [
+        ("overhead", overhead::measure),
+        ("checkpoint", checkpoint::measure),
+        ("figure3", eight::measure),
+        ("phases", phases::measure),
+        ("losses", losses::measure),
+        ("crashes", crashes::measure),
+    ];
+    parts.into_iter().filter(|(name, _)| common::wanted(name)).for_each(|(_, measure)| measure());
+}
+
+/// Whether it is only to be seen that all goes: `--smoke` on the command line.
+fn is_smoke() -> bool {
+    std::env::args().any(|word| word == "--smoke")
+}
+
+/// As many rounds, or one.
+fn rounds(usual: u32) -> u32 {
+    if is_smoke() { 1 } else { usual }
+}
+
+/// The words of a command line.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace()
+}
