@@ -30,6 +30,8 @@ pub(crate) struct Turns {
     pub(crate) pe: Pe,
     put_off: PutOff,
     suspicion: Cell<Suspicion>,
+    /// It has what it begins with. Before, it has no turn: what came to it then would be ahead of that.
+    begun: Cell<bool>,
     /// Its last turn did something, so that the next one may.
     worked: Cell<bool>,
     /// Since when it has had nothing to do.
@@ -96,6 +98,7 @@ impl Turns {
             pe: Pe::new(id, node, clock, Port::Threads(port)),
             put_off: PutOff::new(),
             suspicion: Cell::default(),
+            begun: Cell::new(false),
             worked: Cell::new(true),
             idle_since: Cell::new(None),
         }
@@ -104,6 +107,12 @@ impl Turns {
     /// Before its first turn: runs `main`, which makes the job's first message.
     pub(crate) fn begin(&self, main: impl FnOnce(&Pe)) {
         self.within(|_| main(&self.pe));
+        self.begun.set(true);
+    }
+
+    /// Whether it has begun. One that waits for room in the midst of that has not.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun.get()
     }
 
     /// Takes in what has come, runs up to `batch` messages, and does what else is to be done; whether that was anything.

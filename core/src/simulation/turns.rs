@@ -6,6 +6,7 @@ use super::process::{Running, Stage};
 use super::trace::Who;
 use super::world::{Event, World};
 use crate::run::turns::Next;
+use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
 
 /// What a PE takes to find what another of its node has sent, at most.
@@ -33,6 +34,10 @@ impl World {
         let worked = match pe.is_waiting() {
             // It is in the midst of an entry, further up on the stack.
             true => pe.wait_round(),
+            false if !pe.has_begun() => {
+                sometimes("a PE had a turn while another of its node waited in the midst of going back");
+                return;
+            }
             false => pe.turn(self.plan.schedule.batch as usize),
         };
         self.note_turn(number, &running, rank);

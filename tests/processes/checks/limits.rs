@@ -70,9 +70,9 @@ fn of_memory() {
 /// Too little for a launcher, a node, or its threads: it ends, and whoever could say something did.
 fn of_memory_at_the_start() {
     for transport in ["tcp", "shm"] {
-        // The program itself takes 17 MiB. With less than 21 the loader lacks memory for libraries, or the system for the first
+        // The program itself takes 20 MiB. With less than 25 the loader lacks memory for libraries, or the system for the first
         // stack, before the program can do anything about it.
-        for limit in [22, 24, 28, 36] {
+        for limit in [27, 29, 33, 40] {
             let mut command = example("hello", "", (4, 4, transport));
             limited(&mut command, Resource::As, limit << 20);
             let ended = run(command).at_once();

@@ -235,6 +235,7 @@ pub const MARKS: &[Mark] = &[
     may("a PE took in less than it ran, for it had much"),
     must("an obsolete message was dropped"),
     may("a node was in the next epoch before this one"),
+    may("a PE had a turn while another of its node waited in the midst of going back"),
     may("a message of a later epoch waited until its receiver was there"),
     may("what had been put aside was dropped with its epoch"),
     // Connections.
