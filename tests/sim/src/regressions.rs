@@ -41,6 +41,14 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x100fc75 --workload flood --size 1 --pes 1 --faults 0,3 --calm limits --ft off",
         was: "a node that was stopped while its launcher was lost was expected to notice that before it went on (of the harness)",
     },
+    Regression {
+        line: "--seed 0x6000d9f --workload flood --pes 2 --faults 3 --calm lost,pause",
+        was: "a PE had turns before it had what it begins with, while another of its node waited for room in the midst of going back (of the world)",
+    },
+    Regression {
+        line: "--seed 0x6003e20 --workload flood --faults 10 --calm doubled,altered,truncated",
+        was: "the same",
+    },
 ];
 
 #[derive(Parser)]
