@@ -20,14 +20,12 @@ mod build;
 pub mod call;
 pub mod callback;
 pub mod chare;
-#[allow(dead_code, reason = "a skeleton, which is being filled in")]
 mod checkpoint;
 mod clock;
 mod cluster;
 #[doc(hidden)]
 pub mod collection;
 pub mod cx;
-#[allow(dead_code, unused_imports, reason = "checkpoints will stand on it, and are not there yet")]
 mod disk;
 #[doc(hidden)]
 pub mod entry;
@@ -78,7 +76,6 @@ pub mod testing;
 #[doc(hidden)]
 pub mod transport;
 mod tree;
-#[allow(dead_code, reason = "what is being made to use it comes next")]
 mod view;
 mod wire;
 #[doc(hidden)]

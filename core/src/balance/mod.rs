@@ -62,7 +62,7 @@ impl Pe {
 
     /// Objects may be put here from now on, or not any more: nodes have come, or are to go. Once all PEs concerned know,
     /// `want_balance(Why::Membership, …)` makes the step that puts objects there, or takes them away.
-    #[allow(dead_code, reason = "jobs do not change their nodes yet")]
+    #[allow(dead_code, reason = "nodes do not join and leave a running job yet")]
     pub(crate) fn offer_for_balancing(&self, is_available: bool) {
         if let Some(balancer) = &self.balancer {
             balancer.is_available.set(is_available);

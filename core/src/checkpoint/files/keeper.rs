@@ -99,7 +99,8 @@ impl Keeper {
         Ok(Keeper { hands, work: Mutex::new(Some(work)), thread: Mutex::new(Some(thread)) })
     }
 
-    /// Without a thread, on any disk: for tests, and simulations.
+    /// Without a thread, on any disk.
+    #[cfg(test)]
     pub(crate) fn at_once(disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
         let shelf = Mutex::new(Shelf::open(disk, job, shape)?);
         let hands = Arc::new(Hands { shelf, dir: None, now: || 0 });
