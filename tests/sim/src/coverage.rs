@@ -177,6 +177,7 @@ pub const MARKS: &[Mark] = &[
     must("a checkpoint waited for the end of a balancing step"),
     may("a balancing step waited for the end of a checkpoint"),
     may("a part of a checkpoint had nobody to keep its copy"),
+    may("a part of a checkpoint could not be kept"),
     // Going back to one.
     may("an object was on its way home, or gone, before the news of where it was restored"),
     may("an object that was to be made on a lost PE is made by its home"),
