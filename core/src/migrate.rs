@@ -267,36 +267,26 @@ impl Pe {
 
 /// What moves with an object.
 fn pack_up(object: &Head, past: Option<Smooth>) -> Travel {
-    let extras: Extras = *object.take_extras().unwrap_or_default();
+    let mut extras: Extras = *object.take_extras().unwrap_or_default();
     mark_what_travels(&extras);
-    Travel {
-        flags: object.flags.get() & flag::TRAVELS,
-        reduction: object.reduction.get(),
-        broadcasts: object.broadcasts.get(),
-        moves: object.moves.get(),
-        messages: object.messages.get(),
-        load: object.load.get(),
-        born: if mutated("births-stay-behind") { 0 } else { extras.born },
-        rng: extras.rng,
-        sections: extras.sections,
-        order: if mutated("order-stays-behind") { Order::default() } else { extras.order },
-        given: extras.given,
-        past,
+    if mutated("births-stay-behind") {
+        extras.born = 0;
     }
+    if mutated("order-stays-behind") {
+        extras.order = Order::default();
+    }
+    travel_with(object, extras, past)
 }
 
 /// What would move with an object, which stays as it is.
 pub(crate) fn travel_of(object: &Head, past: Option<Smooth>) -> Travel {
     let extras = object.take_extras();
-    let travel = match extras.as_deref() {
-        Some(extras) => travel_with(object, extras, past),
-        None => travel_with(object, &Extras::default(), past),
-    };
+    let copied = extras.as_deref().map(Extras::that_travel).unwrap_or_default();
     object.put_extras(extras);
-    travel
+    travel_with(object, copied, past)
 }
 
-fn travel_with(object: &Head, extras: &Extras, past: Option<Smooth>) -> Travel {
+fn travel_with(object: &Head, extras: Extras, past: Option<Smooth>) -> Travel {
     Travel {
         flags: object.flags.get() & flag::TRAVELS,
         reduction: object.reduction.get(),
@@ -305,9 +295,9 @@ fn travel_with(object: &Head, extras: &Extras, past: Option<Smooth>) -> Travel {
         messages: object.messages.get(),
         load: object.load.get(),
         born: extras.born,
-        rng: extras.rng.clone(),
-        sections: extras.sections.clone(),
-        order: extras.order.clone(),
+        rng: extras.rng,
+        sections: extras.sections,
+        order: extras.order,
         given: extras.given,
         past,
     }

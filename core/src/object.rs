@@ -85,6 +85,12 @@ pub(crate) struct Extras {
 }
 
 impl Extras {
+    /// A copy of what moves with an object.
+    pub(crate) fn that_travel(&self) -> Self {
+        let (rng, sections, order) = (self.rng.clone(), self.sections.clone(), self.order.clone());
+        Extras { born: self.born, rng, sections, order, given: self.given, ..Extras::default() }
+    }
+
     /// Whether there is nothing to keep.
     pub(crate) fn is_empty(&self) -> bool {
         let plain = self.born == 0 && self.rng.is_none() && self.given.is_none();
