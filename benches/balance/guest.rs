@@ -4,7 +4,8 @@ use talisman::launch::BalancingStep;
 use talisman::simulation::{Core, Guest, Machine};
 
 use super::figures::{Budget, Figures, median, table};
-use super::skeleton::{self, Options, figures, machine, value, with};
+use super::machine::machine;
+use super::skeleton::{self, Options, figures, value, with};
 use super::steps;
 
 /// Half of a core, of each second for half a second: some fifteen periods.

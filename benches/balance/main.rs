@@ -16,6 +16,9 @@ mod hot_spot;
 #[path = "../../examples/imbalance/tally.rs"]
 mod tally;
 
+#[path = "../common/machine.rs"]
+mod machine;
+
 mod figures;
 mod guest;
 mod modelled;

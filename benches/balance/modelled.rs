@@ -1,7 +1,8 @@
 //! The wandering hot spot on four nodes of one PE, on the model of a machine.
 
 use super::figures::{Budget, Figures, table};
-use super::skeleton::{self, NODES, Options, figures, machine, with};
+use super::machine::machine;
+use super::skeleton::{self, NODES, Options, figures, with};
 use super::steps;
 
 /// What the issue asks of each.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use talisman::launch::{ResultValue, RunArgs};
 use talisman::prelude::*;
 use talisman::run::Outcome;
-use talisman::simulation::{Ballast, Machine, Way, charge, run_modelled_with};
+use talisman::simulation::{Ballast, Machine, charge, run_modelled_with};
 
 use super::cut::{Cut, Place, SIDES};
 use super::figures::Figures;
@@ -52,29 +52,6 @@ impl Default for Options {
 
 /// Nodes of the modelled machine.
 pub const NODES: u32 = 4;
-
-/// Hosts of one core on a fast network; the figures are stated, not measured.
-pub fn machine() -> Machine {
-    let way = Way {
-        send_ns: 300.0,
-        send_ns_per_byte: 0.05,
-        receive_ns: 300.0,
-        receive_ns_per_byte: 0.05,
-        latency_ns: 2_000.0,
-        line_ns_per_byte: 0.08,
-    };
-    Machine {
-        nodes_per_host: 1,
-        cores_per_host: 1,
-        cores: Vec::new(),
-        run_ns: 60.0,
-        within: Way { send_ns: 20.0, receive_ns: 20.0, latency_ns: 100.0, ..Way::default() },
-        near: way,
-        far: way,
-        slice_ns: 1_000_000,
-        wake_ns: 0,
-    }
-}
 
 /// Runs it on a machine of four nodes with a balancer.
 pub fn run(options: Options, machine: &Machine, balancer: &RunArgs) -> Outcome {

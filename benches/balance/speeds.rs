@@ -5,7 +5,8 @@ use talisman::launch::RunArgs;
 use talisman::simulation::{Core, Machine};
 
 use super::figures::{Budget, Figures, table};
-use super::skeleton::{self, Options, figures, machine, with};
+use super::machine::machine;
+use super::skeleton::{self, Options, figures, with};
 use super::steps;
 
 const SPEEDS: [f64; 4] = [0.5, 1.0, 1.0, 1.0];

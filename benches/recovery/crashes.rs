@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use talisman::launch::RunArgs;
 use talisman::launch::checkpoints::{CkptEvery, FaultTolerance};
-use talisman::simulation::{Losses, Machine, Way};
+use talisman::simulation::Losses;
 
 use crate::common::{Budget, alone, row, sample, table};
 use crate::is_smoke;
+use crate::machine::machine;
 use crate::molecules::{self, Options};
 use crate::plot;
 
@@ -70,27 +71,4 @@ fn losses(quiet: &[(u32, Duration)], nodes: u32, lost: usize) -> Vec<(u32, Durat
         all.push(((n as u32 * 37 + 3) % nodes, at));
     }
     all
-}
-
-/// Hosts of one core on a fast network, as in `-- balance`; stated, not measured.
-fn machine() -> Machine {
-    let way = Way {
-        send_ns: 300.0,
-        send_ns_per_byte: 0.05,
-        receive_ns: 300.0,
-        receive_ns_per_byte: 0.05,
-        latency_ns: 2_000.0,
-        line_ns_per_byte: 0.08,
-    };
-    Machine {
-        nodes_per_host: 1,
-        cores_per_host: 1,
-        cores: Vec::new(),
-        run_ns: 60.0,
-        within: Way { send_ns: 20.0, receive_ns: 20.0, latency_ns: 100.0, ..Way::default() },
-        near: way,
-        far: way,
-        slice_ns: 1_000_000,
-        wake_ns: 0,
-    }
 }

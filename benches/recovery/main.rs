@@ -10,6 +10,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/machine.rs"]
+mod machine;
 
 mod checkpoint;
 mod copying;
