@@ -16,12 +16,12 @@ pub struct Job {
 }
 
 impl Job {
-    /// Starts it, with options beside its steps.
-    pub fn start(number: usize, options: &[&str]) -> Job {
+    /// Starts it, for so many steps.
+    pub fn start(number: usize, steps_usual: u32, options: &[&str]) -> Job {
         let report =
             std::env::temp_dir().join(format!("talisman-balance-{}-{number}.json", std::process::id()));
         let child = Command::new(example())
-            .args(["--steps", &steps(300).to_string(), "--report-every", "50"])
+            .args(["--steps", &steps(steps_usual).to_string(), "--report-every", "50"])
             .args(options)
             .arg("--report")
             .arg(&report)
@@ -46,33 +46,37 @@ impl Job {
 
 /// Processes on two nodes, and on more than there are cores.
 const JOBS: [u32; 2] = [2, 4];
+const STEPS: u32 = 300;
+/// Without a hot spot, about as much work in a step: what such processes come to where there is nothing to balance.
+const EVEN_WORK: [&str; 4] = ["--peak", "0", "--grid", "768"];
 
 pub fn measure() -> bool {
-    let mut rows = Vec::new();
+    let mut rows: Vec<(Figures, Budget)> = Vec::new();
     for nodes in JOBS {
-        for name in ["off", "greedy", "greedy-refine"] {
-            let even_s = even_s(nodes, &[]);
-            let nodes_word = nodes.to_string();
-            let options = ["--nodes", &nodes_word, "--pes", "1", "--balancer", name];
-            let (seconds, balancing) = Job::start(0, &options).end();
-            let what = format!("{name}, {nodes} nodes");
-            rows.push((Figures::new(what, seconds, even_s, &balancing), Budget::default()));
-        }
+        rows.push(run(nodes, "off", &EVEN_WORK, "even work"));
+        rows.extend(["off", "greedy", "greedy-refine"].map(|name| run(nodes, name, &[], name)));
     }
     let cores = cores();
-    let rows: Vec<(Figures, Budget)> = rows;
     table(
         &format!("Real: a hot spot that wanders, processes on {cores} cores; even is that of the cores"),
         &rows,
     )
 }
 
+fn run(nodes: u32, balancer: &str, work: &[&str], what: &str) -> (Figures, Budget) {
+    let even_s = even_s(nodes, STEPS, work);
+    let nodes_word = nodes.to_string();
+    let options = [&["--nodes", &nodes_word, "--pes", "1", "--balancer", balancer], work].concat();
+    let (seconds, balancing) = Job::start(0, STEPS, &options).end();
+    (Figures::new(format!("{what}, {nodes} nodes"), seconds, even_s, &balancing), Budget::default())
+}
+
 /// What the work takes at best: alone on one PE while every other core has as much to do, divided by the cores that the
 /// nodes can use.
-pub fn even_s(nodes: u32, options: &[&str]) -> f64 {
+pub fn even_s(nodes: u32, steps: u32, options: &[&str]) -> f64 {
     let cores = cores().min(nodes as usize);
     let jobs: Vec<Job> = (0..cores)
-        .map(|number| Job::start(number, &[&["--nodes", "1", "--pes", "1"], options].concat()))
+        .map(|number| Job::start(number, steps, &[&["--nodes", "1", "--pes", "1"], options].concat()))
         .collect();
     let seconds: f64 = jobs.into_iter().map(|job| job.end().0).sum();
     seconds / (cores * cores) as f64

@@ -14,9 +14,10 @@ use super::real::{Job, cores, even_s};
 /// With the competitor on one of two cores, they do so much of what they would without.
 const CAPACITY_LEFT: f64 = 0.75;
 
-/// No hot spot, and enough to do: cores are dealt out in slices of some milliseconds, and in a period between two steps of
-/// balancing there have to be many of them.
-const EVEN_WORK: [&str; 4] = ["--peak", "0", "--grid", "2048"];
+/// No hot spot, and much to do in a step: cores are dealt out in slices of some milliseconds, and neighbours wait for each
+/// other at each step.
+const EVEN_WORK: [&str; 6] = ["--peak", "0", "--grid", "4096", "--sync-every", "5"];
+const STEPS: u32 = 120;
 
 pub fn measure() -> bool {
     if cores() < 2 {
@@ -26,9 +27,10 @@ pub fn measure() -> bool {
     let rows: Vec<(Figures, Budget)> = ["off", "greedy", "greedy-refine"]
         .into_iter()
         .map(|name| {
-            let even_s = even_s(2, &EVEN_WORK) / CAPACITY_LEFT;
+            let even_s = even_s(2, STEPS, &EVEN_WORK) / CAPACITY_LEFT;
             let job = Job::start(
                 0,
+                STEPS,
                 &[&["--nodes", "2", "--pes", "1", "--balancer", name], &EVEN_WORK[..]].concat(),
             );
             pin_nodes(&job.child);

@@ -343,9 +343,16 @@ impl Job {
         self.said.cut(version, node)
     }
 
-    /// A part that is restored has this of what was said.
+    /// A part that is restored has this of what was said. If the job will not go back any more, that counts at once.
     pub(crate) fn take_up(&self, saved: Vec<SavedPeriod>) {
-        self.said.take_up(saved);
+        if self.survives() {
+            return self.said.take_up(saved);
+        }
+        for period in saved {
+            let (lines, results) = period.into_said();
+            lines.iter().for_each(|line| self.output.print(line));
+            results.iter().for_each(|(name, value)| self.record(name, value.clone()));
+        }
     }
 
     /// This version is committed, or the job is back at it: what was said before it counts.

@@ -36,10 +36,15 @@ use crate::simulation::messages::back::Back;
 #[doc(hidden)]
 pub use crate::cluster::probe::main as probe;
 
-/// What this PE measured since the last call, for benchmarks. To be called where no entry runs: in a registered function.
+/// What this PE measured since the last call, and nothing of what was before, for benchmarks. To be called where no entry runs: in a
+/// registered function.
 #[doc(hidden)]
 pub fn end_period() -> Local {
-    current(|pe| pe.local(Wants { edges: true }))
+    current(|pe| {
+        let local = pe.local(Wants { edges: true });
+        pe.forget_pasts();
+        local
+    })
 }
 
 /// How a program is to be run in a test. Its output is kept rather than printed.

@@ -137,10 +137,14 @@ impl Meter {
         (charge, self.kind_after(kind, ticks, total))
     }
 
-    /// The kind of an object in the next period: of one that got few calls in this one, those say enough now.
+    /// The kind of an object in the next period. Of one that got few calls in this one, those say enough now. One whose calls were
+    /// short is as good as new: found at random only, one that has become long would have no load for some periods.
     pub fn next_period(&self, kind: Kind, past: Past) -> Kind {
-        let is_known = past.calls > 0 && (kind != Kind::New || past.ticks > 0);
-        if is_known && past.average() < self.limits.long / 2 { Kind::Short } else { kind }
+        match kind {
+            Kind::New | Kind::Short => Kind::New,
+            Kind::Long | Kind::Huge if past.calls > 0 && past.average() < self.limits.long / 2 => Kind::New,
+            Kind::Long | Kind::Huge => kind,
+        }
     }
 
     /// Timing a new object took so much, and the entries for which the timed one stands so much.
@@ -308,13 +312,33 @@ mod tests {
     }
 
     #[test]
-    fn an_object_with_few_short_calls_in_a_period_is_short_in_the_next() {
+    fn an_object_with_short_calls_in_a_period_is_as_good_as_new_in_the_next() {
         let meter = Meter::new(LIMITS);
-        assert_eq!(meter.next_period(Kind::Long, Past { ticks: 3 * 499, calls: 3 }), Kind::Short);
+        assert_eq!(meter.next_period(Kind::Long, Past { ticks: 3 * 499, calls: 3 }), Kind::New);
         assert_eq!(meter.next_period(Kind::Long, Past { ticks: 3 * 500, calls: 3 }), Kind::Long);
         assert_eq!(meter.next_period(Kind::Huge, Past::default()), Kind::Huge, "no call says nothing");
-        assert_eq!(meter.next_period(Kind::New, Past { ticks: 0, calls: 3 }), Kind::New, "none was timed");
-        assert_eq!(meter.next_period(Kind::New, Past { ticks: 300, calls: 3 }), Kind::Short);
+        assert_eq!(meter.next_period(Kind::Short, Past { ticks: 100 * 30, calls: 100 }), Kind::New);
+    }
+
+    #[test]
+    fn an_object_that_becomes_long_is_charged_in_the_same_period() {
+        let meter = Meter::new(LIMITS);
+        let mut kind = Kind::default();
+        for (cost, calls) in [(30, 10_000), (40_000, 20), (30, 10_000), (40_000, 20)] {
+            let mut past = Past::default();
+            for _ in 0..calls {
+                let alone = meter.times_alone(kind, past.calls);
+                past.calls += 1;
+                if alone || meter.is_due() {
+                    let charge;
+                    (charge, kind) = meter.charge(kind, alone, cost, past);
+                    past.ticks += charge;
+                }
+            }
+            let (load, total) = (past.ticks, cost * calls);
+            assert!(error(load, total).abs() < 0.1, "{load} of {total}");
+            kind = meter.next_period(kind, past);
+        }
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
-use crate::job::{Ended, Scratch, Shape};
-use crate::subjects::{JACOBI, LEANMD, LONG, ROUNDS, Run, Said, Subject};
+use crate::job::{Scratch, Shape};
+use crate::subjects::{JACOBI, LEANMD, LONG, Left, ROUNDS, Run, Said, Subject};
 use crate::system::{children, signal};
 
 /// A folder for checkpoints, which a test takes away.
@@ -94,13 +94,13 @@ fn kill_all(run: Run, processes: Vec<i32>) -> Vec<String> {
 
 /// What has been said before and after is what an undisturbed run says; lines may have been said twice.
 #[track_caller]
-fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expected: &Said) -> Ended {
+fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expected: &Said) -> Left {
     let left = subject.start(shape, options).end();
     let both = left.said.and_before(said);
     let (missing, wrong) = (expected.without(&both), both.without(expected));
     assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
     assert_eq!(&both, expected, "{}", left.ended.said());
-    left.ended
+    left
 }
 
 pub fn a_whole_job_is_started_again() {
@@ -108,20 +108,27 @@ pub fn a_whole_job_is_started_again() {
     let folder = Folder::new();
     let run = LONG.start((3, 2, "shm"), &folder.disk("--ckpt-every 5steps"));
     let said = cut_off(run, 3, "at 22");
+    let mut again: Option<Said> = None;
+    let mut says = |left: &Left| {
+        let first = again.get_or_insert_with(|| left.said.clone());
+        assert_eq!(&left.said, first, "what the parts hold is said, whoever has them, and whatever may come");
+    };
     for (nodes, pes) in
         [(3, 2), (2, 2), (1, 2), (1, 6), (6, 1), (2, 1), (1, 1), (1, 4), (4, 2), (2, 4), (1, 7)]
     {
         let copy = folder.copy();
-        let ended = goes_on(LONG, (nodes, pes, "mixed"), &copy.restart("--ft disk"), &said, &expected);
+        let left = goes_on(LONG, (nodes, pes, "mixed"), &copy.restart("--ft disk"), &said, &expected);
+        says(&left);
         let told = |line: &String| {
             line.contains("goes on from checkpoint") && line.ends_with("taken on 3 nodes with 2 PEs each")
         };
-        assert!(ended.stderr.iter().any(told), "{}", ended.said());
+        assert!(left.ended.stderr.iter().any(told), "{}", left.ended.said());
         assert!(!copy.0.exists(), "{nodes} nodes with {pes} PEs");
     }
     let before = folder.contents();
     for ft in ["off", "double"] {
-        goes_on(LONG, (2, 2, "tcp"), &folder.restart(&format!("--ft {ft}")), &said, &expected);
+        let options = folder.restart(&format!("--ft {ft}"));
+        says(&goes_on(LONG, (2, 2, "tcp"), &options, &said, &expected));
         assert_eq!(folder.contents(), before);
     }
 }

@@ -29,7 +29,7 @@ pub const LEANMD: Subject = Subject {
 };
 
 /// What a run has to have in common with every other of its subject.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Said {
     /// Sorted: those of different nodes have no order.
     lines: Vec<String>,

@@ -43,8 +43,10 @@ impl Pe {
 
     /// Whoever said it first may be lost before it was heard.
     fn say_again(&self, version: Version, parts: &mut [Part]) {
-        parts.iter_mut().for_each(|part| self.node.job.take_up(std::mem::take(&mut part.said)));
-        if self.id == self.first_pe {
+        let said: Vec<_> = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.said)).collect();
+        // The job may have had fewer PEs on a node: not only the first PE of this one takes something up.
+        if !said.is_empty() || self.id == self.first_pe {
+            self.node.job.take_up(said);
             self.node.job.settle(version);
         }
     }

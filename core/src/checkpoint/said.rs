@@ -45,6 +45,13 @@ pub(crate) struct SavedPeriod {
     said: Period,
 }
 
+impl SavedPeriod {
+    /// Its lines and its results.
+    pub(crate) fn into_said(self) -> (Vec<String>, Results) {
+        (self.said.lines, self.said.results)
+    }
+}
+
 impl Said {
     /// Holds text of one or more lines.
     pub(crate) fn print(&self, text: &str) {

@@ -43,6 +43,11 @@ impl Pe {
         }
     }
 
+    /// All objects are as new ones.
+    pub(crate) fn forget_pasts(&self) {
+        self.measuring.pasts.take();
+    }
+
     /// What goes with an object that leaves its slot.
     pub(crate) fn past_of(&self, object: &Head) -> Option<Smooth> {
         let slot = object.slot.get();
