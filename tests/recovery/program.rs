@@ -1,6 +1,8 @@
 //! Members that send each other numbers in rounds, wander, and say where they are: `recovery program …`.
 
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use talisman::prelude::*;
 
@@ -21,6 +23,15 @@ struct Options {
     /// Has clocks on nodes, too
     #[arg(long)]
     tower: bool,
+    /// Waits before its 120th round for as long as this file is there
+    #[arg(long)]
+    hold: Option<String>,
+}
+
+impl Options {
+    fn holds(&self) -> bool {
+        self.hold.as_ref().is_some_and(|file| Path::new(file).exists())
+    }
 }
 
 /// Runs it as the command line says.
@@ -142,6 +153,9 @@ async fn main(cx: &mut Cx, options: Options) {
     let towers: Option<Group<Tower>> = options.tower.then(|| Tower::group().new(0));
     cx.expect_steps(options.rounds);
     for round in 1..=options.rounds {
+        while round == 120 && options.holds() {
+            cx.sleep(Duration::from_millis(2)).await;
+        }
         members.send(round);
         clocks.ring(round);
         cx.quiescence().await;
