@@ -186,14 +186,12 @@ fn what_is_lost(version: Version, lost: &[LostPart]) -> String {
         all
     });
     let parts: Vec<String> = lost.iter().map(part_in_words).collect();
-    let parts = parts.join(", of ");
+    let parts = in_a_row(&parts);
     match contents {
         Some(contents) => {
-            format!(
-                "of checkpoint {version}, all copies are lost of {contents}. They are the part of {parts}"
-            )
+            format!("of checkpoint {version}, all copies are lost of {contents}; that is what {parts} had")
         }
-        None => format!("of checkpoint {version}, all copies are lost of the part of {parts}"),
+        None => format!("of checkpoint {version}, all copies are lost of what {parts} had"),
     }
 }
 
@@ -211,10 +209,18 @@ fn part_in_words(part: &LostPart) -> String {
 /// `node 2`, `nodes 1 and 3`, `nodes 0, 1 and 3`.
 fn nodes_in_words(nodes: &[u32]) -> String {
     let texts: Vec<String> = nodes.iter().map(u32::to_string).collect();
+    match texts.len() {
+        0 => "no node".into(),
+        1 => format!("node {}", texts[0]),
+        _ => format!("nodes {}", in_a_row(&texts)),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn in_a_row(texts: &[String]) -> String {
     match texts.split_last() {
-        None => "no node".into(),
-        Some((one, [])) => format!("node {one}"),
-        Some((last, others)) => format!("nodes {} and {last}", others.join(", ")),
+        Some((last, before @ [_, ..])) => format!("{} and {last}", before.join(", ")),
+        _ => texts.concat(),
     }
 }
 

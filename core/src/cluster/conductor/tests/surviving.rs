@@ -122,7 +122,7 @@ fn both_copies_gone_ends_the_job_and_tells_what_they_had() {
     }
     assert!(conductor.is_over());
     let why = "node 2 (pid 7) was killed by signal 9 (SIGKILL); the job cannot go on: of checkpoint 7, all copies are lost of \
-               5 objects: 5 of array Block. They are the part of node 1 (5 objects, held by nodes 1 and 2)";
+               5 objects: 5 of array Block; that is what node 1 (5 objects, held by nodes 1 and 2) had";
     assert_eq!(end(conductor), (3, why.into()));
 }
 
