@@ -34,7 +34,7 @@ mod copies;
 mod drain;
 pub(crate) mod files;
 mod freeze;
-mod lost;
+pub(crate) mod lost;
 pub(crate) mod message;
 mod newcomers;
 pub(crate) mod part;

@@ -114,6 +114,8 @@ pub(crate) struct SavedSection {
     /// The next multicast.
     pub(crate) next: u32,
     pub(crate) open: Vec<(ReductionKey, Packed)>,
+    /// Members that are lost for good: to how many reductions each has contributed.
+    pub(crate) gone: Vec<(u128, u32)>,
 }
 
 /// Counts for names that a PE gives out.
