@@ -90,3 +90,97 @@ mod sections {
         assert!(fewer > 40, "{fewer} were in time");
     }
 }
+
+/// Async entries that are in their midst when their PE is lost.
+mod answers {
+    use talisman::prelude::*;
+
+    #[derive(Pup)]
+    struct Walker;
+
+    #[chare(group)]
+    impl Walker {
+        #[init]
+        fn new() -> Self {
+            Walker
+        }
+
+        /// The others' way takes time.
+        #[entry]
+        async fn walk(&mut self, cx: &mut Cx<Self>, steps: u32) -> u64 {
+            for step in 0..steps {
+                let next = (cx.index() + step) % cx.pes();
+                cx.group().on(next).pass().await;
+            }
+            1
+        }
+
+        #[entry(ack)]
+        fn pass(&mut self) {}
+    }
+
+    mod reduced {
+        use talisman::prelude::*;
+
+        use super::Walker;
+
+        #[talisman::main]
+        async fn main(cx: &mut Cx) {
+            let walkers: Group<Walker> = Walker::group().new();
+            for _ in 0..4 {
+                let some: Section<Walker> = walkers.section(1..cx.pes());
+                let arrived: u64 = some.walk(6).reduce(Sum).await;
+                assert!((1..8).contains(&arrived), "{arrived}");
+                let arrived: u64 = walkers.walk(6).reduce(Sum).await;
+                assert!((1..=8).contains(&arrived), "{arrived}");
+            }
+            writeln!(cx.output(), "all that are left have arrived");
+        }
+
+        #[test]
+        fn they_are_not_waited_for() {
+            for seed in 0..60 {
+                let lost: &[u32] = [&[0][..], &[1], &[3], &[0, 1], &[2, 3]][seed as usize % 5];
+                let test = talisman::testing::Test::new().pes(2).simulated(4, seed);
+                let tested = test.going_back(seed * 9, lost).run::<__Main>(());
+                crate::common::assert_ended_well(&format!("without {lost:?}, seed {seed}"), &tested);
+                assert_eq!(tested.output, ["all that are left have arrived"]);
+            }
+        }
+    }
+
+    mod awaited {
+        use talisman::prelude::*;
+
+        use super::Walker;
+
+        #[talisman::main]
+        async fn main(cx: &mut Cx) {
+            let walkers: Group<Walker> = Walker::group().new();
+            for round in 0..10 {
+                let arrived: u64 = walkers.on(round % cx.pes()).walk(4).await;
+                assert_eq!(arrived, 1);
+            }
+            writeln!(cx.output(), "all have arrived");
+        }
+
+        #[test]
+        fn the_job_ends_and_says_whose_answer_is_missing() {
+            let mut missing = 0;
+            for seed in 0..60 {
+                let test = talisman::testing::Test::new().pes(2).simulated(4, seed);
+                let tested = test.going_back(seed * 5, &[1, 3]).run::<__Main>(());
+                if tested.status == 0 {
+                    assert_eq!(tested.output, ["all have arrived"], "seed {seed}");
+                    continue;
+                }
+                missing += 1;
+                let message = tested.message.clone().unwrap_or_default();
+                assert_eq!(tested.status, 3, "seed {seed}: {message}");
+                assert!(message.contains("Walker["), "seed {seed}: {message}");
+                assert!(message.contains("in the midst of `walk`"), "seed {seed}: {message}");
+            }
+            assert!((5..55).contains(&missing), "{missing} of 60");
+        }
+    }
+}

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
+use crate::cluster::verdict::UNRECOVERABLE;
 use crate::collection::Collection;
 use crate::ids::{ObjId, SectionId};
 use crate::location::Place;
@@ -16,7 +17,7 @@ use crate::migrate::pack_object;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::reduction::answers_key;
-use crate::route::Route;
+use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
 
 /// What a PE knows of lost members of groups whose seat it is.
@@ -57,7 +58,47 @@ impl Pe {
             }
         }
         self.note_contributions(head);
+        self.settle_what_it_owes(head);
         self.remove_element(head);
+    }
+
+    /// Its async entries go with it. What they were to answer is missing in a reduction like all else of it. Whoever waits for
+    /// the answer itself would wait for ever, so that the job ends.
+    fn settle_what_it_owes(&self, head: NonNull<Head>) {
+        // SAFETY: an object in a slot is live.
+        let object = unsafe { head.as_ref() };
+        // SAFETY: as above, of this type, and between entries.
+        for (entry, to) in unsafe { (object.collection().chare.owed)(head) } {
+            match to {
+                Route::Ignore => {}
+                Route::Collect(collect) => self.owes_to_reduction(&collect),
+                to if self.is_of_lost(&to) => sometimes("a lost member owed an answer to a lost one"),
+                _ => self.cannot_answer(object, entry),
+            }
+        }
+    }
+
+    fn owes_to_reduction(&self, collect: &Collect) {
+        sometimes("a lost member owed an answer to a reduction");
+        if let Some(collection) = self.collections.get(collect.collection) {
+            self.answer_nothing(collection, collection.object(collect.index), answers_key(collect));
+        }
+    }
+
+    /// Whether an answer is for an async entry of a lost member, which is not there any more either.
+    fn is_of_lost(&self, to: &Route) -> bool {
+        let Route::Reply(id, _) = to else { return false };
+        self.collections.get(id.collection).is_some_and(|collection| collection.stand_in(id.index).is_some())
+    }
+
+    fn cannot_answer(&self, object: &Head, entry: &str) {
+        sometimes("a lost member owed an answer that somebody waited for");
+        let label = object.collection().label(object.index());
+        let message = format!(
+            "{label} was lost with its PE in the midst of `{entry}`: somebody waits for the answer, which nobody else can give. Let \
+             elements of an array give it, which are restored, or have the answers of the whole group reduced"
+        );
+        self.node.job.end(UNRECOVERABLE, Some(message));
     }
 
     /// What it has contributed to sections is all that it will.
