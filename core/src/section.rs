@@ -30,6 +30,8 @@ struct Section {
     members: Rc<[u128]>,
     /// The next multicast.
     next: Cell<u32>,
+    /// Reductions to which members contribute, and that are complete: they come to be so in order.
+    complete: u32,
     open: BTreeMap<ReductionKey, Pending>,
     /// Lost members of which something may still come.
     asked: BTreeSet<u128>,
@@ -38,7 +40,8 @@ struct Section {
 }
 
 impl Sections {
-    /// Changes a reduction over a section, at its root, if there is this section.
+    /// Changes a reduction over a section, at its root, if it waits for anybody. It does not for a member that was made again on a PE
+    /// that had been lost, and counts from the beginning.
     pub(crate) fn with_open<R>(
         &self,
         id: SectionId,
@@ -46,7 +49,11 @@ impl Sections {
         f: impl FnOnce(&mut Pending) -> R,
     ) -> Option<R> {
         let mut sections = self.0.borrow_mut();
-        Some(f(sections.get_mut(&id)?.open.entry(key).or_default()))
+        let section = sections.get_mut(&id)?;
+        if matches!(key, ReductionKey::Section(_, number) if number < section.complete) {
+            return None;
+        }
+        Some(f(section.open.entry(key).or_default()))
     }
 
     /// Takes out a reduction that is open, if nobody is missing any more.
@@ -60,7 +67,13 @@ impl Sections {
         };
         let is_complete =
             pending.contributions() + u64::from(mutated("section-complete-too-early")) >= wanted;
-        if is_complete { section.open.remove(&key) } else { None }
+        if !is_complete {
+            return None;
+        }
+        if let ReductionKey::Section(_, number) = key {
+            section.complete = number + 1;
+        }
+        section.open.remove(&key)
     }
 
     /// After a loss: the lost members of this section whose last contribution is not known; it is asked for now.
@@ -107,9 +120,9 @@ impl Sections {
 
     /// After going back to a checkpoint: what had come of reductions that are open.
     pub(crate) fn go_on_from(&self, saved: SavedSection) -> Vec<(ReductionKey, Packed)> {
-        let SavedSection { id, of, members, next, open, gone } = saved;
+        let SavedSection { id, of, members, next, complete, open, gone } = saved;
         let gone = gone.into_iter().collect();
-        let section = Section { next: Cell::new(next), gone, ..Section::new(of, members.into()) };
+        let section = Section { next: Cell::new(next), complete, gone, ..Section::new(of, members.into()) };
         self.0.borrow_mut().insert(id, section);
         open
     }
@@ -126,7 +139,7 @@ impl Sections {
 impl Section {
     fn new(of: CollectionId, members: Rc<[u128]>) -> Self {
         let (open, asked, gone) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
-        Section { of, members, next: Cell::new(0), open, asked, gone }
+        Section { of, members, next: Cell::new(0), complete: 0, open, asked, gone }
     }
 
     /// How many members contribute to a reduction. Lost members of a section that was made later never do.
@@ -144,7 +157,8 @@ impl Section {
     fn saved(&self, id: SectionId) -> SavedSection {
         let open = self.open.iter().map(|(key, pending)| (*key, Packed::of(pending))).collect();
         let gone = self.gone.iter().map(|(index, contributed)| (*index, *contributed)).collect();
-        SavedSection { id, of: self.of, members: self.members.to_vec(), next: self.next.get(), open, gone }
+        let (members, next, complete) = (self.members.to_vec(), self.next.get(), self.complete);
+        SavedSection { id, of: self.of, members, next, complete, open, gone }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::disk::{
     examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
     lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
 };
+use crate::full::{a_disk_that_is_full, a_folder_that_cannot_be_written_any_more};
 use crate::job::Shape;
 use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
@@ -50,6 +51,8 @@ trials!(
     examples_are_started_again,
     damaged_files_are_named_and_nothing_is_overwritten,
     folders_that_cannot_be_used,
+    a_disk_that_is_full,
+    a_folder_that_cannot_be_written_any_more,
 );
 
 const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
