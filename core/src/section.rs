@@ -144,7 +144,7 @@ impl Section {
 
     /// How many members contribute to a reduction. Lost members of a section that was made later never do.
     fn contributors(&self, of: &Collection, number: u32) -> u64 {
-        if !of.has_lost_members() {
+        if self.gone.is_empty() && !of.has_lost_members() {
             return self.members.len() as u64;
         }
         let contributes = |index: &&u128| match self.gone.get(*index) {
