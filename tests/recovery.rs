@@ -17,6 +17,8 @@
 mod checks;
 #[path = "recovery/disk.rs"]
 mod disk;
+#[path = "recovery/full.rs"]
+mod full;
 #[path = "recovery/garden.rs"]
 mod garden;
 #[path = "processes/job.rs"]

@@ -13,10 +13,10 @@ use crate::subjects::{JACOBI, LEANMD, LONG, Left, ROUNDS, Run, Said, Subject};
 use crate::system::{children, signal};
 
 /// A folder for checkpoints, which a test takes away.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = Folder(Scratch::new("checkpoints").0.clone());
         let _ = fs::remove_dir_all(&folder.0);
         folder
@@ -61,7 +61,7 @@ impl Folder {
         self.files().into_iter().filter(is_other).for_each(|file| fs::remove_file(file).unwrap());
     }
 
-    fn disk(&self, options: &str) -> String {
+    pub fn disk(&self, options: &str) -> String {
         format!("--ft disk --ft-log --ckpt-dir {} {options}", self.0.display())
     }
 

@@ -119,7 +119,9 @@ impl Pe {
     }
 
     fn take_back_section(&self, saved: SavedSection) {
-        let (of, open) = (saved.of, self.sections.go_on_from(saved));
+        let (of, id) = (saved.of, saved.id);
+        let open = self.sections.go_on_from(saved);
+        self.ask_for_lost_members(of, id);
         open.into_iter().for_each(|(key, pending)| self.reopen(of, key, pending));
     }
 
@@ -313,6 +315,7 @@ impl Pe {
             };
         }
         if collection.stand_in(to.index).is_some() && !self.is_for_stand_in(collection, message) {
+            self.answer_for_lost(collection, message);
             sometimes("a message for the member of a lost PE was dropped");
             return self.discard(envelope, Why::OfLost);
         }

@@ -19,7 +19,7 @@ use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 2;
+pub(crate) const VERSION: u16 = 3;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -215,6 +215,7 @@ pub(crate) struct NodeReport {
 
 #[cfg(test)]
 mod tests {
+    use talisman_ft::double::Contents;
     use talisman_ft::view::View;
 
     use super::super::frame::{Decoder, encode};
@@ -246,9 +247,10 @@ mod tests {
         bytes.map(|byte| u8::from_str_radix(byte, 16).expect("two hexadecimal digits")).collect()
     }
 
-    /// Of node 1 of three, which has its own part of version 7 and that of node 0.
+    /// Of node 1 of three, which has its own part of version 7 and that of node 0, and knows what was in that of node 2.
     fn held() -> Held {
-        Held { version: 7, view: View::whole(3), held: vec![0, 1], committed: true }
+        let missed = vec![(2, Contents { of: [("array A".to_owned(), 5)].into(), others: 1 })];
+        Held { version: 7, view: View::whole(3), held: vec![0, 1], committed: true, missed }
     }
 
     /// To the same, after the loss of node 2.
@@ -267,7 +269,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 2, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 3, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -283,6 +285,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 2, "a new version needs new examples");
+        assert_eq!(VERSION, 3, "a new version needs new examples");
     }
 }

@@ -438,6 +438,10 @@ impl Pe {
             PeMessage::Restore { object, why } => self.on_restore(*object, why),
             PeMessage::Newborn(newborn) => self.on_newborn(*newborn),
             PeMessage::Reopen { collection, key, pending } => self.on_reopen(collection, key, pending),
+            PeMessage::WasContributing { member, section } => self.on_was_contributing(member, section),
+            PeMessage::HasContributed { member, section, reductions } => {
+                self.on_has_contributed(member, section, reductions)
+            }
             PeMessage::GoOn => self.on_go_on(),
         }
     }

@@ -15,6 +15,7 @@ use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
 use crate::mutations::mutated;
 use crate::pup::{Packed, PutOff};
+use crate::route::Route;
 use crate::scheduler::priority::Priority;
 use crate::sometimes::sometimes;
 use crate::stats::count;
@@ -344,6 +345,10 @@ impl Pe {
         if let Some(ObjectMessage::Reply { .. }) = message.object_message() {
             // Nobody but the one that asked can make anything of it.
             return self.discard(envelope, Why::NobodyWaits);
+        }
+        if message.extra.as_ref().is_some_and(|extra| matches!(extra.reply, Some(Route::Collect(_)))) {
+            self.answer_for_lost(collection, message);
+            return self.discard(envelope, Why::OfLost);
         }
         message.address(collection.object(index));
         if let Some(extra) = &mut message.extra {

@@ -67,7 +67,7 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };
     job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
-    let orders = Arc::new(Orders::new(job.clone()));
+    let orders = Arc::new(Orders::new(task.number, job.clone()));
     meeting.begin(orders.clone());
     Member { task, control, job, connections, lives, orders }.run(beginning::<C, A>(args));
 }
@@ -127,8 +127,9 @@ impl Member {
     fn next_order(&self, order: &Order) -> Option<Order> {
         loop {
             match self.orders.next() {
-                Word::Halt(epoch) => {
-                    let (held, steps) = (self.lives.store().held(), self.job.progress().done);
+                Word::Halt(epoch, lost) => {
+                    let held = self.lives.store().held_without(&lost, self.task.number);
+                    let steps = self.job.progress().done;
                     self.control.send(ToLauncher::Halted { epoch, held, steps });
                 }
                 Word::Resume(order) => return Some(order),

@@ -3,15 +3,17 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use talisman_ft::double::Order;
-use talisman_ft::{Epoch, Version};
+use talisman_ft::{Epoch, NodeId, Version};
 
 use crate::cluster::control::Stop;
 use crate::cluster::member;
+use crate::cluster::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
 use crate::node::{End, Job};
 
 /// The launcher's last words, and how the job stands by them.
 pub(super) struct Orders {
+    number: NodeId,
     job: Arc<Job>,
     heard: Mutex<Heard>,
     changed: Condvar,
@@ -20,8 +22,8 @@ pub(super) struct Orders {
 /// What is to be done when no PE runs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// Say that all have halted for this epoch.
-    Halt(Epoch),
+    /// Say that all have halted for this epoch, in which these are lost.
+    Halt(Epoch, Vec<NodeId>),
     /// Begin another life.
     Resume(Order),
     /// Say what this node leaves behind: the job has ended.
@@ -33,7 +35,9 @@ pub(super) enum Word {
 #[derive(Default)]
 struct Heard {
     /// Not answered yet.
-    halt: Option<Epoch>,
+    halt: Option<(Epoch, Vec<NodeId>)>,
+    /// It has halted, and was not told how to go on.
+    waits: bool,
     resume: Option<Order>,
     leave: bool,
     /// It was said how the job ended.
@@ -41,8 +45,8 @@ struct Heard {
 }
 
 impl Orders {
-    pub(super) fn new(job: Arc<Job>) -> Self {
-        Orders { job, heard: Mutex::default(), changed: Condvar::new() }
+    pub(super) fn new(number: NodeId, job: Arc<Job>) -> Self {
+        Orders { number, job, heard: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for what is to be done next. All PEs have stopped.
@@ -72,8 +76,8 @@ impl Heard {
         if self.leave {
             return Some(Word::Leave);
         }
-        if let Some(epoch) = self.halt.take() {
-            return Some(Word::Halt(epoch));
+        if let Some((epoch, lost)) = self.halt.take() {
+            return Some(Word::Halt(epoch, lost));
         }
         if let Some(order) = self.resume.take() {
             return Some(Word::Resume(order));
@@ -85,22 +89,29 @@ impl Heard {
 
 impl member::Orders for Orders {
     fn stop(&self, Stop { status, message }: Stop) {
-        self.hear(|_| self.job.end_here(End { status, message }));
+        self.hear(|heard| {
+            // Whoever is left says why it does not go on: the launcher's terminal may be far away.
+            if let Some(why) = message.as_ref().filter(|_| heard.waits && status == UNRECOVERABLE) {
+                self.job.say(&format!("node {}: {why}", self.number));
+            }
+            self.job.end_here(End { status, message });
+        });
     }
 
     fn steps(&self) -> Steps {
         self.job.progress()
     }
 
-    fn halt(&self, epoch: Epoch, _: Vec<u32>) {
+    fn halt(&self, epoch: Epoch, lost: Vec<NodeId>) {
         self.hear(|heard| {
-            *heard = Heard { halt: Some(epoch), ..Heard::default() };
+            *heard = Heard { halt: Some((epoch, lost)), waits: true, ..Heard::default() };
             self.job.halt();
         });
     }
 
     fn resume(&self, order: Order) {
         self.hear(|heard| {
+            heard.waits = false;
             heard.resume = Some(order);
             self.job.begin_again();
         });
@@ -131,13 +142,13 @@ mod tests {
     #[test]
     fn a_halt_is_answered_once_and_an_older_order_is_not_obeyed() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(job.clone());
+        let orders = Orders::new(0, job.clone());
         orders.halt(1, vec![0]);
-        assert_eq!((orders.next(), job.is_over()), (Word::Halt(1), true));
+        assert_eq!((orders.next(), job.is_over()), (Word::Halt(1, vec![0]), true));
         orders.resume(order(1));
         assert!(!job.is_over());
         orders.halt(2, vec![0, 1]);
-        assert_eq!((orders.next(), job.is_over()), (Word::Halt(2), true));
+        assert_eq!((orders.next(), job.is_over()), (Word::Halt(2, vec![0, 1]), true));
         orders.resume(order(2));
         assert_eq!(orders.next(), Word::Resume(order(2)));
     }
@@ -145,11 +156,11 @@ mod tests {
     #[test]
     fn an_end_is_said_once_and_again_if_it_was_void() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(job.clone());
+        let orders = Orders::new(0, job.clone());
         job.end(0, None);
         assert_eq!(orders.next(), Word::Over);
         orders.halt(1, vec![0]);
-        assert_eq!(orders.next(), Word::Halt(1));
+        assert_eq!(orders.next(), Word::Halt(1, vec![0]));
         orders.stop(Stop { status: 3, message: None });
         assert_eq!(orders.next(), Word::Over);
         orders.leave();
