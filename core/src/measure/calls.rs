@@ -33,7 +33,7 @@ pub(super) fn limits(clock: &Clock) -> Limits {
 
 /// The timing of an entry that runs.
 #[derive(Clone, Copy)]
-pub(crate) struct Timing {
+struct Timing {
     /// When it began, in ticks, or in nanoseconds of CPU time.
     start: u64,
     /// Whether it does not stand for entries that are not timed.
@@ -41,26 +41,49 @@ pub(crate) struct Timing {
 }
 
 impl Pe {
-    /// An entry begins; how it is timed, if it is. Of an object whose entries are not, nothing but the head is looked at.
+    /// Runs an entry of an object, and times it if it is to be timed.
+    ///
+    /// Of one that is not, nothing but the head and a count are looked at. That is so where nothing is measured, too: it takes
+    /// as long as to see that nothing is.
     #[inline(always)]
-    pub(crate) fn begin_timing(&self, object: &Head) -> Option<Timing> {
-        if !self.measuring.loads {
-            return None;
+    pub(crate) fn metered(&self, object: &Head, entry: impl FnOnce()) {
+        match object.has(KINDS) || self.measuring.meter.is_due() {
+            true => self.metered_closely(object, entry),
+            false => entry(),
         }
-        match self.measuring.meter.times_alone(kind_of(object), object.messages.get()) {
-            true => Some(self.begin_alone(object)),
-            false if self.measuring.meter.is_due() => Some(self.begin_for_many()),
-            false => None,
-        }
+        object.count_message();
     }
 
     #[inline(never)]
+    fn metered_closely(&self, object: &Head, entry: impl FnOnce()) {
+        let timing = self.begin_timing(object);
+        entry();
+        if let Some(timing) = timing {
+            self.end_timing(object, timing);
+        }
+    }
+
+    /// An entry begins that is due, or whose object has a kind; how it is timed, if it is.
+    fn begin_timing(&self, object: &Head) -> Option<Timing> {
+        if !self.measuring.loads {
+            // The count came round, or the object came from a job that measured.
+            object.clear(KINDS);
+            return None;
+        }
+        let (meter, calls) = (&self.measuring.meter, object.messages.get());
+        let kind = kind_of(object);
+        if meter.times_alone(kind, calls) {
+            return Some(self.begin_alone(object));
+        }
+        set_kind(object, meter.kind_untimed(kind, calls));
+        (kind == Kind::Short || meter.is_due()).then(|| self.begin_for_many())
+    }
+
     fn begin_for_many(&self) -> Timing {
         self.note_for(self.measuring.meter.stands_for());
         Timing { start: self.clock.ticks(), alone: false }
     }
 
-    #[inline(never)]
     fn begin_alone(&self, object: &Head) -> Timing {
         self.note_for(traffic::SAMPLED);
         let start = if object.has(flag::HUGE) { self.computed_ns() } else { self.clock.ticks() };
@@ -71,14 +94,13 @@ impl Pe {
         self.clock.computed().map_or(0, |computed| computed.as_nanos() as u64)
     }
 
-    /// An entry that was timed has ended.
-    #[inline(never)]
-    pub(crate) fn end_timing(&self, object: &Head, Timing { start, alone }: Timing) {
+    /// An entry that was timed has ended. It is not counted yet.
+    fn end_timing(&self, object: &Head, Timing { start, alone }: Timing) {
         let ticks = match object.has(flag::HUGE) {
             true => self.as_ticks(self.computed_ns().saturating_sub(start)),
             false => self.clock.ticks().saturating_sub(start),
         };
-        let past = Past { ticks: object.load.get(), calls: object.messages.get() };
+        let past = Past { ticks: object.load.get(), calls: object.messages.get().wrapping_add(1) };
         let ticks = match ticks >= SUSPICIOUS_TICKS && !object.has(flag::HUGE) {
             true => ticks.saturating_sub(self.stolen_ticks()).max(past.average()).min(ticks),
             false => ticks,

@@ -258,17 +258,14 @@ impl Pe {
         count(&self.stats.run, 1);
         // SAFETY: the object is live, and freed after its entry, not in it.
         let object = unsafe { head.as_ref() };
-        let start = self.begin_timing(object);
-        self.running.set(Some(head));
-        self.running_entry.set(Some(entry));
-        // SAFETY: the object is live, of the entry's chare type (the collection's), and an object runs one entry at
-        // a time; the words hold this entry's arguments.
-        unsafe { (entry.invoke)(head, self, extra, words) };
-        self.running.set(None);
-        object.count_message();
-        if let Some(start) = start {
-            self.end_timing(object, start);
-        }
+        self.metered(object, || {
+            self.running.set(Some(head));
+            self.running_entry.set(Some(entry));
+            // SAFETY: the object is live, of the entry's chare type (the collection's), and an object runs one entry at
+            // a time; the words hold this entry's arguments.
+            unsafe { (entry.invoke)(head, self, extra, words) };
+            self.running.set(None);
+        });
         if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
         }
@@ -355,16 +352,13 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         count(&self.stats.run, 1);
-        let start = self.begin_timing(object);
-        self.running.set(Some(head));
-        self.running_entry.set(None);
-        // SAFETY: the object is live, of this type, and runs one entry at a time.
-        unsafe { (object.collection().chare.replied)(head, self, wait, value) };
-        self.running.set(None);
-        object.count_message();
-        if let Some(start) = start {
-            self.end_timing(object, start);
-        }
+        self.metered(object, || {
+            self.running.set(Some(head));
+            self.running_entry.set(None);
+            // SAFETY: the object is live, of this type, and runs one entry at a time.
+            unsafe { (object.collection().chare.replied)(head, self, wait, value) };
+            self.running.set(None);
+        });
         if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
         }
