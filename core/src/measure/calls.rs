@@ -33,7 +33,7 @@ pub(super) fn limits(clock: &Clock) -> Limits {
 
 /// The timing of an entry that runs.
 #[derive(Clone, Copy)]
-struct Timing {
+pub(crate) struct Timing {
     /// When it began, in ticks, or in nanoseconds of CPU time.
     start: u64,
     /// Whether it does not stand for entries that are not timed.
@@ -41,30 +41,19 @@ struct Timing {
 }
 
 impl Pe {
-    /// Runs an entry of an object, and times it if it is to be timed.
+    /// Whether an entry that begins may have to be timed: then [`Pe::begin_timing`] is to be called.
     ///
-    /// Of one that is not, nothing but the head and a count are looked at. That is so where nothing is measured, too: it takes
-    /// as long as to see that nothing is.
+    /// For one that has not, nothing but its object's flags and a count are looked at. That is so where nothing is measured, too: it
+    /// takes no longer than to see that nothing is.
     #[inline(always)]
-    pub(crate) fn metered(&self, object: &Head, entry: impl FnOnce()) {
-        match object.has(KINDS) || self.measuring.meter.is_due() {
-            true => self.metered_closely(object, entry),
-            false => entry(),
-        }
-        object.count_message();
+    pub(crate) fn may_be_timed(&self, object: &Head) -> bool {
+        object.has(KINDS) || self.measuring.meter.is_due()
     }
 
+    /// An entry begins that may have to be timed; how it is, if it is.
+    #[cold]
     #[inline(never)]
-    fn metered_closely(&self, object: &Head, entry: impl FnOnce()) {
-        let timing = self.begin_timing(object);
-        entry();
-        if let Some(timing) = timing {
-            self.end_timing(object, timing);
-        }
-    }
-
-    /// An entry begins that is due, or whose object has a kind; how it is timed, if it is.
-    fn begin_timing(&self, object: &Head) -> Option<Timing> {
+    pub(crate) fn begin_timing(&self, object: &Head) -> Option<Timing> {
         if !self.measuring.loads {
             // The count came round, or the object came from a job that measured.
             object.clear(KINDS);
@@ -94,8 +83,9 @@ impl Pe {
         self.clock.computed().map_or(0, |computed| computed.as_nanos() as u64)
     }
 
-    /// An entry that was timed has ended. It is not counted yet.
-    fn end_timing(&self, object: &Head, Timing { start, alone }: Timing) {
+    /// An entry that was timed has ended. Its object has not counted it yet.
+    #[inline(never)]
+    pub(crate) fn end_timing(&self, object: &Head, Timing { start, alone }: Timing) {
         let ticks = match object.has(flag::HUGE) {
             true => self.as_ticks(self.computed_ns().saturating_sub(start)),
             false => self.clock.ticks().saturating_sub(start),
