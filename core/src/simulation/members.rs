@@ -226,7 +226,7 @@ impl World {
             && process.job.how_it_ended().is_some_and(|end| end.status == 0)
         {
             process.lives.store.clear(Vec::new());
-            shelf.finish();
+            shelf.clear();
         }
         self.exit_soon(number, 0);
     }

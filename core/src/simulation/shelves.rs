@@ -4,7 +4,7 @@
 //! In the end all of them lose their power, and what was committed last has to be whole on what is left: a job can be started again
 //! from there at any moment.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use talisman_ft::Version;
@@ -34,6 +34,8 @@ pub(super) struct Shelf {
     rng: RefCell<Rng>,
     /// Bits may be altered on it.
     is_rotten: bool,
+    /// The job has ended well, and nobody needs what is on it.
+    cleared: Cell<bool>,
 }
 
 impl Shelf {
@@ -52,6 +54,7 @@ impl Shelf {
             under_way: RefCell::default(),
             rng: RefCell::new(Rng::new(rng.next_u64())),
             is_rotten: plan.disk.altered_ppm > 0,
+            cleared: Cell::default(),
         })
     }
 
@@ -70,10 +73,11 @@ impl Shelf {
         self.under_way.take().into_iter().for_each(|work| self.backlog.carry_out(work));
     }
 
-    /// All that is to be done is.
-    pub(super) fn finish(&self) {
+    /// All that is to be done is, now that the job has ended well: the last of it takes everything away.
+    pub(super) fn clear(&self) {
         self.end();
         std::iter::from_fn(|| self.backlog.take_next()).for_each(|work| self.backlog.carry_out(work));
+        self.cleared.set(true);
     }
 
     /// Its process is killed, in the midst of what is under way.
@@ -114,21 +118,26 @@ impl World {
 
     /// All disks lose their power, now that nobody uses them: what was committed last is still there.
     pub(super) fn read_shelves(&self) {
-        let shelves = |process: &Process| Some((process.number, process.lives.shelf.as_ref()?.disk.clone()));
-        let disks: BTreeMap<_, _> = self.nodes.iter().filter_map(shelves).collect();
-        let is_rotten =
-            self.nodes.iter().filter_map(|process| process.lives.shelf.as_ref()).any(|it| it.is_rotten);
-        if disks.is_empty() || is_rotten {
+        let shelves: BTreeMap<u32, &Shelf> = self
+            .nodes
+            .iter()
+            .filter_map(|process| Some((process.number, process.lives.shelf.as_ref()?)))
+            .collect();
+        if shelves.values().any(|shelf| shelf.is_rotten || shelf.cleared.get()) {
             return;
         }
-        for shelf in self.nodes.iter().filter_map(|process| process.lives.shelf.as_ref()) {
+        let Some(committed) = self.nodes.iter().filter_map(committed).max().filter(|_| !shelves.is_empty())
+        else {
+            return;
+        };
+        for shelf in shelves.values() {
             shelf.lose_power();
             shelf.heal();
         }
-        let Some(committed) = self.nodes.iter().filter_map(committed).max() else { return };
+        let disks = shelves.into_iter().map(|(node, shelf)| (node, shelf.disk.clone())).collect();
         let flaw = match set::newest_on(disks) {
             Ok(whole) if whole.cover.version >= committed => return,
-            Ok(whole) => format!("and version {} is the newest that is whole", whole.cover.version),
+            Ok(whole) => format!("version {} is the newest that is whole", whole.cover.version),
             Err(error) => error.to_string(),
         };
         self.flaws
