@@ -268,11 +268,11 @@ impl Pe {
         }
     }
 
-    /// Nothing is left of a checkpoint but what objects were given before it.
+    /// Nothing is left of a checkpoint but what objects were given before it. They have that now, even if the next checkpoint begins
+    /// already: the cut waits until this PE has nothing left to do. A lost member that was kept in it once more would be in
+    /// the way of one who is made when its PE is there again.
     pub(crate) fn on_go_on(&self) {
-        if !self.frozen.get() {
-            self.receive_kept();
-        }
+        self.receive_kept();
     }
 
     fn take_back_messages(&self, part: Part) {

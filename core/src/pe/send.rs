@@ -481,13 +481,15 @@ fn with_options(entry: &EntryInfo, extra: Option<Box<Extra>>) -> Option<Box<Extr
 /// Packs the arguments of a message where it stands.
 pub(crate) fn pack_in_place(message: &mut Envelope) {
     let packed = match message.body {
-        // SAFETY: the body says that the words hold this entry's arguments; it says otherwise from here on.
         Body::Invoke(entry) => {
-            ObjectMessage::Invoke { entry: entry.number, args: unsafe { take_packed(message, &entry.args) } }
+            // SAFETY: the body says that the words hold this entry's arguments; it says otherwise from here on.
+            let args = unsafe { take_packed(message, &entry.args) };
+            ObjectMessage::Invoke { entry: entry.number, args }
         }
-        // SAFETY: as above, of this `#[init]`.
         Body::Create(init) => {
-            ObjectMessage::Create { init: init.number, args: unsafe { take_packed(message, &init.args) } }
+            // SAFETY: as above, of this `#[init]`.
+            let args = unsafe { take_packed(message, &init.args) };
+            ObjectMessage::Create { init: init.number, args }
         }
         Body::Object | Body::Pe | Body::Empty => return,
     };
