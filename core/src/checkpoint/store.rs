@@ -13,8 +13,9 @@ use talisman_ft::{NodeId, Version};
 
 use super::contents::{Counts, Names};
 use super::files::cover::JobMark;
-use super::files::keeper::{Keeper, KeeperError, Work};
+use super::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
 use super::files::set;
+use super::files::shelf::ShelfError;
 use super::newcomers::Seats;
 use super::part::Part;
 use super::pieces::{Manifest, checksum, put_together};
@@ -164,6 +165,16 @@ impl Store {
         Ok(())
     }
 
+    /// From now on parts are kept on this disk, by whoever has the backlog.
+    ///
+    /// # Errors
+    /// The disk does not do what it should, or is used by another job.
+    pub(crate) fn keep_on(&self, disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Backlog, ShelfError> {
+        let (keeper, backlog) = Keeper::by_hand(disk, job, shape, self.versions.clone())?;
+        self.keep_by(keeper);
+        Ok(backlog)
+    }
+
     /// From now on parts are kept by this one.
     pub(super) fn keep_by(&self, keeper: Keeper) {
         assert!(self.keeper.set(keeper).is_ok(), "parts are kept in one place");
@@ -213,6 +224,7 @@ impl Store {
         self.lock().drop_all_but(|other| other != version);
         self.begin(Work::GiveUp(version));
     }
+
     /// Keeps the part of a PE of this process.
     pub(crate) fn put(&self, version: Version, view: &View, pe: PeId, part: Packed) {
         self.lock().of(version, view).parts.insert(pe, Body::Own(part));

@@ -10,6 +10,7 @@ use talisman_ft::double::Order;
 use talisman_ft::{Epoch, NodeId};
 
 use super::process::{self, Process, Running, Stage};
+use super::shelves::Shelf;
 use super::trace::Who;
 use super::world::{Event, World};
 use crate::checkpoint::store::Store;
@@ -29,6 +30,8 @@ pub(super) struct Lives {
     pub(super) inboxes: RefCell<Vec<Arc<Inbox>>>,
     /// What it holds of checkpoints.
     pub(super) store: Arc<Store>,
+    /// Where that is kept, if it is to be on disk.
+    pub(super) shelf: Option<Shelf>,
     /// The links of PEs that have stopped.
     nets: RefCell<Vec<Option<Net>>>,
     /// What PEs counted in former lives.
@@ -40,6 +43,10 @@ pub(super) struct Lives {
 }
 
 impl Lives {
+    pub(super) fn of(store: Arc<Store>, shelf: Option<Shelf>) -> Self {
+        Lives { store, shelf, ..Lives::default() }
+    }
+
     /// Whether there have been PEs.
     pub(super) fn have_begun(&self) -> bool {
         !self.inboxes.borrow().is_empty()
