@@ -254,7 +254,7 @@ mod tests {
     /// To the same, after the loss of node 2.
     fn order() -> Order {
         let view = View::whole(3).after(1, 3, |node| node != 2, |_| 0);
-        Order { view, version: Some(7), restore: vec![1], next_version: 8 }
+        Order { restore: vec![1], ..Order::new(view, Some(7), 8) }
     }
 
     fn lines() -> Lines {

@@ -182,13 +182,11 @@ fn first_order(task: &Task) -> Order {
     match &task.restart {
         None => {
             let view = View::whole(task.nodes);
-            Order { view, version: None, restore: Vec::new(), next_version: 1 }
+            Order::new(view, None, 1)
         }
         Some(restart) => Order {
-            view: restart.view.clone(),
-            version: Some(restart.version),
             restore: vec![task.number],
-            next_version: restart.next_version,
+            ..Order::new(restart.view.clone(), Some(restart.version), restart.next_version)
         },
     }
 }

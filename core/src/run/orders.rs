@@ -125,7 +125,7 @@ mod tests {
 
     fn order(epoch: Epoch) -> Order {
         let view = View::whole(2).after(epoch, 2, |_| true, |node| node);
-        Order { view, version: None, restore: vec![0], next_version: 1 }
+        Order { restore: vec![0], ..Order::new(view, None, 1) }
     }
 
     #[test]

@@ -183,7 +183,7 @@ impl World {
         self.nodes[number as usize].clock.set(self.now());
         self.nodes[number as usize].went.set(true);
         let view = talisman_ft::view::View::whole(self.plan.nodes());
-        let order = Order { view, version: None, restore: Vec::new(), next_version: 1 };
+        let order = Order::new(view, None, 1);
         self.begin_by(number, &order);
     }
 

@@ -12,6 +12,9 @@
 //! set of lost nodes and at most one set of orders, and ends: either all survivors answer, or one of them is lost, which can
 //! happen as often as there are nodes.
 //!
+//! A node whose process is replaced ([`Leader::expect`]) is waited for until it has come, or will not: then it is there again, halts
+//! like all others, and restores its own part, which one of those who hold it sends.
+//!
 //! A loss is what has been *proved*: a process that its host has seen end. Whoever only suspects another tells the one who can kill
 //! it, which makes it proof. There is one leader; should it ever be elected by nodes that cannot ask anybody for proof, then
 //! this is where a minority of the nodes that were there must not go on: in [`Leader::on_lost`], before anybody is told to halt.
@@ -64,6 +67,8 @@ pub struct Leader {
     /// The host of each node.
     hosts: Vec<u32>,
     lost: BTreeSet<NodeId>,
+    /// Those of them that are about to come back.
+    expected: BTreeSet<NodeId>,
     /// The view of the last orders.
     view: View,
     epoch: Epoch,
@@ -89,8 +94,8 @@ impl Leader {
     #[must_use]
     pub fn new(hosts: Vec<u32>) -> Self {
         let view = View::whole(hosts.len() as u32);
-        let (lost, phase) = (BTreeSet::new(), Phase::Running);
-        Leader { hosts, lost, view, epoch: 0, phase, committed: None, next: FIRST_VERSION }
+        let (lost, expected, phase) = (BTreeSet::new(), BTreeSet::new(), Phase::Running);
+        Leader { hosts, lost, expected, view, epoch: 0, phase, committed: None, next: FIRST_VERSION }
     }
 
     /// Of a job that goes on from a version of a former one, in this view, on these hosts by node. Whoever is not there has
@@ -98,8 +103,8 @@ impl Leader {
     #[must_use]
     pub fn going_on(hosts: Vec<u32>, view: View, version: Version, next: Version) -> Self {
         let lost = (0..view.nodes()).filter(|node| !view.is_there(*node)).collect();
-        let epoch = view.epoch;
-        Leader { hosts, lost, view, epoch, phase: Phase::Running, committed: Some(version), next }
+        let (epoch, expected) = (view.epoch, BTreeSet::new());
+        Leader { hosts, lost, expected, view, epoch, phase: Phase::Running, committed: Some(version), next }
     }
 
     /// The epoch that has begun last.
@@ -129,6 +134,40 @@ impl Leader {
             return Vec::new();
         }
         self.begin()
+    }
+
+    /// A node that is lost is about to have a process again: nobody goes on before it has come ([`Leader::on_come`]), or will not
+    /// ([`Leader::on_not_coming`]). Whether that is waited for: only while those that are left halt, and if it was there until then, so
+    /// that whatever is gone back to has a part of it.
+    pub fn expect(&mut self, node: NodeId) -> bool {
+        let has_part = self.view.is_there(node) && self.lost.contains(&node);
+        let is_possible = has_part && matches!(self.phase, Phase::Halting(_));
+        if is_possible {
+            self.expected.insert(node);
+        }
+        is_possible
+    }
+
+    /// A node that was expected is there again, with nothing of what it had: it halts as well. It may be lost again.
+    #[must_use]
+    pub fn on_come(&mut self, node: NodeId) -> Vec<Action> {
+        if !self.expected.remove(&node) || !matches!(self.phase, Phase::Halting(_)) {
+            return Vec::new();
+        }
+        sometimes("a lost node was replaced");
+        self.lost.remove(&node);
+        let lost = self.lost.iter().copied().collect();
+        vec![Action::Halt { to: node, epoch: self.epoch, lost }]
+    }
+
+    /// A node that was expected will not come: the others go on without it.
+    #[must_use]
+    pub fn on_not_coming(&mut self, node: NodeId) -> Vec<Action> {
+        if !self.expected.remove(&node) {
+            return Vec::new();
+        }
+        sometimes("a lost node could not be replaced");
+        self.decide_if_all_have_halted()
     }
 
     /// A version is known to have been committed, since something was made of that which cannot be taken back.
@@ -198,7 +237,8 @@ impl Leader {
     fn decide_if_all_have_halted(&mut self) -> Vec<Action> {
         let Phase::Halting(answers) = &self.phase else { return Vec::new() };
         let is_missing = |node| !answers.contains_key(&node);
-        if self.there().any(is_missing) && !mutated("one-has-halted-is-enough") {
+        let are_missing = self.there().any(is_missing) || !self.expected.is_empty();
+        if are_missing && !mutated("one-has-halted-is-enough") {
             return Vec::new();
         }
         let survey = Survey::of(answers.iter().map(|(node, held)| (*node, &held[..])));
@@ -247,15 +287,21 @@ impl Leader {
         };
         self.view = taken_in.after(self.epoch, self.nodes(), |node| there.contains(&node), heir);
         self.phase = Phase::Resuming(there.iter().copied().collect(), version);
+        // Whoever is there has its own part, even if it is new and somebody else holds that.
+        let restorer = |part: NodeId| if there.contains(&part) { part } else { heir(part) };
         let restored_by = |node: NodeId| {
-            let mut parts: Vec<_> = heirs.keys().copied().filter(|part| heir(*part) == node).collect();
+            let mut parts: Vec<_> = heirs.keys().copied().filter(|part| restorer(*part) == node).collect();
             parts.sort_by_key(|part| *part != node);
             parts
         };
+        let sent: Vec<_> = heirs.keys().map(|part| (*part, heir(*part), restorer(*part))).collect();
+        let sent = || sent.iter().copied().filter(|(_, from, to)| from != to);
         let order = |node| Order {
             view: self.view.clone(),
             version,
             restore: restored_by(node),
+            fetch: sent().filter(|(_, _, to)| *to == node).map(|(part, from, _)| (part, from)).collect(),
+            send: sent().filter(|(_, from, _)| *from == node).map(|(part, _, to)| (part, to)).collect(),
             next_version: self.next,
         };
         there.iter().map(|to| Action::Resume { to: *to, order: order(*to) }).collect()
