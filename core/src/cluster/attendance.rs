@@ -15,7 +15,7 @@ use std::sync::Arc;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, Version};
 
-use super::control::{Stop, Task, ToLauncher, ToNode, VERSION};
+use super::control::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
 use crate::launch::progress::Steps;
 use crate::sometimes::sometimes;
@@ -50,6 +50,8 @@ pub(crate) enum Action {
         /// All that are lost since the job began.
         lost: Vec<u32>,
     },
+    /// Which process each node is now: known before the next [`Action::Resume`].
+    Places(Vec<Place>),
     /// All have halted: PEs are made anew on the old links, restore what the order says, and the node says `Resumed`. The
     /// order's epoch is that of the last `Halt`.
     Resume(Box<Order>),
@@ -143,6 +145,7 @@ impl Attendance {
                 Some(Action::Exit)
             }
             ToNode::Halt { epoch, lost } => self.halt(epoch, lost),
+            ToNode::Places(places) => self.has_halted.then_some(Action::Places(places)),
             ToNode::Resume(order) => self.resume(order),
             ToNode::LinesSeen { version, node } => Some(Action::LinesSeen { version, node }),
             ToNode::Leave => Some(Action::Leave),

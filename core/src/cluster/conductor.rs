@@ -8,8 +8,9 @@
 //! ```
 //!
 //! [`steps`] has what happens at the program's steps, [`limits`] how long everything may take, [`surviving`] what is different in a job that
-//! survives losses.
+//! survives losses, [`arriving`] how lost nodes get other processes.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::control::{NodeReport, Stop, ToLauncher, ToNode, VERSION};
@@ -33,6 +34,7 @@ const GRACE_AFTER_FAILURE: Duration = Duration::from_millis(1500);
 /// A node that may leave may take so long to end.
 const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
 
+mod arriving;
 mod limits;
 mod steps;
 mod surviving;
@@ -46,6 +48,8 @@ pub(crate) enum Action {
     Send(u32, ToNode),
     /// Kill a node at once.
     Kill(u32),
+    /// Start another process for a node that has none any more.
+    Start(u32),
     /// Tell people.
     Say(String),
     /// Show how far the program is.
@@ -73,6 +77,10 @@ pub(crate) struct Conductor {
     recovery: Option<Recovery>,
     /// Nodes leave, and nothing can be gone back to any more.
     leaves: bool,
+    /// Nodes that are waited for while others halt, as they get another process, and for how long.
+    expected: BTreeMap<u32, Duration>,
+    /// How many processes have been started in place of others.
+    lives: u64,
     actions: Vec<Action>,
 }
 
@@ -94,6 +102,8 @@ impl Conductor {
             roster: Roster::new(&plan),
             recovery: plan.survives.then(|| Recovery::new(&plan)),
             leaves: false,
+            expected: BTreeMap::new(),
+            lives: 0,
             plan,
             kills,
             verdict: Verdict::default(),
@@ -178,6 +188,7 @@ impl Conductor {
             self.inject(now, due);
         }
         self.settle_suspicions(now);
+        self.give_up_waiting(now);
         self.on_deadlines(now);
     }
 
@@ -226,6 +237,9 @@ impl Conductor {
             );
             return self.on_failed(now, node, &why);
         }
+        if self.is_arriving(node) {
+            return self.on_arriving_hello(now, node);
+        }
         self.actions.push(Action::Send(node, ToNode::Task(Box::new(self.plan.task(node)))));
         self.reach(now, node, Stage::Joined);
     }
@@ -234,6 +248,9 @@ impl Conductor {
     fn reach(&mut self, now: Duration, node: u32, stage: Stage) {
         if self.verdict.is_over() {
             return sometimes("a node came further when the job was over");
+        }
+        if self.is_arriving(node) {
+            return self.on_arriving(now, node, stage);
         }
         if !self.roster.reach(node, stage) {
             return;
@@ -286,6 +303,9 @@ impl Conductor {
 
     fn on_not_started(&mut self, now: Duration, node: u32, why: &str) {
         sometimes("a node could not be started");
+        if self.is_arriving(node) {
+            return self.on_arriving_ended(now, node, why);
+        }
         self.roster[node].stage = Stage::Gone;
         self.lose(now, format!("node {node} of {}: {why}", self.plan.nodes));
     }
@@ -293,6 +313,9 @@ impl Conductor {
     /// Whatever else the verdict may hold of it: a host that is out of reach has not ended in order.
     fn on_lost(&mut self, now: Duration, node: u32, why: String) {
         sometimes("a node was lost with its host");
+        if self.is_arriving(node) {
+            return self.on_arriving_ended(now, node, &why);
+        }
         let is_missed = !(self.leaves && self.roster[node].stage == Stage::Done);
         self.roster[node].stage = Stage::Gone;
         self.let_go_on();
@@ -304,6 +327,10 @@ impl Conductor {
     }
 
     fn on_ended(&mut self, now: Duration, node: u32, how: How, out_of_memory: impl FnOnce() -> bool) {
+        if self.is_arriving(node) {
+            let why = self.fate(node, how, false).in_short();
+            return self.on_arriving_ended(now, node, &why);
+        }
         if self.survives_end(node, how) {
             let out_of_memory = how == How::Signalled(9) && out_of_memory();
             return self.go_on_without(now, node, how, out_of_memory);

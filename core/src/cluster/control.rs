@@ -2,7 +2,7 @@
 //!
 //! The conversation of one node: `Hello` → `Task` → `Ready` → `Book` → `Linked` → `Go`, then the program runs, then
 //! `Stop` → `Done`. With `--ft`, a loss interrupts that: `Halt` → `Halted` → `Resume` → `Resumed`, and the end is
-//! `Done` → `Leave`. `docs/wire-control.md` has it byte by byte.
+//! `Done` → `Leave`. A process that replaces a lost one joins after `Linked` → `Go` with `Halt`. `docs/wire-control.md` has it byte by byte.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
@@ -19,7 +19,7 @@ use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 2;
+pub(crate) const VERSION: u16 = 3;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,6 +44,8 @@ pub(crate) enum ToNode {
         /// All that are lost since the job began.
         lost: Vec<u32>,
     },
+    /// Before `Resume`, if processes have been replaced: which process each node is now, of those that are there.
+    Places(Vec<Place>),
     /// All have halted: how this node goes on, in the epoch of its last `Halt`; the answer is `Resumed`.
     Resume(Box<Order>),
     /// The launcher has these lines: the node need not keep them any more.
@@ -125,6 +127,16 @@ pub(crate) struct Lines {
     pub(crate) results: Results,
 }
 
+/// A node's process, and where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    pub(crate) node: u32,
+    /// As [`Task::life`].
+    pub(crate) life: u64,
+    /// Where it listens.
+    pub(crate) address: Option<SocketAddr>,
+}
+
 /// What a node is told about itself and the job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Task {
@@ -160,6 +172,12 @@ pub(crate) struct Task {
     pub(crate) shelves: Option<Shelves>,
     /// What the job goes on from, if it does not begin.
     pub(crate) restart: Option<Restart>,
+    /// Which of the processes this is that have been started in place of lost ones, counted from 1; 0 from the job's start.
+    pub(crate) life: u64,
+    /// For how long the program has been running.
+    pub(crate) running: Duration,
+    /// Whether it listens even if no link needs that yet: other processes may come.
+    pub(crate) admits: bool,
 }
 
 impl Task {
@@ -267,13 +285,14 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 2, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 3, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
             ("Stop", encode(&ToNode::Stop(Stop::default()))),
             ("Halt", encode(&ToNode::Halt { epoch: 1, lost: vec![2] })),
             ("Halted", encode(&ToLauncher::Halted { epoch: 1, held: vec![held()], steps: 40 })),
+            ("Places", encode(&ToNode::Places(vec![Place { node: 2, life: 1, address: Some(address) }]))),
             ("Resume", encode(&ToNode::Resume(Box::new(order())))),
             ("Resumed", encode(&ToLauncher::Resumed { epoch: 1, steps: 36 })),
             ("Suspect", encode(&ToLauncher::Suspect { node: 2, why: "no answer".into() })),
@@ -283,6 +302,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 2, "a new version needs new examples");
+        assert_eq!(VERSION, 3, "a new version needs new examples");
     }
 }

@@ -15,7 +15,7 @@ use super::descriptors;
 use super::exhaustion::Exhaustion;
 use super::keeping::{Keeping, Shelves};
 use super::kills::Kills;
-use super::local::Event;
+use super::local::{Event, Events};
 use super::memory::host_memory;
 use super::plan::Plan;
 use super::printer::{Chunk, Lines, Print, Printer};
@@ -140,6 +140,7 @@ impl Launcher {
     /// From the first process to the end of the last one.
     async fn run(mut self, means: &Means, mut signals: mpsc::UnboundedReceiver<Signal>) -> Ended {
         let (events, mut happened) = mpsc::unbounded_channel();
+        let starting = (means, &events);
         self.sites.start(means, &events, &self.lines);
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -151,20 +152,22 @@ impl Launcher {
                 }
                 _ = looks.tick() => self.conductor.on_time(self.start.elapsed()),
             }
-            self.carry_out();
+            self.carry_out(starting);
         }
         self.finish().await
     }
+
     fn on_event(&mut self, node: u32, event: Event) {
         let exhaustion = self.exhaustion;
         self.conductor.on_event(self.start.elapsed(), node, event, || exhaustion.happened());
     }
 
-    fn carry_out(&mut self) {
+    fn carry_out(&mut self, (means, events): (&Means, &Events)) {
         for action in self.conductor.take_actions() {
             match action {
                 Action::Send(node, message) => self.sites.send(node, message),
                 Action::Kill(node) => self.sites.kill(node),
+                Action::Start(node) => self.sites.start_again(node, means, events, &self.lines),
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),
                 Action::Show(steps) => self.show(steps),
                 Action::Print(node, lines) => self.print(Print::Chunk(Chunk::of_lines(node, &lines))),

@@ -142,6 +142,8 @@ impl LocalHost {
         }
         tokio::spawn(write(writer, queue));
         tokio::spawn(Watched { number, events: events.clone() }.watch(reader, process, pidfd.clone(), gone));
+        // Of a process that was there before, nothing is left to talk with.
+        self.nodes.retain(|local| local.number != number);
         self.nodes.push(Local { number, orders, process: pidfd });
         Ok(pid)
     }

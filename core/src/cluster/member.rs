@@ -20,7 +20,7 @@ use talisman_ft::{Epoch, Version};
 
 use super::attendance::{Action, Attendance, Unfit};
 use super::children::CONTROL_VARIABLE;
-use super::control::{Stop, Task, ToLauncher};
+use super::control::{Place, Stop, Task, ToLauncher};
 use super::control_thread;
 use super::descriptors;
 use super::frame::{Decoder, FrameError, encode};
@@ -40,6 +40,11 @@ pub(crate) trait Orders: Send + Sync {
     /// are told this; it may come at any time, also after `stop`, and again before `resume`.
     fn halt(&self, epoch: Epoch, lost: Vec<u32>) {
         let _ = (epoch, lost);
+    }
+
+    /// Which process each node is now, told before `resume`, if any was replaced.
+    fn places(&self, places: Vec<Place>) {
+        let _ = places;
     }
 
     /// All have halted: the PEs are to be made anew, and `Resumed` is to be said.

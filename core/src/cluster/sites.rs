@@ -1,5 +1,6 @@
 //! The nodes of all hosts, behind the calls that those of one have.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 use std::ops::Range;
@@ -8,7 +9,7 @@ use std::process::Stdio;
 use super::control::ToNode;
 use super::hosts::{Hosts, Share};
 use super::launcher::Means;
-use super::local::{Events, LocalHost};
+use super::local::{Event, Events, LocalHost};
 use super::memory::Inheritance;
 use super::plan::Plan;
 use super::printer::Lines;
@@ -41,7 +42,11 @@ pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
 }
 
 /// All hosts of a job.
-pub(super) struct Sites(Vec<Site>);
+pub(super) struct Sites {
+    sites: Vec<Site>,
+    /// Nodes that were lost with their host, and have got processes elsewhere: there.
+    moved: BTreeMap<u32, usize>,
+}
 
 struct Site {
     nodes: Range<u32>,
@@ -79,12 +84,12 @@ impl Sites {
                 Site { nodes, listen: None, host: Host::Remote(Box::new(host)) }
             });
         }
-        Ok(Sites(sites))
+        Ok(Sites { sites, moved: BTreeMap::new() })
     }
 
     /// Starts all nodes. What comes of it will be events.
     pub(super) fn start(&mut self, means: &Means, events: &Events, lines: &Lines) {
-        for site in &mut self.0 {
+        for site in &mut self.sites {
             match &mut site.host {
                 Host::Local(host) => {
                     let numbers: Vec<u32> = site.nodes.clone().collect();
@@ -92,6 +97,24 @@ impl Sites {
                 }
                 Host::Remote(host) => host.start(events, lines),
             }
+        }
+    }
+
+    /// Starts another process for a node that has none any more: where it was, or on the next host if that is lost. What comes of it will
+    /// be events.
+    pub(super) fn start_again(&mut self, node: u32, means: &Means, events: &Events, lines: &Lines) {
+        let Some(before) = self.place(node) else { return };
+        let count = self.sites.len();
+        let around = (0..count).map(|step| (before + step) % count);
+        let Some(place) = around.into_iter().find(|place| !self.sites[*place].host.is_lost()) else {
+            let why = "all hosts of the job are lost".to_owned();
+            let _ = events.send((node, Event::NotStarted(why)));
+            return;
+        };
+        self.moved.insert(node, place);
+        match &mut self.sites[place].host {
+            Host::Local(host) => host.start(&[node], &means.executable, events, lines),
+            Host::Remote(host) => host.start_again(node),
         }
     }
 
@@ -118,12 +141,12 @@ impl Sites {
 
     /// Waits until all that the nodes wrote has been handed on. They have to have ended.
     pub(super) async fn finish(self) {
-        for site in &self.0 {
+        for site in &self.sites {
             if let Host::Remote(host) = &site.host {
                 host.begin_to_finish();
             }
         }
-        for site in self.0 {
+        for site in self.sites {
             match site.host {
                 Host::Local(host) => host.finish().await,
                 Host::Remote(host) => host.finish().await,
@@ -132,7 +155,22 @@ impl Sites {
     }
 
     fn of(&self, node: u32) -> Option<&Site> {
-        self.0.iter().find(|site| site.nodes.contains(&node))
+        self.sites.get(self.place(node)?)
+    }
+
+    fn place(&self, node: u32) -> Option<usize> {
+        let first = || self.sites.iter().position(|site| site.nodes.contains(&node));
+        self.moved.get(&node).copied().or_else(first)
+    }
+}
+
+impl Host {
+    /// Whether nothing can be started there any more. That of the launcher is not lost before the launcher is.
+    fn is_lost(&self) -> bool {
+        match self {
+            Host::Local(_) => false,
+            Host::Remote(host) => host.is_lost(),
+        }
     }
 }
 

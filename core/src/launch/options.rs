@@ -35,7 +35,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 28] = [
+pub(super) const IDS: [&str; 29] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-hosts",
@@ -64,6 +64,7 @@ pub(super) const IDS: [&str; 28] = [
     "talisman-ft-log",
     "talisman-ckpt-dir",
     "talisman-restart",
+    "talisman-respawn",
 ];
 
 /// How nodes that are processes of their own are linked with each other.
@@ -270,6 +271,12 @@ pub struct RunArgs {
     #[arg(id = "talisman-restart", long = "restart", env = "TALISMAN_RESTART", hide_env_values = true)]
     #[arg(value_name = "FOLDER")]
     pub restart: Option<PathBuf>,
+
+    /// With --ft: start a new process in place of a lost one, on the same host if that is there; it gets the part that was lost,
+    /// and the job has as many nodes as before
+    #[arg(id = "talisman-respawn", long = "respawn", env = "TALISMAN_RESPAWN", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub respawn: bool,
 }
 
 impl RunArgs {
@@ -386,6 +393,8 @@ impl RunArgs {
                 Err(OptionsError::FolderWithoutDisk)
             }
             _ if self.restart.is_some() && self.simulate => Err(OptionsError::RestartSimulated),
+            _ if self.respawn && self.ft == FaultTolerance::Off => Err(OptionsError::RespawnWithoutFt),
+            _ if self.respawn && self.simulate => Err(OptionsError::RespawnSimulated),
             _ => Ok(()),
         }
     }
@@ -439,6 +448,7 @@ impl Default for RunArgs {
             ft_log: false,
             ckpt_dir: None,
             restart: None,
+            respawn: false,
         }
     }
 }
@@ -538,6 +548,12 @@ pub enum OptionsError {
     /// `--restart` with `--simulate`.
     #[error("--restart: simulated nodes have no disks to go on from; leave --simulate out")]
     RestartSimulated,
+    /// `--respawn` without `--ft`.
+    #[error("--respawn: without --ft a job ends when it loses a node; add --ft double")]
+    RespawnWithoutFt,
+    /// `--respawn` with `--simulate`.
+    #[error("--respawn: simulated nodes are not replaced; leave one of --respawn and --simulate out")]
+    RespawnSimulated,
     /// `--mtbf 0s`.
     #[error(
         "--mtbf 0s: a job whose nodes are lost all the time gets nowhere; leave --mtbf out if it is not known"
@@ -653,6 +669,10 @@ mod tests {
         assert_eq!(with(FaultTolerance::Double, None), Ok(()));
         let never = Some(Duration::ZERO);
         assert_eq!(with(FaultTolerance::Double, never), Err(OptionsError::NoTimeBetweenFailures));
+        let with = |ft, simulate| RunArgs { ft, simulate, respawn: true, ..RunArgs::default() }.validate();
+        assert_eq!(with(FaultTolerance::Off, false), Err(OptionsError::RespawnWithoutFt));
+        assert_eq!(with(FaultTolerance::Disk, false), Ok(()));
+        assert_eq!(with(FaultTolerance::Double, true), Err(OptionsError::RespawnSimulated));
     }
 
     #[test]

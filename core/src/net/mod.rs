@@ -9,6 +9,7 @@
 
 mod door;
 mod epochs;
+mod handing;
 mod link;
 mod nap;
 pub(crate) mod poller;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, Version};
 
-use crate::cluster::control::Stop;
+use crate::cluster::control::{Place, Stop};
 use crate::cluster::member;
 use crate::launch::progress::Steps;
 use crate::node::{End, Job};
@@ -20,10 +20,10 @@ pub(super) struct Orders {
 /// What is to be done when no PE runs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// Say that all have halted for this epoch.
-    Halt(Epoch),
-    /// Begin another life.
-    Resume(Order),
+    /// Say that all have halted for this epoch; nodes that are lost.
+    Halt(Epoch, Vec<u32>),
+    /// Begin another life; which process each node is now, if that was said.
+    Resume(Order, Vec<Place>),
     /// Say what this node leaves behind: the job has ended.
     Over,
     /// End the process.
@@ -33,8 +33,9 @@ pub(super) enum Word {
 #[derive(Default)]
 struct Heard {
     /// Not answered yet.
-    halt: Option<Epoch>,
+    halt: Option<(Epoch, Vec<u32>)>,
     resume: Option<Order>,
+    places: Vec<Place>,
     leave: bool,
     /// It was said how the job ended.
     said_over: bool,
@@ -72,11 +73,11 @@ impl Heard {
         if self.leave {
             return Some(Word::Leave);
         }
-        if let Some(epoch) = self.halt.take() {
-            return Some(Word::Halt(epoch));
+        if let Some((epoch, lost)) = self.halt.take() {
+            return Some(Word::Halt(epoch, lost));
         }
         if let Some(order) = self.resume.take() {
-            return Some(Word::Resume(order));
+            return Some(Word::Resume(order, std::mem::take(&mut self.places)));
         }
         let is_news = job.how_it_ended().is_some() && !std::mem::replace(&mut self.said_over, true);
         is_news.then_some(Word::Over)
@@ -92,11 +93,15 @@ impl member::Orders for Orders {
         self.job.progress()
     }
 
-    fn halt(&self, epoch: Epoch, _: Vec<u32>) {
+    fn halt(&self, epoch: Epoch, lost: Vec<u32>) {
         self.hear(|heard| {
-            *heard = Heard { halt: Some(epoch), ..Heard::default() };
+            *heard = Heard { halt: Some((epoch, lost)), ..Heard::default() };
             self.job.halt();
         });
+    }
+
+    fn places(&self, places: Vec<Place>) {
+        self.hear(|heard| heard.places = places);
     }
 
     fn resume(&self, order: Order) {
@@ -133,13 +138,13 @@ mod tests {
         let job = Job::new(Output::capture());
         let orders = Orders::new(job.clone());
         orders.halt(1, vec![0]);
-        assert_eq!((orders.next(), job.is_over()), (Word::Halt(1), true));
+        assert_eq!((orders.next(), job.is_over()), (Word::Halt(1, vec![0]), true));
         orders.resume(order(1));
         assert!(!job.is_over());
         orders.halt(2, vec![0, 1]);
-        assert_eq!((orders.next(), job.is_over()), (Word::Halt(2), true));
+        assert_eq!((orders.next(), job.is_over()), (Word::Halt(2, vec![0, 1]), true));
         orders.resume(order(2));
-        assert_eq!(orders.next(), Word::Resume(order(2)));
+        assert_eq!(orders.next(), Word::Resume(order(2), vec![]));
     }
 
     #[test]
@@ -149,7 +154,7 @@ mod tests {
         job.end(0, None);
         assert_eq!(orders.next(), Word::Over);
         orders.halt(1, vec![0]);
-        assert_eq!(orders.next(), Word::Halt(1));
+        assert_eq!(orders.next(), Word::Halt(1, vec![0]));
         orders.stop(Stop { status: 3, message: None });
         assert_eq!(orders.next(), Word::Over);
         orders.leave();

@@ -19,7 +19,7 @@ use super::super::control::ToNode;
 use super::super::descriptors;
 use super::super::frame::{Decoder, encode};
 use super::super::heartbeat::{Heartbeat, TICK};
-use super::super::local::LocalHost;
+use super::super::local::{Events, LocalHost};
 use super::super::memory::{Inheritance, host_memory};
 use super::super::printer::{Lines, Print};
 use super::greeting::{Greeting, VERSION};
@@ -134,6 +134,10 @@ impl Agent {
         loop {
             tokio::select! {
                 order = orders.recv() => match order {
+                    Some(ToAgent::Start(node)) => {
+                        heartbeat.heard();
+                        self.start_again(node, begin, &events);
+                    }
                     Some(order) => {
                         heartbeat.heard();
                         self.carry_out(order);
@@ -149,6 +153,12 @@ impl Agent {
                     }
                 }
             }
+        }
+    }
+
+    fn start_again(&mut self, node: u32, begin: &Begin, events: &Events) {
+        if let (Some(host), Some(chunks)) = (&mut self.host, &self.output.chunks) {
+            host.start(&[node], &executable(begin), events, chunks);
         }
     }
 
@@ -168,7 +178,7 @@ impl Agent {
                 }
             }
             ToAgent::Finish => self.finish(),
-            ToAgent::Begin(_) | ToAgent::Taken(_) | ToAgent::Ping => {}
+            ToAgent::Begin(_) | ToAgent::Start(_) | ToAgent::Taken(_) | ToAgent::Ping => {}
         }
     }
 

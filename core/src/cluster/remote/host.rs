@@ -61,6 +61,16 @@ impl RemoteHost {
         let _ = self.orders.send(ToAgent::Say(node, message));
     }
 
+    /// Starts another process for a node, which has none any more. What comes of it will be events.
+    pub(crate) fn start_again(&self, node: u32) {
+        let _ = self.orders.send(ToAgent::Start(node));
+    }
+
+    /// Whether the conversation with its agent is over.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.serving.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Kills a node of this host; its end will be an event, or the loss of its host.
     pub(crate) fn kill(&self, node: u32) {
         let _ = self.orders.send(ToAgent::Kill(node));
@@ -237,7 +247,7 @@ impl Host {
 
     fn print(&self, node: u32, to_errors: bool, bytes: Vec<u8>) {
         let stream = if to_errors { Stream::Err } else { Stream::Out };
-        if self.start.share.numbers().contains(&node) {
+        if self.start.share.numbers().contains(&node) || self.watch.has(node) {
             let _ = self.written.send(Chunk { node, stream, bytes });
         }
     }
@@ -249,6 +259,9 @@ impl Host {
     fn pass_on(&mut self, order: ToAgent) {
         if let ToAgent::Kill(node) = &order {
             self.watch.on_kill(self.began.elapsed(), *node);
+        }
+        if let ToAgent::Start(node) = &order {
+            self.watch.on_start(*node);
         }
         let _ = self.said.send(order);
     }

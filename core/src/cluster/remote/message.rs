@@ -21,6 +21,8 @@ pub(crate) enum ToAgent {
     Say(u32, ToNode),
     /// Kill a node of this host.
     Kill(u32),
+    /// Start a process for a node that has none any more.
+    Start(u32),
     /// So many bytes of output have gone on: as many more may come.
     Taken(u32),
     /// Standard input of the job's first node, which is here: an answer to [`FromAgent::InputWanted`]. Empty at its end.
