@@ -15,6 +15,11 @@ use crate::disk::{
     lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
 };
 use crate::job::Shape;
+use crate::joining::{
+    a_killed_node_is_replaced, more_losses_than_nodes, nobody_waits_for_what_cannot_be,
+    options_without_sense, replaced_at_random_moments, several_are_replaced_at_once,
+    spares_take_the_places_of_lost_nodes,
+};
 use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
 
@@ -50,11 +55,18 @@ trials!(
     examples_are_started_again,
     damaged_files_are_named_and_nothing_is_overwritten,
     folders_that_cannot_be_used,
+    a_killed_node_is_replaced,
+    several_are_replaced_at_once,
+    more_losses_than_nodes,
+    spares_take_the_places_of_lost_nodes,
+    nobody_waits_for_what_cannot_be,
+    replaced_at_random_moments,
+    options_without_sense,
 );
 
-const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
+pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
 /// No checkpoint but those after a recovery.
-const NEVER: &str = "--ckpt-every 1h";
+pub const NEVER: &str = "--ckpt-every 1h";
 
 fn nobody_is_lost() {
     for (subject, transport) in [(ROUNDS, "mixed"), (GARDEN, "tcp"), (JACOBI, "shm"), (LEANMD, "tcp")] {

@@ -90,12 +90,7 @@ impl Pe {
     }
 
     /// Whether a part is whole with that.
-    fn take_handed(
-        &self,
-        version: Version,
-        head: &[u8],
-        slices: Vec<Segment>,
-    ) -> Result<bool, StoreError> {
+    fn take_handed(&self, version: Version, head: &[u8], slices: Vec<Segment>) -> Result<bool, StoreError> {
         let wrong = |pe, why: String| StoreError::File { pe, version, why };
         let store = &self.node.store;
         match rmp_serde::from_slice(head).map_err(|error| wrong(self.id, error.to_string()))? {

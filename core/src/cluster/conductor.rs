@@ -26,6 +26,7 @@ use crate::launch::progress::Steps;
 use crate::launch::{Failure, Results};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
+use spares::Spares;
 
 /// A lost node ends the job within two seconds, whatever the others do: who has not stopped by then is killed.
 const GRACE_AFTER_LOSS: Duration = Duration::from_millis(500);
@@ -36,6 +37,7 @@ const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
 
 mod arriving;
 mod limits;
+mod spares;
 mod steps;
 mod surviving;
 #[cfg(test)]
@@ -50,6 +52,8 @@ pub(crate) enum Action {
     Kill(u32),
     /// Start another process for a node that has none any more.
     Start(u32),
+    /// A process that waits, of this number, is this node from now on.
+    Use { spare: u32, node: u32 },
     /// Tell people.
     Say(String),
     /// Show how far the program is.
@@ -79,6 +83,7 @@ pub(crate) struct Conductor {
     leaves: bool,
     /// Nodes that are waited for while others halt, as they get another process, and for how long.
     expected: BTreeMap<u32, Duration>,
+    spares: Spares,
     /// How many processes have been started in place of others.
     lives: u64,
     actions: Vec<Action>,
@@ -104,6 +109,7 @@ impl Conductor {
             leaves: false,
             expected: BTreeMap::new(),
             lives: 0,
+            spares: Spares::new(plan.nodes, plan.spares),
             plan,
             kills,
             verdict: Verdict::default(),
@@ -130,6 +136,11 @@ impl Conductor {
     /// Whether it is known how the job ends.
     pub(crate) fn is_ending(&self) -> bool {
         self.verdict.is_over()
+    }
+
+    /// Processes that wait to replace others: when all nodes are gone, nobody needs them.
+    pub(crate) fn waiting(&self) -> Vec<u32> {
+        self.spares.waiting().collect()
     }
 
     /// How it ends, as far as that is known.
@@ -159,8 +170,9 @@ impl Conductor {
         event: Event,
         out_of_memory: impl FnOnce() -> bool,
     ) {
+        let node = self.spares.node_of(node);
         if !self.roster.has(node) {
-            return;
+            return self.on_spare(now, node, event);
         }
         match event {
             Event::Started(pid) => self.roster[node].pid = Some(pid),

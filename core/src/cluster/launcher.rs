@@ -13,6 +13,7 @@ use super::children::Executable;
 use super::conductor::{Action, Conductor, End};
 use super::descriptors;
 use super::exhaustion::Exhaustion;
+use super::hosts::Share;
 use super::keeping::{Keeping, Shelves};
 use super::kills::Kills;
 use super::local::{Event, Events};
@@ -83,7 +84,9 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
         Err(message) => return Ok(ClusterOutcome::usage(message)),
     };
     let kills = Kills::new(&options.kill, options.chaos);
-    let mut plan = Plan::new(options, &shares, kills.watched())?;
+    let of_nodes: Vec<Share> =
+        shares.iter().map(|share| share.without_last(&shares, options.spares)).collect();
+    let mut plan = Plan::new(options, &of_nodes, kills.watched())?;
     let shape = Shape { nodes: plan.nodes, pes_per_node: plan.pes };
     plan.keeping = match Keeping::new(program.name, options, plan.job, shape) {
         Ok(keeping) => keeping,
@@ -167,6 +170,7 @@ impl Launcher {
             match action {
                 Action::Send(node, message) => self.sites.send(node, message),
                 Action::Kill(node) => self.sites.kill(node),
+                Action::Use { spare, node } => self.sites.use_spare(spare, node),
                 Action::Start(node) => self.sites.start_again(node, means, events, &self.lines),
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),
                 Action::Show(steps) => self.show(steps),
@@ -194,6 +198,7 @@ impl Launcher {
     /// All nodes are gone: what they wrote is handed on to the end.
     async fn finish(mut self) -> Ended {
         let wall = self.conductor.running_for(self.start.elapsed());
+        self.conductor.waiting().into_iter().for_each(|spare| self.sites.kill(spare));
         self.sites.finish().await;
         while self.says.join_next().await.is_some() {}
         let end = self.conductor.into_end();

@@ -37,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) survives: bool,
     /// Whether lost nodes are replaced (`--respawn`).
     pub(crate) respawns: bool,
+    /// Processes that wait to replace lost nodes (`--spares`).
+    pub(crate) spares: u32,
     /// Checkpoints on disk.
     pub(crate) keeping: Keeping,
 }
@@ -82,6 +84,7 @@ impl Plan {
             silence: options.silence,
             survives: options.ft != FaultTolerance::Off,
             respawns: options.respawn,
+            spares: options.spares,
             keeping: Keeping::default(),
         }
     }
@@ -138,7 +141,7 @@ impl Plan {
             restart: self.keeping.restart.clone(),
             life: 0,
             running: Duration::ZERO,
-            admits: self.respawns,
+            admits: self.respawns || self.spares > 0,
         }
     }
 

@@ -139,7 +139,8 @@ impl Roster {
             let Member { life, address, .. } = self[node];
             Place { node, life, address }
         };
-        let places: Vec<_> = self.those(|member| member.stage >= Stage::Running && member.stage < Stage::Gone);
+        let places: Vec<_> =
+            self.those(|member| member.stage >= Stage::Running && member.stage < Stage::Gone);
         let places: Vec<_> = places.into_iter().map(place).collect();
         if places.iter().all(|place| place.life == 0) { Vec::new() } else { places }
     }

@@ -20,12 +20,12 @@ use crate::build::build_number;
 use crate::launch::options::Transport;
 use crate::launch::{Program, RunArgs};
 
-/// Where the nodes of a job are to be, by its options: without `--hosts`, here.
+/// Where the nodes of a job are to be, by its options: without `--hosts`, here. Processes that wait (`--spares`) are numbered behind them.
 ///
 /// # Errors
 /// The hosts cannot be; the message names the file.
 pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
-    let Some(file) = &options.hosts else { return Ok(vec![Share::here(options.nodes)]) };
+    let Some(file) = &options.hosts else { return Ok(vec![Share::here(options.nodes + options.spares)]) };
     let named = |error: &dyn std::fmt::Display| format!("--hosts {}: {error}", file.display());
     let hosts = if file.as_os_str() == slurm::SLURM {
         slurm::hosts(|name| std::env::var(name).ok()).map_err(|error| named(&error))?
@@ -34,8 +34,9 @@ pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
         Hosts::parse(&text).map_err(|error| named(&error))?
     };
     // No number of nodes means as many as there is room for.
-    let nodes = if options.nodes == 0 { hosts.slots() } else { options.nodes };
-    let shares = hosts.distribute(nodes).map_err(|error| named(&error))?;
+    let spares = options.spares;
+    let nodes = if options.nodes == 0 { hosts.slots().saturating_sub(spares) } else { options.nodes };
+    let shares = hosts.distribute(nodes.max(1) + spares).map_err(|error| named(&error))?;
     // What depends on the number of nodes could not be checked before.
     RunArgs { nodes, ..options.clone() }.validate().map_err(|error| error.to_string())?;
     Ok(shares)
@@ -76,8 +77,9 @@ impl Sites {
         let mut sites = Vec::new();
         for share in shares {
             let (nodes, address) = (share.numbers(), share.address(alone));
+            let of_nodes = Share { nodes: share.nodes - spares_of(&share, plan), ..share.clone() };
             sites.push(if share.host.is_local() {
-                let host = LocalHost::new(inheritance(&share, means, program, plan), Stdio::inherit());
+                let host = LocalHost::new(inheritance(&of_nodes, means, program, plan), Stdio::inherit());
                 Site { nodes, listen: address.filter(|_| !alone), host: Host::Local(host) }
             } else {
                 let host = RemoteHost::new(remote(share, plan, address, build)?);
@@ -115,6 +117,16 @@ impl Sites {
         match &mut self.sites[place].host {
             Host::Local(host) => host.start(&[node], &means.executable, events, lines),
             Host::Remote(host) => host.start_again(node),
+        }
+    }
+
+    /// A process that waits is this node from now on.
+    pub(super) fn use_spare(&mut self, spare: u32, node: u32) {
+        let Some(place) = self.place(spare) else { return };
+        self.moved.insert(node, place);
+        match &mut self.sites[place].host {
+            Host::Local(host) => host.use_spare(spare, node),
+            Host::Remote(host) => host.use_spare(spare, node),
         }
     }
 
@@ -190,11 +202,17 @@ fn inheritance(share: &Share, means: &Means, program: &Program, plan: &mut Plan)
     })
 }
 
+/// How many processes of a host are no nodes yet.
+fn spares_of(share: &Share, plan: &Plan) -> u32 {
+    share.numbers().filter(|number| *number >= plan.nodes).count() as u32
+}
+
 fn remote(share: Share, plan: &Plan, address: Option<IpAddr>, build: u64) -> io::Result<Start> {
     let mut begin = Begin::of_this_process()?;
     begin.nodes = share.numbers().collect();
     begin.pes = plan.pes;
-    begin.memory = shares_memory(&share, plan);
+    begin.spares = spares_of(&share, plan);
+    begin.memory = shares_memory(&Share { nodes: share.nodes - begin.spares, ..share.clone() }, plan);
     begin.address = address;
     begin.silence = plan.silence;
     Ok(Start { share, program: std::env::current_exe()?, build, begin })

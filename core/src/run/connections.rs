@@ -304,9 +304,8 @@ impl State {
     }
 
     fn new_ones(&self, places: &[Place]) -> Vec<Place> {
-        let is_new = |place: &&Place| {
-            self.met.get(place.node as usize).is_some_and(|met| *met != Some(place.life))
-        };
+        let is_new =
+            |place: &&Place| self.met.get(place.node as usize).is_some_and(|met| *met != Some(place.life));
         places.iter().filter(is_new).copied().collect()
     }
 

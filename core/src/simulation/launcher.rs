@@ -127,7 +127,9 @@ impl Launcher {
                     self.hosts.values_mut().for_each(|host| host.watch.on_kill(now, node));
                     deeds.letters.push(Letter::Kill(node));
                 }
-                Action::Start(node) => unreachable!("--respawn is refused in a simulation, and node {node} is to come back"),
+                Action::Start(node) | Action::Use { node, .. } => {
+                    unreachable!("no simulated node is replaced, and node {node} is to be")
+                }
                 Action::Say(line) => deeds.said.push(line),
                 Action::Show(_) => {}
                 Action::Print(_, lines) => deeds.printed.extend(lines),

@@ -1,4 +1,4 @@
-//! Lost nodes that get other processes (`--respawn`), while all others halt.
+//! Lost nodes that get other processes, new ones (`--respawn`) or such as wait (`--spares`), while all others halt.
 //!
 //! ```text
 //! a node is lost ─► Start ─(Hello)─► Task ─(Ready)─► Book ─(Linked)─► Go, Halt: from here on it is one of them
@@ -22,13 +22,22 @@ impl Conductor {
     /// A node that was just lost gets another process, if that is wanted and the others wait for it.
     pub(super) fn replace(&mut self, now: Duration, node: u32) {
         let expects = |recovery: &mut super::Recovery| recovery.expect(node);
-        if !self.plan.respawns || !self.survives() || !self.recovery.as_mut().is_some_and(expects) {
+        let has_any = self.plan.respawns || self.spares.waiting().next().is_some();
+        if !has_any || !self.survives() || !self.recovery.as_mut().is_some_and(expects) {
             return;
         }
         self.lives += 1;
         self.roster.start_again(node, self.lives, self.plan.silence);
         self.expected.insert(node, now + COMES_WITHIN);
-        self.actions.push(Action::Start(node));
+        let Some((spare, pid)) = self.spares.take(node) else {
+            return self.actions.push(Action::Start(node));
+        };
+        sometimes("a process that waited took a lost node's place");
+        self.actions.push(Action::Use { spare, node });
+        self.roster[node].pid = pid;
+        if pid.is_some() {
+            self.on_arriving_hello(now, node);
+        }
     }
 
     /// Whether a node has a process that is none of the job's nodes yet, after the program has begun.

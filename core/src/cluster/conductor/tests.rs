@@ -3,6 +3,7 @@
 use super::*;
 use crate::launch::RunArgs;
 
+mod arriving;
 mod surviving;
 
 fn conductor(nodes: u32, kills: &str) -> Conductor {

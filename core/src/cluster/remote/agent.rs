@@ -170,6 +170,7 @@ impl Agent {
                 }
                 self.host.iter().for_each(|host| host.send(node, message.clone()));
             }
+            ToAgent::Use { spare, node } => self.host.iter_mut().for_each(|host| host.use_spare(spare, node)),
             ToAgent::Kill(node) => self.host.iter().for_each(|host| host.kill(node)),
             ToAgent::Input(bytes) if bytes.is_empty() => self.input = None,
             ToAgent::Input(bytes) => {
@@ -238,7 +239,7 @@ fn inheritance(begin: &Begin) -> std::io::Result<Inheritance> {
     if !begin.memory {
         return Ok(Inheritance::default());
     }
-    let nodes = begin.nodes.len() as u32;
+    let nodes = begin.nodes.len() as u32 - begin.spares;
     Inheritance::new(host_memory(nodes, begin.pes)?, nodes * begin.pes)
 }
 

@@ -1,5 +1,6 @@
 //! The launcher's end: a host's agent behind the same few calls that the nodes of this host are behind.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -66,6 +67,11 @@ impl RemoteHost {
         let _ = self.orders.send(ToAgent::Start(node));
     }
 
+    /// A process that waits is this node from now on.
+    pub(crate) fn use_spare(&self, spare: u32, node: u32) {
+        let _ = self.orders.send(ToAgent::Use { spare, node });
+    }
+
     /// Whether the conversation with its agent is over.
     pub(crate) fn is_lost(&self) -> bool {
         self.serving.as_ref().is_none_or(JoinHandle::is_finished)
@@ -99,6 +105,7 @@ async fn serve(start: Start, orders: mpsc::UnboundedReceiver<ToAgent>, events: E
         watch: Watch::new(&start.share.host.to_string(), start.share.numbers(), start.begin.silence),
         began: Instant::now(),
         input: None,
+        used: BTreeMap::new(),
         start,
         events,
         written,
@@ -122,6 +129,8 @@ struct Host {
     said: mpsc::UnboundedSender<ToAgent>,
     /// This process's standard input, once it is wanted.
     input: Option<Input>,
+    /// Processes that waited and are nodes by now: which.
+    used: BTreeMap<u32, u32>,
 }
 
 /// Whether there is more to come.
@@ -235,6 +244,7 @@ impl Host {
 
     /// Hands on an event of a node that is there: nobody else's events come from this host.
     fn tell(&self, node: u32, event: Event) {
+        let node = self.node_of(node);
         if self.watch.has(node) {
             let _ = self.events.send((node, event));
         }
@@ -242,7 +252,12 @@ impl Host {
 
     fn tell_end(&mut self, node: u32, event: Event) {
         self.tell(node, event);
-        self.watch.on_end(node);
+        self.watch.on_end(self.node_of(node));
+    }
+
+    /// What a process is called by now.
+    fn node_of(&self, number: u32) -> u32 {
+        self.used.get(&number).copied().unwrap_or(number)
     }
 
     fn print(&self, node: u32, to_errors: bool, bytes: Vec<u8>) {
@@ -260,8 +275,14 @@ impl Host {
         if let ToAgent::Kill(node) = &order {
             self.watch.on_kill(self.began.elapsed(), *node);
         }
-        if let ToAgent::Start(node) = &order {
-            self.watch.on_start(*node);
+        match &order {
+            ToAgent::Start(node) => self.watch.on_start(*node),
+            ToAgent::Use { spare, node } => {
+                self.used.insert(*spare, *node);
+                self.watch.on_end(*spare);
+                self.watch.on_start(*node);
+            }
+            _ => {}
         }
         let _ = self.said.send(order);
     }

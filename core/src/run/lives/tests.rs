@@ -7,8 +7,8 @@ use std::thread;
 use talisman_ft::double::Order;
 use talisman_ft::view::View;
 
-use super::super::{create_main, together};
 use super::super::linking::Streams;
+use super::super::{create_main, together};
 use super::Lives;
 use crate::cluster::control::Lines;
 use crate::launch::Output;
@@ -131,7 +131,8 @@ fn lives(transport: Transport) -> Vec<String> {
         for ((host, number, streams), job) in hosts.into_iter().zip(&jobs) {
             let closed = |_| Door::closed();
             let lives =
-                Lives::new(host, number, None, Config::default(), (job, Arc::default()), streams, closed).unwrap();
+                Lives::new(host, number, None, Config::default(), (job, Arc::default()), streams, closed)
+                    .unwrap();
             scope.spawn(move || live(lives, job));
         }
     });

@@ -117,7 +117,11 @@ impl Receiver {
 
     #[inline(always)]
     fn checked(&self, rank: u16) -> Result<u16, Flaw> {
-        if u32::from(rank) < self.pes || [TO_LINK, TO_STORE].contains(&rank) { Ok(rank) } else { Err(Flaw::Rank(rank)) }
+        if u32::from(rank) < self.pes || [TO_LINK, TO_STORE].contains(&rank) {
+            Ok(rank)
+        } else {
+            Err(Flaw::Rank(rank))
+        }
     }
 
     #[cold]
