@@ -13,6 +13,8 @@
 
 #![allow(missing_docs)]
 
+#[path = "recovery/asking.rs"]
+mod asking;
 #[path = "recovery/checks.rs"]
 mod checks;
 #[path = "recovery/disk.rs"]

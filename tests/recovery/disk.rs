@@ -13,10 +13,10 @@ use crate::subjects::{JACOBI, LEANMD, LONG, Left, ROUNDS, Run, Said, Subject};
 use crate::system::{children, signal};
 
 /// A folder for checkpoints, which a test takes away.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = Folder(Scratch::new("checkpoints").0.clone());
         let _ = fs::remove_dir_all(&folder.0);
         folder
@@ -51,11 +51,11 @@ impl Folder {
         self.files().into_iter().map(|file| (file.clone(), fs::read(file).unwrap())).collect()
     }
 
-    fn disk(&self, options: &str) -> String {
+    pub fn disk(&self, options: &str) -> String {
         format!("--ft disk --ft-log --ckpt-dir {} {options}", self.0.display())
     }
 
-    fn restart(&self, options: &str) -> String {
+    pub fn restart(&self, options: &str) -> String {
         format!("--restart {} --ft-log {options}", self.0.display())
     }
 }
@@ -86,7 +86,7 @@ fn cut_off(run: Run, nodes: usize, after: &str) -> Vec<String> {
     kill_all(run, processes)
 }
 
-fn kill_all(run: Run, processes: Vec<i32>) -> Vec<String> {
+pub fn kill_all(run: Run, processes: Vec<i32>) -> Vec<String> {
     signal(run.job.launcher_pid(), Signal::KILL);
     processes.into_iter().for_each(|node| signal(node, Signal::KILL));
     run.job.end().stdout
@@ -94,7 +94,7 @@ fn kill_all(run: Run, processes: Vec<i32>) -> Vec<String> {
 
 /// What has been said before and after is what an undisturbed run says; lines may have been said twice.
 #[track_caller]
-fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expected: &Said) -> Left {
+pub fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expected: &Said) -> Left {
     let left = subject.start(shape, options).end();
     let both = left.said.and_before(said);
     let (missing, wrong) = (expected.without(&both), both.without(expected));

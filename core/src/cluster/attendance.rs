@@ -55,6 +55,8 @@ pub(crate) enum Action {
     /// All have halted: PEs are made anew on the old links, restore what the order says, and the node says `Resumed`. The
     /// order's epoch is that of the last `Halt`.
     Resume(Box<Order>),
+    /// Somebody asks for a checkpoint, which is begun, and answered once it is committed.
+    Checkpoint,
     /// The launcher has the lines of this node that this version ended: they need not be kept any more.
     LinesSeen {
         /// The version that ended their period.
@@ -147,6 +149,7 @@ impl Attendance {
             ToNode::Halt { epoch, lost } => self.halt(epoch, lost),
             ToNode::Places(places) => self.has_halted.then_some(Action::Places(places)),
             ToNode::Resume(order) => self.resume(order),
+            ToNode::Checkpoint => (self.has_begun && !self.has_halted).then_some(Action::Checkpoint),
             ToNode::LinesSeen { version, node } => Some(Action::LinesSeen { version, node }),
             ToNode::Leave => Some(Action::Leave),
             ToNode::Task(_) | ToNode::Ping => None,

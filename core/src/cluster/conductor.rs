@@ -26,6 +26,7 @@ use crate::launch::progress::Steps;
 use crate::launch::{Failure, Results};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
+use requests::Requests;
 use spares::Spares;
 
 /// A lost node ends the job within two seconds, whatever the others do: who has not stopped by then is killed.
@@ -37,6 +38,7 @@ const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
 
 mod arriving;
 mod limits;
+mod requests;
 mod spares;
 mod steps;
 mod surviving;
@@ -58,6 +60,8 @@ pub(crate) enum Action {
     Say(String),
     /// Show how far the program is.
     Show(Steps),
+    /// Answer a request from outside, of this number.
+    Answer(u64, Result<String, String>),
     /// Write lines of the program, printed on this node, to standard output.
     Print(u32, Vec<String>),
 }
@@ -84,6 +88,7 @@ pub(crate) struct Conductor {
     /// Nodes that are waited for while others halt, as they get another process, and for how long.
     expected: BTreeMap<u32, Duration>,
     spares: Spares,
+    requests: Requests,
     /// How many processes have been started in place of others.
     lives: u64,
     actions: Vec<Action>,
@@ -110,6 +115,7 @@ impl Conductor {
             expected: BTreeMap::new(),
             lives: 0,
             spares: Spares::new(plan.nodes, plan.spares),
+            requests: Requests::default(),
             plan,
             kills,
             verdict: Verdict::default(),
@@ -234,6 +240,9 @@ impl Conductor {
                 self.on_halted(now, node, Halted { epoch, held, steps })
             }
             ToLauncher::Resumed { epoch, steps } => self.on_resumed(now, node, epoch, steps),
+            ToLauncher::Checkpointed { asked, checkpoint } => {
+                self.on_checkpointed(now, node, asked, checkpoint)
+            }
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
             ToLauncher::Lines(lines) => self.on_lines(node, lines),
             ToLauncher::Failed(why) => self.on_failed(now, node, &why),
@@ -292,7 +301,11 @@ impl Conductor {
         let stays = self.recovery.is_some();
         let member = &mut self.roster[node];
         member.report = Some(report);
-        member.leave_by = if stays { Duration::MAX } else { now + GRACE_TO_LEAVE };
+        member.leave_by = match stays {
+            true if member.released => member.leave_by,
+            true => Duration::MAX,
+            false => now + GRACE_TO_LEAVE,
+        };
         member.stage = member.stage.max(Stage::Done);
         self.let_leave(now);
     }

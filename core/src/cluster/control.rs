@@ -48,6 +48,8 @@ pub(crate) enum ToNode {
     Places(Vec<Place>),
     /// All have halted: how this node goes on, in the epoch of its last `Halt`; the answer is `Resumed`.
     Resume(Box<Order>),
+    /// Somebody asks for a checkpoint: it is begun; the answer is `Checkpointed`, from whichever node. It is void with the next `Halt`.
+    Checkpoint,
     /// The launcher has these lines: the node need not keep them any more.
     LinesSeen {
         /// The version that ended their period.
@@ -101,6 +103,8 @@ pub(crate) enum ToLauncher {
         /// Steps that the program had reported where it was gone back to, on the nodes whose parts are restored here.
         steps: u64,
     },
+    /// So many requests for a checkpoint are answered: by this version, which is committed, or why there is none.
+    Checkpointed { asked: u32, checkpoint: Result<Version, String> },
     /// It cannot reach another node. The launcher sees to it that one of the two is lost, or ends a job without `--ft`.
     Suspect {
         node: u32,
@@ -298,6 +302,8 @@ mod tests {
             ("Suspect", encode(&ToLauncher::Suspect { node: 2, why: "no answer".into() })),
             ("Lines", encode(&ToLauncher::Lines(lines()))),
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2 })),
+            ("Checkpoint", encode(&ToNode::Checkpoint)),
+            ("Checkpointed", encode(&ToLauncher::Checkpointed { asked: 1, checkpoint: Ok(9) })),
             ("Leave", encode(&ToNode::Leave)),
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");

@@ -141,6 +141,7 @@ impl Listener {
                 self.shared.change(|heard| heard.halted = false);
                 self.shared.order(|orders| orders.resume(*order));
             }
+            Action::Checkpoint => self.shared.order(|orders| orders.checkpoint()),
             Action::LinesSeen { version, node } => {
                 self.shared.order(|orders| orders.lines_seen(version, node));
             }

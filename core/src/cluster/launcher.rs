@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::asked::Asked;
 use super::children::Executable;
 use super::conductor::{Action, Conductor, End};
 use super::descriptors;
@@ -145,18 +146,23 @@ impl Launcher {
         let (events, mut happened) = mpsc::unbounded_channel();
         let starting = (means, &events);
         self.sites.start(means, &events, &self.lines);
+        let mut asked = self.listen();
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !self.conductor.is_over() {
             tokio::select! {
                 Some((node, event)) = happened.recv() => self.on_event(node, event),
+                Some((number, request)) = asked.next() => {
+                    self.conductor.on_request(self.start.elapsed(), number, request);
+                }
                 Some(signal) = signals.recv() => {
                     self.conductor.on_interrupt(self.start.elapsed(), signal.exit_code().into());
                 }
                 _ = looks.tick() => self.conductor.on_time(self.start.elapsed()),
             }
-            self.carry_out(starting);
+            self.carry_out(starting, &mut asked);
         }
+        asked.end("the job has ended");
         self.finish().await
     }
 
@@ -165,7 +171,7 @@ impl Launcher {
         self.conductor.on_event(self.start.elapsed(), node, event, || exhaustion.happened());
     }
 
-    fn carry_out(&mut self, (means, events): (&Means, &Events)) {
+    fn carry_out(&mut self, (means, events): (&Means, &Events), asked: &mut Asked) {
         for action in self.conductor.take_actions() {
             match action {
                 Action::Send(node, message) => self.sites.send(node, message),
@@ -173,9 +179,30 @@ impl Launcher {
                 Action::Use { spare, node } => self.sites.use_spare(spare, node),
                 Action::Start(node) => self.sites.start_again(node, means, events, &self.lines),
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),
+                Action::Answer(number, answer) => self.answer(asked, number, answer),
                 Action::Show(steps) => self.show(steps),
                 Action::Print(node, lines) => self.print(Print::Chunk(Chunk::of_lines(node, &lines))),
             }
+        }
+    }
+
+    /// Requests from outside; a job without fault tolerance can do nothing about any.
+    fn listen(&mut self) -> Asked {
+        if !self.conductor.takes_requests() {
+            return Asked::nobody();
+        }
+        Asked::listen().unwrap_or_else(|error| {
+            let name = self.name;
+            self.say(format!(
+                "{name}: warning: this job cannot be asked for anything (`talisman checkpoint`): {error}"
+            ));
+            Asked::nobody()
+        })
+    }
+
+    fn answer(&mut self, asked: &mut Asked, number: u64, answer: Result<String, String>) {
+        if let Some(line) = asked.answer(number, answer) {
+            self.say(format!("{}: {line}", self.name));
         }
     }
 

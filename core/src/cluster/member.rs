@@ -52,6 +52,9 @@ pub(crate) trait Orders: Send + Sync {
         let _ = order;
     }
 
+    /// Somebody asks for a checkpoint.
+    fn checkpoint(&self) {}
+
     /// The launcher has the lines of a node that this version ended.
     fn lines_seen(&self, version: Version, node: u32) {
         let _ = (version, node);

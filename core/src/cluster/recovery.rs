@@ -90,6 +90,20 @@ impl Recovery {
         self.failures.last().is_some_and(|noticed| noticed.failure.what == what)
     }
 
+    /// Whether all go on, or have never stopped.
+    pub(crate) fn is_running(&self) -> bool {
+        self.leader.is_running()
+    }
+
+    /// These nodes are to go; what they say of the program does not hold until they have halted.
+    pub(crate) fn release(&mut self, nodes: &[u32]) -> Vec<Action> {
+        let actions = self.leader.on_release(nodes);
+        if !actions.is_empty() {
+            self.printed.go_back();
+        }
+        actions
+    }
+
     /// A node that is lost gets another process; whether that is waited for.
     pub(crate) fn expect(&mut self, node: u32) -> bool {
         let tries = self.tries.entry(node).or_default();
@@ -177,6 +191,9 @@ impl Recovery {
             Some(version) => format!("went back to checkpoint {version}"),
             None => "began the program anew, as there was no checkpoint yet,".to_owned(),
         };
+        if lost.is_empty() {
+            return format!("{nodes} {what}; degraded until the next checkpoint");
+        }
         let took = now.saturating_sub(first).as_micros().div_ceil(1000);
         let rest =
             if left == 1 { "nothing is held twice any more" } else { "degraded until the next checkpoint" };
@@ -224,7 +241,7 @@ pub(crate) fn detected_by(doom: Option<&Doom>) -> &'static str {
 }
 
 /// `node 2`, `nodes 1 and 3`, `nodes 0, 1 and 3`.
-fn nodes_in_words(nodes: &[u32]) -> String {
+pub(crate) fn nodes_in_words(nodes: &[u32]) -> String {
     let texts: Vec<String> = nodes.iter().map(u32::to_string).collect();
     match texts.split_last() {
         None => "no node".into(),

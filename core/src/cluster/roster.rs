@@ -32,6 +32,8 @@ pub(crate) struct Member {
     pub(crate) leave_by: Duration,
     /// As [`super::control::Task::life`].
     pub(crate) life: u64,
+    /// The others go on without it, and it leaves.
+    pub(crate) released: bool,
 }
 
 /// How far a node has come.
@@ -62,6 +64,7 @@ impl Roster {
             doomed_at: Duration::ZERO,
             leave_by: Duration::MAX,
             life: 0,
+            released: false,
         };
         Roster((0..plan.nodes).map(member).collect())
     }
@@ -86,6 +89,9 @@ impl Roster {
     /// Whoever had stopped runs again: what it left behind does not hold any more.
     pub(crate) fn run_again(&mut self) {
         for member in &mut self.0 {
+            if member.released {
+                continue;
+            }
             member.report = None;
             if member.stage == Stage::Done {
                 member.stage = Stage::Running;
@@ -130,6 +136,7 @@ impl Roster {
             doomed_at: Duration::ZERO,
             leave_by: Duration::MAX,
             life,
+            released: false,
         };
     }
 

@@ -185,6 +185,14 @@ impl Connections {
         self.decide(|connecting, now| connecting.on_new(now, peers, dials, |peer| there.contains(&peer)));
     }
 
+    /// Has the first PE look in.
+    pub(super) fn knock(&self) {
+        self.inboxes.iter().take(1).for_each(|inbox| inbox.knock());
+        if let Some(node) = self.node() {
+            node.parkers[0].unpark_if_parked();
+        }
+    }
+
     /// From now on connections are for the PEs of this life of the node.
     pub(super) fn wakes(&self, node: &Arc<Node>) {
         *lock(&self.node) = Some(Arc::downgrade(node));

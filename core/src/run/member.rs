@@ -5,6 +5,7 @@ use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use talisman_ft::Version;
 use talisman_ft::double::Order;
 use talisman_ft::view::View;
 
@@ -68,7 +69,9 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };
     job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
-    let orders = Arc::new(Orders::new(job.clone()));
+    let at_door = connections.clone();
+    let knock = move || at_door.knock();
+    let orders = Arc::new(Orders::new(job.clone(), knock));
     meeting.begin(orders.clone());
     Member { task, control, job, connections, lives, orders }.run(beginning::<C, A>(args));
 }
@@ -140,6 +143,10 @@ impl Member {
                 Word::Resume(order, places) => return Some((order, places)),
                 Word::Over => self.control.send(ToLauncher::Done(self.report())),
                 Word::Leave => {
+                    if self.job.how_it_ended().is_none() {
+                        // The others go on without it.
+                        self.control.done(self.report());
+                    }
                     view.into_iter().for_each(|view| self.tidy(view));
                     return None;
                 }
@@ -252,6 +259,10 @@ impl Others for Voice {
 
     fn suspect(&self, node: u32, why: String) {
         self.control.send(ToLauncher::Suspect { node, why });
+    }
+
+    fn answer(&self, asked: u32, checkpoint: Result<Version, String>) {
+        self.control.send(ToLauncher::Checkpointed { asked, checkpoint });
     }
 
     fn say(&self, lines: Lines) {

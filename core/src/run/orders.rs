@@ -13,6 +13,8 @@ use crate::node::{End, Job};
 /// The launcher's last words, and how the job stands by them.
 pub(super) struct Orders {
     job: Arc<Job>,
+    /// Has a PE look at what the job is asked for.
+    knock: Box<dyn Fn() + Send + Sync>,
     heard: Mutex<Heard>,
     changed: Condvar,
 }
@@ -42,8 +44,8 @@ struct Heard {
 }
 
 impl Orders {
-    pub(super) fn new(job: Arc<Job>) -> Self {
-        Orders { job, heard: Mutex::default(), changed: Condvar::new() }
+    pub(super) fn new(job: Arc<Job>, knock: impl Fn() + Send + Sync + 'static) -> Self {
+        Orders { job, knock: Box::new(knock), heard: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for what is to be done next. All PEs have stopped.
@@ -111,6 +113,11 @@ impl member::Orders for Orders {
         });
     }
 
+    fn checkpoint(&self) {
+        self.job.ask_for_checkpoint();
+        (self.knock)();
+    }
+
     fn lines_seen(&self, version: Version, node: u32) {
         self.job.lines_seen(version, node);
     }
@@ -136,7 +143,7 @@ mod tests {
     #[test]
     fn a_halt_is_answered_once_and_an_older_order_is_not_obeyed() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(job.clone());
+        let orders = Orders::new(job.clone(), || ());
         orders.halt(1, vec![0]);
         assert_eq!((orders.next(), job.is_over()), (Word::Halt(1, vec![0]), true));
         orders.resume(order(1));
@@ -150,7 +157,7 @@ mod tests {
     #[test]
     fn an_end_is_said_once_and_again_if_it_was_void() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(job.clone());
+        let orders = Orders::new(job.clone(), || ());
         job.end(0, None);
         assert_eq!(orders.next(), Word::Over);
         orders.halt(1, vec![0]);

@@ -130,6 +130,7 @@ impl Launcher {
                 Action::Start(node) | Action::Use { node, .. } => {
                     unreachable!("no simulated node is replaced, and node {node} is to be")
                 }
+                Action::Answer(..) => unreachable!("nobody asks a simulated job for anything"),
                 Action::Say(line) => deeds.said.push(line),
                 Action::Show(_) => {}
                 Action::Print(_, lines) => deeds.printed.extend(lines),

@@ -80,6 +80,7 @@ impl World {
             Action::Refuse(unfit) => self.fail(number, unfit.to_string()),
             Action::Fail(why) => self.fail(number, why),
             Action::Halt { epoch, lost } => self.halt(number, epoch, &lost),
+            Action::Checkpoint => unreachable!("nobody asks a simulated job for anything"),
             Action::Places(_) => unreachable!("no simulated node is replaced"),
             Action::Resume(order) => self.resume(number, &order),
             Action::LinesSeen { version, node } => process.job.lines_seen(version, node),

@@ -57,6 +57,8 @@ pub enum Action {
         /// What they have gone back to; none if the program began anew.
         version: Option<Version>,
     },
+    /// These nodes have halted and are not needed any more: the others go on without them, from where they have brought it together.
+    Release(Vec<NodeId>),
     /// The job cannot go on.
     GiveUp(Lost),
 }
@@ -69,6 +71,8 @@ pub struct Leader {
     lost: BTreeSet<NodeId>,
     /// Those of them that are about to come back.
     expected: BTreeSet<NodeId>,
+    /// Nodes that are to go, once the others can do without them.
+    leaving: BTreeSet<NodeId>,
     /// The view of the last orders.
     view: View,
     epoch: Epoch,
@@ -94,8 +98,9 @@ impl Leader {
     #[must_use]
     pub fn new(hosts: Vec<u32>) -> Self {
         let view = View::whole(hosts.len() as u32);
-        let (lost, expected, phase) = (BTreeSet::new(), BTreeSet::new(), Phase::Running);
-        Leader { hosts, lost, expected, view, epoch: 0, phase, committed: None, next: FIRST_VERSION }
+        let (lost, expected, leaving) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (epoch, phase, next) = (0, Phase::Running, FIRST_VERSION);
+        Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next }
     }
 
     /// Of a job that goes on from a version of a former one, in this view, on these hosts by node. Whoever is not there has
@@ -103,8 +108,9 @@ impl Leader {
     #[must_use]
     pub fn going_on(hosts: Vec<u32>, view: View, version: Version, next: Version) -> Self {
         let lost = (0..view.nodes()).filter(|node| !view.is_there(*node)).collect();
-        let (epoch, expected) = (view.epoch, BTreeSet::new());
-        Leader { hosts, lost, expected, view, epoch, phase: Phase::Running, committed: Some(version), next }
+        let (epoch, expected, leaving) = (view.epoch, BTreeSet::new(), BTreeSet::new());
+        let (phase, committed) = (Phase::Running, Some(version));
+        Leader { hosts, lost, expected, leaving, view, epoch, phase, committed, next }
     }
 
     /// The epoch that has begun last.
@@ -130,9 +136,22 @@ impl Leader {
         let before = self.lost.len();
         let all = self.nodes();
         self.lost.extend(nodes.into_iter().filter(|node| *node < all));
+        self.leaving.retain(|node| !self.lost.contains(node));
         if self.lost.len() == before {
             return Vec::new();
         }
+        self.begin()
+    }
+
+    /// These nodes are to go though nothing is wrong with them: all halt, and the others go on from the newest checkpoint without them, if
+    /// they can ([`Action::Release`]). A job that is not running, or would have nobody left, stays as it is.
+    #[must_use]
+    pub fn on_release(&mut self, nodes: &[NodeId]) -> Vec<Action> {
+        let leaving: BTreeSet<_> = self.there().filter(|node| nodes.contains(node)).collect();
+        if !self.is_running() || leaving.is_empty() || leaving.len() == self.there().count() {
+            return Vec::new();
+        }
+        self.leaving = leaving;
         self.begin()
     }
 
@@ -241,8 +260,27 @@ impl Leader {
         if are_missing && !mutated("one-has-halted-is-enough") {
             return Vec::new();
         }
-        let survey = Survey::of(answers.iter().map(|(node, held)| (*node, &held[..])));
-        self.decide(&survey)
+        let of = |counts: &dyn Fn(NodeId) -> bool| {
+            let answers = answers.iter().filter(|(node, _)| counts(**node));
+            Survey::of(answers.map(|(node, held)| (*node, &held[..])))
+        };
+        let (all, of_rest) = (of(&|_| true), of(&|node| !self.leaving.contains(&node)));
+        let leaving = std::mem::take(&mut self.leaving);
+        if leaving.is_empty() || !self.can_do_with(&of_rest, &all) {
+            return self.decide(&all);
+        }
+        sometimes("a node was let go while the job ran");
+        self.lost.extend(&leaving);
+        let mut actions = self.decide(&of_rest);
+        actions.push(Action::Release(leaving.into_iter().collect()));
+        actions
+    }
+
+    /// Whether those who stay hold what all would go back to.
+    fn can_do_with(&self, of_rest: &Survey, all: &Survey) -> bool {
+        let least = self.committed.max(all.committed);
+        let newest = |survey: &Survey| survey.newest_whole(least).map(|(version, _)| version);
+        newest(of_rest).is_some() && newest(of_rest) == newest(all)
     }
 
     /// Never goes back behind what was committed: what was printed until then has been seen.

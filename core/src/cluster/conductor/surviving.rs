@@ -172,7 +172,9 @@ impl Conductor {
                     self.steps.done = recovery.steps();
                     self.actions.push(Action::Say(recovery.settle(now, version)));
                 }
+                self.go_on_with_requests();
             }
+            leader::Action::Release(nodes) => self.release(now + self.went.unwrap_or_default(), nodes),
             leader::Action::GiveUp(lost) => {
                 let why = self.recovery.as_ref().map(|recovery| recovery.give_up(&lost)).unwrap_or_default();
                 self.verdict.on_loss(why);

@@ -171,3 +171,34 @@ fn without_a_node_that_does_not_come_the_others_go_on() {
     assert_eq!(leader.on_come(1), [], "nobody waits for it any more");
     assert!(!leader.expect(1));
 }
+
+#[test]
+fn a_node_that_is_released_leaves_its_part_to_whoever_holds_it() {
+    let mut leader = leader(3);
+    assert_eq!(leader.on_release(&[0, 1, 2]), [], "somebody has to stay");
+    assert_eq!(leader.on_release(&[1, 7]), halts(&[0, 1, 2], 1, &[]));
+    assert_eq!(leader.on_release(&[2]), [], "it does not run");
+    for node in [0, 1] {
+        assert_eq!(leader.on_halted(node, 1, vec![held(node, 3, 7)]), []);
+    }
+    let view = View::whole(3).after(1, 3, |node| node != 1, |_| 2);
+    let order = |restore| Order { restore, ..Order::new(view.clone(), Some(7), 8) };
+    let resumes = [(0, order(vec![0])), (2, order(vec![2, 1]))];
+    let resumes = resumes.map(|(to, order)| Action::Resume { to, order });
+    let release = vec![Action::Release(vec![1])];
+    assert_eq!(leader.on_halted(2, 1, vec![held(2, 3, 7)]), [resumes.to_vec(), release].concat());
+    assert_eq!(leader.there().collect::<Vec<_>>(), [0, 2]);
+}
+
+#[test]
+fn a_node_whose_part_nobody_else_holds_stays() {
+    let mut leader = leader(3);
+    assert_eq!(leader.on_release(&[1]).len(), 3);
+    assert_eq!(leader.on_lost([2]), halts(&[0, 1], 2, &[2]), "that was its buddy");
+    assert_eq!(leader.on_halted(0, 2, vec![held(0, 3, 7)]), []);
+    let actions = leader.on_halted(1, 2, vec![held(1, 3, 7)]);
+    let [Action::Resume { to: 0, .. }, Action::Resume { to: 1, order }] = &actions[..] else {
+        panic!("{actions:?}")
+    };
+    assert_eq!(order.view.there().collect::<Vec<_>>(), [0, 1]);
+}

@@ -48,7 +48,7 @@ impl Conductor {
     }
 
     /// These halt and resume; the last actions of either.
-    fn recover(&mut self, now: u64, nodes: &[u32], epoch: u32) -> [Vec<Action>; 2] {
+    pub(super) fn recover(&mut self, now: u64, nodes: &[u32], epoch: u32) -> [Vec<Action>; 2] {
         let halted = nodes.iter().map(|node| self.halted(now, *node, epoch)).last();
         let resumed =
             nodes.iter().map(|node| self.say(at(now), *node, ToLauncher::Resumed { epoch, steps: 36 }));

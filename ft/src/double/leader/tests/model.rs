@@ -181,6 +181,11 @@ impl Model {
                     assert_eq!(self.orders[&epoch].version, version);
                     self.check_orders(&self.orders[&epoch]);
                 }
+                Action::Release(nodes) => {
+                    assert!(
+                        !self.orders[&self.leader.epoch()].restored.keys().any(|node| nodes.contains(node))
+                    );
+                }
                 Action::GiveUp(_) => {
                     assert_eq!(self.restorable(), None, "{self:?}");
                     self.gave_up = true;
