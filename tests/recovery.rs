@@ -13,6 +13,8 @@
 
 #![allow(missing_docs)]
 
+#[path = "recovery/asking.rs"]
+mod asking;
 #[path = "recovery/checks.rs"]
 mod checks;
 #[path = "recovery/disk.rs"]
@@ -24,6 +26,8 @@ mod garden;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;
+#[path = "recovery/joining.rs"]
+mod joining;
 #[path = "recovery/program.rs"]
 mod program;
 #[path = "recovery/subjects.rs"]

@@ -9,6 +9,7 @@ use rustix::net::{AddressFamily, Shutdown};
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
+use crate::asking::{a_checkpoint_when_it_is_asked_for, nodes_are_released, what_cannot_be_asked};
 use crate::disk::{
     a_whole_job_is_started_again, damaged_files_are_named_and_nothing_is_overwritten,
     examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
@@ -16,6 +17,11 @@ use crate::disk::{
 };
 use crate::full::{a_disk_that_is_full, a_folder_that_cannot_be_written_any_more};
 use crate::job::Shape;
+use crate::joining::{
+    a_killed_node_is_replaced, more_losses_than_nodes, nobody_waits_for_what_cannot_be,
+    options_without_sense, replaced_at_random_moments, several_are_replaced_at_once,
+    spares_take_the_places_of_lost_nodes,
+};
 use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
 
@@ -53,11 +59,21 @@ trials!(
     folders_that_cannot_be_used,
     a_disk_that_is_full,
     a_folder_that_cannot_be_written_any_more,
+    a_killed_node_is_replaced,
+    several_are_replaced_at_once,
+    more_losses_than_nodes,
+    spares_take_the_places_of_lost_nodes,
+    nobody_waits_for_what_cannot_be,
+    replaced_at_random_moments,
+    options_without_sense,
+    a_checkpoint_when_it_is_asked_for,
+    nodes_are_released,
+    what_cannot_be_asked,
 );
 
-const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
+pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
 /// No checkpoint but those after a recovery.
-const NEVER: &str = "--ckpt-every 1h";
+pub const NEVER: &str = "--ckpt-every 1h";
 
 fn nobody_is_lost() {
     for (subject, transport) in [(ROUNDS, "mixed"), (GARDEN, "tcp"), (JACOBI, "shm"), (LEANMD, "tcp")] {

@@ -75,7 +75,7 @@ impl Folder {
         self.0.with_extension("hold")
     }
 
-    fn restart(&self, options: &str) -> String {
+    pub fn restart(&self, options: &str) -> String {
         format!("--restart {} --ft-log {options}", self.0.display())
     }
 }
@@ -107,7 +107,7 @@ fn cut_off(run: Run, folder: &Folder, nodes: usize, after: &str) -> Vec<String> 
     kill_all(run, folder, processes)
 }
 
-fn kill_all(run: Run, folder: &Folder, processes: Vec<i32>) -> Vec<String> {
+pub fn kill_all(run: Run, folder: &Folder, processes: Vec<i32>) -> Vec<String> {
     signal(run.job.launcher_pid(), Signal::KILL);
     processes.into_iter().for_each(|node| signal(node, Signal::KILL));
     let said = run.job.end().stdout;
@@ -117,7 +117,7 @@ fn kill_all(run: Run, folder: &Folder, processes: Vec<i32>) -> Vec<String> {
 
 /// What has been said before and after is what an undisturbed run says; lines may have been said twice.
 #[track_caller]
-fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expected: &Said) -> Left {
+pub fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expected: &Said) -> Left {
     let left = subject.start(shape, options).end();
     let both = left.said.and_before(said);
     let (missing, wrong) = (expected.without(&both), both.without(expected));

@@ -49,6 +49,8 @@ pub struct Left {
     pub said: Said,
     pub ended: Ended,
     pub wall: Duration,
+    /// Of each loss in the report: the node, and whether another process took its place.
+    pub losses: Vec<(u64, bool)>,
 }
 
 impl Said {
@@ -114,6 +116,15 @@ impl Run {
         let mut lines: Vec<_> = ended.stdout.iter().filter(|line| !line.starts_with(MARK)).cloned().collect();
         lines.sort();
         let wall = Duration::from_secs_f64(report["wall_s"].as_f64().expect("a report has a wall time"));
-        Left { said: Said { lines, results }, ended, wall }
+        let losses = losses(&report);
+        Left { said: Said { lines, results }, ended, wall, losses }
     }
+}
+
+fn losses(report: &Value) -> Vec<(u64, bool)> {
+    let of_one = |failure: &Value| {
+        let node = failure["node"].as_u64().expect("a failure has a node");
+        (node, failure["replaced"].as_bool().expect("a failure tells whether it was replaced"))
+    };
+    report["failures"].as_array().into_iter().flatten().map(of_one).collect()
 }

@@ -73,6 +73,8 @@ pub(crate) enum Why {
     Step(u64),
     /// The program asked for it.
     Request,
+    /// Somebody outside asked for it (`talisman checkpoint`).
+    Asked,
     /// Nodes were lost, and their parts are held but once.
     Failure,
 }

@@ -25,6 +25,7 @@
 //! | [`lost`] | what becomes of members of groups on lost PEs |
 //! | [`files`] | parts on disk, and sets of them from which a job is started again |
 //! | [`again`] | how PEs begin after a loss |
+//! | [`handing`] | parts that go to a process which has none of its own |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
 mod again;
@@ -34,6 +35,7 @@ mod copies;
 mod drain;
 pub(crate) mod files;
 mod freeze;
+mod handing;
 pub(crate) mod lost;
 pub(crate) mod message;
 mod newcomers;

@@ -39,6 +39,8 @@ struct Running {
     version: Version,
     why: Why,
     then: Vec<(Why, Route)>,
+    /// How often somebody outside has asked for it.
+    asked: u32,
     begun: Duration,
     /// How long entries waited, and what was taken, once that is known.
     blocked: Option<(Duration, Taken)>,
@@ -117,7 +119,7 @@ impl Pe {
             match why {
                 Why::Step(step) if step <= root.step => return,
                 Why::Step(step) => root.step = step,
-                Why::Period | Why::Request | Why::Failure => {}
+                Why::Period | Why::Request | Why::Asked | Why::Failure => {}
             }
             root.wanted.push((why, then));
         }
@@ -137,10 +139,12 @@ impl Pe {
                 return sometimes("a checkpoint waited for the end of a balancing step");
             }
             let wanted = std::mem::take(&mut root.wanted);
+            let asked = wanted.iter().filter(|(why, _)| *why == Why::Asked).count() as u32;
             let then = wanted.into_iter().filter_map(|(why, then)| Some((why, then?))).collect();
             let (version, begun) = (checkpoints.version.get() + 1, self.clock.now());
             let missing = self.view().pes();
-            root.running = Some(Running { version, why, then, begun, blocked: None, missing, wrong: None });
+            root.running =
+                Some(Running { version, why, then, asked, begun, blocked: None, missing, wrong: None });
             root.last = None;
             version
         };
@@ -198,6 +202,7 @@ impl Pe {
     fn give_up_checkpoint(&self, checkpoints: &Checkpoints, done: Running) {
         let (version, wrong) = (done.version, done.wrong.unwrap_or_default());
         self.on_give_up(version);
+        self.node.job.answer(done.asked, Err(wrong.clone()));
         self.node.job.say(&format!(
             "checkpoint {version} is given up: {wrong}. The job goes on, and the checkpoint before it stays; the next \
              one is tried when it is due"
@@ -222,6 +227,7 @@ impl Pe {
         checkpoints.root.borrow_mut().period.checkpoint(self.clock.now().saturating_sub(done.begun));
         let idle = taken.run == std::mem::replace(&mut checkpoints.root.borrow_mut().run, taken.run);
         self.account_for_checkpoint(checkpoints, &done, blocked, taken);
+        self.node.job.answer(done.asked, Ok(done.version));
         for (_, then) in done.then {
             self.route(&then, Packed::default());
         }

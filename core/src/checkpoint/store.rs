@@ -18,7 +18,7 @@ use super::files::set;
 use super::files::shelf::ShelfError;
 use super::newcomers::Seats;
 use super::part::Part;
-use super::pieces::{Manifest, checksum, put_together};
+use super::pieces::{Manifest, checksum, cut, put_together};
 use crate::cluster::keeping::Restart;
 use crate::ids::PeId;
 use crate::node::Shape;
@@ -88,6 +88,9 @@ pub(super) struct Copy {
     /// Of each piece: its slices and its checksum.
     pieces: Vec<(Vec<Segment>, u32)>,
 }
+
+/// A part on its way: who was there when it was taken, and what it comes in.
+pub(super) type InPieces = (talisman_ft::view::View, Manifest, Vec<(Vec<Segment>, u32)>);
 
 /// Memory to be filled again, by size and alignment.
 type Spare = BTreeMap<(usize, usize), Vec<SegmentBuffer>>;
@@ -367,18 +370,48 @@ impl Store {
                 Body::NotWritten(_) => return Err(missing),
             }
         };
-        let Some(copy) = copy else {
-            let keeper = self.keeper.get().ok_or(missing)?;
-            let part = keeper.part(version, pe);
-            let part = part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })?;
-            return read(part, version, pe);
-        };
+        let Some(copy) = copy else { return read(self.from_file(version, pe)?, version, pe) };
         let damaged = copy.pieces.iter().position(|(slices, sum)| checksum(slices) != *sum);
         if let Some(piece) = damaged {
             return Err(StoreError::Damaged { pe, version, piece: piece as u32 });
         }
         let slices = copy.pieces.into_iter().flat_map(|(slices, _)| slices);
         read(put_together(&copy.manifest, slices).ok_or(missing)?, version, pe)
+    }
+
+    /// The part of a PE as it travels: who was there when it was taken, and its pieces with their checksums.
+    ///
+    /// # Errors
+    /// That it is not here, or is not what it was.
+    pub(super) fn in_pieces(&self, version: Version, pe: PeId) -> Result<InPieces, StoreError> {
+        let missing = StoreError::Missing { pe, version };
+        let (view, whole) = {
+            let all = self.lock();
+            let kept = all.kept.get(&version).ok_or(missing.clone())?;
+            let view = kept.view.of_nodes().clone();
+            match kept.parts.get(&pe).ok_or(missing.clone())? {
+                Body::Copy(copy) => return Ok((view, copy.manifest.clone(), copy.pieces.clone())),
+                Body::Own(part) => (view, Some(part.clone())),
+                Body::Written => (view, None),
+                Body::NotWritten(_) => return Err(missing),
+            }
+        };
+        let part = match whole {
+            Some(part) => part,
+            None => self.from_file(version, pe)?,
+        };
+        let (manifest, pieces) = cut(&part);
+        let summed = |slices: Vec<Segment>| {
+            let sum = checksum(&slices);
+            (slices, sum)
+        };
+        Ok((view, manifest, pieces.into_iter().map(summed).collect()))
+    }
+
+    fn from_file(&self, version: Version, pe: PeId) -> Result<Packed, StoreError> {
+        let keeper = self.keeper.get().ok_or(StoreError::Missing { pe, version })?;
+        let part = keeper.part(version, pe);
+        part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })
     }
 
     /// Memory of this size and alignment that a version had which is not needed any more.
@@ -557,7 +590,7 @@ impl Copy {
 mod tests {
     use bytes::Bytes;
 
-    use super::super::pieces::{PIECE_MAX, cut};
+    use super::super::pieces::PIECE_MAX;
     use super::*;
     use crate::node::Shape;
 

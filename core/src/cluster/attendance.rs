@@ -15,7 +15,7 @@ use std::sync::Arc;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, Version};
 
-use super::control::{Stop, Task, ToLauncher, ToNode, VERSION};
+use super::control::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
 use crate::launch::progress::Steps;
 use crate::sometimes::sometimes;
@@ -50,9 +50,13 @@ pub(crate) enum Action {
         /// All that are lost since the job began.
         lost: Vec<u32>,
     },
+    /// Which process each node is now: known before the next [`Action::Resume`].
+    Places(Vec<Place>),
     /// All have halted: PEs are made anew on the old links, restore what the order says, and the node says `Resumed`. The
     /// order's epoch is that of the last `Halt`.
     Resume(Box<Order>),
+    /// Somebody asks for a checkpoint, which is begun, and answered once it is committed.
+    Checkpoint,
     /// The launcher has the lines of this node that this version ended: they need not be kept any more.
     LinesSeen {
         /// The version that ended their period.
@@ -143,7 +147,9 @@ impl Attendance {
                 Some(Action::Exit)
             }
             ToNode::Halt { epoch, lost } => self.halt(epoch, lost),
+            ToNode::Places(places) => self.has_halted.then_some(Action::Places(places)),
             ToNode::Resume(order) => self.resume(order),
+            ToNode::Checkpoint => (self.has_begun && !self.has_halted).then_some(Action::Checkpoint),
             ToNode::LinesSeen { version, node } => Some(Action::LinesSeen { version, node }),
             ToNode::Leave => Some(Action::Leave),
             ToNode::Task(_) | ToNode::Ping => None,

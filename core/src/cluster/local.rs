@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
@@ -62,7 +63,7 @@ pub(crate) struct LocalHost {
 
 /// One of them.
 struct Local {
-    number: u32,
+    number: Arc<AtomicU32>,
     orders: mpsc::UnboundedSender<ToNode>,
     process: Arc<AsyncFd<OwnedFd>>,
 }
@@ -103,6 +104,14 @@ impl LocalHost {
         }
     }
 
+    /// A process that waits is this node from now on.
+    pub(crate) fn use_spare(&mut self, spare: u32, node: u32) {
+        self.nodes.retain(|local| !local.is(node));
+        if let Some(local) = self.find(spare) {
+            local.number.store(node, Ordering::Relaxed);
+        }
+    }
+
     /// Kills a node of this host; its end will be an event.
     pub(crate) fn kill(&self, node: u32) {
         if let Some(local) = self.find(node) {
@@ -116,7 +125,7 @@ impl LocalHost {
     }
 
     fn find(&self, node: u32) -> Option<&Local> {
-        self.nodes.iter().find(|local| local.number == node)
+        self.nodes.iter().find(|local| local.is(node))
     }
 
     fn start_one(
@@ -136,14 +145,28 @@ impl LocalHost {
         let pidfd = Arc::new(readable(process.pidfd().try_clone_to_owned()?)?);
         let (orders, queue) = mpsc::unbounded_channel();
         let (gone, ended) = watch::channel(false);
+        let name = Arc::new(AtomicU32::new(number));
         for (pipe, stream) in [(stdout, Stream::Out), (stderr, Stream::Err)] {
             let pipe = pipe::Receiver::from_owned_fd(pipe)?;
-            self.outputs.spawn(forward(pipe, number, stream, lines.clone(), ended.clone()));
+            self.outputs.spawn(forward(pipe, name.clone(), stream, lines.clone(), ended.clone()));
         }
         tokio::spawn(write(writer, queue));
-        tokio::spawn(Watched { number, events: events.clone() }.watch(reader, process, pidfd.clone(), gone));
-        self.nodes.push(Local { number, orders, process: pidfd });
+        tokio::spawn(Watched { number: name.clone(), events: events.clone() }.watch(
+            reader,
+            process,
+            pidfd.clone(),
+            gone,
+        ));
+        // Of a process that was there before, nothing is left to talk with.
+        self.nodes.retain(|local| !local.is(number));
+        self.nodes.push(Local { number: name, orders, process: pidfd });
         Ok(pid)
+    }
+}
+
+impl Local {
+    fn is(&self, node: u32) -> bool {
+        self.number.load(Ordering::Relaxed) == node
     }
 }
 
@@ -175,7 +198,7 @@ async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<To
 
 /// A node whose messages and end are awaited.
 struct Watched {
-    number: u32,
+    number: Arc<AtomicU32>,
     events: Events,
 }
 
@@ -230,7 +253,7 @@ impl Watched {
     }
 
     fn tell(&self, event: Event) {
-        let _ = self.events.send((self.number, event));
+        let _ = self.events.send((self.number.load(Ordering::Relaxed), event));
     }
 }
 
@@ -238,7 +261,7 @@ impl Watched {
 /// may hold the pipe longer: they are not waited for.
 async fn forward(
     mut pipe: pipe::Receiver,
-    node: u32,
+    node: Arc<AtomicU32>,
     stream: Stream,
     lines: Lines,
     mut ended: watch::Receiver<bool>,
@@ -252,14 +275,14 @@ async fn forward(
         if count == 0 {
             break;
         }
-        pass(&lines, node, stream, collector.push(&bytes[..count])).await;
+        pass(&lines, node.load(Ordering::Relaxed), stream, collector.push(&bytes[..count])).await;
     }
     let _ = ended.wait_for(|ended| *ended).await;
     let mut rest = Vec::new();
     drain(pipe.as_fd(), |bytes| rest.extend(collector.push(bytes)));
     rest.extend(collector.finish());
     for bytes in rest {
-        pass(&lines, node, stream, Some(bytes)).await;
+        pass(&lines, node.load(Ordering::Relaxed), stream, Some(bytes)).await;
     }
 }
 

@@ -16,12 +16,14 @@
 //! | [`sites`], [`hosts`], [`slurm`] | the nodes of all hosts; which hosts there are |
 //! | [`remote`] | the nodes on another host, over ssh |
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
+//! | [`asked`] | who asks the job for something from outside |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
 //! | [`control`], [`frame`] | what is said, and how it is written |
 //! | [`probe`] | a program of nodes without messages, for tests |
 //! | [`attendance`] | the node's side: what it does about the launcher's words; pure |
 //! | [`member`], [`voice`], [`control_thread`] | the node's side: its threads |
 
+mod asked;
 pub(crate) mod attendance;
 mod children;
 pub(crate) mod conductor;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, NodeId, Version};
 
-use crate::cluster::control::Stop;
+use crate::cluster::control::{Place, Stop};
 use crate::cluster::member;
 use crate::cluster::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
@@ -15,6 +15,8 @@ use crate::node::{End, Job};
 pub(super) struct Orders {
     number: NodeId,
     job: Arc<Job>,
+    /// Has a PE look at what the job is asked for.
+    knock: Box<dyn Fn() + Send + Sync>,
     heard: Mutex<Heard>,
     changed: Condvar,
 }
@@ -24,8 +26,8 @@ pub(super) struct Orders {
 pub(super) enum Word {
     /// Say that all have halted for this epoch, in which these are lost.
     Halt(Epoch, Vec<NodeId>),
-    /// Begin another life.
-    Resume(Order),
+    /// Begin another life; which process each node is now, if that was said.
+    Resume(Order, Vec<Place>),
     /// Say what this node leaves behind: the job has ended.
     Over,
     /// End the process.
@@ -39,14 +41,15 @@ struct Heard {
     /// It has halted, and was not told how to go on.
     waits: bool,
     resume: Option<Order>,
+    places: Vec<Place>,
     leave: bool,
     /// It was said how the job ended.
     said_over: bool,
 }
 
 impl Orders {
-    pub(super) fn new(number: NodeId, job: Arc<Job>) -> Self {
-        Orders { number, job, heard: Mutex::default(), changed: Condvar::new() }
+    pub(super) fn new(number: NodeId, job: Arc<Job>, knock: impl Fn() + Send + Sync + 'static) -> Self {
+        Orders { number, job, knock: Box::new(knock), heard: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for what is to be done next. All PEs have stopped.
@@ -80,7 +83,7 @@ impl Heard {
             return Some(Word::Halt(epoch, lost));
         }
         if let Some(order) = self.resume.take() {
-            return Some(Word::Resume(order));
+            return Some(Word::Resume(order, std::mem::take(&mut self.places)));
         }
         let is_news = job.how_it_ended().is_some() && !std::mem::replace(&mut self.said_over, true);
         is_news.then_some(Word::Over)
@@ -109,12 +112,21 @@ impl member::Orders for Orders {
         });
     }
 
+    fn places(&self, places: Vec<Place>) {
+        self.hear(|heard| heard.places = places);
+    }
+
     fn resume(&self, order: Order) {
         self.hear(|heard| {
             heard.waits = false;
             heard.resume = Some(order);
             self.job.begin_again();
         });
+    }
+
+    fn checkpoint(&self) {
+        self.job.ask_for_checkpoint();
+        (self.knock)();
     }
 
     fn lines_seen(&self, version: Version, node: u32) {
@@ -136,13 +148,13 @@ mod tests {
 
     fn order(epoch: Epoch) -> Order {
         let view = View::whole(2).after(epoch, 2, |_| true, |node| node);
-        Order { view, version: None, restore: vec![0], next_version: 1 }
+        Order { restore: vec![0], ..Order::new(view, None, 1) }
     }
 
     #[test]
     fn a_halt_is_answered_once_and_an_older_order_is_not_obeyed() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(0, job.clone());
+        let orders = Orders::new(0, job.clone(), || ());
         orders.halt(1, vec![0]);
         assert_eq!((orders.next(), job.is_over()), (Word::Halt(1, vec![0]), true));
         orders.resume(order(1));
@@ -150,13 +162,13 @@ mod tests {
         orders.halt(2, vec![0, 1]);
         assert_eq!((orders.next(), job.is_over()), (Word::Halt(2, vec![0, 1]), true));
         orders.resume(order(2));
-        assert_eq!(orders.next(), Word::Resume(order(2)));
+        assert_eq!(orders.next(), Word::Resume(order(2), vec![]));
     }
 
     #[test]
     fn an_end_is_said_once_and_again_if_it_was_void() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(0, job.clone());
+        let orders = Orders::new(0, job.clone(), || ());
         job.end(0, None);
         assert_eq!(orders.next(), Word::Over);
         orders.halt(1, vec![0]);

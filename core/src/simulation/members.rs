@@ -81,6 +81,8 @@ impl World {
             Action::Refuse(unfit) => self.fail(number, unfit.to_string()),
             Action::Fail(why) => self.fail(number, why),
             Action::Halt { epoch, lost } => self.halt(number, epoch, &lost),
+            Action::Checkpoint => unreachable!("nobody asks a simulated job for anything"),
+            Action::Places(_) => unreachable!("no simulated node is replaced"),
             Action::Resume(order) => self.resume(number, &order),
             Action::LinesSeen { version, node } => process.job.lines_seen(version, node),
             Action::Leave => self.leave(number),
@@ -184,7 +186,7 @@ impl World {
         self.nodes[number as usize].clock.set(self.now());
         self.nodes[number as usize].went.set(true);
         let view = talisman_ft::view::View::whole(self.plan.nodes());
-        let order = Order { view, version: None, restore: Vec::new(), next_version: 1 };
+        let order = Order::new(view, None, 1);
         self.begin_by(number, &order);
     }
 

@@ -30,8 +30,21 @@ pub struct Order {
     pub version: Option<Version>,
     /// Whose parts this node restores, its own first if it has one.
     pub restore: Vec<NodeId>,
+    /// Parts that it restores and does not hold, as it is new, each with the node that sends it.
+    pub fetch: Vec<(NodeId, NodeId)>,
+    /// Parts that it sends, each with the node that fetches it.
+    pub send: Vec<(NodeId, NodeId)>,
     /// The version of the next checkpoint.
     pub next_version: Version,
+}
+
+impl Order {
+    /// To go on in this view from this version, without anything to restore.
+    #[must_use]
+    pub fn new(view: View, version: Option<Version>, next_version: Version) -> Self {
+        let (restore, fetch, send) = (Vec::new(), Vec::new(), Vec::new());
+        Order { view, version, restore, fetch, send, next_version }
+    }
 }
 
 /// What cannot be restored.

@@ -126,7 +126,7 @@ fn what_cannot_be_read_ends_the_process_with_a_reason() {
 
 fn order(epoch: Epoch) -> Box<Order> {
     let view = View::whole(2).after(epoch, 2, |node| node == 1, |_| 1);
-    Box::new(Order { view, version: None, restore: vec![], next_version: 1 })
+    Box::new(Order::new(view, None, 1))
 }
 
 #[test]

@@ -15,6 +15,9 @@ impl Conductor {
         if self.deadline.is_none() && !mutated("stop-not-sent") {
             self.send_all(&ToNode::Stop(self.verdict.stop()));
         }
+        if !self.verdict.is_success() {
+            self.refuse_requests("the job ends");
+        }
         let by = grace.map_or(Duration::MAX, |grace| now + grace);
         if self.deadline.is_some_and(|deadline| by < deadline) {
             sometimes("the nodes were left less time to stop than they had been");

@@ -3,6 +3,8 @@
 use super::*;
 use crate::launch::RunArgs;
 
+mod arriving;
+mod requests;
 mod surviving;
 
 fn conductor(nodes: u32, kills: &str) -> Conductor {

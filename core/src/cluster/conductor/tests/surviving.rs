@@ -12,7 +12,7 @@ fn surviving(nodes: u32, kills: &str) -> Conductor {
     with_patience(nodes, kills, TICK * 40)
 }
 
-fn with_patience(nodes: u32, kills: &str, silence: Duration) -> Conductor {
+pub(super) fn with_patience(nodes: u32, kills: &str, silence: Duration) -> Conductor {
     let mut conductor = with_silence(nodes, kills, silence);
     conductor.plan.survives = true;
     conductor.recovery = Some(Recovery::new(&conductor.plan));
@@ -20,21 +20,21 @@ fn with_patience(nodes: u32, kills: &str, silence: Duration) -> Conductor {
 }
 
 /// What a node holds of version 7: its own part, and that of the node before it.
-fn held(node: u32, nodes: u32) -> Vec<Held> {
+pub(super) fn held(node: u32, nodes: u32) -> Vec<Held> {
     let parts = vec![(node + nodes - 1) % nodes, node];
     vec![Held { version: 7, view: View::whole(nodes), held: parts, committed: true, missed: Vec::new() }]
 }
 
-fn halt(to: &[u32], epoch: u32, lost: &[u32]) -> Vec<Action> {
+pub(super) fn halt(to: &[u32], epoch: u32, lost: &[u32]) -> Vec<Action> {
     to.iter().map(|to| Action::Send(*to, ToNode::Halt { epoch, lost: lost.to_vec() })).collect()
 }
 
-fn say(text: &str) -> Action {
+pub(super) fn say(text: &str) -> Action {
     Action::Say(text.into())
 }
 
 /// What a node is told about its life.
-fn order(action: &Action) -> Option<(u32, &Order)> {
+pub(super) fn order(action: &Action) -> Option<(u32, &Order)> {
     match action {
         Action::Send(node, ToNode::Resume(order)) => Some((*node, order)),
         _ => None,
@@ -42,13 +42,13 @@ fn order(action: &Action) -> Option<(u32, &Order)> {
 }
 
 impl Conductor {
-    fn halted(&mut self, now: u64, node: u32, epoch: u32) -> Vec<Action> {
+    pub(super) fn halted(&mut self, now: u64, node: u32, epoch: u32) -> Vec<Action> {
         let held = held(node, self.plan.nodes);
         self.say(at(now), node, ToLauncher::Halted { epoch, held, steps: 41 })
     }
 
     /// These halt and resume; the last actions of either.
-    fn recover(&mut self, now: u64, nodes: &[u32], epoch: u32) -> [Vec<Action>; 2] {
+    pub(super) fn recover(&mut self, now: u64, nodes: &[u32], epoch: u32) -> [Vec<Action>; 2] {
         let halted = nodes.iter().map(|node| self.halted(now, *node, epoch)).last();
         let resumed =
             nodes.iter().map(|node| self.say(at(now), *node, ToLauncher::Resumed { epoch, steps: 36 }));
