@@ -182,7 +182,8 @@ async fn main(cx: &mut Cx, options: Options) {
         // Those that know it may be lost, and others made in their place.
         assert!(time == round || time == 0, "the clocks stopped at {time} in round {round}");
         let chimed: u64 = some.chimed().reduce(Max).await;
-        assert_eq!(chimed, round, "not all that were left chimed");
+        // Whoever was made again on a PE that is back has no part in that.
+        assert!(chimed == round || chimed == 0, "in round {round}, not all that were left chimed: {chimed}");
         if options.tower {
             let tower: Group<Tower> = towers.expect("it was made");
             let rung: u64 = tower.ring(round).reduce(Min).await;
