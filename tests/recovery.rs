@@ -19,6 +19,8 @@ mod asking;
 mod checks;
 #[path = "recovery/disk.rs"]
 mod disk;
+#[path = "recovery/full.rs"]
+mod full;
 #[path = "recovery/garden.rs"]
 mod garden;
 #[path = "processes/job.rs"]

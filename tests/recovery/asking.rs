@@ -34,7 +34,7 @@ pub fn a_checkpoint_when_it_is_asked_for() {
     said(&ask(&run, "checkpoint", ""), 0, "checkpoint 1 is taken; after the loss of all nodes: --restart");
     signal(run.job.launcher_pid(), Signal::USR1);
     run.job.wait_for_error("checkpoint 2 is taken");
-    let before = kill_all(run, nodes);
+    let before = kill_all(run, &folder, nodes);
     goes_on(LONG, (2, 2, "tcp"), &folder.restart("--ft disk"), &before, &expected);
 }
 

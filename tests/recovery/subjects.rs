@@ -21,6 +21,8 @@ pub const ROUNDS: Subject = Subject { name: "", options: "" };
 pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" };
 /// Long enough to be cut off.
 pub const LONG: Subject = Subject { name: "", options: "--rounds 150" };
+/// Long enough for much to be done to it.
+pub const PATIENT: Subject = Subject { name: "", options: "--rounds 600" };
 pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
 pub const LEANMD: Subject = Subject {
@@ -69,13 +71,18 @@ impl Said {
 
 impl Subject {
     pub fn start(self, shape: Shape, options: &str) -> Run {
+        self.start_by(shape, options, |command| command)
+    }
+
+    /// In surroundings that another command makes.
+    pub fn start_by(self, shape: Shape, options: &str, by: impl FnOnce(Command) -> Command) -> Run {
         let report = Scratch::new("report");
         let words = format!("{} --report {} {options}", self.options, report.name());
         let command: Command = match self.name {
             "" => program(&words, shape),
             name => example(name, &words, shape),
         };
-        Run { job: Job::start(command), report }
+        Run { job: Job::start(by(command)), report }
     }
 
     /// Of a run that loses nobody, and knows nothing of fault tolerance.

@@ -362,12 +362,22 @@ impl Main {
         if round + 1 < self.plan.rounds {
             self.step(cx, round + 1);
         }
+        // In the midst of everything, which is no good moment for it.
+        if self.rng.below(3) == 0 {
+            cx.checkpoint(cx.callback(Self::checkpointed).with(self.plan.ledger().send()));
+        }
         if self.rng.below(2) == 0 {
             self.count(cx);
         }
         if self.rng.below(2) == 0 {
             self.cast_to_a_part(cx);
         }
+    }
+
+    /// Told once in every history, also in one that goes on from this checkpoint. Before, it is not quiet.
+    #[entry]
+    fn checkpointed(&mut self, id: u64, _now: ()) {
+        self.plan.ledger().receive(id, -1);
     }
 
     #[entry]

@@ -61,6 +61,8 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
         | PeMessage::Restore { .. }
         | PeMessage::Newborn(_)
         | PeMessage::Reopen { .. }
+        | PeMessage::WasContributing { .. }
+        | PeMessage::HasContributed { .. }
         | PeMessage::GoOn => Fate::Runs,
     }
 }

@@ -2,6 +2,7 @@
 
 use talisman_ft::Version;
 
+use super::contents::Counts;
 use super::pieces::Manifest;
 use crate::pup::{Packed, Pup};
 use crate::route::Route;
@@ -20,9 +21,9 @@ pub(crate) enum Checkpoint {
     /// Down: nothing is on its way; each takes its part.
     Take,
     /// Up: a whole branch has.
-    Taken(Taken),
-    /// Down: all have; the program goes on.
-    Thaw,
+    Taken(Taken, Counts),
+    /// Down: all have, and these are the objects in their parts; the program goes on.
+    Thaw(Counts),
     /// To the PE of the buddy that is in the same lane: the sender's part comes, in pieces.
     Copy { version: Version, manifest: Manifest },
     /// One of them, with its checksum: slices of the part.

@@ -15,6 +15,7 @@
 //! | [`drain`] | waves that find out when nothing is on its way |
 //! | [`part`] | what is kept of one PE |
 //! | [`capture`] | how that is taken |
+//! | [`contents`] | how many objects of which collections each part has |
 //! | [`said`] | lines and results of the program, until they cannot be taken back |
 //! | [`copies`] | the other copy of each part |
 //! | [`safety`] | when parts and copies outlive what they are to outlive |
@@ -29,12 +30,13 @@
 
 mod again;
 mod capture;
+mod contents;
 mod copies;
 mod drain;
 pub(crate) mod files;
 mod freeze;
 mod handing;
-mod lost;
+pub(crate) mod lost;
 pub(crate) mod message;
 mod newcomers;
 pub(crate) mod part;
@@ -143,8 +145,8 @@ impl Pe {
             Checkpoint::Ask { wave } => self.on_ask_for_count(checkpoints, wave),
             Checkpoint::Count { wave, sent, received } => checkpoints.drain.add(wave, sent, received),
             Checkpoint::Take => self.on_take(checkpoints),
-            Checkpoint::Taken(taken) => checkpoints.drain.add_taken(taken),
-            Checkpoint::Thaw => self.on_thaw(checkpoints),
+            Checkpoint::Taken(taken, counts) => checkpoints.drain.add_taken(taken, counts),
+            Checkpoint::Thaw(counts) => self.on_thaw(checkpoints, &counts),
             Checkpoint::Safe { version } => self.on_safe(checkpoints, version),
             Checkpoint::Commit { version } => self.on_commit(version),
             Checkpoint::Copy { version, manifest } => self.on_copy(checkpoints, from, version, manifest),

@@ -6,6 +6,7 @@ use talisman_ft::Version;
 use talisman_ft::period::Period;
 
 use super::Checkpoints;
+use super::contents::Counts;
 use super::message::{Taken, Why};
 use crate::launch::CheckpointTaken;
 use crate::launch::checkpoints::CkptEvery;
@@ -152,11 +153,11 @@ impl Pe {
     }
 
     /// All have taken their parts: the program goes on.
-    pub(super) fn on_all_taken(&self, checkpoints: &Checkpoints, taken: Taken) {
+    pub(super) fn on_all_taken(&self, checkpoints: &Checkpoints, taken: Taken, counts: &Counts) {
         if let Some(running) = &mut checkpoints.root.borrow_mut().running {
             running.blocked = Some((self.clock.now().saturating_sub(running.begun), taken));
         }
-        self.on_thaw(checkpoints);
+        self.on_thaw(checkpoints, counts);
     }
 
     /// Entries run here again.

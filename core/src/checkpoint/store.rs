@@ -8,12 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use talisman_ft::double::Held;
+use talisman_ft::double::{Contents, Held};
 use talisman_ft::{NodeId, Version};
 
+use super::contents::{Counts, Names};
 use super::files::cover::JobMark;
-use super::files::keeper::{Keeper, KeeperError, Work};
+use super::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
 use super::files::set;
+use super::files::shelf::ShelfError;
 use super::newcomers::Seats;
 use super::part::Part;
 use super::pieces::{Manifest, checksum, cut, put_together};
@@ -53,6 +55,8 @@ struct Kept {
     view: View,
     parts: BTreeMap<PeId, Body>,
     committed: bool,
+    /// What is in the parts, all of them, and how to call it.
+    contents: Option<(Counts, Names)>,
 }
 
 /// The packed [`Part`] of a PE.
@@ -164,6 +168,16 @@ impl Store {
         Ok(())
     }
 
+    /// From now on parts are kept on this disk, by whoever has the backlog.
+    ///
+    /// # Errors
+    /// The disk does not do what it should, or is used by another job.
+    pub(crate) fn keep_on(&self, disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Backlog, ShelfError> {
+        let (keeper, backlog) = Keeper::by_hand(disk, job, shape, self.versions.clone())?;
+        self.keep_by(keeper);
+        Ok(backlog)
+    }
+
     /// From now on parts are kept by this one.
     pub(super) fn keep_by(&self, keeper: Keeper) {
         assert!(self.keeper.set(keeper).is_ok(), "parts are kept in one place");
@@ -213,6 +227,7 @@ impl Store {
         self.lock().drop_all_but(|other| other != version);
         self.begin(Work::GiveUp(version));
     }
+
     /// Keeps the part of a PE of this process.
     pub(crate) fn put(&self, version: Version, view: &View, pe: PeId, part: Packed) {
         self.lock().of(version, view).parts.insert(pe, Body::Own(part));
@@ -268,6 +283,13 @@ impl Store {
         Ok(copy.is_whole())
     }
 
+    /// What all parts of a version have in them.
+    pub(super) fn note_contents(&self, version: Version, counts: Counts, names: Names) {
+        if let Some(kept) = self.lock().kept.get_mut(&version) {
+            kept.contents = Some((counts, names));
+        }
+    }
+
     /// A version is complete everywhere: older ones are not needed any more.
     pub(crate) fn commit(&self, version: Version) {
         let mut all = self.lock();
@@ -294,6 +316,25 @@ impl Store {
         let is_committed = all.kept.values().any(|kept| kept.committed);
         let former = self.former.get().filter(|_| !is_committed).map(Former::held);
         former.into_iter().chain(all.kept.iter().map(held)).collect()
+    }
+
+    /// The same, as this node says it when these are lost: with what is in the parts that may be lost with them.
+    pub(crate) fn held_without(&self, lost: &[NodeId], own: NodeId) -> Vec<Held> {
+        let mut held = self.held();
+        for held in &mut held {
+            let may_be_missing = |node: &NodeId| lost.contains(node) || *node == own;
+            let missed = held.view.there().filter(|node| may_be_missing(node) && !held.held.contains(node));
+            let contents = |node| Some((node, self.contents(held.version, node)?));
+            held.missed = missed.filter_map(contents).collect();
+        }
+        held
+    }
+
+    /// What is in a node's part of a version, wherever that is held.
+    pub(super) fn contents(&self, version: Version, node: NodeId) -> Option<Contents> {
+        let all = self.lock();
+        let (counts, names) = all.kept.get(&version)?.contents.as_ref()?;
+        counts.of(node, names)
     }
 
     fn damaged(&self) -> Vec<(Version, PeId)> {
@@ -419,6 +460,7 @@ impl Versions {
             view: view.clone(),
             parts: BTreeMap::new(),
             committed: false,
+            contents: None,
         })
     }
 
@@ -446,7 +488,7 @@ impl Former {
     fn held(&self) -> Held {
         let view = self.restart.view.clone();
         let held = view.there().collect();
-        Held { version: self.restart.version, view, held, committed: true }
+        Held { version: self.restart.version, view, held, committed: true, missed: Vec::new() }
     }
 
     /// Those of the PEs whose seat this one is, its own first. If it had none, it has what it begins with; and whatever somebody
@@ -500,7 +542,8 @@ impl Kept {
         let is_whole = |pe: &PeId| self.parts.get(pe).is_some_and(Body::is_whole) && !is_damaged(*pe);
         let whole = |node: &NodeId| self.view.lanes_of(*node).all(|pe| is_whole(&pe));
         let held = self.view.nodes().iter().copied().filter(whole).collect();
-        Held { version, view: self.view.of_nodes().clone(), held, committed: self.committed }
+        let view = self.view.of_nodes().clone();
+        Held { version, view, held, committed: self.committed, missed: Vec::new() }
     }
 }
 

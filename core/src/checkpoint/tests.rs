@@ -1,6 +1,9 @@
 //! Checkpoints of a job of four PEs on two nodes that is taken forward by hand.
 
+use talisman_ft::double::Contents;
+
 use self::program::Main;
+use super::contents::Counts;
 use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
 use crate::launch::RunArgs;
@@ -124,8 +127,8 @@ fn what_is_out_of_turn_changes_nothing() {
             Checkpoint::Ask { wave: 7 },
             Checkpoint::Count { wave: 7, sent: 9, received: 9 },
             Checkpoint::Take,
-            Checkpoint::Taken(nothing),
-            Checkpoint::Thaw,
+            Checkpoint::Taken(nothing, Counts::default()),
+            Checkpoint::Thaw(Counts::default()),
             Checkpoint::Got { version: 4 },
             Checkpoint::Stored { version: 4 },
             Checkpoint::Commit { version: 4 },
@@ -139,7 +142,7 @@ fn what_is_out_of_turn_changes_nothing() {
     say(&lab, Checkpoint::Freeze { version: 1 });
     say(&lab, Checkpoint::Freeze { version: 2 });
     say(&lab, Checkpoint::Count { wave: 7, sent: 9, received: 9 });
-    say(&lab, Checkpoint::Taken(Taken::default()));
+    say(&lab, Checkpoint::Taken(Taken::default(), Counts::default()));
     lab.run(2 * LONG);
     assert_eq!(committed(&lab), [1]);
     assert!(!lab.pes[1].frozen.get());
@@ -170,6 +173,26 @@ fn a_part_is_the_same_where_it_was_taken_and_where_its_copy_is() {
         let all: Vec<_> = held.iter().map(|held| (held.version, held.held.clone(), held.committed)).collect();
         assert_eq!(all, [(1, vec![0, 1], true)]);
     }
+}
+
+#[test]
+fn every_node_knows_what_is_in_all_parts() {
+    let mut lab = lab();
+    want(&lab);
+    lab.run(LONG);
+    let mut sum = Contents::default();
+    for node in 0..2 {
+        let known =
+            |at: usize| lab.pes[2 * at].node.store.contents(1, node).expect("a version has a part of each");
+        assert_eq!(known(0), known(1));
+        let objects = |pe: &Pe| pe.node.store.part(1, pe.id).expect("it is there").objects.len() as u64;
+        let there: u64 = lab.pes[2 * node as usize..][..2].iter().map(objects).sum();
+        assert_eq!(known(0).objects(), there);
+        sum.add(&known(0));
+    }
+    let text = sum.to_string().replace(concat!(module_path!(), "::program::"), "");
+    assert_eq!(text, "7 objects: 6 of array Player and 1 of main chare Main");
+    assert_eq!(lab.pes[0].node.store.contents(2, 0), None);
 }
 
 #[test]

@@ -237,6 +237,7 @@ pub(crate) struct NodeReport {
 
 #[cfg(test)]
 mod tests {
+    use talisman_ft::double::Contents;
     use talisman_ft::view::View;
 
     use super::super::frame::{Decoder, encode};
@@ -268,9 +269,10 @@ mod tests {
         bytes.map(|byte| u8::from_str_radix(byte, 16).expect("two hexadecimal digits")).collect()
     }
 
-    /// Of node 1 of three, which has its own part of version 7 and that of node 0.
+    /// Of node 1 of three, which has its own part of version 7 and that of node 0, and knows what was in that of node 2.
     fn held() -> Held {
-        Held { version: 7, view: View::whole(3), held: vec![0, 1], committed: true }
+        let missed = vec![(2, Contents { of: [("array A".to_owned(), 5)].into(), others: 1 })];
+        Held { version: 7, view: View::whole(3), held: vec![0, 1], committed: true, missed }
     }
 
     /// To the same, after the loss of node 2.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use talisman_ft::double::leader::{Action, Leader};
-use talisman_ft::double::{Held, Lost};
+use talisman_ft::double::{Contents, Held, Lost, LostPart, in_words};
 use talisman_ft::{Epoch, Version};
 
 use super::fate::Doom;
@@ -208,15 +208,12 @@ impl Recovery {
     /// The job cannot go on: why.
     pub(crate) fn give_up(&self, lost: &Lost) -> String {
         let last = self.failures.last().map_or("", |noticed| &noticed.failure.what);
-        let Some(version) = lost.version else {
-            return format!("{last}; it was the last node that was left");
+        let Some(version) = lost.version.filter(|_| self.leader.there().next().is_some()) else {
+            return format!(
+                "{last}; it was the last node that was left, and all objects of the job are lost"
+            );
         };
-        let part = |(node, by): &(u32, Vec<u32>)| format!("node {node} (held by {})", nodes_in_words(by));
-        let parts: Vec<String> = lost.parts.iter().map(part).collect();
-        let parts = parts.join(", of ");
-        format!(
-            "{last}; the job cannot go on: of checkpoint {version}, all copies are lost of the part of {parts}"
-        )
+        format!("{last}; the job cannot go on: {}", what_is_lost(version, &lost.parts))
     }
 
     fn unsettled(&mut self) -> impl Iterator<Item = &mut Noticed> {
@@ -240,13 +237,50 @@ pub(crate) fn detected_by(doom: Option<&Doom>) -> &'static str {
     }
 }
 
+/// How many objects of which collections, and who had held them.
+fn what_is_lost(version: Version, lost: &[LostPart]) -> String {
+    let sizes: Option<Vec<&Contents>> = lost.iter().map(|part| part.contents.as_ref()).collect();
+    let contents = sizes.map(|parts| {
+        let mut all = Contents::default();
+        parts.into_iter().for_each(|contents| all.add(contents));
+        all
+    });
+    let parts: Vec<String> = lost.iter().map(part_in_words).collect();
+    let parts = in_a_row(&parts);
+    match contents {
+        Some(contents) => {
+            format!("of checkpoint {version}, all copies are lost of {contents}; that is what {parts} had")
+        }
+        None => format!("of checkpoint {version}, all copies are lost of what {parts} had"),
+    }
+}
+
+/// `node 1 (12 objects, held by nodes 1 and 2)`.
+fn part_in_words(part: &LostPart) -> String {
+    let held_by = nodes_in_words(&part.held_by);
+    match &part.contents {
+        Some(contents) => {
+            format!("node {} ({}, held by {held_by})", part.of, in_words(contents.objects()))
+        }
+        None => format!("node {} (held by {held_by})", part.of),
+    }
+}
+
 /// `node 2`, `nodes 1 and 3`, `nodes 0, 1 and 3`.
 pub(crate) fn nodes_in_words(nodes: &[u32]) -> String {
     let texts: Vec<String> = nodes.iter().map(u32::to_string).collect();
+    match texts.len() {
+        0 => "no node".into(),
+        1 => format!("node {}", texts[0]),
+        _ => format!("nodes {}", in_a_row(&texts)),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn in_a_row(texts: &[String]) -> String {
     match texts.split_last() {
-        None => "no node".into(),
-        Some((one, [])) => format!("node {one}"),
-        Some((last, others)) => format!("nodes {} and {last}", others.join(", ")),
+        Some((last, before @ [_, ..])) => format!("{} and {last}", before.join(", ")),
+        _ => texts.concat(),
     }
 }
 

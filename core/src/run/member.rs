@@ -71,7 +71,7 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
     let at_door = connections.clone();
     let knock = move || at_door.knock();
-    let orders = Arc::new(Orders::new(job.clone(), knock));
+    let orders = Arc::new(Orders::new(task.number, job.clone(), knock));
     meeting.begin(orders.clone());
     Member { task, control, job, connections, lives, orders }.run(beginning::<C, A>(args));
 }
@@ -137,7 +137,8 @@ impl Member {
                 Word::Halt(epoch, lost) => {
                     // Whoever is there under these numbers later is another process.
                     self.connections.keep_to(|node| !lost.contains(&node));
-                    let (held, steps) = (self.lives.store().held(), self.job.progress().done);
+                    let held = self.lives.store().held_without(&lost, self.task.number);
+                    let steps = self.job.progress().done;
                     self.control.send(ToLauncher::Halted { epoch, held, steps });
                 }
                 Word::Resume(order, places) => return Some((order, places)),

@@ -3,15 +3,17 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use talisman_ft::double::Order;
-use talisman_ft::{Epoch, Version};
+use talisman_ft::{Epoch, NodeId, Version};
 
 use crate::cluster::control::{Place, Stop};
 use crate::cluster::member;
+use crate::cluster::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
 use crate::node::{End, Job};
 
 /// The launcher's last words, and how the job stands by them.
 pub(super) struct Orders {
+    number: NodeId,
     job: Arc<Job>,
     /// Has a PE look at what the job is asked for.
     knock: Box<dyn Fn() + Send + Sync>,
@@ -22,8 +24,8 @@ pub(super) struct Orders {
 /// What is to be done when no PE runs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// Say that all have halted for this epoch; nodes that are lost.
-    Halt(Epoch, Vec<u32>),
+    /// Say that all have halted for this epoch, in which these are lost.
+    Halt(Epoch, Vec<NodeId>),
     /// Begin another life; which process each node is now, if that was said.
     Resume(Order, Vec<Place>),
     /// Say what this node leaves behind: the job has ended.
@@ -35,7 +37,9 @@ pub(super) enum Word {
 #[derive(Default)]
 struct Heard {
     /// Not answered yet.
-    halt: Option<(Epoch, Vec<u32>)>,
+    halt: Option<(Epoch, Vec<NodeId>)>,
+    /// It has halted, and was not told how to go on.
+    waits: bool,
     resume: Option<Order>,
     places: Vec<Place>,
     leave: bool,
@@ -44,8 +48,8 @@ struct Heard {
 }
 
 impl Orders {
-    pub(super) fn new(job: Arc<Job>, knock: impl Fn() + Send + Sync + 'static) -> Self {
-        Orders { job, knock: Box::new(knock), heard: Mutex::default(), changed: Condvar::new() }
+    pub(super) fn new(number: NodeId, job: Arc<Job>, knock: impl Fn() + Send + Sync + 'static) -> Self {
+        Orders { number, job, knock: Box::new(knock), heard: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for what is to be done next. All PEs have stopped.
@@ -88,16 +92,22 @@ impl Heard {
 
 impl member::Orders for Orders {
     fn stop(&self, Stop { status, message }: Stop) {
-        self.hear(|_| self.job.end_here(End { status, message }));
+        self.hear(|heard| {
+            // Whoever is left says why it does not go on: the launcher's terminal may be far away.
+            if let Some(why) = message.as_ref().filter(|_| heard.waits && status == UNRECOVERABLE) {
+                self.job.say(&format!("node {}: {why}", self.number));
+            }
+            self.job.end_here(End { status, message });
+        });
     }
 
     fn steps(&self) -> Steps {
         self.job.progress()
     }
 
-    fn halt(&self, epoch: Epoch, lost: Vec<u32>) {
+    fn halt(&self, epoch: Epoch, lost: Vec<NodeId>) {
         self.hear(|heard| {
-            *heard = Heard { halt: Some((epoch, lost)), ..Heard::default() };
+            *heard = Heard { halt: Some((epoch, lost)), waits: true, ..Heard::default() };
             self.job.halt();
         });
     }
@@ -108,6 +118,7 @@ impl member::Orders for Orders {
 
     fn resume(&self, order: Order) {
         self.hear(|heard| {
+            heard.waits = false;
             heard.resume = Some(order);
             self.job.begin_again();
         });
@@ -143,7 +154,7 @@ mod tests {
     #[test]
     fn a_halt_is_answered_once_and_an_older_order_is_not_obeyed() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(job.clone(), || ());
+        let orders = Orders::new(0, job.clone(), || ());
         orders.halt(1, vec![0]);
         assert_eq!((orders.next(), job.is_over()), (Word::Halt(1, vec![0]), true));
         orders.resume(order(1));
@@ -157,7 +168,7 @@ mod tests {
     #[test]
     fn an_end_is_said_once_and_again_if_it_was_void() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(job.clone(), || ());
+        let orders = Orders::new(0, job.clone(), || ());
         job.end(0, None);
         assert_eq!(orders.next(), Word::Over);
         orders.halt(1, vec![0]);

@@ -7,6 +7,7 @@ use talisman_ft::double::Order;
 
 use super::letters::Letter;
 use super::process::{Death, Running, Stage};
+use super::shelves::Shelf;
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
 use crate::cluster::attendance::{self, Attendance};
@@ -84,7 +85,7 @@ impl World {
             Action::Places(_) => unreachable!("no simulated node is replaced"),
             Action::Resume(order) => self.resume(number, &order),
             Action::LinesSeen { version, node } => process.job.lines_seen(version, node),
-            Action::Leave => self.exit_soon(number, 0),
+            Action::Leave => self.leave(number),
             Action::Exit => self.exit_soon(number, 0),
             Action::Die => self.kill(number),
         }
@@ -220,6 +221,18 @@ impl World {
         self.plan(self.now() + self.between(EXIT_NS), Event::Exit(number, 0));
     }
 
+    /// All have stopped. After an end in order nobody goes back to anything.
+    fn leave(&self, number: u32) {
+        let process = &self.nodes[number as usize];
+        if let Some(shelf) = &process.lives.shelf
+            && process.job.how_it_ended().is_some_and(|end| end.status == 0)
+        {
+            process.lives.store.clear(Vec::new());
+            shelf.clear();
+        }
+        self.exit_soon(number, 0);
+    }
+
     fn exit_soon(&self, number: u32, status: i32) {
         let process = &self.nodes[number as usize];
         if process.stage.get() == Stage::Up {
@@ -296,6 +309,7 @@ impl World {
         let running = process.running.borrow_mut().take();
         drop(running);
         process.lives.end();
+        process.lives.shelf.iter().for_each(Shelf::die);
         true
     }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Contents;
 use crate::view::View;
 use crate::{NodeId, Version};
 
@@ -16,6 +17,8 @@ pub struct Held {
     pub held: Vec<NodeId>,
     /// Whether this node was told that the version is complete everywhere.
     pub committed: bool,
+    /// What the parts have in them that may be lost: those of lost nodes, and this node's own if it is not held here.
+    pub missed: Vec<(NodeId, Contents)>,
 }
 
 /// How a survivor is to go on.
@@ -49,6 +52,17 @@ impl Order {
 pub struct Lost {
     /// The newest version that is known to have been complete; none if nobody is left who could begin anew.
     pub version: Option<Version>,
-    /// Nodes of whose part there is no copy, and who had held one.
-    pub parts: Vec<(NodeId, Vec<NodeId>)>,
+    /// Those of which there is no copy.
+    pub parts: Vec<LostPart>,
+}
+
+/// A part of which there is no copy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostPart {
+    /// Whose it was.
+    pub of: NodeId,
+    /// Who had held one.
+    pub held_by: Vec<NodeId>,
+    /// What was in it, if anybody is left who knows.
+    pub contents: Option<Contents>,
 }

@@ -22,7 +22,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{Found, Survey};
-use super::{Held, Lost, Order};
+use super::{Contents, Held, Lost, LostPart, Order};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 use crate::view::View;
@@ -345,28 +345,35 @@ impl Leader {
         there.iter().map(|to| Action::Resume { to: *to, order: order(*to) }).collect()
     }
 
-    fn give_up(&mut self, parts: Vec<(NodeId, Vec<NodeId>)>) -> Vec<Action> {
-        let parts = if parts.is_empty() { self.lost_of_view(&self.view, |_| true) } else { parts };
+    fn give_up(&mut self, parts: Vec<LostPart>) -> Vec<Action> {
+        let parts = if parts.is_empty() { self.lost_of_view(&self.view, |_| true, |_| None) } else { parts };
         self.phase = Phase::GaveUp;
         vec![Action::GiveUp(Lost { version: self.committed, parts })]
     }
 
     /// The parts of a version that nobody holds, as far as it is known what it consisted of.
-    fn lost_of(&self, version: Version, found: Option<&Found>) -> Vec<(NodeId, Vec<NodeId>)> {
+    fn lost_of(&self, version: Version, found: Option<&Found>) -> Vec<LostPart> {
         debug_assert!(self.committed >= Some(version));
         match found {
             Some(found) => {
                 let missing = found.missing();
-                self.lost_of_view(&found.view, |part| missing.contains(&part))
+                let contents = |part| found.contents(part).cloned();
+                self.lost_of_view(&found.view, |part| missing.contains(&part), contents)
             }
             None => Vec::new(),
         }
     }
 
-    fn lost_of_view(&self, view: &View, is_lost: impl Fn(NodeId) -> bool) -> Vec<(NodeId, Vec<NodeId>)> {
+    fn lost_of_view(
+        &self,
+        view: &View,
+        is_lost: impl Fn(NodeId) -> bool,
+        contents: impl Fn(NodeId) -> Option<Contents>,
+    ) -> Vec<LostPart> {
         let host = |node: NodeId| self.hosts.get(node as usize).copied().unwrap_or_default();
-        let holders = |part| [Some(part), view.buddy(part, host)].into_iter().flatten().collect();
-        view.there().filter(|part| is_lost(*part)).map(|part| (part, holders(part))).collect()
+        let held_by = |part| [Some(part), view.buddy(part, host)].into_iter().flatten().collect();
+        let lost = |of| LostPart { of, held_by: held_by(of), contents: contents(of) };
+        view.there().filter(|part| is_lost(*part)).map(lost).collect()
     }
 }
 

@@ -14,11 +14,16 @@ fn leader(nodes: u32) -> Leader {
 /// What a node holds of a version that was taken when all were there: its own part, and that of the one before it.
 fn held(node: NodeId, nodes: u32, version: Version) -> Held {
     let before = (node + nodes - 1) % nodes;
-    Held { version, view: View::whole(nodes), held: vec![before, node], committed: true }
+    Held { version, view: View::whole(nodes), held: vec![before, node], committed: true, missed: Vec::new() }
 }
 
 fn uncommitted(node: NodeId, nodes: u32, version: Version) -> Held {
     Held { committed: false, ..held(node, nodes, version) }
+}
+
+/// Whose contents nobody has told.
+fn lost_part(of: NodeId, held_by: [NodeId; 2]) -> LostPart {
+    LostPart { of, held_by: held_by.into(), contents: None }
 }
 
 fn halts(to: &[NodeId], epoch: Epoch, lost: &[NodeId]) -> Vec<Action> {
@@ -68,10 +73,24 @@ fn both_copies_gone_is_the_end_and_tells_whose_they_were() {
     let mut leader = leader(4);
     assert_eq!(leader.on_lost([1, 2]), halts(&[0, 3], 1, &[1, 2]));
     assert_eq!(leader.on_halted(0, 1, vec![held(0, 4, 7)]), []);
-    let lost = Lost { version: Some(7), parts: vec![(1, vec![1, 2])] };
+    let lost = Lost { version: Some(7), parts: vec![lost_part(1, [1, 2])] };
     assert_eq!(leader.on_halted(3, 1, vec![held(3, 4, 7)]), [Action::GiveUp(lost)]);
     assert_eq!(leader.on_lost([0]), [], "it is over");
     assert_eq!(leader.on_halted(3, 1, vec![]), []);
+}
+
+#[test]
+fn what_was_in_lost_parts_is_told_by_whoever_knows() {
+    let mut leader = leader(4);
+    let contents = |count| Contents { of: [("array Block".to_owned(), count)].into(), others: 0 };
+    assert_eq!(leader.on_lost([1, 2]), halts(&[0, 3], 1, &[1, 2]));
+    // The node with the lowest number has nothing of that version any more; and of what is held, nothing is told.
+    assert_eq!(leader.on_halted(0, 1, vec![held(0, 4, 6)]), []);
+    let missed = vec![(1, contents(5)), (2, contents(6))];
+    let own = Held { held: vec![3], missed: [missed, vec![(3, contents(7))]].concat(), ..held(3, 4, 7) };
+    let known = |of, held_by, count| LostPart { contents: Some(contents(count)), ..lost_part(of, held_by) };
+    let parts = vec![lost_part(0, [0, 1]), known(1, [1, 2], 5), known(2, [2, 3], 6)];
+    assert_eq!(leader.on_halted(3, 1, vec![own]), [Action::GiveUp(Lost { version: Some(7), parts })]);
 }
 
 #[test]
@@ -80,7 +99,7 @@ fn nobody_goes_back_behind_what_was_printed() {
     leader.on_committed(5);
     assert_eq!(leader.on_lost([1, 2]), halts(&[0], 1, &[1, 2]));
     let old = Held { held: vec![0, 1, 2], ..held(0, 3, 4) };
-    let lost = Lost { version: Some(5), parts: vec![(1, vec![1, 2])] };
+    let lost = Lost { version: Some(5), parts: vec![lost_part(1, [1, 2])] };
     assert_eq!(
         leader.on_halted(0, 1, vec![old, Held { held: vec![0, 2], ..uncommitted(0, 3, 5) }]),
         [Action::GiveUp(lost)]
@@ -91,7 +110,7 @@ fn nobody_goes_back_behind_what_was_printed() {
 fn a_job_that_nobody_is_left_of_has_lost_all() {
     let mut leader = leader(2);
     assert_eq!(leader.on_lost([1]), halts(&[0], 1, &[1]));
-    let parts = vec![(0, vec![0, 1]), (1, vec![1, 0])];
+    let parts = vec![lost_part(0, [0, 1]), lost_part(1, [1, 0])];
     assert_eq!(leader.on_lost([0]), [Action::GiveUp(Lost { version: None, parts })]);
 }
 
@@ -132,7 +151,7 @@ fn who_stood_in_for_others_leaves_them_to_its_heir() {
     let mut leader = leader(3);
     let view = View::whole(3).after(1, 3, |node| node != 2, |_| 0);
     assert_eq!(leader.on_lost([2, 0]).len(), 1);
-    let held = Held { version: 9, view, held: vec![0, 1], committed: true };
+    let held = Held { version: 9, view, held: vec![0, 1], committed: true, missed: Vec::new() };
     let actions = leader.on_halted(1, 1, vec![held]);
     let [Action::Resume { to: 1, order }] = &actions[..] else { panic!("{actions:?}") };
     assert_eq!(order.restore, [1, 0]);

@@ -1,7 +1,7 @@
 //! Losses of a job that survives them.
 
 use talisman_ft::Version;
-use talisman_ft::double::{Held, Order};
+use talisman_ft::double::{Contents, Held, Order};
 use talisman_ft::view::View;
 
 use super::*;
@@ -22,7 +22,7 @@ pub(super) fn with_patience(nodes: u32, kills: &str, silence: Duration) -> Condu
 /// What a node holds of version 7: its own part, and that of the node before it.
 pub(super) fn held(node: u32, nodes: u32) -> Vec<Held> {
     let parts = vec![(node + nodes - 1) % nodes, node];
-    vec![Held { version: 7, view: View::whole(nodes), held: parts, committed: true }]
+    vec![Held { version: 7, view: View::whole(nodes), held: parts, committed: true, missed: Vec::new() }]
 }
 
 pub(super) fn halt(to: &[u32], epoch: u32, lost: &[u32]) -> Vec<Action> {
@@ -106,12 +106,14 @@ fn a_node_that_cannot_go_on_is_lost_with_its_reason() {
 }
 
 #[test]
-fn both_copies_gone_ends_the_job_and_tells_whose_they_were() {
+fn both_copies_gone_ends_the_job_and_tells_what_they_had() {
     let mut conductor = surviving(4, "");
     conductor.happen(at(1), 1, killed());
     conductor.happen(at(2), 2, killed());
     conductor.halted(3, 0, 2);
-    let actions = conductor.halted(3, 3, 2);
+    let blocks = |count| Contents { of: [("array Block".to_owned(), count)].into(), others: 0 };
+    let held = vec![Held { missed: vec![(1, blocks(5)), (2, blocks(4))], ..held(3, 4).remove(0) }];
+    let actions = conductor.say(at(3), 3, ToLauncher::Halted { epoch: 2, held, steps: 41 });
     assert!(matches!(actions[..], [Action::Send(0, ToNode::Stop(_)), Action::Send(3, ToNode::Stop(_))]));
     for node in [0, 3] {
         let done = conductor.say(at(4), node, ToLauncher::Done(NodeReport::default()));
@@ -119,8 +121,8 @@ fn both_copies_gone_ends_the_job_and_tells_whose_they_were() {
         conductor.happen(at(5), node, Event::Ended(How::Exited(0)));
     }
     assert!(conductor.is_over());
-    let why = "node 2 (pid 7) was killed by signal 9 (SIGKILL); the job cannot go on: of checkpoint 7, all copies are lost of the \
-               part of node 1 (held by nodes 1 and 2)";
+    let why = "node 2 (pid 7) was killed by signal 9 (SIGKILL); the job cannot go on: of checkpoint 7, all copies are lost of \
+               5 objects: 5 of array Block; that is what node 1 (5 objects, held by nodes 1 and 2) had";
     assert_eq!(end(conductor), (3, why.into()));
 }
 
@@ -266,6 +268,7 @@ fn the_last_node_that_is_lost_ends_the_job() {
     conductor.happen(at(1), 1, killed());
     conductor.happen(at(2), 0, killed());
     assert!(conductor.is_over());
-    let why = "node 0 (pid 7) was killed by signal 9 (SIGKILL); it was the last node that was left";
+    let why = "node 0 (pid 7) was killed by signal 9 (SIGKILL); it was the last node that was left, and all \
+               objects of the job are lost";
     assert_eq!(end(conductor), (3, why.into()));
 }

@@ -150,7 +150,8 @@ impl Model {
         self.next += 1;
         for number in self.living() {
             let committed = missing.is_empty() && told.contains(&number);
-            let held = Held { version, view: view.clone(), held: self.parts_of(number, missing), committed };
+            let held = self.parts_of(number, missing);
+            let held = Held { version, view: view.clone(), held, committed, missed: Vec::new() };
             let node = self.nodes[number as usize].as_mut().expect("it is living");
             if committed {
                 node.held.clear();
