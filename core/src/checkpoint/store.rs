@@ -370,7 +370,7 @@ impl Store {
                 Body::NotWritten(_) => return Err(missing),
             }
         };
-        let Some(copy) = copy else { return read(self.from_file(version, pe)?, version, pe) };
+        let Some(copy) = copy else { return read(self.part_on_disk(version, pe)?, version, pe) };
         let damaged = copy.pieces.iter().position(|(slices, sum)| checksum(slices) != *sum);
         if let Some(piece) = damaged {
             return Err(StoreError::Damaged { pe, version, piece: piece as u32 });
@@ -398,7 +398,7 @@ impl Store {
         };
         let part = match whole {
             Some(part) => part,
-            None => self.from_file(version, pe)?,
+            None => self.part_on_disk(version, pe)?,
         };
         let (manifest, pieces) = cut(&part);
         let summed = |slices: Vec<Segment>| {
@@ -408,7 +408,7 @@ impl Store {
         Ok((view, manifest, pieces.into_iter().map(summed).collect()))
     }
 
-    fn from_file(&self, version: Version, pe: PeId) -> Result<Packed, StoreError> {
+    fn part_on_disk(&self, version: Version, pe: PeId) -> Result<Packed, StoreError> {
         let keeper = self.keeper.get().ok_or(StoreError::Missing { pe, version })?;
         let part = keeper.part(version, pe);
         part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })

@@ -77,6 +77,12 @@ impl Model {
         self.nodes.get(node as usize).is_some_and(Option::is_none) && self.leader.expect(node)
     }
 
+    /// These nodes are to go.
+    pub(super) fn release(&mut self, nodes: &[NodeId]) {
+        let actions = self.leader.on_release(nodes);
+        self.carry_out(actions);
+    }
+
     /// The replacement of a node comes, or it turns out that it will not; nothing happens unless it is expected.
     pub(super) fn replace(&mut self, number: NodeId, comes: bool) {
         let is_gone = self.nodes.get(number as usize).is_some_and(Option::is_none);
@@ -165,6 +171,11 @@ impl Model {
     }
 
     fn carry_out(&mut self, actions: Vec<Action>) {
+        for action in &actions {
+            if let Action::Release(nodes) = action {
+                nodes.iter().for_each(|node| self.nodes[*node as usize] = None);
+            }
+        }
         for action in actions {
             match action {
                 Action::Halt { to, epoch, .. } if epoch == self.leader.epoch() && self.has_come(to) => {
