@@ -28,7 +28,7 @@ pub fn a_checkpoint_when_it_is_asked_for() {
     let shape = (3, 2, "shm");
     let expected = LONG.undisturbed(shape);
     let folder = Folder::new();
-    let run = LONG.start(shape, &folder.disk(NEVER));
+    let run = LONG.start(shape, &folder.held(NEVER));
     let nodes = run.job.nodes(3);
     run.job.wait_for("at 9");
     said(&ask(&run, "checkpoint", ""), 0, "checkpoint 1 is taken; after the loss of all nodes: --restart");
@@ -43,7 +43,9 @@ pub fn nodes_are_released() {
     for (transport, released) in TRANSPORTS.into_iter().zip(["0", "1 3", "4"]) {
         let shape = (5, 1, transport);
         let expected = LONG.undisturbed(shape);
-        let run = LONG.start(shape, &format!("--ft double {NEVER} --balancer greedy"));
+        let folder = Folder::new();
+        let options = format!("--ft double {NEVER} --balancer greedy {}", folder.holding());
+        let run = LONG.start(shape, &options);
         run.job.nodes(5);
         run.job.wait_for("at 9");
         said(&ask(&run, "shrink", released), 0, "the job goes on without node");
@@ -52,6 +54,7 @@ pub fn nodes_are_released() {
         said(&ask(&run, "shrink", released), 1, "is not there");
         said(&ask(&run, "checkpoint", ""), 0, "in the memory of the nodes");
         signal(nodes.expect("those that are released leave")[1], Signal::KILL);
+        folder.let_go();
         let left = run.survives(&expected);
         assert!(matches!(left.losses[..], [(_, false)]), "{}", left.ended.said());
     }
@@ -60,10 +63,12 @@ pub fn nodes_are_released() {
 pub fn what_cannot_be_asked() {
     let shape = (2, 1, "tcp");
     let expected = LONG.undisturbed(shape);
-    let run = LONG.start(shape, "--ft double");
+    let folder = Folder::new();
+    let run = LONG.start(shape, &format!("--ft double {}", folder.holding()));
     run.job.wait_for("at 3");
     said(&ask(&run, "shrink", "7"), 1, "node 7 is not there; the job has nodes 0 and 1");
     said(&ask(&run, "shrink", "0 1"), 1, "without any node");
+    folder.let_go();
     run.survives(&expected);
     let run = ROUNDS.start(shape, "--rounds 100000");
     run.job.wait_for("at 3");

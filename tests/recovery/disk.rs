@@ -66,9 +66,18 @@ impl Folder {
     }
 
     /// The same for [`LONG`], which does not end before it is cut off, however slow the disk is.
-    fn held(&self, options: &str) -> String {
+    pub fn held(&self, options: &str) -> String {
+        format!("{} {}", self.disk(options), self.holding())
+    }
+
+    /// [`LONG`] does not end before it is let go.
+    pub fn holding(&self) -> String {
         fs::write(self.hold(), "").unwrap();
-        format!("{} --hold {}", self.disk(options), self.hold().display())
+        format!("--hold {}", self.hold().display())
+    }
+
+    pub fn let_go(&self) {
+        let _ = fs::remove_file(self.hold());
     }
 
     fn hold(&self) -> PathBuf {
@@ -82,7 +91,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_file(self.hold());
+        self.let_go();
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -111,7 +120,7 @@ pub fn kill_all(run: Run, folder: &Folder, processes: Vec<i32>) -> Vec<String> {
     signal(run.job.launcher_pid(), Signal::KILL);
     processes.into_iter().for_each(|node| signal(node, Signal::KILL));
     let said = run.job.end().stdout;
-    let _ = fs::remove_file(folder.hold());
+    folder.let_go();
     said
 }
 
@@ -207,7 +216,7 @@ pub fn it_can_be_started_again_more_than_once() {
     let mut said = cut_off(run, &folder, 4, "at 10");
     let again = folder.restart("--ft disk --ckpt-every 4steps");
     for (nodes, after) in [(3, "at 50"), (6, "at 90")] {
-        fs::write(folder.hold(), "").unwrap();
+        folder.holding();
         let run = LONG.start((nodes, 1, "mixed"), &again);
         said.extend(cut_off(run, &folder, nodes as usize, after));
     }
