@@ -201,7 +201,7 @@ impl Pe {
     /// The job goes on, and what it would go back to is the version before. Who waits for a checkpoint goes on waiting.
     fn give_up_checkpoint(&self, checkpoints: &Checkpoints, done: Running) {
         let (version, wrong) = (done.version, done.wrong.unwrap_or_default());
-        self.on_give_up(version);
+        self.on_give_up(checkpoints, version);
         self.node.job.answer(done.asked, Err(wrong.clone()));
         self.node.job.say(&format!(
             "checkpoint {version} is given up: {wrong}. The job goes on, and the checkpoint before it stays; the next \
@@ -221,7 +221,7 @@ impl Pe {
 
     fn commit(&self, checkpoints: &Checkpoints, done: Running) {
         witness::see(|| Seen::Committed { version: done.version });
-        self.on_commit(done.version);
+        self.on_commit(checkpoints, done.version);
         let (blocked, taken) = done.blocked.unwrap_or_default();
         // What is sent in the background takes time of the PEs too, though not all of the time that it takes.
         checkpoints.root.borrow_mut().period.checkpoint(self.clock.now().saturating_sub(done.begun));

@@ -54,6 +54,8 @@ struct Kept {
     /// Who was there when it was taken.
     view: View,
     parts: BTreeMap<PeId, Body>,
+    /// Own parts that others may be reading, until it is committed.
+    lent: Vec<Packed>,
     committed: bool,
     /// What is in the parts, all of them, and how to call it.
     contents: Option<(Counts, Names)>,
@@ -87,6 +89,8 @@ pub(super) struct Copy {
     manifest: Manifest,
     /// Of each piece: its slices and its checksum.
     pieces: Vec<(Vec<Segment>, u32)>,
+    /// Each piece is a buffer, which the next version's may be put into.
+    is_uncut: bool,
 }
 
 /// A part on its way: who was there when it was taken, and what it comes in.
@@ -241,9 +245,31 @@ impl Store {
         }
     }
 
+    /// Another process may read this part of this one, wherever else it is by then, until the version is committed or dropped.
+    pub(super) fn lend(&self, version: Version, part: &Packed) {
+        if let Some(kept) = self.lock().kept.get_mut(&version) {
+            kept.lent.push(part.clone());
+        }
+    }
+
+    /// Keeps the part of a PE of another process, which was read there. Its memory is filled again one day.
+    pub(super) fn put_copy(
+        &self,
+        version: Version,
+        view: &View,
+        pe: PeId,
+        manifest: Manifest,
+        pieces: Vec<(Vec<Segment>, u32)>,
+    ) {
+        let copy = Copy { manifest, pieces, is_uncut: true };
+        let mut all = self.lock();
+        // Only a peer that makes things up speaks for a PE of this process.
+        all.of(version, view).parts.entry(pe).or_insert(Body::Copy(copy));
+    }
+
     /// The part of a PE of another process is to come in pieces; whether that is all of it.
     pub(super) fn expect(&self, version: Version, view: &View, pe: PeId, manifest: Manifest) -> bool {
-        let copy = Copy { manifest, pieces: Vec::new() };
+        let copy = Copy { manifest, pieces: Vec::new(), is_uncut: false };
         let is_whole = copy.is_whole();
         let mut all = self.lock();
         let parts = &mut all.of(version, view).parts;
@@ -295,6 +321,7 @@ impl Store {
         let mut all = self.lock();
         let Some(kept) = all.kept.get_mut(&version) else { return };
         kept.committed = true;
+        kept.lent.clear();
         let there = kept.view.nodes().to_vec();
         all.drop_all_but(|other| other >= version);
         drop(all);
@@ -459,6 +486,7 @@ impl Versions {
         self.kept.entry(version).or_insert_with(|| Kept {
             view: view.clone(),
             parts: BTreeMap::new(),
+            lent: Vec::new(),
             committed: false,
             contents: None,
         })
@@ -474,8 +502,11 @@ impl Versions {
         }
         self.spare.clear();
         for (_, body) in gone.into_values().flat_map(|kept| kept.parts) {
-            let Body::Own(part) = body else { continue };
-            let (_, segments) = part.into_parts();
+            let segments = match body {
+                Body::Own(part) => part.into_parts().1,
+                Body::Copy(copy) if copy.is_uncut => copy.into_segments(),
+                Body::Copy(_) | Body::Written | Body::NotWritten(_) => continue,
+            };
             for buffer in segments.into_iter().filter_map(Segment::into_buffer) {
                 self.spare.entry(buffer.size()).or_default().push(buffer);
             }
@@ -581,6 +612,10 @@ impl InMemory {
 }
 
 impl Copy {
+    fn into_segments(self) -> Vec<Segment> {
+        self.pieces.into_iter().flat_map(|(slices, _)| slices).collect()
+    }
+
     fn is_whole(&self) -> bool {
         self.pieces.len() as u32 >= self.manifest.pieces
     }
@@ -683,5 +718,38 @@ mod tests {
         });
         assert_eq!(spare.map(|segment| segment.bytes().as_ptr()), Some(at));
         assert!(store.spare(1 << 20, 8).is_none(), "it is there once");
+    }
+
+    #[test]
+    fn memory_of_copies_that_were_read_is_used_again() {
+        let store = Store::default();
+        let copied = |size| {
+            let part = packed(size);
+            let buffers = part.buffers().into_iter().map(|buffer| buffer.copied());
+            let pieces = buffers.map(|buffer| (checksum(std::slice::from_ref(&buffer)), buffer));
+            (Manifest::uncut(&part), pieces.map(|(sum, buffer)| (vec![buffer], sum)).collect())
+        };
+        for version in [1, 2] {
+            let (manifest, pieces) = copied(1 << 20);
+            store.put_copy(version, &view(), 2, manifest, pieces);
+            assert!(store.spare(1 << 20, 8).is_none());
+        }
+        store.commit(2);
+        assert!(store.spare(1 << 20, 8).is_some());
+        assert!(store.lock().kept[&2].parts[&2].is_whole());
+    }
+
+    #[test]
+    fn what_is_lent_stays_until_its_version_is_committed() {
+        let store = Store::default();
+        let part = packed(1 << 20);
+        let segment = part.segments()[0].clone();
+        store.put(1, &view(), 0, part.clone());
+        store.lend(1, &part);
+        drop(part);
+        store.lock().is_written(1, 0, Ok(()));
+        assert_eq!(store.lock().kept[&1].lent.len(), 1, "it is on disk, and others may be reading it");
+        store.commit(1);
+        assert!(segment.into_buffer().is_some(), "nobody else has it any more");
     }
 }

@@ -132,6 +132,7 @@ fn what_is_out_of_turn_changes_nothing() {
             Checkpoint::Got { version: 4 },
             Checkpoint::Stored { version: 4 },
             Checkpoint::Commit { version: 4 },
+            Checkpoint::Bring { version: 4 },
         ]
     };
     let mut lab = lab();
@@ -203,4 +204,52 @@ fn a_copy_does_not_come_in_the_place_of_what_a_pe_took_itself() {
     let store = &lab.pes[0].node.store;
     assert!(!store.expect(1, lab.pes[0].view(), 1, Default::default()));
     assert!(store.part(1, 1).is_ok());
+}
+
+/// Every PE lends its part, whoever its buddy is, and looks after the parts that it is lent.
+fn lend(lab: &mut Lab, mut look: impl FnMut(&Pe)) {
+    for pe in &lab.pes {
+        pe.checkpoints.as_ref().expect("there are checkpoints").copies.lends.set(true);
+    }
+    want(lab);
+    for _ in 0..2 * LONG {
+        lab.run(1);
+        for pe in lab.pes.iter().filter(|pe| pe.is_taking_copies()) {
+            let _here = Here::enter(pe);
+            look(pe);
+            pe.take_copies(pe.clock.now());
+        }
+    }
+}
+
+#[test]
+fn a_part_that_is_lent_is_taken_where_it_is() {
+    let mut lab = lab();
+    let mut looks = 0;
+    lend(&mut lab, |_| looks += 1);
+    assert_eq!((committed(&lab), looks), (vec![1], 4), "one look is enough for a part of some 100 KB");
+    for pe in &lab.pes {
+        let _here = Here::enter(pe);
+        let of = |node: usize| to_bytes(&lab.pes[2 * node].node.store.part(1, pe.id).expect("it is there"));
+        assert!(of(0) == of(1), "PE {}", pe.id);
+    }
+    lend(&mut lab, |_| ());
+    lend(&mut lab, |_| ());
+    assert_eq!(committed(&lab), [1, 2, 3]);
+    assert_eq!(lab.how_it_ended(), (-1, None));
+}
+
+#[test]
+fn a_part_that_cannot_be_read_comes_in_pieces() {
+    let mut lab = lab();
+    let mut looks = 0;
+    lend(&mut lab, |pe| {
+        looks += 1;
+        let takings = &pe.checkpoints.as_ref().expect("there are checkpoints").copies.takings;
+        takings.all.borrow_mut().iter_mut().for_each(|taking| taking.lent.mark ^= 1);
+    });
+    assert_eq!((committed(&lab), looks), (vec![1], 4));
+    lend(&mut lab, |_| panic!("who was refused once does not lend any more"));
+    assert_eq!(committed(&lab), [1, 2]);
+    assert_eq!(lab.how_it_ended(), (-1, None));
 }

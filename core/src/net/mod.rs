@@ -345,6 +345,11 @@ impl Net {
         !self.unflushed.borrow().is_empty()
     }
 
+    /// Whether a node is reached through memory.
+    pub(crate) fn shares_memory_with(&self, node: u32) -> bool {
+        self.through_memory.contains(&node)
+    }
+
     /// The same through memory, where nobody tells when there is room.
     pub(crate) fn is_behind_in_memory(&self) -> bool {
         let is_memory =

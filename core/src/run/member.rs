@@ -16,6 +16,7 @@ use super::orders::{Orders, Word};
 use super::{beginning, panics};
 use crate::chare::{Args, MainChare};
 use crate::checkpoint::files::keeper::KeeperError;
+use crate::checkpoint::lent::Lent;
 use crate::checkpoint::store::Store;
 use crate::cluster::Control;
 use crate::cluster::control::{Lines, NodeReport, Place, Task, ToLauncher, Via};
@@ -43,6 +44,7 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     let config = Config { host: task.host_number, neighbours, seed, ..Config::of(options) };
     if config.survives() {
         job.survive();
+        Lent::allow();
     }
     let host = match host(&task) {
         Ok(host) => host,
