@@ -13,7 +13,7 @@ use talisman_ft::{NodeId, Version};
 use super::cover::JobMark;
 use super::set::{Set, SetError, Whole};
 use super::shelf::{Shelf, ShelfError};
-use crate::disk::{Disk, SharedDisk, SimulatedDisk};
+use crate::disk::{Disk, DiskError, SharedDisk, SimulatedDisk};
 use crate::ids::PeId;
 use crate::node::Shape;
 use crate::pup::{Packed, Segment};
