@@ -167,6 +167,22 @@ fn after_leave_a_node_that_is_lost_is_not_missed_and_one_that_stays_is_killed() 
 }
 
 #[test]
+fn after_leave_a_node_that_is_silent_is_not_missed() {
+    let mut conductor = with_patience(2, "", TICK * 2);
+    conductor.say(at(0), 0, ToLauncher::Ended(Stop::default()));
+    conductor.say(at(0), 0, ToLauncher::Done(NodeReport::default()));
+    assert_eq!(conductor.say(at(0), 1, ToLauncher::Done(NodeReport::default())), to_all(2, &ToNode::Leave));
+    conductor.happen(at(10), 1, Event::Ended(How::Exited(0)));
+    let kills: Vec<_> = conductor.wait(50, 1500).into_iter().filter(|(_, action)| is_kill(action)).collect();
+    assert!(
+        matches!(kills[..], [(50..2000, Action::Kill(0))]),
+        "silence, before its time to leave is over: {kills:?}"
+    );
+    conductor.happen(at(1500), 0, killed());
+    assert_eq!(end(conductor), (0, String::new()));
+}
+
+#[test]
 fn kills_at_steps_and_at_random_go_on_and_happen_once() {
     let mut conductor = surviving(4, "2@step4 1@step8 2@step9");
     let step = |done| ToLauncher::Step(Steps { done, total: None });
