@@ -298,7 +298,9 @@ fn only_the_launchers_side_of_a_cut_network_computes_on() {
     // Two nodes of three are more than one, but the launcher is not among them.
     network.host(1).cut_off();
     end_by_themselves(&mut running, 1);
-    assert_eq!(network.nodes_of(0, &program).len(), 2, "the launcher and its node");
+    let left = network.nodes_of(0, &program);
+    assert_eq!(left.len(), 2, "the launcher and its node");
+    left.iter().for_each(|process| Process::kill(process.id));
     drop(running);
     assert_nothing_left(&network);
 }
