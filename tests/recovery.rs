@@ -22,6 +22,8 @@ mod garden;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;
+#[path = "recovery/launcher.rs"]
+mod launcher;
 #[path = "recovery/program.rs"]
 mod program;
 #[path = "recovery/subjects.rs"]

@@ -15,6 +15,9 @@ use crate::disk::{
     lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
 };
 use crate::job::Shape;
+use crate::launcher::{
+    the_launcher_before_the_first_checkpoint, the_launcher_between_two_checkpoints,
+};
 use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
 
@@ -50,6 +53,8 @@ trials!(
     examples_are_started_again,
     damaged_files_are_named_and_nothing_is_overwritten,
     folders_that_cannot_be_used,
+    the_launcher_between_two_checkpoints,
+    the_launcher_before_the_first_checkpoint,
 );
 
 const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];

@@ -47,6 +47,9 @@ pub struct Left {
     pub said: Said,
     pub ended: Ended,
     pub wall: Duration,
+    /// Of the job, as its report says.
+    pub status: Option<i64>,
+    pub failures: Vec<Value>,
 }
 
 impl Said {
@@ -99,14 +102,40 @@ impl Run {
     /// To its end, which has to be in order.
     #[track_caller]
     pub fn end(self) -> Left {
-        let ended = self.job.end().expect(0, &[]);
-        let text = std::fs::read_to_string(&self.report.0).expect("a job writes its report");
+        let Run { job, report } = self;
+        Left::of(job.end().expect(0, &[]), &report)
+    }
+
+    /// To the end of a run whose launcher was killed: no output is missing or wrong, though lines may have come twice. Gives its
+    /// report, too.
+    #[track_caller]
+    pub fn survives_its_launcher(self, expected: &Said) -> Left {
+        let Run { job, report } = self;
+        let ended = job.end();
+        assert_eq!(ended.status.code(), None, "{}", ended.said());
+        let mut left = Left::of(ended, &report);
+        left.said.lines.dedup();
+        let (missing, wrong) = (expected.without(&left.said), left.said.without(expected));
+        assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
+        assert_eq!(left.said.results, expected.results, "{}", left.ended.said());
+        assert_eq!(left.status, Some(0), "{}", left.ended.said());
+        left
+    }
+}
+
+impl Left {
+    /// What is left when the job has ended and written its report.
+    #[track_caller]
+    fn of(ended: Ended, report: &Scratch) -> Left {
+        let text = std::fs::read_to_string(&report.0).unwrap_or_else(|_| panic!("no report: {}", ended.said()));
         let report: Value = serde_json::from_str(&text).expect("a report is JSON");
         let mut results = report["results"].as_object().expect("a report has results").clone();
         results.retain(|name, _| !name.ends_with("_s") && !name.ends_with("_ratio"));
         let mut lines: Vec<_> = ended.stdout.iter().filter(|line| !line.starts_with(MARK)).cloned().collect();
         lines.sort();
         let wall = Duration::from_secs_f64(report["wall_s"].as_f64().expect("a report has a wall time"));
-        Left { said: Said { lines, results }, ended, wall }
+        let (status, failures) = (report["status"].as_i64(), report["failures"].as_array());
+        let failures = failures.expect("a report has failures").clone();
+        Left { said: Said { lines, results }, ended, wall, status, failures }
     }
 }

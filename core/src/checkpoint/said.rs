@@ -29,6 +29,10 @@ struct Periods {
     over: BTreeMap<(Version, NodeId), Period>,
     /// Until this version all has been said to the launcher.
     settled: Version,
+    /// Pieces that a launcher has printed, with the version that was cut last by then: parts of versions up to that have them.
+    seen: BTreeMap<(Version, NodeId, u32), Version>,
+    /// The version that was cut last.
+    cut: Version,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Pup)]
@@ -66,6 +70,7 @@ impl Said {
     /// The cut of a version ends the period of this node: gives what belongs into its part of that version.
     pub(crate) fn cut(&self, version: Version, node: NodeId) -> Vec<SavedPeriod> {
         let mut periods = self.lock();
+        periods.cut = version;
         let now = std::mem::take(&mut periods.now);
         if now != Period::default() {
             periods.over.insert((version, node), now);
@@ -79,18 +84,34 @@ impl Said {
     pub(crate) fn until(&self, version: Version) -> Vec<Lines> {
         let mut periods = self.lock();
         periods.settled = periods.settled.max(version);
+        periods.seen.retain(|_, cut| *cut >= version);
         let settled = periods.over.range(..=(version, NodeId::MAX));
         settled.flat_map(|((version, node), said)| said.pieces(Some(*version), *node)).collect()
     }
 
-    /// The launcher has it.
-    pub(crate) fn seen(&self, version: Version, node: NodeId) {
-        self.lock().over.remove(&(version, node));
+    /// The launcher has printed this piece of it.
+    pub(crate) fn seen(&self, version: Version, node: NodeId, piece: u32) {
+        let mut periods = self.lock();
+        let cut = periods.cut;
+        periods.seen.insert((version, node, piece), cut);
+        let Periods { over, seen, .. } = &mut *periods;
+        let is_seen = |lines: &Lines| seen.contains_key(&(version, node, lines.piece));
+        let whole = |said: &Period| said.pieces(Some(version), node).iter().all(is_seen);
+        if over.get(&(version, node)).is_some_and(whole) {
+            over.remove(&(version, node));
+        }
     }
 
-    /// The job goes back: only what its parts hold has been said.
+    /// The pieces that a launcher has printed, as far as parts have them that the job may go back to.
+    pub(crate) fn all_seen(&self) -> Vec<(Version, NodeId, u32)> {
+        self.lock().seen.keys().copied().collect()
+    }
+
+    /// The job goes back: only what its parts hold has been said. What was printed stays so.
     pub(crate) fn go_back(&self) {
-        *self.lock() = Periods::default();
+        let mut periods = self.lock();
+        let (seen, cut) = (std::mem::take(&mut periods.seen), periods.cut);
+        *periods = Periods { seen, cut, ..Periods::default() };
     }
 
     /// A part that is restored held this.
@@ -158,8 +179,38 @@ mod tests {
         said.print("three");
         assert_eq!(lines(&said.until(1)), [(Some(1), 3, vec!["one", "two"])]);
         assert_eq!(lines(&said.last_words(3).0), [(None, 3, vec!["three"])]);
-        said.seen(1, 3);
+        said.seen(1, 3, 0);
         assert_eq!(lines(&said.until(9)), []);
+    }
+
+    #[test]
+    fn what_was_printed_is_known_as_long_as_somebody_may_say_it_again() {
+        let said = Said::default();
+        said.print("one");
+        let part = said.cut(1, 3);
+        said.until(1);
+        said.seen(1, 3, 0);
+        assert_eq!(said.all_seen(), [(1, 3, 0)]);
+        said.go_back();
+        said.take_up(part);
+        assert_eq!((said.until(1).len(), said.all_seen()), (1, vec![(1, 3, 0)]), "it is said again");
+        said.seen(1, 3, 0);
+        said.cut(2, 3);
+        said.until(2);
+        assert_eq!(said.all_seen(), [], "version 1 is not there any more");
+    }
+
+    #[test]
+    fn lines_are_kept_until_all_pieces_are_printed() {
+        let said = Said::default();
+        let long = "x".repeat(2 * PIECE);
+        (0..3).for_each(|_| said.print(&long));
+        said.cut(1, 0);
+        said.seen(1, 0, 0);
+        said.seen(1, 0, 1);
+        assert_eq!(said.until(1).len(), 3);
+        said.seen(1, 0, 2);
+        assert_eq!(said.until(1).len(), 0);
     }
 
     #[test]

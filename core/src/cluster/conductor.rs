@@ -8,7 +8,7 @@
 //! ```
 //!
 //! [`steps`] has what happens at the program's steps, [`limits`] how long everything may take, [`surviving`] what is different in a job that
-//! survives losses.
+//! survives losses, [`taking_over`] how one goes on that has lost its launcher.
 
 use std::time::Duration;
 
@@ -36,6 +36,7 @@ const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
 mod limits;
 mod steps;
 mod surviving;
+mod taking_over;
 #[cfg(test)]
 mod tests;
 
@@ -213,6 +214,8 @@ impl Conductor {
             ToLauncher::Resumed { epoch, steps } => self.on_resumed(now, node, epoch, steps),
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
             ToLauncher::Lines(lines) => self.on_lines(node, lines),
+            // Said once, before there is a conductor.
+            ToLauncher::Follow(_) => {}
             ToLauncher::Failed(why) => self.on_failed(now, node, &why),
             ToLauncher::Terminated => self.on_interrupt(now, SIGTERM_STATUS),
         }

@@ -13,13 +13,15 @@ use talisman_ft::double::{Held, Order};
 use talisman_ft::{Epoch, Version};
 
 use super::keeping::{Restart, Shelves};
+use super::takeover::follower::Follower;
+use super::takeover::streams::Heritage;
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Results};
 use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 2;
+pub(crate) const VERSION: u16 = 3;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,12 +48,14 @@ pub(crate) enum ToNode {
     },
     /// All have halted: how this node goes on, in the epoch of its last `Halt`; the answer is `Resumed`.
     Resume(Box<Order>),
-    /// The launcher has these lines: the node need not keep them any more.
+    /// The launcher has printed these lines: the node need not keep them any more.
     LinesSeen {
         /// The version that ended their period.
         version: Version,
         /// Where they were printed.
         node: u32,
+        /// Which piece of them.
+        piece: u32,
     },
     /// All have said `Done` (`--ft`): the process ends.
     Leave,
@@ -107,6 +111,8 @@ pub(crate) enum ToLauncher {
     },
     /// Lines of `cx.output()`, of a period that will not be done again.
     Lines(Lines),
+    /// Its launcher is gone: what a new one has to know of it. The first message of a connection with a node that has taken over.
+    Follow(Box<Follower>),
 }
 
 /// What the program printed through `cx.output()` on one node in the period between two checkpoints, and reported there.
@@ -160,6 +166,8 @@ pub(crate) struct Task {
     pub(crate) shelves: Option<Shelves>,
     /// What the job goes on from, if it does not begin.
     pub(crate) restart: Option<Restart>,
+    /// What it needs to do without the launcher; none if it ends with it.
+    pub(crate) heritage: Option<Heritage>,
 }
 
 impl Task {
@@ -267,7 +275,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 2, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 3, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -278,11 +286,11 @@ mod tests {
             ("Resumed", encode(&ToLauncher::Resumed { epoch: 1, steps: 36 })),
             ("Suspect", encode(&ToLauncher::Suspect { node: 2, why: "no answer".into() })),
             ("Lines", encode(&ToLauncher::Lines(lines()))),
-            ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2 })),
+            ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
             ("Leave", encode(&ToNode::Leave)),
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 2, "a new version needs new examples");
+        assert_eq!(VERSION, 3, "a new version needs new examples");
     }
 }

@@ -36,6 +36,16 @@ impl Kills {
         Kills { planned: planned.to_vec(), chaos: chaos.map(Storm::new) }
     }
 
+    /// The same when the program has been running for so long: what was to happen at random until then has.
+    pub(crate) fn after(mut self, running: Duration) -> Self {
+        if let Some(storm) = &mut self.chaos {
+            while storm.next <= running {
+                storm.next = storm.next.saturating_add(storm.pause());
+            }
+        }
+        self
+    }
+
     /// The steps at which something is to happen, in increasing order.
     pub(crate) fn watched(&self) -> Vec<u64> {
         let mut steps: Vec<u64> = self.planned.iter().filter_map(step_of).collect();

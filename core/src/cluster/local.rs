@@ -4,7 +4,7 @@
 //! comes before its end. The same works for nodes elsewhere, whose events somebody else sends.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::process::Stdio;
 use std::sync::Arc;
 
@@ -16,13 +16,14 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use super::children::{self, Executable, Process, Started};
+use super::children::{self, Executable, Pipes, Process, Started};
 use super::control::{ToLauncher, ToNode};
 use super::fate::How;
 use super::frame::{Decoder, encode};
 use super::lines::Collector;
 use super::memory::Inheritance;
 use super::printer::{Chunk, Lines, Print, Stream};
+use super::takeover::streams::{Heritage, Streams};
 
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,8 @@ pub(crate) struct LocalHost {
     inheritance: Inheritance,
     /// What the job's first node reads, if it is here and has not been started.
     stdin: Option<Stdio>,
+    /// What they print to without a launcher, if they can do without.
+    streams: Option<Streams>,
     /// Tasks that hand on output; they end by themselves.
     outputs: JoinSet<()>,
 }
@@ -65,12 +68,20 @@ struct Local {
     number: u32,
     orders: mpsc::UnboundedSender<ToNode>,
     process: Arc<AsyncFd<OwnedFd>>,
+    /// The numbers of the descriptors that its output is read from.
+    pipes: [RawFd; 2],
 }
 
 impl LocalHost {
     /// Nobody runs yet. If the job's first node will be here, it reads `stdin`; the others read nothing.
     pub(crate) fn new(inheritance: Inheritance, stdin: Stdio) -> Self {
-        LocalHost { nodes: Vec::new(), inheritance, stdin: Some(stdin), outputs: JoinSet::new() }
+        let (nodes, outputs) = (Vec::new(), JoinSet::new());
+        LocalHost { nodes, inheritance, stdin: Some(stdin), streams: None, outputs }
+    }
+
+    /// The same whose nodes can do without a launcher.
+    pub(crate) fn outlived(self, streams: Streams) -> Self {
+        LocalHost { streams: Some(streams), ..self }
     }
 
     /// Starts these nodes. One that cannot be started is an event too, and so are those after it, which are not tried.
@@ -95,10 +106,12 @@ impl LocalHost {
 
     /// Says something to a node of this host, in the order of the calls and without waiting.
     pub(crate) fn send(&self, node: u32, mut message: ToNode) {
-        if let ToNode::Task(task) = &mut message {
-            task.host = self.inheritance.numbers(std::mem::take(&mut task.host.nodes));
-        }
         if let Some(local) = self.find(node) {
+            if let ToNode::Task(task) = &mut message {
+                task.host = self.inheritance.numbers(std::mem::take(&mut task.host.nodes));
+                let streams = self.streams.as_ref().map(Streams::numbers);
+                task.heritage = streams.map(|streams| Heritage { streams, pipes: local.pipes });
+            }
             let _ = local.orders.send(message);
         }
     }
@@ -127,10 +140,13 @@ impl LocalHost {
         lines: &Lines,
     ) -> io::Result<u32> {
         let stdin = if number == 0 { self.stdin.take() } else { None };
-        let inherited = self.inheritance.all();
-        let started = children::start(executable, &inherited, stdin.unwrap_or_else(Stdio::null))?;
+        let mut inherited = self.inheritance.all();
+        inherited.extend(self.streams.iter().flat_map(Streams::numbers));
+        let pipes = if self.streams.is_some() { Pipes::Shared } else { Pipes::Ours };
+        let started = children::start(executable, &inherited, stdin.unwrap_or_else(Stdio::null), pipes)?;
         let pid = started.process.pid();
         let Started { process, control, stdout, stderr } = started;
+        let pipes = [stdout.as_raw_fd(), stderr.as_raw_fd()];
         control.set_nonblocking(true)?;
         let (reader, writer) = UnixStream::from_std(control)?.into_split();
         let pidfd = Arc::new(readable(process.pidfd().try_clone_to_owned()?)?);
@@ -142,7 +158,7 @@ impl LocalHost {
         }
         tokio::spawn(write(writer, queue));
         tokio::spawn(Watched { number, events: events.clone() }.watch(reader, process, pidfd.clone(), gone));
-        self.nodes.push(Local { number, orders, process: pidfd });
+        self.nodes.push(Local { number, orders, process: pidfd, pipes });
         Ok(pid)
     }
 }
@@ -158,13 +174,13 @@ fn not_started(executable: &Executable, error: &io::Error) -> String {
 }
 
 /// A pidfd that can be awaited: it is readable once its process has ended.
-fn readable(pidfd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+pub(super) fn readable(pidfd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: the descriptor is owned, so it is open and means the same as long as the `AsyncFd` exists.
     Ok(unsafe { AsyncFd::register_with_interest(pidfd, Interest::READABLE) }?)
 }
 
 /// Writes what is said to a node, as fast as it reads.
-async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<ToNode>) {
+pub(super) async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<ToNode>) {
     while let Some(message) = queue.recv().await {
         let Ok(frame) = encode(&message) else { return };
         if writer.write_all(&frame).await.is_err() {
@@ -174,9 +190,9 @@ async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<To
 }
 
 /// A node whose messages and end are awaited.
-struct Watched {
-    number: u32,
-    events: Events,
+pub(super) struct Watched {
+    pub(super) number: u32,
+    pub(super) events: Events,
 }
 
 impl Watched {
@@ -189,7 +205,7 @@ impl Watched {
     ) {
         let mut decoder = Decoder::default();
         tokio::select! {
-            () = self.read(&mut reader, &mut decoder) => {}
+            () = self.listen(&mut reader, &mut decoder) => {}
             _ = pidfd.readable() => {}
         }
         let _ = pidfd.readable().await;
@@ -200,8 +216,11 @@ impl Watched {
     }
 
     /// Hands on messages until there are no more.
-    async fn read(&self, reader: &mut OwnedReadHalf, decoder: &mut Decoder) {
+    pub(super) async fn listen(&self, reader: &mut OwnedReadHalf, decoder: &mut Decoder) {
         let mut bytes = vec![0; READ];
+        if !self.decode(decoder, &[]) {
+            return;
+        }
         while let Ok(count @ 1..) = reader.read(&mut bytes).await {
             if !self.decode(decoder, &bytes[..count]) {
                 return;
@@ -210,7 +229,7 @@ impl Watched {
     }
 
     /// The process has ended: what it said last is there, and nobody will add to it.
-    fn read_rest(&self, reader: &OwnedReadHalf, decoder: &mut Decoder) {
+    pub(super) fn read_rest(&self, reader: &OwnedReadHalf, decoder: &mut Decoder) {
         let mut readable = true;
         drain(reader.as_ref().as_fd(), |bytes| readable = readable && self.decode(decoder, bytes));
     }
@@ -229,7 +248,7 @@ impl Watched {
         }
     }
 
-    fn tell(&self, event: Event) {
+    pub(super) fn tell(&self, event: Event) {
         let _ = self.events.send((self.number, event));
     }
 }

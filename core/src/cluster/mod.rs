@@ -17,6 +17,7 @@
 //! | [`remote`] | the nodes on another host, over ssh |
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
+//! | [`takeover`] | a node that becomes the launcher when that is gone |
 //! | [`control`], [`frame`] | what is said, and how it is written |
 //! | [`probe`] | a program of nodes without messages, for tests |
 //! | [`attendance`] | the node's side: what it does about the launcher's words; pure |
@@ -50,6 +51,7 @@ mod roster;
 mod sites;
 mod slurm;
 mod suspicions;
+pub(crate) mod takeover;
 #[cfg(test)]
 mod tests;
 pub(crate) mod verdict;

@@ -133,6 +133,7 @@ impl Plan {
             host_number: number as u32,
             shelves: self.keeping.shelves.clone(),
             restart: self.keeping.restart.clone(),
+            heritage: None,
         }
     }
 

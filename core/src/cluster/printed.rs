@@ -20,6 +20,11 @@ pub(crate) struct Printed {
 }
 
 impl Printed {
+    /// These pieces, by version and node, are printed already.
+    pub(crate) fn knowing(pieces: impl IntoIterator<Item = (Version, u32, u32)>) -> Self {
+        Printed { known: pieces.into_iter().collect(), ..Printed::default() }
+    }
+
     /// Somebody says lines; what is to be printed of them now.
     pub(crate) fn hear(&mut self, lines: Lines) -> Vec<String> {
         let Some(version) = lines.version.or(mutated("last-lines-printed-too-early").then_some(0)) else {

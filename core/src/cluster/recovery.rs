@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use talisman_ft::double::leader::{Action, Leader};
 use talisman_ft::double::{Held, Lost};
+use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
 use super::fate::Doom;
 use super::plan::Plan;
 use super::printed::Printed;
 use super::suspicions::Suspicions;
+use super::takeover::follower::Followers;
 use crate::launch::Failure;
 use crate::mutations::mutated;
 
@@ -70,6 +72,29 @@ impl Recovery {
         }
     }
 
+    /// Of a job whose launcher is gone, of which these are left and those lost; what is told of that, when it was, and at which step.
+    pub(crate) fn taking_over(
+        plan: &Plan,
+        followers: &Followers,
+        lost: Vec<u32>,
+        (failures, now, steps): (Vec<Failure>, Duration, u64),
+    ) -> (Self, Vec<Action>) {
+        let view = followers.view().cloned().unwrap_or_else(|| View::whole(plan.nodes));
+        let mut hosts = plan.host_numbers();
+        hosts.resize(view.nodes() as usize, 0);
+        let (epoch, next) = (followers.epoch(), followers.next_version());
+        let (mut leader, actions) = Leader::taking_over(hosts, view, epoch, next, lost);
+        followers.seen().for_each(|(version, ..)| leader.on_committed(version));
+        let noticed = |failure| Noticed { at: now, steps, failure, settled: false };
+        let recovery = Recovery {
+            leader,
+            printed: Printed::knowing(followers.seen()),
+            failures: failures.into_iter().map(noticed).collect(),
+            ..Recovery::new(plan)
+        };
+        (recovery, actions)
+    }
+
     /// Whether what a node says of its program was overtaken by a loss that it had not been told of when it said that.
     pub(crate) fn is_void(&self, node: u32) -> bool {
         self.halted[node as usize] != self.leader.epoch() && !mutated("words-before-halting-count")
@@ -83,7 +108,7 @@ impl Recovery {
     /// A node is lost, and with it all that are gone, after the program has reported so many steps.
     pub(crate) fn lose(&mut self, now: Duration, loss: Loss, steps: u64, gone: Vec<u32>) -> Vec<Action> {
         let failure = Failure {
-            node: loss.node,
+            node: Some(loss.node),
             what: loss.what,
             detected: loss.detected.into(),
             at_s: now.as_secs_f64(),
@@ -142,7 +167,7 @@ impl Recovery {
         let took = now.saturating_sub(first).as_micros().div_ceil(1000);
         let rest =
             if left == 1 { "nothing is held twice any more" } else { "degraded until the next checkpoint" };
-        format!("{nodes} {what} in {took} ms after the loss of {}; {rest}", nodes_in_words(&lost))
+        format!("{nodes} {what} in {took} ms after the loss of {}; {rest}", lost_in_words(&lost))
     }
 
     /// The job cannot go on: why.
@@ -177,6 +202,16 @@ pub(crate) fn detected_by(doom: Option<&Doom>) -> &'static str {
         Some(Doom::Suspected { .. }) => "suspicion",
         Some(Doom::Failed(_)) => "itself",
         Some(Doom::Injected(_) | Doom::Straggler) | None => "exit",
+    }
+}
+
+/// The same with the launcher, which has no number.
+fn lost_in_words(lost: &[Option<u32>]) -> String {
+    let nodes: Vec<u32> = lost.iter().flatten().copied().collect();
+    match () {
+        () if nodes.len() == lost.len() => nodes_in_words(&nodes),
+        () if nodes.is_empty() => "the launcher".into(),
+        () => format!("the launcher and of {}", nodes_in_words(&nodes)),
     }
 }
 

@@ -15,6 +15,8 @@ use super::printer::Lines;
 use super::remote::Begin;
 use super::remote::host::{RemoteHost, Start};
 use super::slurm;
+use super::takeover::adopted::Adopted;
+use super::takeover::streams::Streams;
 use crate::build::build_number;
 use crate::launch::options::Transport;
 use crate::launch::{Program, RunArgs};
@@ -53,6 +55,8 @@ struct Site {
 enum Host {
     Local(LocalHost),
     Remote(Box<RemoteHost>),
+    /// Here, and started by another launcher.
+    Adopted(Adopted),
 }
 
 impl Sites {
@@ -72,7 +76,10 @@ impl Sites {
         for share in shares {
             let (nodes, address) = (share.numbers(), share.address(alone));
             sites.push(if share.host.is_local() {
-                let host = LocalHost::new(inheritance(&share, means, program, plan), Stdio::inherit());
+                let mut host = LocalHost::new(inheritance(&share, means, program, plan), Stdio::inherit());
+                if alone && plan.survives {
+                    host = host.outlived(Streams::of_this_process()?);
+                }
                 Site { nodes, listen: address.filter(|_| !alone), host: Host::Local(host) }
             } else {
                 let host = RemoteHost::new(remote(share, plan, address, build)?);
@@ -80,6 +87,11 @@ impl Sites {
             });
         }
         Ok(Sites(sites))
+    }
+
+    /// Of a launcher that has started none of its nodes, all of which are here.
+    pub(super) fn adopted(nodes: u32, adopted: Adopted) -> Sites {
+        Sites(vec![Site { nodes: 0..nodes, listen: None, host: Host::Adopted(adopted) }])
     }
 
     /// Starts all nodes. What comes of it will be events.
@@ -91,6 +103,7 @@ impl Sites {
                     host.start(&numbers, &means.executable, events, lines);
                 }
                 Host::Remote(host) => host.start(events, lines),
+                Host::Adopted(host) => host.start(events),
             }
         }
     }
@@ -104,6 +117,7 @@ impl Sites {
         match &site.host {
             Host::Local(host) => host.send(node, message),
             Host::Remote(host) => host.send(node, message),
+            Host::Adopted(host) => host.send(node, message),
         }
     }
 
@@ -112,6 +126,7 @@ impl Sites {
         match self.of(node).map(|site| &site.host) {
             Some(Host::Local(host)) => host.kill(node),
             Some(Host::Remote(host)) => host.kill(node),
+            Some(Host::Adopted(host)) => host.kill(node),
             None => {}
         }
     }
@@ -127,6 +142,7 @@ impl Sites {
             match site.host {
                 Host::Local(host) => host.finish().await,
                 Host::Remote(host) => host.finish().await,
+                Host::Adopted(_) => {}
             }
         }
     }

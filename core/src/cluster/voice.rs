@@ -3,13 +3,14 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use super::control::{NodeReport, Stop, Task, ToLauncher};
 use super::member::Orders;
+use super::takeover::successor::{Heir, Leading};
 use crate::launch::progress::Steps;
 
 /// A PE waits at most so long at a step until what is to happen there has happened.
@@ -48,6 +49,12 @@ pub(super) struct Heard {
     pub(super) step_seen: u64,
     /// PEs are to stop, and not to wait for anything.
     pub(super) halted: bool,
+    /// When the program began.
+    pub(super) began: Option<Instant>,
+    /// What this process needs to become the launcher.
+    pub(super) heir: Option<Heir>,
+    /// It has become that.
+    pub(super) leading: Option<Leading>,
     orders: Option<Arc<dyn Orders>>,
 }
 
@@ -67,16 +74,28 @@ impl Shared {
     /// What concerns the program, which has begun.
     pub(super) fn order(&self, give: impl FnOnce(&dyn Orders)) {
         // Taken out first: what is done then may look at what was heard.
-        let orders = self.lock().orders.clone();
-        if let Some(orders) = orders {
+        if let Some(orders) = self.orders() {
             give(&*orders);
         }
     }
 
     /// How far the program says it is, once it runs.
     pub(super) fn steps(&self) -> Option<Steps> {
-        let orders = self.lock().orders.clone();
-        orders.map(|orders| orders.steps())
+        self.orders().map(|orders| orders.steps())
+    }
+
+    /// For how long the program has been running.
+    pub(super) fn running(&self) -> Duration {
+        self.lock().began.map(|began| began.elapsed()).unwrap_or_default()
+    }
+
+    pub(super) fn heir(&self) -> Option<Heir> {
+        self.lock().heir.clone()
+    }
+
+    /// What the program does about what is heard, once it runs.
+    pub(super) fn orders(&self) -> Option<Arc<dyn Orders>> {
+        self.lock().orders.clone()
     }
 
     fn wait_for<T>(&self, mut look: impl FnMut(&mut Heard) -> Option<T>) -> T {
@@ -135,6 +154,16 @@ impl Control {
         self.send(ToLauncher::Failed(why.into()));
         self.flush();
         std::process::exit(super::verdict::UNRECOVERABLE)
+    }
+
+    /// Should the launcher be lost, this process may take its place.
+    pub(crate) fn inherit(&self, heir: Heir) {
+        self.shared.lock().heir = Some(heir);
+    }
+
+    /// The job that this process leads, if it does.
+    pub(crate) fn leading(&self) -> Option<Leading> {
+        self.shared.lock().leading.take()
     }
 
     pub(super) fn give(&self, orders: Arc<dyn Orders>) {

@@ -17,6 +17,7 @@ use crate::chare::{Args, MainChare};
 use crate::checkpoint::files::keeper::KeeperError;
 use crate::checkpoint::store::Store;
 use crate::cluster::Control;
+use crate::cluster::attendance::first_order;
 use crate::cluster::control::{Lines, NodeReport, Task, ToLauncher, Via};
 use crate::cluster::keeping::Shelves;
 use crate::cluster::member::Joining;
@@ -175,22 +176,6 @@ fn store(task: &Task) -> Result<Arc<Store>, KeeperError> {
         store.go_on_from(restart.clone(), task.pes);
     }
     Ok(store)
-}
-
-/// How the first life begins: with the program, or where a former job was.
-fn first_order(task: &Task) -> Order {
-    match &task.restart {
-        None => {
-            let view = View::whole(task.nodes);
-            Order { view, version: None, restore: Vec::new(), next_version: 1 }
-        }
-        Some(restart) => Order {
-            view: restart.view.clone(),
-            version: Some(restart.version),
-            restore: vec![task.number],
-            next_version: restart.next_version,
-        },
-    }
 }
 
 /// Keeps the memory of large messages for the next ones. The allocator would give each block of more than 128 KiB back to

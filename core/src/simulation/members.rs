@@ -81,10 +81,11 @@ impl World {
             Action::Fail(why) => self.fail(number, why),
             Action::Halt { epoch, lost } => self.halt(number, epoch, &lost),
             Action::Resume(order) => self.resume(number, &order),
-            Action::LinesSeen { version, node } => process.job.lines_seen(version, node),
+            Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
             Action::Leave => self.exit_soon(number, 0),
             Action::Exit => self.exit_soon(number, 0),
-            Action::Die => self.kill(number),
+            // No simulated job goes on without its launcher.
+            Action::Die | Action::Seek | Action::Fence => self.kill(number),
         }
     }
 

@@ -103,15 +103,15 @@ impl Conductor {
 
     /// Somebody says lines of the program that will not be done again, or not unless the job goes back.
     pub(super) fn on_lines(&mut self, node: u32, lines: Lines) {
-        let (version, of) = (lines.version, lines.node);
+        let (version, of, piece) = (lines.version, lines.node, lines.piece);
         let is_void = version.is_none() && self.is_void(node);
         let Some(recovery) = self.recovery.as_mut().filter(|_| !is_void) else { return };
         let printed = recovery.printed.hear(lines);
-        if let Some(version) = version {
-            recovery.on_printed(version);
-            self.actions.push(Action::Send(node, ToNode::LinesSeen { version, node: of }));
-        }
+        version.iter().for_each(|version| recovery.on_printed(*version));
         self.print(of, printed);
+        if let Some(version) = version {
+            self.actions.push(Action::Send(node, ToNode::LinesSeen { version, node: of, piece }));
+        }
         if self.recovery.is_some() && !self.survives() {
             self.print_the_rest();
         }
@@ -153,7 +153,7 @@ impl Conductor {
         actions.into_iter().for_each(|action| self.carry_out(now, action));
     }
 
-    fn carry_out(&mut self, now: Duration, action: leader::Action) {
+    pub(super) fn carry_out(&mut self, now: Duration, action: leader::Action) {
         match action {
             leader::Action::Halt { to, epoch, lost } => {
                 self.actions.push(Action::Send(to, ToNode::Halt { epoch, lost }));

@@ -74,7 +74,7 @@ fn a_loss_while_the_program_runs_is_survived_and_told() {
         )]
     );
     let failure = conductor.into_end().failures.remove(0);
-    assert_eq!((failure.node, &failure.detected[..], failure.version), (1, "exit", Some(7)));
+    assert_eq!((failure.node, &failure.detected[..], failure.version), (Some(1), "exit", Some(7)));
     assert_eq!((failure.at_s, failure.halt_s, failure.recover_s), (0.1, Some(0.004), Some(0.012)));
     assert_eq!((failure.detect_s, failure.steps_redone), (None, Some(5)));
 }
@@ -234,13 +234,13 @@ fn lines(version: Option<Version>, node: u32, text: &str) -> ToLauncher {
 #[test]
 fn lines_are_printed_once_whoever_says_them() {
     let mut conductor = surviving(2, "");
-    let seen = Action::Send(1, ToNode::LinesSeen { version: 7, node: 1 });
+    let seen = Action::Send(1, ToNode::LinesSeen { version: 7, node: 1, piece: 0 });
     let printed = |node, text: &str| Action::Print(node, vec![text.into()]);
-    assert_eq!(conductor.say(at(1), 1, lines(Some(7), 1, "a")), [seen, printed(1, "a")]);
+    assert_eq!(conductor.say(at(1), 1, lines(Some(7), 1, "a")), [printed(1, "a"), seen]);
     assert_eq!(conductor.say(at(2), 0, lines(None, 0, "void")), []);
     conductor.happen(at(3), 1, killed());
     conductor.recover(4, &[0], 1);
-    let seen = Action::Send(0, ToNode::LinesSeen { version: 7, node: 1 });
+    let seen = Action::Send(0, ToNode::LinesSeen { version: 7, node: 1, piece: 0 });
     assert_eq!(conductor.say(at(5), 0, lines(Some(7), 1, "a")), [seen]);
     conductor.say(at(6), 0, ToLauncher::Ended(Stop::default()));
     assert_eq!(conductor.say(at(7), 0, lines(None, 0, "the end")), []);
