@@ -167,6 +167,10 @@ impl Listener {
         else {
             die();
         };
+        if seeker.leads() {
+            // The job is over, and this process will be.
+            return std::future::pending().await;
+        }
         let (shared, task) = (&self.shared, &self.task);
         let lead = |door| {
             let heir = shared.heir().ok_or(io::ErrorKind::NotFound)?;

@@ -45,6 +45,11 @@ impl Seeker {
         Ok(Some(Seeker { task: task.clone(), door, heritage: Some(heritage) }))
     }
 
+    /// Whether this process leads, or has.
+    pub(crate) fn leads(&self) -> bool {
+        self.door.is_none()
+    }
+
     /// Looks until it is found. If it is to be this process, `lead` makes it that.
     ///
     /// # Errors
@@ -68,9 +73,6 @@ impl Seeker {
                 lead(door)?;
             }
             match door::reach(self.task.job, node) {
-                Ok(None) if node == self.task.number => {
-                    return Err(io::Error::other("this node does not lead any more"));
-                }
                 Ok(None) => drop(search.on_dead()),
                 Ok(Some(reached)) => match ask(reached, &follow, &mut search).await {
                     Some(found) => return Ok(found),

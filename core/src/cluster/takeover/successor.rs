@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::unix::net::UnixListener;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
@@ -43,7 +44,10 @@ impl Heir {
     /// The system gives no thread.
     pub(crate) fn lead(self, task: Arc<Task>, door: UnixListener) -> io::Result<Leading> {
         let (left, has_left) = oneshot::channel();
-        let work = move || self.run(&task, door, has_left).unwrap_or_else(|_| die());
+        let work = move || {
+            let led = catch_unwind(AssertUnwindSafe(|| self.run(&task, door, has_left)));
+            led.unwrap_or_else(|_| die()).unwrap_or_else(|_| die())
+        };
         let thread = thread::Builder::new().name("launcher".into()).spawn(work)?;
         Ok(Leading { thread, left })
     }
