@@ -69,6 +69,11 @@ impl Said {
 }
 
 impl Subject {
+    /// This binary's own program.
+    pub const fn of_this(options: &'static str) -> Self {
+        Subject { name: "", options }
+    }
+
     pub fn start(self, shape: Shape, options: &str) -> Run {
         let report = Scratch::new("report");
         let words = format!("{} --report {} {options}", self.options, report.name());
@@ -106,14 +111,10 @@ impl Run {
         Left::of(job.end().expect(0, &[]), &report)
     }
 
-    /// To the end of a run whose launcher was killed: no output is missing or wrong, though lines may have come twice. Gives its
-    /// report, too.
+    /// To the end of a run whose launcher was killed: no output is missing or wrong, though lines may have come twice.
     #[track_caller]
     pub fn survives_its_launcher(self, expected: &Said) -> Left {
-        let Run { job, report } = self;
-        let ended = job.end();
-        assert_eq!(ended.status.code(), None, "{}", ended.said());
-        let mut left = Left::of(ended, &report);
+        let mut left = self.ends_without_its_launcher();
         left.said.lines.dedup();
         let (missing, wrong) = (expected.without(&left.said), left.said.without(expected));
         assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
@@ -121,13 +122,23 @@ impl Run {
         assert_eq!(left.status, Some(0), "{}", left.ended.said());
         left
     }
+
+    /// To the end of a run whose launcher was killed.
+    #[track_caller]
+    pub fn ends_without_its_launcher(self) -> Left {
+        let Run { job, report } = self;
+        let ended = job.end_without_launcher();
+        assert_eq!(ended.status.code(), None, "{}", ended.said());
+        Left::of(ended, &report)
+    }
 }
 
 impl Left {
     /// What is left when the job has ended and written its report.
     #[track_caller]
     fn of(ended: Ended, report: &Scratch) -> Left {
-        let text = std::fs::read_to_string(&report.0).unwrap_or_else(|_| panic!("no report: {}", ended.said()));
+        let text =
+            std::fs::read_to_string(&report.0).unwrap_or_else(|_| panic!("no report: {}", ended.said()));
         let report: Value = serde_json::from_str(&text).expect("a report is JSON");
         let mut results = report["results"].as_object().expect("a report has results").clone();
         results.retain(|name, _| !name.ends_with("_s") && !name.ends_with("_ratio"));

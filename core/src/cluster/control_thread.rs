@@ -22,6 +22,7 @@ use super::frame::{Decoder, FrameError, encode};
 use super::heartbeat::TICK;
 use super::takeover::door;
 use super::takeover::follower::Follower;
+use super::takeover::hangup::Hangup;
 use super::takeover::seeking::{Found, Seeker};
 use super::voice::{Control, Outgoing, Shared};
 
@@ -45,11 +46,12 @@ pub(super) fn start(
     let (queue, outgoing) = mpsc::unbounded_channel();
     let shared = Shared::new(task);
     let control = Control::new(queue, shared.clone(), runtime.handle().clone());
-    let (reader, writer, terminations) = {
+    let (reader, writer, terminations, hangup) = {
         let _inside = runtime.enter();
         launcher.set_nonblocking(true)?;
         let (reader, writer) = UnixStream::from_std(launcher)?.into_split();
-        (reader, writer, signal(SignalKind::terminate())?)
+        let hangup = if seeker.is_some() { Hangup::new()? } else { None };
+        (reader, writer, signal(SignalKind::terminate())?, hangup)
     };
     let look_every = if task.progress { LOOK_EVERY } else { Duration::from_secs(3600) };
     let (writers, next_writers) = mpsc::unbounded_channel();
@@ -69,6 +71,7 @@ pub(super) fn start(
     let work = move || {
         runtime.block_on(async {
             tokio::spawn(write(next_writers, outgoing, outlives));
+            tokio::spawn(die_with_terminal(hangup));
             listener.listen(reader, terminations).await
         })
     };
@@ -242,6 +245,14 @@ impl Listener {
         if thread::Builder::new().name("fail".into()).spawn(fail).is_err() {
             die();
         }
+    }
+}
+
+/// Closing the terminal ends a job, its launcher first.
+async fn die_with_terminal(hangup: Option<Hangup>) {
+    if let Some(mut hangup) = hangup {
+        hangup.closed().await;
+        die();
     }
 }
 

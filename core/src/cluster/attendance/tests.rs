@@ -4,6 +4,7 @@ use talisman_ft::view::View;
 
 use super::super::heartbeat::TICK;
 use super::super::plan::Plan;
+use super::super::takeover::streams::Heritage;
 use super::*;
 use crate::launch::RunArgs;
 use crate::transport::auth::Secret;
@@ -43,6 +44,32 @@ fn a_job_from_its_start_to_its_end() {
     assert_eq!(attendance.on_message(ToNode::StepSeen(4)), Some(Action::StepSeen(4)));
     assert_eq!(attendance.on_message(ToNode::Stop(stop())), Some(Action::Stop(stop())));
     assert_eq!(attendance.on_end(), Action::Die);
+}
+
+#[test]
+fn who_can_do_without_its_launcher_looks_for_another_once_the_program_runs() {
+    let heritage = Heritage { streams: [7, 8], pipes: [9, 10] };
+    let task = Task { heritage: Some(heritage), ..task() };
+    let mut attendance = Attendance::new(5);
+    attendance.on_message(told(task));
+    assert_eq!(attendance.on_end(), Action::Die, "there is nothing to save yet");
+    attendance.on_message(ToNode::Go);
+    let begun = attendance.follower(4711).expect("it has joined");
+    assert_eq!((begun.node, begun.pid, begun.epoch, begun.next_version), (1, 4711, 0, 1));
+    assert_eq!(begun.view, View::whole(2));
+    for _ in 0..2 {
+        attendance.on_tick();
+    }
+    assert_eq!(attendance.on_tick(), [Action::Fence], "a launcher that says nothing is made to be gone");
+    assert_eq!(attendance.on_end(), Action::Seek);
+    attendance.on_successor();
+    assert_eq!(attendance.on_tick(), [Action::Say(ToLauncher::Alive)]);
+    let view = View::whole(2).after(3, 2, |_| true, |node| node);
+    let order = Order { view: view.clone(), version: Some(4), restore: vec![1], next_version: 6 };
+    attendance.on_message(ToNode::Halt { epoch: 3, lost: vec![] });
+    attendance.on_message(ToNode::Resume(Box::new(order)));
+    let again = attendance.follower(4711).expect("it has joined");
+    assert_eq!((again.epoch, again.view, again.next_version), (3, view, 6));
 }
 
 #[test]

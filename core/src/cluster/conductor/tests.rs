@@ -4,6 +4,7 @@ use super::*;
 use crate::launch::RunArgs;
 
 mod surviving;
+mod taking_over;
 
 fn conductor(nodes: u32, kills: &str) -> Conductor {
     with_silence(nodes, kills, TICK * 40)

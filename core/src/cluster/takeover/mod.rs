@@ -26,12 +26,14 @@
 //! | [`adopted`] | its connections with the others, as the launcher has them |
 //! | [`gathering`] | who follows, and who is lost |
 //! | [`successor`] | the launcher's loop in a node's process |
+//! | [`hangup`] | a closed terminal still ends the job |
 //! | [`streams`] | the descriptors that outlive the launcher |
 
 pub(crate) mod adopted;
 pub(crate) mod door;
 pub(crate) mod follower;
 mod gathering;
+pub(crate) mod hangup;
 mod search;
 pub(crate) mod seeking;
 pub(crate) mod streams;
