@@ -12,15 +12,12 @@ pub(crate) struct Search {
     limit: u32,
 }
 
-/// What is to be done next.
+/// What is to be done about one that has not said anything yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// Connect with this node, and say who one is. If it is oneself, lead first.
-    Try(u32),
-    /// Wait for another tick.
+pub(crate) enum Patience {
     Wait,
-    /// It is there and says nothing: kill it, and then say that it is dead.
-    Fence(u32),
+    /// It is there and says nothing: it is to be killed.
+    Fence,
 }
 
 impl Search {
@@ -29,23 +26,22 @@ impl Search {
         Search { own, candidate: 0, waited: 0, limit }
     }
 
-    /// Whom it tries.
-    pub(crate) fn step(&self) -> Step {
-        Step::Try(self.candidate)
+    /// Whom it tries: connects with, and says who it is. If it is itself, it leads.
+    pub(crate) fn candidate(&self) -> u32 {
+        self.candidate
     }
 
-    /// The one that it tries is dead. None lives that is lower; if this node is itself dead, nothing is left to do.
-    pub(crate) fn on_dead(&mut self) -> Step {
+    /// The one that it tries is dead. Whoever has found all others dead goes no further.
+    pub(crate) fn on_dead(&mut self) {
         self.waited = 0;
         self.candidate = (self.candidate + 1).min(self.own);
-        self.step()
     }
 
     /// A tick went by, and the one that it tries has not said anything.
-    pub(crate) fn on_tick(&mut self) -> Step {
+    pub(crate) fn on_tick(&mut self) -> Patience {
         self.waited += 1;
         let is_late = self.waited > self.limit && self.candidate != self.own;
-        if is_late { Step::Fence(self.candidate) } else { Step::Wait }
+        if is_late { Patience::Fence } else { Patience::Wait }
     }
 }
 
@@ -53,43 +49,38 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Who leads if these are dead, as each of the others finds.
-    fn leaders(nodes: u32, dead: &[u32]) -> Vec<u32> {
-        let found = |own| {
-            let mut search = Search::new(own, 2);
-            while let Step::Try(node) = search.step() {
-                if !dead.contains(&node) {
-                    return node;
-                }
-                search.on_dead();
-            }
-            own
-        };
-        (0..nodes).filter(|node| !dead.contains(node)).map(found).collect()
+    /// Whom a node follows if these are dead.
+    fn found_by(own: u32, dead: &[u32]) -> u32 {
+        let mut search = Search::new(own, 2);
+        while dead.contains(&search.candidate()) {
+            search.on_dead();
+        }
+        search.candidate()
     }
 
     #[test]
     fn all_that_live_follow_the_same_one_which_lives() {
         for dead in 0_u32..31 {
-            let dead: Vec<u32> = (0..5).filter(|node| dead >> node & 1 == 1).collect();
-            let lowest = (0..5).find(|node| !dead.contains(node)).unwrap();
-            assert!(leaders(5, &dead).iter().all(|leader| *leader == lowest), "{dead:?}");
+            let (dead, living): (Vec<u32>, Vec<u32>) = (0..5).partition(|node| dead >> node & 1 == 1);
+            assert!(living.iter().all(|node| found_by(*node, &dead) == living[0]), "{dead:?}");
         }
     }
 
     #[test]
     fn who_says_nothing_is_fenced_and_then_passed_over() {
         let mut search = Search::new(2, 3);
-        assert_eq!(search.step(), Step::Try(0));
-        assert_eq!([(); 4].map(|()| search.on_tick()), [Step::Wait, Step::Wait, Step::Wait, Step::Fence(0)]);
-        assert_eq!(search.on_dead(), Step::Try(1));
-        assert_eq!(search.on_tick(), Step::Wait, "each has its own time");
+        assert_eq!(search.candidate(), 0);
+        let ticks = [(); 4].map(|()| search.on_tick());
+        assert_eq!(ticks, [Patience::Wait, Patience::Wait, Patience::Wait, Patience::Fence]);
+        search.on_dead();
+        assert_eq!((search.candidate(), search.on_tick()), (1, Patience::Wait), "each has its own time");
     }
 
     #[test]
     fn nobody_fences_itself() {
         let mut search = Search::new(0, 1);
-        assert!((0..9).all(|_| search.on_tick() == Step::Wait));
-        assert_eq!(search.on_dead(), Step::Try(0));
+        assert!((0..9).all(|_| search.on_tick() == Patience::Wait));
+        search.on_dead();
+        assert_eq!(search.candidate(), 0);
     }
 }

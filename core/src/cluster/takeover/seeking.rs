@@ -15,7 +15,7 @@ use super::super::frame::encode;
 use super::super::heartbeat::TICK;
 use super::door::{self, Reached};
 use super::follower::Follower;
-use super::search::{Search, Step};
+use super::search::{Patience, Search};
 use super::streams::Heritage;
 
 /// What a node has for the case that it loses its launcher.
@@ -66,14 +66,14 @@ impl Seeker {
         let limit = self.task.silence.as_millis().div_ceil(TICK.as_millis()) as u32;
         let mut search = Search::new(self.task.number, limit);
         loop {
-            let Step::Try(node) = search.step() else { continue };
+            let node = search.candidate();
             if node == self.task.number
                 && let Some(door) = self.door.take()
             {
                 lead(door)?;
             }
             match door::reach(self.task.job, node) {
-                Ok(None) => drop(search.on_dead()),
+                Ok(None) => search.on_dead(),
                 Ok(Some(reached)) => match ask(reached, &follow, &mut search).await {
                     Some(found) => return Ok(found),
                     // It may take a moment until it is refused.
@@ -100,7 +100,7 @@ async fn ask(reached: Reached, follow: &[u8], search: &mut Search) -> Option<Fou
                 return Some(Found { stream, bytes });
             }
             Ok(_) => return None,
-            Err(_) if search.on_tick() == Step::Wait => {}
+            Err(_) if search.on_tick() == Patience::Wait => {}
             Err(_) => {
                 children::kill(process.as_fd());
                 return None;
