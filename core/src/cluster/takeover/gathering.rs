@@ -51,7 +51,11 @@ pub(super) async fn gather(door: std::os::unix::net::UnixListener, task: &Task) 
                 let (introduced, job) = (introduced.clone(), task.job);
                 let (stream, _) = stream?;
                 // Whoever asked only whether this process lives has nothing to say.
-                tokio::spawn(async move { introduce(stream, job).await.map(|newcomer| introduced.send(newcomer)) });
+                tokio::spawn(async move {
+                    if let Some(newcomer) = introduce(stream, job).await {
+                        let _ = introduced.send(newcomer);
+                    }
+                });
             }
             Some(newcomer) = comes.recv() => gathering.add(newcomer),
             _ = looks.tick() => gathering.look(),
