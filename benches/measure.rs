@@ -3,6 +3,8 @@
 //! `cargo bench --bench measure`. Objects compute for different times, on PEs that share their cores: with a competing thread on
 //! each, and with each other. What an object's entries really computed is added up from its thread's CPU time; the load that
 //! balancing would be told has to be that. Short entries are too short for such a clock: theirs is known from how long many take.
+//! What others had of a core while entries ran on it tells what they had of it in all, which has to be the background: how long a PE
+//! waited for the beginning and the end of a period is neither.
 
 mod common;
 
@@ -30,6 +32,7 @@ fn name(what: &str, pes: u32, competitors: u32) -> String {
 }
 
 mod program {
+    use std::cell::Cell;
     use std::hint::spin_loop;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,7 +47,7 @@ mod program {
     use talisman::testing::end_period;
 
     use super::name;
-    use crate::common::{alone, grain, on_pes_measured};
+    use crate::common::{alone, grain, nanos, on_pes_measured};
 
     const WORKERS: u32 = 16;
     const PERIODS: u32 = 9;
@@ -55,9 +58,14 @@ mod program {
     /// One after the other: long entries, the same with many short ones in between, and nothing but short ones.
     const KINDS: [&str; 3] = ["long", "mixed", "short"];
 
-    /// What a PE measured: loads by worker, and its background.
+    /// What PEs measured: loads by worker, their backgrounds, and how long their periods were.
     static MEASURED: Mutex<Vec<(f32, f64)>> = Mutex::new(Vec::new());
-    static BACKGROUND: Mutex<Vec<f64>> = Mutex::new(Vec::new());
+    static BACKGROUND: Mutex<Vec<(f64, f64)>> = Mutex::new(Vec::new());
+
+    thread_local! {
+        /// When this PE's period began.
+        static BEGAN: Cell<u64> = const { Cell::new(0) };
+    }
 
     struct EndPeriod;
 
@@ -69,7 +77,9 @@ mod program {
             let local = end_period();
             let loads = local.objects.iter().filter_map(|object| Some((object.position?[0], object.load)));
             MEASURED.lock().expect("no one panics with it").extend(loads);
-            BACKGROUND.lock().expect("no one panics with it").push(local.pe.background);
+            let now = nanos();
+            let lasted = (now - BEGAN.replace(now)) as f64 * 1e-9;
+            BACKGROUND.lock().expect("no one panics with it").push((local.pe.background, lasted));
         }
     }
 
@@ -97,6 +107,8 @@ mod program {
     #[derive(Pup)]
     struct Worker {
         computed: f64,
+        /// How long its entries took, others on the core included.
+        lasted: f64,
         until_ns: u64,
     }
 
@@ -104,13 +116,13 @@ mod program {
     impl Worker {
         #[init]
         fn new() -> Self {
-            Worker { computed: 0.0, until_ns: 0 }
+            Worker { computed: 0.0, lasted: 0.0, until_ns: 0 }
         }
 
         /// In entries of so many units, each after some that do nothing.
         #[entry]
         fn begin(&mut self, cx: &mut Cx<Self>, units: u64, before: u32, until_ns: u64) {
-            self.computed = 0.0;
+            (self.computed, self.lasted) = (0.0, 0.0);
             self.until_ns = until_ns;
             cx.me().work(units, before, before);
         }
@@ -120,9 +132,10 @@ mod program {
             if left > 0 {
                 return cx.me().work(units, before, left - 1);
             }
-            let start = computed();
+            let (start, start_ns) = (computed(), nanos());
             grain::work(units);
             self.computed += computed() - start;
+            self.lasted += (nanos() - start_ns) as f64 * 1e-9;
             if (cx.now().as_nanos() as u64) < self.until_ns {
                 cx.me().work(units, before, before);
             }
@@ -138,8 +151,8 @@ mod program {
         }
 
         #[entry]
-        fn done(&self) -> f64 {
-            self.computed
+        fn done(&self) -> (f64, f64) {
+            (self.computed, self.lasted)
         }
     }
 
@@ -180,19 +193,19 @@ mod program {
             cx.quiescence().await;
             end_periods(cx.pes());
             cx.quiescence().await;
-            let wall: f64 = (cx.now().as_nanos() as u64 - start_ns) as f64 * 1e-9;
-            let mut total: f64 = 0.0;
+            let (mut total, mut lasted): (f64, f64) = (0.0, 0.0);
             for worker in 0..WORKERS * options.pes {
-                let seen: f64 = workers.at(worker as i32).done().await;
-                let computed: f64 = if kind == 2 { short_s(worker, &options) } else { seen };
+                let seen: (f64, f64) = workers.at(worker as i32).done().await;
+                let computed: f64 = if kind == 2 { short_s(worker, &options) } else { seen.0 };
                 let error: f64 = (load_of(worker) / computed - 1.0).abs();
                 alone(name(KINDS[kind as usize], options.pes, options.competitors), 100.0 * error);
                 total += computed;
+                lasted += seen.1;
             }
-            if kind == 0 {
-                // All that objects did not compute, others had: none of the PEs was idle for long.
-                let expected: f64 = wall * options.pes as f64 - total;
-                let error: f64 = (backgrounds() - expected).abs() / (wall * options.pes as f64);
+            if kind != 2 {
+                // A part of each period; short entries do not look at clocks.
+                let taken: f64 = (1.0 - total / lasted).max(0.0);
+                let error: f64 = (background() - taken).abs();
                 alone(name("background", options.pes, options.competitors), 100.0 * error);
             }
         }
@@ -235,7 +248,10 @@ mod program {
         measured.iter().find(|(position, _)| *position == worker as f32).map_or(f64::NAN, |(_, load)| *load)
     }
 
-    fn backgrounds() -> f64 {
-        BACKGROUND.lock().expect("no one panics with it").iter().sum()
+    /// Of the PEs' periods.
+    fn background() -> f64 {
+        let all = BACKGROUND.lock().expect("no one panics with it");
+        all.iter().map(|(background, _)| background).sum::<f64>()
+            / all.iter().map(|(_, lasted)| lasted).sum::<f64>()
     }
 }

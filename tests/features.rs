@@ -14,6 +14,7 @@ mod features {
     mod flows;
     mod groups;
     mod insertion;
+    mod lost;
     mod migration;
     mod placement;
     mod priorities;

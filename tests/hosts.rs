@@ -276,6 +276,36 @@ fn a_job_that_survives_goes_on_without_a_host_it_loses() {
 }
 
 #[test]
+fn only_the_launchers_side_of_a_cut_network_computes_on() {
+    let Some(network) = Network::new(3) else { return };
+    let program = example("jacobi3d");
+    let endless =
+        ["--grid", "24,24,24", "--block", "8,8,8", "--steps", "1000000000", "--pes", "1", "--progress"];
+    let hosts = ["localhost slots=1 address=10.77.0.1", "h1 slots=2", "h2 slots=2"];
+    let mut command = network.command(0, &program);
+    command.arg("--hosts").arg(network.hosts_file(&hosts)).args(endless);
+    command.args(["--ft", "double", "--ckpt-every", "200ms", "--silence", "2s"]);
+    let mut running = Running::start(&mut command);
+    let end_by_themselves = |running: &mut Running, host: usize| {
+        assert!(eventually(|| network.nodes_of(host, &program).is_empty()), "nodes of host {host} go on");
+        // The others do, and tell of far more than of the loss.
+        let lines = running.error_lines();
+        running.wait_for_error_lines(lines + 20);
+    };
+    running.wait_for_error_lines(3);
+    network.host(2).cut_off();
+    end_by_themselves(&mut running, 2);
+    // Two nodes of three are more than one, but the launcher is not among them.
+    network.host(1).cut_off();
+    end_by_themselves(&mut running, 1);
+    let left = network.nodes_of(0, &program);
+    assert_eq!(left.len(), 2, "the launcher and its node");
+    left.iter().for_each(|process| Process::kill(process.id));
+    drop(running);
+    assert_nothing_left(&network);
+}
+
+#[test]
 fn an_agent_that_is_killed_takes_its_nodes_along() {
     let Some(network) = Network::new(3) else { return };
     let mut running = start(&network, &TWO_HOSTS, &["--role", "wait"]);

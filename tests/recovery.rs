@@ -13,15 +13,21 @@
 
 #![allow(missing_docs)]
 
+#[path = "recovery/asking.rs"]
+mod asking;
 #[path = "recovery/checks.rs"]
 mod checks;
 #[path = "recovery/disk.rs"]
 mod disk;
+#[path = "recovery/full.rs"]
+mod full;
 #[path = "recovery/garden.rs"]
 mod garden;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;
+#[path = "recovery/joining.rs"]
+mod joining;
 #[path = "recovery/launcher.rs"]
 mod launcher;
 #[path = "recovery/program.rs"]

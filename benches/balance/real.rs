@@ -7,7 +7,7 @@ use std::thread;
 use talisman::launch::{BalancingStep, Report, ResultValue};
 
 use super::figures::{Budget, Figures, table};
-use super::steps;
+use super::{has_flag, steps};
 
 /// A run of the example that has been started.
 pub struct Job {
@@ -50,12 +50,18 @@ const STEPS: u32 = 300;
 /// Without a hot spot, about as much work in a step: what such processes come to where there is nothing to balance.
 const EVEN_WORK: [&str; 4] = ["--peak", "0", "--grid", "768"];
 
+/// Of each row the middle one of so many runs is told. Rounds go over all rows: what else the machine does comes to all of them.
+const ROUNDS: u32 = 5;
+
 pub fn measure() -> bool {
-    let mut rows: Vec<(Figures, Budget)> = Vec::new();
-    for nodes in JOBS {
-        rows.push(run(nodes, "off", &EVEN_WORK, "even work"));
-        rows.extend(["off", "greedy", "greedy-refine"].map(|name| run(nodes, name, &[], name)));
-    }
+    let row = |nodes| {
+        let even_work = Row { nodes, balancer: "off", work: &EVEN_WORK, what: "even work" };
+        let hot_spot = |balancer| Row { nodes, balancer, work: &[], what: balancer };
+        [even_work, hot_spot("off"), hot_spot("greedy"), hot_spot("greedy-refine")]
+    };
+    let rows: Vec<Row> = JOBS.into_iter().flat_map(row).collect();
+    let rows = rounds(ROUNDS, rows.len(), |number| rows[number].run());
+    let rows: Vec<_> = rows.into_iter().map(|figures| (figures, Budget::default())).collect();
     let cores = cores();
     table(
         &format!("Real: a hot spot that wanders, processes on {cores} cores; even is that of the cores"),
@@ -63,12 +69,31 @@ pub fn measure() -> bool {
     )
 }
 
-fn run(nodes: u32, balancer: &str, work: &[&str], what: &str) -> (Figures, Budget) {
-    let even_s = even_s(nodes, STEPS, work);
-    let nodes_word = nodes.to_string();
-    let options = [&["--nodes", &nodes_word, "--pes", "1", "--balancer", balancer], work].concat();
-    let (seconds, balancing) = Job::start(0, STEPS, &options).end();
-    (Figures::new(format!("{what}, {nodes} nodes"), seconds, even_s, &balancing), Budget::default())
+/// Runs all rows so many times; the middle run of each.
+pub fn rounds(rounds: u32, rows: usize, run: impl Fn(usize) -> Figures) -> Vec<Figures> {
+    let mut runs: Vec<Vec<Figures>> = (0..rows).map(|_| Vec::new()).collect();
+    let rounds = if has_flag("--smoke") { 1 } else { rounds };
+    for _ in 0..rounds {
+        runs.iter_mut().enumerate().for_each(|(row, runs)| runs.push(run(row)));
+    }
+    runs.into_iter().map(Figures::middle).collect()
+}
+
+struct Row<'a> {
+    nodes: u32,
+    balancer: &'a str,
+    work: &'a [&'a str],
+    what: &'a str,
+}
+
+impl Row<'_> {
+    fn run(&self) -> Figures {
+        let even_s = even_s(self.nodes, STEPS, self.work);
+        let nodes = self.nodes.to_string();
+        let options = [&["--nodes", &nodes, "--pes", "1", "--balancer", self.balancer], self.work].concat();
+        let (seconds, balancing) = Job::start(0, STEPS, &options).end();
+        Figures::new(format!("{}, {nodes} nodes", self.what), seconds, even_s, &balancing)
+    }
 }
 
 /// What the work takes at best: alone on one PE while every other core has as much to do, divided by the cores that the

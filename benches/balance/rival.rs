@@ -9,7 +9,7 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::figures::{Budget, Figures, table};
-use super::real::{Job, cores, even_s};
+use super::real::{Job, cores, even_s, rounds};
 
 /// With the competitor on one of two cores, they do so much of what they would without.
 const CAPACITY_LEFT: f64 = 0.75;
@@ -18,30 +18,29 @@ const CAPACITY_LEFT: f64 = 0.75;
 /// other at each step.
 const EVEN_WORK: [&str; 6] = ["--peak", "0", "--grid", "4096", "--sync-every", "5"];
 const STEPS: u32 = 120;
+const ROUNDS: u32 = 3;
 
 pub fn measure() -> bool {
     if cores() < 2 {
         println!("\nReal, with a competitor: skipped, it takes two cores");
         return true;
     }
-    let rows: Vec<(Figures, Budget)> = ["off", "greedy", "greedy-refine"]
-        .into_iter()
-        .map(|name| {
-            let even_s = even_s(2, STEPS, &EVEN_WORK) / CAPACITY_LEFT;
-            let job = Job::start(
-                0,
-                STEPS,
-                &[&["--nodes", "2", "--pes", "1", "--balancer", name], &EVEN_WORK[..]].concat(),
-            );
-            pin_nodes(&job.child);
-            let rival = Rival::start();
-            let (seconds, balancing) = job.end();
-            drop(rival);
-            let budget = Budget { time: (name != "off").then_some(1.10), ..Budget::default() };
-            (Figures::new(name, seconds, even_s, &balancing), budget)
-        })
-        .collect();
+    let names = ["off", "greedy", "greedy-refine"];
+    let budget = |name| Budget { time: (name != "off").then_some(1.10), ..Budget::default() };
+    let rows = rounds(ROUNDS, names.len(), |row| beside_a_rival(names[row]));
+    let rows: Vec<_> = rows.into_iter().zip(names.map(budget)).collect();
     table("Real: two nodes on a core each, another process on the first core as well; even work", &rows)
+}
+
+fn beside_a_rival(balancer: &str) -> Figures {
+    let even_s = even_s(2, STEPS, &EVEN_WORK) / CAPACITY_LEFT;
+    let options = [&["--nodes", "2", "--pes", "1", "--balancer", balancer], &EVEN_WORK[..]].concat();
+    let job = Job::start(0, STEPS, &options);
+    pin_nodes(&job.child);
+    let rival = Rival::start();
+    let (seconds, balancing) = job.end();
+    drop(rival);
+    Figures::new(balancer, seconds, even_s, &balancing)
 }
 
 /// A process that computes on the first core until it is dropped.

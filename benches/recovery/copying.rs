@@ -23,7 +23,8 @@ pub struct Copied {
 
 /// Measures them, after one another.
 pub fn at_once(processes: u32, bytes_each: u64) -> Copied {
-    let mut all: Vec<Process> = (0..processes).map(|_| Process::start(bytes_each)).collect();
+    let mut all: Vec<Process> =
+        (0..processes).map(|_| Process::start(&[PROGRAM, &bytes_each.to_string()])).collect();
     all.iter_mut().for_each(Process::wait);
     let [fresh_s, used_s, sent_s] = [(); 3].map(|()| {
         let start = Instant::now();
@@ -35,17 +36,18 @@ pub fn at_once(processes: u32, bytes_each: u64) -> Copied {
     Copied { fresh_s, used_s, sent_s }
 }
 
-/// One that copies when it is told to, and says when it has.
-struct Process {
+/// One that does what it has to when it is told to, and says when it has.
+pub struct Process {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
 }
 
 impl Process {
-    fn start(bytes: u64) -> Process {
+    /// This program, with these words.
+    pub fn start(words: &[&str]) -> Process {
         let mut child = Command::new(std::env::current_exe().expect("the system tells"))
-            .args([PROGRAM, &bytes.to_string()])
+            .args(words)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -55,11 +57,11 @@ impl Process {
         Process { child, to, from }
     }
 
-    fn go(&mut self) {
+    pub fn go(&mut self) {
         self.to.write_all(b"\n").expect("it reads");
     }
 
-    fn wait(&mut self) {
+    pub fn wait(&mut self) {
         let mut line = String::new();
         assert_ne!(
             self.from.read_line(&mut line).expect("it writes"),
@@ -68,9 +70,10 @@ impl Process {
         );
     }
 
-    fn end(mut self) {
-        drop(self.to);
-        assert!(self.child.wait().expect("it is ours").success());
+    pub fn end(self) {
+        let Process { mut child, to, .. } = self;
+        drop(to);
+        assert!(child.wait().expect("it is ours").success());
     }
 }
 

@@ -2,7 +2,7 @@
 //! processes of this machine, each against what the machine itself takes for the bytes that have to be copied, in the same run.
 //!
 //! `cargo build --release --examples && cargo bench --bench recovery`, or a part of it: `-- overhead` (between checkpoints),
-//! `checkpoint` (one of 50 MB to 1 GB), `figure3` (eight in a hundred steps), `phases` (from a kill to running again), `losses` (twelve
+//! `checkpoint` (one of 50 MB to 1 GB), `disk` (one in files), `figure3` (eight in a hundred steps), `phases` (from a kill to running again), `losses` (twelve
 //! nodes lose ten), `crashes` (128 modelled nodes lose ten). `--smoke` takes one short round of each, `--check` ends with status 1 if
 //! a budget is missed. How likely it is that both copies are lost: `cargo bench -p talisman-ft --bench reliability`.
 //!
@@ -16,6 +16,7 @@ mod machine;
 mod checkpoint;
 mod copying;
 mod crashes;
+mod disk;
 mod eight;
 mod kernel;
 mod losses;
@@ -24,19 +25,22 @@ mod overhead;
 mod phases;
 mod plot;
 mod size;
+mod writing;
 
 fn main() {
     match std::env::args().nth(1).as_deref() {
         Some(copying::PROGRAM) => copying::program(),
         Some(kernel::PROGRAM) => kernel::program(),
+        Some(writing::PROGRAM) => writing::program(),
         _ => measure(),
     }
 }
 
 fn measure() {
-    let parts: [(&str, fn()); 6] = [
+    let parts: [(&str, fn()); 7] = [
         ("overhead", overhead::measure),
         ("checkpoint", checkpoint::measure),
+        ("disk", disk::measure),
         ("figure3", eight::measure),
         ("phases", phases::measure),
         ("losses", losses::measure),

@@ -540,11 +540,15 @@ impl Pe {
     /// Of an element that counts as a receiver of a broadcast, and was removed before it.
     fn answer_for_removed(&self, collection: &Collection, id: ObjId, number: u32, cast: &Cast) {
         if cast.collect.is_some() {
-            let tally = Tally { old: 1, ..Tally::default() };
-            let key = ReductionKey::Answers(number);
-            self.see_contribution(id, key);
-            self.contribution_made(collection, Contribution::count(collection.id, key, tally));
+            self.answer_nothing(collection, id, ReductionKey::Answers(number));
         }
+    }
+
+    /// Somebody counts as one who answers, and does not.
+    pub(crate) fn answer_nothing(&self, collection: &Collection, id: ObjId, key: ReductionKey) {
+        let tally = Tally { old: 1, ..Tally::default() };
+        self.see_contribution(id, key);
+        self.contribution_made(collection, Contribution::count(collection.id, key, tally));
     }
 
     /// An element came with so many broadcasts received: it may have to catch up.

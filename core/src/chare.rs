@@ -10,6 +10,7 @@ use crate::proxy::{Array, Proxy};
 pub use crate::proxy::{Create, SendTo};
 use crate::pup::{Lender, Packed, Pup, PupError, Unpacker};
 use crate::registry;
+use crate::route::Route;
 
 /// A migratable object whose entry methods are invoked by messages (Charm++ manual: "chare").
 ///
@@ -54,6 +55,12 @@ pub trait Chare: Sized + 'static {
     }
     #[doc(hidden)]
     fn waiting(flows: &Self::Flows) -> Vec<Waiting> {
+        let _ = flows;
+        vec![]
+    }
+    /// Entries that are running and owe an answer, by name, and where that goes.
+    #[doc(hidden)]
+    fn owed(flows: &Self::Flows) -> Vec<(&'static str, Route)> {
         let _ = flows;
         vec![]
     }

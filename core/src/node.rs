@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 
 use hashbrown::HashMap;
@@ -197,6 +197,8 @@ pub(crate) struct Job {
     results: Mutex<Results>,
     balancing: Mutex<VecDeque<BalancingStep>>,
     checkpoints: Mutex<VecDeque<CheckpointTaken>>,
+    /// How often somebody outside has asked for a checkpoint that no PE has heard of.
+    asked: AtomicU32,
     /// The nodes of this process, to be woken at the end.
     nodes: Mutex<Vec<Weak<Node>>>,
     /// The rest of the job, if it has other processes.
@@ -213,6 +215,11 @@ pub(crate) trait Others: Send + Sync {
 
     /// A node cannot be reached, or says what cannot be: it is to be ended if it is not yet, and the job to go on without it.
     fn suspect(&self, node: u32, why: String);
+
+    /// So many requests from outside for a checkpoint are answered: by this version, or why there is none.
+    fn answer(&self, asked: u32, checkpoint: Result<Version, String>) {
+        let _ = (asked, checkpoint);
+    }
 
     /// The program printed this, in a period that will not be done again, or in its last.
     fn say(&self, lines: Lines);
@@ -240,6 +247,7 @@ impl Job {
             results: Mutex::default(),
             balancing: Mutex::default(),
             checkpoints: Mutex::default(),
+            asked: AtomicU32::new(0),
             nodes: Mutex::default(),
             others: OnceLock::new(),
         })
@@ -301,6 +309,7 @@ impl Job {
     pub(crate) fn begin_again(&self) {
         lock(&self.nodes).retain(|node| node.strong_count() > 0);
         self.said.go_back();
+        self.take_asked();
         self.steps.store(0, Ordering::Relaxed);
         let end = lock(&self.end);
         self.halts.store(false, Ordering::Relaxed);
@@ -416,6 +425,23 @@ impl Job {
             all.pop_front();
         }
         all.push_back(checkpoint);
+    }
+
+    /// Somebody outside asks for a checkpoint; the PE that looks next sees to it.
+    pub(crate) fn ask_for_checkpoint(&self) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often somebody has since this was last looked at.
+    pub(crate) fn take_asked(&self) -> u32 {
+        self.asked.swap(0, Ordering::Relaxed)
+    }
+
+    /// So many of these requests are answered.
+    pub(crate) fn answer(&self, asked: u32, checkpoint: Result<Version, String>) {
+        if let Some(others) = self.others.get().filter(|_| asked > 0) {
+            others.answer(asked, checkpoint);
+        }
     }
 
     /// The checkpoints that were committed.

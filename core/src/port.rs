@@ -230,6 +230,12 @@ impl Port {
         }
     }
 
+    /// Whether another node is a process of this host that is reached through memory.
+    pub(crate) fn shares_memory_with(&self, node: u32) -> bool {
+        let Port::Threads(Threads { net: Some(net), .. }) = self else { return false };
+        net.shares_memory_with(node)
+    }
+
     /// Whether much of what was sent to other nodes has been kept until now: a sender on this PE has waited for room on a
     /// link, or many large messages were written since this was last asked.
     #[inline]

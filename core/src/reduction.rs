@@ -149,9 +149,15 @@ impl Pending {
         self.tally.contributions()
     }
 
-    /// Who gets the result.
-    pub(crate) fn send_to(&mut self, to: Route) {
+    /// Of a section: how many receivers answer, and who gets the result.
+    pub(crate) fn expect_answers(&mut self, receivers: u64, to: Route) {
+        self.tally.expected = receivers;
         self.to = Some(to);
+    }
+
+    /// How many receivers answer.
+    pub(crate) fn expected(&self) -> u64 {
+        self.tally.expected
     }
 
     fn absorb(
@@ -500,20 +506,10 @@ impl Pe {
     ) {
         match key {
             ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
-                let Some(size) = self.sections.size(section) else { return };
-                let (changed, complete) = self.sections.with_open(section, key, |pending| {
-                    let changed = change(pending);
-                    (
-                        changed,
-                        pending.tally.contributions() + u64::from(mutated("section-complete-too-early"))
-                            >= size,
-                    )
-                });
-                if let Err(error) = changed {
-                    return self.reduction_failed(collection, &error);
-                }
-                if complete && let Some(pending) = self.sections.take_open(section, key) {
-                    self.finish(collection, key, pending);
+                match self.sections.with_open(section, key, change) {
+                    Some(Ok(())) => self.complete_over_section(collection, section, key),
+                    Some(Err(error)) => self.reduction_failed(collection, &error),
+                    None => {}
                 }
             }
             ReductionKey::All(_) | ReductionKey::Answers(_) => {
@@ -587,7 +583,8 @@ impl Pe {
     }
 }
 
-fn answers_key(to: &Collect) -> ReductionKey {
+/// The reduction that an answer is for.
+pub(crate) fn answers_key(to: &Collect) -> ReductionKey {
     match to.section {
         None => ReductionKey::Answers(to.number),
         Some(section) => ReductionKey::SectionAnswers(section, to.number),

@@ -16,6 +16,7 @@ use crate::map::{Map, MapError};
 use crate::object::{Head, Object};
 use crate::pe::Pe;
 use crate::pup::{Lender, Packed, PupError, Unpacker};
+use crate::route::Route;
 
 /// Everything the runtime knows of a chare type.
 ///
@@ -47,6 +48,8 @@ pub struct ChareType {
     /// Hands the packed state of a lost member to the one that stands in for it, if those hear of it.
     pub(crate) lost: Option<Lost>,
     pub(crate) waiting: unsafe fn(NonNull<Head>) -> Vec<Waiting>,
+    /// Async entries that owe an answer, and where that goes.
+    pub(crate) owed: unsafe fn(NonNull<Head>) -> Vec<(&'static str, Route)>,
 }
 
 /// See [`ChareType`].
@@ -105,6 +108,11 @@ impl ChareType {
                 // SAFETY: as above.
                 let (_, flows) = unsafe { Object::<C>::parts(head) };
                 C::waiting(flows)
+            },
+            owed: |head| {
+                // SAFETY: as above.
+                let (_, flows) = unsafe { Object::<C>::parts(head) };
+                C::owed(flows)
             },
         }
     }

@@ -4,7 +4,7 @@
 //! there in one message to each PE that has members.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use hashbrown::HashMap;
@@ -30,25 +30,69 @@ struct Section {
     members: Rc<[u128]>,
     /// The next multicast.
     next: Cell<u32>,
+    /// Reductions to which members contribute, and that are complete: they come to be so in order.
+    complete: u32,
     open: BTreeMap<ReductionKey, Pending>,
+    /// Lost members of which something may still come.
+    asked: BTreeSet<u128>,
+    /// Lost members of which nothing will come any more: to how many reductions each has contributed.
+    gone: BTreeMap<u128, u32>,
 }
 
 impl Sections {
-    /// How many members a section has.
-    pub(crate) fn size(&self, id: SectionId) -> Option<u64> {
-        self.0.borrow().get(&id).map(|section| section.members.len() as u64)
-    }
-
-    /// Changes a reduction over a section, at its root.
+    /// Changes a reduction over a section, at its root, if it waits for anybody. It does not for a member that was made again on a PE
+    /// that had been lost, and counts from the beginning.
     pub(crate) fn with_open<R>(
         &self,
         id: SectionId,
         key: ReductionKey,
         f: impl FnOnce(&mut Pending) -> R,
-    ) -> R {
+    ) -> Option<R> {
         let mut sections = self.0.borrow_mut();
-        let section = sections.get_mut(&id).expect("`size` found it");
-        f(section.open.entry(key).or_default())
+        let section = sections.get_mut(&id)?;
+        if matches!(key, ReductionKey::Section(_, number) if number < section.complete) {
+            return None;
+        }
+        Some(f(section.open.entry(key).or_default()))
+    }
+
+    /// Takes out a reduction that is open, if nobody is missing any more.
+    pub(crate) fn take_complete(&self, id: SectionId, key: ReductionKey, of: &Collection) -> Option<Pending> {
+        let mut sections = self.0.borrow_mut();
+        let section = sections.get_mut(&id)?;
+        let pending = section.open.get(&key)?;
+        let wanted = match key {
+            ReductionKey::Section(_, number) => section.contributors(of, number),
+            _ => pending.expected(),
+        };
+        let is_complete =
+            pending.contributions() + u64::from(mutated("section-complete-too-early")) >= wanted;
+        if !is_complete {
+            return None;
+        }
+        if let ReductionKey::Section(_, number) = key {
+            section.complete = number + 1;
+        }
+        section.open.remove(&key)
+    }
+
+    /// After a loss: the lost members of this section whose last contribution is not known; it is asked for now.
+    fn to_ask_for(&self, id: SectionId, of: &Collection) -> Vec<u128> {
+        let mut sections = self.0.borrow_mut();
+        let Some(section) = sections.get_mut(&id) else { return Vec::new() };
+        let lost = section.members.iter().filter(|index| of.stand_in(**index).is_some());
+        section.asked = lost.filter(|index| !section.gone.contains_key(index)).copied().collect();
+        section.asked.iter().copied().collect()
+    }
+
+    /// Nothing will come of a member any more; which reductions are open.
+    fn note_gone(&self, id: SectionId, index: u128, contributed: u32) -> Vec<ReductionKey> {
+        let mut sections = self.0.borrow_mut();
+        let Some(section) = sections.get_mut(&id) else { return Vec::new() };
+        if section.asked.remove(&index) {
+            section.gone.insert(index, contributed);
+        }
+        section.open.keys().copied().collect()
     }
 
     pub(crate) fn take_open(&self, id: SectionId, key: ReductionKey) -> Option<Pending> {
@@ -76,8 +120,9 @@ impl Sections {
 
     /// After going back to a checkpoint: what had come of reductions that are open.
     pub(crate) fn go_on_from(&self, saved: SavedSection) -> Vec<(ReductionKey, Packed)> {
-        let SavedSection { id, of, members, next, open } = saved;
-        let section = Section { of, members: members.into(), next: Cell::new(next), open: BTreeMap::new() };
+        let SavedSection { id, of, members, next, complete, open, gone } = saved;
+        let gone = gone.into_iter().collect();
+        let section = Section { next: Cell::new(next), complete, gone, ..Section::new(of, members.into()) };
         self.0.borrow_mut().insert(id, section);
         open
     }
@@ -92,9 +137,28 @@ impl Sections {
 }
 
 impl Section {
+    fn new(of: CollectionId, members: Rc<[u128]>) -> Self {
+        let (open, asked, gone) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Section { of, members, next: Cell::new(0), complete: 0, open, asked, gone }
+    }
+
+    /// How many members contribute to a reduction. Lost members of a section that was made later never do.
+    fn contributors(&self, of: &Collection, number: u32) -> u64 {
+        if self.gone.is_empty() && !of.has_lost_members() {
+            return self.members.len() as u64;
+        }
+        let contributes = |index: &&u128| match self.gone.get(*index) {
+            Some(contributed) => number < *contributed,
+            None => self.asked.contains(*index) || of.stand_in(**index).is_none(),
+        };
+        self.members.iter().filter(contributes).count() as u64
+    }
+
     fn saved(&self, id: SectionId) -> SavedSection {
         let open = self.open.iter().map(|(key, pending)| (*key, Packed::of(pending))).collect();
-        SavedSection { id, of: self.of, members: self.members.to_vec(), next: self.next.get(), open }
+        let gone = self.gone.iter().map(|(index, contributed)| (*index, *contributed)).collect();
+        let (members, next, complete) = (self.members.to_vec(), self.next.get(), self.complete);
+        SavedSection { id, of: self.of, members, next, complete, open, gone }
     }
 }
 
@@ -108,8 +172,7 @@ impl Pe {
         let serial = self.names().sections.get();
         self.names().sections.set(serial + 1);
         let id = SectionId { creator: self.id, serial };
-        let section = Section { of, members: members.into(), next: Cell::new(0), open: BTreeMap::new() };
-        self.sections.0.borrow_mut().insert(id, section);
+        self.sections.0.borrow_mut().insert(id, Section::new(of, members.into()));
         id
     }
 
@@ -122,11 +185,14 @@ impl Pe {
     /// At the root: one message to each PE with members.
     pub(crate) fn on_section_request(&self, id: CollectionId, section: SectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
-        let Some((number, members)) = self.sections.next_multicast(section) else { return };
+        let Some((number, all)) = self.sections.next_multicast(section) else { return };
+        let members: Vec<u128> =
+            all.iter().copied().filter(|index| collection.stand_in(*index).is_none()).collect();
         witness::see(|| Seen::Multicast { section, number, members: members.len() });
         if let Some((_, to)) = &cast.collect {
             let key = ReductionKey::SectionAnswers(section, number);
-            self.sections.with_open(section, key, |pending| pending.send_to(to.clone()));
+            let receivers = members.len() as u64;
+            self.sections.with_open(section, key, |pending| pending.expect_answers(receivers, to.clone()));
         }
         if members.is_empty()
             && let Some(nothing) =
@@ -136,8 +202,8 @@ impl Pe {
             return self.finish(collection, ReductionKey::SectionAnswers(section, number), nothing);
         }
         let mut by_pe: BTreeMap<PeId, Vec<u128>> = BTreeMap::new();
-        for index in members.iter() {
-            by_pe.entry(self.believed_at(collection, *index)).or_default().push(*index);
+        for index in members {
+            by_pe.entry(self.believed_at(collection, index)).or_default().push(index);
         }
         for (pe, members) in by_pe {
             if pe == self.id {
@@ -146,6 +212,38 @@ impl Pe {
                 let cast = cast.clone();
                 self.tell(pe, PeMessage::SectionCast { collection: id, section, number, members, cast });
             }
+        }
+    }
+
+    /// After a loss, at the root: who can say what became of lost members is asked.
+    pub(crate) fn ask_for_lost_members(&self, of: CollectionId, section: SectionId) {
+        let Some(collection) = self.collections.get(of).filter(|collection| collection.has_lost_members())
+        else {
+            return;
+        };
+        for index in self.sections.to_ask_for(section, collection) {
+            sometimes("a section has lost a member of its group");
+            let member = collection.object(index);
+            self.tell(collection.home(index), PeMessage::WasContributing { member, section });
+        }
+    }
+
+    /// At the root: a lost member has contributed to so many reductions, and will not to any other.
+    pub(crate) fn on_has_contributed(&self, member: ObjId, section: SectionId, reductions: u32) {
+        let Some(collection) = self.collections.get(member.collection) else { return };
+        for key in self.sections.note_gone(section, member.index, reductions) {
+            self.complete_over_section(collection, section, key);
+        }
+    }
+
+    pub(crate) fn complete_over_section(
+        &self,
+        collection: &Collection,
+        section: SectionId,
+        key: ReductionKey,
+    ) {
+        if let Some(pending) = self.sections.take_complete(section, key, collection) {
+            self.finish(collection, key, pending);
         }
     }
 

@@ -33,16 +33,14 @@ impl Default for Sampler {
 }
 
 impl Sampler {
-    /// Whether the event that happens is picked. To be asked at every event.
+    /// Whether the event that happens is picked. To be asked at every event; after a picked one, [`Sampler::weight`] says when the
+    /// next is, and none is before it was called.
     #[inline(always)]
     pub fn is_due(&self) -> bool {
-        match self.left.get() {
-            0 => true,
-            left => {
-                self.left.set(left - 1);
-                false
-            }
-        }
+        // A decrement and a branch.
+        let (left, is_due) = self.left.get().overflowing_sub(1);
+        self.left.set(left);
+        is_due
     }
 
     /// For how many events the picked one stands, itself included. From now on `mean_gap` are skipped on average.
@@ -96,8 +94,8 @@ mod tests {
     #[test]
     fn what_comes_periodically_is_picked_as_often_as_anything() {
         let sampler = Sampler::default();
-        let weights = (0..160_000u64).filter(|_| sampler.is_due()).collect::<Vec<_>>();
-        assert_eq!(weights.len(), 160_000, "without gaps all are picked");
+        let weights = (0..1_000u64).filter(|_| sampler.is_due() && sampler.weight(0) == 1);
+        assert_eq!(weights.count(), 1_000, "without gaps all are picked");
         let mut of_each = [0; 8];
         for event in 0..160_000usize {
             if sampler.is_due() {
@@ -105,6 +103,15 @@ mod tests {
             }
         }
         assert!(of_each.iter().all(|weight| (18_000..22_000).contains(weight)), "{of_each:?}");
+    }
+
+    #[test]
+    fn none_is_picked_while_the_last_one_is_not_weighed() {
+        let sampler = Sampler::default();
+        assert!(sampler.is_due());
+        assert!((0..10_000).all(|_| !sampler.is_due()));
+        sampler.weight(0);
+        assert!(sampler.is_due());
     }
 
     #[test]

@@ -123,10 +123,18 @@ pub(crate) fn is_large(bytes: usize) -> bool {
 
 fn copied(bytes: &[u8], spare: Option<SegmentBuffer>, align: usize) -> Segment {
     let spare = spare.filter(|spare| spare.size() == (bytes.len(), align) && spare.filled().is_empty());
-    let mut buffer = spare.unwrap_or_else(|| {
-        SegmentBuffer::new(bytes.len(), align).expect("as much memory as the value has, once more")
-    });
-    buffer.fill(bytes);
+    let buffer = match spare {
+        Some(mut spare) => {
+            spare.fill_past_cache(bytes);
+            spare
+        }
+        None => {
+            let memory = SegmentBuffer::new(bytes.len(), align);
+            let mut memory = memory.expect("as much memory as the value has, once more");
+            memory.fill(bytes);
+            memory
+        }
+    };
     buffer.finish().expect("it was filled")
 }
 

@@ -53,6 +53,7 @@ mod object;
 mod packed;
 mod packer;
 mod segment;
+mod streamed;
 mod unpacker;
 pub mod via_serde;
 mod whole;

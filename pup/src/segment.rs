@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::{Plain, PlainProof};
+use crate::{Plain, PlainProof, streamed};
 
 /// Slices of plain values of at least so many bytes become segments, where a [`Packer`](crate::Packer) makes any.
 /// Below, copying a slice costs less than a further piece in a vectored write.
@@ -286,6 +286,16 @@ impl SegmentBuffer {
         n
     }
 
+    /// The same, for memory that is in no cache and need not be soon: nothing is read of what was there before, and nothing has to
+    /// leave the caches for it.
+    pub fn fill_past_cache(&mut self, bytes: &[u8]) -> usize {
+        let n = bytes.len().min(self.left());
+        // SAFETY: there is room for `n`, and `bytes` is other memory: it is borrowed, this is not.
+        unsafe { streamed::copy(bytes.as_ptr(), self.spare().cast(), n) };
+        self.filled += n;
+        n
+    }
+
     /// Begins again: what was filled is forgotten.
     pub fn clear(&mut self) {
         self.filled = 0;
@@ -374,6 +384,18 @@ mod tests {
             (again.bytes().as_ptr(), again.into_vec(PlainProof::<u64>::new()).unwrap()),
             (at, vec![4, 5, 6])
         );
+    }
+
+    #[test]
+    fn past_the_cache_the_same_bytes_come() {
+        let bytes: Vec<u8> = (0..1000).map(|at| (at * 7 % 251) as u8).collect();
+        for (start, len) in [(0, 0), (1, 5), (3, 63), (0, 64), (5, 64), (8, 129), (13, 900)] {
+            let mut buffer = SegmentBuffer::new(start + len, 1).unwrap();
+            buffer.fill(&bytes[..start]);
+            assert_eq!(buffer.fill_past_cache(&bytes[start..start + len]), len);
+            assert_eq!(buffer.fill_past_cache(&bytes), 0, "it is full");
+            assert_eq!(buffer.finish().unwrap().bytes(), &bytes[..start + len], "{len} from {start} on");
+        }
     }
 
     #[test]

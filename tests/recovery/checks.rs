@@ -9,12 +9,19 @@ use rustix::net::{AddressFamily, Shutdown};
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
+use crate::asking::{a_checkpoint_when_it_is_asked_for, nodes_are_released, what_cannot_be_asked};
 use crate::disk::{
     a_whole_job_is_started_again, damaged_files_are_named_and_nothing_is_overwritten,
     examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
     lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
 };
+use crate::full::{a_disk_that_is_full, a_folder_that_cannot_be_written_any_more};
 use crate::job::Shape;
+use crate::joining::{
+    a_killed_node_is_replaced, more_losses_than_nodes, nobody_waits_for_what_cannot_be,
+    options_without_sense, replaced_at_random_moments, several_are_replaced_at_once,
+    spares_take_the_places_of_lost_nodes,
+};
 use crate::launcher::{
     nodes_and_launchers_that_are_stopped_are_fenced, one_leader_after_another,
     other_losses_and_ends_without_the_launcher, the_launcher_and_the_first_node_at_once,
@@ -57,6 +64,18 @@ trials!(
     examples_are_started_again,
     damaged_files_are_named_and_nothing_is_overwritten,
     folders_that_cannot_be_used,
+    a_disk_that_is_full,
+    a_folder_that_cannot_be_written_any_more,
+    a_killed_node_is_replaced,
+    several_are_replaced_at_once,
+    more_losses_than_nodes,
+    spares_take_the_places_of_lost_nodes,
+    nobody_waits_for_what_cannot_be,
+    replaced_at_random_moments,
+    options_without_sense,
+    a_checkpoint_when_it_is_asked_for,
+    nodes_are_released,
+    what_cannot_be_asked,
     the_launcher_between_two_checkpoints,
     the_launcher_before_the_first_checkpoint,
     the_launcher_and_the_first_node_at_once,
@@ -68,9 +87,9 @@ trials!(
     the_launcher_of_other_programs_and_on_disk,
 );
 
-const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
+pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
 /// No checkpoint but those after a recovery.
-const NEVER: &str = "--ckpt-every 1h";
+pub const NEVER: &str = "--ckpt-every 1h";
 
 fn nobody_is_lost() {
     for (subject, transport) in [(ROUNDS, "mixed"), (GARDEN, "tcp"), (JACOBI, "shm"), (LEANMD, "tcp")] {
@@ -169,12 +188,36 @@ fn during_a_recovery() {
 fn both_buddies_between_two_checkpoints() {
     for transport in TRANSPORTS {
         let options = "--ft double --ckpt-every 2steps --kill 1@step25 --kill 2@step25";
-        let run = ROUNDS.start((4, 1, transport), options);
+        let run = ROUNDS.start((5, 1, transport), options);
         let ended = run.job.end();
         assert_eq!(ended.status.code(), Some(3), "{}", ended.said());
-        let complaint = ended.stderr.iter().find(|line| line.contains("error:"));
-        assert!(complaint.is_some_and(|line| line.contains("node 1")), "{}", ended.said());
+        let complaint = ended.stderr.iter().find_map(|line| line.strip_prefix("talisman: error: "));
+        let complaint = complaint.unwrap_or_else(|| panic!("{}", ended.said()));
+        let (objects, by_collection) = what_is_lost(complaint).unwrap_or_else(|| panic!("{complaint}"));
+        let counted: u64 = by_collection.iter().map(|(count, _)| count).sum();
+        assert_eq!(counted, objects, "{complaint}");
+        // One clock is on each PE; the main chare is on node 0.
+        let of = |name: &str| by_collection.iter().find(|(_, other)| *other == name).map(|(count, _)| *count);
+        assert_eq!(of("group recovery::program::Clock"), Some(1), "{complaint}");
+        assert_eq!(of("array recovery::program::Member"), Some(objects - 1), "{complaint}");
+        let held = format!("; that is what node 1 ({objects} objects, held by nodes 1 and 2) had");
+        assert!(complaint.ends_with(&held), "{complaint}");
+        for survivor in [0, 3, 4] {
+            let line = format!("node {survivor}: {complaint}");
+            assert!(ended.stderr.contains(&line), "node {survivor} does not say it: {}", ended.said());
+        }
     }
+}
+
+/// `… all copies are lost of 7 objects: 6 of array A and 1 of group B; …`: the sum, and the counts with their collections.
+fn what_is_lost(complaint: &str) -> Option<(u64, Vec<(u64, &str)>)> {
+    let (_, rest) = complaint.split_once("all copies are lost of ")?;
+    let (rest, _) = rest.split_once("; ")?;
+    let (sum, rest) = rest.split_once(" object")?;
+    let (_, rest) = rest.split_once(": ")?;
+    let each = rest.split(", ").flat_map(|text| text.split(" and ")).map(|text| text.split_once(" of "));
+    let counts = each.map(|of| of.and_then(|(count, name)| Some((count.parse().ok()?, name))));
+    Some((sum.parse().ok()?, counts.collect::<Option<_>>()?))
 }
 
 fn a_node_that_is_stopped_is_fenced() {

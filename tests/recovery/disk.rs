@@ -13,10 +13,10 @@ use crate::subjects::{JACOBI, LEANMD, LONG, Left, ROUNDS, Run, Said, Subject};
 use crate::system::{children, signal};
 
 /// A folder for checkpoints, which a test takes away.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = Folder(Scratch::new("checkpoints").0.clone());
         let _ = fs::remove_dir_all(&folder.0);
         folder
@@ -51,17 +51,47 @@ impl Folder {
         self.files().into_iter().map(|file| (file.clone(), fs::read(file).unwrap())).collect()
     }
 
-    fn disk(&self, options: &str) -> String {
+    /// Other versions go: of one that was just replaced, or was being taken.
+    fn keep_only(&self, version: &str) {
+        let is_other = |file: &PathBuf| {
+            let name = file.file_name().unwrap().to_str().unwrap();
+            name.starts_with('v')
+                && !name.strip_prefix(version).is_some_and(|rest| rest.starts_with(['-', '.']))
+        };
+        self.files().into_iter().filter(is_other).for_each(|file| fs::remove_file(file).unwrap());
+    }
+
+    pub fn disk(&self, options: &str) -> String {
         format!("--ft disk --ft-log --ckpt-dir {} {options}", self.0.display())
     }
 
-    fn restart(&self, options: &str) -> String {
+    /// The same for [`LONG`], which does not end before it is cut off, however slow the disk is.
+    pub fn held(&self, options: &str) -> String {
+        format!("{} {}", self.disk(options), self.holding())
+    }
+
+    /// [`LONG`] does not end before it is let go.
+    pub fn holding(&self) -> String {
+        fs::write(self.hold(), "").unwrap();
+        format!("--hold {}", self.hold().display())
+    }
+
+    pub fn let_go(&self) {
+        let _ = fs::remove_file(self.hold());
+    }
+
+    fn hold(&self) -> PathBuf {
+        self.0.with_extension("hold")
+    }
+
+    pub fn restart(&self, options: &str) -> String {
         format!("--restart {} --ft-log {options}", self.0.display())
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
+        self.let_go();
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -79,22 +109,24 @@ pub fn on_disk_like_in_memory() {
 }
 
 /// Kills everything that belongs to a job, once it has come so far and has a checkpoint; what it has said is left.
-fn cut_off(run: Run, nodes: usize, after: &str) -> Vec<String> {
+fn cut_off(run: Run, folder: &Folder, nodes: usize, after: &str) -> Vec<String> {
     let processes = run.job.nodes(nodes);
     run.job.wait_for_error("committed after");
     run.job.wait_for(after);
-    kill_all(run, processes)
+    kill_all(run, folder, processes)
 }
 
-fn kill_all(run: Run, processes: Vec<i32>) -> Vec<String> {
+pub fn kill_all(run: Run, folder: &Folder, processes: Vec<i32>) -> Vec<String> {
     signal(run.job.launcher_pid(), Signal::KILL);
     processes.into_iter().for_each(|node| signal(node, Signal::KILL));
-    run.job.end().stdout
+    let said = run.job.end().stdout;
+    folder.let_go();
+    said
 }
 
 /// What has been said before and after is what an undisturbed run says; lines may have been said twice.
 #[track_caller]
-fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expected: &Said) -> Left {
+pub fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expected: &Said) -> Left {
     let left = subject.start(shape, options).end();
     let both = left.said.and_before(said);
     let (missing, wrong) = (expected.without(&both), both.without(expected));
@@ -106,8 +138,8 @@ fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expec
 pub fn a_whole_job_is_started_again() {
     let expected = LONG.undisturbed((3, 2, "shm"));
     let folder = Folder::new();
-    let run = LONG.start((3, 2, "shm"), &folder.disk("--ckpt-every 5steps"));
-    let said = cut_off(run, 3, "at 22");
+    let run = LONG.start((3, 2, "shm"), &folder.held("--ckpt-every 5steps"));
+    let said = cut_off(run, &folder, 3, "at 22");
     let mut again: Option<Said> = None;
     let mut says = |left: &Left| {
         let first = again.get_or_insert_with(|| left.said.clone());
@@ -139,12 +171,12 @@ pub fn more_nodes_than_before() {
     let expected = LONG.undisturbed((2, 1, "shm"));
     for (round, pes) in [(6, 1), (11, 2), (37, 1), (55, 2), (81, 1)] {
         let folder = Folder::new();
-        let run = LONG.start((2, pes, "shm"), &folder.disk("--tower --ckpt-every 2ms"));
+        let run = LONG.start((2, pes, "shm"), &folder.held("--tower --ckpt-every 2ms"));
         let processes = run.job.nodes(2);
         run.job.wait_for_error("committed after");
         run.job.wait_for(&format!("at {round}"));
         sleep(Duration::from_micros(rng.below(5000)));
-        let said = kill_all(run, processes);
+        let said = kill_all(run, &folder, processes);
         let other = LONG.start((2, 3, "shm"), &folder.restart("")).job.end();
         other.expect(2, &["Tower`), whose members are by node", &format!("--pes {pes}")]);
         goes_on(LONG, (4, pes, "mixed"), &folder.restart("--ft disk"), &said, &expected);
@@ -157,12 +189,12 @@ pub fn lost_nodes_come_back() {
     for victims in [[1, 3], [0, 2]] {
         let folder = Folder::new();
         let kills = format!("--kill {}@step8 --kill {}@step8", victims[0], victims[1]);
-        let options = folder.disk(&format!("--tower --ckpt-every 4steps {kills}"));
+        let options = folder.held(&format!("--tower --ckpt-every 4steps {kills}"));
         let run = LONG.start((4, 1, "shm"), &options);
         run.job.wait_for_error("(failure)");
         run.job.wait_for("at 24");
         let left = children(run.job.launcher_pid());
-        let said = kill_all(run, left);
+        let said = kill_all(run, &folder, left);
         for nodes in [1, 2, 3, 4, 5] {
             let copy = folder.copy();
             goes_on(
@@ -180,12 +212,13 @@ pub fn lost_nodes_come_back() {
 pub fn it_can_be_started_again_more_than_once() {
     let expected = LONG.undisturbed((4, 1, "shm"));
     let folder = Folder::new();
-    let run = LONG.start((4, 1, "shm"), &folder.disk("--ckpt-every 4steps"));
-    let mut said = cut_off(run, 4, "at 10");
+    let run = LONG.start((4, 1, "shm"), &folder.held("--ckpt-every 4steps"));
+    let mut said = cut_off(run, &folder, 4, "at 10");
     let again = folder.restart("--ft disk --ckpt-every 4steps");
     for (nodes, after) in [(3, "at 50"), (6, "at 90")] {
+        folder.holding();
         let run = LONG.start((nodes, 1, "mixed"), &again);
-        said.extend(cut_off(run, nodes as usize, after));
+        said.extend(cut_off(run, &folder, nodes as usize, after));
     }
     let again = folder.restart("--ft disk --ckpt-every 1h --kill 1@step120");
     goes_on(LONG, (2, 1, "shm"), &again, &said, &expected);
@@ -208,7 +241,11 @@ pub fn examples_are_started_again() {
 pub fn damaged_files_are_named_and_nothing_is_overwritten() {
     let expected = LONG.undisturbed((3, 1, "shm"));
     let whole = Folder::new();
-    let said = cut_off(LONG.start((3, 1, "shm"), &whole.disk("--ckpt-every 5steps")), 3, "at 17");
+    let said = cut_off(LONG.start((3, 1, "shm"), &whole.held("--ckpt-every 5steps")), &whole, 3, "at 17");
+    let left = goes_on(LONG, (2, 1, "shm"), &whole.restart(""), &said, &expected);
+    let (_, version) =
+        left.ended.stderr[0].split_once("from checkpoint ").expect("it says what it goes on from");
+    whole.keep_only(&format!("v{}", version.split(' ').next().expect("a number")));
     type Damage = fn(&Path);
     let damages: [Damage; 3] = [
         |file| fs::remove_file(file).unwrap(),
@@ -246,7 +283,7 @@ pub fn folders_that_cannot_be_used() {
     run(&format!("--ft disk --ckpt-dir {}", file.display())).expect(2, &["cannot keep checkpoints in"]);
     fs::remove_file(file).unwrap();
     run("--ft disk --ckpt-dir /proc/nowhere").expect(2, &["cannot keep checkpoints in /proc/nowhere"]);
-    cut_off(LONG.start((2, 1, "shm"), &folder.disk("--ckpt-every 5steps")), 2, "at 12");
+    cut_off(LONG.start((2, 1, "shm"), &folder.held("--ckpt-every 5steps")), &folder, 2, "at 12");
     let before = folder.contents();
     run(&folder.disk("")).expect(2, &["of another job", "--restart"]);
     let other = JACOBI.start((2, 1, "shm"), &folder.restart("")).job.end();

@@ -1,6 +1,8 @@
 //! Members that send each other numbers in rounds, wander, and say where they are: `recovery program …`.
 
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use talisman::prelude::*;
 
@@ -21,6 +23,15 @@ struct Options {
     /// Has clocks on nodes, too
     #[arg(long)]
     tower: bool,
+    /// Waits before its 120th round for as long as this file is there
+    #[arg(long)]
+    hold: Option<String>,
+}
+
+impl Options {
+    fn holds(&self) -> bool {
+        self.hold.as_ref().is_some_and(|file| Path::new(file).exists())
+    }
 }
 
 /// Runs it as the command line says.
@@ -82,13 +93,15 @@ impl Member {
 #[derive(Pup)]
 struct Clock {
     time: u64,
+    /// The last round in which all that were to chime did.
+    chimed: u64,
 }
 
 #[chare(group)]
 impl Clock {
     #[init]
     fn new(_: &mut Cx<Self>, time: Shared<u64>) -> Self {
-        Clock { time: *time }
+        Clock { time: *time, chimed: 0 }
     }
 
     #[entry]
@@ -105,6 +118,21 @@ impl Clock {
     #[entry]
     fn time(&mut self) -> u64 {
         self.time
+    }
+
+    #[entry]
+    fn chime(&mut self, cx: &mut Cx<Self>, some: Section<Self>, round: u64) {
+        cx.contribute_to(some, round, Max, some.callback(Clock::all_chimed));
+    }
+
+    #[entry]
+    fn all_chimed(&mut self, round: u64) {
+        self.chimed = round;
+    }
+
+    #[entry]
+    fn chimed(&mut self) -> u64 {
+        self.chimed
     }
 }
 
@@ -139,15 +167,23 @@ async fn main(cx: &mut Cx, options: Options) {
     let members: Array<Member> = Member::array(options.members).new(options.clone());
     let begin = cx.share(0_u64);
     let clocks: Group<Clock> = Clock::group().new(begin);
+    let some: Section<Clock> = clocks.section(0..cx.pes());
     let towers: Option<Group<Tower>> = options.tower.then(|| Tower::group().new(0));
     cx.expect_steps(options.rounds);
     for round in 1..=options.rounds {
+        while round == 120 && options.holds() {
+            cx.sleep(Duration::from_millis(2)).await;
+        }
         members.send(round);
         clocks.ring(round);
+        some.chime(some, round);
         cx.quiescence().await;
         let time: u64 = clocks.time().reduce(Max).await;
         // Those that know it may be lost, and others made in their place.
         assert!(time == round || time == 0, "the clocks stopped at {time} in round {round}");
+        let chimed: u64 = some.chimed().reduce(Max).await;
+        // Whoever was made again on a PE that is back has no part in that.
+        assert!(chimed == round || chimed == 0, "in round {round}, not all that were left chimed: {chimed}");
         if options.tower {
             let tower: Group<Tower> = towers.expect("it was made");
             let rung: u64 = tower.ring(round).reduce(Min).await;

@@ -21,6 +21,8 @@ pub const ROUNDS: Subject = Subject { name: "", options: "" };
 pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" };
 /// Long enough to be cut off.
 pub const LONG: Subject = Subject { name: "", options: "--rounds 150" };
+/// Long enough for much to be done to it.
+pub const PATIENT: Subject = Subject { name: "", options: "--rounds 600" };
 pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
 pub const LEANMD: Subject = Subject {
@@ -50,6 +52,8 @@ pub struct Left {
     /// Of the job, as its report says.
     pub status: Option<i64>,
     pub failures: Vec<Value>,
+    /// Of each loss in the report: the node, and whether another process took its place.
+    pub losses: Vec<(u64, bool)>,
 }
 
 impl Said {
@@ -75,13 +79,18 @@ impl Subject {
     }
 
     pub fn start(self, shape: Shape, options: &str) -> Run {
+        self.start_by(shape, options, |command| command)
+    }
+
+    /// In surroundings that another command makes.
+    pub fn start_by(self, shape: Shape, options: &str, by: impl FnOnce(Command) -> Command) -> Run {
         let report = Scratch::new("report");
         let words = format!("{} --report {} {options}", self.options, report.name());
         let command: Command = match self.name {
             "" => program(&words, shape),
             name => example(name, &words, shape),
         };
-        Run { job: Job::start(command), report }
+        Run { job: Job::start(by(command)), report }
     }
 
     /// Of a run that loses nobody, and knows nothing of fault tolerance.
@@ -147,6 +156,16 @@ impl Left {
         let wall = Duration::from_secs_f64(report["wall_s"].as_f64().expect("a report has a wall time"));
         let (status, failures) = (report["status"].as_i64(), report["failures"].as_array());
         let failures = failures.expect("a report has failures").clone();
-        Left { said: Said { lines, results }, ended, wall, status, failures }
+        let losses = losses(&report);
+        Left { said: Said { lines, results }, ended, wall, status, failures, losses }
     }
+}
+
+fn losses(report: &Value) -> Vec<(u64, bool)> {
+    let of_one = |failure: &Value| {
+        // The launcher has none.
+        let node = failure["node"].as_u64()?;
+        Some((node, failure["replaced"].as_bool().expect("a failure tells whether it was replaced")))
+    };
+    report["failures"].as_array().into_iter().flatten().filter_map(of_one).collect()
 }

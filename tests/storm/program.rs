@@ -39,6 +39,9 @@ pub enum End {
     Panic(u32),
 }
 
+/// The count after which nobody moves any more.
+const LAST_COUNT: u32 = u32::MAX;
+
 impl Plan {
     fn ledger(&self) -> std::sync::Arc<Ledger> {
         ledger::of(self.job)
@@ -57,6 +60,8 @@ pub struct Member {
     value: Counted,
     /// Read-only values of the last two rounds, which may not be known yet where it moves or where it is told of them.
     news: [Option<Shared<u64>>; 2],
+    /// From now on it stays where it is.
+    calm: bool,
     /// Of messages to each in calm weather.
     said: Vec<(i32, u32)>,
     heard: Vec<(i32, u32)>,
@@ -75,6 +80,14 @@ impl Member {
         cx.me().settle(round, plan.ledger().send(), Counted::new(plan.job));
         me.wander(cx);
         me
+    }
+
+    /// It may move on at once, before anybody has heard that it is here.
+    #[restored]
+    fn restored(&mut self, cx: &mut Cx<Self>, _why: Restored) {
+        if !self.calm {
+            self.wander(cx);
+        }
     }
 
     /// A round begins.
@@ -159,6 +172,7 @@ impl Member {
     fn count(&mut self, cx: &mut Cx<Self>, number: u32, _news: Shared<u64>) -> u64 {
         self.plan.ledger().cast(Cast::Count(number), cx.index());
         self.wander(cx);
+        self.calm = number == LAST_COUNT;
         1
     }
 
@@ -228,6 +242,7 @@ impl Member {
             owed: 0,
             value: Counted::new(plan.job),
             news: [None, None],
+            calm: false,
             said: vec![],
             heard: vec![],
         }
@@ -362,12 +377,22 @@ impl Main {
         if round + 1 < self.plan.rounds {
             self.step(cx, round + 1);
         }
+        // In the midst of everything, which is no good moment for it.
+        if self.rng.below(3) == 0 {
+            cx.checkpoint(cx.callback(Self::checkpointed).with(self.plan.ledger().send()));
+        }
         if self.rng.below(2) == 0 {
             self.count(cx);
         }
         if self.rng.below(2) == 0 {
             self.cast_to_a_part(cx);
         }
+    }
+
+    /// Told once in every history, also in one that goes on from this checkpoint. Before, it is not quiet.
+    #[entry]
+    fn checkpointed(&mut self, id: u64, _now: ()) {
+        self.plan.ledger().receive(id, -1);
     }
 
     #[entry]
@@ -398,7 +423,7 @@ impl Main {
             ledger.violation(format!("quiet, while {} results are missing", self.wanted));
         }
         let news = cx.share(0);
-        self.members.count(u32::MAX, news).reduce(Sum).reply(cx.callback(Self::all_counted));
+        self.members.count(LAST_COUNT, news).reduce(Sum).reply(cx.callback(Self::all_counted));
     }
 
     #[entry]

@@ -26,6 +26,10 @@ impl Pe {
     }
 
     fn go_back(&self, version: Version, order: &Order) -> Result<(), StoreError> {
+        if !self.fetch(version, order)? {
+            // It halts again.
+            return Ok(());
+        }
         let shape = self.node.shape;
         let lane = self.id - self.first_pe;
         let parts = |node: &u32| self.node.store.parts(version, shape.first_pe(*node) + lane);

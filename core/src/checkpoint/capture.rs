@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use talisman_ft::Version;
 
 use super::Checkpoints;
+use super::contents::Counts;
 use super::freeze::{Fate, fate};
 use super::message::{Checkpoint, Taken};
 use super::part::{Part, SavedCollection, SavedNames, SavedObject, SavedRoot};
@@ -28,15 +29,15 @@ type Casts = BTreeMap<(CollectionId, u32), Cast>;
 
 impl Pe {
     /// Takes this PE's part into the store.
-    pub(super) fn take_part(&self, checkpoints: &Checkpoints) -> Taken {
+    pub(super) fn take_part(&self, checkpoints: &Checkpoints) -> (Taken, Counts) {
         let version = checkpoints.version.get();
         witness::see(|| Seen::Captured { pe: self.id, version });
         let part = Part { said: self.cut_what_was_said(version), ..self.capture() };
-        let objects = part.objects.len() as u64;
+        let (objects, counts) = (part.objects.len() as u64, self.count_objects(&part.objects));
         let part = Packed::away(part);
         let taken = Taken { bytes: part.size() as u64, objects, run: self.stats.run.get() };
         self.node.store.put(version, self.view(), self.id, part);
-        taken
+        (taken, counts)
     }
 
     /// The period of the node ends, and what was said in it is in the part of its first PE.

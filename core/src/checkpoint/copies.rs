@@ -1,4 +1,5 @@
-//! The other copy of each part: sent in the background, between entries, to the PE of the same lane on the node's buddy.
+//! The other copy of each part: it goes in the background, between entries, to the PE of the same lane on the node's buddy, which
+//! reads it where it is if it can ([`Lent`]), or is sent it in pieces.
 //!
 //! A piece follows when one before it has come, so that little of a part is under way at a time, whatever the link can hold:
 //! the program's own messages do not wait behind all of it, and neither side keeps it twice.
@@ -9,8 +10,10 @@ use std::collections::VecDeque;
 use talisman_ft::Version;
 
 use super::Checkpoints;
+use super::lent::Lent;
 use super::message::Checkpoint;
 use super::pieces::{Manifest, checksum, cut};
+use super::taking::Takings;
 use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
@@ -26,11 +29,19 @@ pub(super) struct Copies {
     sending: RefCell<Option<Sending>>,
     /// Parts of which pieces are to come.
     coming: Cell<u32>,
+    pub(super) takings: Takings,
+    /// The buddy may not read the memory of this process.
+    is_refused: Cell<bool>,
+    /// A test wants parts to be lent, whoever the buddy is.
+    #[cfg(test)]
+    pub(super) lends: Cell<bool>,
 }
 
 struct Sending {
     version: Version,
     to: PeId,
+    /// Lent, if no piece has been sent.
+    part: Packed,
     next: u32,
     left: VecDeque<Vec<Segment>>,
 }
@@ -53,11 +64,46 @@ impl Pe {
             sometimes("a part of a checkpoint had nobody to keep its copy");
             return self.on_copy_kept(checkpoints, version, Ok(()));
         };
-        let (manifest, pieces) = cut(&part);
-        self.tell(to, PeMessage::Checkpoint(Checkpoint::Copy { version, manifest }));
-        let left = VecDeque::from(pieces);
-        *checkpoints.copies.sending.borrow_mut() = Some(Sending { version, to, next: 0, left });
+        let sending = Sending { version, to, part, next: 0, left: VecDeque::new() };
+        match self.lend(checkpoints, &sending) {
+            Some(lent) => {
+                let manifest = Manifest::uncut(&sending.part);
+                *checkpoints.copies.sending.borrow_mut() = Some(sending);
+                let copy = Checkpoint::Copy { version, manifest, lent: Some(lent) };
+                self.tell(to, PeMessage::Checkpoint(copy));
+            }
+            None => self.send_in_pieces(checkpoints, sending),
+        }
+    }
+
+    /// Where the part is, for a buddy who can read it there.
+    fn lend(&self, checkpoints: &Checkpoints, sending: &Sending) -> Option<Lent> {
+        let node = self.node.shape.node_of(sending.to);
+        let can_read = self.port.shares_memory_with(node);
+        #[cfg(test)]
+        let can_read = can_read || checkpoints.copies.lends.get();
+        if checkpoints.copies.is_refused.get() || !can_read {
+            return None;
+        }
+        let lent = Lent::of(&sending.part)?;
+        self.node.store.lend(sending.version, &sending.part);
+        Some(lent)
+    }
+
+    fn send_in_pieces(&self, checkpoints: &Checkpoints, sending: Sending) {
+        let (version, to) = (sending.version, sending.to);
+        let (manifest, pieces) = cut(&sending.part);
+        self.tell(to, PeMessage::Checkpoint(Checkpoint::Copy { version, manifest, lent: None }));
+        *checkpoints.copies.sending.borrow_mut() = Some(Sending { left: pieces.into(), ..sending });
         (0..UNDER_WAY).for_each(|_| self.send_piece(checkpoints));
+    }
+
+    /// The buddy cannot read the part where it is: it comes in pieces, and so do those to come.
+    pub(super) fn on_bring(&self, checkpoints: &Checkpoints, version: Version) {
+        if checkpoints.copies.is_sending(version) && !checkpoints.copies.is_refused.replace(true) {
+            let sending = checkpoints.copies.sending.take();
+            sending.into_iter().for_each(|sending| self.send_in_pieces(checkpoints, sending));
+        }
     }
 
     fn send_piece(&self, checkpoints: &Checkpoints) {
@@ -73,19 +119,24 @@ impl Pe {
         self.tell(to, PeMessage::Checkpoint(Checkpoint::Piece { version, piece, sum, slices }));
     }
 
-    /// Whether parts are on their way, from here or to here: links have much to carry, and are to be served often.
+    /// Whether parts are on their way, from here or to here or anywhere: links have much to carry, and are to be served often.
     pub(crate) fn is_copying(&self) -> bool {
-        self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.copies.are_under_way())
+        let copies =
+            |checkpoints: &Checkpoints| checkpoints.is_open.get() || checkpoints.copies.are_under_way();
+        self.checkpoints.as_deref().is_some_and(copies)
     }
 
     /// A part of another PE begins to come.
     pub(super) fn on_copy(
         &self,
         checkpoints: &Checkpoints,
-        from: PeId,
-        version: Version,
+        (version, from): (Version, PeId),
         manifest: Manifest,
+        lent: Option<Lent>,
     ) {
+        if let Some(lent) = lent {
+            return self.begin_taking(checkpoints, (version, from), manifest, lent);
+        }
         let is_whole = self.node.store.expect(version, self.view(), from, manifest);
         if is_whole {
             self.keep_for_good(checkpoints, version, from);
@@ -134,7 +185,7 @@ impl Pe {
 
 impl Copies {
     fn are_under_way(&self) -> bool {
-        self.coming.get() > 0 || self.sending.borrow().is_some()
+        self.coming.get() > 0 || self.sending.borrow().is_some() || !self.takings.is_empty()
     }
 
     fn is_sending(&self, version: Version) -> bool {

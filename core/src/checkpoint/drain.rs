@@ -4,9 +4,10 @@
 //! them. When two waves in a row give the same sums, and what was sent equals what was received, nothing was on its way in
 //! between (Mattern 1987, the four-counter method), and nothing is said anew, since no entry runs.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use super::Checkpoints;
+use super::contents::Counts;
 use super::message::{Checkpoint, Taken};
 use crate::message::control::PeMessage;
 use crate::mutations::mutated;
@@ -15,7 +16,11 @@ use crate::view::FIRST;
 
 /// A PE's part in the waves of a checkpoint.
 #[derive(Default)]
-pub(super) struct Drain(Cell<State>);
+pub(super) struct Drain {
+    state: Cell<State>,
+    /// What is in the parts that this branch has taken.
+    counts: RefCell<Counts>,
+}
 
 /// What a frozen PE is to do next.
 #[derive(Clone, Copy, Default)]
@@ -36,32 +41,33 @@ enum State {
 impl Drain {
     /// A checkpoint begins, which is the first wave.
     pub(super) fn begin(&self, below: u32) {
-        self.0.set(State::Counts { wave: 0, missing: below, sent: 0, received: 0 });
+        self.state.set(State::Counts { wave: 0, missing: below, sent: 0, received: 0 });
     }
 
     /// A branch has counted.
     pub(super) fn add(&self, of: u32, more_sent: u64, more_received: u64) {
-        if let State::Counts { wave, missing, sent, received } = self.0.get()
+        if let State::Counts { wave, missing, sent, received } = self.state.get()
             && wave == of
             && missing > 0
         {
             let (sent, received) = (sent.wrapping_add(more_sent), received.wrapping_add(more_received));
-            self.0.set(State::Counts { wave, missing: missing - 1, sent, received });
+            self.state.set(State::Counts { wave, missing: missing - 1, sent, received });
         }
     }
 
     /// Whether this PE has taken its part.
     pub(super) fn has_taken(&self) -> bool {
-        matches!(self.0.get(), State::HasTaken | State::Thaws | State::Takes { has_taken: true, .. })
+        matches!(self.state.get(), State::HasTaken | State::Thaws | State::Takes { has_taken: true, .. })
     }
 
     /// A branch has taken its part.
-    pub(super) fn add_taken(&self, more: Taken) {
-        if let State::Takes { missing, mut taken, has_taken } = self.0.get()
+    pub(super) fn add_taken(&self, more: Taken, counts: Counts) {
+        if let State::Takes { missing, mut taken, has_taken } = self.state.get()
             && missing > 0
         {
             taken.add(more);
-            self.0.set(State::Takes { missing: missing - 1, taken, has_taken });
+            self.counts.borrow_mut().add(counts);
+            self.state.set(State::Takes { missing: missing - 1, taken, has_taken });
         }
     }
 }
@@ -71,7 +77,7 @@ impl Pe {
     pub(super) fn on_ask_for_count(&self, checkpoints: &Checkpoints, wave: u32) {
         if self.frozen.get() {
             let missing = self.tell_below_of_checkpoint(|| Checkpoint::Ask { wave });
-            checkpoints.drain.0.set(State::Counts { wave, missing, sent: 0, received: 0 });
+            checkpoints.drain.state.set(State::Counts { wave, missing, sent: 0, received: 0 });
         }
     }
 
@@ -79,38 +85,41 @@ impl Pe {
     pub(super) fn on_take(&self, checkpoints: &Checkpoints) {
         if self.frozen.get() {
             let missing = self.tell_below_of_checkpoint(|| Checkpoint::Take);
-            checkpoints.drain.0.set(State::Takes { missing, taken: Taken::default(), has_taken: false });
+            checkpoints.drain.counts.take();
+            checkpoints.drain.state.set(State::Takes { missing, taken: Taken::default(), has_taken: false });
         }
     }
 
-    /// All have taken their parts.
-    pub(super) fn on_thaw(&self, checkpoints: &Checkpoints) {
+    /// All have taken their parts, in which there are these objects.
+    pub(super) fn on_thaw(&self, checkpoints: &Checkpoints, counts: &Counts) {
         if self.frozen.get() {
-            self.tell_below_of_checkpoint(|| Checkpoint::Thaw);
-            checkpoints.drain.0.set(State::Thaws);
+            self.tell_below_of_checkpoint(|| Checkpoint::Thaw(counts.clone()));
+            self.note_contents(checkpoints.version.get(), counts);
+            checkpoints.drain.state.set(State::Thaws);
         }
     }
 
     /// Does what is next here, if it can be done: this PE has nothing else to do. Whether anything was done.
     pub(super) fn go_on_with_drain(&self, checkpoints: &Checkpoints) -> bool {
-        match checkpoints.drain.0.get() {
+        match checkpoints.drain.state.get() {
             State::Counts { wave, missing: 0, sent, received } if !self.port.has_unsent() => {
-                checkpoints.drain.0.set(State::Rests);
+                checkpoints.drain.state.set(State::Rests);
                 let sent = sent.wrapping_add(self.stats.sent.get());
                 let received = received.wrapping_add(self.stats.received.get());
                 self.report_count(checkpoints, wave, sent, received);
             }
             State::Takes { missing, taken, has_taken: false } => {
-                let mut taken = taken;
-                taken.add(self.take_part(checkpoints));
-                checkpoints.drain.0.set(State::Takes { missing, taken, has_taken: true });
+                let (mut taken, (own, counts)) = (taken, self.take_part(checkpoints));
+                taken.add(own);
+                checkpoints.drain.counts.borrow_mut().add(counts);
+                checkpoints.drain.state.set(State::Takes { missing, taken, has_taken: true });
             }
             State::Takes { missing: 0, taken, has_taken: true } => {
-                checkpoints.drain.0.set(State::HasTaken);
+                checkpoints.drain.state.set(State::HasTaken);
                 self.report_taken(checkpoints, taken);
             }
             State::Thaws => {
-                checkpoints.drain.0.set(State::Rests);
+                checkpoints.drain.state.set(State::Rests);
                 self.thaw(checkpoints);
                 self.after_thaw(checkpoints);
             }
@@ -139,9 +148,10 @@ impl Pe {
     }
 
     fn report_taken(&self, checkpoints: &Checkpoints, taken: Taken) {
+        let counts = checkpoints.drain.counts.take();
         match self.view().parent(self.id, FIRST) {
-            Some(parent) => self.tell(parent, PeMessage::Checkpoint(Checkpoint::Taken(taken))),
-            None => self.on_all_taken(checkpoints, taken),
+            Some(parent) => self.tell(parent, PeMessage::Checkpoint(Checkpoint::Taken(taken, counts))),
+            None => self.on_all_taken(checkpoints, taken, &counts),
         }
     }
 }

@@ -61,6 +61,8 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
         | PeMessage::Restore { .. }
         | PeMessage::Newborn(_)
         | PeMessage::Reopen { .. }
+        | PeMessage::WasContributing { .. }
+        | PeMessage::HasContributed { .. }
         | PeMessage::GoOn => Fate::Runs,
     }
 }
@@ -73,6 +75,7 @@ impl Pe {
             return;
         }
         checkpoints.version.set(version);
+        checkpoints.is_open.set(true);
         let below = self.tell_below_of_checkpoint(|| Checkpoint::Freeze { version });
         checkpoints.drain.begin(below);
         self.frozen.set(true);

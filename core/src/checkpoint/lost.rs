@@ -3,15 +3,31 @@
 //! given by somebody who knows more than when others answered. Then it goes, and leaves what it knows to the seat's own member, if the
 //! chare has a `#[lost]` method.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
+use crate::cluster::verdict::UNRECOVERABLE;
 use crate::collection::Collection;
-use crate::message::control::ObjectMessage;
+use crate::ids::{ObjId, SectionId};
+use crate::location::Place;
+use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::Envelope;
 use crate::migrate::pack_object;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
+use crate::reduction::answers_key;
+use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
+
+/// What a PE knows of lost members of groups whose seat it is.
+#[derive(Default)]
+pub(crate) struct LostMembers {
+    /// Those that have gone in this life: to how many reductions of sections each had contributed.
+    gone: RefCell<BTreeMap<ObjId, BTreeMap<SectionId, u32>>>,
+    /// Members that have not, and a section that wants to know that of each.
+    asked: RefCell<Vec<(ObjId, SectionId)>>,
+}
 
 impl Pe {
     /// A lost member answers what it had been given, and goes; `own` is the member in its place.
@@ -41,13 +57,97 @@ impl Pe {
                 self.dispatch(collection, message);
             }
         }
+        self.note_contributions(head);
+        self.settle_what_it_owes(head);
         self.remove_element(head);
     }
 
+    /// Its async entries go with it. What they were to answer is missing in a reduction like all else of it. Whoever waits for
+    /// the answer itself would wait for ever, so that the job ends.
+    fn settle_what_it_owes(&self, head: NonNull<Head>) {
+        // SAFETY: an object in a slot is live.
+        let object = unsafe { head.as_ref() };
+        // SAFETY: as above, of this type, and between entries.
+        for (entry, to) in unsafe { (object.collection().chare.owed)(head) } {
+            match to {
+                Route::Ignore => {}
+                Route::Collect(collect) => self.owes_to_reduction(&collect),
+                to if self.is_of_lost(&to) => sometimes("a lost member owed an answer to a lost one"),
+                _ => self.cannot_answer(object, entry),
+            }
+        }
+    }
+
+    fn owes_to_reduction(&self, collect: &Collect) {
+        sometimes("a lost member owed an answer to a reduction");
+        if let Some(collection) = self.collections.get(collect.collection) {
+            self.answer_nothing(collection, collection.object(collect.index), answers_key(collect));
+        }
+    }
+
+    /// Whether an answer is for an async entry of a lost member, which is not there any more either.
+    fn is_of_lost(&self, to: &Route) -> bool {
+        let Route::Reply(id, _) = to else { return false };
+        self.collections.get(id.collection).is_some_and(|collection| collection.stand_in(id.index).is_some())
+    }
+
+    fn cannot_answer(&self, object: &Head, entry: &str) {
+        sometimes("a lost member owed an answer that somebody waited for");
+        let label = object.collection().label(object.index());
+        let message = format!(
+            "{label} was lost with its PE in the midst of `{entry}`: somebody waits for the answer, which nobody else can give. Let \
+             elements of an array give it, which are restored, or have the answers of the whole group reduced"
+        );
+        self.node.job.end(UNRECOVERABLE, Some(message));
+    }
+
+    /// What it has contributed to sections is all that it will.
+    fn note_contributions(&self, head: NonNull<Head>) {
+        // SAFETY: an object in a slot is live.
+        let object = unsafe { head.as_ref() };
+        let (member, reductions) = (object.id(), object.extras(|extras| extras.sections.clone()));
+        self.lost.gone.borrow_mut().insert(member, reductions);
+        let (due, others): (Vec<_>, Vec<_>) =
+            self.lost.asked.take().into_iter().partition(|(of, _)| *of == member);
+        *self.lost.asked.borrow_mut() = others;
+        due.into_iter().for_each(|(member, section)| self.tell_contributions(member, section));
+    }
+
+    /// The root of a section wants to know to how many of its reductions a lost member has contributed: it is told when that has
+    /// gone. One that has not been here in this life had never contributed.
+    pub(crate) fn on_was_contributing(&self, member: ObjId, section: SectionId) {
+        let Some(collection) = self.collections.get(member.collection) else { return };
+        let has_gone = self.lost.gone.borrow().contains_key(&member);
+        match self.place_of(collection, member.index) {
+            Place::Here { .. } | Place::Switching if !has_gone => {
+                self.lost.asked.borrow_mut().push((member, section))
+            }
+            _ => self.tell_contributions(member, section),
+        }
+    }
+
+    fn tell_contributions(&self, member: ObjId, section: SectionId) {
+        let gone = self.lost.gone.borrow();
+        let reductions =
+            gone.get(&member).and_then(|reductions| reductions.get(&section)).copied().unwrap_or(0);
+        let root = self.view().seat(section.creator);
+        self.tell(root, PeMessage::HasContributed { member, section, reductions });
+    }
+
+    /// A lost member was to answer this in a reduction: nobody does, and nobody waits for that.
+    pub(crate) fn answer_for_lost(&self, collection: &Collection, message: &Envelope) {
+        if let Some(Route::Collect(collect)) = message.extra.as_ref().and_then(|extra| extra.reply.as_ref()) {
+            self.answer_nothing(collection, message.to(), answers_key(collect));
+        }
+    }
+
     /// Whether a message that was on its way to a lost member is for the one in its place: if that hears of lost ones, or if somebody
-    /// waits for an answer.
-    pub(super) fn is_for_stand_in(&self, collection: &Collection, message: &Envelope) -> bool {
-        let answered = message.extra.as_ref().is_some_and(|extra| extra.reply.is_some());
-        collection.chare.lost.is_some() || answered
+    /// waits for an answer. In a reduction it has an answer of its own to give, if any.
+    pub(crate) fn is_for_stand_in(&self, collection: &Collection, message: &Envelope) -> bool {
+        match message.extra.as_ref().and_then(|extra| extra.reply.as_ref()) {
+            Some(Route::Collect(_)) => false,
+            Some(_) => true,
+            None => collection.chare.lost.is_some(),
+        }
     }
 }

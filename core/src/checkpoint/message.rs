@@ -2,6 +2,8 @@
 
 use talisman_ft::Version;
 
+use super::contents::Counts;
+use super::lent::Lent;
 use super::pieces::Manifest;
 use crate::pup::{Packed, Pup};
 use crate::route::Route;
@@ -20,11 +22,11 @@ pub(crate) enum Checkpoint {
     /// Down: nothing is on its way; each takes its part.
     Take,
     /// Up: a whole branch has.
-    Taken(Taken),
-    /// Down: all have; the program goes on.
-    Thaw,
-    /// To the PE of the buddy that is in the same lane: the sender's part comes, in pieces.
-    Copy { version: Version, manifest: Manifest },
+    Taken(Taken, Counts),
+    /// Down: all have, and these are the objects in their parts; the program goes on.
+    Thaw(Counts),
+    /// To the PE of the buddy that is in the same lane: the sender's part comes, in pieces, or is to be read where it is.
+    Copy { version: Version, manifest: Manifest, lent: Option<Lent> },
     /// One of them, with its checksum: slices of the part.
     Piece { version: Version, piece: u32, sum: u32, slices: Packed },
     /// Back: it has come.
@@ -41,6 +43,8 @@ pub(crate) enum Checkpoint {
     NotSafe { version: Version, why: String },
     /// Down: this version will never be complete; the one before it stays.
     GiveUp { version: Version },
+    /// Back: it cannot be read where it is; it is to come in pieces.
+    Bring { version: Version },
 }
 
 /// What a branch took.
@@ -72,6 +76,8 @@ pub(crate) enum Why {
     Step(u64),
     /// The program asked for it.
     Request,
+    /// Somebody outside asked for it (`talisman checkpoint`).
+    Asked,
     /// Nodes were lost, and their parts are held but once.
     Failure,
 }

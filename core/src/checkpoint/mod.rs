@@ -15,24 +15,30 @@
 //! | [`drain`] | waves that find out when nothing is on its way |
 //! | [`part`] | what is kept of one PE |
 //! | [`capture`] | how that is taken |
+//! | [`contents`] | how many objects of which collections each part has |
 //! | [`said`] | lines and results of the program, until they cannot be taken back |
 //! | [`copies`] | the other copy of each part |
 //! | [`safety`] | when parts and copies outlive what they are to outlive |
 //! | [`pieces`] | a part in pieces: how it travels there |
+//! | [`lent`], [`taking`] | a part that its buddy, a process of the same host, reads where it is |
 //! | [`restore`] | how fresh PEs take parts back |
 //! | [`newcomers`] | how PEs begin that there were not |
 //! | [`lost`] | what becomes of members of groups on lost PEs |
 //! | [`files`] | parts on disk, and sets of them from which a job is started again |
 //! | [`again`] | how PEs begin after a loss |
+//! | [`handing`] | parts that go to a process which has none of its own |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
 mod again;
 mod capture;
+mod contents;
 mod copies;
 mod drain;
 pub(crate) mod files;
 mod freeze;
-mod lost;
+mod handing;
+pub(crate) mod lent;
+pub(crate) mod lost;
 pub(crate) mod message;
 mod newcomers;
 pub(crate) mod part;
@@ -43,6 +49,7 @@ mod safety;
 pub(crate) mod said;
 mod settings;
 pub(crate) mod store;
+mod taking;
 #[cfg(test)]
 mod tests;
 
@@ -70,6 +77,8 @@ pub(crate) struct Checkpoints {
     settings: Arc<Settings>,
     /// The last version that began here.
     version: Cell<Version>,
+    /// It is not committed yet, as far as is known here.
+    is_open: Cell<bool>,
     /// Messages that wait for the thaw, in the order in which they would have run.
     kept: RefCell<Vec<NonNull<Envelope>>>,
     drain: Drain,
@@ -87,6 +96,7 @@ impl Checkpoints {
             root: RefCell::new(Root::new(settings.mtbf)),
             settings,
             version: Cell::new(0),
+            is_open: Cell::new(false),
             kept: RefCell::default(),
             drain: Drain::default(),
             copies: Copies::default(),
@@ -141,11 +151,14 @@ impl Pe {
             Checkpoint::Ask { wave } => self.on_ask_for_count(checkpoints, wave),
             Checkpoint::Count { wave, sent, received } => checkpoints.drain.add(wave, sent, received),
             Checkpoint::Take => self.on_take(checkpoints),
-            Checkpoint::Taken(taken) => checkpoints.drain.add_taken(taken),
-            Checkpoint::Thaw => self.on_thaw(checkpoints),
+            Checkpoint::Taken(taken, counts) => checkpoints.drain.add_taken(taken, counts),
+            Checkpoint::Thaw(counts) => self.on_thaw(checkpoints, &counts),
             Checkpoint::Safe { version } => self.on_safe(checkpoints, version),
-            Checkpoint::Commit { version } => self.on_commit(version),
-            Checkpoint::Copy { version, manifest } => self.on_copy(checkpoints, from, version, manifest),
+            Checkpoint::Commit { version } => self.on_commit(checkpoints, version),
+            Checkpoint::Copy { version, manifest, lent } => {
+                self.on_copy(checkpoints, (version, from), manifest, lent)
+            }
+            Checkpoint::Bring { version } => self.on_bring(checkpoints, version),
             Checkpoint::Piece { version, piece, sum, slices } => {
                 self.on_piece(checkpoints, from, (version, piece, sum), slices)
             }
@@ -153,7 +166,7 @@ impl Pe {
             Checkpoint::Stored { version } => self.on_stored(checkpoints, version, Ok(())),
             Checkpoint::NotStored { version, why } => self.on_stored(checkpoints, version, Err(why)),
             Checkpoint::NotSafe { version, why } => self.on_not_safe(checkpoints, version, why),
-            Checkpoint::GiveUp { version } => self.on_give_up(version),
+            Checkpoint::GiveUp { version } => self.on_give_up(checkpoints, version),
         }
     }
 
@@ -168,13 +181,15 @@ impl Pe {
     }
 
     /// A version will never be complete.
-    fn on_give_up(&self, version: Version) {
+    fn on_give_up(&self, checkpoints: &Checkpoints, version: Version) {
+        checkpoints.is_open.set(false);
         self.tell_below_of_checkpoint(|| Checkpoint::GiveUp { version });
         self.node.store.give_up(version);
     }
 
     /// Everybody's part is held twice.
-    fn on_commit(&self, version: Version) {
+    fn on_commit(&self, checkpoints: &Checkpoints, version: Version) {
+        checkpoints.is_open.set(false);
         self.tell_below_of_checkpoint(|| Checkpoint::Commit { version });
         self.node.store.commit(version);
         if self.id == self.first_pe {

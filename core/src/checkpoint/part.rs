@@ -113,7 +113,11 @@ pub(crate) struct SavedSection {
     pub(crate) members: Vec<u128>,
     /// The next multicast.
     pub(crate) next: u32,
+    /// Reductions of contributions that are complete.
+    pub(crate) complete: u32,
     pub(crate) open: Vec<(ReductionKey, Packed)>,
+    /// Members that are lost for good: to how many reductions each has contributed.
+    pub(crate) gone: Vec<(u128, u32)>,
 }
 
 /// Counts for names that a PE gives out.

@@ -19,6 +19,19 @@ pub(crate) struct Manifest {
     pub(super) pieces: u32,
 }
 
+impl Manifest {
+    /// Of a part that is not cut: each of its buffers is a piece, but for empty ones.
+    pub(super) fn uncut(part: &Packed) -> Manifest {
+        let buffers = sizes(&part.buffers());
+        let pieces = buffers.iter().filter(|(len, _)| *len > 0).count() as u32;
+        Manifest { buffers, pieces }
+    }
+}
+
+fn sizes(buffers: &[Segment]) -> Vec<(u64, u32)> {
+    buffers.iter().map(|buffer| (buffer.bytes().len() as u64, buffer.align() as u32)).collect()
+}
+
 /// Cuts a part into pieces of some slices each, which together are no more than [`PIECE_MAX`].
 pub(super) fn cut(part: &Packed) -> (Manifest, Vec<Vec<Segment>>) {
     let buffers = part.buffers();
@@ -40,8 +53,7 @@ pub(super) fn cut(part: &Packed) -> (Manifest, Vec<Vec<Segment>>) {
     if !piece.is_empty() {
         all.push(piece);
     }
-    let buffers = buffers.iter().map(|buffer| (buffer.bytes().len() as u64, buffer.align() as u32)).collect();
-    (Manifest { buffers, pieces: all.len() as u32 }, all)
+    (Manifest { buffers: sizes(&buffers), pieces: all.len() as u32 }, all)
 }
 
 /// Puts a part together again, of the slices of all its pieces; `None` if they are not those of this part.

@@ -119,7 +119,9 @@ impl Pe {
     }
 
     fn take_back_section(&self, saved: SavedSection) {
-        let (of, open) = (saved.of, self.sections.go_on_from(saved));
+        let (of, id) = (saved.of, saved.id);
+        let open = self.sections.go_on_from(saved);
+        self.ask_for_lost_members(of, id);
         open.into_iter().for_each(|(key, pending)| self.reopen(of, key, pending));
     }
 
@@ -268,11 +270,11 @@ impl Pe {
         }
     }
 
-    /// Nothing is left of a checkpoint but what objects were given before it.
+    /// Nothing is left of a checkpoint but what objects were given before it. They have that now, even if the next checkpoint begins
+    /// already: the cut waits until this PE has nothing left to do. A lost member that was kept in it once more would be in
+    /// the way of one who is made when its PE is there again.
     pub(crate) fn on_go_on(&self) {
-        if !self.frozen.get() {
-            self.receive_kept();
-        }
+        self.receive_kept();
     }
 
     fn take_back_messages(&self, part: Part) {
@@ -313,6 +315,7 @@ impl Pe {
             };
         }
         if collection.stand_in(to.index).is_some() && !self.is_for_stand_in(collection, message) {
+            self.answer_for_lost(collection, message);
             sometimes("a message for the member of a lost PE was dropped");
             return self.discard(envelope, Why::OfLost);
         }

@@ -6,6 +6,7 @@ use talisman_ft::Version;
 use talisman_ft::period::Period;
 
 use super::Checkpoints;
+use super::contents::Counts;
 use super::message::{Taken, Why};
 use crate::launch::CheckpointTaken;
 use crate::launch::checkpoints::CkptEvery;
@@ -38,6 +39,8 @@ struct Running {
     version: Version,
     why: Why,
     then: Vec<(Why, Route)>,
+    /// How often somebody outside has asked for it.
+    asked: u32,
     begun: Duration,
     /// How long entries waited, and what was taken, once that is known.
     blocked: Option<(Duration, Taken)>,
@@ -116,7 +119,7 @@ impl Pe {
             match why {
                 Why::Step(step) if step <= root.step => return,
                 Why::Step(step) => root.step = step,
-                Why::Period | Why::Request | Why::Failure => {}
+                Why::Period | Why::Request | Why::Asked | Why::Failure => {}
             }
             root.wanted.push((why, then));
         }
@@ -136,10 +139,12 @@ impl Pe {
                 return sometimes("a checkpoint waited for the end of a balancing step");
             }
             let wanted = std::mem::take(&mut root.wanted);
+            let asked = wanted.iter().filter(|(why, _)| *why == Why::Asked).count() as u32;
             let then = wanted.into_iter().filter_map(|(why, then)| Some((why, then?))).collect();
             let (version, begun) = (checkpoints.version.get() + 1, self.clock.now());
             let missing = self.view().pes();
-            root.running = Some(Running { version, why, then, begun, blocked: None, missing, wrong: None });
+            root.running =
+                Some(Running { version, why, then, asked, begun, blocked: None, missing, wrong: None });
             root.last = None;
             version
         };
@@ -148,11 +153,11 @@ impl Pe {
     }
 
     /// All have taken their parts: the program goes on.
-    pub(super) fn on_all_taken(&self, checkpoints: &Checkpoints, taken: Taken) {
+    pub(super) fn on_all_taken(&self, checkpoints: &Checkpoints, taken: Taken, counts: &Counts) {
         if let Some(running) = &mut checkpoints.root.borrow_mut().running {
             running.blocked = Some((self.clock.now().saturating_sub(running.begun), taken));
         }
-        self.on_thaw(checkpoints);
+        self.on_thaw(checkpoints, counts);
     }
 
     /// Entries run here again.
@@ -196,7 +201,8 @@ impl Pe {
     /// The job goes on, and what it would go back to is the version before. Who waits for a checkpoint goes on waiting.
     fn give_up_checkpoint(&self, checkpoints: &Checkpoints, done: Running) {
         let (version, wrong) = (done.version, done.wrong.unwrap_or_default());
-        self.on_give_up(version);
+        self.on_give_up(checkpoints, version);
+        self.node.job.answer(done.asked, Err(wrong.clone()));
         self.node.job.say(&format!(
             "checkpoint {version} is given up: {wrong}. The job goes on, and the checkpoint before it stays; the next \
              one is tried when it is due"
@@ -215,12 +221,13 @@ impl Pe {
 
     fn commit(&self, checkpoints: &Checkpoints, done: Running) {
         witness::see(|| Seen::Committed { version: done.version });
-        self.on_commit(done.version);
+        self.on_commit(checkpoints, done.version);
         let (blocked, taken) = done.blocked.unwrap_or_default();
         // What is sent in the background takes time of the PEs too, though not all of the time that it takes.
         checkpoints.root.borrow_mut().period.checkpoint(self.clock.now().saturating_sub(done.begun));
         let idle = taken.run == std::mem::replace(&mut checkpoints.root.borrow_mut().run, taken.run);
         self.account_for_checkpoint(checkpoints, &done, blocked, taken);
+        self.node.job.answer(done.asked, Ok(done.version));
         for (_, then) in done.then {
             self.route(&then, Packed::default());
         }

@@ -8,15 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use talisman_ft::double::Held;
+use talisman_ft::double::{Contents, Held};
 use talisman_ft::{NodeId, Version};
 
+use super::contents::{Counts, Names};
 use super::files::cover::JobMark;
-use super::files::keeper::{Keeper, KeeperError, Work};
+use super::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
 use super::files::set;
+use super::files::shelf::ShelfError;
 use super::newcomers::Seats;
 use super::part::Part;
-use super::pieces::{Manifest, checksum, put_together};
+use super::pieces::{Manifest, checksum, cut, put_together};
 use crate::cluster::keeping::Restart;
 use crate::ids::PeId;
 use crate::node::Shape;
@@ -52,7 +54,11 @@ struct Kept {
     /// Who was there when it was taken.
     view: View,
     parts: BTreeMap<PeId, Body>,
+    /// Own parts that others may be reading, until it is committed.
+    lent: Vec<Packed>,
     committed: bool,
+    /// What is in the parts, all of them, and how to call it.
+    contents: Option<(Counts, Names)>,
 }
 
 /// The packed [`Part`] of a PE.
@@ -83,7 +89,12 @@ pub(super) struct Copy {
     manifest: Manifest,
     /// Of each piece: its slices and its checksum.
     pieces: Vec<(Vec<Segment>, u32)>,
+    /// Each piece is a buffer, which the next version's may be put into.
+    is_uncut: bool,
 }
+
+/// A part on its way: who was there when it was taken, and what it comes in.
+pub(super) type InPieces = (talisman_ft::view::View, Manifest, Vec<(Vec<Segment>, u32)>);
 
 /// Memory to be filled again, by size and alignment.
 type Spare = BTreeMap<(usize, usize), Vec<SegmentBuffer>>;
@@ -161,6 +172,16 @@ impl Store {
         Ok(())
     }
 
+    /// From now on parts are kept on this disk, by whoever has the backlog.
+    ///
+    /// # Errors
+    /// The disk does not do what it should, or is used by another job.
+    pub(crate) fn keep_on(&self, disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Backlog, ShelfError> {
+        let (keeper, backlog) = Keeper::by_hand(disk, job, shape, self.versions.clone())?;
+        self.keep_by(keeper);
+        Ok(backlog)
+    }
+
     /// From now on parts are kept by this one.
     pub(super) fn keep_by(&self, keeper: Keeper) {
         assert!(self.keeper.set(keeper).is_ok(), "parts are kept in one place");
@@ -210,6 +231,7 @@ impl Store {
         self.lock().drop_all_but(|other| other != version);
         self.begin(Work::GiveUp(version));
     }
+
     /// Keeps the part of a PE of this process.
     pub(crate) fn put(&self, version: Version, view: &View, pe: PeId, part: Packed) {
         self.lock().of(version, view).parts.insert(pe, Body::Own(part));
@@ -223,9 +245,31 @@ impl Store {
         }
     }
 
+    /// Another process may read this part of this one, wherever else it is by then, until the version is committed or dropped.
+    pub(super) fn lend(&self, version: Version, part: &Packed) {
+        if let Some(kept) = self.lock().kept.get_mut(&version) {
+            kept.lent.push(part.clone());
+        }
+    }
+
+    /// Keeps the part of a PE of another process, which was read there. Its memory is filled again one day.
+    pub(super) fn put_copy(
+        &self,
+        version: Version,
+        view: &View,
+        pe: PeId,
+        manifest: Manifest,
+        pieces: Vec<(Vec<Segment>, u32)>,
+    ) {
+        let copy = Copy { manifest, pieces, is_uncut: true };
+        let mut all = self.lock();
+        // Only a peer that makes things up speaks for a PE of this process.
+        all.of(version, view).parts.entry(pe).or_insert(Body::Copy(copy));
+    }
+
     /// The part of a PE of another process is to come in pieces; whether that is all of it.
     pub(super) fn expect(&self, version: Version, view: &View, pe: PeId, manifest: Manifest) -> bool {
-        let copy = Copy { manifest, pieces: Vec::new() };
+        let copy = Copy { manifest, pieces: Vec::new(), is_uncut: false };
         let is_whole = copy.is_whole();
         let mut all = self.lock();
         let parts = &mut all.of(version, view).parts;
@@ -265,11 +309,19 @@ impl Store {
         Ok(copy.is_whole())
     }
 
+    /// What all parts of a version have in them.
+    pub(super) fn note_contents(&self, version: Version, counts: Counts, names: Names) {
+        if let Some(kept) = self.lock().kept.get_mut(&version) {
+            kept.contents = Some((counts, names));
+        }
+    }
+
     /// A version is complete everywhere: older ones are not needed any more.
     pub(crate) fn commit(&self, version: Version) {
         let mut all = self.lock();
         let Some(kept) = all.kept.get_mut(&version) else { return };
         kept.committed = true;
+        kept.lent.clear();
         let there = kept.view.nodes().to_vec();
         all.drop_all_but(|other| other >= version);
         drop(all);
@@ -291,6 +343,25 @@ impl Store {
         let is_committed = all.kept.values().any(|kept| kept.committed);
         let former = self.former.get().filter(|_| !is_committed).map(Former::held);
         former.into_iter().chain(all.kept.iter().map(held)).collect()
+    }
+
+    /// The same, as this node says it when these are lost: with what is in the parts that may be lost with them.
+    pub(crate) fn held_without(&self, lost: &[NodeId], own: NodeId) -> Vec<Held> {
+        let mut held = self.held();
+        for held in &mut held {
+            let may_be_missing = |node: &NodeId| lost.contains(node) || *node == own;
+            let missed = held.view.there().filter(|node| may_be_missing(node) && !held.held.contains(node));
+            let contents = |node| Some((node, self.contents(held.version, node)?));
+            held.missed = missed.filter_map(contents).collect();
+        }
+        held
+    }
+
+    /// What is in a node's part of a version, wherever that is held.
+    pub(super) fn contents(&self, version: Version, node: NodeId) -> Option<Contents> {
+        let all = self.lock();
+        let (counts, names) = all.kept.get(&version)?.contents.as_ref()?;
+        counts.of(node, names)
     }
 
     fn damaged(&self) -> Vec<(Version, PeId)> {
@@ -326,18 +397,48 @@ impl Store {
                 Body::NotWritten(_) => return Err(missing),
             }
         };
-        let Some(copy) = copy else {
-            let keeper = self.keeper.get().ok_or(missing)?;
-            let part = keeper.part(version, pe);
-            let part = part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })?;
-            return read(part, version, pe);
-        };
+        let Some(copy) = copy else { return read(self.part_on_disk(version, pe)?, version, pe) };
         let damaged = copy.pieces.iter().position(|(slices, sum)| checksum(slices) != *sum);
         if let Some(piece) = damaged {
             return Err(StoreError::Damaged { pe, version, piece: piece as u32 });
         }
         let slices = copy.pieces.into_iter().flat_map(|(slices, _)| slices);
         read(put_together(&copy.manifest, slices).ok_or(missing)?, version, pe)
+    }
+
+    /// The part of a PE as it travels: who was there when it was taken, and its pieces with their checksums.
+    ///
+    /// # Errors
+    /// That it is not here, or is not what it was.
+    pub(super) fn in_pieces(&self, version: Version, pe: PeId) -> Result<InPieces, StoreError> {
+        let missing = StoreError::Missing { pe, version };
+        let (view, whole) = {
+            let all = self.lock();
+            let kept = all.kept.get(&version).ok_or(missing.clone())?;
+            let view = kept.view.of_nodes().clone();
+            match kept.parts.get(&pe).ok_or(missing.clone())? {
+                Body::Copy(copy) => return Ok((view, copy.manifest.clone(), copy.pieces.clone())),
+                Body::Own(part) => (view, Some(part.clone())),
+                Body::Written => (view, None),
+                Body::NotWritten(_) => return Err(missing),
+            }
+        };
+        let part = match whole {
+            Some(part) => part,
+            None => self.part_on_disk(version, pe)?,
+        };
+        let (manifest, pieces) = cut(&part);
+        let summed = |slices: Vec<Segment>| {
+            let sum = checksum(&slices);
+            (slices, sum)
+        };
+        Ok((view, manifest, pieces.into_iter().map(summed).collect()))
+    }
+
+    fn part_on_disk(&self, version: Version, pe: PeId) -> Result<Packed, StoreError> {
+        let keeper = self.keeper.get().ok_or(StoreError::Missing { pe, version })?;
+        let part = keeper.part(version, pe);
+        part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })
     }
 
     /// Memory of this size and alignment that a version had which is not needed any more.
@@ -385,7 +486,9 @@ impl Versions {
         self.kept.entry(version).or_insert_with(|| Kept {
             view: view.clone(),
             parts: BTreeMap::new(),
+            lent: Vec::new(),
             committed: false,
+            contents: None,
         })
     }
 
@@ -399,8 +502,11 @@ impl Versions {
         }
         self.spare.clear();
         for (_, body) in gone.into_values().flat_map(|kept| kept.parts) {
-            let Body::Own(part) = body else { continue };
-            let (_, segments) = part.into_parts();
+            let segments = match body {
+                Body::Own(part) => part.into_parts().1,
+                Body::Copy(copy) if copy.is_uncut => copy.into_segments(),
+                Body::Copy(_) | Body::Written | Body::NotWritten(_) => continue,
+            };
             for buffer in segments.into_iter().filter_map(Segment::into_buffer) {
                 self.spare.entry(buffer.size()).or_default().push(buffer);
             }
@@ -413,7 +519,7 @@ impl Former {
     fn held(&self) -> Held {
         let view = self.restart.view.clone();
         let held = view.there().collect();
-        Held { version: self.restart.version, view, held, committed: true }
+        Held { version: self.restart.version, view, held, committed: true, missed: Vec::new() }
     }
 
     /// Those of the PEs whose seat this one is, its own first. If it had none, it has what it begins with; and whatever somebody
@@ -467,7 +573,8 @@ impl Kept {
         let is_whole = |pe: &PeId| self.parts.get(pe).is_some_and(Body::is_whole) && !is_damaged(*pe);
         let whole = |node: &NodeId| self.view.lanes_of(*node).all(|pe| is_whole(&pe));
         let held = self.view.nodes().iter().copied().filter(whole).collect();
-        Held { version, view: self.view.of_nodes().clone(), held, committed: self.committed }
+        let view = self.view.of_nodes().clone();
+        Held { version, view, held, committed: self.committed, missed: Vec::new() }
     }
 }
 
@@ -505,6 +612,10 @@ impl InMemory {
 }
 
 impl Copy {
+    fn into_segments(self) -> Vec<Segment> {
+        self.pieces.into_iter().flat_map(|(slices, _)| slices).collect()
+    }
+
     fn is_whole(&self) -> bool {
         self.pieces.len() as u32 >= self.manifest.pieces
     }
@@ -514,7 +625,7 @@ impl Copy {
 mod tests {
     use bytes::Bytes;
 
-    use super::super::pieces::{PIECE_MAX, cut};
+    use super::super::pieces::PIECE_MAX;
     use super::*;
     use crate::node::Shape;
 
@@ -607,5 +718,38 @@ mod tests {
         });
         assert_eq!(spare.map(|segment| segment.bytes().as_ptr()), Some(at));
         assert!(store.spare(1 << 20, 8).is_none(), "it is there once");
+    }
+
+    #[test]
+    fn memory_of_copies_that_were_read_is_used_again() {
+        let store = Store::default();
+        let copied = |size| {
+            let part = packed(size);
+            let buffers = part.buffers().into_iter().map(|buffer| buffer.copied());
+            let pieces = buffers.map(|buffer| (checksum(std::slice::from_ref(&buffer)), buffer));
+            (Manifest::uncut(&part), pieces.map(|(sum, buffer)| (vec![buffer], sum)).collect())
+        };
+        for version in [1, 2] {
+            let (manifest, pieces) = copied(1 << 20);
+            store.put_copy(version, &view(), 2, manifest, pieces);
+            assert!(store.spare(1 << 20, 8).is_none());
+        }
+        store.commit(2);
+        assert!(store.spare(1 << 20, 8).is_some());
+        assert!(store.lock().kept[&2].parts[&2].is_whole());
+    }
+
+    #[test]
+    fn what_is_lent_stays_until_its_version_is_committed() {
+        let store = Store::default();
+        let part = packed(1 << 20);
+        let segment = part.segments()[0].clone();
+        store.put(1, &view(), 0, part.clone());
+        store.lend(1, &part);
+        drop(part);
+        store.lock().is_written(1, 0, Ok(()));
+        assert_eq!(store.lock().kept[&1].lent.len(), 1, "it is on disk, and others may be reading it");
+        store.commit(1);
+        assert!(segment.into_buffer().is_some(), "nobody else has it any more");
     }
 }

@@ -1,6 +1,9 @@
 //! Checkpoints of a job of four PEs on two nodes that is taken forward by hand.
 
+use talisman_ft::double::Contents;
+
 use self::program::Main;
+use super::contents::Counts;
 use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
 use crate::launch::RunArgs;
@@ -124,11 +127,12 @@ fn what_is_out_of_turn_changes_nothing() {
             Checkpoint::Ask { wave: 7 },
             Checkpoint::Count { wave: 7, sent: 9, received: 9 },
             Checkpoint::Take,
-            Checkpoint::Taken(nothing),
-            Checkpoint::Thaw,
+            Checkpoint::Taken(nothing, Counts::default()),
+            Checkpoint::Thaw(Counts::default()),
             Checkpoint::Got { version: 4 },
             Checkpoint::Stored { version: 4 },
             Checkpoint::Commit { version: 4 },
+            Checkpoint::Bring { version: 4 },
         ]
     };
     let mut lab = lab();
@@ -139,7 +143,7 @@ fn what_is_out_of_turn_changes_nothing() {
     say(&lab, Checkpoint::Freeze { version: 1 });
     say(&lab, Checkpoint::Freeze { version: 2 });
     say(&lab, Checkpoint::Count { wave: 7, sent: 9, received: 9 });
-    say(&lab, Checkpoint::Taken(Taken::default()));
+    say(&lab, Checkpoint::Taken(Taken::default(), Counts::default()));
     lab.run(2 * LONG);
     assert_eq!(committed(&lab), [1]);
     assert!(!lab.pes[1].frozen.get());
@@ -173,6 +177,26 @@ fn a_part_is_the_same_where_it_was_taken_and_where_its_copy_is() {
 }
 
 #[test]
+fn every_node_knows_what_is_in_all_parts() {
+    let mut lab = lab();
+    want(&lab);
+    lab.run(LONG);
+    let mut sum = Contents::default();
+    for node in 0..2 {
+        let known =
+            |at: usize| lab.pes[2 * at].node.store.contents(1, node).expect("a version has a part of each");
+        assert_eq!(known(0), known(1));
+        let objects = |pe: &Pe| pe.node.store.part(1, pe.id).expect("it is there").objects.len() as u64;
+        let there: u64 = lab.pes[2 * node as usize..][..2].iter().map(objects).sum();
+        assert_eq!(known(0).objects(), there);
+        sum.add(&known(0));
+    }
+    let text = sum.to_string().replace(concat!(module_path!(), "::program::"), "");
+    assert_eq!(text, "7 objects: 6 of array Player and 1 of main chare Main");
+    assert_eq!(lab.pes[0].node.store.contents(2, 0), None);
+}
+
+#[test]
 fn a_copy_does_not_come_in_the_place_of_what_a_pe_took_itself() {
     let mut lab = lab();
     want(&lab);
@@ -180,4 +204,52 @@ fn a_copy_does_not_come_in_the_place_of_what_a_pe_took_itself() {
     let store = &lab.pes[0].node.store;
     assert!(!store.expect(1, lab.pes[0].view(), 1, Default::default()));
     assert!(store.part(1, 1).is_ok());
+}
+
+/// Every PE lends its part, whoever its buddy is, and looks after the parts that it is lent.
+fn lend(lab: &mut Lab, mut look: impl FnMut(&Pe)) {
+    for pe in &lab.pes {
+        pe.checkpoints.as_ref().expect("there are checkpoints").copies.lends.set(true);
+    }
+    want(lab);
+    for _ in 0..2 * LONG {
+        lab.run(1);
+        for pe in lab.pes.iter().filter(|pe| pe.is_taking_copies()) {
+            let _here = Here::enter(pe);
+            look(pe);
+            pe.take_copies(pe.clock.now());
+        }
+    }
+}
+
+#[test]
+fn a_part_that_is_lent_is_taken_where_it_is() {
+    let mut lab = lab();
+    let mut looks = 0;
+    lend(&mut lab, |_| looks += 1);
+    assert_eq!((committed(&lab), looks), (vec![1], 4), "one look is enough for a part of some 100 KB");
+    for pe in &lab.pes {
+        let _here = Here::enter(pe);
+        let of = |node: usize| to_bytes(&lab.pes[2 * node].node.store.part(1, pe.id).expect("it is there"));
+        assert!(of(0) == of(1), "PE {}", pe.id);
+    }
+    lend(&mut lab, |_| ());
+    lend(&mut lab, |_| ());
+    assert_eq!(committed(&lab), [1, 2, 3]);
+    assert_eq!(lab.how_it_ended(), (-1, None));
+}
+
+#[test]
+fn a_part_that_cannot_be_read_comes_in_pieces() {
+    let mut lab = lab();
+    let mut looks = 0;
+    lend(&mut lab, |pe| {
+        looks += 1;
+        let takings = &pe.checkpoints.as_ref().expect("there are checkpoints").copies.takings;
+        takings.all.borrow_mut().iter_mut().for_each(|taking| taking.lent.mark ^= 1);
+    });
+    assert_eq!((committed(&lab), looks), (vec![1], 4));
+    lend(&mut lab, |_| panic!("who was refused once does not lend any more"));
+    assert_eq!(committed(&lab), [1, 2]);
+    assert_eq!(lab.how_it_ended(), (-1, None));
 }

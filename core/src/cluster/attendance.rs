@@ -17,7 +17,7 @@ use talisman_ft::double::Order;
 use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
-use super::control::{Stop, Task, ToLauncher, ToNode, VERSION};
+use super::control::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
 use super::takeover::follower::Follower;
 use crate::launch::progress::Steps;
@@ -53,9 +53,13 @@ pub(crate) enum Action {
         /// All that are lost since the job began.
         lost: Vec<u32>,
     },
+    /// Which process each node is now: known before the next [`Action::Resume`].
+    Places(Vec<Place>),
     /// All have halted: PEs are made anew on the old links, restore what the order says, and the node says `Resumed`. The
     /// order's epoch is that of the last `Halt`.
     Resume(Box<Order>),
+    /// Somebody asks for a checkpoint, which is begun, and answered once it is committed.
+    Checkpoint,
     /// The launcher has printed a piece of the lines that this version ended: they need not be kept any more.
     LinesSeen {
         /// The version that ended their period.
@@ -155,7 +159,9 @@ impl Attendance {
                 Some(Action::Exit)
             }
             ToNode::Halt { epoch, lost } => self.halt(epoch, lost),
+            ToNode::Places(places) => self.has_halted.then_some(Action::Places(places)),
             ToNode::Resume(order) => self.resume(order),
+            ToNode::Checkpoint => (self.has_begun && !self.has_halted).then_some(Action::Checkpoint),
             ToNode::LinesSeen { version, node, piece } => Some(Action::LinesSeen { version, node, piece }),
             ToNode::Leave => Some(Action::Leave),
             ToNode::Task(_) | ToNode::Ping => None,
@@ -285,15 +291,10 @@ impl Attendance {
 /// How the first life begins: with the program, or where a former job was.
 pub(crate) fn first_order(task: &Task) -> Order {
     match &task.restart {
-        None => {
-            let view = View::whole(task.nodes);
-            Order { view, version: None, restore: Vec::new(), next_version: 1 }
-        }
+        None => Order::new(View::whole(task.nodes), None, 1),
         Some(restart) => Order {
-            view: restart.view.clone(),
-            version: Some(restart.version),
             restore: vec![task.number],
-            next_version: restart.next_version,
+            ..Order::new(restart.view.clone(), Some(restart.version), restart.next_version)
         },
     }
 }

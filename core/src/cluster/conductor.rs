@@ -8,8 +8,9 @@
 //! ```
 //!
 //! [`steps`] has what happens at the program's steps, [`limits`] how long everything may take, [`surviving`] what is different in a job that
-//! survives losses, [`taking_over`] how one goes on that has lost its launcher.
+//! survives losses, [`arriving`] how lost nodes get other processes, [`taking_over`] how one goes on that has lost its launcher.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::control::{NodeReport, Stop, ToLauncher, ToNode, VERSION};
@@ -25,6 +26,8 @@ use crate::launch::progress::Steps;
 use crate::launch::{Failure, Results};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
+use requests::Requests;
+use spares::Spares;
 
 /// A lost node ends the job within two seconds, whatever the others do: who has not stopped by then is killed.
 const GRACE_AFTER_LOSS: Duration = Duration::from_millis(500);
@@ -33,7 +36,10 @@ const GRACE_AFTER_FAILURE: Duration = Duration::from_millis(1500);
 /// A node that may leave may take so long to end.
 const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
 
+mod arriving;
 mod limits;
+mod requests;
+mod spares;
 mod steps;
 mod surviving;
 mod taking_over;
@@ -47,10 +53,16 @@ pub(crate) enum Action {
     Send(u32, ToNode),
     /// Kill a node at once.
     Kill(u32),
+    /// Start another process for a node that has none any more.
+    Start(u32),
+    /// A process that waits, of this number, is this node from now on.
+    Use { spare: u32, node: u32 },
     /// Tell people.
     Say(String),
     /// Show how far the program is.
     Show(Steps),
+    /// Answer a request from outside, of this number.
+    Answer(u64, Result<String, String>),
     /// Write lines of the program, printed on this node, to standard output.
     Print(u32, Vec<String>),
 }
@@ -74,6 +86,12 @@ pub(crate) struct Conductor {
     recovery: Option<Recovery>,
     /// Nodes leave, and nothing can be gone back to any more.
     leaves: bool,
+    /// Nodes that are waited for while others halt, as they get another process, and for how long.
+    expected: BTreeMap<u32, Duration>,
+    spares: Spares,
+    requests: Requests,
+    /// How many processes have been started in place of others.
+    lives: u64,
     actions: Vec<Action>,
 }
 
@@ -95,6 +113,10 @@ impl Conductor {
             roster: Roster::new(&plan),
             recovery: plan.survives.then(|| Recovery::new(&plan)),
             leaves: false,
+            expected: BTreeMap::new(),
+            lives: 0,
+            spares: Spares::new(plan.nodes, plan.spares),
+            requests: Requests::default(),
             plan,
             kills,
             verdict: Verdict::default(),
@@ -121,6 +143,11 @@ impl Conductor {
     /// Whether it is known how the job ends.
     pub(crate) fn is_ending(&self) -> bool {
         self.verdict.is_over()
+    }
+
+    /// Processes that wait to replace others: when all nodes are gone, nobody needs them.
+    pub(crate) fn waiting(&self) -> Vec<u32> {
+        self.spares.waiting().collect()
     }
 
     /// How it ends, as far as that is known.
@@ -150,8 +177,9 @@ impl Conductor {
         event: Event,
         out_of_memory: impl FnOnce() -> bool,
     ) {
+        let node = self.spares.node_of(node);
         if !self.roster.has(node) {
-            return;
+            return self.on_spare(now, node, event);
         }
         match event {
             Event::Started(pid) => self.roster[node].pid = Some(pid),
@@ -179,6 +207,7 @@ impl Conductor {
             self.inject(now, due);
         }
         self.settle_suspicions(now);
+        self.give_up_waiting(now);
         self.on_deadlines(now);
     }
 
@@ -212,6 +241,9 @@ impl Conductor {
                 self.on_halted(now, node, Halted { epoch, held, steps })
             }
             ToLauncher::Resumed { epoch, steps } => self.on_resumed(now, node, epoch, steps),
+            ToLauncher::Checkpointed { asked, checkpoint } => {
+                self.on_checkpointed(now, node, asked, checkpoint)
+            }
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
             ToLauncher::Lines(lines) => self.on_lines(node, lines),
             // Said once, before there is a conductor.
@@ -229,6 +261,9 @@ impl Conductor {
             );
             return self.on_failed(now, node, &why);
         }
+        if self.is_arriving(node) {
+            return self.on_arriving_hello(now, node);
+        }
         self.actions.push(Action::Send(node, ToNode::Task(Box::new(self.plan.task(node)))));
         self.reach(now, node, Stage::Joined);
     }
@@ -237,6 +272,9 @@ impl Conductor {
     fn reach(&mut self, now: Duration, node: u32, stage: Stage) {
         if self.verdict.is_over() {
             return sometimes("a node came further when the job was over");
+        }
+        if self.is_arriving(node) {
+            return self.on_arriving(now, node, stage);
         }
         if !self.roster.reach(node, stage) {
             return;
@@ -266,7 +304,11 @@ impl Conductor {
         let stays = self.recovery.is_some();
         let member = &mut self.roster[node];
         member.report = Some(report);
-        member.leave_by = if stays { Duration::MAX } else { now + GRACE_TO_LEAVE };
+        member.leave_by = match stays {
+            true if member.released => member.leave_by,
+            true => Duration::MAX,
+            false => now + GRACE_TO_LEAVE,
+        };
         member.stage = member.stage.max(Stage::Done);
         self.let_leave(now);
     }
@@ -289,6 +331,9 @@ impl Conductor {
 
     fn on_not_started(&mut self, now: Duration, node: u32, why: &str) {
         sometimes("a node could not be started");
+        if self.is_arriving(node) {
+            return self.on_arriving_ended(now, node, why);
+        }
         self.roster[node].stage = Stage::Gone;
         self.lose(now, format!("node {node} of {}: {why}", self.plan.nodes));
     }
@@ -296,6 +341,9 @@ impl Conductor {
     /// Whatever else the verdict may hold of it: a host that is out of reach has not ended in order.
     fn on_lost(&mut self, now: Duration, node: u32, why: String) {
         sometimes("a node was lost with its host");
+        if self.is_arriving(node) {
+            return self.on_arriving_ended(now, node, &why);
+        }
         let is_missed = !(self.leaves && self.roster[node].stage == Stage::Done);
         self.roster[node].stage = Stage::Gone;
         self.let_go_on();
@@ -307,6 +355,10 @@ impl Conductor {
     }
 
     fn on_ended(&mut self, now: Duration, node: u32, how: How, out_of_memory: impl FnOnce() -> bool) {
+        if self.is_arriving(node) {
+            let why = self.fate(node, how, false).in_short();
+            return self.on_arriving_ended(now, node, &why);
+        }
         if self.survives_end(node, how) {
             let out_of_memory = how == How::Signalled(9) && out_of_memory();
             return self.go_on_without(now, node, how, out_of_memory);

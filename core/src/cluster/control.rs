@@ -2,7 +2,7 @@
 //!
 //! The conversation of one node: `Hello` → `Task` → `Ready` → `Book` → `Linked` → `Go`, then the program runs, then
 //! `Stop` → `Done`. With `--ft`, a loss interrupts that: `Halt` → `Halted` → `Resume` → `Resumed`, and the end is
-//! `Done` → `Leave`. `docs/wire-control.md` has it byte by byte.
+//! `Done` → `Leave`. A process that replaces a lost one joins after `Linked` → `Go` with `Halt`. `docs/wire-control.md` has it byte by byte.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
@@ -46,8 +46,12 @@ pub(crate) enum ToNode {
         /// All that are lost since the job began.
         lost: Vec<u32>,
     },
+    /// Before `Resume`, if processes have been replaced: which process each node is now, of those that are there.
+    Places(Vec<Place>),
     /// All have halted: how this node goes on, in the epoch of its last `Halt`; the answer is `Resumed`.
     Resume(Box<Order>),
+    /// Somebody asks for a checkpoint: it is begun; the answer is `Checkpointed`, from whichever node. It is void with the next `Halt`.
+    Checkpoint,
     /// The launcher has printed these lines: the node need not keep them any more.
     LinesSeen {
         /// The version that ended their period.
@@ -103,6 +107,8 @@ pub(crate) enum ToLauncher {
         /// Steps that the program had reported where it was gone back to, on the nodes whose parts are restored here.
         steps: u64,
     },
+    /// So many requests for a checkpoint are answered: by this version, which is committed, or why there is none.
+    Checkpointed { asked: u32, checkpoint: Result<Version, String> },
     /// It cannot reach another node. The launcher sees to it that one of the two is lost, or ends a job without `--ft`.
     Suspect {
         node: u32,
@@ -129,6 +135,16 @@ pub(crate) struct Lines {
     pub(crate) lines: Vec<String>,
     /// Results that the program has reported there; a lost node has no `Done` to say them in.
     pub(crate) results: Results,
+}
+
+/// A node's process, and where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    pub(crate) node: u32,
+    /// As [`Task::life`].
+    pub(crate) life: u64,
+    /// Where it listens.
+    pub(crate) address: Option<SocketAddr>,
 }
 
 /// What a node is told about itself and the job.
@@ -166,6 +182,12 @@ pub(crate) struct Task {
     pub(crate) shelves: Option<Shelves>,
     /// What the job goes on from, if it does not begin.
     pub(crate) restart: Option<Restart>,
+    /// Which of the processes this is that have been started in place of lost ones, counted from 1; 0 from the job's start.
+    pub(crate) life: u64,
+    /// For how long the program has been running.
+    pub(crate) running: Duration,
+    /// Whether it listens even if no link needs that yet: other processes may come.
+    pub(crate) admits: bool,
     /// What it needs to do without the launcher; none if it ends with it.
     pub(crate) heritage: Option<Heritage>,
 }
@@ -223,6 +245,7 @@ pub(crate) struct NodeReport {
 
 #[cfg(test)]
 mod tests {
+    use talisman_ft::double::Contents;
     use talisman_ft::view::View;
 
     use super::super::frame::{Decoder, encode};
@@ -254,15 +277,16 @@ mod tests {
         bytes.map(|byte| u8::from_str_radix(byte, 16).expect("two hexadecimal digits")).collect()
     }
 
-    /// Of node 1 of three, which has its own part of version 7 and that of node 0.
+    /// Of node 1 of three, which has its own part of version 7 and that of node 0, and knows what was in that of node 2.
     fn held() -> Held {
-        Held { version: 7, view: View::whole(3), held: vec![0, 1], committed: true }
+        let missed = vec![(2, Contents { of: [("array A".to_owned(), 5)].into(), others: 1 })];
+        Held { version: 7, view: View::whole(3), held: vec![0, 1], committed: true, missed }
     }
 
     /// To the same, after the loss of node 2.
     fn order() -> Order {
         let view = View::whole(3).after(1, 3, |node| node != 2, |_| 0);
-        Order { view, version: Some(7), restore: vec![1], next_version: 8 }
+        Order { restore: vec![1], ..Order::new(view, Some(7), 8) }
     }
 
     fn lines() -> Lines {
@@ -282,11 +306,14 @@ mod tests {
             ("Stop", encode(&ToNode::Stop(Stop::default()))),
             ("Halt", encode(&ToNode::Halt { epoch: 1, lost: vec![2] })),
             ("Halted", encode(&ToLauncher::Halted { epoch: 1, held: vec![held()], steps: 40 })),
+            ("Places", encode(&ToNode::Places(vec![Place { node: 2, life: 1, address: Some(address) }]))),
             ("Resume", encode(&ToNode::Resume(Box::new(order())))),
             ("Resumed", encode(&ToLauncher::Resumed { epoch: 1, steps: 36 })),
             ("Suspect", encode(&ToLauncher::Suspect { node: 2, why: "no answer".into() })),
             ("Lines", encode(&ToLauncher::Lines(lines()))),
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
+            ("Checkpoint", encode(&ToNode::Checkpoint)),
+            ("Checkpointed", encode(&ToLauncher::Checkpointed { asked: 1, checkpoint: Ok(9) })),
             ("Leave", encode(&ToNode::Leave)),
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");

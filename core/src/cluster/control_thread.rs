@@ -217,10 +217,12 @@ impl Listener {
                 self.shared.order(|orders| orders.halt(epoch, lost));
                 self.shared.change(|heard| heard.halted = true);
             }
+            Action::Places(places) => self.shared.order(|orders| orders.places(places)),
             Action::Resume(order) => {
                 self.shared.change(|heard| heard.halted = false);
                 self.shared.order(|orders| orders.resume(*order));
             }
+            Action::Checkpoint => self.shared.order(|orders| orders.checkpoint()),
             Action::LinesSeen { version, node, piece } => {
                 self.shared.order(|orders| orders.lines_seen(version, node, piece));
             }

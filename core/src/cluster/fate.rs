@@ -46,6 +46,15 @@ pub(crate) enum Doom {
     },
 }
 
+impl std::fmt::Display for How {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            How::Exited(status) => write!(f, "ended with status {status}"),
+            How::Signalled(signal) => write!(f, "killed by signal {signal}"),
+        }
+    }
+}
+
 /// A node that ended before it was told to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fate<'a> {

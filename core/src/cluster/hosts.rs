@@ -168,6 +168,13 @@ impl Share {
         self.first_node..self.first_node + self.nodes
     }
 
+    /// Without the last numbers of the job whose shares these are: those of processes that are no nodes yet.
+    pub(crate) fn without_last(&self, all: &[Share], last: u32) -> Share {
+        let end = all.iter().map(|share| share.nodes).sum::<u32>().saturating_sub(last);
+        let nodes = end.saturating_sub(self.first_node).min(self.nodes);
+        Share { nodes, ..self.clone() }
+    }
+
     /// What the host is called, unless it is this machine.
     pub(crate) fn name_elsewhere(&self) -> Option<String> {
         (!self.host.is_local()).then(|| self.host.to_string())

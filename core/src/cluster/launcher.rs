@@ -9,14 +9,16 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::asked::Asked;
 use super::children::Executable;
 use super::conductor::{Action, Conductor, End};
 use super::control::ToNode;
 use super::descriptors;
 use super::exhaustion::Exhaustion;
+use super::hosts::Share;
 use super::keeping::{Keeping, Shelves};
 use super::kills::Kills;
-use super::local::Event;
+use super::local::{Event, Events};
 use super::memory::host_memory;
 use super::plan::Plan;
 use super::printer::{Chunk, Lines, Print, Printer, Written};
@@ -84,7 +86,9 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
         Err(message) => return Ok(ClusterOutcome::usage(message)),
     };
     let kills = Kills::new(&options.kill, options.chaos);
-    let mut plan = Plan::new(options, &shares, kills.watched())?;
+    let of_nodes: Vec<Share> =
+        shares.iter().map(|share| share.without_last(&shares, options.spares)).collect();
+    let mut plan = Plan::new(options, &of_nodes, kills.watched())?;
     let shape = Shape { nodes: plan.nodes, pes_per_node: plan.pes };
     plan.keeping = match Keeping::new(program.name, options, plan.job, shape) {
         Ok(keeping) => keeping,
@@ -152,21 +156,27 @@ impl Launcher {
         mut written: Written,
     ) -> Ended {
         let (events, mut happened) = mpsc::unbounded_channel();
+        let starting = (means, &events);
         self.sites.start(means, &events, &self.lines);
+        let mut asked = self.listen();
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         self.carry_out();
         while !self.conductor.is_over() {
             tokio::select! {
                 Some((node, event)) = happened.recv() => self.on_event(node, event),
+                Some((number, request)) = asked.next() => {
+                    self.conductor.on_request(self.start.elapsed(), number, request);
+                }
                 Some(signal) = signals.recv() => {
                     self.conductor.on_interrupt(self.start.elapsed(), signal.exit_code().into());
                 }
                 Some((node, message)) = written.recv() => self.sites.send(node, message),
                 _ = looks.tick() => self.conductor.on_time(self.start.elapsed()),
             }
-            self.carry_out();
+            self.carry_out(starting, &mut asked);
         }
+        asked.end("the job has ended");
         self.finish().await
     }
 
@@ -175,7 +185,7 @@ impl Launcher {
         self.conductor.on_event(self.start.elapsed(), node, event, || exhaustion.happened());
     }
 
-    fn carry_out(&mut self) {
+    fn carry_out(&mut self, (means, events): (&Means, &Events), asked: &mut Asked) {
         for action in self.conductor.take_actions() {
             match action {
                 // The node forgets what was printed: not before it is.
@@ -184,10 +194,33 @@ impl Launcher {
                 }
                 Action::Send(node, message) => self.sites.send(node, message),
                 Action::Kill(node) => self.sites.kill(node),
+                Action::Use { spare, node } => self.sites.use_spare(spare, node),
+                Action::Start(node) => self.sites.start_again(node, means, events, &self.lines),
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),
+                Action::Answer(number, answer) => self.answer(asked, number, answer),
                 Action::Show(steps) => self.show(steps),
                 Action::Print(node, lines) => self.print(Print::Chunk(Chunk::of_lines(node, &lines))),
             }
+        }
+    }
+
+    /// Requests from outside; a job without fault tolerance can do nothing about any.
+    fn listen(&mut self) -> Asked {
+        if !self.conductor.takes_requests() {
+            return Asked::nobody();
+        }
+        Asked::listen().unwrap_or_else(|error| {
+            let name = self.name;
+            self.say(format!(
+                "{name}: warning: this job cannot be asked for anything (`talisman checkpoint`): {error}"
+            ));
+            Asked::nobody()
+        })
+    }
+
+    fn answer(&mut self, asked: &mut Asked, number: u64, answer: Result<String, String>) {
+        if let Some(line) = asked.answer(number, answer) {
+            self.say(format!("{}: {line}", self.name));
         }
     }
 
@@ -210,6 +243,7 @@ impl Launcher {
     /// All nodes are gone: what they wrote is handed on to the end.
     async fn finish(mut self) -> Ended {
         let wall = self.conductor.running_for(self.start.elapsed());
+        self.conductor.waiting().into_iter().for_each(|spare| self.sites.kill(spare));
         self.sites.finish().await;
         while self.says.join_next().await.is_some() {}
         let end = self.conductor.into_end();

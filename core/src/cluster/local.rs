@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
@@ -65,7 +66,7 @@ pub(crate) struct LocalHost {
 
 /// One of them.
 struct Local {
-    number: u32,
+    number: Arc<AtomicU32>,
     orders: mpsc::UnboundedSender<ToNode>,
     process: Arc<AsyncFd<OwnedFd>>,
     /// The numbers of the descriptors that its output is read from.
@@ -116,6 +117,14 @@ impl LocalHost {
         }
     }
 
+    /// A process that waits is this node from now on.
+    pub(crate) fn use_spare(&mut self, spare: u32, node: u32) {
+        self.nodes.retain(|local| !local.is(node));
+        if let Some(local) = self.find(spare) {
+            local.number.store(node, Ordering::Relaxed);
+        }
+    }
+
     /// Kills a node of this host; its end will be an event.
     pub(crate) fn kill(&self, node: u32) {
         if let Some(local) = self.find(node) {
@@ -129,7 +138,7 @@ impl LocalHost {
     }
 
     fn find(&self, node: u32) -> Option<&Local> {
-        self.nodes.iter().find(|local| local.number == node)
+        self.nodes.iter().find(|local| local.is(node))
     }
 
     fn start_one(
@@ -152,14 +161,28 @@ impl LocalHost {
         let pidfd = Arc::new(readable(process.pidfd().try_clone_to_owned()?)?);
         let (orders, queue) = mpsc::unbounded_channel();
         let (gone, ended) = watch::channel(false);
+        let name = Arc::new(AtomicU32::new(number));
         for (pipe, stream) in [(stdout, Stream::Out), (stderr, Stream::Err)] {
             let pipe = pipe::Receiver::from_owned_fd(pipe)?;
-            self.outputs.spawn(forward(pipe, number, stream, lines.clone(), ended.clone()));
+            self.outputs.spawn(forward(pipe, name.clone(), stream, lines.clone(), ended.clone()));
         }
         tokio::spawn(write(writer, queue));
-        tokio::spawn(Watched { number, events: events.clone() }.watch(reader, process, pidfd.clone(), gone));
-        self.nodes.push(Local { number, orders, process: pidfd, pipes });
+        tokio::spawn(Watched { number: name.clone(), events: events.clone() }.watch(
+            reader,
+            process,
+            pidfd.clone(),
+            gone,
+        ));
+        // Of a process that was there before, nothing is left to talk with.
+        self.nodes.retain(|local| !local.is(number));
+        self.nodes.push(Local { number: name, orders, process: pidfd, pipes });
         Ok(pid)
+    }
+}
+
+impl Local {
+    fn is(&self, node: u32) -> bool {
+        self.number.load(Ordering::Relaxed) == node
     }
 }
 
@@ -191,7 +214,7 @@ pub(super) async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::Unbounded
 
 /// A node whose messages and end are awaited.
 pub(super) struct Watched {
-    pub(super) number: u32,
+    pub(super) number: Arc<AtomicU32>,
     pub(super) events: Events,
 }
 
@@ -249,7 +272,7 @@ impl Watched {
     }
 
     pub(super) fn tell(&self, event: Event) {
-        let _ = self.events.send((self.number, event));
+        let _ = self.events.send((self.number.load(Ordering::Relaxed), event));
     }
 }
 
@@ -257,7 +280,7 @@ impl Watched {
 /// may hold the pipe longer: they are not waited for.
 async fn forward(
     mut pipe: pipe::Receiver,
-    node: u32,
+    node: Arc<AtomicU32>,
     stream: Stream,
     lines: Lines,
     mut ended: watch::Receiver<bool>,
@@ -271,14 +294,14 @@ async fn forward(
         if count == 0 {
             break;
         }
-        pass(&lines, node, stream, collector.push(&bytes[..count])).await;
+        pass(&lines, node.load(Ordering::Relaxed), stream, collector.push(&bytes[..count])).await;
     }
     let _ = ended.wait_for(|ended| *ended).await;
     let mut rest = Vec::new();
     drain(pipe.as_fd(), |bytes| rest.extend(collector.push(bytes)));
     rest.extend(collector.finish());
     for bytes in rest {
-        pass(&lines, node, stream, Some(bytes)).await;
+        pass(&lines, node.load(Ordering::Relaxed), stream, Some(bytes)).await;
     }
 }
 

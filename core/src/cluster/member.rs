@@ -21,7 +21,7 @@ use talisman_ft::{Epoch, Version};
 
 use super::attendance::{Action, Attendance, Unfit};
 use super::children::CONTROL_VARIABLE;
-use super::control::{Stop, Task, ToLauncher};
+use super::control::{Place, Stop, Task, ToLauncher};
 use super::control_thread;
 use super::descriptors;
 use super::frame::{Decoder, FrameError, encode};
@@ -43,10 +43,18 @@ pub(crate) trait Orders: Send + Sync {
         let _ = (epoch, lost);
     }
 
+    /// Which process each node is now, told before `resume`, if any was replaced.
+    fn places(&self, places: Vec<Place>) {
+        let _ = places;
+    }
+
     /// All have halted: the PEs are to be made anew, and `Resumed` is to be said.
     fn resume(&self, order: Order) {
         let _ = order;
     }
+
+    /// Somebody asks for a checkpoint.
+    fn checkpoint(&self) {}
 
     /// The launcher has printed a piece of the lines of a node that this version ended.
     fn lines_seen(&self, version: Version, node: u32, piece: u32) {

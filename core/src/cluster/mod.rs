@@ -16,6 +16,7 @@
 //! | [`sites`], [`hosts`], [`slurm`] | the nodes of all hosts; which hosts there are |
 //! | [`remote`] | the nodes on another host, over ssh |
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
+//! | [`asked`] | who asks the job for something from outside |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
 //! | [`takeover`] | a node that becomes the launcher when that is gone |
 //! | [`control`], [`frame`] | what is said, and how it is written |
@@ -23,6 +24,7 @@
 //! | [`attendance`] | the node's side: what it does about the launcher's words; pure |
 //! | [`member`], [`voice`], [`control_thread`] | the node's side: its threads |
 
+mod asked;
 pub(crate) mod attendance;
 mod children;
 pub(crate) mod conductor;

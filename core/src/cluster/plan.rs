@@ -35,6 +35,10 @@ pub(crate) struct Plan {
     pub(crate) silence: Duration,
     /// Whether nodes may be lost while the program runs (`--ft`).
     pub(crate) survives: bool,
+    /// Whether lost nodes are replaced (`--respawn`).
+    pub(crate) respawns: bool,
+    /// Processes that wait to replace lost nodes (`--spares`).
+    pub(crate) spares: u32,
     /// Checkpoints on disk.
     pub(crate) keeping: Keeping,
 }
@@ -79,6 +83,8 @@ impl Plan {
             progress: options.progress,
             silence: options.silence,
             survives: options.ft != FaultTolerance::Off,
+            respawns: options.respawn,
+            spares: options.spares,
             keeping: Keeping::default(),
         }
     }
@@ -133,8 +139,17 @@ impl Plan {
             host_number: number as u32,
             shelves: self.keeping.shelves.clone(),
             restart: self.keeping.restart.clone(),
+            life: 0,
+            running: Duration::ZERO,
+            admits: self.respawns || self.spares > 0,
             heritage: None,
         }
+    }
+
+    /// What a process is told that replaces a lost node: its links are all over TCP.
+    pub(crate) fn task_again(&self, node: u32, life: u64, running: Duration) -> Task {
+        let task = self.task(node);
+        Task { life, running, via: vec![Via::Tcp; task.via.len()], ..task }
     }
 
     fn via(&self, node: u32, other: u32, host: &[u32]) -> Via {

@@ -1,10 +1,11 @@
 //! A job that survives losses, as its launcher knows it: what the leader decides, what of the nodes' words still holds, and what is
 //! reported.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use talisman_ft::double::leader::{Action, Leader};
-use talisman_ft::double::{Held, Lost};
+use talisman_ft::double::{Contents, Held, Lost, LostPart, in_words};
 use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
@@ -16,6 +17,9 @@ use super::takeover::follower::Followers;
 use crate::launch::Failure;
 use crate::mutations::mutated;
 
+/// A node that is lost so often before the job goes on is not started again: it would be lost once more.
+const TRIES: u32 = 3;
+
 /// What the launcher of such a job keeps beside what it knows of each node. Times are from the program's beginning.
 pub(crate) struct Recovery {
     leader: Leader,
@@ -26,6 +30,10 @@ pub(crate) struct Recovery {
     failures: Vec<Noticed>,
     /// When all had halted.
     halted_at: Duration,
+    /// How often each node was started again since all went on.
+    tries: BTreeMap<u32, u32>,
+    /// Those that came back since then.
+    replaced: BTreeSet<u32>,
     /// How far those that have resumed since then say that the program is.
     steps: u64,
 }
@@ -69,6 +77,8 @@ impl Recovery {
             failures: Vec::new(),
             halted_at: Duration::ZERO,
             steps: 0,
+            tries: BTreeMap::new(),
+            replaced: BTreeSet::new(),
         }
     }
 
@@ -105,6 +115,44 @@ impl Recovery {
         self.failures.last().is_some_and(|noticed| noticed.failure.what == what)
     }
 
+    /// Whether all go on, or have never stopped.
+    pub(crate) fn is_running(&self) -> bool {
+        self.leader.is_running()
+    }
+
+    /// These nodes are to go; what they say of the program does not hold until they have halted.
+    pub(crate) fn release(&mut self, nodes: &[u32]) -> Vec<Action> {
+        let actions = self.leader.on_release(nodes);
+        if !actions.is_empty() {
+            self.printed.go_back();
+        }
+        actions
+    }
+
+    /// A node that is lost gets another process; whether that is waited for.
+    pub(crate) fn expect(&mut self, node: u32) -> bool {
+        let tries = self.tries.entry(node).or_default();
+        *tries += 1;
+        let is_expected = *tries <= TRIES && self.leader.expect(node);
+        if is_expected {
+            // What others may have said of the former process.
+            self.suspicions.forget(node);
+        }
+        is_expected
+    }
+
+    /// It is there.
+    pub(crate) fn on_come(&mut self, node: u32) -> Vec<Action> {
+        self.replaced.insert(node);
+        self.suspicions.forget(node);
+        self.leader.on_come(node)
+    }
+
+    /// It will not be.
+    pub(crate) fn on_not_coming(&mut self, node: u32) -> Vec<Action> {
+        self.leader.on_not_coming(node)
+    }
+
     /// A node is lost, and with it all that are gone, after the program has reported so many steps.
     pub(crate) fn lose(&mut self, now: Duration, loss: Loss, steps: u64, gone: Vec<u32>) -> Vec<Action> {
         let failure = Failure {
@@ -115,6 +163,7 @@ impl Recovery {
             detect_s: loss.unnoticed.map(|time| time.as_secs_f64()),
             ..Failure::default()
         };
+        self.replaced.remove(&failure.node);
         self.failures.push(Noticed { at: now, steps, failure, settled: false });
         self.printed.go_back();
         self.leader.on_lost(gone)
@@ -149,6 +198,8 @@ impl Recovery {
     pub(crate) fn settle(&mut self, now: Duration, version: Option<Version>) -> String {
         let (mut lost, mut first) = (Vec::new(), now);
         let (halted_at, steps) = (self.halted_at, self.steps);
+        let replaced = std::mem::take(&mut self.replaced);
+        self.tries.clear();
         for noticed in self.unsettled() {
             lost.push(noticed.failure.node);
             first = first.min(noticed.at);
@@ -156,6 +207,7 @@ impl Recovery {
             noticed.failure.halt_s = Some(halted_at.saturating_sub(noticed.at).as_secs_f64());
             noticed.failure.recover_s = Some(now.saturating_sub(noticed.at).as_secs_f64());
             noticed.failure.version = version;
+            noticed.failure.replaced = noticed.failure.node.is_some_and(|node| replaced.contains(&node));
             noticed.failure.steps_redone = noticed.steps.checked_sub(steps);
         }
         let left = self.leader.there().count();
@@ -164,24 +216,29 @@ impl Recovery {
             Some(version) => format!("went back to checkpoint {version}"),
             None => "began the program anew, as there was no checkpoint yet,".to_owned(),
         };
+        if lost.is_empty() {
+            return format!("{nodes} {what}; degraded until the next checkpoint");
+        }
         let took = now.saturating_sub(first).as_micros().div_ceil(1000);
         let rest =
             if left == 1 { "nothing is held twice any more" } else { "degraded until the next checkpoint" };
-        format!("{nodes} {what} in {took} ms after the loss of {}; {rest}", lost_in_words(&lost))
+        let whom = lost_in_words(&lost);
+        let again = match replaced.len() {
+            0 => String::new(),
+            _ => format!(", with {} in a new process", nodes_in_words(&Vec::from_iter(replaced))),
+        };
+        format!("{nodes} {what} in {took} ms after the loss of {whom}{again}; {rest}")
     }
 
     /// The job cannot go on: why.
     pub(crate) fn give_up(&self, lost: &Lost) -> String {
         let last = self.failures.last().map_or("", |noticed| &noticed.failure.what);
-        let Some(version) = lost.version else {
-            return format!("{last}; it was the last node that was left");
+        let Some(version) = lost.version.filter(|_| self.leader.there().next().is_some()) else {
+            return format!(
+                "{last}; it was the last node that was left, and all objects of the job are lost"
+            );
         };
-        let part = |(node, by): &(u32, Vec<u32>)| format!("node {node} (held by {})", nodes_in_words(by));
-        let parts: Vec<String> = lost.parts.iter().map(part).collect();
-        let parts = parts.join(", of ");
-        format!(
-            "{last}; the job cannot go on: of checkpoint {version}, all copies are lost of the part of {parts}"
-        )
+        format!("{last}; the job cannot go on: {}", what_is_lost(version, &lost.parts))
     }
 
     fn unsettled(&mut self) -> impl Iterator<Item = &mut Noticed> {
@@ -215,13 +272,50 @@ fn lost_in_words(lost: &[Option<u32>]) -> String {
     }
 }
 
+/// How many objects of which collections, and who had held them.
+fn what_is_lost(version: Version, lost: &[LostPart]) -> String {
+    let sizes: Option<Vec<&Contents>> = lost.iter().map(|part| part.contents.as_ref()).collect();
+    let contents = sizes.map(|parts| {
+        let mut all = Contents::default();
+        parts.into_iter().for_each(|contents| all.add(contents));
+        all
+    });
+    let parts: Vec<String> = lost.iter().map(part_in_words).collect();
+    let parts = in_a_row(&parts);
+    match contents {
+        Some(contents) => {
+            format!("of checkpoint {version}, all copies are lost of {contents}; that is what {parts} had")
+        }
+        None => format!("of checkpoint {version}, all copies are lost of what {parts} had"),
+    }
+}
+
+/// `node 1 (12 objects, held by nodes 1 and 2)`.
+fn part_in_words(part: &LostPart) -> String {
+    let held_by = nodes_in_words(&part.held_by);
+    match &part.contents {
+        Some(contents) => {
+            format!("node {} ({}, held by {held_by})", part.of, in_words(contents.objects()))
+        }
+        None => format!("node {} (held by {held_by})", part.of),
+    }
+}
+
 /// `node 2`, `nodes 1 and 3`, `nodes 0, 1 and 3`.
-fn nodes_in_words(nodes: &[u32]) -> String {
+pub(crate) fn nodes_in_words(nodes: &[u32]) -> String {
     let texts: Vec<String> = nodes.iter().map(u32::to_string).collect();
+    match texts.len() {
+        0 => "no node".into(),
+        1 => format!("node {}", texts[0]),
+        _ => format!("nodes {}", in_a_row(&texts)),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn in_a_row(texts: &[String]) -> String {
     match texts.split_last() {
-        None => "no node".into(),
-        Some((one, [])) => format!("node {one}"),
-        Some((last, others)) => format!("nodes {} and {last}", others.join(", ")),
+        Some((last, before @ [_, ..])) => format!("{} and {last}", before.join(", ")),
+        _ => texts.concat(),
     }
 }
 

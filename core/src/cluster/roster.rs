@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
-use super::control::NodeReport;
+use super::control::{NodeReport, Place};
 use super::fate::{Doom, named};
 use super::heartbeat::{Heartbeat, TICK};
 use super::plan::Plan;
@@ -30,6 +30,10 @@ pub(crate) struct Member {
     pub(crate) doomed_at: Duration,
     /// When it is killed unless it has gone by then; never, if it need not have.
     pub(crate) leave_by: Duration,
+    /// As [`super::control::Task::life`].
+    pub(crate) life: u64,
+    /// The others go on without it, and it leaves.
+    pub(crate) released: bool,
 }
 
 /// How far a node has come.
@@ -59,6 +63,8 @@ impl Roster {
             doom: None,
             doomed_at: Duration::ZERO,
             leave_by: Duration::MAX,
+            life: 0,
+            released: false,
         };
         Roster((0..plan.nodes).map(member).collect())
     }
@@ -83,6 +89,9 @@ impl Roster {
     /// Whoever had stopped runs again: what it left behind does not hold any more.
     pub(crate) fn run_again(&mut self) {
         for member in &mut self.0 {
+            if member.released {
+                continue;
+            }
             member.report = None;
             if member.stage == Stage::Done {
                 member.stage = Stage::Running;
@@ -110,6 +119,37 @@ impl Roster {
     /// The program begins on all of them.
     pub(crate) fn go(&mut self) {
         self.0.iter_mut().for_each(|member| member.stage = Stage::Running);
+    }
+
+    /// A node has another process, of this life, that is about to start.
+    pub(crate) fn start_again(&mut self, node: u32, life: u64, silence: Duration) {
+        let member = &mut self[node];
+        let host = member.host.take();
+        *member = Member {
+            stage: Stage::Starting,
+            pid: None,
+            host,
+            heartbeat: Heartbeat::new(silence),
+            address: None,
+            report: None,
+            doom: None,
+            doomed_at: Duration::ZERO,
+            leave_by: Duration::MAX,
+            life,
+            released: false,
+        };
+    }
+
+    /// Which process each node is now, of those that have one; nothing as long as all are the first ones.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        let place = |node: u32| {
+            let Member { life, address, .. } = self[node];
+            Place { node, life, address }
+        };
+        let places: Vec<_> =
+            self.those(|member| member.stage >= Stage::Running && member.stage < Stage::Gone);
+        let places: Vec<_> = places.into_iter().map(place).collect();
+        if places.iter().all(|place| place.life == 0) { Vec::new() } else { places }
     }
 
     /// A tick went by; who has been silent for too long. Logging in on another host takes as long as it takes: a node

@@ -1,5 +1,6 @@
 //! The nodes of all hosts, behind the calls that those of one have.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 use std::ops::Range;
@@ -8,7 +9,7 @@ use std::process::Stdio;
 use super::control::ToNode;
 use super::hosts::{Hosts, Share};
 use super::launcher::Means;
-use super::local::{Events, LocalHost};
+use super::local::{Event, Events, LocalHost};
 use super::memory::Inheritance;
 use super::plan::Plan;
 use super::printer::Lines;
@@ -21,12 +22,12 @@ use crate::build::build_number;
 use crate::launch::options::Transport;
 use crate::launch::{Program, RunArgs};
 
-/// Where the nodes of a job are to be, by its options: without `--hosts`, here.
+/// Where the nodes of a job are to be, by its options: without `--hosts`, here. Processes that wait (`--spares`) are numbered behind them.
 ///
 /// # Errors
 /// The hosts cannot be; the message names the file.
 pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
-    let Some(file) = &options.hosts else { return Ok(vec![Share::here(options.nodes)]) };
+    let Some(file) = &options.hosts else { return Ok(vec![Share::here(options.nodes + options.spares)]) };
     let named = |error: &dyn std::fmt::Display| format!("--hosts {}: {error}", file.display());
     let hosts = if file.as_os_str() == slurm::SLURM {
         slurm::hosts(|name| std::env::var(name).ok()).map_err(|error| named(&error))?
@@ -35,15 +36,20 @@ pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
         Hosts::parse(&text).map_err(|error| named(&error))?
     };
     // No number of nodes means as many as there is room for.
-    let nodes = if options.nodes == 0 { hosts.slots() } else { options.nodes };
-    let shares = hosts.distribute(nodes).map_err(|error| named(&error))?;
+    let spares = options.spares;
+    let nodes = if options.nodes == 0 { hosts.slots().saturating_sub(spares) } else { options.nodes };
+    let shares = hosts.distribute(nodes.max(1) + spares).map_err(|error| named(&error))?;
     // What depends on the number of nodes could not be checked before.
     RunArgs { nodes, ..options.clone() }.validate().map_err(|error| error.to_string())?;
     Ok(shares)
 }
 
 /// All hosts of a job.
-pub(super) struct Sites(Vec<Site>);
+pub(super) struct Sites {
+    sites: Vec<Site>,
+    /// Nodes that were lost with their host, and have got processes elsewhere: there.
+    moved: BTreeMap<u32, usize>,
+}
 
 struct Site {
     nodes: Range<u32>,
@@ -75,8 +81,9 @@ impl Sites {
         let mut sites = Vec::new();
         for share in shares {
             let (nodes, address) = (share.numbers(), share.address(alone));
+            let of_nodes = Share { nodes: share.nodes - spares_of(&share, plan), ..share.clone() };
             sites.push(if share.host.is_local() {
-                let mut host = LocalHost::new(inheritance(&share, means, program, plan), Stdio::inherit());
+                let mut host = LocalHost::new(inheritance(&of_nodes, means, program, plan), Stdio::inherit());
                 if alone && plan.survives {
                     host = host.outlived(Streams::of_this_process()?);
                 }
@@ -86,17 +93,20 @@ impl Sites {
                 Site { nodes, listen: None, host: Host::Remote(Box::new(host)) }
             });
         }
-        Ok(Sites(sites))
+        Ok(Sites { sites, moved: BTreeMap::new() })
     }
 
     /// Of a launcher that has started none of its nodes, all of which are here.
     pub(super) fn adopted(nodes: u32, adopted: Adopted) -> Sites {
-        Sites(vec![Site { nodes: 0..nodes, listen: None, host: Host::Adopted(adopted) }])
+        Sites {
+            sites: vec![Site { nodes: 0..nodes, listen: None, host: Host::Adopted(adopted) }],
+            moved: BTreeMap::new(),
+        }
     }
 
     /// Starts all nodes. What comes of it will be events.
     pub(super) fn start(&mut self, means: &Means, events: &Events, lines: &Lines) {
-        for site in &mut self.0 {
+        for site in &mut self.sites {
             match &mut site.host {
                 Host::Local(host) => {
                     let numbers: Vec<u32> = site.nodes.clone().collect();
@@ -105,6 +115,34 @@ impl Sites {
                 Host::Remote(host) => host.start(events, lines),
                 Host::Adopted(host) => host.start(events),
             }
+        }
+    }
+
+    /// Starts another process for a node that has none any more: where it was, or on the next host if that is lost. What comes of it will
+    /// be events.
+    pub(super) fn start_again(&mut self, node: u32, means: &Means, events: &Events, lines: &Lines) {
+        let Some(before) = self.place(node) else { return };
+        let count = self.sites.len();
+        let around = (0..count).map(|step| (before + step) % count);
+        let Some(place) = around.into_iter().find(|place| !self.sites[*place].host.is_lost()) else {
+            let why = "all hosts of the job are lost".to_owned();
+            let _ = events.send((node, Event::NotStarted(why)));
+            return;
+        };
+        self.moved.insert(node, place);
+        match &mut self.sites[place].host {
+            Host::Local(host) => host.start(&[node], &means.executable, events, lines),
+            Host::Remote(host) => host.start_again(node),
+        }
+    }
+
+    /// A process that waits is this node from now on.
+    pub(super) fn use_spare(&mut self, spare: u32, node: u32) {
+        let Some(place) = self.place(spare) else { return };
+        self.moved.insert(node, place);
+        match &mut self.sites[place].host {
+            Host::Local(host) => host.use_spare(spare, node),
+            Host::Remote(host) => host.use_spare(spare, node),
         }
     }
 
@@ -133,12 +171,12 @@ impl Sites {
 
     /// Waits until all that the nodes wrote has been handed on. They have to have ended.
     pub(super) async fn finish(self) {
-        for site in &self.0 {
+        for site in &self.sites {
             if let Host::Remote(host) = &site.host {
                 host.begin_to_finish();
             }
         }
-        for site in self.0 {
+        for site in self.sites {
             match site.host {
                 Host::Local(host) => host.finish().await,
                 Host::Remote(host) => host.finish().await,
@@ -148,7 +186,22 @@ impl Sites {
     }
 
     fn of(&self, node: u32) -> Option<&Site> {
-        self.0.iter().find(|site| site.nodes.contains(&node))
+        self.sites.get(self.place(node)?)
+    }
+
+    fn place(&self, node: u32) -> Option<usize> {
+        let first = || self.sites.iter().position(|site| site.nodes.contains(&node));
+        self.moved.get(&node).copied().or_else(first)
+    }
+}
+
+impl Host {
+    /// Whether nothing can be started there any more. That of the launcher is not lost before the launcher is.
+    fn is_lost(&self) -> bool {
+        match self {
+            Host::Local(_) => false,
+            Host::Remote(host) => host.is_lost(),
+        }
     }
 }
 
@@ -168,11 +221,17 @@ fn inheritance(share: &Share, means: &Means, program: &Program, plan: &mut Plan)
     })
 }
 
+/// How many processes of a host are no nodes yet.
+fn spares_of(share: &Share, plan: &Plan) -> u32 {
+    share.numbers().filter(|number| *number >= plan.nodes).count() as u32
+}
+
 fn remote(share: Share, plan: &Plan, address: Option<IpAddr>, build: u64) -> io::Result<Start> {
     let mut begin = Begin::of_this_process()?;
     begin.nodes = share.numbers().collect();
     begin.pes = plan.pes;
-    begin.memory = shares_memory(&share, plan);
+    begin.spares = spares_of(&share, plan);
+    begin.memory = shares_memory(&Share { nodes: share.nodes - begin.spares, ..share.clone() }, plan);
     begin.address = address;
     begin.silence = plan.silence;
     Ok(Start { share, program: std::env::current_exe()?, build, begin })

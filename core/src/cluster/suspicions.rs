@@ -37,6 +37,11 @@ impl Suspicions {
         self.decide_at.get_or_insert(now + LISTEN);
     }
 
+    /// A node has another process: nothing that was said of the former one, or by it, counts.
+    pub(crate) fn forget(&mut self, node: u32) {
+        self.said.retain(|(by, of), _| ![*by, *of].contains(&node));
+    }
+
     /// Who has to go, once all that is to be known has had time to come: of those that are still there.
     pub(crate) fn decide(&mut self, now: Duration, living: &[u32]) -> Vec<Suspect> {
         if self.decide_at.is_none_or(|at| now < at) {

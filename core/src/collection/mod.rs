@@ -189,6 +189,11 @@ impl Collection {
         lost.then_some(seat.into())
     }
 
+    /// Whether there may be members that have a stand-in.
+    pub(crate) fn has_lost_members(&self) -> bool {
+        matches!(self.chare.kind, Kind::Group | Kind::NodeGroup) && !self.view.is_whole()
+    }
+
     /// The PE at the root of its trees.
     pub(crate) fn root_pe(&self) -> PeId {
         self.view.seat(self.id.creator)

@@ -9,9 +9,11 @@
 //! | [`checked`] | whole files with checksums, put in place at once |
 //! | [`folder`] | a folder of the system |
 //! | [`simulated`] | a disk of a simulated host, with all that can happen to it |
+//! | [`shared`] | the same in several hands |
 
 mod checked;
 mod folder;
+mod shared;
 mod simulated;
 #[cfg(test)]
 mod tests;
@@ -20,6 +22,7 @@ use std::fmt;
 
 pub(crate) use checked::{ReadError, read_checked, remove_leftovers, replace};
 pub(crate) use folder::Folder;
+pub(crate) use shared::SharedDisk;
 pub(crate) use simulated::SimulatedDisk;
 
 /// Where files are. Names are plain: no folders, and nothing hidden.

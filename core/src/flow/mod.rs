@@ -17,6 +17,7 @@ mod stamp;
 mod waiting;
 
 pub use crate::call::answer;
+pub use crate::route::Route;
 pub use awaitable::{Awaitable, Begin};
 pub use counter::{Countable, Counter, Int};
 pub use mailbox::Mailbox;

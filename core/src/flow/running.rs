@@ -62,6 +62,11 @@ impl<S, T> RunningList<S, T> {
         false
     }
 
+    /// Where results of those go for whose sake somebody may wait.
+    pub fn owed(&self) -> impl Iterator<Item = &T> {
+        self.all.iter().filter_map(|running| running.reply.as_ref())
+    }
+
     /// The states, for telling what they wait for.
     pub fn states(&self) -> impl Iterator<Item = &S> {
         self.all.iter().map(|running| &running.state)

@@ -16,6 +16,7 @@
 //! | `replay` | its `lb-replay`: strategies of load balancing on what a step knew |
 //! | [`exit`] | exit statuses and their meaning |
 
+pub(crate) mod asking;
 pub mod balancing;
 pub mod checkpoints;
 pub mod command_line;

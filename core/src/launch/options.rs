@@ -35,7 +35,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 28] = [
+pub(super) const IDS: [&str; 30] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-hosts",
@@ -64,6 +64,8 @@ pub(super) const IDS: [&str; 28] = [
     "talisman-ft-log",
     "talisman-ckpt-dir",
     "talisman-restart",
+    "talisman-respawn",
+    "talisman-spares",
 ];
 
 /// How nodes that are processes of their own are linked with each other.
@@ -270,6 +272,18 @@ pub struct RunArgs {
     #[arg(id = "talisman-restart", long = "restart", env = "TALISMAN_RESTART", hide_env_values = true)]
     #[arg(value_name = "FOLDER")]
     pub restart: Option<PathBuf>,
+
+    /// With --ft: start a new process in place of a lost one, on the same host if that is there; it gets the part that was lost,
+    /// and the job has as many nodes as before
+    #[arg(id = "talisman-respawn", long = "respawn", env = "TALISMAN_RESPAWN", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub respawn: bool,
+
+    /// With --ft: so many processes more are started and wait; when a node is lost, one of them takes its place. They need slots where
+    /// --hosts is given
+    #[arg(id = "talisman-spares", long = "spares", env = "TALISMAN_SPARES", hide_env_values = true)]
+    #[arg(value_name = "K", default_value_t = 0)]
+    pub spares: u32,
 }
 
 impl RunArgs {
@@ -386,7 +400,24 @@ impl RunArgs {
                 Err(OptionsError::FolderWithoutDisk)
             }
             _ if self.restart.is_some() && self.simulate => Err(OptionsError::RestartSimulated),
-            _ => Ok(()),
+            _ => self.validate_replacements(),
+        }
+    }
+
+    fn validate_replacements(&self) -> Result<(), OptionsError> {
+        let option = match (self.respawn, self.spares) {
+            (false, 0) => return Ok(()),
+            (true, _) => "--respawn",
+            (false, _) => "--spares",
+        };
+        match () {
+            () if self.ft == FaultTolerance::Off => Err(OptionsError::ReplacementsWithoutFt { option }),
+            () if self.simulate => Err(OptionsError::ReplacementsSimulated { option }),
+            () if self.nodes == 1 => Err(OptionsError::NobodyToReplaceFrom { option }),
+            () if self.spares > PROCESSES_MAX || self.nodes + self.spares > PROCESSES_MAX => {
+                Err(OptionsError::TooManySpares { nodes: self.nodes, spares: self.spares })
+            }
+            () => Ok(()),
         }
     }
 
@@ -439,6 +470,8 @@ impl Default for RunArgs {
             ft_log: false,
             ckpt_dir: None,
             restart: None,
+            respawn: false,
+            spares: 0,
         }
     }
 }
@@ -538,6 +571,34 @@ pub enum OptionsError {
     /// `--restart` with `--simulate`.
     #[error("--restart: simulated nodes have no disks to go on from; leave --simulate out")]
     RestartSimulated,
+    /// `--respawn` or `--spares` without `--ft`.
+    #[error("{option}: without --ft a job ends when it loses a node; add --ft double")]
+    ReplacementsWithoutFt {
+        /// Which.
+        option: &'static str,
+    },
+    /// The same with `--simulate`.
+    #[error("{option}: simulated nodes are not replaced; leave one of {option} and --simulate out")]
+    ReplacementsSimulated {
+        /// Which.
+        option: &'static str,
+    },
+    /// The same with one node.
+    #[error(
+        "{option}: after the loss of the only node nobody is left who has what it had; add --nodes 2 or more"
+    )]
+    NobodyToReplaceFrom {
+        /// Which.
+        option: &'static str,
+    },
+    /// More processes than [`PROCESSES_MAX`] with those that wait.
+    #[error("--nodes {nodes} --spares {spares}: a job has at most {PROCESSES_MAX} processes")]
+    TooManySpares {
+        /// Nodes asked for.
+        nodes: u32,
+        /// Processes beside them.
+        spares: u32,
+    },
     /// `--mtbf 0s`.
     #[error(
         "--mtbf 0s: a job whose nodes are lost all the time gets nowhere; leave --mtbf out if it is not known"
@@ -653,6 +714,27 @@ mod tests {
         assert_eq!(with(FaultTolerance::Double, None), Ok(()));
         let never = Some(Duration::ZERO);
         assert_eq!(with(FaultTolerance::Double, never), Err(OptionsError::NoTimeBetweenFailures));
+    }
+
+    #[test]
+    fn replacements_are_for_jobs_of_several_processes_that_survive() {
+        let (option, respawn) = ("--respawn", true);
+        let with =
+            |nodes, ft, simulate| RunArgs { nodes, ft, simulate, respawn, ..RunArgs::default() }.validate();
+        let wrong = OptionsError::ReplacementsWithoutFt { option };
+        assert_eq!(with(2, FaultTolerance::Off, false), Err(wrong));
+        assert_eq!(with(2, FaultTolerance::Disk, false), Ok(()));
+        let wrong = OptionsError::ReplacementsSimulated { option };
+        assert_eq!(with(2, FaultTolerance::Double, true), Err(wrong));
+        let wrong = OptionsError::NobodyToReplaceFrom { option };
+        assert_eq!(with(1, FaultTolerance::Double, false), Err(wrong));
+        let with = |ft, spares| RunArgs { nodes: 2, ft, spares, ..RunArgs::default() }.validate();
+        let wrong = OptionsError::ReplacementsWithoutFt { option: "--spares" };
+        assert_eq!(with(FaultTolerance::Off, 1), Err(wrong));
+        assert_eq!(with(FaultTolerance::Double, 1), Ok(()));
+        let spares = PROCESSES_MAX;
+        let wrong = OptionsError::TooManySpares { nodes: 2, spares };
+        assert_eq!(with(FaultTolerance::Double, spares), Err(wrong));
     }
 
     #[test]

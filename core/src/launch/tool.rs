@@ -2,6 +2,7 @@
 //!
 //! `talisman run [runtime options] -- PROGRAM [its arguments]` runs a program with the runtime options in its
 //! environment, as `TALISMAN_…` variables. The program takes this process's place, and itself starts the nodes.
+//! `talisman checkpoint JOB` and `talisman shrink JOB NODE…` ask a running job for something.
 //! `talisman lb-replay SNAPSHOT` runs balancing strategies on what a balancing step of a program knew.
 
 use std::ffi::{OsStr, OsString};
@@ -14,6 +15,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args as _, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::ExitStatus;
+use super::asking::{self, Request};
 use super::options::RunArgs;
 use super::replay::Replay;
 
@@ -28,6 +30,10 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
             // Whoever has read enough may have closed the pipe.
             let _ = io::stdout().write_all(text.as_bytes());
             return ExitStatus::Done;
+        }
+        Ok(Task::Refused(why)) => {
+            eprintln!("talisman: error: {why}");
+            return ExitStatus::ProgramFailed;
         }
         Err(error) => error,
     };
@@ -51,6 +57,25 @@ enum Tool {
     /// Prints how even each leaves the load, what goes between PEs and nodes then, what it moves, and how long it takes.
     /// Snapshots are written by programs with --balancer NAME --lb-dump FOLDER.
     LbReplay(Replay),
+    /// Have a running job take a checkpoint now, and wait until it is kept
+    ///
+    /// A job of several nodes with --ft. With --ft disk the job can be started again from it (--restart), as long as it has not ended
+    /// well. SIGUSR1 to the same process does the same.
+    Checkpoint {
+        /// The process id of the process that was started
+        job: u32,
+    },
+    /// Have a running job go on without some of its nodes, whose processes end
+    ///
+    /// A job of several nodes with --ft. It takes a checkpoint and goes on from that without these nodes; with --balancer their objects
+    /// are then spread over all that are left.
+    Shrink {
+        /// The process id of the process that was started
+        job: u32,
+        /// The nodes that are to go
+        #[arg(required = true, value_name = "NODE")]
+        nodes: Vec<u32>,
+    },
 }
 
 /// The names of the subcommands.
@@ -73,6 +98,8 @@ enum Task {
     Run(process::Command),
     /// Print this.
     Tell(String),
+    /// It cannot be done, for this reason.
+    Refused(String),
 }
 
 fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> {
@@ -82,10 +109,17 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
     let matches = Tool::command().try_get_matches_from(words).map_err(error)?;
     match Tool::from_arg_matches(&matches)? {
         Tool::Run(run) => command_to_run(&run, &matches).map(Task::Run),
+        Tool::Checkpoint { job } => Ok(asked(job, &Request::Checkpoint)),
+        Tool::Shrink { job, nodes } => Ok(asked(job, &Request::Shrink(nodes))),
         Tool::LbReplay(replay) => {
             replay.run().map(Task::Tell).map_err(|error| usage_error(LB_REPLAY, &error.to_string()))
         }
     }
+}
+
+/// What the job says to this.
+fn asked(job: u32, request: &Request) -> Task {
+    asking::ask(job, request).map_or_else(Task::Refused, |text| Task::Tell(format!("{text}\n")))
 }
 
 fn command_to_run(run: &Run, matches: &ArgMatches) -> Result<process::Command, clap::Error> {
@@ -150,7 +184,7 @@ mod tests {
     fn read(words: &[&str]) -> Result<process::Command, clap::Error> {
         match task(["talisman"].iter().chain(words).map(OsString::from))? {
             Task::Run(command) => Ok(command),
-            Task::Tell(text) => panic!("nothing is to be run, but to be told: {text}"),
+            Task::Tell(text) | Task::Refused(text) => panic!("nothing is to be run, but to be told: {text}"),
         }
     }
 
@@ -193,6 +227,8 @@ mod tests {
             (&["run", "--pe", "0", "--", "./prog"], "--pes"),
             (&["walk"], "walk"),
             (&["lb-replay"], "SNAPSHOT"),
+            (&["checkpoint"], "JOB"),
+            (&["shrink", "17"], "NODE"),
             (&["lb-replay", "no/such.lb"], "no/such.lb"),
             (&["lb-replay", "no/such.lb", "--balancer", "greed"], "greedy"),
             (&["lb-replay", "one.lb", "two.lb"], "unexpected argument 'two.lb'"),

@@ -41,26 +41,38 @@ pub(crate) struct Timing {
 }
 
 impl Pe {
-    /// An entry begins; how it is timed, if it is. Of an object whose entries are not, nothing but the head is looked at.
+    /// Whether an entry that begins may have to be timed: then [`Pe::begin_timing`] is to be called.
+    ///
+    /// For one that has not, nothing but its object's flags and a count are looked at. That is so where nothing is measured, too: it
+    /// takes no longer than to see that nothing is.
     #[inline(always)]
-    pub(crate) fn begin_timing(&self, object: &Head) -> Option<Timing> {
-        if !self.measuring.loads {
-            return None;
-        }
-        match self.measuring.meter.times_alone(kind_of(object), object.messages.get()) {
-            true => Some(self.begin_alone(object)),
-            false if self.measuring.meter.is_due() => Some(self.begin_for_many()),
-            false => None,
-        }
+    pub(crate) fn may_be_timed(&self, object: &Head) -> bool {
+        object.has(KINDS) || self.measuring.meter.is_due()
     }
 
+    /// An entry begins that may have to be timed; how it is, if it is.
+    #[cold]
     #[inline(never)]
+    pub(crate) fn begin_timing(&self, object: &Head) -> Option<Timing> {
+        if !self.measuring.loads {
+            // The count came round, or the object came from a job that measured.
+            object.clear(KINDS);
+            return None;
+        }
+        let (meter, calls) = (&self.measuring.meter, object.messages.get());
+        let kind = kind_of(object);
+        if meter.times_alone(kind, calls) {
+            return Some(self.begin_alone(object));
+        }
+        set_kind(object, meter.kind_untimed(kind, calls));
+        (kind == Kind::Short || meter.is_due()).then(|| self.begin_for_many())
+    }
+
     fn begin_for_many(&self) -> Timing {
         self.note_for(self.measuring.meter.stands_for());
         Timing { start: self.clock.ticks(), alone: false }
     }
 
-    #[inline(never)]
     fn begin_alone(&self, object: &Head) -> Timing {
         self.note_for(traffic::SAMPLED);
         let start = if object.has(flag::HUGE) { self.computed_ns() } else { self.clock.ticks() };
@@ -71,14 +83,14 @@ impl Pe {
         self.clock.computed().map_or(0, |computed| computed.as_nanos() as u64)
     }
 
-    /// An entry that was timed has ended.
+    /// An entry that was timed has ended. Its object has not counted it yet.
     #[inline(never)]
     pub(crate) fn end_timing(&self, object: &Head, Timing { start, alone }: Timing) {
         let ticks = match object.has(flag::HUGE) {
             true => self.as_ticks(self.computed_ns().saturating_sub(start)),
             false => self.clock.ticks().saturating_sub(start),
         };
-        let past = Past { ticks: object.load.get(), calls: object.messages.get() };
+        let past = Past { ticks: object.load.get(), calls: object.messages.get().wrapping_add(1) };
         let ticks = match ticks >= SUSPICIOUS_TICKS && !object.has(flag::HUGE) {
             true => ticks.saturating_sub(self.stolen_ticks()).max(past.average()).min(ticks),
             false => ticks,

@@ -43,9 +43,10 @@ impl Pe {
         }
     }
 
-    /// All objects are as new ones.
+    /// All objects are as new ones, and so is the core.
     pub(crate) fn forget_pasts(&self) {
         self.measuring.pasts.take();
+        self.measuring.core.take();
     }
 
     /// What goes with an object that leaves its slot.

@@ -190,6 +190,10 @@ pub(crate) enum PeMessage {
         key: ReductionKey,
         pending: Packed,
     },
+    /// From the root of a section to the seat of a lost member: to how many of its reductions did that contribute?
+    WasContributing { member: ObjId, section: SectionId },
+    /// Back, once it will not contribute to any other.
+    HasContributed { member: ObjId, section: SectionId, reductions: u32 },
     /// To the PE itself: everything is back.
     GoOn,
 }
@@ -216,7 +220,9 @@ impl PeMessage {
             | PeMessage::Missed { id, .. }
             | PeMessage::Moved { id, .. }
             | PeMessage::Found { id, .. }
-            | PeMessage::Gone { id, .. } => Some(id.collection),
+            | PeMessage::Gone { id, .. }
+            | PeMessage::WasContributing { member: id, .. }
+            | PeMessage::HasContributed { member: id, .. } => Some(id.collection),
             PeMessage::NewCollection(_)
             | PeMessage::Adopt(_)
             | PeMessage::Share { .. }

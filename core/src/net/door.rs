@@ -25,6 +25,16 @@ impl Inbox {
         self.knock.store(true, Ordering::Release);
     }
 
+    /// Has the PE look in, though there is no connection.
+    pub(crate) fn knock(&self) {
+        self.knock.store(true, Ordering::Release);
+    }
+
+    /// Connections with this node are with a process that is no more.
+    pub(crate) fn forget(&self, node: u32) {
+        self.new.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _)| *of != node);
+    }
+
     /// The new connections, each with its node.
     pub(crate) fn empty(&self) -> Vec<(u32, tcp::Stream)> {
         self.knock.store(false, Ordering::Relaxed);

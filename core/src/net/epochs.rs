@@ -12,6 +12,8 @@
 //! So of what comes too early no more is kept than one look at the link brings, and the peer waits for room like any sender.
 //! Where all links are in the PE's own epoch, a message costs one test of a flag.
 
+use std::io;
+
 use talisman_ft::Epoch;
 use talisman_ft::view::View;
 
@@ -19,7 +21,7 @@ use super::{Aside, Net};
 use crate::mutations::mutated;
 use crate::net::Link;
 use crate::sometimes::sometimes;
-use crate::transport::{Incoming, TO_LINK};
+use crate::transport::{Incoming, Peer, TO_LINK, tcp};
 
 impl Net {
     /// For the PE's next life: links with nodes that are gone are dropped, all others begin with a marker, and nothing of what was
@@ -36,6 +38,21 @@ impl Net {
         }
         self.see_epochs();
         self.sort_kept();
+    }
+
+    /// Another process is a node now: this connection with it takes the place of the link with the former one. To be called before
+    /// [`Net::next_epoch`].
+    ///
+    /// # Errors
+    /// The system watches no further connection.
+    pub(crate) fn join(&mut self, peer: Peer, stream: tcp::Stream) -> io::Result<()> {
+        let node = peer.node;
+        self.drop_links(|one| one == node);
+        let link = Link::over_tcp(tcp::pair(stream, peer));
+        link.with_socket(|socket| self.poller.watch(socket, node)).transpose()?;
+        self.sockets.push(node);
+        self.links[node as usize] = Some(link);
+        Ok(())
     }
 
     fn drop_links(&mut self, is_gone: impl Fn(u32) -> bool) {

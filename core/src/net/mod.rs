@@ -9,6 +9,7 @@
 
 mod door;
 mod epochs;
+mod handing;
 mod link;
 mod nap;
 pub(crate) mod poller;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use talisman_ft::Epoch;
 
+use crate::checkpoint::message::Why;
 use crate::ids::PeId;
 use crate::message::envelope::Envelope;
 use crate::mutations::mutated;
@@ -343,6 +345,11 @@ impl Net {
         !self.unflushed.borrow().is_empty()
     }
 
+    /// Whether a node is reached through memory.
+    pub(crate) fn shares_memory_with(&self, node: u32) -> bool {
+        self.through_memory.contains(&node)
+    }
+
     /// The same through memory, where nobody tells when there is room.
     pub(crate) fn is_behind_in_memory(&self) -> bool {
         let is_memory =
@@ -471,9 +478,10 @@ impl Net {
         self.door.ask(Peer { node, lane: pe.id - pe.first_pe });
     }
 
-    /// Takes in new connections.
+    /// Takes in new connections, and what else the threads beside the PEs have to say.
     #[cold]
     fn let_in(&self, pe: &Pe) {
+        (0..pe.node.job.take_asked()).for_each(|_| pe.want_checkpoint(Why::Asked, None));
         for (node, stream) in self.door.let_in() {
             let Some(link) = self.links.get(node as usize).and_then(Option::as_ref) else { continue };
             link.with_socket(|socket| self.poller.forget(socket, node));

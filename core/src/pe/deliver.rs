@@ -258,20 +258,48 @@ impl Pe {
         count(&self.stats.run, 1);
         // SAFETY: the object is live, and freed after its entry, not in it.
         let object = unsafe { head.as_ref() };
-        let start = self.begin_timing(object);
+        match self.may_be_timed(object) {
+            true => self.call_timed(head, entry, extra, words),
+            false => self.call(head, entry, extra, words),
+        }
+        object.count_message();
+        if object.has(flag::AFTER) || self.repacks {
+            self.after_entry(head);
+        }
+    }
+
+    /// Out of the way of those that are not timed.
+    #[inline(never)]
+    fn call_timed(
+        &self,
+        head: NonNull<Head>,
+        entry: &'static EntryInfo,
+        extra: &mut Option<Box<Extra>>,
+        words: &mut Words,
+    ) {
+        // SAFETY: the object is live, and freed after its entry, not in it.
+        let object = unsafe { head.as_ref() };
+        let timing = self.begin_timing(object);
+        self.call(head, entry, extra, words);
+        if let Some(timing) = timing {
+            self.end_timing(object, timing);
+        }
+    }
+
+    #[inline(always)]
+    fn call(
+        &self,
+        head: NonNull<Head>,
+        entry: &'static EntryInfo,
+        extra: &mut Option<Box<Extra>>,
+        words: &mut Words,
+    ) {
         self.running.set(Some(head));
         self.running_entry.set(Some(entry));
         // SAFETY: the object is live, of the entry's chare type (the collection's), and an object runs one entry at
         // a time; the words hold this entry's arguments.
         unsafe { (entry.invoke)(head, self, extra, words) };
         self.running.set(None);
-        object.count_message();
-        if let Some(start) = start {
-            self.end_timing(object, start);
-        }
-        if object.has(flag::AFTER) || self.repacks {
-            self.after_entry(head);
-        }
     }
 
     fn run_object_message(&self, mut envelope: NonNull<Envelope>) {
@@ -355,16 +383,16 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         count(&self.stats.run, 1);
-        let start = self.begin_timing(object);
+        let timing = if self.may_be_timed(object) { self.begin_timing(object) } else { None };
         self.running.set(Some(head));
         self.running_entry.set(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
         unsafe { (object.collection().chare.replied)(head, self, wait, value) };
         self.running.set(None);
-        object.count_message();
-        if let Some(start) = start {
-            self.end_timing(object, start);
+        if let Some(timing) = timing {
+            self.end_timing(object, timing);
         }
+        object.count_message();
         if object.has(flag::AFTER) || self.repacks {
             self.after_entry(head);
         }
@@ -438,6 +466,10 @@ impl Pe {
             PeMessage::Restore { object, why } => self.on_restore(*object, why),
             PeMessage::Newborn(newborn) => self.on_newborn(*newborn),
             PeMessage::Reopen { collection, key, pending } => self.on_reopen(collection, key, pending),
+            PeMessage::WasContributing { member, section } => self.on_was_contributing(member, section),
+            PeMessage::HasContributed { member, section, reductions } => {
+                self.on_has_contributed(member, section, reductions)
+            }
             PeMessage::GoOn => self.on_go_on(),
         }
     }

@@ -19,6 +19,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::balance::Balancer;
 use crate::checkpoint::Checkpoints;
+use crate::checkpoint::lost::LostMembers;
 use crate::checkpoint::part::SavedNames;
 use crate::clock::Clock;
 use crate::collection::table::Collections;
@@ -69,6 +70,7 @@ pub(crate) struct Pe {
     /// Messages that wait for a shared value.
     pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     pub(crate) sections: Sections,
+    pub(crate) lost: LostMembers,
     /// There may be something to do when no message waits: reductions to send on, idle work, a wave to answer.
     pub(crate) chores: Cell<bool>,
     /// Collections with reductions to send on when there is nothing else to do.
@@ -150,6 +152,7 @@ impl Pe {
             scratch: Cell::default(),
             lacking: RefCell::default(),
             sections: Sections::default(),
+            lost: LostMembers::default(),
             chores: Cell::new(false),
             unflushed: RefCell::default(),
             timers: Timers::default(),

@@ -15,6 +15,7 @@ use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
 use crate::mutations::mutated;
 use crate::pup::{Packed, PutOff};
+use crate::route::Route;
 use crate::scheduler::priority::Priority;
 use crate::sometimes::sometimes;
 use crate::stats::count;
@@ -345,6 +346,10 @@ impl Pe {
             // Nobody but the one that asked can make anything of it.
             return self.discard(envelope, Why::NobodyWaits);
         }
+        if message.extra.as_ref().is_some_and(|extra| matches!(extra.reply, Some(Route::Collect(_)))) {
+            self.answer_for_lost(collection, message);
+            return self.discard(envelope, Why::OfLost);
+        }
         message.address(collection.object(index));
         if let Some(extra) = &mut message.extra {
             extra.order = None;
@@ -481,13 +486,15 @@ fn with_options(entry: &EntryInfo, extra: Option<Box<Extra>>) -> Option<Box<Extr
 /// Packs the arguments of a message where it stands.
 pub(crate) fn pack_in_place(message: &mut Envelope) {
     let packed = match message.body {
-        // SAFETY: the body says that the words hold this entry's arguments; it says otherwise from here on.
         Body::Invoke(entry) => {
-            ObjectMessage::Invoke { entry: entry.number, args: unsafe { take_packed(message, &entry.args) } }
+            // SAFETY: the body says that the words hold this entry's arguments; it says otherwise from here on.
+            let args = unsafe { take_packed(message, &entry.args) };
+            ObjectMessage::Invoke { entry: entry.number, args }
         }
-        // SAFETY: as above, of this `#[init]`.
         Body::Create(init) => {
-            ObjectMessage::Create { init: init.number, args: unsafe { take_packed(message, &init.args) } }
+            // SAFETY: as above, of this `#[init]`.
+            let args = unsafe { take_packed(message, &init.args) };
+            ObjectMessage::Create { init: init.number, args }
         }
         Body::Object | Body::Pe | Body::Empty => return,
     };

@@ -105,7 +105,9 @@ enum Next {
 impl Connecting {
     /// Of a node that knows what it is, and not yet where the others are.
     pub(crate) fn new(task: &Task) -> Self {
-        let is_other = |node: &u32| *node != task.number && task.via[*node as usize] == Via::Tcp;
+        // Who replaces another is told later whom it is linked with.
+        let is_other =
+            |node: &u32| task.life == 0 && *node != task.number && task.via[*node as usize] == Via::Tcp;
         let lanes = |node| (0..task.pes).map(move |lane| Peer { node, lane });
         let peers = (0..task.nodes).filter(is_other).flat_map(lanes);
         let missing = |peer| (peer, Missing::first(Duration::ZERO, Next::Nothing));
@@ -155,7 +157,29 @@ impl Connecting {
         self.is_complete().into_iter().collect()
     }
 
-    /// These nodes are gone, for good: they are not dialled any more, and what their connections do means nothing.
+    /// Another process is a node now, or this one is new to it: there is to be a first connection with each of its lanes, but for those
+    /// that `are_there` already.
+    pub(crate) fn on_new(
+        &mut self,
+        now: Duration,
+        peers: impl IntoIterator<Item = Peer>,
+        dials: bool,
+        are_there: impl Fn(Peer) -> bool,
+    ) -> Vec<Action> {
+        let next = if dials { Next::Dial(now) } else { Next::Nothing };
+        for peer in peers {
+            self.missing.remove(&peer);
+            if let Some(gone) = self.gone.get_mut(peer.node as usize) {
+                *gone = false;
+            }
+            if !are_there(peer) {
+                self.missing.insert(peer, Missing::first(now, next));
+            }
+        }
+        self.dials_due(now)
+    }
+
+    /// These nodes are gone, for good unless they are replaced: they are not dialled any more, and what their connections do means nothing.
     pub(crate) fn on_gone(&mut self, is_gone: impl Fn(u32) -> bool) {
         self.missing.retain(|peer, _| !is_gone(peer.node));
         for (_, gone) in (0..).zip(&mut self.gone).filter(|(node, _)| is_gone(*node)) {

@@ -1,8 +1,9 @@
 //! A node's connections with other nodes over TCP: its port, the first ones, and new ones for those that break.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
@@ -12,11 +13,12 @@ use super::connecting::{Action, Connecting, Dial};
 use super::linking::Streams;
 use crate::build::this_build;
 use crate::cluster::Control;
-use crate::cluster::control::{Task, ToLauncher};
+use crate::cluster::control::{Place, Task, ToLauncher};
 use crate::net::{Door, Inbox};
-use crate::node::Node;
+use crate::node::{Job, Node};
 use crate::transport::Peer;
 use crate::transport::handshake::{Identity, Incarnations, Shape};
+use crate::transport::tcp;
 use crate::transport::tcp::connect::{DialError, Established, dial, serve};
 use crate::transport::tls::{Credentials, Unavailable};
 
@@ -35,8 +37,6 @@ pub(super) struct Connections {
     changed: Condvar,
     /// There may be something to do at another time than before.
     rescheduled: Notify,
-    /// Where each node listens.
-    addresses: OnceLock<Vec<Option<SocketAddr>>>,
     /// Whose PEs are to be woken, once they run.
     node: Mutex<Option<Weak<Node>>>,
 }
@@ -45,7 +45,16 @@ struct State {
     connecting: Connecting,
     /// Whether the first connections are there, once that is known.
     started: Option<Result<(), String>>,
+    /// Where each node listens.
+    addresses: Vec<Option<SocketAddr>>,
+    /// Which process each node is with which this one is linked, or was: see [`Task::life`].
+    met: Vec<Option<u64>>,
+    /// Connections with processes that this one is not linked with yet, with their lives.
+    early: BTreeMap<Peer, (u64, tcp::Stream)>,
 }
+
+/// Between two looks whether a node that waits for connections is to halt.
+const LOOK: Duration = Duration::from_millis(5);
 
 impl Connections {
     /// Of a node that has no port yet.
@@ -60,20 +69,19 @@ impl Connections {
             survives,
             inboxes: (0..task.pes).map(|_| Arc::default()).collect(),
             began: Instant::now(),
-            state: Mutex::new(State { connecting: Connecting::new(task), started: None }),
+            state: Mutex::new(State::new(task)),
             changed: Condvar::new(),
             rescheduled: Notify::new(),
-            addresses: OnceLock::new(),
             node: Mutex::default(),
         }))
     }
 
-    /// Opens this node's port, if any other node is to reach it over TCP.
+    /// Opens this node's port, if any other node is to reach it over TCP, now or later.
     ///
     /// # Errors
     /// What the system says: there is no such address on this host.
     pub(super) fn listen(self: &Arc<Self>) -> io::Result<Option<SocketAddr>> {
-        if !self.lock().connecting.lacks_any() {
+        if !self.lock().connecting.lacks_any() && !self.task.admits {
             return Ok(None);
         }
         let listener = TcpListener::bind((self.task.listen, 0))?;
@@ -101,7 +109,7 @@ impl Connections {
     /// # Errors
     /// Somebody cannot be reached, or does not come.
     pub(super) fn connect(self: &Arc<Self>, addresses: Vec<Option<SocketAddr>>) -> Result<Streams, String> {
-        let _ = self.addresses.set(addresses);
+        self.lock().addresses = addresses;
         self.control.runtime().spawn(self.clone().keep_time());
         self.decide(|connecting, now| connecting.on_book(now));
         let mut state = self.lock();
@@ -126,6 +134,63 @@ impl Connections {
         let here = self.clone();
         let miss = move |peer| here.decide(|connecting, now| connecting.on_broken(now, peer));
         Door::new(self.inboxes[lane as usize].clone(), miss)
+    }
+
+    /// Connections with all lanes of those nodes that are other processes than before, now that these are there; nothing if
+    /// the job halts or ends meanwhile.
+    pub(super) fn meet(
+        self: &Arc<Self>,
+        job: &Job,
+        places: &[Place],
+        is_there: impl Fn(u32) -> bool,
+    ) -> Option<Streams> {
+        let is_other = |place: &&Place| place.node != self.task.number && is_there(place.node);
+        let places: Vec<Place> = places.iter().filter(is_other).copied().collect();
+        let new = self.lock().new_ones(&places);
+        for place in &new {
+            self.identity.known.raise(place.node, place.life);
+            self.inboxes.iter().for_each(|inbox| inbox.forget(place.node));
+            // Of two, the one that came later dials.
+            let dials = (self.task.life, self.task.number) > (place.life, place.node);
+            self.expect(*place, dials);
+        }
+        let peers: Vec<(Peer, u64)> = new.iter().flat_map(|place| self.lanes_of(place)).collect();
+        let mut state = self.lock();
+        while !state.have_come(&peers) {
+            if job.is_over() {
+                return None;
+            }
+            let waited = self.changed.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        new.iter().for_each(|place| state.met[place.node as usize] = Some(place.life));
+        let streams = peers.into_iter().filter_map(|(peer, _)| Some((peer, state.early.remove(&peer)?.1)));
+        Some(streams.collect())
+    }
+
+    fn lanes_of(&self, place: &Place) -> impl Iterator<Item = (Peer, u64)> + use<> {
+        let Place { node, life, .. } = *place;
+        (0..self.task.pes).map(move |lane| (Peer { node, lane }, life))
+    }
+
+    fn expect(self: &Arc<Self>, place: Place, dials: bool) {
+        let lanes: Vec<_> = self.lanes_of(&place).collect();
+        let mut state = self.lock();
+        state.addresses.resize(self.task.nodes as usize, None);
+        state.addresses[place.node as usize] = place.address;
+        let there: Vec<Peer> =
+            lanes.iter().filter(|one| state.have_come(&[**one])).map(|(peer, _)| *peer).collect();
+        drop(state);
+        let peers = lanes.into_iter().map(|(peer, _)| peer);
+        self.decide(|connecting, now| connecting.on_new(now, peers, dials, |peer| there.contains(&peer)));
+    }
+
+    /// Has the first PE look in.
+    pub(super) fn knock(&self) {
+        self.inboxes.iter().take(1).for_each(|inbox| inbox.knock());
+        if let Some(node) = self.node() {
+            node.parkers[0].unpark_if_parked();
+        }
     }
 
     /// From now on connections are for the PEs of this life of the node.
@@ -177,7 +242,7 @@ impl Connections {
     }
 
     async fn dial_once(&self, peer: Peer) -> Result<Established, DialError> {
-        let address = self.addresses.get().and_then(|all| all.get(peer.node as usize).copied().flatten());
+        let address = self.lock().addresses.get(peer.node as usize).copied().flatten();
         let unknown = || DialError::Network {
             node: peer.node,
             address: SocketAddr::from(([0; 4], 0)),
@@ -186,13 +251,23 @@ impl Connections {
         dial(address.ok_or_else(unknown)?, self.identity.clone(), peer.node, peer.lane).await
     }
 
-    /// A new connection: for the PE of its lane, which is woken.
+    /// A new connection: for the PE of its lane, which is woken; or, with a process that this one is not linked with yet, for its
+    /// next life.
     fn place(self: &Arc<Self>, established: Established) {
-        let Established { peer, stream } = established;
+        let Established { peer, life, stream } = established;
         let Some(inbox) = self.inboxes.get(peer.lane as usize) else { return };
         if self.survives {
             stream.break_after(self.task.silence);
         }
+        let mut state = self.lock();
+        if state.met.get(peer.node as usize) != Some(&Some(life)) {
+            state.keep_early(peer, life, stream);
+            let actions = state.connecting.on_established(peer);
+            debug_assert!(actions.is_empty(), "first connections are with those that it knows");
+            self.changed.notify_all();
+            return;
+        }
+        drop(state);
         self.decide(|connecting, _| {
             // Under one lock: its PE may find at once that this one broke too, and that is to be asked for anew.
             inbox.put(peer.node, stream);
@@ -212,6 +287,9 @@ impl Connections {
     fn lose(&self, peer: Peer, message: String) {
         match self.node() {
             Some(node) => node.job.lose(peer.node, 3, message),
+            None if self.survives && self.lock().is_started() => {
+                self.control.send(ToLauncher::Suspect { node: peer.node, why: message });
+            }
             None => self.control.send(ToLauncher::Failed(message)),
         }
     }
@@ -222,6 +300,37 @@ impl Connections {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
+    }
+}
+
+impl State {
+    fn new(task: &Task) -> Self {
+        // Who comes later knows nobody.
+        let met = vec![(task.life == 0).then_some(0); task.nodes as usize];
+        let connecting = Connecting::new(task);
+        State { connecting, started: None, addresses: Vec::new(), met, early: BTreeMap::new() }
+    }
+
+    fn new_ones(&self, places: &[Place]) -> Vec<Place> {
+        let is_new =
+            |place: &&Place| self.met.get(place.node as usize).is_some_and(|met| *met != Some(place.life));
+        places.iter().filter(is_new).copied().collect()
+    }
+
+    fn have_come(&self, peers: &[(Peer, u64)]) -> bool {
+        peers.iter().all(|(peer, life)| self.early.get(peer).is_some_and(|(of, _)| of == life))
+    }
+
+    /// Of two processes of a node the later one counts.
+    fn keep_early(&mut self, peer: Peer, life: u64, stream: tcp::Stream) {
+        if self.early.get(&peer).is_none_or(|(before, _)| *before <= life) {
+            self.early.insert(peer, (life, stream));
+        }
+    }
+
+    /// Whether the first connections were there once.
+    fn is_started(&self) -> bool {
+        !self.addresses.is_empty() && self.started.is_none()
     }
 }
 
@@ -242,7 +351,7 @@ pub(crate) fn identity(task: &Task) -> Result<Identity, Unavailable> {
         secret: task.secret.clone(),
         tls: task.tls.then(|| Credentials::of(&task.secret)).transpose()?,
         node: task.number,
-        incarnation: 0,
+        incarnation: task.life,
         known: Incarnations::new(task.nodes),
     })
 }

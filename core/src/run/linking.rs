@@ -63,6 +63,23 @@ impl Host {
         (0..self.shape.pes_per_node).map(&mut net).collect()
     }
 
+    /// Those of a process that is not linked with anybody yet.
+    ///
+    /// # Errors
+    /// What the system says: too many descriptors.
+    pub(super) fn nets_without_links(
+        &self,
+        number: u32,
+        door: impl Fn(u32) -> Door,
+    ) -> Result<Vec<Option<Net>>, Box<dyn Error>> {
+        let mut net = |lane| {
+            let links = (0..self.shape.nodes).map(|_| None).collect();
+            let poller = Poller::new(self.bell(number, lane)?)?;
+            Ok(Some(Net::new(links, poller, door(lane), UNSENT_MAX)?))
+        };
+        (0..self.shape.pes_per_node).map(&mut net).collect()
+    }
+
     /// A node for one life on these ways, in which those of the view are there.
     ///
     /// # Errors

@@ -5,9 +5,9 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use talisman_ft::view::View;
+use talisman_ft::double::Order;
 
 use super::Done;
 use super::linking::{Host, Streams};
@@ -18,6 +18,7 @@ use crate::net::{Door, Net};
 use crate::node::{Config, Job};
 use crate::pe::Pe;
 use crate::stats::Totals;
+use crate::view::View;
 
 /// A node between two lives.
 pub(super) struct Lives {
@@ -33,34 +34,49 @@ pub(super) struct Lives {
 }
 
 impl Lives {
-    /// Before the first one.
+    /// Before the first one; of a process that came `late`, when the program had been running for so long, and is not linked with
+    /// anybody yet.
     ///
     /// # Errors
     /// What the system says: too many descriptors.
     pub(super) fn new(
         host: Host,
         number: u32,
+        late: Option<Duration>,
         config: Config,
         (job, store): (&Arc<Job>, Arc<Store>),
         streams: Streams,
         door: impl Fn(u32) -> Door,
     ) -> Result<Self, Box<dyn Error>> {
-        let nets = host.nets(number, streams, door)?;
+        let nets = match late {
+            None => host.nets(number, streams, door)?,
+            Some(_) => host.nets_without_links(number, door)?,
+        };
         let totals = vec![Totals::default(); nets.len()];
-        let (job, start) = (job.clone(), Instant::now());
+        // Whoever comes later has the time of the others.
+        let (job, now) = (job.clone(), Instant::now());
+        let start = now.checked_sub(late.unwrap_or_default()).unwrap_or(now);
         Ok(Lives { host, number, config, job, start, nets, store, totals })
     }
 
-    /// The node of the next life.
+    /// The node of the next life, with these new connections.
     ///
     /// # Errors
     /// What the system says: too many descriptors.
-    pub(super) fn next(&mut self, view: &View) -> Result<Ready, Box<dyn Error>> {
-        let mut nets = std::mem::take(&mut self.nets);
+    pub(super) fn next(&mut self, order: &Order, streams: Streams) -> Result<Ready, Box<dyn Error>> {
+        let (mut nets, view) = (std::mem::take(&mut self.nets), &order.view);
+        for (peer, stream) in streams {
+            let net = nets.get_mut(peer.lane as usize).and_then(Option::as_mut);
+            net.map_or(Ok(()), |net| net.join(peer, stream))?;
+        }
         if view.epoch > 0 {
             nets.iter_mut().flatten().for_each(|net| net.next_epoch(view));
         }
-        let pes = crate::view::View::new(view.clone(), self.host.shape.pes_per_node);
+        let lanes = self.host.shape.pes_per_node;
+        for (lane, net) in (0..).zip(&nets) {
+            net.iter().for_each(|net| self.store.hand_out(order, lane, lanes, net));
+        }
+        let pes = View::new(view.clone(), self.host.shape.pes_per_node);
         let ready =
             self.host.ready(pes, self.store.clone(), self.number, self.config.clone(), &self.job, nets)?;
         Ok(Ready { cores: self.host.cores(self.number), ..ready })

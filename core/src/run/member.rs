@@ -5,6 +5,7 @@ use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use talisman_ft::Version;
 use talisman_ft::double::Order;
 use talisman_ft::view::View;
 
@@ -15,10 +16,11 @@ use super::orders::{Orders, Word};
 use super::{beginning, panics};
 use crate::chare::{Args, MainChare};
 use crate::checkpoint::files::keeper::KeeperError;
+use crate::checkpoint::lent::Lent;
 use crate::checkpoint::store::Store;
 use crate::cluster::Control;
 use crate::cluster::attendance::first_order;
-use crate::cluster::control::{Lines, NodeReport, Task, ToLauncher, Via};
+use crate::cluster::control::{Lines, NodeReport, Place, Task, ToLauncher, Via};
 use crate::cluster::keeping::Shelves;
 use crate::cluster::member::Joining;
 use crate::launch::{Output, RunArgs};
@@ -43,6 +45,7 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     let config = Config { host: task.host_number, neighbours, seed, ..Config::of(options) };
     if config.survives() {
         job.survive();
+        Lent::allow();
     }
     let host = match host(&task) {
         Ok(host) => host,
@@ -63,12 +66,15 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     };
     let door = |lane| connections.door(lane);
     let store = store(&task).unwrap_or_else(|error| control.failed(error.to_string()));
-    let lives = match Lives::new(host, task.number, config, (&job, store), streams, door) {
+    let late = (task.life > 0).then_some(task.running);
+    let lives = match Lives::new(host, task.number, late, config, (&job, store), streams, door) {
         Ok(lives) => lives,
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };
     job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
-    let orders = Arc::new(Orders::new(job.clone()));
+    let at_door = connections.clone();
+    let knock = move || at_door.knock();
+    let orders = Arc::new(Orders::new(task.number, job.clone(), knock));
     meeting.begin(orders.clone());
     Member { task, control, job, connections, lives, orders }.run(beginning::<C, A>(args));
 }
@@ -86,26 +92,29 @@ struct Member {
 impl Member {
     /// One life after the other, until the launcher lets this node go; without fault tolerance there is one.
     fn run(mut self, beginning: impl Fn(&Pe) + Sync) {
-        let mut order = first_order(&self.task);
-        loop {
-            self.live(&order, &beginning);
+        let mut next = match self.task.life {
+            0 => Some((first_order(&self.task), Vec::new())),
+            // The others are there already.
+            _ => self.next_order(None),
+        };
+        while let Some((order, places)) = next {
+            self.live(&order, &places, &beginning);
             if !self.job.survives() {
                 return self.control.done(self.report());
             }
-            match self.next_order(&order) {
-                Some(next) => order = next,
-                None => return,
-            }
+            next = self.next_order(Some(&order.view));
         }
     }
 
     /// A life as this order says, until the job is over or halts.
-    fn live(&mut self, order: &Order, beginning: &(impl Fn(&Pe) + Sync)) {
+    fn live(&mut self, order: &Order, places: &[Place], beginning: &(impl Fn(&Pe) + Sync)) {
         if order.view.epoch > 0 {
             self.lives.store().keep_only(order.version);
         }
         self.connections.keep_to(|node| order.view.is_there(node));
-        let ready = match self.lives.next(&order.view) {
+        let met = self.connections.meet(&self.job, places, |node| order.view.is_there(node));
+        let Some(streams) = met else { return };
+        let ready = match self.lives.next(order, streams) {
             Ok(ready) => ready,
             Err(error) => self.control.failed(format!("cannot go on: {error}")),
         };
@@ -125,17 +134,24 @@ impl Member {
     }
 
     /// What the launcher wants after a life; nothing if this node is to leave.
-    fn next_order(&self, order: &Order) -> Option<Order> {
+    fn next_order(&self, view: Option<&View>) -> Option<(Order, Vec<Place>)> {
         loop {
             match self.orders.next() {
-                Word::Halt(epoch) => {
-                    let (held, steps) = (self.lives.store().held(), self.job.progress().done);
+                Word::Halt(epoch, lost) => {
+                    // Whoever is there under these numbers later is another process.
+                    self.connections.keep_to(|node| !lost.contains(&node));
+                    let held = self.lives.store().held_without(&lost, self.task.number);
+                    let steps = self.job.progress().done;
                     self.control.send(ToLauncher::Halted { epoch, held, steps });
                 }
-                Word::Resume(order) => return Some(order),
+                Word::Resume(order, places) => return Some((order, places)),
                 Word::Over => self.control.send(ToLauncher::Done(self.report())),
                 Word::Leave => {
-                    self.tidy(&order.view);
+                    if self.job.how_it_ended().is_none() {
+                        // The others go on without it.
+                        self.control.done(self.report());
+                    }
+                    view.into_iter().for_each(|view| self.tidy(view));
                     return None;
                 }
             }
@@ -213,7 +229,8 @@ fn bells(task: &Task) -> Result<Vec<Arc<Bell>>, Box<dyn Error>> {
         Arc::new(Bell::of(unsafe { OwnedFd::from_raw_fd(*number) }))
     };
     let wanted = task.host.nodes.len() * task.pes as usize;
-    if task.host.bells.len() == wanted {
+    // Nobody but its own threads wakes the PEs of a process that came later.
+    if task.host.bells.len() == wanted && task.life == 0 {
         return Ok(task.host.bells.iter().map(inherited).collect());
     }
     Ok((0..wanted).map(|_| Bell::new().map(Arc::new)).collect::<Result<_, _>>()?)
@@ -232,6 +249,10 @@ impl Others for Voice {
 
     fn suspect(&self, node: u32, why: String) {
         self.control.send(ToLauncher::Suspect { node, why });
+    }
+
+    fn answer(&self, asked: u32, checkpoint: Result<Version, String>) {
+        self.control.send(ToLauncher::Checkpointed { asked, checkpoint });
     }
 
     fn say(&self, lines: Lines) {

@@ -3,16 +3,20 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use talisman_ft::double::Order;
-use talisman_ft::{Epoch, Version};
+use talisman_ft::{Epoch, NodeId, Version};
 
-use crate::cluster::control::Stop;
+use crate::cluster::control::{Place, Stop};
 use crate::cluster::member;
+use crate::cluster::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
 use crate::node::{End, Job};
 
 /// The launcher's last words, and how the job stands by them.
 pub(super) struct Orders {
+    number: NodeId,
     job: Arc<Job>,
+    /// Has a PE look at what the job is asked for.
+    knock: Box<dyn Fn() + Send + Sync>,
     heard: Mutex<Heard>,
     changed: Condvar,
 }
@@ -20,10 +24,10 @@ pub(super) struct Orders {
 /// What is to be done when no PE runs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// Say that all have halted for this epoch.
-    Halt(Epoch),
-    /// Begin another life.
-    Resume(Order),
+    /// Say that all have halted for this epoch, in which these are lost.
+    Halt(Epoch, Vec<NodeId>),
+    /// Begin another life; which process each node is now, if that was said.
+    Resume(Order, Vec<Place>),
     /// Say what this node leaves behind: the job has ended.
     Over,
     /// End the process.
@@ -33,16 +37,19 @@ pub(super) enum Word {
 #[derive(Default)]
 struct Heard {
     /// Not answered yet.
-    halt: Option<Epoch>,
+    halt: Option<(Epoch, Vec<NodeId>)>,
+    /// It has halted, and was not told how to go on.
+    waits: bool,
     resume: Option<Order>,
+    places: Vec<Place>,
     leave: bool,
     /// It was said how the job ended.
     said_over: bool,
 }
 
 impl Orders {
-    pub(super) fn new(job: Arc<Job>) -> Self {
-        Orders { job, heard: Mutex::default(), changed: Condvar::new() }
+    pub(super) fn new(number: NodeId, job: Arc<Job>, knock: impl Fn() + Send + Sync + 'static) -> Self {
+        Orders { number, job, knock: Box::new(knock), heard: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for what is to be done next. All PEs have stopped.
@@ -72,11 +79,11 @@ impl Heard {
         if self.leave {
             return Some(Word::Leave);
         }
-        if let Some(epoch) = self.halt.take() {
-            return Some(Word::Halt(epoch));
+        if let Some((epoch, lost)) = self.halt.take() {
+            return Some(Word::Halt(epoch, lost));
         }
         if let Some(order) = self.resume.take() {
-            return Some(Word::Resume(order));
+            return Some(Word::Resume(order, std::mem::take(&mut self.places)));
         }
         let is_news = job.how_it_ended().is_some() && !std::mem::replace(&mut self.said_over, true);
         is_news.then_some(Word::Over)
@@ -85,25 +92,41 @@ impl Heard {
 
 impl member::Orders for Orders {
     fn stop(&self, Stop { status, message }: Stop) {
-        self.hear(|_| self.job.end_here(End { status, message }));
+        self.hear(|heard| {
+            // Whoever is left says why it does not go on: the launcher's terminal may be far away.
+            if let Some(why) = message.as_ref().filter(|_| heard.waits && status == UNRECOVERABLE) {
+                self.job.say(&format!("node {}: {why}", self.number));
+            }
+            self.job.end_here(End { status, message });
+        });
     }
 
     fn steps(&self) -> Steps {
         self.job.progress()
     }
 
-    fn halt(&self, epoch: Epoch, _: Vec<u32>) {
+    fn halt(&self, epoch: Epoch, lost: Vec<NodeId>) {
         self.hear(|heard| {
-            *heard = Heard { halt: Some(epoch), ..Heard::default() };
+            *heard = Heard { halt: Some((epoch, lost)), waits: true, ..Heard::default() };
             self.job.halt();
         });
     }
 
+    fn places(&self, places: Vec<Place>) {
+        self.hear(|heard| heard.places = places);
+    }
+
     fn resume(&self, order: Order) {
         self.hear(|heard| {
+            heard.waits = false;
             heard.resume = Some(order);
             self.job.begin_again();
         });
+    }
+
+    fn checkpoint(&self) {
+        self.job.ask_for_checkpoint();
+        (self.knock)();
     }
 
     fn lines_seen(&self, version: Version, node: u32, piece: u32) {
@@ -134,31 +157,31 @@ mod tests {
 
     fn order(epoch: Epoch) -> Order {
         let view = View::whole(2).after(epoch, 2, |_| true, |node| node);
-        Order { view, version: None, restore: vec![0], next_version: 1 }
+        Order { restore: vec![0], ..Order::new(view, None, 1) }
     }
 
     #[test]
     fn a_halt_is_answered_once_and_an_older_order_is_not_obeyed() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(job.clone());
+        let orders = Orders::new(0, job.clone(), || ());
         orders.halt(1, vec![0]);
-        assert_eq!((orders.next(), job.is_over()), (Word::Halt(1), true));
+        assert_eq!((orders.next(), job.is_over()), (Word::Halt(1, vec![0]), true));
         orders.resume(order(1));
         assert!(!job.is_over());
         orders.halt(2, vec![0, 1]);
-        assert_eq!((orders.next(), job.is_over()), (Word::Halt(2), true));
+        assert_eq!((orders.next(), job.is_over()), (Word::Halt(2, vec![0, 1]), true));
         orders.resume(order(2));
-        assert_eq!(orders.next(), Word::Resume(order(2)));
+        assert_eq!(orders.next(), Word::Resume(order(2), vec![]));
     }
 
     #[test]
     fn an_end_is_said_once_and_again_if_it_was_void() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(job.clone());
+        let orders = Orders::new(0, job.clone(), || ());
         job.end(0, None);
         assert_eq!(orders.next(), Word::Over);
         orders.halt(1, vec![0]);
-        assert_eq!(orders.next(), Word::Halt(1));
+        assert_eq!(orders.next(), Word::Halt(1, vec![0]));
         orders.stop(Stop { status: 3, message: None });
         assert_eq!(orders.next(), Word::Over);
         orders.leave();

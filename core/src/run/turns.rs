@@ -182,7 +182,8 @@ impl Turns {
         }
         let suspects = || Some(self.idle_since.get()? + self.suspicion.get().patience(&self.pe)?);
         let due = self.pe.timers.next_for_progress().or_else(suspects);
-        let due = [due, self.pe.timers.checkpoint.get()].into_iter().flatten().min();
+        let timers = &self.pe.timers;
+        let due = [due, timers.checkpoint.get(), timers.disk.get()].into_iter().flatten().min();
         due.map_or(Next::Never, Next::At)
     }
 

@@ -15,6 +15,9 @@ use crate::stats::count;
 const BATCH: usize = 64;
 /// The same while copies of a checkpoint travel: a link holds a quarter of a megabyte, and goes on only when it is looked at.
 const BATCH_WHILE_COPYING: usize = 4;
+/// So long does a PE keep its core meanwhile if others want it, in ticks of the processor's clock, about 100 µs: some hundred times what
+/// it takes to ask.
+const TICKS_WHILE_COPYING: u64 = 250_000;
 /// Looks for messages before the clock is read, about half a microsecond: a message on its way to another PE and
 /// back comes within that, and gaps so short are not worth counting as idle.
 const QUICK_LOOKS: usize = 1024;
@@ -36,11 +39,12 @@ pub(super) fn work(pe: &Pe) {
     let _putting_off = put_off.begin();
     pe.begin_measuring();
     let mut rest = Rest { idle: Idle::new(), suspicion: Suspicion::default() };
+    let mut give_way = GiveWay::default();
     let going = || {
         let mut received = false;
         while !pe.node.job.is_over() {
             put_off.drop_all();
-            let batch = if pe.is_copying() { BATCH_WHILE_COPYING } else { BATCH };
+            let batch = if pe.is_copying() { give_way.sometimes(pe) } else { BATCH };
             received =
                 if turn(pe, port, batch, received) { pe.port.receive(pe) } else { rest.until_work(pe, port) };
         }
@@ -49,10 +53,30 @@ pub(super) fn work(pe: &Pe) {
     end(pe, port);
 }
 
+/// When a PE last gave its core to others, in ticks, while copies travel.
+#[derive(Default)]
+struct GiveWay(u64);
+
+impl GiveWay {
+    /// A checkpoint takes a handful of messages one after the other, and none of them is to wait until another PE that computes on
+    /// the same core has had all of its time. How many messages are run then.
+    #[cold]
+    fn sometimes(&mut self, pe: &Pe) -> usize {
+        if pe.clock.ticks().wrapping_sub(self.0) > TICKS_WHILE_COPYING {
+            std::thread::yield_now();
+            self.0 = pe.clock.ticks();
+        }
+        BATCH_WHILE_COPYING
+    }
+}
+
 /// One round: up to `batch` messages, and if there is none, what is done then. Whether anything was done, or had arrived.
 pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> bool {
     let mut any = received;
     port.flush();
+    let copying_since = pe.is_taking_copies().then(|| pe.clock.now());
+    let held_back = copying_since.is_some() && !pe.frozen.get() && !pe.may_run_beside_copies();
+    let batch = if held_back { 0 } else { batch };
     for _ in 0..batch {
         if pe.stopped.get() || !pe.run_one() {
             break;
@@ -63,7 +87,12 @@ pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> boo
         }
     }
     any |= pe.run_timers();
-    any = any || (pe.chores.get() && pe.do_chores());
+    any = any || (!held_back && pe.chores.get() && pe.do_chores());
+    if let Some(since) = copying_since {
+        // After the chores: those of a frozen PE are what lets it, and whoever waits for its part, go on.
+        pe.take_copies(since);
+        any = true;
+    }
     if let Some(net) = &port.net {
         net.flush(pe);
     }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::fault::{Fault, What, When};
 use super::process::{Death, Stage};
+use super::shelves::Shelf;
 use super::trace::Who;
 use super::world::{Event, World};
 
@@ -134,6 +135,7 @@ impl World {
         for node in &self.nodes {
             node.slow.set((1, 0));
             node.diary.borrow_mut().heal();
+            node.lives.shelf.iter().for_each(Shelf::heal);
         }
     }
 
@@ -156,6 +158,7 @@ impl World {
             self.vanish(node, Death::Killed);
             self.nodes[node as usize].impostor.set(false);
             self.nodes[node as usize].diary.borrow_mut().lose_power();
+            self.nodes[node as usize].lives.shelf.iter().for_each(Shelf::lose_power);
         }
         if host == 0 {
             self.launcher.borrow_mut().gone = true;

@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use super::diary::Diary;
 use super::launcher::Launcher;
+use super::lives::Lives;
 use super::process::Process;
+use super::shelves::Shelf;
 use super::world::{Main, World};
 use super::{Plan, Ran};
+use crate::checkpoint::store::Store;
 use crate::cluster::attendance::Attendance;
 use crate::cluster::conductor::Conductor;
 use crate::cluster::kills::Kills;
@@ -64,13 +67,17 @@ fn run_on(plan: &Plan, main: Main, watched: &Arc<Job>, logging: bool) -> Ran {
     let mut disks = Rng::new(plan.seed ^ DISKS);
     let node = |number| {
         let diary = Diary::new(number, plan.disk, &mut disks);
-        Process::new(number, plan.host_of(number), Job::new(output.clone()), Attendance::new(build), diary)
+        let store = Arc::<Store>::default();
+        let shelf = Shelf::below(&store, plan, &mut disks);
+        let (job, place) = (Job::new(output.clone()), (number, plan.host_of(number)));
+        Process::new(place, job, Attendance::new(build), diary, Lives::of(store, shelf))
     };
     let nodes = (0..plan.nodes()).map(node).collect();
     let world =
         World::new(plan, Launcher::new(&led, conductor), nodes, tasks, main, watched.clone(), logging);
     world.run();
     world.read_diaries();
+    world.read_shelves();
     let Some(world) = Rc::into_inner(world) else { unreachable!("nobody else keeps the world") };
     ran(world, &output)
 }

@@ -127,6 +127,10 @@ impl Launcher {
                     self.hosts.values_mut().for_each(|host| host.watch.on_kill(now, node));
                     deeds.letters.push(Letter::Kill(node));
                 }
+                Action::Start(node) | Action::Use { node, .. } => {
+                    unreachable!("no simulated node is replaced, and node {node} is to be")
+                }
+                Action::Answer(..) => unreachable!("nobody asks a simulated job for anything"),
                 Action::Say(line) => deeds.said.push(line),
                 Action::Show(_) => {}
                 Action::Print(_, lines) => deeds.printed.extend(lines),

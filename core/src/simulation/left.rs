@@ -7,8 +7,10 @@ use talisman_ft::view::View;
 
 use super::fault::What;
 use super::process::{Process, Stage};
+use super::shelves::can_be_read;
 use super::world::World;
 use crate::cluster::verdict::UNRECOVERABLE;
+use crate::launch::checkpoints::FaultTolerance;
 
 /// What is left of a version.
 struct Rest {
@@ -22,7 +24,8 @@ impl World {
         let status = self.launcher.borrow().status();
         let gave_up = status != before && status == Some(UNRECOVERABLE);
         let all_went = self.nodes.iter().all(|process| process.went.get());
-        if self.survives() && gave_up && all_went && self.lost_by_deaths_only() {
+        let can_be_read = can_be_read(self.plan.disk) || self.plan.options.ft != FaultTolerance::Disk;
+        if self.survives() && gave_up && all_went && can_be_read && self.lost_by_deaths_only() {
             let might = self.might_go_on();
             self.flaws.borrow_mut().extend(might.map(|how| format!("the job gave up, and might {how}")));
         }

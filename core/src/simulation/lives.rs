@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use talisman_ft::Epoch;
 use talisman_ft::double::Order;
+use talisman_ft::{Epoch, NodeId};
 
 use super::process::{self, Process, Running, Stage};
+use super::shelves::Shelf;
 use super::trace::Who;
 use super::world::{Event, World};
 use crate::checkpoint::store::Store;
@@ -29,17 +30,23 @@ pub(super) struct Lives {
     pub(super) inboxes: RefCell<Vec<Arc<Inbox>>>,
     /// What it holds of checkpoints.
     pub(super) store: Arc<Store>,
+    /// Where that is kept, if it is to be on disk.
+    pub(super) shelf: Option<Shelf>,
     /// The links of PEs that have stopped.
     nets: RefCell<Vec<Option<Net>>>,
     /// What PEs counted in former lives.
     totals: RefCell<Vec<Totals>>,
-    /// The epoch for which it is to halt, until it has said that it has.
-    halting: Cell<Option<Epoch>>,
+    /// The epoch for which it is to halt, and who is lost, until it has said that it has.
+    halting: RefCell<Option<(Epoch, Vec<NodeId>)>>,
     /// It has said what it leaves behind.
     done: Cell<bool>,
 }
 
 impl Lives {
+    pub(super) fn of(store: Arc<Store>, shelf: Option<Shelf>) -> Self {
+        Lives { store, shelf, ..Lives::default() }
+    }
+
     /// Whether there have been PEs.
     pub(super) fn have_begun(&self) -> bool {
         !self.inboxes.borrow().is_empty()
@@ -92,7 +99,7 @@ impl World {
     /// Others are lost: its PEs are to stop.
     pub(super) fn halt(&self, number: u32, epoch: Epoch, lost: &[u32]) {
         let process = &self.nodes[number as usize];
-        process.lives.halting.set(Some(epoch));
+        *process.lives.halting.borrow_mut() = Some((epoch, lost.to_vec()));
         self.with_connecting(number, |connecting| {
             connecting.on_gone(|node| lost.contains(&node));
             Vec::new()
@@ -111,8 +118,9 @@ impl World {
         running.into_iter().for_each(|running| self.end_life(number, running));
         self.hand_over_what_was_said(number);
         match process.lives.halting.take() {
-            Some(epoch) => {
-                let (held, steps) = (process.lives.store.held(), process.job.progress().done);
+            Some((epoch, lost)) => {
+                let held = process.lives.store.held_without(&lost, number);
+                let steps = process.job.progress().done;
                 self.tell_launcher(number, ToLauncher::Halted { epoch, held, steps });
             }
             None if process.lives.done.get() || process.job.how_it_ended().is_none() => {}

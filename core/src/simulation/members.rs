@@ -7,6 +7,7 @@ use talisman_ft::double::Order;
 
 use super::letters::Letter;
 use super::process::{Death, Running, Stage};
+use super::shelves::Shelf;
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
 use crate::cluster::attendance::{self, Attendance};
@@ -80,9 +81,11 @@ impl World {
             Action::Refuse(unfit) => self.fail(number, unfit.to_string()),
             Action::Fail(why) => self.fail(number, why),
             Action::Halt { epoch, lost } => self.halt(number, epoch, &lost),
+            Action::Checkpoint => unreachable!("nobody asks a simulated job for anything"),
+            Action::Places(_) => unreachable!("no simulated node is replaced"),
             Action::Resume(order) => self.resume(number, &order),
             Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
-            Action::Leave => self.exit_soon(number, 0),
+            Action::Leave => self.leave(number),
             Action::Exit => self.exit_soon(number, 0),
             // No simulated job goes on without its launcher.
             Action::Die | Action::Seek | Action::Fence => self.kill(number),
@@ -184,7 +187,7 @@ impl World {
         self.nodes[number as usize].clock.set(self.now());
         self.nodes[number as usize].went.set(true);
         let view = talisman_ft::view::View::whole(self.plan.nodes());
-        let order = Order { view, version: None, restore: Vec::new(), next_version: 1 };
+        let order = Order::new(view, None, 1);
         self.begin_by(number, &order);
     }
 
@@ -217,6 +220,18 @@ impl World {
         self.hand_over_what_was_said(number);
         self.tell_launcher(number, ToLauncher::Done(report));
         self.plan(self.now() + self.between(EXIT_NS), Event::Exit(number, 0));
+    }
+
+    /// All have stopped. After an end in order nobody goes back to anything.
+    fn leave(&self, number: u32) {
+        let process = &self.nodes[number as usize];
+        if let Some(shelf) = &process.lives.shelf
+            && process.job.how_it_ended().is_some_and(|end| end.status == 0)
+        {
+            process.lives.store.clear(Vec::new());
+            shelf.clear();
+        }
+        self.exit_soon(number, 0);
     }
 
     fn exit_soon(&self, number: u32, status: i32) {
@@ -295,6 +310,7 @@ impl World {
         let running = process.running.borrow_mut().take();
         drop(running);
         process.lives.end();
+        process.lives.shelf.iter().for_each(Shelf::die);
         true
     }
 

@@ -32,6 +32,7 @@ mod plan;
 mod post;
 mod process;
 mod programs;
+mod shelves;
 mod steps;
 #[cfg(test)]
 mod tests;

@@ -93,7 +93,13 @@ pub(super) struct Turns {
 }
 
 impl Process {
-    pub(super) fn new(number: u32, host: u32, job: Arc<Job>, attendance: Attendance, diary: Diary) -> Self {
+    pub(super) fn new(
+        (number, host): (u32, u32),
+        job: Arc<Job>,
+        attendance: Attendance,
+        diary: Diary,
+        lives: Lives,
+    ) -> Self {
         Process {
             number,
             host,
@@ -114,7 +120,7 @@ impl Process {
             said: Arc::default(),
             steps: Arc::default(),
             running: RefCell::default(),
-            lives: Lives::default(),
+            lives,
             turns: RefCell::default(),
         }
     }

@@ -69,6 +69,8 @@ pub(super) enum Event {
     Exit(u32, i32),
     /// The PEs of a node are to stop for good, or until they are made anew.
     Stopped(u32),
+    /// A node's disk has done what it was at.
+    Shelved(u32),
     /// The system ends a process.
     Killed(u32),
     /// A planned fault begins.
@@ -219,6 +221,7 @@ impl World {
             Event::Return(node, with_disk) => self.send_impostor(node, with_disk),
             Event::Exit(node, status) => self.exit(node, status),
             Event::Stopped(node) => self.stopped(node),
+            Event::Shelved(node) => self.on_shelved(node),
             Event::Killed(node) => self.kill(node),
             Event::Fault(number) => self.strike(number),
             Event::Over(number) => self.relent(number),
@@ -235,6 +238,7 @@ impl World {
             | Event::Pulse(node)
             | Event::Dial(node)
             | Event::Stopped(node)
+            | Event::Shelved(node)
             | Event::Exit(node, _) => self.nodes[*node as usize].stopped_until.get(),
             Event::Net2(happening) => self.stopped_by(happening),
             Event::Deadline(conn, side) => {

@@ -24,6 +24,8 @@ pub const SEGMENTS_MAX: usize = 1 << 16;
 pub const SEGMENT_BYTES_MAX: u64 = 1 << 36;
 /// The rank of what is for no PE but for the other end of the link itself: a marker, whose head is the epoch from there on.
 pub const TO_LINK: u16 = u16::MAX;
+/// The rank of what is for what holds parts of checkpoints at the other end.
+pub const TO_STORE: u16 = TO_LINK - 1;
 
 /// A message as it arrives.
 #[derive(Debug)]

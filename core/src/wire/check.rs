@@ -79,6 +79,8 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         PeMessage::Places { objects } => {
             objects.iter().try_for_each(|(id, moves)| check_moves(pe, id.collection, *moves))
         }
+        PeMessage::WasContributing { .. } => Ok(()),
+        PeMessage::HasContributed { reductions, .. } => below("reductions", *reductions, COUNT_MAX),
         PeMessage::Share { id, .. } => check_share(pe, *id),
         PeMessage::WhenQuiet(_) => {
             require(pe.is_first(), "quiescence is asked for where it is not found out")

@@ -26,7 +26,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use talisman_core::transport::{
-    HEAD_MAX, Incoming, LinkError, Peer, SEGMENT_BYTES_MAX, SEGMENTS_MAX, TO_LINK,
+    HEAD_MAX, Incoming, LinkError, Peer, SEGMENT_BYTES_MAX, SEGMENTS_MAX, TO_LINK, TO_STORE,
 };
 use talisman_pup::{Segment, SegmentBuffer, SegmentError};
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Contents;
 use crate::view::View;
 use crate::{NodeId, Version};
 
@@ -16,6 +17,8 @@ pub struct Held {
     pub held: Vec<NodeId>,
     /// Whether this node was told that the version is complete everywhere.
     pub committed: bool,
+    /// What the parts have in them that may be lost: those of lost nodes, and this node's own if it is not held here.
+    pub missed: Vec<(NodeId, Contents)>,
 }
 
 /// How a survivor is to go on.
@@ -27,8 +30,21 @@ pub struct Order {
     pub version: Option<Version>,
     /// Whose parts this node restores, its own first if it has one.
     pub restore: Vec<NodeId>,
+    /// Parts that it restores and does not hold, as it is new, each with the node that sends it.
+    pub fetch: Vec<(NodeId, NodeId)>,
+    /// Parts that it sends, each with the node that fetches it.
+    pub send: Vec<(NodeId, NodeId)>,
     /// The version of the next checkpoint.
     pub next_version: Version,
+}
+
+impl Order {
+    /// To go on in this view from this version, without anything to restore.
+    #[must_use]
+    pub fn new(view: View, version: Option<Version>, next_version: Version) -> Self {
+        let (restore, fetch, send) = (Vec::new(), Vec::new(), Vec::new());
+        Order { view, version, restore, fetch, send, next_version }
+    }
 }
 
 /// What cannot be restored.
@@ -36,6 +52,17 @@ pub struct Order {
 pub struct Lost {
     /// The newest version that is known to have been complete; none if nobody is left who could begin anew.
     pub version: Option<Version>,
-    /// Nodes of whose part there is no copy, and who had held one.
-    pub parts: Vec<(NodeId, Vec<NodeId>)>,
+    /// Those of which there is no copy.
+    pub parts: Vec<LostPart>,
+}
+
+/// A part of which there is no copy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostPart {
+    /// Whose it was.
+    pub of: NodeId,
+    /// Who had held one.
+    pub held_by: Vec<NodeId>,
+    /// What was in it, if anybody is left who knows.
+    pub contents: Option<Contents>,
 }

@@ -12,6 +12,9 @@
 //! set of lost nodes and at most one set of orders, and ends: either all survivors answer, or one of them is lost, which can
 //! happen as often as there are nodes.
 //!
+//! A node whose process is replaced ([`Leader::expect`]) is waited for until it has come, or will not: then it is there again, halts
+//! like all others, and restores its own part, which one of those who hold it sends.
+//!
 //! A loss is what has been *proved*: a process that its host has seen end. Whoever only suspects another tells the one who can kill
 //! it, which makes it proof. There is one leader; should it ever be elected by nodes that cannot ask anybody for proof, then
 //! this is where a minority of the nodes that were there must not go on: in [`Leader::on_lost`], before anybody is told to halt.
@@ -19,7 +22,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{Found, Survey};
-use super::{Held, Lost, Order};
+use super::{Contents, Held, Lost, LostPart, Order};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 use crate::view::View;
@@ -54,6 +57,8 @@ pub enum Action {
         /// What they have gone back to; none if the program began anew.
         version: Option<Version>,
     },
+    /// These nodes have halted and are not needed any more: the others go on without them, from where they have brought it together.
+    Release(Vec<NodeId>),
     /// The job cannot go on.
     GiveUp(Lost),
 }
@@ -64,6 +69,10 @@ pub struct Leader {
     /// The host of each node.
     hosts: Vec<u32>,
     lost: BTreeSet<NodeId>,
+    /// Those of them that are about to come back.
+    expected: BTreeSet<NodeId>,
+    /// Nodes that are to go, once the others can do without them.
+    leaving: BTreeSet<NodeId>,
     /// The view of the last orders.
     view: View,
     epoch: Epoch,
@@ -89,8 +98,9 @@ impl Leader {
     #[must_use]
     pub fn new(hosts: Vec<u32>) -> Self {
         let view = View::whole(hosts.len() as u32);
-        let (lost, phase) = (BTreeSet::new(), Phase::Running);
-        Leader { hosts, lost, view, epoch: 0, phase, committed: None, next: FIRST_VERSION }
+        let (lost, expected, leaving) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (epoch, phase, next) = (0, Phase::Running, FIRST_VERSION);
+        Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next }
     }
 
     /// Of a job that goes on from a version of a former one, in this view, on these hosts by node. Whoever is not there has
@@ -98,8 +108,9 @@ impl Leader {
     #[must_use]
     pub fn going_on(hosts: Vec<u32>, view: View, version: Version, next: Version) -> Self {
         let lost = (0..view.nodes()).filter(|node| !view.is_there(*node)).collect();
-        let epoch = view.epoch;
-        Leader { hosts, lost, view, epoch, phase: Phase::Running, committed: Some(version), next }
+        let (epoch, expected, leaving) = (view.epoch, BTreeSet::new(), BTreeSet::new());
+        let (phase, committed) = (Phase::Running, Some(version));
+        Leader { hosts, lost, expected, leaving, view, epoch, phase, committed, next }
     }
 
     /// Of a job whose former leader is gone, by what those say who are left: no epoch after this one has begun, and no version from
@@ -115,8 +126,8 @@ impl Leader {
     ) -> (Self, Vec<Action>) {
         let before = (0..view.nodes()).filter(|node| !view.is_there(*node));
         let lost = before.chain(lost).collect();
-        let phase = Phase::Running;
-        let mut leader = Leader { hosts, lost, view, epoch, phase, committed: None, next };
+        let (expected, leaving, phase) = (BTreeSet::new(), BTreeSet::new(), Phase::Running);
+        let mut leader = Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next };
         let actions = leader.begin();
         (leader, actions)
     }
@@ -144,10 +155,57 @@ impl Leader {
         let before = self.lost.len();
         let all = self.nodes();
         self.lost.extend(nodes.into_iter().filter(|node| *node < all));
+        self.leaving.retain(|node| !self.lost.contains(node));
         if self.lost.len() == before {
             return Vec::new();
         }
         self.begin()
+    }
+
+    /// These nodes are to go though nothing is wrong with them: all halt, and the others go on from the newest checkpoint without them, if
+    /// they can ([`Action::Release`]). A job that is not running, or would have nobody left, stays as it is.
+    #[must_use]
+    pub fn on_release(&mut self, nodes: &[NodeId]) -> Vec<Action> {
+        let leaving: BTreeSet<_> = self.there().filter(|node| nodes.contains(node)).collect();
+        if !self.is_running() || leaving.is_empty() || leaving.len() == self.there().count() {
+            return Vec::new();
+        }
+        self.leaving = leaving;
+        self.begin()
+    }
+
+    /// A node that is lost is about to have a process again: nobody goes on before it has come ([`Leader::on_come`]), or will not
+    /// ([`Leader::on_not_coming`]). Whether that is waited for: only while those that are left halt, and if it was there until then, so
+    /// that whatever is gone back to has a part of it.
+    pub fn expect(&mut self, node: NodeId) -> bool {
+        let has_part = self.view.is_there(node) && self.lost.contains(&node);
+        let is_possible = has_part && matches!(self.phase, Phase::Halting(_));
+        if is_possible {
+            self.expected.insert(node);
+        }
+        is_possible
+    }
+
+    /// A node that was expected is there again, with nothing of what it had: it halts as well. It may be lost again.
+    #[must_use]
+    pub fn on_come(&mut self, node: NodeId) -> Vec<Action> {
+        if !self.expected.remove(&node) || !matches!(self.phase, Phase::Halting(_)) {
+            return Vec::new();
+        }
+        sometimes("a lost node was replaced");
+        self.lost.remove(&node);
+        let lost = self.lost.iter().copied().collect();
+        vec![Action::Halt { to: node, epoch: self.epoch, lost }]
+    }
+
+    /// A node that was expected will not come: the others go on without it.
+    #[must_use]
+    pub fn on_not_coming(&mut self, node: NodeId) -> Vec<Action> {
+        if !self.expected.remove(&node) {
+            return Vec::new();
+        }
+        sometimes("a lost node could not be replaced");
+        self.decide_if_all_have_halted()
     }
 
     /// A version is known to have been committed, since something was made of that which cannot be taken back.
@@ -217,11 +275,31 @@ impl Leader {
     fn decide_if_all_have_halted(&mut self) -> Vec<Action> {
         let Phase::Halting(answers) = &self.phase else { return Vec::new() };
         let is_missing = |node| !answers.contains_key(&node);
-        if self.there().any(is_missing) && !mutated("one-has-halted-is-enough") {
+        let are_missing = self.there().any(is_missing) || !self.expected.is_empty();
+        if are_missing && !mutated("one-has-halted-is-enough") {
             return Vec::new();
         }
-        let survey = Survey::of(answers.iter().map(|(node, held)| (*node, &held[..])));
-        self.decide(&survey)
+        let of = |counts: &dyn Fn(NodeId) -> bool| {
+            let answers = answers.iter().filter(|(node, _)| counts(**node));
+            Survey::of(answers.map(|(node, held)| (*node, &held[..])))
+        };
+        let (all, of_rest) = (of(&|_| true), of(&|node| !self.leaving.contains(&node)));
+        let leaving = std::mem::take(&mut self.leaving);
+        if leaving.is_empty() || !self.can_do_with(&of_rest, &all) {
+            return self.decide(&all);
+        }
+        sometimes("a node was let go while the job ran");
+        self.lost.extend(&leaving);
+        let mut actions = self.decide(&of_rest);
+        actions.push(Action::Release(leaving.into_iter().collect()));
+        actions
+    }
+
+    /// Whether those who stay hold what all would go back to.
+    fn can_do_with(&self, of_rest: &Survey, all: &Survey) -> bool {
+        let least = self.committed.max(all.committed);
+        let newest = |survey: &Survey| survey.newest_whole(least).map(|(version, _)| version);
+        newest(of_rest).is_some() && newest(of_rest) == newest(all)
     }
 
     /// Never goes back behind what was committed: what was printed until then has been seen.
@@ -266,42 +344,55 @@ impl Leader {
         };
         self.view = taken_in.after(self.epoch, self.nodes(), |node| there.contains(&node), heir);
         self.phase = Phase::Resuming(there.iter().copied().collect(), version);
+        // Whoever is there has its own part, even if it is new and somebody else holds that.
+        let restorer = |part: NodeId| if there.contains(&part) { part } else { heir(part) };
         let restored_by = |node: NodeId| {
-            let mut parts: Vec<_> = heirs.keys().copied().filter(|part| heir(*part) == node).collect();
+            let mut parts: Vec<_> = heirs.keys().copied().filter(|part| restorer(*part) == node).collect();
             parts.sort_by_key(|part| *part != node);
             parts
         };
+        let sent: Vec<_> = heirs.keys().map(|part| (*part, heir(*part), restorer(*part))).collect();
+        let sent = || sent.iter().copied().filter(|(_, from, to)| from != to);
         let order = |node| Order {
             view: self.view.clone(),
             version,
             restore: restored_by(node),
+            fetch: sent().filter(|(_, _, to)| *to == node).map(|(part, from, _)| (part, from)).collect(),
+            send: sent().filter(|(_, from, _)| *from == node).map(|(part, _, to)| (part, to)).collect(),
             next_version: self.next,
         };
         there.iter().map(|to| Action::Resume { to: *to, order: order(*to) }).collect()
     }
 
-    fn give_up(&mut self, parts: Vec<(NodeId, Vec<NodeId>)>) -> Vec<Action> {
-        let parts = if parts.is_empty() { self.lost_of_view(&self.view, |_| true) } else { parts };
+    fn give_up(&mut self, parts: Vec<LostPart>) -> Vec<Action> {
+        let parts = if parts.is_empty() { self.lost_of_view(&self.view, |_| true, |_| None) } else { parts };
         self.phase = Phase::GaveUp;
         vec![Action::GiveUp(Lost { version: self.committed, parts })]
     }
 
     /// The parts of a version that nobody holds, as far as it is known what it consisted of.
-    fn lost_of(&self, version: Version, found: Option<&Found>) -> Vec<(NodeId, Vec<NodeId>)> {
+    fn lost_of(&self, version: Version, found: Option<&Found>) -> Vec<LostPart> {
         debug_assert!(self.committed >= Some(version));
         match found {
             Some(found) => {
                 let missing = found.missing();
-                self.lost_of_view(&found.view, |part| missing.contains(&part))
+                let contents = |part| found.contents(part).cloned();
+                self.lost_of_view(&found.view, |part| missing.contains(&part), contents)
             }
             None => Vec::new(),
         }
     }
 
-    fn lost_of_view(&self, view: &View, is_lost: impl Fn(NodeId) -> bool) -> Vec<(NodeId, Vec<NodeId>)> {
+    fn lost_of_view(
+        &self,
+        view: &View,
+        is_lost: impl Fn(NodeId) -> bool,
+        contents: impl Fn(NodeId) -> Option<Contents>,
+    ) -> Vec<LostPart> {
         let host = |node: NodeId| self.hosts.get(node as usize).copied().unwrap_or_default();
-        let holders = |part| [Some(part), view.buddy(part, host)].into_iter().flatten().collect();
-        view.there().filter(|part| is_lost(*part)).map(|part| (part, holders(part))).collect()
+        let held_by = |part| [Some(part), view.buddy(part, host)].into_iter().flatten().collect();
+        let lost = |of| LostPart { of, held_by: held_by(of), contents: contents(of) };
+        view.there().filter(|part| is_lost(*part)).map(lost).collect()
     }
 }
 

@@ -6,9 +6,11 @@
 //! Leader   where it is decided who is lost: halt ─► who holds what? ─► order to go on
 //! ```
 
+mod contents;
 mod held;
 pub mod leader;
 pub mod survey;
 
-pub use held::{Held, Lost, Order};
+pub use contents::{Contents, in_words};
+pub use held::{Held, Lost, LostPart, Order};
 pub use leader::Leader;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Held;
+use super::{Contents, Held};
 use crate::mutations::mutated;
 use crate::view::View;
 use crate::{NodeId, Version};
@@ -22,6 +22,8 @@ pub struct Found {
     pub view: View,
     /// By part: who holds it.
     holders: BTreeMap<NodeId, BTreeSet<NodeId>>,
+    /// By part that may be lost: what is in it.
+    contents: BTreeMap<NodeId, Contents>,
 }
 
 impl Survey {
@@ -56,9 +58,11 @@ impl Survey {
     }
 
     fn add(&mut self, node: NodeId, held: &Held) {
-        let view = || held.view.clone();
-        let of_version = self.found.entry(held.version);
-        let found = of_version.or_insert_with(|| Found { view: view(), holders: BTreeMap::new() });
+        let nothing =
+            || Found { view: held.view.clone(), holders: BTreeMap::new(), contents: BTreeMap::new() };
+        let found = self.found.entry(held.version).or_insert_with(nothing);
+        // All who know it know the same.
+        found.contents.extend(held.missed.iter().cloned());
         for part in &held.held {
             found.holders.entry(*part).or_default().insert(node);
         }
@@ -73,6 +77,12 @@ impl Found {
     #[must_use]
     pub fn missing(&self) -> Vec<NodeId> {
         self.view.there().filter(|part| !self.holders.contains_key(part)).collect()
+    }
+
+    /// What is in a part, if one of those is left who know; only asked for those that are missing.
+    #[must_use]
+    pub fn contents(&self, part: NodeId) -> Option<&Contents> {
+        self.contents.get(&part)
     }
 
     /// Who restores each part that is held: whoever it is of, if it still holds it; else one of those who do, such that nobody
@@ -105,7 +115,7 @@ mod tests {
     use super::*;
 
     fn held(version: Version, nodes: u32, parts: &[NodeId]) -> Held {
-        Held { version, view: View::whole(nodes), held: parts.to_vec(), committed: false }
+        Held { version, view: View::whole(nodes), held: parts.to_vec(), committed: false, missed: Vec::new() }
     }
 
     fn survey(answers: &[(NodeId, Vec<Held>)]) -> Survey {

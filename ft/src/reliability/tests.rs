@@ -78,7 +78,7 @@ fn gives_up(nodes: u32, lost: &[NodeId]) -> bool {
     for node in (0..nodes).filter(|node| !lost.contains(node)) {
         let view = View::whole(nodes);
         let held = vec![(node + nodes - 1) % nodes, node];
-        let held = Held { version: 1, view, held, committed: true };
+        let held = Held { version: 1, view, held, committed: true, missed: Vec::new() };
         actions.extend(leader.on_halted(node, leader.epoch(), vec![held]));
     }
     actions.iter().any(|action| matches!(action, Action::GiveUp(_)))

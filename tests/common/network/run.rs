@@ -65,6 +65,11 @@ impl Running {
         self.wait_until(|running| running.errors.lines() >= lines);
     }
 
+    /// How many it has written there so far.
+    pub fn error_lines(&self) -> usize {
+        self.errors.lines()
+    }
+
     #[track_caller]
     fn wait_until(&mut self, is_so: impl Fn(&Running) -> bool) {
         let ended = |child: &mut Child| matches!(child.try_wait(), Ok(Some(_)));

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use crate::case::{Blow, Case, Overrides, Strike, Strikes, Survival};
+use crate::case::{Blow, Case, Checkpoints, Overrides, Strike, Strikes, Survival};
 use crate::played::{Played, Stage};
 use crate::pool::Pool;
 use crate::run::judged_beside;
@@ -65,19 +65,15 @@ impl CrashPoints {
 
     /// Unless it is said.
     fn survival(&self) -> Survival {
-        if self.series.survives() { Survival::Time(CHECKPOINTS_EVERY) } else { Survival::Off }
+        let checkpoints = Checkpoints::Time(CHECKPOINTS_EVERY);
+        if self.series.survives() { Survival::InMemory(checkpoints) } else { Survival::Off }
     }
 
     fn workloads(&self) -> Vec<String> {
         match &self.overrides.workload {
             Some(workload) => vec![workload.clone()],
-            None => NAMES.iter().filter(|name| self.is_worth(name)).map(|name| name.to_string()).collect(),
+            None => NAMES.iter().map(|name| name.to_string()).collect(),
         }
-    }
-
-    /// Whether a workload comes to its result after losses.
-    fn is_worth(&self, workload: &str) -> bool {
-        !self.series.survives() || Survival::is_for(workload)
     }
 
     fn run_one(&self, stage: &dyn Stage, overrides: &Overrides, pool: Pool) -> Result<Table, String> {

@@ -229,7 +229,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "section-complete-too-early",
-        places: &["reduction.rs"],
+        places: &["section.rs"],
         rule: "A reduction over a section waits for every member.",
         level: Level::Messages,
     },

@@ -49,6 +49,14 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x6003e20 --workload flood --faults 10 --calm doubled,altered,truncated",
         was: "the same",
     },
+    Regression {
+        line: "--seed 0x8300169 --workload leanmd --size 2 --nodes 2 --pes 2 --ft 300us --faults 4 --calm altered,truncated,reset,late,limits,disk",
+        was: "a node that had said all, and was told to leave, was silent: a job that survives losses, and had ended well, failed",
+    },
+    Regression {
+        line: "--seed 0x8100000 --workload storm --size 1 --nodes 1 --ft disk:200us --faults none --calm pause,limits",
+        was: "a PE slept while its part of a checkpoint was written, and did not look whether that was done (of the world)",
+    },
 ];
 
 #[derive(Parser)]

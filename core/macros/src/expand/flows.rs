@@ -199,5 +199,10 @@ fn chare_items(chare: &Chare, running: &[&Method], poll: &TokenStream) -> TokenS
             #(for __state in __flows.#lists.states() { __state.__waits(#texts, &mut __all); })*
             __all
         }
+        fn owed(__flows: &Self::Flows) -> ::std::vec::Vec<(&'static str, ::talisman::flow::Route)> {
+            let mut __all = ::std::vec::Vec::new();
+            #(__all.extend(__flows.#lists.owed().map(|__to| (#texts, ::core::clone::Clone::clone(__to))));)*
+            __all
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What writes a node's parts on its disk: a thread of its own, so that no PE waits for that.
+//! What writes a node's parts on its disk: a thread of its own, so that no PE waits for that. In simulation it is the world.
 //!
 //! A part stays in memory until it is written, which is all that waits at any time: no checkpoint begins before the one before it is
 //! committed or given up.
@@ -23,10 +23,10 @@ use crate::node::Shape;
 use crate::pup::Packed;
 
 /// A disk of whatever kind.
-type AnyDisk = Box<dyn Disk + Send>;
+pub(crate) type AnyDisk = Box<dyn Disk + Send>;
 
 /// What is to be done with the disk, in this order.
-pub(in crate::checkpoint) enum Work {
+pub(crate) enum Work {
     /// A part that is in memory is to be kept for good.
     Write(Version, PeId),
     /// Older versions are not needed any more, also those that nodes which are not among these have left on this host.
@@ -42,9 +42,16 @@ pub(in crate::checkpoint) enum Work {
 /// A node's disk, and who uses it.
 pub(crate) struct Keeper {
     hands: Arc<Hands>,
-    /// To the thread; without one, everything is done at once.
+    /// To whoever does it; without anybody, everything is done at once.
     work: Mutex<Option<Sender<Work>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What a keeper wants done, and has not been done yet.
+pub(crate) struct Backlog {
+    hands: Arc<Hands>,
+    todo: Receiver<Work>,
+    versions: Arc<Mutex<Versions>>,
 }
 
 /// A node cannot keep its checkpoints where it is to.
@@ -90,13 +97,31 @@ impl Keeper {
         let shelf = shelf.map_err(ShelfError::from);
         let shelf = shelf.and_then(|disk| Shelf::open(Box::new(disk) as AnyDisk, job, shape));
         let shelf = Mutex::new(shelf.map_err(|why| KeeperError::Folder { folder, why })?);
-        let hands = Arc::new(Hands { shelf, dir: Some(dir.to_owned()), now: seconds_since_1970 });
-        let (work, todo) = channel();
-        let thread = {
-            let hands = hands.clone();
-            thread::Builder::new().name("disk".into()).spawn(move || hands.work_off(&todo, &versions))?
-        };
-        Ok(Keeper { hands, work: Mutex::new(Some(work)), thread: Mutex::new(Some(thread)) })
+        let (keeper, backlog) =
+            Keeper::of(Hands { shelf, dir: Some(dir.to_owned()), now: seconds_since_1970 }, versions);
+        let thread = thread::Builder::new().name("disk".into()).spawn(move || backlog.work_off())?;
+        *lock(&keeper.thread) = Some(thread);
+        Ok(keeper)
+    }
+
+    /// On any disk. Whoever has the backlog does the work.
+    ///
+    /// # Errors
+    /// The disk does not do what it should, or is used by another job.
+    pub(crate) fn by_hand(
+        disk: AnyDisk,
+        job: JobMark,
+        shape: Shape,
+        versions: Arc<Mutex<Versions>>,
+    ) -> Result<(Self, Backlog), ShelfError> {
+        let shelf = Mutex::new(Shelf::open(disk, job, shape)?);
+        Ok(Keeper::of(Hands { shelf, dir: None, now: || 0 }, versions))
+    }
+
+    fn of(hands: Hands, versions: Arc<Mutex<Versions>>) -> (Self, Backlog) {
+        let (hands, (work, todo)) = (Arc::new(hands), channel());
+        let keeper = Keeper { hands: hands.clone(), work: Mutex::new(Some(work)), thread: Mutex::default() };
+        (keeper, Backlog { hands, todo, versions })
     }
 
     /// Without a thread, on any disk.
@@ -111,7 +136,7 @@ impl Keeper {
     pub(in crate::checkpoint) fn begin(&self, work: Work, versions: &Mutex<Versions>) {
         match &*lock(&self.work) {
             // It ends with this only.
-            Some(thread) => drop(thread.send(work)),
+            Some(helper) => drop(helper.send(work)),
             None => self.hands.carry_out(work, versions),
         }
     }
@@ -134,13 +159,23 @@ impl Keeper {
     }
 }
 
-impl Hands {
-    fn work_off(&self, todo: &Receiver<Work>, versions: &Mutex<Versions>) {
-        for work in todo {
-            self.carry_out(work, versions);
-        }
+impl Backlog {
+    /// Does everything, until nothing can come any more.
+    fn work_off(&self) {
+        self.todo.iter().for_each(|work| self.carry_out(work));
     }
 
+    /// What is to be done next, if anything is.
+    pub(crate) fn take_next(&self) -> Option<Work> {
+        self.todo.try_recv().ok()
+    }
+
+    pub(crate) fn carry_out(&self, work: Work) {
+        self.hands.carry_out(work, &self.versions);
+    }
+}
+
+impl Hands {
     fn carry_out(&self, work: Work, versions: &Mutex<Versions>) {
         // What cannot be taken away is only too much: it is tried again with the next version.
         let _ = match work {

@@ -6,7 +6,6 @@ mod sets;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use talisman_ft::{NodeId, Version};
@@ -14,7 +13,7 @@ use talisman_ft::{NodeId, Version};
 use super::cover::JobMark;
 use super::set::{Set, SetError, Whole};
 use super::shelf::{Shelf, ShelfError};
-use crate::disk::{Disk, DiskError, SimulatedDisk};
+use crate::disk::{Disk, DiskError, SharedDisk, SimulatedDisk};
 use crate::ids::PeId;
 use crate::node::Shape;
 use crate::pup::{Packed, Segment};
@@ -24,52 +23,12 @@ use crate::view::View;
 
 const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 2 };
 
-/// A disk that several hold in turn.
-#[derive(Clone)]
-struct Shared(Arc<Mutex<SimulatedDisk>>);
-
-impl Shared {
-    fn new(seed: u64) -> Self {
-        Shared::with(seed, DiskRates::default())
-    }
-
-    fn with(seed: u64, rates: DiskRates) -> Self {
-        Shared(Arc::new(Mutex::new(SimulatedDisk::new(rates, Rng::new(seed)))))
-    }
-
-    fn with_disk<R>(&self, act: impl FnOnce(&mut SimulatedDisk) -> R) -> R {
-        act(&mut self.0.lock().unwrap())
-    }
+fn disk(seed: u64) -> SharedDisk {
+    disk_with(seed, DiskRates::default())
 }
 
-impl Disk for Shared {
-    fn write(&mut self, name: &str, parts: &[&[u8]]) -> Result<(), DiskError> {
-        self.with_disk(|disk| disk.write(name, parts))
-    }
-
-    fn sync(&mut self, name: &str) -> Result<(), DiskError> {
-        self.with_disk(|disk| disk.sync(name))
-    }
-
-    fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError> {
-        self.with_disk(|disk| disk.rename(from, to))
-    }
-
-    fn sync_names(&mut self) -> Result<(), DiskError> {
-        self.with_disk(Disk::sync_names)
-    }
-
-    fn read(&mut self, name: &str) -> Result<Vec<u8>, DiskError> {
-        self.with_disk(|disk| disk.read(name))
-    }
-
-    fn list(&mut self) -> Result<Vec<String>, DiskError> {
-        self.with_disk(Disk::list)
-    }
-
-    fn remove(&mut self, name: &str) -> Result<(), DiskError> {
-        self.with_disk(|disk| disk.remove(name))
-    }
+fn disk_with(seed: u64, rates: DiskRates) -> SharedDisk {
+    SharedDisk::new(SimulatedDisk::new(rates, Rng::new(seed)))
 }
 
 fn job(id: u64) -> JobMark {
@@ -97,9 +56,9 @@ fn kept_by(node: NodeId) -> impl Iterator<Item = PeId> {
 }
 
 /// The disks of all nodes, with these versions.
-fn disks(versions: impl IntoIterator<Item = Version> + Clone) -> BTreeMap<NodeId, Shared> {
+fn disks(versions: impl IntoIterator<Item = Version> + Clone) -> BTreeMap<NodeId, SharedDisk> {
     let disk = |node: NodeId| {
-        let disk = Shared::new(node.into());
+        let disk = disk(node.into());
         let mut shelf = Shelf::open(disk.clone(), job(7), SHAPE).unwrap();
         for version in versions.clone() {
             kept_by(node).for_each(|pe| put(&mut shelf, &View::whole(SHAPE), version, pe).unwrap());
@@ -109,6 +68,6 @@ fn disks(versions: impl IntoIterator<Item = Version> + Clone) -> BTreeMap<NodeId
     (0..SHAPE.nodes).map(disk).collect()
 }
 
-fn newest(disks: &BTreeMap<NodeId, Shared>) -> Result<Whole, SetError> {
+fn newest(disks: &BTreeMap<NodeId, SharedDisk>) -> Result<Whole, SetError> {
     Set { dir: Path::new("/set"), folders: disks.clone() }.newest()
 }

@@ -65,7 +65,7 @@ fn who_can_do_without_its_launcher_looks_for_another_once_the_program_runs() {
     attendance.on_successor();
     assert_eq!(attendance.on_tick(), [Action::Say(ToLauncher::Alive)]);
     let view = View::whole(2).after(3, 2, |_| true, |node| node);
-    let order = Order { view: view.clone(), version: Some(4), restore: vec![1], next_version: 6 };
+    let order = Order { restore: vec![1], ..Order::new(view.clone(), Some(4), 6) };
     attendance.on_message(ToNode::Halt { epoch: 3, lost: vec![] });
     attendance.on_message(ToNode::Resume(Box::new(order)));
     let again = attendance.follower(4711).expect("it has joined");
@@ -153,7 +153,7 @@ fn what_cannot_be_read_ends_the_process_with_a_reason() {
 
 fn order(epoch: Epoch) -> Box<Order> {
     let view = View::whole(2).after(epoch, 2, |node| node == 1, |_| 1);
-    Box::new(Order { view, version: None, restore: vec![], next_version: 1 })
+    Box::new(Order::new(view, None, 1))
 }
 
 #[test]

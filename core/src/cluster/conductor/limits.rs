@@ -15,6 +15,9 @@ impl Conductor {
         if self.deadline.is_none() && !mutated("stop-not-sent") {
             self.send_all(&ToNode::Stop(self.verdict.stop()));
         }
+        if !self.verdict.is_success() {
+            self.refuse_requests("the job ends");
+        }
         let by = grace.map_or(Duration::MAX, |grace| now + grace);
         if self.deadline.is_some_and(|deadline| by < deadline) {
             sometimes("the nodes were left less time to stop than they had been");
@@ -37,8 +40,8 @@ impl Conductor {
     pub(super) fn on_silence(&mut self, now: Duration, node: u32) {
         sometimes("a node was silent for too long");
         self.kill(now, node, Doom::Silent(self.plan.silence));
-        if self.survives() {
-            // What is not proved dead might go on: its end will be the loss.
+        if self.survives() || self.roster[node].stage == Stage::Done {
+            // What is not proved dead might go on: its end will be the loss, unless it has said all.
             return;
         }
         let fate = self.fate(node, How::Signalled(9), false).message();

@@ -66,8 +66,10 @@ impl Conductor {
         if !mutated("end-not-withdrawn") {
             self.withdraw_end();
         }
-        let (now, gone, steps) = (self.running_for(now), self.roster.gone(), self.steps.done);
-        self.lead(now, |recovery| recovery.lose(now, loss, steps, gone));
+        let node = loss.node;
+        let (time, gone, steps) = (self.running_for(now), self.roster.gone(), self.steps.done);
+        self.lead(time, |recovery| recovery.lose(time, loss, steps, gone));
+        self.replace(now, node);
     }
 
     pub(super) fn on_halted(&mut self, now: Duration, node: u32, halted: Halted) {
@@ -145,7 +147,7 @@ impl Conductor {
         self.roster.run_again();
     }
 
-    fn lead(&mut self, now: Duration, hear: impl FnOnce(&mut Recovery) -> Vec<leader::Action>) {
+    pub(super) fn lead(&mut self, now: Duration, hear: impl FnOnce(&mut Recovery) -> Vec<leader::Action>) {
         if !self.survives() {
             return;
         }
@@ -159,6 +161,10 @@ impl Conductor {
                 self.actions.push(Action::Send(to, ToNode::Halt { epoch, lost }));
             }
             leader::Action::Resume { to, order } => {
+                let places = self.roster.places();
+                if !places.is_empty() {
+                    self.actions.push(Action::Send(to, ToNode::Places(places)));
+                }
                 self.actions.push(Action::Send(to, ToNode::Resume(Box::new(order))));
             }
             leader::Action::Recovered { version, .. } => {
@@ -166,7 +172,9 @@ impl Conductor {
                     self.steps.done = recovery.steps();
                     self.actions.push(Action::Say(recovery.settle(now, version)));
                 }
+                self.go_on_with_requests();
             }
+            leader::Action::Release(nodes) => self.release(now + self.went.unwrap_or_default(), nodes),
             leader::Action::GiveUp(lost) => {
                 let why = self.recovery.as_ref().map(|recovery| recovery.give_up(&lost)).unwrap_or_default();
                 self.verdict.on_loss(why);

@@ -3,6 +3,8 @@
 use super::*;
 use crate::launch::RunArgs;
 
+mod arriving;
+mod requests;
 mod surviving;
 mod taking_over;
 

@@ -12,7 +12,7 @@ async fn arrived(bytes: &[u8]) -> Vec<u8> {
     let (gone, ended) = watch::channel(false);
     gone.send(true).unwrap();
     let (lines, mut queue) = mpsc::channel(64);
-    forward(pipe::Receiver::from_owned_fd(reading).unwrap(), 0, Stream::Out, lines, ended).await;
+    forward(pipe::Receiver::from_owned_fd(reading).unwrap(), Arc::default(), Stream::Out, lines, ended).await;
     let mut all = Vec::new();
     while let Ok(Print::Chunk(chunk)) = queue.try_recv() {
         all.extend(chunk.bytes);

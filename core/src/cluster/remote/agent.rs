@@ -19,7 +19,7 @@ use super::super::control::ToNode;
 use super::super::descriptors;
 use super::super::frame::{Decoder, encode};
 use super::super::heartbeat::{Heartbeat, TICK};
-use super::super::local::LocalHost;
+use super::super::local::{Events, LocalHost};
 use super::super::memory::{Inheritance, host_memory};
 use super::super::printer::{Lines, Print};
 use super::greeting::{Greeting, VERSION};
@@ -134,6 +134,10 @@ impl Agent {
         loop {
             tokio::select! {
                 order = orders.recv() => match order {
+                    Some(ToAgent::Start(node)) => {
+                        heartbeat.heard();
+                        self.start_again(node, begin, &events);
+                    }
                     Some(order) => {
                         heartbeat.heard();
                         self.carry_out(order);
@@ -152,6 +156,12 @@ impl Agent {
         }
     }
 
+    fn start_again(&mut self, node: u32, begin: &Begin, events: &Events) {
+        if let (Some(host), Some(chunks)) = (&mut self.host, &self.output.chunks) {
+            host.start(&[node], &executable(begin), events, chunks);
+        }
+    }
+
     fn carry_out(&mut self, order: ToAgent) {
         match order {
             ToAgent::Say(node, mut message) => {
@@ -160,6 +170,7 @@ impl Agent {
                 }
                 self.host.iter().for_each(|host| host.send(node, message.clone()));
             }
+            ToAgent::Use { spare, node } => self.host.iter_mut().for_each(|host| host.use_spare(spare, node)),
             ToAgent::Kill(node) => self.host.iter().for_each(|host| host.kill(node)),
             ToAgent::Input(bytes) if bytes.is_empty() => self.input = None,
             ToAgent::Input(bytes) => {
@@ -168,7 +179,7 @@ impl Agent {
                 }
             }
             ToAgent::Finish => self.finish(),
-            ToAgent::Begin(_) | ToAgent::Taken(_) | ToAgent::Ping => {}
+            ToAgent::Begin(_) | ToAgent::Start(_) | ToAgent::Taken(_) | ToAgent::Ping => {}
         }
     }
 
@@ -228,7 +239,7 @@ fn inheritance(begin: &Begin) -> std::io::Result<Inheritance> {
     if !begin.memory {
         return Ok(Inheritance::default());
     }
-    let nodes = begin.nodes.len() as u32;
+    let nodes = begin.nodes.len() as u32 - begin.spares;
     Inheritance::new(host_memory(nodes, begin.pes)?, nodes * begin.pes)
 }
 

@@ -1,5 +1,6 @@
 //! The launcher's end: a host's agent behind the same few calls that the nodes of this host are behind.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -61,6 +62,21 @@ impl RemoteHost {
         let _ = self.orders.send(ToAgent::Say(node, message));
     }
 
+    /// Starts another process for a node, which has none any more. What comes of it will be events.
+    pub(crate) fn start_again(&self, node: u32) {
+        let _ = self.orders.send(ToAgent::Start(node));
+    }
+
+    /// A process that waits is this node from now on.
+    pub(crate) fn use_spare(&self, spare: u32, node: u32) {
+        let _ = self.orders.send(ToAgent::Use { spare, node });
+    }
+
+    /// Whether the conversation with its agent is over.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.serving.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Kills a node of this host; its end will be an event, or the loss of its host.
     pub(crate) fn kill(&self, node: u32) {
         let _ = self.orders.send(ToAgent::Kill(node));
@@ -89,6 +105,7 @@ async fn serve(start: Start, orders: mpsc::UnboundedReceiver<ToAgent>, events: E
         watch: Watch::new(&start.share.host.to_string(), start.share.numbers(), start.begin.silence),
         began: Instant::now(),
         input: None,
+        used: BTreeMap::new(),
         start,
         events,
         written,
@@ -112,6 +129,8 @@ struct Host {
     said: mpsc::UnboundedSender<ToAgent>,
     /// This process's standard input, once it is wanted.
     input: Option<Input>,
+    /// Processes that waited and are nodes by now: which.
+    used: BTreeMap<u32, u32>,
 }
 
 /// Whether there is more to come.
@@ -225,6 +244,7 @@ impl Host {
 
     /// Hands on an event of a node that is there: nobody else's events come from this host.
     fn tell(&self, node: u32, event: Event) {
+        let node = self.node_of(node);
         if self.watch.has(node) {
             let _ = self.events.send((node, event));
         }
@@ -232,12 +252,17 @@ impl Host {
 
     fn tell_end(&mut self, node: u32, event: Event) {
         self.tell(node, event);
-        self.watch.on_end(node);
+        self.watch.on_end(self.node_of(node));
+    }
+
+    /// What a process is called by now.
+    fn node_of(&self, number: u32) -> u32 {
+        self.used.get(&number).copied().unwrap_or(number)
     }
 
     fn print(&self, node: u32, to_errors: bool, bytes: Vec<u8>) {
         let stream = if to_errors { Stream::Err } else { Stream::Out };
-        if self.start.share.numbers().contains(&node) {
+        if self.start.share.numbers().contains(&node) || self.watch.has(node) {
             let _ = self.written.send(Chunk { node, stream, bytes });
         }
     }
@@ -249,6 +274,15 @@ impl Host {
     fn pass_on(&mut self, order: ToAgent) {
         if let ToAgent::Kill(node) = &order {
             self.watch.on_kill(self.began.elapsed(), *node);
+        }
+        match &order {
+            ToAgent::Start(node) => self.watch.on_start(*node),
+            ToAgent::Use { spare, node } => {
+                self.used.insert(*spare, *node);
+                self.watch.on_end(*spare);
+                self.watch.on_start(*node);
+            }
+            _ => {}
         }
         let _ = self.said.send(order);
     }

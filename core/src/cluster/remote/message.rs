@@ -21,6 +21,10 @@ pub(crate) enum ToAgent {
     Say(u32, ToNode),
     /// Kill a node of this host.
     Kill(u32),
+    /// Start a process for a node that has none any more.
+    Start(u32),
+    /// A process that waits, of this number, is this node from now on.
+    Use { spare: u32, node: u32 },
     /// So many bytes of output have gone on: as many more may come.
     Taken(u32),
     /// Standard input of the job's first node, which is here: an answer to [`FromAgent::InputWanted`]. Empty at its end.
@@ -42,6 +46,8 @@ pub(crate) struct Begin {
     folder: Bytes,
     /// The nodes of this host.
     pub(crate) nodes: Vec<u32>,
+    /// How many of them, the last ones, wait to replace others and share nothing with them.
+    pub(crate) spares: u32,
     /// PEs of each.
     pub(crate) pes: u32,
     /// Whether they share memory.

@@ -46,6 +46,11 @@ impl Watch {
         self.left.contains(&node)
     }
 
+    /// A node is started here, again or instead of on another host.
+    pub(crate) fn on_start(&mut self, node: u32) {
+        self.left.insert(node);
+    }
+
     /// A node has ended.
     pub(crate) fn on_end(&mut self, node: u32) {
         self.left.remove(&node);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use tokio::io::unix::AsyncFd;
 use tokio::net::UnixStream;
@@ -41,7 +42,7 @@ impl Adopted {
                     None => drop(process.readable().await),
                 }
             };
-            let watched = Watched { number, events: events.clone() };
+            let watched = Watched { number: Arc::new(AtomicU32::new(number)), events: events.clone() };
             tokio::spawn(watch(watched, reader, decoder, end));
         }
     }

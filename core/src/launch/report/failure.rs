@@ -27,6 +27,8 @@ pub struct Failure {
     pub replicate_s: Option<f64>,
     /// The checkpoint that they went back to; none if there was none, and the program began anew.
     pub version: Option<u64>,
+    /// Whether another process took its place (`--respawn`).
+    pub replaced: bool,
     /// Steps that the program had reported before and did again, where it is known.
     pub steps_redone: Option<u64>,
 }

@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use talisman_ft::double::Order;
 use talisman_ft::view::View;
 
+use super::super::linking::Streams;
 use super::super::{create_main, together};
 use super::Lives;
 use crate::cluster::control::Lines;
@@ -129,7 +131,8 @@ fn lives(transport: Transport) -> Vec<String> {
         for ((host, number, streams), job) in hosts.into_iter().zip(&jobs) {
             let closed = |_| Door::closed();
             let lives =
-                Lives::new(host, number, Config::default(), (job, Arc::default()), streams, closed).unwrap();
+                Lives::new(host, number, None, Config::default(), (job, Arc::default()), streams, closed)
+                    .unwrap();
             scope.spawn(move || live(lives, job));
         }
     });
@@ -143,7 +146,7 @@ fn live(mut lives: Lives, job: &Job) {
     let second = first.after(1, NODES, |node| node < 2, |_| 1);
     let number = lives.number;
     for (life, view) in [(1, first), (2, second)].into_iter().filter(|(_, view)| view.is_there(number)) {
-        let ready = lives.next(&view).unwrap();
+        let ready = lives.next(&Order::new(view.clone(), None, 1), Streams::new()).unwrap();
         let begins = |pe: &Pe| pe.id == 0;
         lives.live(ready, |pe| {
             if begins(pe) {

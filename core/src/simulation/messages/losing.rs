@@ -107,6 +107,7 @@ impl Survivors {
                 Action::Recovered { version: None, .. } => {
                     return Err(format!("node {lost} was lost before the first checkpoint"));
                 }
+                Action::Release(_) => {}
                 Action::GiveUp(gone) => {
                     return Err(format!(
                         "after the loss of node {lost} all copies are gone of {:?}",

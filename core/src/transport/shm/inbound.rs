@@ -4,7 +4,7 @@ use super::arriving::Arriving;
 use super::flaw::Flaw;
 use super::frame::{Begin, Frame};
 use super::slots::Impossible;
-use super::{Incoming, LinkError, Peer, SegmentError, TO_LINK, bytes, slots};
+use super::{Incoming, LinkError, Peer, SegmentError, TO_LINK, TO_STORE, bytes, slots};
 
 /// Receives from one PE of another node of this host. Nothing that the other process writes makes it panic, read
 /// elsewhere, wait, or take memory without bound.
@@ -117,7 +117,11 @@ impl Receiver {
 
     #[inline(always)]
     fn checked(&self, rank: u16) -> Result<u16, Flaw> {
-        if u32::from(rank) < self.pes || rank == TO_LINK { Ok(rank) } else { Err(Flaw::Rank(rank)) }
+        if u32::from(rank) < self.pes || [TO_LINK, TO_STORE].contains(&rank) {
+            Ok(rank)
+        } else {
+            Err(Flaw::Rank(rank))
+        }
     }
 
     #[cold]

@@ -43,7 +43,7 @@ pub use segment::{NoSegment, create};
 // What the files above use of other modules; the loom tests put others in their place.
 use std::sync::Arc;
 
-use super::{HEAD_MAX, Incoming, LinkError, Peer, SEGMENT_BYTES_MAX, SEGMENTS_MAX, TO_LINK};
+use super::{HEAD_MAX, Incoming, LinkError, Peer, SEGMENT_BYTES_MAX, SEGMENTS_MAX, TO_LINK, TO_STORE};
 use crate::pup::{Segment, SegmentBuffer, SegmentError};
 use crate::scheduler::park::Parker;
 use crate::sync;

@@ -30,6 +30,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct Established {
     /// The node at the other end, and which of its lanes.
     pub(crate) peer: Peer,
+    /// Which life of that node number its process is.
+    pub(crate) life: u64,
     pub(crate) stream: Stream,
 }
 
@@ -105,7 +107,7 @@ async fn dialled(address: SocketAddr, identity: &Arc<Identity>, to: Peer) -> Res
 }
 
 fn established(channel: Channel, agreed: Agreed) -> io::Result<Established> {
-    Ok(Established { peer: agreed.peer, stream: channel.into_stream()? })
+    Ok(Established { peer: agreed.peer, life: agreed.incarnation, stream: channel.into_stream()? })
 }
 
 /// Answers at `listener` until dropped. Connections of nodes that have proved themselves are given to `on_link`; of

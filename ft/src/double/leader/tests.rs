@@ -14,11 +14,16 @@ fn leader(nodes: u32) -> Leader {
 /// What a node holds of a version that was taken when all were there: its own part, and that of the one before it.
 fn held(node: NodeId, nodes: u32, version: Version) -> Held {
     let before = (node + nodes - 1) % nodes;
-    Held { version, view: View::whole(nodes), held: vec![before, node], committed: true }
+    Held { version, view: View::whole(nodes), held: vec![before, node], committed: true, missed: Vec::new() }
 }
 
 fn uncommitted(node: NodeId, nodes: u32, version: Version) -> Held {
     Held { committed: false, ..held(node, nodes, version) }
+}
+
+/// Whose contents nobody has told.
+fn lost_part(of: NodeId, held_by: [NodeId; 2]) -> LostPart {
+    LostPart { of, held_by: held_by.into(), contents: None }
 }
 
 fn halts(to: &[NodeId], epoch: Epoch, lost: &[NodeId]) -> Vec<Action> {
@@ -32,7 +37,7 @@ fn survivors_halt_go_back_to_the_checkpoint_and_go_on() {
     assert!(!leader.is_running());
     assert_eq!(leader.on_halted(2, 1, vec![held(2, 3, 7)]), []);
     let view = View::whole(3).after(1, 3, |node| node != 1, |_| 2);
-    let order = |restore| Order { view: view.clone(), version: Some(7), restore, next_version: 8 };
+    let order = |restore| Order { restore, ..Order::new(view.clone(), Some(7), 8) };
     let orders = [(0, order(vec![0])), (2, order(vec![2, 1]))];
     assert_eq!(
         leader.on_halted(0, 1, vec![held(0, 3, 7)]),
@@ -49,7 +54,7 @@ fn the_program_begins_anew_if_no_checkpoint_was_ever_complete() {
     assert_eq!(leader.on_lost([0]), halts(&[1], 1, &[0]));
     let part = Held { held: vec![1], ..uncommitted(1, 2, 1) };
     let view = View::whole(2).after(1, 2, |node| node == 1, |_| 1);
-    let order = Order { view, version: None, restore: vec![], next_version: 2 };
+    let order = Order::new(view, None, 2);
     assert_eq!(leader.on_halted(1, 1, vec![part]), [Action::Resume { to: 1, order }]);
     assert_eq!(leader.on_resumed(1, 1), [Action::Recovered { epoch: 1, version: None }]);
 }
@@ -92,10 +97,24 @@ fn both_copies_gone_is_the_end_and_tells_whose_they_were() {
     let mut leader = leader(4);
     assert_eq!(leader.on_lost([1, 2]), halts(&[0, 3], 1, &[1, 2]));
     assert_eq!(leader.on_halted(0, 1, vec![held(0, 4, 7)]), []);
-    let lost = Lost { version: Some(7), parts: vec![(1, vec![1, 2])] };
+    let lost = Lost { version: Some(7), parts: vec![lost_part(1, [1, 2])] };
     assert_eq!(leader.on_halted(3, 1, vec![held(3, 4, 7)]), [Action::GiveUp(lost)]);
     assert_eq!(leader.on_lost([0]), [], "it is over");
     assert_eq!(leader.on_halted(3, 1, vec![]), []);
+}
+
+#[test]
+fn what_was_in_lost_parts_is_told_by_whoever_knows() {
+    let mut leader = leader(4);
+    let contents = |count| Contents { of: [("array Block".to_owned(), count)].into(), others: 0 };
+    assert_eq!(leader.on_lost([1, 2]), halts(&[0, 3], 1, &[1, 2]));
+    // The node with the lowest number has nothing of that version any more; and of what is held, nothing is told.
+    assert_eq!(leader.on_halted(0, 1, vec![held(0, 4, 6)]), []);
+    let missed = vec![(1, contents(5)), (2, contents(6))];
+    let own = Held { held: vec![3], missed: [missed, vec![(3, contents(7))]].concat(), ..held(3, 4, 7) };
+    let known = |of, held_by, count| LostPart { contents: Some(contents(count)), ..lost_part(of, held_by) };
+    let parts = vec![lost_part(0, [0, 1]), known(1, [1, 2], 5), known(2, [2, 3], 6)];
+    assert_eq!(leader.on_halted(3, 1, vec![own]), [Action::GiveUp(Lost { version: Some(7), parts })]);
 }
 
 #[test]
@@ -104,7 +123,7 @@ fn nobody_goes_back_behind_what_was_printed() {
     leader.on_committed(5);
     assert_eq!(leader.on_lost([1, 2]), halts(&[0], 1, &[1, 2]));
     let old = Held { held: vec![0, 1, 2], ..held(0, 3, 4) };
-    let lost = Lost { version: Some(5), parts: vec![(1, vec![1, 2])] };
+    let lost = Lost { version: Some(5), parts: vec![lost_part(1, [1, 2])] };
     assert_eq!(
         leader.on_halted(0, 1, vec![old, Held { held: vec![0, 2], ..uncommitted(0, 3, 5) }]),
         [Action::GiveUp(lost)]
@@ -115,7 +134,7 @@ fn nobody_goes_back_behind_what_was_printed() {
 fn a_job_that_nobody_is_left_of_has_lost_all() {
     let mut leader = leader(2);
     assert_eq!(leader.on_lost([1]), halts(&[0], 1, &[1]));
-    let parts = vec![(0, vec![0, 1]), (1, vec![1, 0])];
+    let parts = vec![lost_part(0, [0, 1]), lost_part(1, [1, 0])];
     assert_eq!(leader.on_lost([0]), [Action::GiveUp(Lost { version: None, parts })]);
 }
 
@@ -156,9 +175,73 @@ fn who_stood_in_for_others_leaves_them_to_its_heir() {
     let mut leader = leader(3);
     let view = View::whole(3).after(1, 3, |node| node != 2, |_| 0);
     assert_eq!(leader.on_lost([2, 0]).len(), 1);
-    let held = Held { version: 9, view, held: vec![0, 1], committed: true };
+    let held = Held { version: 9, view, held: vec![0, 1], committed: true, missed: Vec::new() };
     let actions = leader.on_halted(1, 1, vec![held]);
     let [Action::Resume { to: 1, order }] = &actions[..] else { panic!("{actions:?}") };
     assert_eq!(order.restore, [1, 0]);
     assert_eq!([0, 1, 2].map(|node| order.view.seat(node)), [1, 1, 1]);
+}
+
+#[test]
+fn a_node_that_is_replaced_is_waited_for_and_fetches_its_part() {
+    let mut leader = leader(3);
+    assert_eq!(leader.on_lost([1]), halts(&[0, 2], 1, &[1]));
+    assert!(leader.expect(1) && !leader.expect(0));
+    assert_eq!(leader.on_halted(0, 1, vec![held(0, 3, 7)]), []);
+    assert_eq!(leader.on_halted(2, 1, vec![held(2, 3, 7)]), [], "node 1 has not come");
+    assert_eq!(leader.on_come(1), halts(&[1], 1, &[]));
+    assert_eq!(leader.on_come(1), [], "it has");
+    let view = View::whole(3).after(1, 3, |_| true, |node| node);
+    let order = |node| Order { restore: vec![node], ..Order::new(view.clone(), Some(7), 8) };
+    let orders =
+        [order(0), Order { fetch: vec![(1, 2)], ..order(1) }, Order { send: vec![(1, 1)], ..order(2) }];
+    let resumes = (0..).zip(orders).map(|(to, order)| Action::Resume { to, order });
+    assert_eq!(leader.on_halted(1, 1, vec![]), resumes.collect::<Vec<_>>());
+}
+
+#[test]
+fn without_a_node_that_does_not_come_the_others_go_on() {
+    let mut leader = leader(3);
+    assert_eq!(leader.on_lost([1]).len(), 2);
+    assert!(leader.expect(1));
+    assert_eq!(leader.on_halted(0, 1, vec![held(0, 3, 7)]), []);
+    assert_eq!(leader.on_halted(2, 1, vec![held(2, 3, 7)]), []);
+    let actions = leader.on_not_coming(1);
+    let [Action::Resume { to: 0, .. }, Action::Resume { to: 2, order }] = &actions[..] else {
+        panic!("{actions:?}")
+    };
+    assert_eq!((&order.restore[..], &order.fetch[..]), (&[2, 1][..], &[][..]));
+    assert_eq!(leader.on_come(1), [], "nobody waits for it any more");
+    assert!(!leader.expect(1));
+}
+
+#[test]
+fn a_node_that_is_released_leaves_its_part_to_whoever_holds_it() {
+    let mut leader = leader(3);
+    assert_eq!(leader.on_release(&[0, 1, 2]), [], "somebody has to stay");
+    assert_eq!(leader.on_release(&[1, 7]), halts(&[0, 1, 2], 1, &[]));
+    assert_eq!(leader.on_release(&[2]), [], "it does not run");
+    for node in [0, 1] {
+        assert_eq!(leader.on_halted(node, 1, vec![held(node, 3, 7)]), []);
+    }
+    let view = View::whole(3).after(1, 3, |node| node != 1, |_| 2);
+    let order = |restore| Order { restore, ..Order::new(view.clone(), Some(7), 8) };
+    let resumes = [(0, order(vec![0])), (2, order(vec![2, 1]))];
+    let resumes = resumes.map(|(to, order)| Action::Resume { to, order });
+    let release = vec![Action::Release(vec![1])];
+    assert_eq!(leader.on_halted(2, 1, vec![held(2, 3, 7)]), [resumes.to_vec(), release].concat());
+    assert_eq!(leader.there().collect::<Vec<_>>(), [0, 2]);
+}
+
+#[test]
+fn a_node_whose_part_nobody_else_holds_stays() {
+    let mut leader = leader(3);
+    assert_eq!(leader.on_release(&[1]).len(), 3);
+    assert_eq!(leader.on_lost([2]), halts(&[0, 1], 2, &[2]), "that was its buddy");
+    assert_eq!(leader.on_halted(0, 2, vec![held(0, 3, 7)]), []);
+    let actions = leader.on_halted(1, 2, vec![held(1, 3, 7)]);
+    let [Action::Resume { to: 0, .. }, Action::Resume { to: 1, order }] = &actions[..] else {
+        panic!("{actions:?}")
+    };
+    assert_eq!(order.view.there().collect::<Vec<_>>(), [0, 1]);
 }

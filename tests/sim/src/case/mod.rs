@@ -16,7 +16,7 @@ pub use classes::Classes;
 pub use faults::{Drawn, Moment};
 pub use overrides::{CALM, HostSizes, Kept, Overrides};
 pub use strikes::{Blow, Strike, Strikes};
-pub use survival::Survival;
+pub use survival::{Checkpoints, Survival};
 
 /// A run, before anything of it has run.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,10 +97,7 @@ impl Case {
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let silence = shape::silence(&mut generator(seed, "silence"));
         let workload = shape::workload(&mut generator(seed, "workload"), overrides.workload.as_deref())?;
-        let survival = match Survival::draw(&mut generator(seed, "survival")) {
-            _ if !Survival::is_for(workload) && overrides.ft.is_none() => Survival::Off,
-            drawn => overrides.ft.unwrap_or(drawn),
-        };
+        let survival = overrides.ft.unwrap_or(Survival::draw(&mut generator(seed, "survival")));
         let faults = match &overrides.strikes {
             Some(strikes) => strikes.drawn(&hosts)?,
             None => {

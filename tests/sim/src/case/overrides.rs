@@ -24,7 +24,8 @@ pub struct Overrides {
     /// PEs of each node
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub pes: Option<u32>,
-    /// How the job survives losses: off, asked (checkpoints when the program wants them), 200us, 5steps
+    /// How the job survives losses: off, asked (checkpoints when the program wants them), 200us, 5steps; disk:200us, and the like,
+    /// with checkpoints on disk
     #[arg(long, value_name = "WHEN")]
     pub ft: Option<Survival>,
     /// The classes of faults that the seed has, instead of those that it draws

@@ -18,7 +18,16 @@ pub enum Survival {
     /// Not at all: the loss of a node ends it.
     #[default]
     Off,
-    /// With checkpoints when the program asks for them, which most never do.
+    /// With checkpoints in memory.
+    InMemory(Checkpoints),
+    /// With checkpoints on disk.
+    OnDisk(Checkpoints),
+}
+
+/// When a job takes checkpoints, besides when its program asks for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checkpoints {
+    /// Never, and most programs do not ask.
     Asked,
     /// With one after each so long a time.
     Time(Duration),
@@ -28,6 +37,10 @@ pub enum Survival {
 
 /// One in so many jobs survives losses.
 const ONE_IN_SURVIVES: u64 = 3;
+/// One in so many of these has its checkpoints on disk.
+const ONE_IN_IS_ON_DISK: u64 = 5;
+/// What a survival on disk begins with, as it is written.
+const DISK: &str = "disk:";
 const MICROSECOND: u64 = 1_000;
 const MILLION: u64 = 1_000_000;
 
@@ -35,28 +48,30 @@ impl Survival {
     pub(super) fn draw(rng: &mut Rng) -> Survival {
         let survives = rng.below(ONE_IN_SURVIVES) == 0;
         let drawn = match rng.below(8) {
-            0 => Survival::Asked,
-            1 => Survival::Steps(1 + rng.below(6)),
-            _ => Survival::Time(Duration::from_micros(magnitude(rng, 10, 5_000))),
+            0 => Checkpoints::Asked,
+            1 => Checkpoints::Steps(1 + rng.below(6)),
+            _ => Checkpoints::Time(Duration::from_micros(magnitude(rng, 10, 5_000))),
         };
-        if survives { drawn } else { Survival::Off }
-    }
-
-    /// Whether a workload comes to its result after losses: one that counts in a group has to say what becomes of what a lost member has
-    /// counted.
-    pub fn is_for(workload: &str) -> bool {
-        workload != "nqueens"
+        match rng.below(ONE_IN_IS_ON_DISK) {
+            _ if !survives => Survival::Off,
+            0 => Survival::OnDisk(drawn),
+            _ => Survival::InMemory(drawn),
+        }
     }
 
     /// What a command line would say.
     pub(super) fn options(self) -> RunArgs {
-        let ckpt_every = match self {
+        let (ft, checkpoints) = match self {
             Survival::Off => return RunArgs::default(),
-            Survival::Asked => CkptEvery::Steps(u64::MAX),
-            Survival::Time(time) => CkptEvery::Time(time),
-            Survival::Steps(steps) => CkptEvery::Steps(steps),
+            Survival::InMemory(checkpoints) => (FaultTolerance::Double, checkpoints),
+            Survival::OnDisk(checkpoints) => (FaultTolerance::Disk, checkpoints),
         };
-        RunArgs { ft: FaultTolerance::Double, ckpt_every: Some(ckpt_every), ..RunArgs::default() }
+        let ckpt_every = match checkpoints {
+            Checkpoints::Asked => CkptEvery::Steps(u64::MAX),
+            Checkpoints::Time(time) => CkptEvery::Time(time),
+            Checkpoints::Steps(steps) => CkptEvery::Steps(steps),
+        };
+        RunArgs { ft, ckpt_every: Some(ckpt_every), ..RunArgs::default() }
     }
 
     /// Whether the loss of a node does not end the job.
@@ -102,9 +117,18 @@ impl Display for Survival {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Survival::Off => f.write_str("off"),
-            Survival::Asked => f.write_str("asked"),
-            Survival::Time(time) => write!(f, "{}us", time.as_micros()),
-            Survival::Steps(steps) => write!(f, "{steps}steps"),
+            Survival::InMemory(checkpoints) => write!(f, "{checkpoints}"),
+            Survival::OnDisk(checkpoints) => write!(f, "{DISK}{checkpoints}"),
+        }
+    }
+}
+
+impl Display for Checkpoints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Checkpoints::Asked => f.write_str("asked"),
+            Checkpoints::Time(time) => write!(f, "{}us", time.as_micros()),
+            Checkpoints::Steps(steps) => write!(f, "{steps}steps"),
         }
     }
 }
@@ -113,13 +137,26 @@ impl FromStr for Survival {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix(DISK) {
+            _ if text == "off" => Ok(Survival::Off),
+            Some(checkpoints) => Ok(Survival::OnDisk(checkpoints.parse()?)),
+            None => Ok(Survival::InMemory(text.parse()?)),
+        }
+    }
+}
+
+impl FromStr for Checkpoints {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
         let number = |end: &str| text.strip_suffix(end)?.parse().ok().filter(|number: &u64| *number > 0);
         match (text, number("us"), number("steps")) {
-            ("off", ..) => Ok(Survival::Off),
-            ("asked", ..) => Ok(Survival::Asked),
-            (_, Some(time), _) => Ok(Survival::Time(Duration::from_micros(time))),
-            (_, _, Some(steps)) => Ok(Survival::Steps(steps)),
-            _ => Err(format!("`{text}` is none of off, asked, 200us, 5steps")),
+            ("asked", ..) => Ok(Checkpoints::Asked),
+            (_, Some(time), _) => Ok(Checkpoints::Time(Duration::from_micros(time))),
+            (_, _, Some(steps)) => Ok(Checkpoints::Steps(steps)),
+            _ => Err(format!(
+                "`{text}` is none of off, asked, 200us, 5steps; nor disk:200us, which is on disk"
+            )),
         }
     }
 }
@@ -130,12 +167,14 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let all =
-            [Survival::Off, Survival::Asked, Survival::Steps(7), Survival::Time(Duration::from_micros(250))];
-        for survival in all {
+        let all = [Checkpoints::Asked, Checkpoints::Steps(7), Checkpoints::Time(Duration::from_micros(250))];
+        let on = all
+            .into_iter()
+            .flat_map(|checkpoints| [Survival::InMemory(checkpoints), Survival::OnDisk(checkpoints)]);
+        for survival in on.chain([Survival::Off]) {
             assert_eq!(survival.to_string().parse(), Ok(survival));
         }
-        for nonsense in ["", "on", "us", "0us", "5", "5 steps"] {
+        for nonsense in ["", "on", "us", "0us", "5", "5 steps", "disk", "disk:", "disk:off"] {
             assert!(nonsense.parse::<Survival>().is_err(), "{nonsense}");
         }
     }

@@ -126,7 +126,7 @@ fn overrides_are_read_as_they_are_written() {
         hosts: Some(HostSizes(vec![1, 2])),
         nodes: Some(3),
         pes: Some(1),
-        ft: Some(Survival::Steps(3)),
+        ft: Some(Survival::InMemory(Checkpoints::Steps(3))),
         only: vec!["cut".into(), "stop".into()],
         faults: Some(Kept(vec![0, 3])),
         calm: vec!["lost".into(), "limits".into()],

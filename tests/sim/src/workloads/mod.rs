@@ -2,7 +2,7 @@
 //!
 //! | workload | is | checked by |
 //! |---|---|---|
-//! | `storm` | everything at once, at random | a ledger of all messages, broadcasts, reductions and elements |
+//! | `storm` | everything at once, at random, checkpoints too | a ledger of all messages, broadcasts, reductions and elements |
 //! | `talk` | an ordered array whose elements move, and are removed and inserted again | numbered messages |
 //! | `jacobi3d`, `leanmd` | the examples | their serial references, to the bit |
 //! | `ring`, `nqueens` | the examples | what they count |

@@ -6,7 +6,7 @@ use crate::checkpoint::store::{Fate, Store};
 
 #[test]
 fn a_version_that_a_disk_has_no_room_for_is_given_up_and_the_one_before_stays() {
-    let disk = Shared::with(3, DiskRates { room_bytes: 6000, ..DiskRates::default() });
+    let disk = disk_with(3, DiskRates { room_bytes: 6000, ..DiskRates::default() });
     let store = Store::default();
     store.keep_by(Keeper::at_once(Box::new(disk), job(7), SHAPE).unwrap());
     let keep = |version: Version| {

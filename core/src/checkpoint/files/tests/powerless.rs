@@ -4,21 +4,22 @@ use super::*;
 
 /// A job on disks that fail at this rate, which commits versions when all of their parts are safe.
 struct Job {
-    disks: BTreeMap<NodeId, Shared>,
+    disks: BTreeMap<NodeId, SharedDisk>,
     committed: Version,
     next: Version,
 }
 
 impl Job {
     fn new(seed: u64, rates: DiskRates) -> Self {
-        let disk = |node: NodeId| (node, Shared::with(seed * 16 + u64::from(node), rates));
+        let disk = |node: NodeId| (node, disk_with(seed * 16 + u64::from(node), rates));
         Job { disks: (0..SHAPE.nodes).map(disk).collect(), committed: 0, next: 1 }
     }
 
     /// Takes versions until a disk's process dies. As in a job, those that cannot be kept are given up.
     fn live(&mut self, versions: u64) {
-        let open =
-            |(node, disk): (&NodeId, &Shared)| Some((*node, Shelf::open(disk.clone(), job(7), SHAPE).ok()?));
+        let open = |(node, disk): (&NodeId, &SharedDisk)| {
+            Some((*node, Shelf::open(disk.clone(), job(7), SHAPE).ok()?))
+        };
         let Some(mut shelves) = self.disks.iter().map(open).collect::<Option<BTreeMap<_, _>>>() else {
             return;
         };
@@ -42,7 +43,7 @@ impl Job {
     /// What can be gone on from is what was committed last, or something newer.
     fn check(&self) {
         for disk in self.disks.values() {
-            disk.with_disk(SimulatedDisk::heal);
+            disk.with(SimulatedDisk::heal);
         }
         match newest(&self.disks) {
             Ok(found) => {
@@ -63,10 +64,10 @@ impl Job {
 fn what_is_committed_outlives_a_loss_of_power_at_every_operation() {
     for dies_after in 0..140 {
         let mut job = Job::new(dies_after, DiskRates::default());
-        job.disks[&1].with_disk(|disk| disk.die_after(dies_after));
+        job.disks[&1].with(|disk| disk.die_after(dies_after));
         job.live(3);
         for disk in job.disks.values() {
-            disk.with_disk(|disk| {
+            disk.with(|disk| {
                 disk.restart();
                 disk.lose_power();
             });
@@ -85,7 +86,7 @@ fn what_is_committed_outlives_disks_that_are_full_or_do_not_keep() {
         let mut job = Job::new(seed, rates);
         job.live(8);
         committed += u32::from(job.committed > 0);
-        job.disks.values().for_each(|disk| disk.with_disk(SimulatedDisk::lose_power));
+        job.disks.values().for_each(|disk| disk.with(SimulatedDisk::lose_power));
         job.check();
     }
     assert!((20..60).contains(&committed), "{committed} of 60 jobs committed anything");

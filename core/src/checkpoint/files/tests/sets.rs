@@ -6,8 +6,8 @@ use super::super::image;
 use super::*;
 
 /// Changes a file as nobody should.
-fn alter(disk: &Shared, name: &str, act: impl FnOnce(&mut Vec<u8>)) {
-    disk.with_disk(|disk| {
+fn alter(disk: &SharedDisk, name: &str, act: impl FnOnce(&mut Vec<u8>)) {
+    disk.with(|disk| {
         let mut bytes = disk.read(name).unwrap();
         act(&mut bytes);
         disk.write(name, &[&bytes]).unwrap();
@@ -89,7 +89,7 @@ fn a_part_under_another_name_is_not_used() {
 fn folders_without_versions_and_of_several_jobs_are_refused() {
     assert!(matches!(newest(&disks([])), Err(SetError::Empty { .. })));
     let mut disks = disks([3]);
-    let other = Shared::new(9);
+    let other = disk(9);
     let mut shelf = Shelf::open(other.clone(), job(8), SHAPE).unwrap();
     put(&mut shelf, &View::whole(SHAPE), 5, 0).unwrap();
     disks.insert(3, other.clone());
@@ -123,7 +123,7 @@ fn files_have_one_name_each() {
 
 #[test]
 fn a_cover_that_says_what_cannot_be_is_not_believed() {
-    let mut disk = Shared::new(1);
+    let mut disk = disk(1);
     let mut cover = Cover::new(job(7), 3, SHAPE, &View::whole(SHAPE), 0);
     cover.nodes = 9;
     cover.write(&mut disk).unwrap();

@@ -1,7 +1,7 @@
 //! Losses of a job that survives them.
 
 use talisman_ft::Version;
-use talisman_ft::double::{Held, Order};
+use talisman_ft::double::{Contents, Held, Order};
 use talisman_ft::view::View;
 
 use super::*;
@@ -12,7 +12,7 @@ fn surviving(nodes: u32, kills: &str) -> Conductor {
     with_patience(nodes, kills, TICK * 40)
 }
 
-fn with_patience(nodes: u32, kills: &str, silence: Duration) -> Conductor {
+pub(super) fn with_patience(nodes: u32, kills: &str, silence: Duration) -> Conductor {
     let mut conductor = with_silence(nodes, kills, silence);
     conductor.plan.survives = true;
     conductor.recovery = Some(Recovery::new(&conductor.plan));
@@ -20,21 +20,21 @@ fn with_patience(nodes: u32, kills: &str, silence: Duration) -> Conductor {
 }
 
 /// What a node holds of version 7: its own part, and that of the node before it.
-fn held(node: u32, nodes: u32) -> Vec<Held> {
+pub(super) fn held(node: u32, nodes: u32) -> Vec<Held> {
     let parts = vec![(node + nodes - 1) % nodes, node];
-    vec![Held { version: 7, view: View::whole(nodes), held: parts, committed: true }]
+    vec![Held { version: 7, view: View::whole(nodes), held: parts, committed: true, missed: Vec::new() }]
 }
 
-fn halt(to: &[u32], epoch: u32, lost: &[u32]) -> Vec<Action> {
+pub(super) fn halt(to: &[u32], epoch: u32, lost: &[u32]) -> Vec<Action> {
     to.iter().map(|to| Action::Send(*to, ToNode::Halt { epoch, lost: lost.to_vec() })).collect()
 }
 
-fn say(text: &str) -> Action {
+pub(super) fn say(text: &str) -> Action {
     Action::Say(text.into())
 }
 
 /// What a node is told about its life.
-fn order(action: &Action) -> Option<(u32, &Order)> {
+pub(super) fn order(action: &Action) -> Option<(u32, &Order)> {
     match action {
         Action::Send(node, ToNode::Resume(order)) => Some((*node, order)),
         _ => None,
@@ -42,13 +42,13 @@ fn order(action: &Action) -> Option<(u32, &Order)> {
 }
 
 impl Conductor {
-    fn halted(&mut self, now: u64, node: u32, epoch: u32) -> Vec<Action> {
+    pub(super) fn halted(&mut self, now: u64, node: u32, epoch: u32) -> Vec<Action> {
         let held = held(node, self.plan.nodes);
         self.say(at(now), node, ToLauncher::Halted { epoch, held, steps: 41 })
     }
 
     /// These halt and resume; the last actions of either.
-    fn recover(&mut self, now: u64, nodes: &[u32], epoch: u32) -> [Vec<Action>; 2] {
+    pub(super) fn recover(&mut self, now: u64, nodes: &[u32], epoch: u32) -> [Vec<Action>; 2] {
         let halted = nodes.iter().map(|node| self.halted(now, *node, epoch)).last();
         let resumed =
             nodes.iter().map(|node| self.say(at(now), *node, ToLauncher::Resumed { epoch, steps: 36 }));
@@ -106,12 +106,14 @@ fn a_node_that_cannot_go_on_is_lost_with_its_reason() {
 }
 
 #[test]
-fn both_copies_gone_ends_the_job_and_tells_whose_they_were() {
+fn both_copies_gone_ends_the_job_and_tells_what_they_had() {
     let mut conductor = surviving(4, "");
     conductor.happen(at(1), 1, killed());
     conductor.happen(at(2), 2, killed());
     conductor.halted(3, 0, 2);
-    let actions = conductor.halted(3, 3, 2);
+    let blocks = |count| Contents { of: [("array Block".to_owned(), count)].into(), others: 0 };
+    let held = vec![Held { missed: vec![(1, blocks(5)), (2, blocks(4))], ..held(3, 4).remove(0) }];
+    let actions = conductor.say(at(3), 3, ToLauncher::Halted { epoch: 2, held, steps: 41 });
     assert!(matches!(actions[..], [Action::Send(0, ToNode::Stop(_)), Action::Send(3, ToNode::Stop(_))]));
     for node in [0, 3] {
         let done = conductor.say(at(4), node, ToLauncher::Done(NodeReport::default()));
@@ -119,8 +121,8 @@ fn both_copies_gone_ends_the_job_and_tells_whose_they_were() {
         conductor.happen(at(5), node, Event::Ended(How::Exited(0)));
     }
     assert!(conductor.is_over());
-    let why = "node 2 (pid 7) was killed by signal 9 (SIGKILL); the job cannot go on: of checkpoint 7, all copies are lost of the \
-               part of node 1 (held by nodes 1 and 2)";
+    let why = "node 2 (pid 7) was killed by signal 9 (SIGKILL); the job cannot go on: of checkpoint 7, all copies are lost of \
+               5 objects: 5 of array Block; that is what node 1 (5 objects, held by nodes 1 and 2) had";
     assert_eq!(end(conductor), (3, why.into()));
 }
 
@@ -162,6 +164,22 @@ fn after_leave_a_node_that_is_lost_is_not_missed_and_one_that_stays_is_killed() 
     assert_eq!(kills, [(2050, Action::Kill(0))]);
     conductor.happen(at(2500), 0, killed());
     assert_eq!(end(conductor).0, 0);
+}
+
+#[test]
+fn after_leave_a_node_that_is_silent_is_not_missed() {
+    let mut conductor = with_patience(2, "", TICK * 2);
+    conductor.say(at(0), 0, ToLauncher::Ended(Stop::default()));
+    conductor.say(at(0), 0, ToLauncher::Done(NodeReport::default()));
+    assert_eq!(conductor.say(at(0), 1, ToLauncher::Done(NodeReport::default())), to_all(2, &ToNode::Leave));
+    conductor.happen(at(10), 1, Event::Ended(How::Exited(0)));
+    let kills: Vec<_> = conductor.wait(50, 1500).into_iter().filter(|(_, action)| is_kill(action)).collect();
+    assert!(
+        matches!(kills[..], [(50..2000, Action::Kill(0))]),
+        "silence, before its time to leave is over: {kills:?}"
+    );
+    conductor.happen(at(1500), 0, killed());
+    assert_eq!(end(conductor), (0, String::new()));
 }
 
 #[test]
@@ -266,6 +284,7 @@ fn the_last_node_that_is_lost_ends_the_job() {
     conductor.happen(at(1), 1, killed());
     conductor.happen(at(2), 0, killed());
     assert!(conductor.is_over());
-    let why = "node 0 (pid 7) was killed by signal 9 (SIGKILL); it was the last node that was left";
+    let why = "node 0 (pid 7) was killed by signal 9 (SIGKILL); it was the last node that was left, and all \
+               objects of the job are lost";
     assert_eq!(end(conductor), (3, why.into()));
 }

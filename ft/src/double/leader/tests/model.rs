@@ -1,6 +1,6 @@
 //! Nodes that do as they are told, and what must hold whatever happens to them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::super::*;
 
@@ -41,6 +41,9 @@ struct Ordered {
     view: View,
     version: Option<Version>,
     restored: BTreeMap<NodeId, Vec<NodeId>>,
+    /// Who fetches which part from whom, as those who fetch and those who send were told.
+    fetched: BTreeSet<(NodeId, NodeId, NodeId)>,
+    sent: BTreeSet<(NodeId, NodeId, NodeId)>,
 }
 
 impl Model {
@@ -67,6 +70,37 @@ impl Model {
         nodes.iter().for_each(|node| self.nodes[*node as usize] = None);
         let actions = self.leader.on_lost(nodes.iter().copied());
         self.carry_out(actions);
+    }
+
+    /// A lost node is to be replaced; whether that is waited for.
+    pub(super) fn expect(&mut self, node: NodeId) -> bool {
+        self.nodes.get(node as usize).is_some_and(Option::is_none) && self.leader.expect(node)
+    }
+
+    /// These nodes are to go.
+    pub(super) fn release(&mut self, nodes: &[NodeId]) {
+        let actions = self.leader.on_release(nodes);
+        self.carry_out(actions);
+    }
+
+    /// The replacement of a node comes, or it turns out that it will not; nothing happens unless it is expected.
+    pub(super) fn replace(&mut self, number: NodeId, comes: bool) {
+        let is_gone = self.nodes.get(number as usize).is_some_and(Option::is_none);
+        let is_expected = is_gone && self.leader.expected.contains(&number);
+        let actions = match (is_expected, comes) {
+            (false, _) => return,
+            (true, true) => {
+                self.nodes[number as usize] = Some(Node::default());
+                self.leader.on_come(number)
+            }
+            (true, false) => self.leader.on_not_coming(number),
+        };
+        self.carry_out(actions);
+    }
+
+    /// Whoever is waited for comes.
+    pub(super) fn replace_all(&mut self) {
+        (0..self.nodes.len() as u32).for_each(|node| self.replace(node, true));
     }
 
     /// A node reads the next thing that it was told; whether there was any.
@@ -116,7 +150,8 @@ impl Model {
         self.next += 1;
         for number in self.living() {
             let committed = missing.is_empty() && told.contains(&number);
-            let held = Held { version, view: view.clone(), held: self.parts_of(number, missing), committed };
+            let held = self.parts_of(number, missing);
+            let held = Held { version, view: view.clone(), held, committed, missed: Vec::new() };
             let node = self.nodes[number as usize].as_mut().expect("it is living");
             if committed {
                 node.held.clear();
@@ -136,8 +171,16 @@ impl Model {
     }
 
     fn carry_out(&mut self, actions: Vec<Action>) {
+        for action in &actions {
+            if let Action::Release(nodes) = action {
+                nodes.iter().for_each(|node| self.nodes[*node as usize] = None);
+            }
+        }
         for action in actions {
             match action {
+                Action::Halt { to, epoch, .. } if epoch == self.leader.epoch() && self.has_come(to) => {
+                    self.tell(to, action);
+                }
                 Action::Halt { to, epoch, .. } => {
                     assert!(!self.orders.contains_key(&epoch), "an epoch begins once: {self:?}");
                     self.tell(to, action);
@@ -150,6 +193,11 @@ impl Model {
                     assert_eq!(self.orders[&epoch].version, version);
                     self.check_orders(&self.orders[&epoch]);
                 }
+                Action::Release(nodes) => {
+                    assert!(
+                        !self.orders[&self.leader.epoch()].restored.keys().any(|node| nodes.contains(node))
+                    );
+                }
                 Action::GiveUp(_) => {
                     assert_eq!(self.restorable(), None, "{self:?}");
                     self.gave_up = true;
@@ -158,12 +206,18 @@ impl Model {
         }
     }
 
+    /// Whether a node has come in this epoch, and not been told anything.
+    fn has_come(&self, node: NodeId) -> bool {
+        self.nodes[node as usize].as_ref().is_some_and(|node| node.epoch == 0 && node.inbox.is_empty())
+            && self.leader.epoch() > 0
+    }
+
     fn tell(&mut self, to: NodeId, action: Action) {
         self.nodes[to as usize].as_mut().expect("nothing is said to the dead").inbox.push_back(action);
     }
 
     fn take_order(&mut self, to: NodeId, order: &Order) {
-        let Order { view, version, restore, next_version } = order.clone();
+        let Order { view, version, restore, fetch, send, next_version } = order.clone();
         assert_eq!(view.epoch, self.leader.epoch());
         assert_eq!(view.there().collect::<Vec<_>>(), self.living());
         let has_halted = |node: &Node| node.halted && node.epoch == view.epoch;
@@ -172,9 +226,11 @@ impl Model {
         assert!(held.all(|held| held.version < next_version) && self.printed < Some(next_version));
         self.next = next_version;
         let of_epoch = self.orders.entry(view.epoch);
-        let known = of_epoch.or_insert(Ordered { view: view.clone(), version, restored: BTreeMap::new() });
+        let known = of_epoch.or_insert_with(|| Ordered::new(view.clone(), version));
         assert_eq!((&known.view, known.version), (&view, version), "an epoch has one order");
         assert!(known.restored.insert(to, restore).is_none(), "an order is given once");
+        known.fetched.extend(fetch.into_iter().map(|(part, from)| (part, from, to)));
+        known.sent.extend(send.into_iter().map(|(part, receiver)| (part, to, receiver)));
     }
 
     /// All orders of an epoch together restore every part of the newest whole version once, each where it is held.
@@ -185,12 +241,15 @@ impl Model {
         let mut all: Vec<_> = ordered.restored.values().flatten().copied().collect();
         all.sort_unstable();
         assert_eq!(all, parts, "every part once: {self:?}");
+        assert_eq!(ordered.fetched, ordered.sent, "what is fetched is sent: {self:?}");
         for (node, part) in
             ordered.restored.iter().flat_map(|(node, parts)| parts.iter().map(move |part| (*node, *part)))
         {
+            let fetched = ordered.fetched.iter().find(|(of, _, by)| (*of, *by) == (part, node));
+            let holder = fetched.map_or(node, |(_, from, _)| *from);
             assert!(
-                version.is_some_and(|version| self.holds(node, version, part)),
-                "{node} holds {part}: {self:?}"
+                version.is_some_and(|version| self.holds(holder, version, part)),
+                "{holder} holds {part}: {self:?}"
             );
             assert_eq!(ordered.view.seat(part), node, "whoever restores a part stands in for its node");
         }
@@ -217,5 +276,12 @@ impl Model {
             None if committed.is_none() && !living.is_empty() => Some(None),
             None => None,
         }
+    }
+}
+
+impl Ordered {
+    fn new(view: View, version: Option<Version>) -> Self {
+        let (fetched, sent) = (BTreeSet::new(), BTreeSet::new());
+        Ordered { view, version, restored: BTreeMap::new(), fetched, sent }
     }
 }

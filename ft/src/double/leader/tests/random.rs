@@ -11,8 +11,16 @@ enum Happening {
     Reads(usize),
     Hears(usize),
     Dies(Vec<usize>),
+    /// Lost nodes of these numbers are to be replaced.
+    Expects(Vec<NodeId>),
+    /// The replacement comes, or not.
+    Replaced(NodeId, bool),
+    Releases(Vec<NodeId>),
     Settles,
-    Checkpoint { told: Vec<NodeId>, missing: Vec<NodeId> },
+    Checkpoint {
+        told: Vec<NodeId>,
+        missing: Vec<NodeId>,
+    },
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -21,6 +29,9 @@ fn happening() -> impl Strategy<Value = Happening> {
         6 => (0_usize..8).prop_map(Happening::Reads),
         6 => (0_usize..8).prop_map(Happening::Hears),
         1 => proptest::collection::vec(0_usize..8, 1..3).prop_map(Happening::Dies),
+        1 => nodes().prop_map(Happening::Expects),
+        2 => (0_u32..8, any::<bool>()).prop_map(|(node, comes)| Happening::Replaced(node, comes)),
+        1 => proptest::collection::vec(0_u32..8, 1..3).prop_map(Happening::Releases),
         1 => Just(Happening::Settles),
         2 => (nodes(), nodes()).prop_map(|(told, missing)| Happening::Checkpoint { told, missing }),
         2 => nodes().prop_map(|told| Happening::Checkpoint { told, missing: vec![] }),
@@ -38,12 +49,18 @@ fn happen(model: &mut Model, happening: Happening) {
             model.hear(one(number));
         }
         Happening::Dies(numbers) => model.die(&numbers.into_iter().map(one).collect::<Vec<_>>()),
+        Happening::Expects(nodes) => nodes.into_iter().for_each(|node| {
+            model.expect(node);
+        }),
+        Happening::Replaced(node, comes) => model.replace(node, comes),
+        Happening::Releases(nodes) => model.release(&nodes),
         Happening::Settles => settle(model),
         Happening::Checkpoint { told, missing } => model.checkpoint(&told, &missing),
     }
 }
 
 fn settle(model: &mut Model) {
+    model.replace_all();
     while model.living().into_iter().any(|node| model.read(node) || model.hear(node)) {}
     model.check_rest();
 }

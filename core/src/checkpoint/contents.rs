@@ -1,0 +1,102 @@
+//! How many objects of which collections each node's part of a version has, as every node knows: should both copies of
+//! a part be lost, then whoever is left can say what was in it.
+//!
+//! The counts go up the tree of PEs with what says that parts have been taken, and down it with the thaw. So everybody who takes part in
+//! a version has them before its part is safe, and that is before the version can be committed: no version that is committed and
+//! lost is one of which survivors do not know what was in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use talisman_ft::double::Contents;
+use talisman_ft::{NodeId, Version};
+
+use super::part::SavedObject;
+use crate::chare::Kind;
+use crate::collection::Collection;
+use crate::ids::CollectionId;
+use crate::pe::Pe;
+use crate::pup::Pup;
+
+/// Collections that are told apart, those of singletons aside. All PEs know the same ones at a cut, and tell the same ones apart.
+const TOLD_APART_MAX: usize = 64;
+
+/// Objects of each node, by collection; without one, of those that are not told apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
+pub(crate) struct Counts(BTreeMap<NodeId, BTreeMap<Option<CollectionId>, u64>>);
+
+/// What collections are called.
+pub(super) type Names = BTreeMap<CollectionId, String>;
+
+impl Counts {
+    /// With those of other PEs.
+    pub(super) fn add(&mut self, other: Counts) {
+        for (node, of_node) in other.0 {
+            let sums = self.0.entry(node).or_default();
+            for (collection, count) in of_node {
+                let sum = sums.entry(collection).or_default();
+                *sum = sum.saturating_add(count);
+            }
+        }
+    }
+
+    /// What a node's part has in it.
+    pub(super) fn of(&self, node: NodeId, names: &Names) -> Option<Contents> {
+        let mut contents = Contents::default();
+        for (collection, count) in self.0.get(&node)? {
+            match collection.and_then(|collection| names.get(&collection)) {
+                Some(name) => *contents.of.entry(name.clone()).or_default() += count,
+                None => contents.others += count,
+            }
+        }
+        Some(contents)
+    }
+}
+
+impl Pe {
+    /// What this PE's part has in it.
+    pub(super) fn count_objects(&self, objects: &[SavedObject]) -> Counts {
+        let told_apart: BTreeSet<_> = self.told_apart().map(|collection| collection.id).collect();
+        let mut counts = BTreeMap::new();
+        for object in objects {
+            let collection = Some(object.id.collection).filter(|id| told_apart.contains(id));
+            *counts.entry(collection).or_default() += 1;
+        }
+        Counts(BTreeMap::from([(self.node.number, counts)]))
+    }
+
+    /// What all parts have in them is known.
+    pub(super) fn note_contents(&self, version: Version, counts: &Counts) {
+        if self.id == self.first_pe {
+            self.node.store.note_contents(version, counts.clone(), self.names_of_collections());
+        }
+    }
+
+    fn told_apart(&self) -> impl Iterator<Item = &Collection> {
+        let (singles, others): (Vec<_>, Vec<_>) =
+            self.collections.iter().partition(|collection| collection.id.is_singles());
+        singles.into_iter().chain(others.into_iter().take(TOLD_APART_MAX))
+    }
+
+    fn names_of_collections(&self) -> Names {
+        let all: Vec<_> = self.told_apart().collect();
+        let of_type = |key| all.iter().filter(move |other| other.key == key);
+        let nth = |one: &Collection| of_type(one.key).take_while(|other| other.id != one.id).count() + 1;
+        let named = |one: &Collection| match of_type(one.key).count() {
+            1 => name(one),
+            _ => format!("{} (number {})", name(one), nth(one)),
+        };
+        all.iter().map(|collection| (collection.id, named(collection))).collect()
+    }
+}
+
+/// `array Block`.
+fn name(collection: &Collection) -> String {
+    let kind = match collection.chare.kind {
+        Kind::Single => "single chare",
+        Kind::Array => "array",
+        Kind::Group => "group",
+        Kind::NodeGroup => "nodegroup",
+        Kind::Main => "main chare",
+    };
+    format!("{kind} {}", (collection.chare.name)())
+}

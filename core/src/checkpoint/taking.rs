@@ -1,0 +1,165 @@
+//! Taking the copy of a part that is [`Lent`]: a little at a time, between entries.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+
+use crc32fast::Hasher;
+use talisman_ft::Version;
+
+use super::Checkpoints;
+use super::lent::Lent;
+use super::message::Checkpoint;
+use super::pieces::Manifest;
+use super::store::Store;
+use crate::ids::PeId;
+use crate::message::control::PeMessage;
+use crate::pe::Pe;
+use crate::pup::{Segment, SegmentBuffer};
+
+/// Bytes taken at once: they are in the core's cache still when their checksum is computed, and take some tens of microseconds, so
+/// that messages of others do not wait for long.
+const AT_ONCE: usize = 256 << 10;
+/// For each second of entries, copies are taken for so many: who is lost before the version is committed costs all that was done
+/// since the one before, and the work is the same whenever it is done.
+const SHARE: u32 = 4;
+
+/// Parts that this PE takes, one after the other.
+#[derive(Default)]
+pub(super) struct Takings {
+    pub(super) all: RefCell<VecDeque<Taking>>,
+    /// For how long entries have run since the first of them began, and copies were taken.
+    ran: Cell<Duration>,
+    took: Cell<Duration>,
+}
+
+/// A part on its way.
+pub(super) struct Taking {
+    version: Version,
+    from: PeId,
+    manifest: Manifest,
+    pub(super) lent: Lent,
+    /// Buffers that are done with.
+    done: usize,
+    /// Those of them that have any bytes, each with its checksum.
+    whole: Vec<(Vec<Segment>, u32)>,
+    /// The one that is not whole.
+    current: Option<(SegmentBuffer, Hasher)>,
+}
+
+impl Pe {
+    /// The copy of a part is to be taken where it is.
+    pub(super) fn begin_taking(
+        &self,
+        checkpoints: &Checkpoints,
+        (version, from): (Version, PeId),
+        manifest: Manifest,
+        lent: Lent,
+    ) {
+        let takings = &checkpoints.copies.takings;
+        let taking = Taking { version, from, manifest, lent, done: 0, whole: Vec::new(), current: None };
+        if takings.all.borrow().is_empty() {
+            takings.ran.set(Duration::ZERO);
+            takings.took.set(Duration::ZERO);
+        }
+        takings.all.borrow_mut().push_back(taking);
+    }
+
+    /// Whether there are copies to be taken.
+    #[inline]
+    pub(crate) fn is_taking_copies(&self) -> bool {
+        self.checkpoints.as_ref().is_some_and(|checkpoints| !checkpoints.copies.takings.is_empty())
+    }
+
+    /// Whether copies have had their share of this PE's time, so that entries run.
+    pub(crate) fn may_run_beside_copies(&self) -> bool {
+        let Some(checkpoints) = self.checkpoints.as_deref() else { return true };
+        let takings = &checkpoints.copies.takings;
+        takings.took.get() >= takings.ran.get() * SHARE
+    }
+
+    /// Takes the next bytes of a copy; entries have run since `since`.
+    #[cold]
+    pub(crate) fn take_copies(&self, since: Duration) {
+        let Some(checkpoints) = self.checkpoints.as_deref() else { return };
+        let takings = &checkpoints.copies.takings;
+        let start = self.clock.now();
+        takings.ran.update(|ran| ran + start.saturating_sub(since));
+        let Some(mut taking) = takings.all.borrow_mut().pop_front() else { return };
+        match taking.go_on(&self.node.store) {
+            Ok(false) => takings.all.borrow_mut().push_front(taking),
+            Ok(true) => self.has_taken_copy(checkpoints, taking),
+            Err(_) => {
+                // Who has been lost meanwhile does not mind; everybody else sends it.
+                let version = taking.version;
+                self.tell(taking.from, PeMessage::Checkpoint(Checkpoint::Bring { version }));
+            }
+        }
+        takings.took.update(|took| took + self.clock.now().saturating_sub(start));
+    }
+
+    fn has_taken_copy(&self, checkpoints: &Checkpoints, taking: Taking) {
+        let Taking { version, from, manifest, whole, .. } = taking;
+        self.node.store.put_copy(version, self.view(), from, manifest, whole);
+        self.keep_for_good(checkpoints, version, from);
+    }
+}
+
+impl Takings {
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.borrow().is_empty()
+    }
+}
+
+impl Taking {
+    /// Takes the next bytes, into memory that there is if there is any; whether that was all.
+    fn go_on(&mut self, store: &Store) -> io::Result<bool> {
+        let mut most = AT_ONCE;
+        while let Some((len, align)) = self.manifest.buffers.get(self.done).copied() {
+            let (mut buffer, mut sum) = match self.current.take() {
+                Some(current) => current,
+                None => (memory(store, len, align)?, Hasher::new()),
+            };
+            most -= take_into(&mut buffer, &mut sum, &self.lent, self.done, most)?;
+            if buffer.left() > 0 {
+                self.current = Some((buffer, sum));
+                return Ok(false);
+            }
+            self.done += 1;
+            if len > 0 {
+                self.whole.extend(buffer.finish().map(|segment| (vec![segment], sum.finalize())));
+            }
+        }
+        self.lent.check()?;
+        Ok(true)
+    }
+}
+
+fn memory(store: &Store, len: u64, align: u32) -> io::Result<SegmentBuffer> {
+    let (len, align) = (usize::try_from(len).map_err(io::Error::other)?, align as usize);
+    match store.spare(len, align) {
+        Some(spare) => Ok(spare),
+        None => SegmentBuffer::new(len, align).map_err(io::Error::other),
+    }
+}
+
+/// The next bytes of a buffer, at most so many; how many those were.
+fn take_into(
+    buffer: &mut SegmentBuffer,
+    sum: &mut Hasher,
+    lent: &Lent,
+    number: usize,
+    most: usize,
+) -> io::Result<usize> {
+    let before = buffer.filled().len();
+    let n = buffer.left().min(most);
+    let to = std::ptr::slice_from_raw_parts_mut(buffer.spare().cast::<u8>(), n);
+    // SAFETY: memory of the buffer that nobody else has, for `n` bytes, which are all written if there is no error.
+    unsafe {
+        lent.read(number, before, to)?;
+        buffer.advance(n);
+    }
+    sum.update(&buffer.filled()[before..]);
+    Ok(n)
+}

@@ -1,0 +1,138 @@
+//! Where a job's launcher is asked for something: at its socket ([`crate::launch::asking`]), and by SIGUSR1 for a checkpoint.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use crate::launch::asking::{self, Request};
+
+/// Whoever asks has to have said all by then.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Most bytes of a request.
+const LONGEST: u64 = 16 << 10;
+/// After the system could not accept a connection.
+const PAUSE: Duration = Duration::from_millis(50);
+
+type Answer = Result<String, String>;
+type Question = (Request, oneshot::Sender<Answer>);
+
+/// Those who ask.
+pub(super) struct Asked {
+    listening: Option<Listening>,
+    numbers: u64,
+    /// Who waits for an answer; nobody does for a signal's.
+    waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
+}
+
+struct Listening {
+    questions: mpsc::UnboundedReceiver<Question>,
+    signals: Signal,
+    serving: JoinHandle<()>,
+    socket: PathBuf,
+}
+
+impl Asked {
+    /// Nobody can ask.
+    pub(super) fn nobody() -> Self {
+        Asked { listening: None, numbers: 0, waiting: BTreeMap::new() }
+    }
+
+    /// From now on this user can.
+    ///
+    /// # Errors
+    /// The system gives no socket.
+    pub(super) fn listen() -> io::Result<Self> {
+        let socket = asking::socket(&asking::folder()?, std::process::id());
+        // Of a process that had this id and was killed.
+        let _ = std::fs::remove_file(&socket);
+        let listener = UnixListener::bind(&socket)?;
+        let signals = signal(SignalKind::user_defined1())?;
+        let (sender, questions) = mpsc::unbounded_channel();
+        let serving = tokio::spawn(serve(listener, sender));
+        let listening = Some(Listening { questions, signals, serving, socket });
+        Ok(Asked { listening, ..Asked::nobody() })
+    }
+
+    /// Waits for the next request, and gives it a number.
+    pub(super) async fn next(&mut self) -> Option<(u64, Request)> {
+        let Some(listening) = &mut self.listening else { return std::future::pending().await };
+        let (request, answer) = tokio::select! {
+            question = listening.questions.recv() => question.map(|(request, answer)| (request, Some(answer)))?,
+            _ = listening.signals.recv() => (Request::Checkpoint, None),
+        };
+        self.numbers += 1;
+        answer.map(|answer| self.waiting.insert(self.numbers, answer));
+        Some((self.numbers, request))
+    }
+
+    /// Answers a request; a line for people if nobody waits for the answer.
+    pub(super) fn answer(&mut self, number: u64, answer: Answer) -> Option<String> {
+        match self.waiting.remove(&number) {
+            // Who does not wait any more need not know.
+            Some(waiting) => {
+                let _ = waiting.send(answer);
+                None
+            }
+            None => Some(answer.unwrap_or_else(|why| format!("no checkpoint was taken: {why}"))),
+        }
+    }
+
+    /// Nobody can ask any more, and who waits for an answer gets this one.
+    pub(super) fn end(&mut self, why: &str) {
+        self.listening = None;
+        for (_, waiting) in std::mem::take(&mut self.waiting) {
+            let _ = waiting.send(Err(why.into()));
+        }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.serving.abort();
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+async fn serve(listener: UnixListener, questions: mpsc::UnboundedSender<Question>) {
+    let own = rustix::process::getuid().as_raw();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) if stream.peer_cred().is_ok_and(|peer| [own, 0].contains(&peer.uid())) => {
+                drop(tokio::spawn(talk(stream, questions.clone())));
+            }
+            Ok(_) => {}
+            Err(_) => sleep(PAUSE).await,
+        }
+    }
+}
+
+/// One request and its answer.
+async fn talk(stream: UnixStream, questions: mpsc::UnboundedSender<Question>) {
+    let (reader, mut writer) = stream.into_split();
+    let mut line = String::new();
+    let mut reader = BufReader::new(reader.take(LONGEST));
+    if !matches!(timeout(PATIENCE, reader.read_line(&mut line)).await, Ok(Ok(1..))) {
+        return;
+    }
+    let answer = match line.trim_end().parse() {
+        Ok(request) => {
+            let (sender, answer) = oneshot::channel();
+            let _ = questions.send((request, sender));
+            answer.await.unwrap_or_else(|_| Err("the job has ended".into()))
+        }
+        Err(why) => Err(why),
+    };
+    let text = match answer {
+        Ok(text) => format!("ok {text}\n"),
+        Err(why) => format!("error {why}\n"),
+    };
+    let _ = writer.write_all(text.as_bytes()).await;
+}

@@ -1,0 +1,75 @@
+//! Processes that wait from the job's start for a node to be lost (`--spares`).
+//!
+//! They are numbered behind the nodes. One that takes a lost node's place is called by that node's number from then on, by its host too; what
+//! it said before, its `Hello` for instance, may still come under its own.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::super::control::{ToLauncher, VERSION};
+use super::super::local::Event;
+use super::{Action, Conductor};
+use crate::sometimes::sometimes;
+
+/// Those of a job.
+#[derive(Default)]
+pub(super) struct Spares {
+    /// That wait, with their process ids once they have said `Hello`.
+    waiting: BTreeMap<u32, Option<u32>>,
+    /// Those that have become nodes: which.
+    used: BTreeMap<u32, u32>,
+}
+
+impl Spares {
+    /// So many, behind so many nodes.
+    pub(super) fn new(nodes: u32, spares: u32) -> Self {
+        Spares {
+            waiting: (nodes..nodes + spares).map(|spare| (spare, None)).collect(),
+            used: BTreeMap::new(),
+        }
+    }
+
+    /// The node that a process is called by.
+    pub(super) fn node_of(&self, number: u32) -> u32 {
+        self.used.get(&number).copied().unwrap_or(number)
+    }
+
+    /// Those that wait.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
+        self.waiting.keys().copied()
+    }
+
+    /// One becomes this node, preferably one that has said `Hello`: its number, and its process id if it has.
+    pub(super) fn take(&mut self, node: u32) -> Option<(u32, Option<u32>)> {
+        let (spare, pid) = self.waiting.iter().max_by_key(|(_, pid)| pid.is_some())?;
+        let (spare, pid) = (*spare, *pid);
+        self.waiting.remove(&spare);
+        self.used.insert(spare, node);
+        Some((spare, pid))
+    }
+}
+
+impl Conductor {
+    /// Something happened to a process that waits.
+    pub(super) fn on_spare(&mut self, _: Duration, spare: u32, event: Event) {
+        if !self.spares.waiting.contains_key(&spare) {
+            return;
+        }
+        match event {
+            Event::Said(ToLauncher::Hello { version: VERSION, pid }) => {
+                self.spares.waiting.insert(spare, Some(pid));
+            }
+            Event::Started(_) => {}
+            Event::Said(_) => self.actions.push(Action::Kill(spare)),
+            Event::NotStarted(why) | Event::Lost(why) | Event::Garbled(why) => self.lose_spare(spare, &why),
+            Event::Ended(how) => self.lose_spare(spare, &format!("{how}")),
+        }
+    }
+
+    fn lose_spare(&mut self, spare: u32, why: &str) {
+        sometimes("a spare process was lost");
+        self.spares.waiting.remove(&spare);
+        let left = self.spares.waiting.len();
+        self.actions.push(Action::Say(format!("a spare process is lost ({why}); {left} left")));
+    }
+}

@@ -1,0 +1,88 @@
+//! What is asked for from outside.
+
+use super::surviving::{halt, order, say, with_patience};
+use super::*;
+use crate::launch::asking::Request;
+
+fn asked(conductor: &mut Conductor, number: u64, request: Request) -> Vec<Action> {
+    conductor.on_request(at(10), number, request);
+    conductor.take_actions()
+}
+
+fn checkpointed(asked: u32) -> ToLauncher {
+    ToLauncher::Checkpointed { asked, checkpoint: Ok(7) }
+}
+
+const ASKS: Action = Action::Send(0, ToNode::Checkpoint);
+
+fn taken() -> Result<String, String> {
+    Ok("checkpoint 7 is taken, in the memory of the nodes".into())
+}
+
+#[test]
+fn a_checkpoint_is_begun_and_answered_when_it_is_committed() {
+    let mut conductor = with_patience(2, "", TICK * 40);
+    assert_eq!(asked(&mut conductor, 1, Request::Checkpoint), [ASKS]);
+    assert_eq!(asked(&mut conductor, 2, Request::Checkpoint), [ASKS]);
+    assert_eq!(conductor.say(at(11), 1, checkpointed(1)), [Action::Answer(1, taken())]);
+    let failed = ToLauncher::Checkpointed { asked: 1, checkpoint: Err("no room".into()) };
+    let why = Err("the checkpoint cannot be kept: no room".into());
+    assert_eq!(conductor.say(at(12), 1, failed), [Action::Answer(2, why)]);
+    assert_eq!(conductor.say(at(13), 1, checkpointed(1)), []);
+}
+
+#[test]
+fn what_a_loss_has_overtaken_is_asked_for_again() {
+    let mut conductor = with_patience(3, "", TICK * 40);
+    asked(&mut conductor, 1, Request::Checkpoint);
+    conductor.happen(at(11), 1, killed());
+    assert_eq!(conductor.say(at(12), 2, checkpointed(1)), []);
+    assert_eq!(asked(&mut conductor, 2, Request::Checkpoint), [], "nobody is there to hear it");
+    let [_, resumed] = conductor.recover(13, &[0, 2], 1);
+    assert_eq!(resumed[1..], [ASKS, ASKS]);
+    assert_eq!(
+        conductor.say(at(14), 0, checkpointed(2)),
+        [Action::Answer(1, taken()), Action::Answer(2, taken())]
+    );
+}
+
+#[test]
+fn a_node_is_released_from_a_checkpoint_and_is_no_loss() {
+    let mut conductor = with_patience(3, "", TICK * 40);
+    assert_eq!(asked(&mut conductor, 1, Request::Shrink(vec![1])), [ASKS]);
+    let actions = conductor.say(at(11), 0, checkpointed(1));
+    let released = vec![say("node 1 is to be released; all go back")];
+    assert_eq!(actions, [released, halt(&[0, 1, 2], 1, &[])].concat());
+    conductor.halted(12, 0, 1);
+    conductor.halted(12, 1, 1);
+    let actions = conductor.halted(12, 2, 1);
+    assert_eq!(actions.iter().filter_map(order).map(|(node, _)| node).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(actions.last(), Some(&Action::Send(1, ToNode::Leave)));
+    assert_eq!(conductor.say(at(13), 1, ToLauncher::Done(NodeReport::default())), []);
+    assert_eq!(conductor.happen(at(13), 1, Event::Ended(How::Exited(0))), []);
+    conductor.say(at(14), 0, ToLauncher::Resumed { epoch: 1, steps: 36 });
+    let resumed = conductor.say(at(14), 2, ToLauncher::Resumed { epoch: 1, steps: 36 });
+    let text = "2 nodes went back to checkpoint 7; degraded until the next checkpoint";
+    assert_eq!(resumed, [say(text), Action::Answer(1, Ok("the job goes on without node 1".into()))]);
+    assert_eq!(conductor.into_end().failures, []);
+}
+
+#[test]
+fn what_cannot_be_is_refused_at_once() {
+    let mut conductor = with_patience(2, "", TICK * 40);
+    for (nodes, why) in
+        [(vec![2], "node 2 is not there; the job has nodes 0 and 1"), (vec![0, 1], "any node")]
+    {
+        let actions = asked(&mut conductor, 1, Request::Shrink(nodes));
+        let [Action::Answer(1, Err(said))] = &actions[..] else { panic!("{actions:?}") };
+        assert!(said.contains(why), "{said}");
+    }
+    asked(&mut conductor, 2, Request::Checkpoint);
+    conductor.on_interrupt(at(11), 130);
+    let refused = Action::Answer(2, Err("the job ends".into()));
+    assert!(conductor.take_actions().contains(&refused));
+    assert_eq!(
+        asked(&mut conductor, 3, Request::Checkpoint),
+        [Action::Answer(3, Err("the job ends".into()))]
+    );
+}

@@ -1,0 +1,66 @@
+//! Parts of checkpoints that go to a process which has none of its own: what a PE sends behind its marker, before it sends anything else.
+//!
+//! Who is to have a part reads the link with whoever sends it, and no other, until it is there: what comes meanwhile waits, most of it
+//! unread. So the part is there before the PE does anything else, and nothing overtakes anything.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::{Aside, BURST, Net};
+use crate::pe::Pe;
+use crate::pup::Segment;
+use crate::transport::TO_STORE;
+
+/// Between two looks at what has come, if nothing says that something has.
+const LOOK: Duration = Duration::from_millis(1);
+
+impl Net {
+    /// Sends something for what holds parts at the other end; it is not waited for.
+    pub(crate) fn hand(&self, node: u32, head: &[u8], segments: Vec<Segment>) {
+        let Some(link) = &self.links[node as usize] else { return };
+        link.send(TO_STORE, head, segments);
+        link.flush();
+        if link.list() {
+            self.unflushed.borrow_mut().push(node);
+        }
+    }
+
+    /// Takes what a node sends for what holds parts here, until `take` says that this was all; whether that came before the job
+    /// halted or ended.
+    pub(crate) fn fetch(
+        &self,
+        pe: &Pe,
+        node: u32,
+        mut take: impl FnMut(&[u8], Vec<Segment>) -> bool,
+    ) -> bool {
+        let mut is_all = !self.poller.is_of_system() || self.take_kept(node, &mut take);
+        while !is_all && !pe.node.job.is_over() {
+            let Some(link) = &self.links[node as usize] else { return false };
+            if self.door.has_knock() {
+                self.let_in(pe);
+            }
+            let received = link.receive(BURST, &mut |message| match self.of_this_epoch(node, message) {
+                // One of an earlier epoch may have been cut short.
+                Some(message) if message.rank == TO_STORE => is_all |= take(message.head, message.segments),
+                Some(message) => self.aside.borrow_mut().push_back(Aside::of(node, message)),
+                None => {}
+            });
+            match received {
+                Ok(0) if link.is_newly_broken() => self.miss(pe, node, link),
+                Ok(0) => self.poller.sleep(pe.id, Some(LOOK)),
+                Ok(_) => {}
+                Err(error) => self.give_up(pe, node, &error),
+            }
+            self.flush(pe);
+        }
+        is_all
+    }
+
+    /// The same with what had come before this PE was in its epoch.
+    fn take_kept(&self, node: u32, mut take: impl FnMut(&[u8], Vec<Segment>) -> bool) -> bool {
+        let is_handed = |aside: &Aside| aside.node == node && aside.rank == TO_STORE;
+        let (handed, others): (VecDeque<_>, _) = self.aside.take().into_iter().partition(is_handed);
+        self.aside.replace(others);
+        handed.into_iter().fold(false, |is_all, Aside { head, segments, .. }| is_all | take(&head, segments))
+    }
+}

@@ -1,0 +1,78 @@
+//! What a running job is asked for from outside: `talisman checkpoint`, `talisman shrink`, SIGUSR1.
+
+use std::process::{Command, Output};
+
+use rustix::process::Signal;
+
+use crate::checks::{NEVER, TRANSPORTS};
+use crate::disk::{Folder, goes_on, kill_all};
+use crate::job::until;
+use crate::subjects::{LONG, ROUNDS, Run};
+use crate::system::{children, signal};
+
+/// Asks the job of this run.
+fn ask(run: &Run, what: &str, words: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_talisman"));
+    command.arg(what).arg(run.job.launcher_pid().to_string()).args(words.split_whitespace());
+    command.output().expect("the command is built with the tests")
+}
+
+#[track_caller]
+fn said(output: &Output, status: i32, text: &str) {
+    let all = [&output.stdout[..], &output.stderr[..]].concat();
+    let all = String::from_utf8_lossy(&all);
+    assert!(output.status.code() == Some(status) && all.contains(text), "{status}, {text}: {all}");
+}
+
+pub fn a_checkpoint_when_it_is_asked_for() {
+    let shape = (3, 2, "shm");
+    let expected = LONG.undisturbed(shape);
+    let folder = Folder::new();
+    let run = LONG.start(shape, &folder.held(NEVER));
+    let nodes = run.job.nodes(3);
+    run.job.wait_for("at 9");
+    said(&ask(&run, "checkpoint", ""), 0, "checkpoint 1 is taken; after the loss of all nodes: --restart");
+    signal(run.job.launcher_pid(), Signal::USR1);
+    run.job.wait_for_error("checkpoint 2 is taken");
+    let before = kill_all(run, &folder, nodes);
+    goes_on(LONG, (2, 2, "tcp"), &folder.restart("--ft disk"), &before, &expected);
+}
+
+/// The job goes on with those that are left, loses one of them as well, and says the same as ever.
+pub fn nodes_are_released() {
+    for (transport, released) in TRANSPORTS.into_iter().zip(["0", "1 3", "4"]) {
+        let shape = (5, 1, transport);
+        let expected = LONG.undisturbed(shape);
+        let folder = Folder::new();
+        let options = format!("--ft double {NEVER} --balancer greedy {}", folder.holding());
+        let run = LONG.start(shape, &options);
+        run.job.nodes(5);
+        run.job.wait_for("at 9");
+        said(&ask(&run, "shrink", released), 0, "the job goes on without node");
+        let left = 5 - released.split_whitespace().count();
+        let nodes = until(|| Some(children(run.job.launcher_pid())).filter(|nodes| nodes.len() == left));
+        said(&ask(&run, "shrink", released), 1, "is not there");
+        said(&ask(&run, "checkpoint", ""), 0, "in the memory of the nodes");
+        signal(nodes.expect("those that are released leave")[1], Signal::KILL);
+        folder.let_go();
+        let left = run.survives(&expected);
+        assert!(matches!(left.losses[..], [(_, false)]), "{}", left.ended.said());
+    }
+}
+
+pub fn what_cannot_be_asked() {
+    let shape = (2, 1, "tcp");
+    let expected = LONG.undisturbed(shape);
+    let folder = Folder::new();
+    let run = LONG.start(shape, &format!("--ft double {}", folder.holding()));
+    run.job.wait_for("at 3");
+    said(&ask(&run, "shrink", "7"), 1, "node 7 is not there; the job has nodes 0 and 1");
+    said(&ask(&run, "shrink", "0 1"), 1, "without any node");
+    folder.let_go();
+    run.survives(&expected);
+    let run = ROUNDS.start(shape, "--rounds 100000");
+    run.job.wait_for("at 3");
+    said(&ask(&run, "checkpoint", ""), 1, "with --ft");
+    signal(run.job.launcher_pid(), Signal::INT);
+    run.job.end().expect(130, &[]);
+}
