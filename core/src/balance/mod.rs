@@ -21,7 +21,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::ids::PeId;
@@ -37,20 +37,13 @@ pub(crate) use settings::{OFF, Settings, check_name};
 pub(crate) struct Balancer {
     pub(crate) settings: Arc<Settings>,
     pub(crate) part: RefCell<Part>,
-    /// Whether objects may be put here. Where they may not, those that are here go at the next step.
-    pub(crate) is_available: Cell<bool>,
     /// Used by the root.
     pub(crate) root: RefCell<Root>,
 }
 
 impl Balancer {
     pub(crate) fn new(settings: Arc<Settings>) -> Box<Self> {
-        Box::new(Balancer {
-            settings,
-            part: RefCell::default(),
-            is_available: Cell::new(true),
-            root: RefCell::default(),
-        })
+        Box::new(Balancer { settings, part: RefCell::default(), root: RefCell::default() })
     }
 }
 
@@ -58,15 +51,6 @@ impl Pe {
     /// How fast this PE is said to be, where 1 is usual.
     pub(crate) fn speed(&self) -> f64 {
         self.balancer.as_ref().map_or(1.0, |balancer| balancer.settings.speed(self.id))
-    }
-
-    /// Objects may be put here from now on, or not any more: nodes have come, or are to go. Once all PEs concerned know,
-    /// `want_balance(Why::Membership, …)` makes the step that puts objects there, or takes them away.
-    #[allow(dead_code, reason = "nodes do not join and leave a running job yet")]
-    pub(crate) fn offer_for_balancing(&self, is_available: bool) {
-        if let Some(balancer) = &self.balancer {
-            balancer.is_available.set(is_available);
-        }
     }
 
     /// A message of load balancing.

@@ -97,7 +97,6 @@ impl Pe {
         let settings = &balancer.settings;
         let mut local = self.numbered_without_gaps(self.local(settings.wants()));
         local.pe.speed = self.speed();
-        local.pe.available = balancer.is_available.get();
         local.node = Node { host: self.node.config.host, memory: settings.node_memory };
         let mut part = balancer.part.borrow_mut();
         let run = self.entries_since(&mut part);

@@ -75,22 +75,6 @@ fn want(lab: &Lab, why: Why) {
 }
 
 #[test]
-fn pes_that_take_no_objects_are_emptied() {
-    for balancer in ["greedy", "refine", "greedy-refine"] {
-        let mut lab = lab(balancer);
-        lab.run(300);
-        for pe in [1, 3] {
-            lab.pes[pe].offer_for_balancing(false);
-        }
-        want(&lab, Why::Membership);
-        lab.run(300);
-        let on = elements(&lab);
-        assert_eq!((on[1], on[3], on.iter().sum()), (0, 0, program::ALL), "{balancer}: {on:?}");
-        assert_eq!(lab.how_it_ended(), (-1, None), "{balancer}");
-    }
-}
-
-#[test]
 fn a_step_that_is_wanted_while_one_is_under_way_follows_it() {
     let mut lab = lab("rotate");
     lab.run(300);
