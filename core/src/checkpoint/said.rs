@@ -5,7 +5,7 @@
 //! has them they are a part of every later version, so that somebody can say them whoever is lost. It prints those of
 //! each version and node once. What the last period said comes with the node's last words. Results go the same way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};
 
 use talisman_ft::{NodeId, Version};
@@ -25,8 +25,10 @@ pub(crate) struct Said(Mutex<Periods>);
 struct Periods {
     /// Since the last cut.
     now: Period,
-    /// Those that are over, and that the launcher may not know: by the version that ended them, and where.
+    /// Those that are over: by the version that ended them, and where.
     over: BTreeMap<(Version, NodeId), Period>,
+    /// Those of them that the launcher knows: only the results are left, for the next launcher.
+    known: BTreeSet<(Version, NodeId)>,
     /// Until this version all has been said to the launcher.
     settled: Version,
     /// Pieces that a launcher has printed, with the version that was cut last by then: parts of versions up to that have them.
@@ -86,6 +88,7 @@ impl Said {
         periods.settled = periods.settled.max(version);
         periods.seen.retain(|_, cut| *cut >= version);
         let settled = periods.over.range(..=(version, NodeId::MAX));
+        let settled = settled.filter(|(name, _)| !periods.known.contains(name));
         settled.flat_map(|((version, node), said)| said.pieces(Some(*version), *node)).collect()
     }
 
@@ -94,12 +97,20 @@ impl Said {
         let mut periods = self.lock();
         let cut = periods.cut;
         periods.seen.insert((version, node, piece), cut);
-        let Periods { over, seen, .. } = &mut *periods;
+        let Periods { over, known, seen, .. } = &mut *periods;
         let is_seen = |lines: &Lines| seen.contains_key(&(version, node, lines.piece));
         let whole = |said: &Period| said.pieces(Some(version), node).iter().all(is_seen);
-        if over.get(&(version, node)).is_some_and(whole) {
-            over.remove(&(version, node));
+        let Some(said) = over.get_mut(&(version, node)).filter(|said| whole(said)) else { return };
+        said.lines.clear();
+        known.insert((version, node));
+        let newer = said.results.clone();
+        // A program may report results of the same names again and again.
+        for (_, older) in over.range_mut(..(version, node)).filter(|((_, of), _)| *of == node) {
+            older.results = older.results.without(&newer);
         }
+        let is_needed = |name: &_, said: &Period| !known.contains(name) || !said.results.is_empty();
+        over.retain(|name, said| is_needed(name, said));
+        known.retain(|name| over.contains_key(name));
     }
 
     /// The pieces that a launcher has printed, as far as parts have them that the job may go back to.
@@ -198,6 +209,28 @@ mod tests {
         said.cut(2, 3);
         said.until(2);
         assert_eq!(said.all_seen(), [], "version 1 is not there any more");
+    }
+
+    #[test]
+    fn results_are_kept_for_the_next_launcher() {
+        let said = Said::default();
+        said.print("one");
+        said.record("sum", 3_u64.into());
+        said.cut(1, 0);
+        said.until(1);
+        said.seen(1, 0, 0);
+        assert_eq!(said.until(1), [], "this one knows them");
+        let part = said.cut(2, 0);
+        said.go_back();
+        said.take_up(part);
+        let again = said.until(2);
+        assert_eq!(lines(&again), [(Some(1), 0, vec![])]);
+        assert_eq!(again[0].results.iter().count(), 1);
+        said.record("sum", 4_u64.into());
+        said.cut(3, 0);
+        said.until(3);
+        said.seen(3, 0, 0);
+        assert_eq!(said.cut(4, 0).len(), 1, "the last ones of a name are enough");
     }
 
     #[test]

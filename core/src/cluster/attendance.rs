@@ -120,6 +120,8 @@ pub(crate) struct Attendance {
     has_halted: bool,
     /// The last one that was obeyed.
     order: Option<Order>,
+    /// The largest [`Task::life`] that was heard of.
+    lives: u64,
 }
 
 impl Attendance {
@@ -134,6 +136,7 @@ impl Attendance {
             epoch: 0,
             has_halted: false,
             order: None,
+            lives: 0,
         }
     }
 
@@ -159,7 +162,11 @@ impl Attendance {
                 Some(Action::Exit)
             }
             ToNode::Halt { epoch, lost } => self.halt(epoch, lost),
-            ToNode::Places(places) => self.has_halted.then_some(Action::Places(places)),
+            ToNode::Places(places) => {
+                let lives = places.iter().map(|place| place.life);
+                self.lives = lives.fold(self.lives, u64::max);
+                self.has_halted.then_some(Action::Places(places))
+            }
             ToNode::Resume(order) => self.resume(order),
             ToNode::Checkpoint => (self.has_begun && !self.has_halted).then_some(Action::Checkpoint),
             ToNode::LinesSeen { version, node, piece } => Some(Action::LinesSeen { version, node, piece }),
@@ -198,6 +205,9 @@ impl Attendance {
             job: task.job,
             node: task.number,
             pid,
+            life: task.life,
+            lives: self.lives.max(task.life),
+            address: None,
             epoch: self.epoch,
             view: order.view,
             next_version: order.next_version,

@@ -174,6 +174,10 @@ impl Listener {
             // The job is over, and this process will be.
             return std::future::pending().await;
         }
+        // A launcher that has closed this connection alone would lead beside the next one.
+        if let Some(process) = self.process.take() {
+            children::kill(process.as_fd());
+        }
         let (shared, task) = (&self.shared, &self.task);
         let lead = |door| {
             let heir = shared.heir().ok_or(io::ErrorKind::NotFound)?;
@@ -262,7 +266,8 @@ async fn die_with_terminal(hangup: Option<Hangup>) {
 fn follower(attendance: &Attendance, shared: &Shared) -> Option<Follower> {
     let follower = attendance.follower(std::process::id())?;
     let orders = shared.orders()?;
-    Some(Follower { steps: orders.steps(), seen: orders.seen(), running: shared.running(), ..follower })
+    let (steps, seen) = (orders.steps(), orders.seen());
+    Some(Follower { steps, seen, address: shared.address(), running: shared.running(), ..follower })
 }
 
 fn ticks(every: Duration) -> Interval {

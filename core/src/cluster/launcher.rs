@@ -127,6 +127,8 @@ pub(super) struct Launcher {
     /// Lines that it prints itself, on their way there in their order; it does not wait for them to be printed.
     says: JoinSet<()>,
     start: Instant,
+    /// People call the job by this process id.
+    pid: u32,
     exhaustion: Exhaustion,
 }
 
@@ -139,13 +141,14 @@ impl Launcher {
             lines,
             says: JoinSet::new(),
             start: Instant::now(),
+            pid: std::process::id(),
             exhaustion: Exhaustion::since_now(),
         }
     }
 
-    /// The same that counts time from another moment.
-    pub(super) fn since(self, start: Instant) -> Self {
-        Launcher { start, ..self }
+    /// The same of a job that began at another moment, led by this process.
+    pub(super) fn going_on(self, start: Instant, pid: u32) -> Self {
+        Launcher { start, pid, ..self }
     }
 
     /// From the first process to the end of the last one.
@@ -161,7 +164,7 @@ impl Launcher {
         let mut asked = self.listen();
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        self.carry_out();
+        self.carry_out(starting, &mut asked);
         while !self.conductor.is_over() {
             tokio::select! {
                 Some((node, event)) = happened.recv() => self.on_event(node, event),
@@ -209,7 +212,7 @@ impl Launcher {
         if !self.conductor.takes_requests() {
             return Asked::nobody();
         }
-        Asked::listen().unwrap_or_else(|error| {
+        Asked::listen(self.pid).unwrap_or_else(|error| {
             let name = self.name;
             self.say(format!(
                 "{name}: warning: this job cannot be asked for anything (`talisman checkpoint`): {error}"

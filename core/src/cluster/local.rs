@@ -58,8 +58,8 @@ pub(crate) struct LocalHost {
     inheritance: Inheritance,
     /// What the job's first node reads, if it is here and has not been started.
     stdin: Option<Stdio>,
-    /// What they print to without a launcher, if they can do without.
-    streams: Option<Streams>,
+    /// What they print to without a launcher, if they can do without, and which process that was at first.
+    streams: Option<(Streams, u32)>,
     /// Tasks that hand on output; they end by themselves.
     outputs: JoinSet<()>,
 }
@@ -80,9 +80,9 @@ impl LocalHost {
         LocalHost { nodes, inheritance, stdin: Some(stdin), streams: None, outputs }
     }
 
-    /// The same whose nodes can do without a launcher.
-    pub(crate) fn outlived(self, streams: Streams) -> Self {
-        LocalHost { streams: Some(streams), ..self }
+    /// The same whose nodes can do without a launcher, of a job that is called by this process.
+    pub(crate) fn outlived(self, streams: Streams, launcher: u32) -> Self {
+        LocalHost { streams: Some((streams, launcher)), ..self }
     }
 
     /// Starts these nodes. One that cannot be started is an event too, and so are those after it, which are not tried.
@@ -110,8 +110,12 @@ impl LocalHost {
         if let Some(local) = self.find(node) {
             if let ToNode::Task(task) = &mut message {
                 task.host = self.inheritance.numbers(std::mem::take(&mut task.host.nodes));
-                let streams = self.streams.as_ref().map(Streams::numbers);
-                task.heritage = streams.map(|streams| Heritage { streams, pipes: local.pipes });
+                let heritage = |(streams, launcher): &(Streams, u32)| Heritage {
+                    streams: streams.numbers(),
+                    pipes: local.pipes,
+                    launcher: *launcher,
+                };
+                task.heritage = self.streams.as_ref().map(heritage);
             }
             let _ = local.orders.send(message);
         }
@@ -150,7 +154,7 @@ impl LocalHost {
     ) -> io::Result<u32> {
         let stdin = if number == 0 { self.stdin.take() } else { None };
         let mut inherited = self.inheritance.all();
-        inherited.extend(self.streams.iter().flat_map(Streams::numbers));
+        inherited.extend(self.streams.iter().flat_map(|(streams, _)| streams.numbers()));
         let pipes = if self.streams.is_some() { Pipes::Shared } else { Pipes::Ours };
         let started = children::start(executable, &inherited, stdin.unwrap_or_else(Stdio::null), pipes)?;
         let pid = started.process.pid();

@@ -130,7 +130,7 @@ impl Joining {
     /// Says where this node can be reached, and waits until all nodes have said so. If the job ends before, so does
     /// this process.
     pub(crate) fn meet(self, address: Option<SocketAddr>) -> Meeting {
-        self.control.send(ToLauncher::Ready(address));
+        self.control.ready(address);
         let addresses = self.control.wait_for_book();
         Meeting { addresses, outlives: self.task.heritage.is_some(), control: self.control }
     }

@@ -163,7 +163,7 @@ impl Recovery {
             detect_s: loss.unnoticed.map(|time| time.as_secs_f64()),
             ..Failure::default()
         };
-        self.replaced.remove(&failure.node);
+        self.replaced.remove(&loss.node);
         self.failures.push(Noticed { at: now, steps, failure, settled: false });
         self.printed.go_back();
         self.leader.on_lost(gone)

@@ -61,7 +61,7 @@ struct Site {
 enum Host {
     Local(LocalHost),
     Remote(Box<RemoteHost>),
-    /// Here, and started by another launcher.
+    /// Here, and started by another launcher; this one starts processes at another `Host`.
     Adopted(Adopted),
 }
 
@@ -85,7 +85,7 @@ impl Sites {
             sites.push(if share.host.is_local() {
                 let mut host = LocalHost::new(inheritance(&of_nodes, means, program, plan), Stdio::inherit());
                 if alone && plan.survives {
-                    host = host.outlived(Streams::of_this_process()?);
+                    host = host.outlived(Streams::of_this_process()?, std::process::id());
                 }
                 Site { nodes, listen: address.filter(|_| !alone), host: Host::Local(host) }
             } else {
@@ -96,12 +96,13 @@ impl Sites {
         Ok(Sites { sites, moved: BTreeMap::new() })
     }
 
-    /// Of a launcher that has started none of its nodes, all of which are here.
-    pub(super) fn adopted(nodes: u32, adopted: Adopted) -> Sites {
-        Sites {
-            sites: vec![Site { nodes: 0..nodes, listen: None, host: Host::Adopted(adopted) }],
-            moved: BTreeMap::new(),
-        }
+    /// Of a launcher that has started none of these nodes, all of which are here. It starts other processes on the host that is
+    /// given: at first so many that wait.
+    pub(super) fn adopted(nodes: u32, adopted: Adopted, spares: u32, host: LocalHost) -> Sites {
+        let site = |nodes, host| Site { nodes, listen: None, host };
+        let adopted = site(0..nodes, Host::Adopted(adopted));
+        let own = site(nodes..nodes + spares, Host::Local(host));
+        Sites { sites: vec![adopted, own], moved: BTreeMap::new() }
     }
 
     /// Starts all nodes. What comes of it will be events.
@@ -133,6 +134,8 @@ impl Sites {
         match &mut self.sites[place].host {
             Host::Local(host) => host.start(&[node], &means.executable, events, lines),
             Host::Remote(host) => host.start_again(node),
+            // Not found above.
+            Host::Adopted(_) => {}
         }
     }
 
@@ -143,6 +146,8 @@ impl Sites {
         match &mut self.sites[place].host {
             Host::Local(host) => host.use_spare(spare, node),
             Host::Remote(host) => host.use_spare(spare, node),
+            // None of these waits.
+            Host::Adopted(_) => {}
         }
     }
 
@@ -201,6 +206,7 @@ impl Host {
         match self {
             Host::Local(_) => false,
             Host::Remote(host) => host.is_lost(),
+            Host::Adopted(_) => true,
         }
     }
 }

@@ -47,6 +47,8 @@ pub(super) struct Heard {
     pub(super) book: Option<Vec<Option<SocketAddr>>>,
     pub(super) went: bool,
     pub(super) step_seen: u64,
+    /// Where this node listens.
+    pub(super) address: Option<SocketAddr>,
     /// PEs are to stop, and not to wait for anything.
     pub(super) halted: bool,
     /// When the program began.
@@ -89,6 +91,11 @@ impl Shared {
         self.lock().began.map(|began| began.elapsed()).unwrap_or_default()
     }
 
+    /// Where this node listens.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.lock().address
+    }
+
     pub(super) fn heir(&self) -> Option<Heir> {
         self.lock().heir.clone()
     }
@@ -127,6 +134,12 @@ impl Control {
     /// Says something to the launcher, without waiting.
     pub(crate) fn send(&self, message: ToLauncher) {
         let _ = self.queue.send(Outgoing::Message(message));
+    }
+
+    /// This is where this node listens: all others will know.
+    pub(super) fn ready(&self, address: Option<SocketAddr>) {
+        self.shared.lock().address = address;
+        self.send(ToLauncher::Ready(address));
     }
 
     /// The program has ended the job, here.

@@ -6,7 +6,7 @@ use super::super::kills::Kills;
 use super::super::plan::Plan;
 use super::super::recovery::Recovery;
 use super::super::roster::Stage;
-use super::super::takeover::follower::Followers;
+use super::super::takeover::follower::{Follower, Followers};
 use super::{Action, Conductor};
 use crate::launch::Failure;
 
@@ -15,26 +15,33 @@ impl Conductor {
     /// nobody knows what the former launcher had said to whom.
     pub(crate) fn taking_over(plan: Plan, kills: Kills, own: u32, followers: &Followers) -> Self {
         let now = followers.running();
-        let lost: Vec<u32> = (0..plan.nodes).filter(|node| !followers.has(*node)).collect();
-        let is_new = |node: &&u32| followers.view().is_none_or(|view| view.is_there(**node));
-        let gone = lost.iter().filter(is_new).copied();
-        let failures: Vec<Failure> =
-            [None].into_iter().chain(gone.map(Some)).map(|node| failure(node, own, now)).collect();
+        let (lost, left): (Vec<u32>, Vec<u32>) = (0..plan.nodes).partition(|node| !followers.has(*node));
+        let gone: Vec<u32> = lost.iter().copied().filter(|node| followers.was_there(*node)).collect();
+        let who = [None].into_iter().chain(gone.iter().copied().map(Some));
+        let failures: Vec<Failure> = who.map(|node| failure(node, own, now)).collect();
         let mut conductor = Conductor::new(plan, kills);
         conductor.went = Some(Duration::ZERO);
         conductor.steps = followers.steps();
-        for node in 0..conductor.plan.nodes {
-            let member = &mut conductor.roster[node];
-            member.pid = followers.pid(node);
-            member.stage = if followers.has(node) { Stage::Running } else { Stage::Gone };
-        }
+        conductor.lives = followers.lives();
+        (0..conductor.plan.nodes).for_each(|node| conductor.take_up(node, followers.get(node)));
         conductor.actions.extend(failures.iter().map(|failure| Action::Say(failure.what.clone())));
-        let steps = conductor.steps.done;
-        let (recovery, actions) =
-            Recovery::taking_over(&conductor.plan, followers, lost, (failures, now, steps));
+        let told = (failures, now, conductor.steps.done);
+        let (recovery, actions) = Recovery::taking_over(&conductor.plan, followers, lost, told);
         conductor.recovery = Some(recovery);
         actions.into_iter().for_each(|action| conductor.carry_out(now, action));
+        gone.into_iter().for_each(|node| conductor.replace(now, node));
+        // Whoever was released, and had not heard that it may go.
+        conductor.release(now, left.into_iter().filter(|node| !followers.was_there(*node)).collect());
         conductor
+    }
+
+    /// A node as it says that it is; nothing if it is lost.
+    fn take_up(&mut self, node: u32, follower: Option<&Follower>) {
+        let member = &mut self.roster[node];
+        member.stage = if follower.is_some() { Stage::Running } else { Stage::Gone };
+        if let Some(Follower { pid, life, address, .. }) = follower {
+            (member.pid, member.life, member.address) = (Some(*pid), *life, *address);
+        }
     }
 }
 

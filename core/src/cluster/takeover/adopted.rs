@@ -1,5 +1,6 @@
 //! Nodes that another launcher has started, as the one has them that took its place: it is not told how they end, but that they do.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -21,12 +22,14 @@ pub(crate) struct Adopted {
     nodes: BTreeMap<u32, Connection>,
     /// The node of this process, which has ended when it says so.
     own: (u32, Option<oneshot::Receiver<()>>),
+    /// Whether it was told to leave.
+    leaves: Cell<bool>,
 }
 
 impl Adopted {
     /// With the number of the node of this process, and what tells that it has ended.
     pub(super) fn new(nodes: BTreeMap<u32, Connection>, own: u32, left: oneshot::Receiver<()>) -> Self {
-        Adopted { nodes, own: (own, Some(left)) }
+        Adopted { nodes, own: (own, Some(left)), leaves: Cell::new(false) }
     }
 
     /// From now on what happens to them will be events.
@@ -50,12 +53,18 @@ impl Adopted {
     /// Says something to a node, in the order of the calls and without waiting.
     pub(crate) fn send(&self, node: u32, message: ToNode) {
         if let Some(connection) = self.nodes.get(&node) {
+            let leaves = node == self.own.0 && message == ToNode::Leave;
+            self.leaves.set(self.leaves.get() || leaves);
             connection.send(message);
         }
     }
 
-    /// Kills a node; its end will be an event. If it is this process, the next one takes over.
+    /// Kills a node; its end will be an event. If it is this process, the next one takes over; once that is only told to leave, it
+    /// does, and still has to say how the job ended.
     pub(crate) fn kill(&self, node: u32) {
+        if node == self.own.0 && self.leaves.get() {
+            return;
+        }
         if let Some(connection) = self.nodes.get(&node) {
             children::kill(connection.process.get_ref().as_fd());
         }

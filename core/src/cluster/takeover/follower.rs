@@ -1,6 +1,7 @@
 //! What nodes say to a new launcher, and what it knows when all that live have said it.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,12 @@ pub(crate) struct Follower {
     pub(crate) job: u64,
     pub(crate) node: u32,
     pub(crate) pid: u32,
+    /// As [`Task::life`](super::super::control::Task::life).
+    pub(crate) life: u64,
+    /// The largest one that it has heard of.
+    pub(crate) lives: u64,
+    /// Where it listens.
+    pub(crate) address: Option<SocketAddr>,
     /// Of the last `Halt`.
     pub(crate) epoch: Epoch,
     /// Of the last order.
@@ -43,9 +50,19 @@ impl Followers {
         self.0.contains_key(&node)
     }
 
-    /// The node's process, if it is left.
-    pub(crate) fn pid(&self, node: u32) -> Option<u32> {
-        self.0.get(&node).map(|follower| follower.pid)
+    /// What the node says, if it is left.
+    pub(crate) fn get(&self, node: u32) -> Option<&Follower> {
+        self.0.get(&node)
+    }
+
+    /// No node has been linked with a process of a later life.
+    pub(crate) fn lives(&self) -> u64 {
+        self.0.values().map(|follower| follower.lives).max().unwrap_or_default()
+    }
+
+    /// Whether a node was there when all went on last.
+    pub(crate) fn was_there(&self, node: u32) -> bool {
+        self.view().is_none_or(|view| view.is_there(node))
     }
 
     /// No epoch after this one has begun anywhere.

@@ -28,13 +28,15 @@ impl Streams {
     }
 }
 
-/// Descriptors that a node has inherited to do without its launcher, by their numbers: of standard output, then of standard error.
+/// What a node has inherited to do without its launcher: descriptors by their numbers, of standard output, then of standard error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Heritage {
     /// What the launcher prints to.
     pub(crate) streams: [RawFd; 2],
     /// The ends of this node's pipes that the launcher reads from. While a node holds these itself, what it prints does not fail.
     pub(crate) pipes: [RawFd; 2],
+    /// The process that was started: people call the job by this number, whoever leads it.
+    pub(crate) launcher: u32,
 }
 
 impl Heritage {

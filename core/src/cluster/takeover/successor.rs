@@ -3,6 +3,7 @@
 use std::io;
 use std::os::unix::net::UnixListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
@@ -17,12 +18,14 @@ use super::super::control_thread::die;
 use super::super::keeping::Keeping;
 use super::super::kills::Kills;
 use super::super::launcher::{ClusterOutcome, Launcher, Means, merge};
-use super::super::memory::host_memory;
+use super::super::local::LocalHost;
+use super::super::memory::{Inheritance, host_memory};
 use super::super::plan::Plan;
 use super::super::printer::Printer;
 use super::super::sites::Sites;
 use super::adopted::Adopted;
 use super::gathering::{Gathered, gather};
+use super::streams::Streams;
 use crate::launch::{Program, Progress, RunArgs};
 
 /// What a node needs to become the launcher of its job.
@@ -56,16 +59,18 @@ impl Heir {
         let Heir { program, options } = self;
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
         let Gathered { followers, connections, door } = runtime.block_on(gather(door, task))?;
-        let running = followers.running();
-        let kills = Kills::new(&options.kill, options.chaos).after(running);
-        let plan = plan(task, &options, &kills);
+        let (running, lives) = (followers.running(), followers.lives());
+        let kills = Kills::new(&options.kill, options.chaos).after(running, followers.steps().done);
+        let plan = plan(task, &options, &kills, lives);
         let shelves = plan.keeping.shelves.clone();
         let progress = if options.progress { Progress::stderr() } else { Progress::off() };
         let (printer, lines, written) = Printer::start(options.label_output, progress)?;
-        let sites = Sites::adopted(task.nodes, Adopted::new(connections, task.number, left));
+        let pid = task.heritage.as_ref().map_or_else(std::process::id, |heritage| heritage.launcher);
+        let adopted = Adopted::new(connections, task.number, left);
+        let sites = Sites::adopted(task.nodes, adopted, plan.spares, host(pid)?);
         let conductor = Conductor::taking_over(plan, kills, task.number, &followers);
         let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
-        let launcher = Launcher::new(&program, conductor, sites, lines).since(start);
+        let launcher = Launcher::new(&program, conductor, sites, lines).going_on(start, pid);
         let means = Means { executable: Executable::this(), memory: host_memory };
         // Ctrl-C at the terminal is not for a process that a shell does not wait for.
         let (_, signals) = mpsc::unbounded_channel();
@@ -77,12 +82,20 @@ impl Heir {
     }
 }
 
-/// The job's plan, as far as the task of a node and its command line tell it.
-fn plan(task: &Task, options: &RunArgs, kills: &Kills) -> Plan {
+/// The job's plan, as far as the task of a node and its command line tell it. Processes that waited have ended with their launcher:
+/// as many will, but for those that have become nodes.
+fn plan(task: &Task, options: &RunArgs, kills: &Kills, lives: u64) -> Plan {
     let keeping = Keeping { shelves: task.shelves.clone(), restart: task.restart.clone(), notes: Vec::new() };
     let hosts = vec![(0..task.nodes).collect()];
     let known = Plan::known(task.job, task.secret.clone(), hosts, options);
-    Plan { build: task.build, watched: kills.watched(), keeping, ..known }
+    let used = u32::try_from(lives).unwrap_or(u32::MAX);
+    let spares = options.spares.saturating_sub(used);
+    Plan { build: task.build, watched: kills.watched(), keeping, spares, ..known }
+}
+
+/// Where this process starts others. These are linked with nobody through memory, and print to where this one does.
+fn host(pid: u32) -> io::Result<LocalHost> {
+    Ok(LocalHost::new(Inheritance::default(), Stdio::null()).outlived(Streams::of_this_process()?, pid))
 }
 
 /// A job that is led by this process.
