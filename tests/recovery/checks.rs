@@ -27,7 +27,8 @@ use crate::launcher::{
     other_losses_and_ends_without_the_launcher, the_launcher_and_the_first_node_at_once,
     the_launcher_before_the_first_checkpoint, the_launcher_between_two_checkpoints,
     the_launcher_during_a_recovery, the_launcher_of_a_job_with_a_node_that_is_stopped,
-    the_launcher_of_other_programs_and_on_disk,
+    the_launcher_of_other_programs_and_on_disk, nodes_are_replaced_without_the_launcher,
+    spares_without_the_launcher, a_job_without_its_launcher_is_asked,
 };
 use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
@@ -85,6 +86,9 @@ trials!(
     the_launcher_of_a_job_with_a_node_that_is_stopped,
     other_losses_and_ends_without_the_launcher,
     the_launcher_of_other_programs_and_on_disk,
+    nodes_are_replaced_without_the_launcher,
+    spares_without_the_launcher,
+    a_job_without_its_launcher_is_asked,
 );
 
 pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];

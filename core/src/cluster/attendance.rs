@@ -5,7 +5,7 @@
 //! them is said to the launcher by those who know: `Ready`, `Linked`, `Ended`, `Done`, `Failed`.
 //!
 //! ```text
-//! Hello ─► Join ─► (Ready) ─► Connect ─► (Linked) ─► Begin ─► Stop ─► (Done) [─► Leave]
+//! Hello ─► Join ─► (Ready) ─► Connect ─► (Linked) ─► Begin ─► Stop ─► (Done) [─► (Settled) ─► Leave]
 //!                                      at any time after that: Halt ─► (Halted) ─► Resume ─► (Resumed)
 //! ```
 
@@ -20,6 +20,7 @@ use talisman_ft::{Epoch, Version};
 use super::control::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
 use super::takeover::follower::Follower;
+use crate::launch::Results;
 use crate::launch::progress::Steps;
 use crate::sometimes::sometimes;
 
@@ -122,6 +123,8 @@ pub(crate) struct Attendance {
     order: Option<Order>,
     /// The largest [`Task::life`] that was heard of.
     lives: u64,
+    /// The results of the job, once nobody goes back any more.
+    settled: Option<Results>,
 }
 
 impl Attendance {
@@ -137,6 +140,7 @@ impl Attendance {
             has_halted: false,
             order: None,
             lives: 0,
+            settled: None,
         }
     }
 
@@ -170,6 +174,10 @@ impl Attendance {
             ToNode::Resume(order) => self.resume(order),
             ToNode::Checkpoint => (self.has_begun && !self.has_halted).then_some(Action::Checkpoint),
             ToNode::LinesSeen { version, node, piece } => Some(Action::LinesSeen { version, node, piece }),
+            ToNode::Settle(results) => {
+                self.settled = Some(results);
+                Some(Action::Say(ToLauncher::Settled))
+            }
             ToNode::Leave => Some(Action::Leave),
             ToNode::Task(_) | ToNode::Ping => None,
         }
@@ -214,6 +222,7 @@ impl Attendance {
             steps: Steps::default(),
             running: Duration::ZERO,
             seen: Vec::new(),
+            settled: self.settled.clone(),
         })
     }
 

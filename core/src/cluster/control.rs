@@ -2,7 +2,7 @@
 //!
 //! The conversation of one node: `Hello` → `Task` → `Ready` → `Book` → `Linked` → `Go`, then the program runs, then
 //! `Stop` → `Done`. With `--ft`, a loss interrupts that: `Halt` → `Halted` → `Resume` → `Resumed`, and the end is
-//! `Done` → `Leave`. A process that replaces a lost one joins after `Linked` → `Go` with `Halt`. `docs/wire-control.md` has it byte by byte.
+//! `Done` → `Settle` → `Settled` → `Leave`. A process that replaces a lost one joins after `Linked` → `Go` with `Halt`. `docs/wire-control.md` has it byte by byte.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
@@ -21,7 +21,7 @@ use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 3;
+pub(crate) const VERSION: u16 = 4;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,7 +61,10 @@ pub(crate) enum ToNode {
         /// Which piece of them.
         piece: u32,
     },
-    /// All have said `Done` (`--ft`): the process ends.
+    /// All have said `Done` (`--ft`), and all that the program has said is printed: nobody goes back any more, whoever leads. With all
+    /// results; the answer is `Settled`.
+    Settle(Results),
+    /// All have said `Settled`, or the job has failed (`--ft`): the process ends.
     Leave,
 }
 
@@ -87,6 +90,8 @@ pub(crate) enum ToLauncher {
     Note(String),
     /// It has stopped: what it leaves behind.
     Done(NodeReport),
+    /// It knows that nobody goes back any more.
+    Settled,
     /// It is there.
     Alive,
     /// It cannot start, or cannot go on.
@@ -289,6 +294,12 @@ mod tests {
         Order { restore: vec![1], ..Order::new(view, Some(7), 8) }
     }
 
+    fn results() -> Results {
+        let mut results = Results::default();
+        results.set("atoms", 3_u64);
+        results
+    }
+
     fn lines() -> Lines {
         Lines { version: Some(7), node: 2, lines: vec!["hi".into()], ..Lines::default() }
     }
@@ -299,7 +310,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 3, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 4, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -314,10 +325,12 @@ mod tests {
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
             ("Checkpoint", encode(&ToNode::Checkpoint)),
             ("Checkpointed", encode(&ToLauncher::Checkpointed { asked: 1, checkpoint: Ok(9) })),
+            ("Settle", encode(&ToNode::Settle(results()))),
+            ("Settled", encode(&ToLauncher::Settled)),
             ("Leave", encode(&ToNode::Leave)),
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 3, "a new version needs new examples");
+        assert_eq!(VERSION, 4, "a new version needs new examples");
     }
 }

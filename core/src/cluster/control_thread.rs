@@ -196,6 +196,10 @@ impl Listener {
         if let Some(stop) = self.shared.orders().and_then(|orders| orders.failed()) {
             self.control.send(ToLauncher::Ended(stop));
         }
+        // Void, unless nobody goes back any more.
+        if let Some(report) = self.shared.report() {
+            self.control.send(ToLauncher::Done(report));
+        }
         self.hear();
         reader
     }

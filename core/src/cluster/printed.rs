@@ -27,6 +27,11 @@ impl Printed {
         Printed { known: pieces.into_iter().collect(), ..Printed::default() }
     }
 
+    /// All is printed already, and this was reported.
+    pub(crate) fn with_results(results: Results) -> Self {
+        Printed { last_results: results, ..Printed::default() }
+    }
+
     /// Somebody says lines; what is to be printed of them now.
     pub(crate) fn hear(&mut self, lines: Lines) -> Vec<String> {
         let Some(version) = lines.version.or(mutated("last-lines-printed-too-early").then_some(0)) else {
@@ -61,7 +66,7 @@ impl Printed {
     }
 
     /// What was reported with lines: of the same name, what was last.
-    pub(crate) fn into_results(self) -> Results {
+    pub(crate) fn results(&self) -> Results {
         let mut all = Results::default();
         for results in self.results.values().chain([&self.last_results]) {
             results.iter().for_each(|(name, value)| all.set(name, value.clone()));
@@ -88,7 +93,7 @@ mod tests {
             assert_eq!(printed.hear(lines(Some(version), node, piece)).len(), 1);
             assert_eq!(printed.hear(lines(Some(version), node, piece)), [""; 0]);
         }
-        assert_eq!(printed.into_results().iter().count(), 1);
+        assert_eq!(printed.results().iter().count(), 1);
     }
 
     #[test]
@@ -101,7 +106,7 @@ mod tests {
         }
         let mut expected = Results::default();
         expected.set("last", 5_u64);
-        assert_eq!(printed.into_results(), expected);
+        assert_eq!(printed.results(), expected);
     }
 
     #[test]

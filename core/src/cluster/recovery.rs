@@ -105,6 +105,13 @@ impl Recovery {
         (recovery, actions)
     }
 
+    /// Of a job that only has to end: what is told of losses, and its results.
+    pub(crate) fn settled(plan: &Plan, failures: Vec<Failure>, results: crate::launch::Results) -> Self {
+        let noticed = |failure| Noticed { at: Duration::ZERO, steps: 0, failure, settled: true };
+        let failures = failures.into_iter().map(noticed).collect();
+        Recovery { failures, printed: Printed::with_results(results), ..Recovery::new(plan) }
+    }
+
     /// Whether what a node says of its program was overtaken by a loss that it had not been told of when it said that.
     pub(crate) fn is_void(&self, node: u32) -> bool {
         self.halted[node as usize] != self.leader.epoch() && !mutated("words-before-halting-count")
@@ -247,8 +254,9 @@ impl Recovery {
 
     /// All losses, and the results that came with lines.
     pub(crate) fn into_report(self) -> (Vec<Failure>, crate::launch::Results) {
+        let results = self.printed.results();
         let failures = self.failures.into_iter().map(|noticed| noticed.failure).collect();
-        (failures, self.printed.into_results())
+        (failures, results)
     }
 }
 

@@ -49,6 +49,8 @@ pub(super) struct Heard {
     pub(super) step_seen: u64,
     /// Where this node listens.
     pub(super) address: Option<SocketAddr>,
+    /// What it left behind, when it had stopped last.
+    pub(super) report: Option<NodeReport>,
     /// PEs are to stop, and not to wait for anything.
     pub(super) halted: bool,
     /// When the program began.
@@ -94,6 +96,11 @@ impl Shared {
     /// Where this node listens.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         self.lock().address
+    }
+
+    /// What it left behind, when it had stopped last.
+    pub(super) fn report(&self) -> Option<NodeReport> {
+        self.lock().report.clone()
     }
 
     pub(super) fn heir(&self) -> Option<Heir> {
@@ -155,10 +162,15 @@ impl Control {
         }
     }
 
-    /// All PEs have stopped: says what this node leaves behind, and waits until that is written. The process is to end
-    /// then, with any status.
-    pub(crate) fn done(&self, report: NodeReport) {
+    /// All PEs have stopped: says what this node leaves behind.
+    pub(crate) fn stopped(&self, report: NodeReport) {
+        self.shared.lock().report = Some(report.clone());
         self.send(ToLauncher::Done(report));
+    }
+
+    /// The same, and waits until that is written. The process is to end then, with any status.
+    pub(crate) fn done(&self, report: NodeReport) {
+        self.stopped(report);
         self.flush();
     }
 

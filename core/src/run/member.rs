@@ -145,7 +145,7 @@ impl Member {
                     self.control.send(ToLauncher::Halted { epoch, held, steps });
                 }
                 Word::Resume(order, places) => return Some((order, places)),
-                Word::Over => self.control.send(ToLauncher::Done(self.report())),
+                Word::Over => self.control.stopped(self.report()),
                 Word::Leave => {
                     if self.job.how_it_ended().is_none() {
                         // The others go on without it.

@@ -48,7 +48,7 @@ fn a_job_from_its_start_to_its_end() {
 
 #[test]
 fn who_can_do_without_its_launcher_looks_for_another_once_the_program_runs() {
-    let heritage = Heritage { streams: [7, 8], pipes: [9, 10] };
+    let heritage = Heritage { streams: [7, 8], pipes: [9, 10], launcher: 4242 };
     let task = Task { heritage: Some(heritage), ..task() };
     let mut attendance = Attendance::new(5);
     attendance.on_message(told(task));
@@ -67,9 +67,11 @@ fn who_can_do_without_its_launcher_looks_for_another_once_the_program_runs() {
     let view = View::whole(2).after(3, 2, |_| true, |node| node);
     let order = Order { restore: vec![1], ..Order::new(view.clone(), Some(4), 6) };
     attendance.on_message(ToNode::Halt { epoch: 3, lost: vec![] });
+    attendance.on_message(ToNode::Places(vec![Place { node: 0, life: 3, address: None }]));
     attendance.on_message(ToNode::Resume(Box::new(order)));
     let again = attendance.follower(4711).expect("it has joined");
     assert_eq!((again.epoch, again.view, again.next_version), (3, view, 6));
+    assert_eq!((again.life, again.lives), (0, 3));
 }
 
 #[test]
@@ -171,6 +173,9 @@ fn a_node_halts_once_for_each_epoch_and_resumes_with_its_order_only() {
     assert_eq!(attendance.on_message(ToNode::Resume(order(3))), None);
     assert_eq!(attendance.on_message(halt(4)), halts(4));
     assert_eq!(attendance.on_message(ToNode::Stop(stop())), Some(Action::Stop(stop())));
+    let settle = ToNode::Settle(Results::default());
+    assert_eq!(attendance.on_message(settle), Some(Action::Say(ToLauncher::Settled)));
+    assert_eq!(attendance.follower(4711).and_then(|follower| follower.settled), Some(Results::default()));
     assert_eq!(attendance.on_message(ToNode::Leave), Some(Action::Leave));
 }
 

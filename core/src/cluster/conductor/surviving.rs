@@ -14,7 +14,7 @@ use super::super::fate::{Doom, How};
 use super::super::recovery::{Halted, Loss, Recovery, detected_by};
 use super::super::roster::Stage;
 use super::super::verdict::{UNRECOVERABLE, Verdict};
-use super::{Action, Conductor, GRACE_AFTER_LOSS, GRACE_TO_LEAVE};
+use super::{Action, Conductor, GRACE_AFTER_LOSS};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 
@@ -119,24 +119,6 @@ impl Conductor {
         }
     }
 
-    /// Whoever has said all may leave: after a failure at once, after an end in order when all have.
-    pub(super) fn let_leave(&mut self, now: Duration) {
-        if self.recovery.is_none() || !self.verdict.is_over() {
-            return;
-        }
-        let stopped = self.roster.stopped();
-        let all_have = self.roster.living().iter().all(|node| self.roster[*node].stage == Stage::Done);
-        if self.survives() && !all_have && !mutated("leaving-before-all-are-done") {
-            return;
-        }
-        self.leaves = true;
-        self.print_the_rest();
-        for node in stopped {
-            self.roster[node].leave_by = now + GRACE_TO_LEAVE;
-            self.actions.push(Action::Send(node, ToNode::Leave));
-        }
-    }
-
     /// What was said of the job's end does not hold.
     fn withdraw_end(&mut self) {
         if self.verdict.is_over() {
@@ -183,7 +165,7 @@ impl Conductor {
         }
     }
 
-    fn print_the_rest(&mut self) {
+    pub(super) fn print_the_rest(&mut self) {
         let rest = self.recovery.as_mut().map(|recovery| recovery.printed.end()).unwrap_or_default();
         rest.into_iter().for_each(|(node, lines)| self.print(node, lines));
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::super::fate::named;
 use super::super::kills::Kills;
 use super::super::plan::Plan;
 use super::super::recovery::Recovery;
@@ -16,15 +17,21 @@ impl Conductor {
     pub(crate) fn taking_over(plan: Plan, kills: Kills, own: u32, followers: &Followers) -> Self {
         let now = followers.running();
         let (lost, left): (Vec<u32>, Vec<u32>) = (0..plan.nodes).partition(|node| !followers.has(*node));
-        let gone: Vec<u32> = lost.iter().copied().filter(|node| followers.was_there(*node)).collect();
+        let is_missed = |node: &u32| followers.was_there(*node) && followers.settled().is_none();
+        let gone: Vec<u32> = lost.iter().copied().filter(is_missed).collect();
+        let leader = named(own, followers.get(own).map(|follower| follower.pid), None);
         let who = [None].into_iter().chain(gone.iter().copied().map(Some));
-        let failures: Vec<Failure> = who.map(|node| failure(node, own, now)).collect();
+        let failures: Vec<Failure> = who.map(|node| failure(node, &leader, now)).collect();
         let mut conductor = Conductor::new(plan, kills);
         conductor.went = Some(Duration::ZERO);
         conductor.steps = followers.steps();
         conductor.lives = followers.lives();
         (0..conductor.plan.nodes).for_each(|node| conductor.take_up(node, followers.get(node)));
         conductor.actions.extend(failures.iter().map(|failure| Action::Say(failure.what.clone())));
+        if let Some(results) = followers.settled() {
+            conductor.end_settled(failures, results.clone());
+            return conductor;
+        }
         let told = (failures, now, conductor.steps.done);
         let (recovery, actions) = Recovery::taking_over(&conductor.plan, followers, lost, told);
         conductor.recovery = Some(recovery);
@@ -46,9 +53,9 @@ impl Conductor {
 }
 
 /// Of the launcher, or of a node that was gone by then.
-fn failure(node: Option<u32>, own: u32, now: Duration) -> Failure {
+fn failure(node: Option<u32>, leader: &str, now: Duration) -> Failure {
     let what = match node {
-        None => format!("the launcher is gone; node {own} leads now"),
+        None => format!("the launcher is gone; {leader} leads now"),
         Some(node) => format!("node {node} is gone too"),
     };
     Failure { node, what, detected: "exit".into(), at_s: now.as_secs_f64(), ..Failure::default() }

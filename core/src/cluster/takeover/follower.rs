@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
+use crate::launch::Results;
 use crate::launch::progress::Steps;
 
 /// A node that has lost its launcher.
@@ -35,6 +36,8 @@ pub(crate) struct Follower {
     pub(crate) running: Duration,
     /// Pieces of lines that the former launcher printed, by version and node.
     pub(crate) seen: Vec<(Version, u32, u32)>,
+    /// The results of the job, if nobody goes back any more.
+    pub(crate) settled: Option<Results>,
 }
 
 /// All that are left, by their numbers.
@@ -83,6 +86,11 @@ impl Followers {
     /// For how long the program has been running.
     pub(crate) fn running(&self) -> Duration {
         self.0.values().map(|follower| follower.running).max().unwrap_or_default()
+    }
+
+    /// The results of the job, if it has ended in order, and some may have left already.
+    pub(crate) fn settled(&self) -> Option<&Results> {
+        self.0.values().find_map(|follower| follower.settled.as_ref())
     }
 
     /// How far the program is.

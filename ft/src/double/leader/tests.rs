@@ -76,7 +76,7 @@ fn who_takes_over_begins_the_next_epoch_whoever_is_left() {
 
     let (mut leader, actions) = taking_over(&[0]);
     assert_eq!(actions, halts(&[2], 3, &[0, 1]));
-    let lost = Lost { version: Some(9), parts: vec![(0, vec![0, 2])] };
+    let lost = Lost { version: Some(9), parts: vec![lost_part(0, [0, 2])] };
     let mut own = held(2, 3, 9);
     own.view = before.clone();
     own.held = vec![2];
