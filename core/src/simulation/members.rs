@@ -51,6 +51,10 @@ impl World {
         if message != ToNode::Ping {
             self.say(Who::Node(number), Letter::ToNode(number, message.clone()).words());
         }
+        let message = match message {
+            ToNode::Task(task) => ToNode::Task(self.with_heritage(task)),
+            other => other,
+        };
         let action = process.attendance.borrow_mut().on_message(message);
         action.into_iter().for_each(|action| self.carry_out(number, action));
     }
@@ -87,8 +91,9 @@ impl World {
             Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
             Action::Leave => self.leave(number),
             Action::Exit => self.exit_soon(number, 0),
-            // No simulated job goes on without its launcher.
-            Action::Die | Action::Seek | Action::Fence => self.kill(number),
+            Action::Fence => self.fence_launcher(),
+            // Its connection with the launcher ends in a way of its own.
+            Action::Die | Action::Seek => self.kill(number),
         }
     }
 
@@ -284,6 +289,9 @@ impl World {
                 self.nodes[number as usize].diary.borrow_mut().die();
             }
             self.tell(number, local::Event::Ended(how));
+            if !has_ended {
+                self.lose_leader(number);
+            }
         }
     }
 

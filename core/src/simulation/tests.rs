@@ -282,3 +282,47 @@ fn users_kill_nodes_of_simulated_jobs_that_survive() {
     let lost: Vec<_> = outcome.failures.iter().map(|failure| failure.node).collect();
     assert!(lost.contains(&Some(2)), "{lost:?}");
 }
+
+/// Such a job on one host, whose nodes take the launcher's place.
+fn with_heirs(every: CkptEvery, plan: Plan) -> Plan {
+    Plan { hosts: vec![4], heirs: true, ..surviving(every, plan) }
+}
+
+/// Lines may come twice: the launcher had not said yet that they were printed.
+fn came_out_right_perhaps_twice(mut ran: Ran) -> Ran {
+    ran.output.dedup();
+    came_out_right(&ran);
+    ran
+}
+
+#[test]
+fn a_job_goes_on_without_its_launcher() {
+    for every in [NEVER, CkptEvery::Time(Duration::from_micros(200))] {
+        let lost = |at| in_world(&with_heirs(every, with(What::LauncherLoss, at)));
+        let calm = in_world(&with_heirs(every, Plan::calm(1, 4, 2)));
+        came_out_right(&calm);
+        let runs = (0..100).map(|moment| lost(calm.lasted_ns * moment / 100));
+        // Before the program had begun, there was nothing to save; when all had left, nobody was left to lead.
+        let (lost, led): (Vec<_>, Vec<_>) = runs.partition(|ran| ran.outcome.status == 137);
+        assert!(lost.iter().all(|ran| ran.flaws.is_empty()));
+        assert!(led.len() > 70, "{} of 100", led.len());
+        let failures = led.into_iter().map(came_out_right_perhaps_twice).map(|ran| ran.outcome.failures);
+        assert!(failures.into_iter().flatten().filter(|failure| failure.node.is_none()).count() > 60);
+    }
+}
+
+#[test]
+fn a_job_goes_on_without_its_launcher_and_who_took_its_place() {
+    let often = CkptEvery::Time(Duration::from_micros(200));
+    let calm = in_world(&with_heirs(often, Plan::calm(1, 4, 2)));
+    let mut led = 0;
+    for (first, second) in (30..90).step_by(6).flat_map(|at| (1..40).step_by(4).map(move |after| (at, after))) {
+        let at = |percent: u64| When::At(calm.lasted_ns * percent / 100);
+        let faults = [(first, What::LauncherLoss), (first + second, What::Crash { node: 0 })];
+        let faults = faults.map(|(percent, what)| Fault { when: at(percent), what }).into();
+        let ran = in_world(&with_heirs(often, Plan { faults, ..Plan::calm(1, 4, 2) }));
+        let failures = came_out_right_perhaps_twice(ran).outcome.failures;
+        led += usize::from(failures.iter().any(|failure| failure.what.contains("node 1 (pid 1001) leads")));
+    }
+    assert!(led > 50, "{led}");
+}
