@@ -225,7 +225,9 @@ pub fn nodes_are_replaced_without_the_launcher() {
         signal(nodes[2], Signal::KILL);
         held.run.job.wait_for_error("after the loss of node 2, with node 2 in a new process");
         signal(nodes[0], Signal::KILL);
-        held.run.job.wait_for_error("after the loss of the launcher and of node 0, with node 0 in a new process");
+        held.run
+            .job
+            .wait_for_error("after the loss of the launcher and of node 0, with node 0 in a new process");
         let left = held.survives(&expected);
         led_by(&left, &[0, 1]);
         assert_eq!(left.losses, [(0, true)], "{}", left.ended.said());

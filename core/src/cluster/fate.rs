@@ -51,6 +51,7 @@ impl std::fmt::Display for How {
         match self {
             How::Exited(status) => write!(f, "ended with status {status}"),
             How::Signalled(signal) => write!(f, "killed by signal {signal}"),
+            How::Vanished => f.write_str("it is gone"),
         }
     }
 }

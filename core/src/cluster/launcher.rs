@@ -192,7 +192,10 @@ impl Launcher {
         for action in self.conductor.take_actions() {
             match action {
                 // The node forgets what was printed: not before it is.
-                Action::Send(node, message @ (ToNode::LinesSeen { .. } | ToNode::Settle(_) | ToNode::Leave)) => {
+                Action::Send(
+                    node,
+                    message @ (ToNode::LinesSeen { .. } | ToNode::Settle(_) | ToNode::Leave),
+                ) => {
                     self.print(Print::Written(node, message));
                 }
                 Action::Send(node, message) => self.sites.send(node, message),

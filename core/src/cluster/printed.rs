@@ -58,11 +58,11 @@ impl Printed {
     /// The last period counts: what is to be printed of it, by node.
     pub(crate) fn end(&mut self) -> Vec<(u32, Vec<String>)> {
         let last = std::mem::take(&mut self.last).into_values();
-        let mut take = |lines: Lines| {
+        let take = |lines: Lines| {
             lines.results.iter().for_each(|(name, value)| self.last_results.set(name, value.clone()));
             (lines.node, lines.lines)
         };
-        last.map(&mut take).collect()
+        last.map(take).collect()
     }
 
     /// What was reported with lines: of the same name, what was last.
@@ -99,9 +99,9 @@ mod tests {
     #[test]
     fn older_results_do_not_replace_newer_ones() {
         let mut printed = Printed::knowing([(1, 0, 0)]);
-        for (version, node) in [(2, 5), (1, 0), (2, 5)] {
+        for (version, value) in [(2, 5_u64), (1, 0), (2, 5)] {
             let mut said = lines(Some(version), 0, 0);
-            said.results.set("last", u64::from(node));
+            said.results.set("last", value);
             printed.hear(said);
         }
         let mut expected = Results::default();

@@ -316,7 +316,8 @@ fn a_job_goes_on_without_its_launcher_and_who_took_its_place() {
     let often = CkptEvery::Time(Duration::from_micros(200));
     let calm = in_world(&with_heirs(often, Plan::calm(1, 4, 2)));
     let mut led = 0;
-    for (first, second) in (30..90).step_by(6).flat_map(|at| (1..40).step_by(4).map(move |after| (at, after))) {
+    for (first, second) in (30..90).step_by(6).flat_map(|at| (1..40).step_by(4).map(move |after| (at, after)))
+    {
         let at = |percent: u64| When::At(calm.lasted_ns * percent / 100);
         let faults = [(first, What::LauncherLoss), (first + second, What::Crash { node: 0 })];
         let faults = faults.map(|(percent, what)| Fault { when: at(percent), what }).into();

@@ -59,7 +59,8 @@ impl Conductor {
 
     fn settle(&mut self) {
         let mut results = Results::default();
-        let with_lines = self.recovery.as_ref().map(|recovery| recovery.printed.results()).unwrap_or_default();
+        let with_lines =
+            self.recovery.as_ref().map(|recovery| recovery.printed.results()).unwrap_or_default();
         for of_one in [&with_lines].into_iter().chain(self.roster.reports().map(|report| &report.results)) {
             of_one.iter().for_each(|(name, value)| results.set(name, value.clone()));
         }

@@ -114,7 +114,10 @@ fn nobody_goes_back_once_some_may_have_left() {
     results.set("sum", 5_u64);
     let settled = Follower { settled: Some(results.clone()), ..follower(1) };
     let mut conductor = taken_over(vec![settled, follower(2)]);
-    assert_eq!(conductor.take_actions(), [Action::Say("the launcher is gone; node 1 (pid 101) leads now".into())]);
+    assert_eq!(
+        conductor.take_actions(),
+        [Action::Say("the launcher is gone; node 1 (pid 101) leads now".into())]
+    );
     for node in [1, 2] {
         let leave = Action::Send(node, ToNode::Leave);
         assert_eq!(conductor.say(at(60_001), node, ToLauncher::Done(NodeReport::default())), [leave]);
