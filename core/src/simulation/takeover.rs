@@ -56,7 +56,7 @@ impl World {
     /// A node's connection with its launcher has ended.
     pub(super) fn on_orphaned(&self, number: u32) {
         let process = &self.nodes[number as usize];
-        if process.stage.get() != Stage::Up || !self.launcher.borrow().gone {
+        if matches!(process.stage.get(), Stage::Leaving | Stage::Gone) || !self.launcher.borrow().gone {
             return;
         }
         let action = process.attendance.borrow().on_end();

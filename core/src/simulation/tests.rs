@@ -304,7 +304,7 @@ fn a_job_goes_on_without_its_launcher() {
         let runs = (0..100).map(|moment| lost(calm.lasted_ns * moment / 100));
         // Before the program had begun, there was nothing to save; when all had left, nobody was left to lead.
         let (lost, led): (Vec<_>, Vec<_>) = runs.partition(|ran| ran.outcome.status == 137);
-        assert!(lost.iter().all(|ran| ran.flaws.is_empty()));
+        lost.iter().for_each(|ran| assert_eq!(ran.flaws, [""; 0], "{}", ran.log.join("\n")));
         assert!(led.len() > 70, "{} of 100", led.len());
         let failures = led.into_iter().map(came_out_right_perhaps_twice).map(|ran| ran.outcome.failures);
         assert!(failures.into_iter().flatten().filter(|failure| failure.node.is_none()).count() > 60);
@@ -316,7 +316,7 @@ fn a_job_goes_on_without_its_launcher_and_who_took_its_place() {
     let often = CkptEvery::Time(Duration::from_micros(200));
     let calm = in_world(&with_heirs(often, Plan::calm(1, 4, 2)));
     let mut led = 0;
-    for (first, second) in (30..90).step_by(6).flat_map(|at| (1..40).step_by(4).map(move |after| (at, after)))
+    for (first, second) in (55..95).step_by(4).flat_map(|at| (1..40).step_by(4).map(move |after| (at, after)))
     {
         let at = |percent: u64| When::At(calm.lasted_ns * percent / 100);
         let faults = [(first, What::LauncherLoss), (first + second, What::Crash { node: 0 })];
