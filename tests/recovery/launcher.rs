@@ -255,7 +255,7 @@ pub fn spares_without_the_launcher() {
 pub fn a_job_without_its_launcher_is_asked() {
     let shape = (4, 1, "tcp");
     let expected = LONG.undisturbed(shape);
-    let held = begin(LONG, shape, NEVER);
+    let held = begin(LONG, shape, OFTEN);
     let nodes = held.run.job.nodes(4);
     held.run.job.wait_for("at 14");
     held.kill_launcher();

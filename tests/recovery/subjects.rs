@@ -73,11 +73,6 @@ impl Said {
 }
 
 impl Subject {
-    /// This binary's own program.
-    pub const fn of_this(options: &'static str) -> Self {
-        Subject { name: "", options }
-    }
-
     pub fn start(self, shape: Shape, options: &str) -> Run {
         self.start_by(shape, options, |command| command)
     }
