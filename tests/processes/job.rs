@@ -107,6 +107,7 @@ impl Job {
     }
 
     /// Waits until its errors have this text, and later another.
+    #[allow(dead_code, reason = "the tests of recovery lose launchers")]
     #[track_caller]
     pub fn wait_for_error_after(&self, first: &str, text: &str) {
         let found = until(|| {
@@ -146,6 +147,7 @@ impl Job {
     }
 
     /// The same of one that goes on without its launcher, which is killed or will be.
+    #[allow(dead_code, reason = "the tests of recovery lose launchers")]
     #[track_caller]
     pub fn end_without_launcher(self) -> Ended {
         let over = until(|| Some(self.processes()).filter(Vec::is_empty));

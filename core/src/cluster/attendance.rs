@@ -288,7 +288,8 @@ impl Attendance {
                 Some(unfit) => Action::Refuse(unfit),
                 None => self.join(Arc::new(*task)),
             }),
-            ToNode::Ping => None,
+            // What was printed of the process that this one replaces may have been said to that one.
+            ToNode::Ping | ToNode::LinesSeen { .. } => None,
             ToNode::Stop(_) => Some(Action::Exit),
             _ => Some(Action::Refuse(Unfit::NoTask)),
         }

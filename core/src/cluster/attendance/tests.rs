@@ -98,6 +98,8 @@ fn only_the_same_version_and_build_is_served() {
 #[test]
 fn before_its_task_a_process_only_waits() {
     let mut attendance = Attendance::new(5);
+    let of_another = ToNode::LinesSeen { version: 1, node: 1, piece: 0 };
+    assert_eq!(attendance.on_message(of_another), None, "it was for the process before");
     assert_eq!(attendance.on_message(ToNode::Ping), None);
     assert_eq!((0..9).flat_map(|_| attendance.on_tick()).next(), None);
     assert_eq!(attendance.on_message(ToNode::Stop(stop())), Some(Action::Exit));
