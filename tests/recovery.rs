@@ -28,6 +28,8 @@ mod garden;
 mod job;
 #[path = "recovery/joining.rs"]
 mod joining;
+#[path = "recovery/launcher.rs"]
+mod launcher;
 #[path = "recovery/program.rs"]
 mod program;
 #[path = "recovery/subjects.rs"]

@@ -11,14 +11,14 @@ use crate::subjects::{LONG, ROUNDS, Run};
 use crate::system::{children, signal};
 
 /// Asks the job of this run.
-fn ask(run: &Run, what: &str, words: &str) -> Output {
+pub fn ask(run: &Run, what: &str, words: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_talisman"));
     command.arg(what).arg(run.job.launcher_pid().to_string()).args(words.split_whitespace());
     command.output().expect("the command is built with the tests")
 }
 
 #[track_caller]
-fn said(output: &Output, status: i32, text: &str) {
+pub fn said(output: &Output, status: i32, text: &str) {
     let all = [&output.stdout[..], &output.stderr[..]].concat();
     let all = String::from_utf8_lossy(&all);
     assert!(output.status.code() == Some(status) && all.contains(text), "{status}, {text}: {all}");

@@ -142,6 +142,7 @@ impl Plan {
             life: 0,
             running: Duration::ZERO,
             admits: self.respawns || self.spares > 0,
+            heritage: None,
         }
     }
 

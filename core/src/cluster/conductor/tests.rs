@@ -6,6 +6,7 @@ use crate::launch::RunArgs;
 mod arriving;
 mod requests;
 mod surviving;
+mod taking_over;
 
 fn conductor(nodes: u32, kills: &str) -> Conductor {
     with_silence(nodes, kills, TICK * 40)
