@@ -154,7 +154,9 @@ fn after_death_of_several(seed: u64, operation: u64, loses_power: bool) -> (bool
 #[test]
 fn none_of_several_files_has_its_name_before_all_are_synced() {
     let (old, new) = (vec![1; 2000], vec![2; 3000]);
-    for (loses_power, seed) in [false, true].into_iter().flat_map(|power| (0..50).map(move |seed| (power, seed))) {
+    for (loses_power, seed) in
+        [false, true].into_iter().flat_map(|power| (0..50).map(move |seed| (power, seed)))
+    {
         for operation in 0..=TOGETHER {
             let (done, found) = after_death_of_several(seed, operation, loses_power);
             assert_eq!(done, operation == TOGETHER);
