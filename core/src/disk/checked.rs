@@ -26,22 +26,80 @@ const TEMPORARY: &str = ".tmp";
 /// # Errors
 /// There may be the former file then, or the new one, and after a loss of power either; never anything between.
 pub(crate) fn replace(disk: &mut impl Disk, name: &str, body: &[&[u8]]) -> Result<(), DiskError> {
-    let temporary = format!("{name}{TEMPORARY}");
-    let done = put(disk, &temporary, name, body);
-    if done.is_err() {
-        // Only tidying up; the first error is the one to tell.
-        let _ = disk.remove(&temporary);
-    }
-    done
+    let mut files = Replacing::default();
+    files.write(disk, name, body)?;
+    files.finish(disk)
 }
 
-fn put(disk: &mut impl Disk, temporary: &str, name: &str, body: &[&[u8]]) -> Result<(), DiskError> {
-    let header = header(body);
-    disk.write(temporary, &[&[&header[..]], body].concat())?;
-    // Before it has its name, or a loss of power could leave half a file under that.
-    disk.sync(temporary)?;
-    disk.rename(temporary, name)?;
+/// Files that come to their places together: the disk keeps the bytes of all of them at the same time, and then all names at once.
+/// Each wait for a disk may take as long as whatever else it has to do.
+#[derive(Debug, Default)]
+pub(crate) struct Replacing {
+    /// The places of those that are written.
+    names: Vec<String>,
+}
+
+impl Replacing {
+    /// Writes what is to come to the place of `name`, and has the disk begin to keep it.
+    ///
+    /// # Errors
+    /// What the disk says. This file does not come to its place then; the others do.
+    pub(crate) fn write(
+        &mut self,
+        disk: &mut impl Disk,
+        name: &str,
+        body: &[&[u8]],
+    ) -> Result<(), DiskError> {
+        let (temporary, header) = (temporary(name), header(body));
+        self.names.retain(|other| other != name);
+        let written = disk.write(&temporary, &[&[&header[..]], body].concat());
+        if written.is_ok() {
+            disk.begin_sync(&temporary);
+            self.names.push(name.to_owned());
+        } else {
+            // Only tidying up; the first error is the one to tell.
+            let _ = disk.remove(&temporary);
+        }
+        written
+    }
+
+    /// Whether nothing is written that has not come to its place.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Whether the disk has not kept all bytes yet, so that to finish is to wait.
+    pub(crate) fn is_under_way(&self, disk: &impl Disk) -> bool {
+        self.names.iter().any(|name| disk.is_syncing(&temporary(name)))
+    }
+
+    /// Puts what is written in its places, so that it outlives a loss of power.
+    ///
+    /// # Errors
+    /// In each place there may be the former file then, or the new one, and after a loss of power either; never anything between.
+    pub(crate) fn finish(&mut self, disk: &mut impl Disk) -> Result<(), DiskError> {
+        let names = std::mem::take(&mut self.names);
+        let done = put_in_place(disk, &names);
+        if done.is_err() {
+            // As above. Some may have come to their places.
+            names.iter().for_each(|name| drop(disk.remove(&temporary(name))));
+        }
+        done
+    }
+}
+
+fn put_in_place(disk: &mut impl Disk, names: &[String]) -> Result<(), DiskError> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    // Before any has its name, or a loss of power could leave half a file under that.
+    names.iter().try_for_each(|name| disk.sync(&temporary(name)))?;
+    names.iter().try_for_each(|name| disk.rename(&temporary(name), name))?;
     disk.sync_names()
+}
+
+fn temporary(name: &str) -> String {
+    format!("{name}{TEMPORARY}")
 }
 
 /// Takes away what was being written when a process ended. To be called before anything else is done with a disk.
@@ -104,7 +162,7 @@ pub(crate) enum ReadError {
     },
 }
 
-/// What [`replace`] has put in the place of `name`.
+/// What [`Replacing`] has put in the place of `name`.
 ///
 /// # Errors
 /// There is no such file, or it is not as it was written.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -16,8 +18,15 @@ pub(crate) struct Folder {
     path: PathBuf,
     /// The folder itself, to sync what its files are called.
     names: File,
-    /// Files that were written and not synced. The system may tell of what it could not keep only who has written it.
-    unsynced: BTreeMap<String, File>,
+    unsynced: BTreeMap<String, Unsynced>,
+}
+
+/// A file that was written and not synced. The system may tell of what it could not keep only who has written it.
+#[derive(Debug)]
+struct Unsynced {
+    file: Arc<File>,
+    /// Waits for the disk.
+    thread: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Folder {
@@ -49,17 +58,6 @@ impl Folder {
         self.path.join(name)
     }
 
-    fn write_new(&mut self, path: &Path, parts: &[&[u8]]) -> io::Result<File> {
-        // A new file, whatever was there: another name of that one may be kept.
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = BufWriter::new(File::options().write(true).create_new(true).open(path)?);
-        parts.iter().try_for_each(|part| file.write_all(part))?;
-        file.into_inner().map_err(io::IntoInnerError::into_error)
-    }
-
     fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path)? {
@@ -79,15 +77,27 @@ impl Disk for Folder {
     fn write(&mut self, name: &str, parts: &[&[u8]]) -> Result<(), DiskError> {
         let path = self.file(name);
         self.unsynced.remove(name);
-        let file = self.write_new(&path, parts).map_err(|error| refused(Doing::Write, &path, &error))?;
-        self.unsynced.insert(name.to_owned(), file);
+        let file = write_new(&path, parts).map_err(|error| refused(Doing::Write, &path, &error))?;
+        self.unsynced.insert(name.to_owned(), Unsynced { file: Arc::new(file), thread: None });
         Ok(())
     }
 
     fn sync(&mut self, name: &str) -> Result<(), DiskError> {
         let path = self.file(name);
-        let file = self.unsynced.remove(name).map_or_else(|| File::open(&path), Ok);
-        file.and_then(|file| file.sync_all()).map_err(|error| refused(Doing::Sync, &path, &error))
+        let synced = match self.unsynced.remove(name) {
+            Some(unsynced) => unsynced.sync(),
+            None => File::open(&path).and_then(|file| file.sync_all()),
+        };
+        synced.map_err(|error| refused(Doing::Sync, &path, &error))
+    }
+
+    fn begin_sync(&mut self, name: &str) {
+        self.unsynced.get_mut(name).into_iter().for_each(Unsynced::begin_sync);
+    }
+
+    fn is_syncing(&self, name: &str) -> bool {
+        let thread = self.unsynced.get(name).and_then(|unsynced| unsynced.thread.as_ref());
+        thread.is_some_and(|thread| !thread.is_finished())
     }
 
     fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError> {
@@ -115,9 +125,41 @@ impl Disk for Folder {
 
     fn remove(&mut self, name: &str) -> Result<(), DiskError> {
         let path = self.file(name);
-        self.unsynced.remove(name);
+        if let Some(unsynced) = self.unsynced.remove(name).filter(|unsynced| unsynced.thread.is_some()) {
+            // There is no room for others as long as somebody has it open. Whether it was kept is all the same.
+            let _ = unsynced.sync();
+        }
         fs::remove_file(&path).map_err(|error| refused(Doing::Remove, &path, &error))
     }
+}
+
+impl Unsynced {
+    /// Without a thread to be had it is done once somebody waits for it.
+    fn begin_sync(&mut self) {
+        if self.thread.is_some() {
+            return;
+        }
+        let file = self.file.clone();
+        self.thread = thread::Builder::new().name("sync".into()).spawn(move || file.sync_all()).ok();
+    }
+
+    fn sync(self) -> io::Result<()> {
+        match self.thread {
+            Some(thread) => thread.join().expect("to sync a file does not panic"),
+            None => self.file.sync_all(),
+        }
+    }
+}
+
+fn write_new(path: &Path, parts: &[&[u8]]) -> io::Result<File> {
+    // A new file, whatever was there: another name of that one may be kept.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = BufWriter::new(File::options().write(true).create_new(true).open(path)?);
+    parts.iter().try_for_each(|part| file.write_all(part))?;
+    file.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
 /// Makes a folder, if it is not there, so that it outlives a loss of power.

@@ -1,7 +1,7 @@
 //! Files that outlive a process: what a node keeps on disk.
 //!
 //! A [`Disk`] is a flat set of files. Nothing on it is sure to outlive a loss of power before it was synced: neither what
-//! is in a file nor what it is called. [`replace`] does what it takes, [`read_checked`] tells what is left whole from what
+//! is in a file nor what it is called. [`Replacing`] does what it takes, [`read_checked`] tells what is left whole from what
 //! is not. Simulations have disks whose power goes ([`SimulatedDisk`]).
 //!
 //! | file | is |
@@ -20,7 +20,7 @@ mod tests;
 
 use std::fmt;
 
-pub(crate) use checked::{ReadError, read_checked, remove_leftovers, replace};
+pub(crate) use checked::{ReadError, Replacing, read_checked, remove_leftovers, replace};
 pub(crate) use folder::Folder;
 pub(crate) use shared::SharedDisk;
 pub(crate) use simulated::SimulatedDisk;
@@ -35,6 +35,14 @@ pub(crate) trait Disk {
 
     /// From now on what is in the file outlives a loss of power, under whatever name does.
     fn sync(&mut self, name: &str) -> Result<(), DiskError>;
+
+    /// Begins to do that, if it can be done while others use the disk; [`Disk::sync`] ends it and says what has come of it.
+    fn begin_sync(&mut self, _name: &str) {}
+
+    /// Whether that goes on.
+    fn is_syncing(&self, _name: &str) -> bool {
+        false
+    }
 
     /// Gives a file another name, at once; if there is one of that name, that one has lost it.
     fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError>;
@@ -59,6 +67,14 @@ impl<D: Disk + ?Sized> Disk for Box<D> {
 
     fn sync(&mut self, name: &str) -> Result<(), DiskError> {
         (**self).sync(name)
+    }
+
+    fn begin_sync(&mut self, name: &str) {
+        (**self).begin_sync(name);
+    }
+
+    fn is_syncing(&self, name: &str) -> bool {
+        (**self).is_syncing(name)
     }
 
     fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError> {

@@ -23,7 +23,7 @@ use crate::rng::Rng;
 
 /// What a piece of work takes: between these, in nanoseconds.
 const WORK_NS: (u64, u64) = (5_000, 2_000_000);
-/// Disk operations in most pieces of work: a process may die in any of them.
+/// Disk operations in most pieces of work, which settle a cover, a part and a copy: a process may die in any of them.
 const OPERATIONS: u64 = 9;
 
 /// A node's disk, and what is being done with it.

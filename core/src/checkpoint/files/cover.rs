@@ -5,7 +5,7 @@ use talisman_ft::Version;
 
 use super::File;
 use crate::build::build_number;
-use crate::disk::{Disk, DiskError, ReadError, read_checked, replace};
+use crate::disk::{Disk, DiskError, ReadError, Replacing, read_checked};
 use crate::node::Shape;
 use crate::registry::Registry;
 use crate::view::View;
@@ -82,13 +82,13 @@ impl Cover {
         self.view.there().flat_map(move |node| node * pes..(node + 1) * pes)
     }
 
-    /// Puts it in its place.
+    /// Writes it, to come to its place with other files.
     ///
     /// # Errors
     /// What the disk says.
-    pub(crate) fn write(&self, disk: &mut impl Disk) -> Result<(), DiskError> {
+    pub(crate) fn write(&self, files: &mut Replacing, disk: &mut impl Disk) -> Result<(), DiskError> {
         let text = serde_json::to_vec_pretty(self).expect("numbers and names");
-        replace(disk, &File::Cover(self.version).name(), &[&text])
+        files.write(disk, &File::Cover(self.version).name(), &[&text])
     }
 
     /// That of a version.

@@ -12,7 +12,7 @@
 use talisman_ft::Version;
 
 use super::File;
-use crate::disk::{Disk, DiskError, ReadError, read_checked, replace};
+use crate::disk::{Disk, DiskError, ReadError, Replacing, read_checked};
 use crate::ids::PeId;
 use crate::pup::{Packed, Pup, SegmentBuffer, from_bytes, to_bytes};
 
@@ -43,15 +43,20 @@ pub(crate) enum ImageError {
     },
 }
 
-/// Puts a part in its place: its buffers, in slices one after the other.
+/// Writes a part, to come to its place with other files: its buffers, in slices one after the other.
 ///
 /// # Errors
 /// What the disk says.
-pub(crate) fn write(disk: &mut impl Disk, head: &Head, slices: &[&[u8]]) -> Result<(), DiskError> {
+pub(crate) fn write(
+    files: &mut Replacing,
+    disk: &mut impl Disk,
+    head: &Head,
+    slices: &[&[u8]],
+) -> Result<(), DiskError> {
     let name = File::Part(head.version, head.pe).name();
     let head = to_bytes(head);
     let length = (head.len() as u64).to_le_bytes();
-    replace(disk, &name, &[&[&length[..], &head[..]], slices].concat())
+    files.write(disk, &name, &[&[&length[..], &head[..]], slices].concat())
 }
 
 /// The part of a PE in a version of this job.

@@ -1,13 +1,16 @@
 //! What writes a node's parts on its disk: a thread of its own, so that no PE waits for that. In simulation it is the world.
 //!
-//! A part stays in memory until it is written, which is all that waits at any time: no checkpoint begins before the one before it is
-//! committed or given up.
+//! A part stays in memory until it is there for good, which is all that waits at any time: no checkpoint begins before the one before it
+//! is committed or given up.
+//!
+//! A disk takes its time to keep bytes, and again to keep a name. So all parts that come while the bytes of others are being kept, a copy
+//! for the most part while those of the node's own are, get their names with them.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use std::{io, thread};
 
 use talisman_ft::{NodeId, Version};
@@ -25,10 +28,15 @@ use crate::pup::Packed;
 /// A disk of whatever kind.
 pub(crate) type AnyDisk = Box<dyn Disk + Send>;
 
+/// How often it is looked whether a disk has kept what was written.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
 /// What is to be done with the disk, in this order.
 pub(crate) enum Work {
-    /// A part that is in memory is to be kept for good.
+    /// A part that is in memory is to be kept for good, which is settled with whatever comes next that is not the like.
     Write(Version, PeId),
+    /// No more is to be kept now.
+    Settle,
     /// Older versions are not needed any more, also those that nodes which are not among these have left on this host.
     KeepFrom(Version, Vec<NodeId>),
     /// Others than this one are of no use any more.
@@ -137,7 +145,10 @@ impl Keeper {
         match &*lock(&self.work) {
             // It ends with this only.
             Some(helper) => drop(helper.send(work)),
-            None => self.hands.carry_out(work, versions),
+            None => {
+                self.hands.carry_out(work, versions);
+                self.hands.carry_out(Work::Settle, versions);
+            }
         }
     }
 
@@ -162,12 +173,27 @@ impl Keeper {
 impl Backlog {
     /// Does everything, until nothing can come any more.
     fn work_off(&self) {
-        self.todo.iter().for_each(|work| self.carry_out(work));
+        while let Some(work) = self.wait_for_next() {
+            self.carry_out(work);
+        }
+    }
+
+    /// What is to be done next, once there is anything, or nothing any more.
+    fn wait_for_next(&self) -> Option<Work> {
+        while lock(&self.hands.shelf).is_under_way() {
+            match self.todo.recv_timeout(LOOK_EVERY) {
+                Ok(work) => return Some(work),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Some(Work::Settle),
+            }
+        }
+        self.take_next().or_else(|| self.todo.recv().ok())
     }
 
     /// What is to be done next, if anything is.
     pub(crate) fn take_next(&self) -> Option<Work> {
-        self.todo.try_recv().ok()
+        let settle = || lock(&self.hands.shelf).has_begun().then_some(Work::Settle);
+        self.todo.try_recv().ok().or_else(settle)
     }
 
     pub(crate) fn carry_out(&self, work: Work) {
@@ -177,12 +203,13 @@ impl Backlog {
 
 impl Hands {
     fn carry_out(&self, work: Work, versions: &Mutex<Versions>) {
+        if let Work::Write(version, pe) = work {
+            return self.write(version, pe, versions);
+        }
+        self.settle(versions);
         // What cannot be taken away is only too much: it is tried again with the next version.
         let _ = match work {
-            Work::Write(version, pe) => {
-                self.write(version, pe, versions);
-                Ok(())
-            }
+            Work::Write(..) | Work::Settle => Ok(()),
             Work::KeepFrom(version, there) => {
                 self.clear_others(&there, |other| other < version);
                 lock(&self.shelf).keep_only(|other| other >= version)
@@ -201,8 +228,18 @@ impl Hands {
         let (buffers, slices) = body.written_as();
         let slices: Vec<&[u8]> = slices.iter().map(|slice| slice.bytes()).collect();
         let taken = (self.now)();
-        let done = lock(&self.shelf).put((version, pe), &view, taken, buffers, &slices);
-        lock(versions).is_written(version, pe, done.map_err(|error| error.to_string()));
+        let begun = lock(&self.shelf).begin((version, pe), &view, taken, buffers, &slices);
+        if let Err(error) = begun {
+            lock(versions).is_written(version, pe, Err(error.to_string()));
+        }
+    }
+
+    fn settle(&self, versions: &Mutex<Versions>) {
+        let (parts, settled) = lock(&self.shelf).settle();
+        let mut versions = lock(versions);
+        for (version, pe) in parts {
+            versions.is_written(version, pe, settled.clone().map_err(|error| error.to_string()));
+        }
     }
 
     /// Nodes that are not there do not take anything away themselves.

@@ -7,7 +7,7 @@ use talisman_ft::Version;
 use super::File;
 use super::cover::{Cover, CoverError, JobMark};
 use super::image::{self, Head, ImageError};
-use crate::disk::{Disk, DiskError, remove_leftovers};
+use crate::disk::{Disk, DiskError, Replacing, remove_leftovers};
 use crate::ids::PeId;
 use crate::node::Shape;
 use crate::pup::Packed;
@@ -18,8 +18,12 @@ pub(crate) struct Shelf<D> {
     disk: D,
     job: JobMark,
     shape: Shape,
-    /// Versions whose cover is there.
+    /// Versions whose cover is there, or among what is written.
     covered: BTreeSet<Version>,
+    /// What is written, and has no name yet.
+    files: Replacing,
+    /// The parts among that.
+    begun: Vec<(Version, PeId)>,
 }
 
 /// A folder cannot be used for the checkpoints of a job.
@@ -49,14 +53,15 @@ impl<D: Disk> Shelf<D> {
     pub(crate) fn open(mut disk: D, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
         remove_leftovers(&mut disk)?;
         check_for_others(&mut disk, job.id)?;
-        Ok(Shelf { disk, job, shape, covered: BTreeSet::new() })
+        let (covered, files, begun) = (BTreeSet::new(), Replacing::default(), Vec::new());
+        Ok(Shelf { disk, job, shape, covered, files, begun })
     }
 
-    /// Keeps the part of a PE in a version, taken now in this view, for good.
+    /// Writes the part of a PE in a version, taken now in this view: it is there once that is settled.
     ///
     /// # Errors
-    /// What the disk says; the part is not there then.
-    pub(crate) fn put(
+    /// What the disk says; the part will not be there then.
+    pub(crate) fn begin(
         &mut self,
         (version, pe): (Version, PeId),
         view: &View,
@@ -65,10 +70,34 @@ impl<D: Disk> Shelf<D> {
         slices: &[&[u8]],
     ) -> Result<(), DiskError> {
         if !self.covered.contains(&version) {
-            Cover::new(self.job.clone(), version, self.shape, view, taken).write(&mut self.disk)?;
+            let cover = Cover::new(self.job.clone(), version, self.shape, view, taken);
+            cover.write(&mut self.files, &mut self.disk)?;
             self.covered.insert(version);
         }
-        image::write(&mut self.disk, &Head { job: self.job.id, version, pe, buffers }, slices)
+        let head = Head { job: self.job.id, version, pe, buffers };
+        image::write(&mut self.files, &mut self.disk, &head, slices)?;
+        self.begun.push((version, pe));
+        Ok(())
+    }
+
+    /// Whether anything is written that is not settled.
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.files.is_empty()
+    }
+
+    /// Whether the disk is at work with that, so that to settle it is to wait.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.files.is_under_way(&self.disk)
+    }
+
+    /// Keeps the parts that are written for good: which those are, and whether that could be done.
+    pub(crate) fn settle(&mut self) -> (Vec<(Version, PeId)>, Result<(), DiskError>) {
+        let settled = self.files.finish(&mut self.disk);
+        if settled.is_err() {
+            // Covers may be among what is not there.
+            self.covered.clear();
+        }
+        (std::mem::take(&mut self.begun), settled)
     }
 
     /// The part of a PE in a version.

@@ -43,10 +43,15 @@ fn image(version: Version, pe: PeId) -> Packed {
 }
 
 fn put<D: Disk>(shelf: &mut Shelf<D>, view: &View, version: Version, pe: PeId) -> Result<(), DiskError> {
+    begin(shelf, view, version, pe)?;
+    shelf.settle().1
+}
+
+fn begin<D: Disk>(shelf: &mut Shelf<D>, view: &View, version: Version, pe: PeId) -> Result<(), DiskError> {
     let buffers = image(version, pe).buffers();
     let sizes = buffers.iter().map(|one| (one.bytes().len() as u64, one.align() as u32)).collect();
     let slices: Vec<&[u8]> = buffers.iter().map(Segment::bytes).collect();
-    shelf.put((version, pe), view, 1_000_000, sizes, &slices)
+    shelf.begin((version, pe), view, 1_000_000, sizes, &slices)
 }
 
 /// The parts that a node keeps: its own, and those of the node before it.

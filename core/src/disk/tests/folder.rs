@@ -32,6 +32,7 @@ impl Drop for Temporary {
 #[derive(Clone, Debug)]
 enum Step {
     Write(&'static str, Vec<u8>),
+    BeginSync(&'static str),
     Sync(&'static str),
     Rename(&'static str, &'static str),
     SyncNames,
@@ -45,7 +46,8 @@ enum Step {
 
 fn step(rng: &mut Rng) -> Step {
     let (name, other) = (pick(rng, &NAMES), pick(rng, &NAMES));
-    match rng.below(10) {
+    match rng.below(11) {
+        10 => Step::BeginSync(name),
         0 => Step::Write(name, bytes(rng)),
         1 => Step::Sync(name),
         2 => Step::Rename(name, other),
@@ -66,6 +68,10 @@ fn outcome(disk: &mut impl Disk, step: Step) -> String {
     let read = |result: Result<Vec<u8>, DiskError>| result.map_err(|error| error.to_string());
     match step {
         Step::Write(name, bytes) => format!("{:?}", plain(disk.write(name, &[&bytes, b"", &bytes]))),
+        Step::BeginSync(name) => {
+            disk.begin_sync(name);
+            String::new()
+        }
         Step::Sync(name) => format!("{:?}", plain(disk.sync(name))),
         Step::Rename(from, to) => format!("{:?}", plain(disk.rename(from, to))),
         Step::SyncNames => format!("{:?}", plain(disk.sync_names())),

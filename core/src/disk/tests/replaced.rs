@@ -130,6 +130,56 @@ fn whichever_operation_is_the_last_one_the_file_is_the_former_or_the_new_one() {
     }
 }
 
+/// Operations with which three files are replaced together: each is written, synced and named, and the names are synced.
+const TOGETHER: u64 = 10;
+
+/// What is found after a process that replaces files together has died in this operation; whether it had come to the end.
+fn after_death_of_several(seed: u64, operation: u64, loses_power: bool) -> (bool, Vec<Vec<u8>>) {
+    let mut disk = calm(seed);
+    NAMES.iter().for_each(|name| replace(&mut disk, name, &[&[1; 2000]]).unwrap());
+    disk.die_after(operation);
+    let mut files = Replacing::default();
+    let written = NAMES.map(|name| files.write(&mut disk, name, &[&[2; 3000]]).is_ok());
+    let done = files.finish(&mut disk).is_ok() && written == [true; 3];
+    assert!(files.is_empty());
+    disk.restart();
+    if loses_power {
+        disk.lose_power();
+    }
+    remove_leftovers(&mut disk).unwrap();
+    assert_eq!(disk.list().unwrap(), NAMES);
+    (done, NAMES.iter().map(|name| read_checked(&mut disk, name).unwrap()).collect())
+}
+
+#[test]
+fn none_of_several_files_has_its_name_before_all_are_synced() {
+    let (old, new) = (vec![1; 2000], vec![2; 3000]);
+    for (loses_power, seed) in
+        [false, true].into_iter().flat_map(|power| (0..50).map(move |seed| (power, seed)))
+    {
+        for operation in 0..=TOGETHER {
+            let (done, found) = after_death_of_several(seed, operation, loses_power);
+            assert_eq!(done, operation == TOGETHER);
+            assert!(found.iter().all(|found| *found == old || *found == new));
+            assert!(!done || found.iter().all(|found| *found == new));
+            assert!(operation >= 6 || found.iter().all(|found| *found == old));
+        }
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_does_not_keep_others_from_their_places() {
+    let rates = DiskRates { room_bytes: 2000, ..DiskRates::default() };
+    let mut disk = SimulatedDisk::new(rates, Rng::new(1));
+    let mut files = Replacing::default();
+    files.write(&mut disk, "a", &[&[1; 1000]]).unwrap();
+    let full = DiskError::Full { doing: Doing::Write, file: "b.tmp".into() };
+    assert_eq!(files.write(&mut disk, "b", &[&[2; 1000]]), Err(full));
+    files.finish(&mut disk).unwrap();
+    assert_eq!(disk.list().unwrap(), ["a"]);
+    assert_eq!(files.finish(&mut disk), Ok(()), "nothing is left to be done");
+}
+
 #[test]
 fn a_disk_that_is_full_keeps_the_former_file_and_no_leftover() {
     let rates = DiskRates { room_bytes: 3000, ..DiskRates::default() };

@@ -1,8 +1,52 @@
 //! What a node holds while its disk is full.
 
-use super::super::keeper::Keeper;
+use super::super::keeper::{Keeper, Work};
 use super::*;
 use crate::checkpoint::store::{Fate, Store};
+
+#[test]
+fn parts_that_come_one_after_the_other_are_there_at_once() {
+    let disk = disk(2);
+    let store = Store::default();
+    let backlog = store.keep_on(Box::new(disk.clone()), job(7), SHAPE).unwrap();
+    for pe in [0, 1] {
+        store.put(3, &View::whole(SHAPE), pe, image(3, pe));
+        store.keep_for_good(3, pe);
+    }
+    let fates = || [0, 1].map(|pe| store.fate(3, pe));
+    for _ in 0..2 {
+        let work = backlog.take_next().expect("both are to be written");
+        assert!(matches!(work, Work::Write(3, _)));
+        backlog.carry_out(work);
+    }
+    assert!(disk.clone().list().unwrap().iter().all(|name| name.ends_with(".tmp")));
+    assert_eq!(fates(), [Fate::Open, Fate::Open]);
+    let work = backlog.take_next().expect("what is written is settled when nothing else is to be done");
+    assert!(matches!(work, Work::Settle));
+    backlog.carry_out(work);
+    assert_eq!(disk.clone().list().unwrap(), ["v3-pe0.part", "v3-pe1.part", "v3.cover"]);
+    assert_eq!(fates(), [Fate::Safe, Fate::Safe]);
+    assert!(backlog.take_next().is_none());
+}
+
+#[test]
+fn whatever_comes_after_parts_finds_them_settled() {
+    let disk = disk(2);
+    let store = Store::default();
+    let backlog = store.keep_on(Box::new(disk.clone()), job(7), SHAPE).unwrap();
+    let work_off = || std::iter::from_fn(|| backlog.take_next()).for_each(|work| backlog.carry_out(work));
+    let put = |version: Version| {
+        store.put(version, &View::whole(SHAPE), 0, image(version, 0));
+        store.keep_for_good(version, 0);
+    };
+    put(1);
+    backlog.carry_out(backlog.take_next().expect("a part is to be written"));
+    store.give_up(1);
+    put(2);
+    work_off();
+    assert_eq!(disk.clone().list().unwrap(), ["v2-pe0.part", "v2.cover"]);
+    assert_eq!(store.fate(2, 0), Fate::Safe);
+}
 
 #[test]
 fn a_version_that_a_disk_has_no_room_for_is_given_up_and_the_one_before_stays() {

@@ -28,7 +28,7 @@ impl Job {
             self.next += 1;
             let mut is_safe = true;
             for (node, shelf) in &mut shelves {
-                is_safe &= kept_by(*node).all(|pe| put(shelf, &View::whole(SHAPE), version, pe).is_ok());
+                is_safe &= keep(shelf, *node, version);
             }
             if is_safe {
                 self.committed = version;
@@ -58,6 +58,18 @@ impl Job {
             Err(error) => assert_eq!(self.committed, 0, "{error}"),
         }
     }
+}
+
+/// Keeps what a node has to, each part by itself or several at once; whether that is there for good.
+fn keep<D: Disk>(shelf: &mut Shelf<D>, node: NodeId, version: Version) -> bool {
+    let mut is_safe = true;
+    for pe in kept_by(node) {
+        is_safe &= begin(shelf, &View::whole(SHAPE), version, pe).is_ok();
+        if u64::from(pe).is_multiple_of(version) {
+            is_safe &= shelf.settle().1.is_ok();
+        }
+    }
+    shelf.settle().1.is_ok() && is_safe
 }
 
 #[test]

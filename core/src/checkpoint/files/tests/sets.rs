@@ -4,6 +4,7 @@ use super::super::File;
 use super::super::cover::Cover;
 use super::super::image;
 use super::*;
+use crate::disk::Replacing;
 
 /// Changes a file as nobody should.
 fn alter(disk: &SharedDisk, name: &str, act: impl FnOnce(&mut Vec<u8>)) {
@@ -126,7 +127,9 @@ fn a_cover_that_says_what_cannot_be_is_not_believed() {
     let mut disk = disk(1);
     let mut cover = Cover::new(job(7), 3, SHAPE, &View::whole(SHAPE), 0);
     cover.nodes = 9;
-    cover.write(&mut disk).unwrap();
+    let mut files = Replacing::default();
+    cover.write(&mut files, &mut disk).unwrap();
+    files.finish(&mut disk).unwrap();
     let error = Cover::read(&mut disk, 3).unwrap_err().to_string();
     assert!(error.contains("9 nodes with 2 PEs each"), "{error}");
 }

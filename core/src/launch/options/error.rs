@@ -1,0 +1,145 @@
+//! Options that cannot be.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
+use crate::launch::faults::Kill;
+
+/// Runtime options that cannot be; each is a usage error (status 2).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// `--pes 0`.
+    #[error("--pes 0: a node needs at least one PE (scheduler thread); leave --pes out for one per core")]
+    NoPes,
+    /// More than [`PES_MAX`] PEs in a node.
+    #[error("--pes {pes}: a node has at most {PES_MAX} PEs (scheduler threads); one per core is usual")]
+    TooManyPes {
+        /// What was asked for.
+        pes: u32,
+    },
+    /// `--nodes 0`.
+    #[error("--nodes 0: a job has at least one node; leave --nodes out for one")]
+    NoNodes,
+    /// More than [`NODES_MAX`] nodes.
+    #[error("--nodes {nodes}: a job has at most {NODES_MAX} nodes")]
+    TooManyNodes {
+        /// What was asked for.
+        nodes: u32,
+    },
+    /// More than [`PES_IN_ALL_MAX`] PEs in the job.
+    #[error("--nodes {nodes} --pes {pes}: a job has at most {PES_IN_ALL_MAX} PEs in all")]
+    TooManyPesInAll {
+        /// Nodes asked for.
+        nodes: u32,
+        /// PEs of each.
+        pes: u32,
+    },
+    /// More than [`PROCESSES_MAX`] nodes that are processes.
+    #[error(
+        "--nodes {nodes}: a job has at most {PROCESSES_MAX} processes; --simulate runs more nodes in one"
+    )]
+    TooManyProcesses {
+        /// What was asked for.
+        nodes: u32,
+    },
+    /// `--hosts` with `--simulate`.
+    #[error("--hosts --simulate: a simulation runs in one thread of this machine; leave one of them out")]
+    HostsSimulated,
+    /// `--hosts` with `--listen`.
+    #[error(
+        "--hosts --listen: each host has its own address; write address=A after its name in the hosts file"
+    )]
+    ListenWithHosts,
+    /// `--silence` below [`SILENCE_MIN`].
+    #[error(
+        "--silence {silence:?}: at least {SILENCE_MIN:?}, or a node that only waits for a core counts as lost"
+    )]
+    SilenceTooShort {
+        /// What was asked for.
+        silence: Duration,
+    },
+    /// `--tls` for a program that cannot.
+    #[error("--tls: this program was built without encryption; build it with the feature `tls` of talisman")]
+    NoTls,
+    /// `--kill` or `--chaos` for a job in one process.
+    #[error("--kill and --chaos kill nodes that are processes; add --nodes 2 or more, without --simulate")]
+    NobodyToKill,
+    /// `--kill` names a node that the job does not have.
+    #[error("--kill {kill}: there are {nodes} nodes, the last one is {}", nodes - 1)]
+    NoSuchNode {
+        /// The option.
+        kill: Kill,
+        /// Nodes of the job.
+        nodes: u32,
+    },
+    /// `--balancer` names a strategy that there is not.
+    #[error("--balancer {message}")]
+    NoBalancer {
+        /// Which, and which there are.
+        message: String,
+    },
+    /// `--lb-dump` names a folder that does not exist.
+    #[error("--lb-dump {}: there is no such folder; create it first", folder.display())]
+    NoDumpFolder {
+        /// The path given.
+        folder: PathBuf,
+    },
+    /// `--ckpt-every` without `--ft`.
+    #[error("--ckpt-every: checkpoints are for a job that survives the loss of nodes; add --ft double")]
+    CheckpointsWithoutFt,
+    /// `--ckpt-dir` without `--ft disk`.
+    #[error("--ckpt-dir: only --ft disk keeps checkpoints in a folder; add that")]
+    FolderWithoutDisk,
+    /// `--restart` with `--simulate`.
+    #[error("--restart: simulated nodes have no disks to go on from; leave --simulate out")]
+    RestartSimulated,
+    /// `--respawn` or `--spares` without `--ft`.
+    #[error("{option}: without --ft a job ends when it loses a node; add --ft double")]
+    ReplacementsWithoutFt {
+        /// Which.
+        option: &'static str,
+    },
+    /// The same with `--simulate`.
+    #[error("{option}: simulated nodes are not replaced; leave one of {option} and --simulate out")]
+    ReplacementsSimulated {
+        /// Which.
+        option: &'static str,
+    },
+    /// The same with one node.
+    #[error(
+        "{option}: after the loss of the only node nobody is left who has what it had; add --nodes 2 or more"
+    )]
+    NobodyToReplaceFrom {
+        /// Which.
+        option: &'static str,
+    },
+    /// More processes than [`PROCESSES_MAX`] with those that wait.
+    #[error("--nodes {nodes} --spares {spares}: a job has at most {PROCESSES_MAX} processes")]
+    TooManySpares {
+        /// Nodes asked for.
+        nodes: u32,
+        /// Processes beside them.
+        spares: u32,
+    },
+    /// `--mtbf 0s`.
+    #[error(
+        "--mtbf 0s: a job whose nodes are lost all the time gets nowhere; leave --mtbf out if it is not known"
+    )]
+    NoTimeBetweenFailures,
+    /// `--report` names a folder.
+    #[error("--report {}: this is a folder; name a file in it", file.display())]
+    ReportIsNoFile {
+        /// The path given.
+        file: PathBuf,
+    },
+    /// `--report` names a file in a folder that does not exist.
+    #[error("--report {}: there is no folder {}; create it first", file.display(), folder.display())]
+    NoReportFolder {
+        /// The path given.
+        file: PathBuf,
+        /// The folder that is missing.
+        folder: PathBuf,
+    },
+}

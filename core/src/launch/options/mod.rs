@@ -1,0 +1,347 @@
+//! The options every Talisman program has.
+
+mod error;
+#[cfg(test)]
+mod tests;
+mod validity;
+
+use std::net::IpAddr;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use clap::builder::{ArgPredicate, FalseyValueParser};
+
+use crate::balance;
+use crate::launch::balancing::{Every, PeSpeed, size};
+use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
+use crate::launch::faults::{Chaos, Kill, time};
+use crate::measure::Measures;
+pub use error::OptionsError;
+pub use validity::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
+
+/// PEs per simulated node when `--pes` is not given: fixed, so that a seed means the same run on every machine.
+pub const PES_SIMULATED: u32 = 2;
+
+/// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
+/// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
+pub(super) const IDS: [&str; 30] = [
+    "talisman-nodes",
+    "talisman-pes",
+    "talisman-hosts",
+    "talisman-seed",
+    "talisman-report",
+    "talisman-progress",
+    "talisman-simulate",
+    "talisman-pack-all",
+    "talisman-repack",
+    "talisman-transport",
+    "talisman-tls",
+    "talisman-listen",
+    "talisman-silence",
+    "talisman-kill",
+    "talisman-chaos",
+    "talisman-label-output",
+    "talisman-balancer",
+    "talisman-lb-every",
+    "talisman-lb-dump",
+    "talisman-lb-log",
+    "talisman-node-memory",
+    "talisman-pe-speeds",
+    "talisman-ft",
+    "talisman-ckpt-every",
+    "talisman-mtbf",
+    "talisman-ft-log",
+    "talisman-ckpt-dir",
+    "talisman-restart",
+    "talisman-respawn",
+    "talisman-spares",
+];
+
+/// How nodes that are processes of their own are linked with each other.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// TCP connections, also within a host
+    Tcp,
+    /// Shared memory between nodes of one host, TCP between hosts
+    #[default]
+    Shm,
+    /// For testing: within a host, shared memory for every other pair of nodes, TCP for the rest
+    Mixed,
+}
+
+impl Transport {
+    /// Whether memory links these two nodes, if they are on one host.
+    pub(crate) fn is_memory(self, one: u32, other: u32) -> bool {
+        match self {
+            Transport::Tcp => false,
+            Transport::Shm => true,
+            Transport::Mixed => (one + other).is_multiple_of(2),
+        }
+    }
+}
+
+// `clap` takes a doc comment on this struct for the help text of the program it is flattened into, so only
+// rustdoc is shown one.
+#[cfg_attr(
+    doc,
+    doc = "The options every Talisman program has, under the heading \"Runtime options\" of its `--help`.
+
+They are added to a program's own automatically; a program that wants to read them flattens this struct into
+its own arguments with `#[command(flatten)]`, and they are not added twice. Every option also has an environment
+variable, `--pes` for example `TALISMAN_PES`; the command line wins over it.
+
+In code, start from the defaults:
+
+```
+use talisman_core::launch::RunArgs;
+
+let run = RunArgs { pes: Some(2), ..RunArgs::default() };
+assert_eq!((run.pes_per_node(), run.seed), (2, 0));
+assert!(RunArgs { pes: Some(0), ..RunArgs::default() }.validate().is_err());
+```"
+)]
+#[allow(missing_docs, reason = "a doc comment would become the program's help text, see above")]
+#[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
+#[command(next_help_heading = "Runtime options")]
+#[group(skip)]
+pub struct RunArgs {
+    /// Nodes of the job; if there is more than one, each is a process of its own, which this one starts
+    #[arg(id = "talisman-nodes", long = "nodes", env = "TALISMAN_NODES", hide_env_values = true)]
+    #[arg(value_name = "N", default_value_t = 1)]
+    #[arg(default_value_if("talisman-hosts", ArgPredicate::IsPresent, "0"))]
+    pub nodes: u32,
+
+    /// PEs (scheduler threads) per node [default: one per core this process may use, divided by the nodes of
+    /// this host; 2 with --simulate]
+    #[arg(id = "talisman-pes", long = "pes", env = "TALISMAN_PES", hide_env_values = true)]
+    #[arg(value_name = "P")]
+    pub pes: Option<u32>,
+
+    /// Start the nodes on the hosts of this file, over ssh: lines `name [slots=N] [address=A] [user=U] [port=P]`;
+    /// or "slurm": those of the Slurm allocation. As many nodes as there are slots, unless --nodes says less
+    #[arg(id = "talisman-hosts", long = "hosts", env = "TALISMAN_HOSTS", hide_env_values = true)]
+    #[arg(value_name = "FILE")]
+    pub hosts: Option<PathBuf>,
+
+    /// Where all random numbers start: the same seed gives the objects the same numbers in every run
+    #[arg(id = "talisman-seed", long = "seed", env = "TALISMAN_SEED", hide_env_values = true)]
+    #[arg(value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Write what happened (results, times, message counts) to this file, as JSON
+    #[arg(id = "talisman-report", long = "report", env = "TALISMAN_REPORT", hide_env_values = true)]
+    #[arg(value_name = "FILE.json")]
+    pub report: Option<PathBuf>,
+
+    /// Show on standard error how many steps are done, and how fast they go
+    #[arg(id = "talisman-progress", long = "progress", env = "TALISMAN_PROGRESS", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub progress: bool,
+
+    /// Run the whole job, all nodes and PEs, in one thread on a simulated clock and network; --seed decides
+    /// every choice, and a hash of all events is printed at the end: equal seeds, equal hashes
+    #[arg(id = "talisman-simulate", long = "simulate", env = "TALISMAN_SIMULATE", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub simulate: bool,
+
+    /// For testing: pack every message, also those that stay within a node
+    #[arg(id = "talisman-pack-all", long = "pack-all", env = "TALISMAN_PACK_ALL", hide = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub pack_all: bool,
+
+    /// For testing: pack and unpack each object after every message
+    #[arg(id = "talisman-repack", long = "repack", env = "TALISMAN_REPACK", hide = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub repack: bool,
+
+    /// What is measured for load balancing
+    #[arg(skip)]
+    pub measures: Measures,
+
+    /// How nodes are linked
+    #[arg(id = "talisman-transport", long = "transport", env = "TALISMAN_TRANSPORT", hide_env_values = true)]
+    #[arg(value_name = "NAME", value_enum, default_value_t)]
+    pub transport: Transport,
+
+    /// Encrypt what goes between nodes over TCP (TLS 1.3, with a key of the job's own)
+    #[arg(id = "talisman-tls", long = "tls", env = "TALISMAN_TLS", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub tls: bool,
+
+    /// The address of this host that nodes listen at for each other [default: loopback]
+    #[arg(id = "talisman-listen", long = "listen", env = "TALISMAN_LISTEN", hide_env_values = true)]
+    #[arg(value_name = "ADDR")]
+    pub listen: Option<IpAddr>,
+
+    /// A node that says nothing for so long counts as lost
+    #[arg(id = "talisman-silence", long = "silence", env = "TALISMAN_SILENCE", hide_env_values = true)]
+    #[arg(value_name = "TIME", value_parser = time, default_value = "10s")]
+    pub silence: Duration,
+
+    /// Kill a node to see what becomes of the job: 1@2s after two seconds, 1@step40 after the program's step 40; with
+    /// --simulate in simulated time, the same way for each --seed
+    #[arg(id = "talisman-kill", long = "kill", env = "TALISMAN_KILL", hide_env_values = true)]
+    #[arg(value_name = "NODE@WHEN", value_delimiter = ',')]
+    pub kill: Vec<Kill>,
+
+    /// Kill nodes at random, one every mtbf on average
+    #[arg(id = "talisman-chaos", long = "chaos", env = "TALISMAN_CHAOS", hide_env_values = true)]
+    #[arg(value_name = "mtbf=T,seed=S")]
+    pub chaos: Option<Chaos>,
+
+    /// Begin each line of output with the number of the node that wrote it
+    #[arg(id = "talisman-label-output", long = "label-output", env = "TALISMAN_LABEL_OUTPUT")]
+    #[arg(hide_env_values = true, value_parser = FalseyValueParser::new())]
+    pub label_output: bool,
+
+    /// Move objects between PEs so that all have equally much to do, as this strategy decides; several with + between them
+    /// go one after the other. "off": objects stay where they are
+    #[arg(id = "talisman-balancer", long = "balancer", env = "TALISMAN_BALANCER", hide_env_values = true)]
+    #[arg(value_name = "NAME[+NAME]", default_value = "off")]
+    pub balancer: String,
+
+    /// When to: "sync": whenever the program is at `cx.at_sync()`; a time: so often; "auto": when it is worth it
+    #[arg(id = "talisman-lb-every", long = "lb-every", env = "TALISMAN_LB_EVERY", hide_env_values = true)]
+    #[arg(value_name = "sync|TIME|auto", default_value = "sync")]
+    pub lb_every: Every,
+
+    /// Write what each balancing step knew to a file in this folder, for `talisman lb-replay`
+    #[arg(id = "talisman-lb-dump", long = "lb-dump", env = "TALISMAN_LB_DUMP", hide_env_values = true)]
+    #[arg(value_name = "FOLDER")]
+    pub lb_dump: Option<PathBuf>,
+
+    /// Write a line about each balancing step to standard error (--progress does as well)
+    #[arg(id = "talisman-lb-log", long = "lb-log", env = "TALISMAN_LB_LOG", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub lb_log: bool,
+
+    /// Balancing puts no more objects on a node than take so much memory when packed
+    #[arg(id = "talisman-node-memory", long = "node-memory", env = "TALISMAN_NODE_MEMORY")]
+    #[arg(hide_env_values = true, value_name = "SIZE", value_parser = size)]
+    pub node_memory: Option<u64>,
+
+    /// How fast the PEs are, where 1 is usual, from PE 0 on; the list begins anew at its end
+    #[arg(id = "talisman-pe-speeds", long = "pe-speeds", env = "TALISMAN_PE_SPEEDS", hide_env_values = true)]
+    #[arg(value_name = "SPEED", value_delimiter = ',')]
+    pub pe_speeds: Vec<PeSpeed>,
+
+    /// What becomes of a job that loses nodes
+    #[arg(id = "talisman-ft", long = "ft", env = "TALISMAN_FT", hide_env_values = true)]
+    #[arg(value_name = "HOW", value_enum, default_value_t)]
+    pub ft: FaultTolerance,
+
+    /// When to take checkpoints: a time: so often; 100steps: after so many steps of the program; "auto": as often as costs
+    /// least, by what they have cost and --mtbf [default with --ft: auto]
+    #[arg(
+        id = "talisman-ckpt-every",
+        long = "ckpt-every",
+        env = "TALISMAN_CKPT_EVERY",
+        hide_env_values = true
+    )]
+    #[arg(value_name = "TIME|Nsteps|auto")]
+    pub ckpt_every: Option<CkptEvery>,
+
+    /// The mean time between two losses of nodes, in the whole job, for --ckpt-every auto
+    #[arg(id = "talisman-mtbf", long = "mtbf", env = "TALISMAN_MTBF", hide_env_values = true)]
+    #[arg(value_name = "TIME", value_parser = time)]
+    pub mtbf: Option<Duration>,
+
+    /// Write a line about each checkpoint, and each loss of a node, to standard error (--progress does as well)
+    #[arg(id = "talisman-ft-log", long = "ft-log", env = "TALISMAN_FT_LOG", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub ft_log: bool,
+
+    /// With --ft disk: where each node keeps its checkpoints, in a folder of its own on its host [default: that of --restart, else a
+    /// new one among the temporary files]
+    #[arg(id = "talisman-ckpt-dir", long = "ckpt-dir", env = "TALISMAN_CKPT_DIR", hide_env_values = true)]
+    #[arg(value_name = "FOLDER")]
+    pub ckpt_dir: Option<PathBuf>,
+
+    /// Go on from the newest checkpoint that a job with --ft disk has left in this folder, on any number of nodes and PEs
+    #[arg(id = "talisman-restart", long = "restart", env = "TALISMAN_RESTART", hide_env_values = true)]
+    #[arg(value_name = "FOLDER")]
+    pub restart: Option<PathBuf>,
+
+    /// With --ft: start a new process in place of a lost one, on the same host if that is there; it gets the part that was lost,
+    /// and the job has as many nodes as before
+    #[arg(id = "talisman-respawn", long = "respawn", env = "TALISMAN_RESPAWN", hide_env_values = true)]
+    #[arg(value_parser = FalseyValueParser::new())]
+    pub respawn: bool,
+
+    /// With --ft: so many processes more are started and wait; when a node is lost, one of them takes its place. They need slots where
+    /// --hosts is given
+    #[arg(id = "talisman-spares", long = "spares", env = "TALISMAN_SPARES", hide_env_values = true)]
+    #[arg(value_name = "K", default_value_t = 0)]
+    pub spares: u32,
+}
+
+impl RunArgs {
+    /// Whether the nodes are processes of their own, which a launcher starts and watches.
+    pub fn has_processes(&self) -> bool {
+        let is_on_disk = self.ft == FaultTolerance::Disk || self.restart.is_some();
+        (self.nodes > 1 || self.hosts.is_some() || is_on_disk) && !self.simulate
+    }
+
+    /// Whether nodes are to be killed in a simulation, which then has processes, a launcher and connections too.
+    pub(crate) fn loses_simulated_nodes(&self) -> bool {
+        self.simulate && self.nodes > 1 && (!self.kill.is_empty() || self.chaos.is_some())
+    }
+
+    /// PEs per node: `--pes`, otherwise the cores this process may use, divided among the nodes of this host
+    /// ([`PES_SIMULATED`] in simulation).
+    pub fn pes_per_node(&self) -> u32 {
+        let default = || match self.hosts {
+            _ if self.simulate => PES_SIMULATED,
+            Some(_) => available_cores(),
+            None => (available_cores() / self.nodes.max(1)).max(1),
+        };
+        self.pes.unwrap_or_else(default)
+    }
+}
+
+impl Default for RunArgs {
+    fn default() -> Self {
+        RunArgs {
+            nodes: 1,
+            pes: None,
+            hosts: None,
+            seed: 0,
+            report: None,
+            progress: false,
+            simulate: false,
+            pack_all: false,
+            repack: false,
+            measures: Measures::default(),
+            transport: Transport::default(),
+            tls: false,
+            listen: None,
+            silence: Duration::from_secs(10),
+            kill: Vec::new(),
+            chaos: None,
+            label_output: false,
+            balancer: balance::OFF.into(),
+            lb_every: Every::default(),
+            lb_dump: None,
+            lb_log: false,
+            node_memory: None,
+            pe_speeds: Vec::new(),
+            ft: FaultTolerance::default(),
+            ckpt_every: None,
+            mtbf: None,
+            ft_log: false,
+            ckpt_dir: None,
+            restart: None,
+            respawn: false,
+            spares: 0,
+        }
+    }
+}
+
+/// Cores this process may use: its affinity mask and the quota of its control group count, not only the machine.
+fn available_cores() -> u32 {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    u32::try_from(cores).unwrap_or(PES_MAX).min(PES_MAX)
+}

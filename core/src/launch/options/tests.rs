@@ -1,0 +1,132 @@
+//! Options that can be, and those that cannot.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::*;
+use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
+
+#[test]
+fn the_defaults_are_valid_and_use_the_cores() {
+    let args = RunArgs::default();
+    assert_eq!(args.validate(), Ok(()));
+    assert_eq!(args.pes_per_node(), available_cores());
+    assert!(args.pes_per_node() >= 1);
+}
+
+#[test]
+fn given_pes_win_and_simulation_has_a_fixed_default() {
+    assert_eq!(RunArgs { pes: Some(7), ..RunArgs::default() }.pes_per_node(), 7);
+    assert_eq!(RunArgs { simulate: true, ..RunArgs::default() }.pes_per_node(), PES_SIMULATED);
+}
+
+#[test]
+fn impossible_pes_are_refused() {
+    let with = |pes| RunArgs { pes: Some(pes), ..RunArgs::default() }.validate();
+    assert_eq!(with(0), Err(OptionsError::NoPes));
+    assert_eq!(with(PES_MAX), Ok(()));
+    assert_eq!(with(PES_MAX + 1), Err(OptionsError::TooManyPes { pes: PES_MAX + 1 }));
+}
+
+#[test]
+fn there_are_limits_of_nodes_and_of_processes() {
+    let with = |nodes, simulate| RunArgs { nodes, simulate, ..RunArgs::default() }.validate();
+    assert_eq!(with(0, true), Err(OptionsError::NoNodes));
+    assert_eq!(with(2, false), Ok(()));
+    assert_eq!(
+        with(PROCESSES_MAX + 1, false),
+        Err(OptionsError::TooManyProcesses { nodes: PROCESSES_MAX + 1 })
+    );
+    assert_eq!(with(PROCESSES_MAX + 1, true), Ok(()));
+    assert_eq!(with(NODES_MAX + 1, true), Err(OptionsError::TooManyNodes { nodes: NODES_MAX + 1 }));
+}
+
+#[test]
+fn hosts_tell_the_number_of_nodes_themselves() {
+    let hosts = Some(PathBuf::from("hosts"));
+    let with = |nodes, simulate| RunArgs { nodes, simulate, hosts: hosts.clone(), ..RunArgs::default() };
+    assert_eq!(with(0, false).validate(), Ok(()));
+    assert_eq!(with(0, true).validate(), Err(OptionsError::HostsSimulated));
+    let listening = RunArgs { listen: Some("10.0.0.1".parse().unwrap()), ..with(2, false) };
+    assert_eq!(listening.validate(), Err(OptionsError::ListenWithHosts));
+}
+
+#[test]
+fn faults_need_a_process_to_happen_to() {
+    let with = |nodes, simulate, kill: &str| {
+        let kill = vec![kill.parse().unwrap()];
+        RunArgs { nodes, simulate, kill, ..RunArgs::default() }.validate()
+    };
+    assert_eq!(with(2, false, "1@2s"), Ok(()));
+    assert_eq!(with(1, false, "0@2s"), Err(OptionsError::NobodyToKill));
+    assert_eq!(with(1, true, "0@2s"), Err(OptionsError::NobodyToKill));
+    assert_eq!(with(2, true, "1@2s"), Ok(()));
+    let error = with(2, false, "2@step4").unwrap_err().to_string();
+    assert_eq!(error, "--kill 2@step4: there are 2 nodes, the last one is 1");
+}
+
+#[test]
+fn silence_has_a_least_length() {
+    let with = |silence| RunArgs { silence, ..RunArgs::default() }.validate();
+    assert_eq!(with(SILENCE_MIN), Ok(()));
+    let silence = SILENCE_MIN / 2;
+    assert_eq!(with(silence), Err(OptionsError::SilenceTooShort { silence }));
+}
+
+#[test]
+fn encryption_is_refused_where_it_was_left_out() {
+    let result = RunArgs { tls: true, ..RunArgs::default() }.validate();
+    assert_eq!(result, if cfg!(feature = "tls") { Ok(()) } else { Err(OptionsError::NoTls) });
+}
+
+#[test]
+fn a_job_has_a_limit_of_pes_in_all() {
+    let with =
+        |nodes, pes| RunArgs { nodes, pes: Some(pes), simulate: true, ..RunArgs::default() }.validate();
+    assert_eq!(with(1024, PES_MAX), Ok(()));
+    assert_eq!(with(1025, PES_MAX), Err(OptionsError::TooManyPesInAll { nodes: 1025, pes: PES_MAX }));
+    assert_eq!(with(NODES_MAX, 16), Ok(()));
+}
+
+#[test]
+fn checkpoints_are_for_jobs_that_survive() {
+    let ckpt_every = Some(CkptEvery::Steps(10));
+    let with = |ft, mtbf| RunArgs { ft, ckpt_every, mtbf, ..RunArgs::default() }.validate();
+    assert_eq!(with(FaultTolerance::Off, None), Err(OptionsError::CheckpointsWithoutFt));
+    assert_eq!(with(FaultTolerance::Double, None), Ok(()));
+    let never = Some(Duration::ZERO);
+    assert_eq!(with(FaultTolerance::Double, never), Err(OptionsError::NoTimeBetweenFailures));
+}
+
+#[test]
+fn replacements_are_for_jobs_of_several_processes_that_survive() {
+    let (option, respawn) = ("--respawn", true);
+    let with =
+        |nodes, ft, simulate| RunArgs { nodes, ft, simulate, respawn, ..RunArgs::default() }.validate();
+    let wrong = OptionsError::ReplacementsWithoutFt { option };
+    assert_eq!(with(2, FaultTolerance::Off, false), Err(wrong));
+    assert_eq!(with(2, FaultTolerance::Disk, false), Ok(()));
+    let wrong = OptionsError::ReplacementsSimulated { option };
+    assert_eq!(with(2, FaultTolerance::Double, true), Err(wrong));
+    let wrong = OptionsError::NobodyToReplaceFrom { option };
+    assert_eq!(with(1, FaultTolerance::Double, false), Err(wrong));
+    let with = |ft, spares| RunArgs { nodes: 2, ft, spares, ..RunArgs::default() }.validate();
+    let wrong = OptionsError::ReplacementsWithoutFt { option: "--spares" };
+    assert_eq!(with(FaultTolerance::Off, 1), Err(wrong));
+    assert_eq!(with(FaultTolerance::Double, 1), Ok(()));
+    let spares = PROCESSES_MAX;
+    let wrong = OptionsError::TooManySpares { nodes: 2, spares };
+    assert_eq!(with(FaultTolerance::Double, spares), Err(wrong));
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_said_at_the_start() {
+    let with = |file: PathBuf| RunArgs { report: Some(file), ..RunArgs::default() }.validate();
+    let here = std::env::temp_dir();
+    assert_eq!(with(PathBuf::from("report.json")), Ok(()));
+    assert_eq!(with(here.join("report.json")), Ok(()));
+    assert_eq!(with(here.clone()), Err(OptionsError::ReportIsNoFile { file: here.clone() }));
+    let folder = here.join("talisman-no-such-folder");
+    let file = folder.join("report.json");
+    assert_eq!(with(file.clone()), Err(OptionsError::NoReportFolder { file, folder }));
+}

@@ -1,0 +1,153 @@
+//! How much there may be of everything, and which options go together.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{OptionsError, RunArgs};
+use crate::balance;
+use crate::launch::checkpoints::FaultTolerance;
+
+/// Most PEs a node may have: far above any machine's cores, so more is a slip of the finger.
+pub const PES_MAX: u32 = 1024;
+
+/// Most nodes a job may have.
+pub const NODES_MAX: u32 = 65_536;
+
+/// Most nodes of a job that are processes of their own: each is linked with all others.
+pub const PROCESSES_MAX: u32 = 1024;
+
+/// Shortest `--silence`: a machine with more to do than cores keeps a process waiting for some tenths of a second.
+pub const SILENCE_MIN: Duration = Duration::from_millis(500);
+
+/// Most PEs of a whole job; each costs memory even if it does nothing.
+pub const PES_IN_ALL_MAX: u64 = 1 << 20;
+
+impl RunArgs {
+    /// Checks the options against each other and against what exists so far.
+    ///
+    /// # Errors
+    /// The first option that cannot be, with what to write instead.
+    pub fn validate(&self) -> Result<(), OptionsError> {
+        self.validate_pes()?;
+        self.validate_nodes()?;
+        self.validate_hosts()?;
+        self.validate_pes_in_all()?;
+        self.validate_silence()?;
+        self.validate_tls()?;
+        self.validate_faults()?;
+        self.validate_balancer()?;
+        self.validate_checkpoints()?;
+        self.validate_report()
+    }
+
+    fn validate_pes(&self) -> Result<(), OptionsError> {
+        match self.pes {
+            Some(0) => Err(OptionsError::NoPes),
+            Some(pes) if pes > PES_MAX => Err(OptionsError::TooManyPes { pes }),
+            _ => Ok(()),
+        }
+    }
+
+    /// No nodes given means, with hosts, as many as they have slots.
+    fn validate_nodes(&self) -> Result<(), OptionsError> {
+        match self.nodes {
+            0 if self.hosts.is_some() => Ok(()),
+            0 => Err(OptionsError::NoNodes),
+            nodes if nodes > NODES_MAX => Err(OptionsError::TooManyNodes { nodes }),
+            nodes if (self.has_processes() || self.loses_simulated_nodes()) && nodes > PROCESSES_MAX => {
+                Err(OptionsError::TooManyProcesses { nodes })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_hosts(&self) -> Result<(), OptionsError> {
+        match self.hosts {
+            Some(_) if self.simulate => Err(OptionsError::HostsSimulated),
+            Some(_) if self.listen.is_some() => Err(OptionsError::ListenWithHosts),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_pes_in_all(&self) -> Result<(), OptionsError> {
+        let (nodes, pes) = (self.nodes, self.pes_per_node());
+        let in_all = u64::from(nodes) * u64::from(pes);
+        if in_all > PES_IN_ALL_MAX { Err(OptionsError::TooManyPesInAll { nodes, pes }) } else { Ok(()) }
+    }
+
+    fn validate_silence(&self) -> Result<(), OptionsError> {
+        let silence = self.silence;
+        if silence < SILENCE_MIN { Err(OptionsError::SilenceTooShort { silence }) } else { Ok(()) }
+    }
+
+    fn validate_tls(&self) -> Result<(), OptionsError> {
+        if self.tls && cfg!(not(feature = "tls")) { Err(OptionsError::NoTls) } else { Ok(()) }
+    }
+
+    fn validate_faults(&self) -> Result<(), OptionsError> {
+        let any = !self.kill.is_empty() || self.chaos.is_some();
+        if any && !self.has_processes() && !self.loses_simulated_nodes() {
+            return Err(OptionsError::NobodyToKill);
+        }
+        // With hosts the number of nodes may not be known yet.
+        match self.kill.iter().find(|kill| self.nodes > 0 && kill.node >= self.nodes) {
+            Some(&kill) => Err(OptionsError::NoSuchNode { kill, nodes: self.nodes }),
+            None => Ok(()),
+        }
+    }
+
+    fn validate_balancer(&self) -> Result<(), OptionsError> {
+        balance::check_name(&self.balancer).map_err(|message| OptionsError::NoBalancer { message })?;
+        match &self.lb_dump {
+            Some(folder) if !folder.is_dir() => Err(OptionsError::NoDumpFolder { folder: folder.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_checkpoints(&self) -> Result<(), OptionsError> {
+        match self.mtbf {
+            _ if self.ft == FaultTolerance::Off && self.ckpt_every.is_some() => {
+                Err(OptionsError::CheckpointsWithoutFt)
+            }
+            Some(mtbf) if mtbf.is_zero() => Err(OptionsError::NoTimeBetweenFailures),
+            _ if self.ckpt_dir.is_some() && self.ft != FaultTolerance::Disk => {
+                Err(OptionsError::FolderWithoutDisk)
+            }
+            _ if self.restart.is_some() && self.simulate => Err(OptionsError::RestartSimulated),
+            _ => self.validate_replacements(),
+        }
+    }
+
+    fn validate_replacements(&self) -> Result<(), OptionsError> {
+        let option = match (self.respawn, self.spares) {
+            (false, 0) => return Ok(()),
+            (true, _) => "--respawn",
+            (false, _) => "--spares",
+        };
+        match () {
+            () if self.ft == FaultTolerance::Off => Err(OptionsError::ReplacementsWithoutFt { option }),
+            () if self.simulate => Err(OptionsError::ReplacementsSimulated { option }),
+            () if self.nodes == 1 => Err(OptionsError::NobodyToReplaceFrom { option }),
+            () if self.spares > PROCESSES_MAX || self.nodes + self.spares > PROCESSES_MAX => {
+                Err(OptionsError::TooManySpares { nodes: self.nodes, spares: self.spares })
+            }
+            () => Ok(()),
+        }
+    }
+
+    /// A report that cannot be written is said before hours of computing, not after.
+    fn validate_report(&self) -> Result<(), OptionsError> {
+        let Some(file) = &self.report else { return Ok(()) };
+        let folder = match file.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        if file.is_dir() || file.file_name().is_none() {
+            return Err(OptionsError::ReportIsNoFile { file: file.clone() });
+        }
+        if !folder.is_dir() {
+            return Err(OptionsError::NoReportFolder { file: file.clone(), folder });
+        }
+        Ok(())
+    }
+}

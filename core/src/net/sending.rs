@@ -1,0 +1,203 @@
+//! What a PE sends to other nodes: written at once, or staged and written with more. Who is far ahead of a link waits for room on it.
+
+use std::ptr::NonNull;
+use std::time::Duration;
+
+use super::{Aside, BURST, Link, Net};
+use crate::ids::PeId;
+use crate::message::envelope::Envelope;
+use crate::mutations::mutated;
+use crate::pe::Pe;
+use crate::port::is_unlucky;
+use crate::sometimes::sometimes;
+use crate::stats::count;
+use crate::transport::{Incoming, TO_LINK};
+use crate::wire;
+use crate::witness::{self, Seen};
+
+/// A sender that waits for room looks so often before it sleeps, for some hundred microseconds.
+const LOOKS_FOR_ROOM: u32 = 200;
+/// What is staged goes out after so many ticks of the processor's clock, about 4 µs, even if the PE has more to do.
+const STAGED_TICKS: u64 = 10_000;
+/// So many messages in a row may be written each by itself, and then one in so many ticks, about 16 µs: a write takes a
+/// tenth of that.
+const WRITES_AT_ONCE: u64 = 8;
+const TICKS_PER_WRITE: u64 = 40_000;
+
+impl Net {
+    /// Sends a message to a PE of another node. Waits if the link is far behind.
+    pub(crate) fn send(&self, pe: &Pe, to: PeId, envelope: NonNull<Envelope>) {
+        let node = pe.node.shape.node_of(to);
+        let rank = (to - pe.node.shape.first_pe(node)) as u16;
+        let Some(link) = &self.links[node as usize] else {
+            unreachable!("a PE has a link to every other node that is there, and node {node} is not")
+        };
+        let left = wire::pack(pe, envelope, |head, segments| {
+            let bytes = head.len() + segments.iter().map(|segment| segment.bytes().len()).sum::<usize>();
+            count(&pe.stats.bytes_between_nodes, bytes as u64);
+            if is_unlucky(pe) && mutated("message-lost") {
+                return false;
+            }
+            if is_unlucky(pe) && segments.is_empty() && mutated("message-doubled") {
+                link.send(rank, head, Vec::new());
+            }
+            link.send(rank, head, segments)
+        });
+        if left {
+            if !(link.is_on_socket() && self.may_write_at_once(pe) && link.is_written()) {
+                self.flush_later(pe, node, link);
+            }
+            // What is written counts too, until the peer has it.
+            if link.unsent() > self.unsent_max && !mutated("no-bound-on-a-link") {
+                self.wait_for_room(pe, node);
+            }
+            self.see_room(pe, link);
+        }
+    }
+
+    /// A sender that could wait goes on: there is room again, unless the job is over.
+    fn see_room(&self, pe: &Pe, link: &Link) {
+        if !self.taking_in.get() && !self.is_waiting() && !pe.node.job.is_over() {
+            witness::see(|| Seen::WentOn { pe: pe.id, unsent: link.unsent(), most: self.unsent_max });
+        }
+    }
+
+    /// Whether a message to a socket is written by itself, which costs a system call, rather than with others at the end
+    /// of the entry. An entry may send first and then compute: what it sent must not wait for that. So some are
+    /// written at once, and the more the longer none was.
+    fn may_write_at_once(&self, pe: &Pe) -> bool {
+        let now = pe.clock.ticks();
+        let paid = self.paid_until.get().max(now);
+        let may = paid - now < WRITES_AT_ONCE * TICKS_PER_WRITE;
+        if may {
+            self.paid_until.set(paid + TICKS_PER_WRITE);
+        }
+        may
+    }
+
+    pub(super) fn flush_later(&self, pe: &Pe, node: u32, link: &Link) {
+        if link.list() {
+            let mut unflushed = self.unflushed.borrow_mut();
+            if unflushed.is_empty() {
+                self.staged.set(pe.clock.ticks());
+            }
+            unflushed.push(node);
+        }
+    }
+
+    /// A sender stays here until the link has room again, or the job is over.
+    #[cold]
+    fn wait_for_room(&self, pe: &Pe, node: u32) {
+        if self.taking_in.get() || self.is_waiting() {
+            return sometimes("a link was far behind where its sender could not wait");
+        }
+        sometimes("a sender waited for room on a link");
+        self.waiting.set(Some(node));
+        let mut in_vain = 0;
+        while !self.is_wait_over(pe) {
+            in_vain = if self.wait_round(pe) { 0 } else { in_vain + 1 };
+            match in_vain {
+                0 => {}
+                // A peer that reads makes room within microseconds, and to be woken takes tens of them.
+                1..LOOKS_FOR_ROOM if self.poller.is_of_system() => std::thread::yield_now(),
+                _ => {
+                    self.watch_room(true);
+                    self.poller.sleep(pe.id, Some(Duration::from_millis(1)));
+                    self.watch_room(false);
+                }
+            }
+        }
+        if pe.node.job.is_over() {
+            sometimes("the job was over while a sender waited for room");
+        }
+        self.waiting.set(None);
+        self.waited.set(true);
+    }
+
+    /// What a sender that waits does again and again; whether that was anything. No message runs in here.
+    pub(crate) fn wait_round(&self, pe: &Pe) -> bool {
+        let flushed = self.flush(pe);
+        if self.door.has_knock() {
+            sometimes("a connection came while a sender waited for room");
+            self.let_in(pe);
+        }
+        flushed | self.put_aside(pe) | pe.port.put_aside()
+    }
+
+    /// Whether a sender waits for room right now.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting.get().is_some()
+    }
+
+    /// Whether it need not any longer.
+    pub(crate) fn is_wait_over(&self, pe: &Pe) -> bool {
+        let link = self.waiting.get().and_then(|node| self.links[node as usize].as_ref());
+        pe.node.job.is_over() || link.is_none_or(|link| link.unsent() <= self.unsent_max / 2)
+    }
+
+    /// Whether a sender has waited for room since this was last asked.
+    #[inline]
+    pub(crate) fn has_waited(&self) -> bool {
+        self.waited.get() && self.waited.replace(false)
+    }
+
+    fn put_aside(&self, pe: &Pe) -> bool {
+        let mut taken = false;
+        for (node, link) in (0..).zip(&self.links) {
+            let Some(link) = link else { continue };
+            let mut keep = |message: Incoming<'_>| {
+                let is_due = !self.sorts.get() && message.rank != TO_LINK;
+                let message = if is_due { Some(message) } else { self.of_this_epoch(node, message) };
+                self.aside.borrow_mut().extend(message.map(|message| Aside::of(node, message)));
+            };
+            match link.receive(BURST, &mut keep) {
+                Ok(messages) => {
+                    taken |= messages > 0;
+                    if link.is_newly_broken() {
+                        self.miss(pe, node, link);
+                    }
+                }
+                Err(error) => self.give_up(pe, node, &error),
+            }
+            if self.sorts.get() {
+                self.see_left_alone(node, link);
+            }
+            if link.has_more() {
+                self.read_on_later(node);
+            }
+        }
+        taken
+    }
+
+    /// Whether something is staged for so long that it should not wait for the end of a batch.
+    #[inline(always)]
+    pub(crate) fn is_flush_due(&self, pe: &Pe) -> bool {
+        self.staged.get() != 0 && pe.clock.ticks().wrapping_sub(self.staged.get()) > STAGED_TICKS
+    }
+
+    /// Writes what goes now; whether anything was written.
+    pub(crate) fn flush(&self, pe: &Pe) -> bool {
+        let (mut written, mut error) = (false, None);
+        self.unflushed.borrow_mut().retain(|node| {
+            let Some(link) = &self.links[*node as usize] else { return false };
+            written |= link.flush();
+            error = error.take().or(link.error().map(|error| (*node, error)));
+            link.stays_listed() && !mutated("rest-not-flushed")
+        });
+        self.staged.set(0);
+        error.iter().for_each(|(node, error)| self.give_up(pe, *node, error));
+        written
+    }
+
+    /// Whether something could not be written yet.
+    pub(crate) fn has_unsent(&self) -> bool {
+        !self.unflushed.borrow().is_empty()
+    }
+
+    /// The same through memory, where nobody tells when there is room.
+    pub(crate) fn is_behind_in_memory(&self) -> bool {
+        let is_memory =
+            |node: &u32| self.links[*node as usize].as_ref().is_some_and(|link| !link.is_on_socket());
+        self.unflushed.borrow().iter().any(is_memory)
+    }
+}

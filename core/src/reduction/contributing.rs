@@ -1,0 +1,166 @@
+//! What elements contribute, and what is made of that on their PE.
+
+use super::{Contribution, Pending, ReductionKey, Tally, answers_key};
+use crate::collection::Collection;
+use crate::ids::{ObjId, SectionId};
+use crate::mutations::mutated;
+use crate::object::{Head, flag};
+use crate::pe::Pe;
+use crate::pup::{Packed, Pup, Purpose, Unpacker};
+use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
+use crate::route::{Collect, Route};
+use crate::witness::{self, Seen};
+
+impl Pe {
+    /// An element contributes to the next reduction of its collection.
+    #[track_caller]
+    pub(crate) fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(
+        &self,
+        object: &Head,
+        value: T,
+        to: Route,
+    ) {
+        let collection = object.collection();
+        if collection.id.is_singles() {
+            panic!(
+                "`{}` is no element of an array or group: it has nobody to reduce with",
+                collection.label(object.index())
+            );
+        }
+        let key = ReductionKey::All(object.reduction.get());
+        self.see_contribution(object.id(), key);
+        let tally = self.tally_of(object, true);
+        object.reduction.set(object.reduction.get() + 1);
+        self.add_value::<T, R>(collection, key, tally, value, object.index(), Some(to));
+    }
+
+    /// An element that will not contribute any more.
+    pub(crate) fn report_death(&self, object: &Head) {
+        let collection = object.collection();
+        if collection.id.is_singles() || mutated("end-not-reported") {
+            return;
+        }
+        let key = ReductionKey::All(object.reduction.get());
+        let tally = self.tally_of(object, false);
+        self.contribution_made(collection, Contribution::count(collection.id, key, tally));
+    }
+
+    fn tally_of(&self, object: &Head, contributes: bool) -> Tally {
+        let born = match object.take_extras() {
+            None => 0,
+            Some(mut extras) => {
+                let born = std::mem::take(&mut extras.born);
+                object.put_extras(Some(extras));
+                born.into()
+            }
+        };
+        let mut tally = Tally::default();
+        let generation = object.generation();
+        object.clear(u32::MAX << flag::GENERATION);
+        if born > 0 && !mutated("birth-not-announced") {
+            tally.generation(generation + 1).born = born;
+        }
+        *match (generation, contributes) {
+            (0, true) => &mut tally.old,
+            (0, false) => &mut tally.old_gone,
+            (number, true) => &mut tally.generation(number).contributed,
+            (number, false) => &mut tally.generation(number).gone,
+        } = 1;
+        tally
+    }
+
+    /// The packed answer of one element to a broadcast or multicast whose answers are reduced.
+    pub(crate) fn answer(&self, to: Collect, value: Packed) {
+        let Some(collection) = self.collections.get(to.collection) else { return };
+        let Some(reducer) = ReduceInfo::known(to.reducer) else {
+            return self.reduction_failed(collection, &ReduceError::Unknown { id: to.reducer });
+        };
+        self.see_contribution(collection.object(to.index), answers_key(&to));
+        let add = |pending: &mut Pending| {
+            pending.tally.add(&Tally { old: 1, ..Tally::default() });
+            let (bytes, segments) = value.into_parts();
+            let mut value = Unpacker::with_segments(&bytes, Purpose::Message, segments);
+            match &mut pending.value {
+                Some(total) => total.add_packed(reducer, &mut value, to.index),
+                empty => {
+                    *empty = Some(AnyPartial::lift_packed(reducer, &mut value, to.index)?);
+                    Ok(())
+                }
+            }
+        };
+        self.with_pending(collection, answers_key(&to), add, true);
+    }
+
+    /// A member contributes to the next reduction of a section.
+    pub(crate) fn contribute_to_section<T: Pup + Send + 'static, R: Reducer<T>>(
+        &self,
+        object: &Head,
+        section: SectionId,
+        value: T,
+        to: Route,
+    ) {
+        let number = object.extras(|extras| {
+            let next = extras.sections.entry(section).or_default();
+            *next += 1;
+            *next - 1
+        });
+        let key = ReductionKey::Section(section, number);
+        self.see_contribution(object.id(), key);
+        let tally = Tally { old: 1, ..Tally::default() };
+        self.add_value::<T, R>(object.collection(), key, tally, value, object.index(), Some(to));
+    }
+
+    fn add_value<T: Pup + Send + 'static, R: Reducer<T>>(
+        &self,
+        collection: &Collection,
+        key: ReductionKey,
+        tally: Tally,
+        value: T,
+        index: u128,
+        to: Option<Route>,
+    ) {
+        let add = |pending: &mut Pending| {
+            pending.tally.add(&tally);
+            pending.to = pending.to.take().or(to);
+            match &mut pending.value {
+                Some(total) => total.add::<T, R>(value, index),
+                empty => {
+                    *empty = Some(AnyPartial::lift::<T, R>(value, index)?);
+                    Ok(())
+                }
+            }
+        };
+        self.with_pending(collection, key, add, true);
+    }
+
+    /// Changes a reduction's parts here, and sends them on if nothing more will come from this PE.
+    pub(super) fn with_pending(
+        &self,
+        collection: &Collection,
+        key: ReductionKey,
+        change: impl FnOnce(&mut Pending) -> Result<(), ReduceError>,
+        made_here: bool,
+    ) {
+        let (changed, full) = {
+            let mut all = collection.pending.borrow_mut();
+            let first = all.is_empty();
+            let pending = all.entry(key).or_default();
+            pending.made_here += u64::from(made_here);
+            let changed = change(pending);
+            if first {
+                self.unflushed.borrow_mut().push(collection.id);
+                self.chores.set(true);
+            }
+            (changed, pending.made_here >= u64::from(collection.members.get()))
+        };
+        match changed {
+            Err(error) => self.reduction_failed(collection, &error),
+            Ok(()) if full => self.send_up(collection, key),
+            Ok(()) => {}
+        }
+    }
+
+    pub(crate) fn see_contribution(&self, object: ObjId, key: ReductionKey) {
+        witness::see(|| Seen::Contributed { object, pe: self.id, reduction: key.into() });
+    }
+}

@@ -1,0 +1,177 @@
+//! The way of partial results up the tree, and what follows when all are at its root.
+
+use super::{Contribution, Pending, ReductionKey};
+use crate::collection::Collection;
+use crate::ids::{CollectionId, PeId};
+use crate::message::control::PeMessage;
+use crate::mutations::mutated;
+use crate::pe::Pe;
+use crate::pup::Packed;
+use crate::reduce::{AnyPartial, ReduceError};
+use crate::sometimes::sometimes;
+use crate::witness::{self, Seen};
+
+impl Pe {
+    /// A count, or a part from below in the tree.
+    pub(crate) fn contribution_made(&self, collection: &Collection, part: Contribution) {
+        let Contribution { key, tally, value, to, .. } = part;
+        self.with_pending(collection, key, |pending| pending.absorb(&tally, value, to), false);
+    }
+
+    /// A part from another node.
+    pub(crate) fn on_part(&self, collection: CollectionId, part: Packed) {
+        match part.into_value::<Contribution>() {
+            Ok(part) => self.on_contribution(part),
+            Err(error) => {
+                if let Some(collection) = self.collections.get(collection) {
+                    self.unreadable(collection, "(reduction)", &error.to_string());
+                }
+            }
+        }
+    }
+
+    pub(crate) fn on_contribution(&self, part: Contribution) {
+        let Some(collection) = self.collections.get(part.collection) else { return };
+        if self.ends_here(collection, part.key) {
+            let Contribution { key, tally, value, to, .. } = part;
+            self.absorb_at_root(collection, key, |pending| pending.absorb(&tally, value, to));
+        } else {
+            self.contribution_made(collection, part);
+        }
+    }
+
+    /// Sends on what has gathered; whether that was anything.
+    pub(crate) fn flush_reductions(&self) -> bool {
+        let collections = self.unflushed.take();
+        for id in &collections {
+            let Some(collection) = self.collections.get(*id) else { continue };
+            let mut keys: Vec<_> = collection.pending.borrow().keys().copied().collect();
+            if mutated("partial-result-kept-back") && keys.len() > 1 {
+                keys.pop();
+            }
+            for key in keys {
+                self.mark_partial(collection, key);
+                self.send_up(collection, key);
+            }
+        }
+        !collections.is_empty()
+    }
+
+    fn mark_partial(&self, collection: &Collection, key: ReductionKey) {
+        let made_here = collection.pending.borrow().get(&key).map(|pending| pending.made_here);
+        if made_here.is_some_and(|made| 0 < made && made < u64::from(collection.members.get())) {
+            sometimes("a partial result was sent on before every element here had contributed");
+        }
+    }
+
+    pub(super) fn send_up(&self, collection: &Collection, key: ReductionKey) {
+        let Some(pending) = collection.pending.borrow_mut().remove(&key) else { return };
+        let Pending { tally, value, to, .. } = pending;
+        if self.ends_here(collection, key) {
+            return self.absorb_at_root(collection, key, |sum| sum.absorb(&tally, value, to));
+        }
+        let part = Contribution { collection: collection.id, key, tally, value, to };
+        self.tell(self.above(collection, key), PeMessage::Contribution(Box::new(part)));
+    }
+
+    fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {
+        match key {
+            ReductionKey::All(_) | ReductionKey::Answers(_) => {
+                let above = self.view().parent(self.id, collection.root_pe());
+                above.expect("the root sends nothing up")
+            }
+            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
+                self.view().seat(section.creator)
+            }
+        }
+    }
+
+    fn ends_here(&self, collection: &Collection, key: ReductionKey) -> bool {
+        match key {
+            ReductionKey::All(_) | ReductionKey::Answers(_) => collection.root.is_some(),
+            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
+                self.view().seat(section.creator) == self.id
+            }
+        }
+    }
+
+    fn absorb_at_root(
+        &self,
+        collection: &Collection,
+        key: ReductionKey,
+        change: impl FnOnce(&mut Pending) -> Result<(), ReduceError>,
+    ) {
+        match key {
+            ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
+                match self.sections.with_open(section, key, change) {
+                    Some(Ok(())) => self.complete_over_section(collection, section, key),
+                    Some(Err(error)) => self.reduction_failed(collection, &error),
+                    None => {}
+                }
+            }
+            ReductionKey::All(_) | ReductionKey::Answers(_) => {
+                let root = collection.root.as_ref().expect("`ends_here`");
+                if matches!(key, ReductionKey::All(number) if number > root.borrow().next) {
+                    sometimes("a contribution came for a reduction whose former one was open");
+                }
+                let changed = change(root.borrow_mut().open.entry(key).or_default());
+                if let Err(error) = changed {
+                    return self.reduction_failed(collection, &error);
+                }
+                self.complete(collection, key);
+            }
+        }
+    }
+
+    /// At the root, after going back to a checkpoint: what had come of a reduction. All PEs had said how many elements
+    /// received what is answered, however many there were.
+    pub(crate) fn on_reopen(&self, id: CollectionId, key: ReductionKey, pending: Packed) {
+        let Some(collection) = self.collections.get(id) else { return };
+        match pending.into_value::<Pending>() {
+            Ok(Pending { mut tally, value, to, .. }) => {
+                if let ReductionKey::Answers(_) = key {
+                    tally.reports = u32::MAX;
+                }
+                self.absorb_at_root(collection, key, |sum| sum.absorb(&tally, value, to));
+            }
+            Err(error) => self.unreadable(collection, "(reduction)", &error.to_string()),
+        }
+    }
+
+    fn complete(&self, collection: &Collection, key: ReductionKey) {
+        let Some(root) = &collection.root else { return };
+        if let ReductionKey::All(_) = key {
+            return self.complete_reductions(collection);
+        }
+        let done = root.borrow_mut().take_answers(key, self.view().pes());
+        done.into_iter().for_each(|pending| self.finish(collection, key, pending));
+    }
+
+    /// Every reduction of a collection that is complete, in order.
+    pub(crate) fn complete_reductions(&self, collection: &Collection) {
+        let Some(root) = &collection.root else { return };
+        loop {
+            let complete = root.borrow_mut().take_complete();
+            let Some((key, pending)) = complete else { break };
+            self.finish(collection, key, pending);
+        }
+    }
+
+    /// The result goes where it is wanted.
+    pub(crate) fn finish(&self, collection: &Collection, key: ReductionKey, pending: Pending) {
+        let contributions = pending.contributions();
+        witness::see(|| Seen::Reduced { collection: collection.id, reduction: key.into(), contributions });
+        match (pending.value.map(AnyPartial::finish), pending.to) {
+            // Everybody went, and nobody contributed.
+            (_, None) => sometimes("a reduction was complete because everybody went"),
+            (Some(Ok(value)), Some(to)) => self.route(&to, value),
+            (Some(Err(error)), _) => self.reduction_failed(collection, &error),
+            (None, Some(_)) => self.reduction_failed(collection, &ReduceError::Nobody),
+        }
+    }
+
+    pub(super) fn reduction_failed(&self, collection: &Collection, error: &ReduceError) {
+        let name = (collection.chare.name)();
+        self.node.job.end(1, Some(format!("a reduction over the elements of `{name}` failed: {error}")));
+    }
+}

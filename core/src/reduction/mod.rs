@@ -1,0 +1,107 @@
+//! Reductions: values of all elements become one, with the same bits in every run.
+//!
+//! Contributions are combined on each PE, and sent up the collection's tree when every element here has contributed, or
+//! when the PE has nothing else to do. Nothing depends on when that is: the root counts contributions, and
+//! partial results may meet in any order ([`Reducer`](crate::reduce::Reducer)).
+//!
+//! Elements come and go meanwhile. An element that inserts another says so with its own next contribution, so
+//! the root waits for as many newborn as were announced, generation by generation; one that goes says so too. See
+//! [`Tally::is_complete`].
+
+mod contributing;
+mod gathering;
+mod root;
+mod tally;
+
+use crate::ids::{CollectionId, SectionId};
+use crate::mutations::mutated;
+use crate::pup::Pup;
+use crate::reduce::{AnyPartial, ReduceError};
+use crate::route::{Collect, Route};
+pub(crate) use root::Root;
+pub(crate) use tally::{Generation, Tally};
+
+/// Which reduction of a collection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pup)]
+pub(crate) enum ReductionKey {
+    /// The `n`th to which its elements contribute.
+    All(u32),
+    /// Of the answers to its `n`th broadcast.
+    Answers(u32),
+    /// The `n`th to which a section's members contribute.
+    Section(SectionId, u32),
+    /// Of the answers to a section's `n`th multicast.
+    SectionAnswers(SectionId, u32),
+}
+
+/// A part of a reduction on its way up.
+#[derive(Debug, Pup)]
+pub(crate) struct Contribution {
+    #[pup(with = crate::ids::wire::rooted)]
+    pub(crate) collection: CollectionId,
+    pub(crate) key: ReductionKey,
+    tally: Tally,
+    value: Option<AnyPartial>,
+    to: Option<Route>,
+}
+
+impl Contribution {
+    /// Only a count.
+    pub(crate) fn count(collection: CollectionId, key: ReductionKey, tally: Tally) -> Self {
+        Contribution { collection, key, tally, value: None, to: None }
+    }
+}
+
+/// A reduction's parts on one PE.
+#[derive(Default, Debug, Pup)]
+pub(crate) struct Pending {
+    tally: Tally,
+    value: Option<AnyPartial>,
+    to: Option<Route>,
+    /// Contributions made on this PE.
+    made_here: u64,
+}
+
+impl Pending {
+    pub(crate) fn contributions(&self) -> u64 {
+        self.tally.contributions()
+    }
+
+    /// Of a section: how many receivers answer, and who gets the result.
+    pub(crate) fn expect_answers(&mut self, receivers: u64, to: Route) {
+        self.tally.expected = receivers;
+        self.to = Some(to);
+    }
+
+    /// How many receivers answer.
+    pub(crate) fn expected(&self) -> u64 {
+        self.tally.expected
+    }
+
+    fn absorb(
+        &mut self,
+        tally: &Tally,
+        value: Option<AnyPartial>,
+        to: Option<Route>,
+    ) -> Result<(), ReduceError> {
+        self.tally.add(tally);
+        self.to = self.to.take().or(to);
+        match (&mut self.value, value) {
+            (_, None) => Ok(()),
+            (Some(_), Some(_)) if mutated("partial-results-not-combined") => Ok(()),
+            (Some(total), Some(value)) => total.combine(value),
+            (empty, Some(value)) => {
+                *empty = Some(value);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The reduction that an answer is for.
+pub(crate) fn answers_key(to: &Collect) -> ReductionKey {
+    match to.section {
+        None => ReductionKey::Answers(to.number),
+        Some(section) => ReductionKey::SectionAnswers(section, to.number),
+    }
+}
