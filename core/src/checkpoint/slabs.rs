@@ -72,10 +72,6 @@ impl Slabs {
     pub(super) fn add(&mut self, room: Room) {
         self.0.extend(room.slabs.into_iter().filter(|slab| Arc::strong_count(slab) == 1));
     }
-
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
 }
 
 /// Where the slices of a part go.
