@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use talisman_ft::Version;
 use talisman_ft::double::Held;
+use talisman_ft::{NodeId, Version};
 
 use super::super::contents::{Counts, Names};
 use super::super::pieces::Manifest;
