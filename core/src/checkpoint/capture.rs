@@ -49,7 +49,8 @@ impl Pe {
         let head = self.node.store.spare_head(checkpoints.head.get());
         let mut lender = Lender::new(Packer::over(Purpose::Message, head));
         part.lend(&mut lender);
-        let packed: Packed = lender.finish_in(|size, align| room.buffer(&self.node.store, size, align)).into();
+        let packed: Packed =
+            lender.finish_in(|size, align| room.buffer(&self.node.store, size, align)).into();
         checkpoints.head.set(packed.bytes().len());
         packed
     }

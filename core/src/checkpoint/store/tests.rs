@@ -70,10 +70,7 @@ fn pieces_come_in_turn_and_as_they_were() {
     let store = Store::default();
     let (manifest, pieces) = cut(&packed(2 * PIECE_MAX));
     let sum = checksum(&pieces[1]);
-    assert_eq!(
-        store.add(1, 2, 0, sum, pieces[1].clone()),
-        Err(StoreError::Missing { pe: 2, version: 1 })
-    );
+    assert_eq!(store.add(1, 2, 0, sum, pieces[1].clone()), Err(StoreError::Missing { pe: 2, version: 1 }));
     store.expect(1, &view(), 2, manifest);
     let out_of_turn = StoreError::OutOfTurn { pe: 2, version: 1, piece: 1, expected: 0 };
     assert_eq!(store.add(1, 2, 1, sum, pieces[1].clone()), Err(out_of_turn));

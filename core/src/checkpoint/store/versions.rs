@@ -55,7 +55,11 @@ pub(in crate::checkpoint) struct Copy {
 
 impl Versions {
     /// A part that is in memory, and the view of its version.
-    pub(in crate::checkpoint) fn to_be_written(&self, version: Version, pe: PeId) -> Option<(View, InMemory)> {
+    pub(in crate::checkpoint) fn to_be_written(
+        &self,
+        version: Version,
+        pe: PeId,
+    ) -> Option<(View, InMemory)> {
         let kept = self.kept.get(&version)?;
         let body = match kept.parts.get(&pe)? {
             Body::Own(part) => InMemory::Own(part.clone()),
