@@ -218,10 +218,12 @@ fn a_message_is_kept_as_if_its_arguments_had_been_packed_before() {
         while let Some(mut envelope) = pe.next_message() {
             // SAFETY: the queue gave the envelope away.
             let message = unsafe { envelope.as_mut() };
-            calls += u32::from(matches!(message.body, Body::Invoke(_) | Body::Create(_)));
-            let kept = copy_to_keep(message);
-            pack_in_place(message);
-            assert_eq!(kept, copy_to_keep(message));
+            if let Body::Invoke(_) | Body::Create(_) = message.body {
+                let kept = copy_to_keep(message);
+                pack_in_place(message);
+                assert_eq!(kept, copy_to_keep(message));
+                calls += 1;
+            }
             pe.release(envelope);
         }
     }
