@@ -5,7 +5,7 @@
 //!
 //! Large pages are not asked for: filling slabs again takes a sixth less of the processor's time with them (fewer pages are looked up
 //! when a part is read from another process), but where the machine is a virtual one, the host may have to find each of their bytes
-//! first: the first two checkpoints of a job took three times as long.
+//! first: the first two checkpoints of a job blocked it more than twice as long.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
