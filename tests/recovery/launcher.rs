@@ -39,6 +39,12 @@ impl Held {
         self.run.job.wait_for_error_after(&leads(node), " went back to ");
     }
 
+    /// Waits until everything is held twice again, after this has been said; with `--ft-log`.
+    #[track_caller]
+    fn wait_until_held_twice(&self, after: &str) {
+        self.run.job.wait_for_error_after(after, "committed after");
+    }
+
     #[track_caller]
     fn ends(self) -> Left {
         self.folder.let_go();
@@ -104,8 +110,7 @@ pub fn one_leader_after_another() {
     held.kill_launcher();
     for (node, pid) in nodes.into_iter().enumerate().take(3) {
         held.run.job.wait_for_error(&leads(node as u32));
-        // Then both copies of everything are there again.
-        held.run.job.wait_for_error_after(&format!("{} nodes went back", 4 - node), "committed after");
+        held.wait_until_held_twice(&format!("{} nodes went back", 4 - node));
         signal(pid, Signal::KILL);
     }
     led_by(&held.survives(&expected), &[0, 1, 2, 3]);
@@ -132,7 +137,8 @@ pub fn nodes_and_launchers_that_are_stopped_are_fenced() {
     let mut rng = Rng::new(16);
     let shape = (4, 1, "tcp");
     let expected = LONG.undisturbed(shape);
-    let options = &format!("{OFTEN} --silence 1s");
+    // Of a checkpoint that was under way when the launcher died there may be but one copy, which another loss may take.
+    let options = &format!("{NEVER} --silence 1s");
     for stopped in [0, 2] {
         let held = begin(LONG, shape, options);
         let nodes = held.run.job.nodes(4);
@@ -217,13 +223,13 @@ pub fn nodes_are_replaced_without_the_launcher() {
     for transport in TRANSPORTS {
         let shape = (4, 1, transport);
         let expected = LONG.undisturbed(shape);
-        let held = begin(LONG, shape, &format!("{OFTEN} --respawn"));
+        let held = begin(LONG, shape, &format!("{OFTEN} --respawn --ft-log"));
         let nodes = held.run.job.nodes(4);
         held.run.job.wait_for("at 14");
         held.kill_launcher();
-        held.wait_until_led_by(0);
+        held.wait_until_held_twice("after the loss of the launcher");
         signal(nodes[2], Signal::KILL);
-        held.run.job.wait_for_error("after the loss of node 2, with node 2 in a new process");
+        held.wait_until_held_twice("after the loss of node 2, with node 2 in a new process");
         signal(nodes[0], Signal::KILL);
         held.run
             .job
@@ -238,13 +244,13 @@ pub fn nodes_are_replaced_without_the_launcher() {
 pub fn spares_without_the_launcher() {
     let shape = (3, 1, "mixed");
     let expected = LONG.undisturbed(shape);
-    let held = begin(LONG, shape, &format!("{OFTEN} --spares 2"));
+    let held = begin(LONG, shape, &format!("{OFTEN} --spares 2 --ft-log"));
     let nodes = held.run.job.nodes(5);
     held.run.job.wait_for("at 14");
     signal(nodes[1], Signal::KILL);
-    held.run.job.wait_for_error("with node 1 in a new process");
+    held.wait_until_held_twice("with node 1 in a new process");
     held.kill_launcher();
-    held.wait_until_led_by(0);
+    held.wait_until_held_twice("after the loss of the launcher");
     signal(nodes[2], Signal::KILL);
     held.run.job.wait_for_error("after the loss of node 2, with node 2 in a new process");
     let left = held.survives(&expected);

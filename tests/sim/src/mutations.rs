@@ -697,7 +697,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "leaving-before-all-are-done",
-        places: &["cluster/conductor/surviving.rs"],
+        places: &["cluster/conductor/leaving.rs"],
         rule: "Whoever has stopped stays until all have, since what it holds may be needed.",
         level: Level::World,
     },
