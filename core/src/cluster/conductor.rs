@@ -8,7 +8,7 @@
 //! ```
 //!
 //! [`steps`] has what happens at the program's steps, [`limits`] how long everything may take, [`surviving`] what is different in a job that
-//! survives losses, [`arriving`] how lost nodes get other processes.
+//! survives losses, [`arriving`] how lost nodes get other processes, [`growing`] how nodes are added.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -37,6 +37,7 @@ const GRACE_AFTER_FAILURE: Duration = Duration::from_millis(1500);
 const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
 
 mod arriving;
+mod growing;
 mod limits;
 mod requests;
 mod spares;
@@ -207,6 +208,7 @@ impl Conductor {
         }
         self.settle_suspicions(now);
         self.give_up_waiting(now);
+        self.give_up_late_ones(now);
         self.on_deadlines(now);
     }
 

@@ -9,6 +9,7 @@ use talisman_ft::double::leader::Leader;
 use super::control::{Host, Task, VERSION, Via};
 use super::hosts::Share;
 use super::keeping::Keeping;
+use crate::balance;
 use crate::build::build_number;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
@@ -39,6 +40,8 @@ pub(crate) struct Plan {
     pub(crate) respawns: bool,
     /// Processes that wait to replace lost nodes (`--spares`).
     pub(crate) spares: u32,
+    /// Whether objects move by themselves (`--balancer`).
+    pub(crate) balances: bool,
     /// Checkpoints on disk.
     pub(crate) keeping: Keeping,
 }
@@ -85,6 +88,7 @@ impl Plan {
             survives: options.ft != FaultTolerance::Off,
             respawns: options.respawn,
             spares: options.spares,
+            balances: options.balancer != balance::OFF,
             keeping: Keeping::default(),
         }
     }
@@ -141,7 +145,7 @@ impl Plan {
             restart: self.keeping.restart.clone(),
             life: 0,
             running: Duration::ZERO,
-            admits: self.respawns || self.spares > 0,
+            admits: self.survives,
         }
     }
 

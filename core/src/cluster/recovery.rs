@@ -104,6 +104,16 @@ impl Recovery {
         actions
     }
 
+    /// These nodes have processes again and are to be there; what the others say of the program does not hold until they have halted.
+    pub(crate) fn add(&mut self, nodes: &[u32]) -> Vec<Action> {
+        nodes.iter().for_each(|node| self.suspicions.forget(*node));
+        let actions = self.leader.on_added(nodes);
+        if !actions.is_empty() {
+            self.printed.go_back();
+        }
+        actions
+    }
+
     /// A node that is lost gets another process; whether that is waited for.
     pub(crate) fn expect(&mut self, node: u32) -> bool {
         let tries = self.tries.entry(node).or_default();
