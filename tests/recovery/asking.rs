@@ -11,14 +11,14 @@ use crate::subjects::{LONG, ROUNDS, Run};
 use crate::system::{children, signal};
 
 /// Asks the job of this run.
-fn ask(run: &Run, what: &str, words: &str) -> Output {
+pub fn ask(run: &Run, what: &str, words: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_talisman"));
     command.arg(what).arg(run.job.launcher_pid().to_string()).args(words.split_whitespace());
     command.output().expect("the command is built with the tests")
 }
 
 #[track_caller]
-fn said(output: &Output, status: i32, text: &str) {
+pub fn said(output: &Output, status: i32, text: &str) {
     let all = [&output.stdout[..], &output.stderr[..]].concat();
     let all = String::from_utf8_lossy(&all);
     assert!(output.status.code() == Some(status) && all.contains(text), "{status}, {text}: {all}");
@@ -68,11 +68,13 @@ pub fn what_cannot_be_asked() {
     run.job.wait_for("at 3");
     said(&ask(&run, "shrink", "7"), 1, "node 7 is not there; the job has nodes 0 and 1");
     said(&ask(&run, "shrink", "0 1"), 1, "without any node");
+    said(&ask(&run, "grow", ""), 1, "all nodes of the job are there");
     folder.let_go();
     run.survives(&expected);
     let run = ROUNDS.start(shape, "--rounds 100000");
     run.job.wait_for("at 3");
     said(&ask(&run, "checkpoint", ""), 1, "with --ft");
+    said(&ask(&run, "grow", "1"), 1, "with --ft");
     signal(run.job.launcher_pid(), Signal::INT);
     run.job.end().expect(130, &[]);
 }

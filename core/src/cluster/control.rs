@@ -36,7 +36,7 @@ pub(crate) enum ToNode {
     StepSeen(u64),
     /// The launcher is there.
     Ping,
-    /// Nodes are lost (`--ft`): all PEs stop after the entry that runs, and are dropped; the answer is `Halted`. It may
+    /// Nodes are lost, or added (`--ft`): all PEs stop after the entry that runs, and are dropped; the answer is `Halted`. It may
     /// come at any time after `Go`, also after `Stop` and `Done`, which are void then.
     Halt {
         /// The one that begins now; each is larger than those before.

@@ -48,9 +48,9 @@ impl Conductor {
     /// Starts those whose former processes have ended.
     pub(super) fn start_added(&mut self, now: Duration) {
         let Some(growing) = &mut self.requests.growing else { return };
-        let roster = &self.roster;
-        let ended = growing.unstarted.extract_if(.., |node| roster[*node].stage == Stage::Gone);
-        let ended: Vec<u32> = ended.collect();
+        let is_gone = |node: &u32| self.roster[*node].stage == Stage::Gone;
+        let ended: Vec<u32> = growing.unstarted.iter().copied().filter(is_gone).collect();
+        growing.unstarted.retain(|node| !ended.contains(node));
         ended.into_iter().for_each(|node| self.start_another(now, node));
     }
 
@@ -93,14 +93,14 @@ impl Conductor {
     /// All go on: whether with the new ones.
     pub(super) fn answer_if_grown(&mut self) {
         let Some(growing) = self.requests.growing.take_if(|growing| growing.joined) else { return };
-        let are_there = growing.nodes.iter().all(|node| self.roster[*node].stage == Stage::Running);
+        let is_lost = |node: &u32| self.roster[*node].stage != Stage::Running;
+        let lost: Vec<u32> = growing.nodes.iter().copied().filter(is_lost).collect();
         let whom = nodes_in_words(&growing.nodes);
-        let answer = match (are_there, self.plan.balances) {
-            (true, true) => Ok(format!("the job goes on with {whom}")),
-            (true, false) => {
-                Ok(format!("the job goes on with {whom}; without --balancer, no objects will move there"))
-            }
-            (false, _) => Err(format!("{whom} came, but was lost before all went on; the others go on")),
+        let answer = match lost[..] {
+            [] if self.plan.balances => Ok(format!("the job goes on with {whom}")),
+            [] => Ok(format!("the job goes on with {whom}; without --balancer, no objects will move there")),
+            [_] => Err(format!("{} is lost again; the others go on", nodes_in_words(&lost))),
+            _ => Err(format!("{} are lost again; the others go on", nodes_in_words(&lost))),
         };
         self.actions.push(Action::Answer(growing.number, answer));
     }
