@@ -60,7 +60,7 @@ pub fn lost_nodes_are_added_again() {
         said(&ask(&run, "checkpoint", ""), 0, "is taken");
         signal(there[first + 1], Signal::KILL);
         run.job.wait_for_error("2 nodes went back");
-        said(&ask(&run, "grow", "3"), 1, "3 nodes cannot be added: the job has gone on without nodes");
+        said(&ask(&run, "grow", "3"), 1, "3 nodes cannot be added: only nodes");
         said(&ask(&run, "grow", "1"), 0, "the job goes on with node");
         said(&ask(&run, "grow", ""), 0, "the job goes on with node");
         said(&ask(&run, "grow", ""), 1, "all nodes of the job are there");
@@ -104,6 +104,51 @@ pub fn spares_are_added() {
     assert_eq!(there.iter().filter(|pid| before.contains(pid)).count(), 2, "one that stayed and one that waited");
     folder.let_go();
     run.survives(&expected);
+}
+
+/// The job begins with fewer than it may have; with one alone, too.
+pub fn more_nodes_than_at_the_start() {
+    for (nodes, transport) in [(2, "tcp"), (2, "shm"), (1, "mixed")] {
+        let shape = (nodes, 2, transport);
+        let expected = LONG.undisturbed(shape);
+        let folder = Folder::new();
+        let options = format!("--ft double --max-nodes 4 {NEVER} --tower --balancer greedy {}", folder.holding());
+        let run = LONG.start(shape, &options);
+        run.job.nodes(nodes as usize);
+        run.job.wait_for("at 9");
+        said(&ask(&run, "grow", "4"), 1, "4 nodes cannot be added: only node");
+        said(&ask(&run, "grow", "1"), 0, &format!("the job goes on with node {nodes}"));
+        said(&ask(&run, "checkpoint", ""), 0, "is taken");
+        let there = run.job.nodes(nodes as usize + 1);
+        signal(there[0], Signal::KILL);
+        run.job.wait_for_error("after the loss of node 0");
+        said(&ask(&run, "grow", ""), 0, "the job goes on with nodes 0");
+        said(&ask(&run, "grow", ""), 1, "all nodes of the job are there");
+        run.job.nodes(4);
+        folder.let_go();
+        let left = run.survives(&expected);
+        assert_eq!(left.losses, [(0, false)], "{}", left.ended.said());
+    }
+}
+
+/// A job that is started again on fewer nodes than it had can have them again.
+pub fn nodes_from_before_are_added() {
+    let shape = (4, 1, "shm");
+    let expected = LONG.undisturbed(shape);
+    let folder = Folder::new();
+    let run = LONG.start(shape, &folder.held("--ckpt-every 5steps"));
+    let there = run.job.nodes(4);
+    run.job.wait_for("at 22");
+    said(&ask(&run, "checkpoint", ""), 0, "--restart");
+    let before = kill_all(run, &folder, there);
+    folder.holding();
+    let run = LONG.start((2, 1, "tcp"), &folder.restart("--ft disk"));
+    run.job.nodes(2);
+    run.job.wait_for("at 119");
+    said(&ask(&run, "grow", ""), 0, "the job goes on with nodes 2 and 3");
+    folder.let_go();
+    let said_by_both = run.end().said.and_before(&before);
+    assert_eq!(said_by_both, expected);
 }
 
 /// What was added is part of what is kept.

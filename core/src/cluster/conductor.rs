@@ -115,7 +115,7 @@ impl Conductor {
             leaves: false,
             expected: BTreeMap::new(),
             lives: 0,
-            spares: Spares::new(plan.nodes, plan.spares),
+            spares: Spares::new(plan.begins_with, plan.spares),
             requests: Requests::default(),
             plan,
             kills,

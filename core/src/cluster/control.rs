@@ -148,7 +148,10 @@ pub(crate) struct Task {
     pub(crate) version: u16,
     /// This node.
     pub(crate) number: u32,
+    /// How many have a number.
     pub(crate) nodes: u32,
+    /// How many there are at the start: those with the lowest numbers.
+    pub(crate) begins_with: u32,
     /// PEs of each node.
     pub(crate) pes: u32,
     /// What tells this job from others.

@@ -35,7 +35,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 30] = [
+pub(super) const IDS: [&str; 31] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-hosts",
@@ -66,6 +66,7 @@ pub(super) const IDS: [&str; 30] = [
     "talisman-restart",
     "talisman-respawn",
     "talisman-spares",
+    "talisman-max-nodes",
 ];
 
 /// How nodes that are processes of their own are linked with each other.
@@ -284,6 +285,12 @@ pub struct RunArgs {
     #[arg(id = "talisman-spares", long = "spares", env = "TALISMAN_SPARES", hide_env_values = true)]
     #[arg(value_name = "K", default_value_t = 0)]
     pub spares: u32,
+
+    /// With --ft: the most nodes that the job may ever have; it begins with --nodes, and `talisman grow` adds others. The program sees
+    /// all numbers from its start, like those of nodes that are lost
+    #[arg(id = "talisman-max-nodes", long = "max-nodes", env = "TALISMAN_MAX_NODES", hide_env_values = true)]
+    #[arg(value_name = "M")]
+    pub max_nodes: Option<u32>,
 }
 
 impl RunArgs {
@@ -307,7 +314,12 @@ impl RunArgs {
     /// Whether the nodes are processes of their own, which a launcher starts and watches.
     pub fn has_processes(&self) -> bool {
         let is_on_disk = self.ft == FaultTolerance::Disk || self.restart.is_some();
-        (self.nodes > 1 || self.hosts.is_some() || is_on_disk) && !self.simulate
+        (self.numbers() > 1 || self.hosts.is_some() || is_on_disk) && !self.simulate
+    }
+
+    /// How many nodes have a number: those that the job begins with, and those that may be added.
+    pub(crate) fn numbers(&self) -> u32 {
+        self.nodes.max(self.max_nodes.unwrap_or(0))
     }
 
     /// Whether nodes are to be killed in a simulation, which then has processes, a launcher and connections too.
@@ -356,7 +368,7 @@ impl RunArgs {
     }
 
     fn validate_pes_in_all(&self) -> Result<(), OptionsError> {
-        let (nodes, pes) = (self.nodes, self.pes_per_node());
+        let (nodes, pes) = (self.numbers(), self.pes_per_node());
         let in_all = u64::from(nodes) * u64::from(pes);
         if in_all > PES_IN_ALL_MAX { Err(OptionsError::TooManyPesInAll { nodes, pes }) } else { Ok(()) }
     }
@@ -376,8 +388,9 @@ impl RunArgs {
             return Err(OptionsError::NobodyToKill);
         }
         // With hosts the number of nodes may not be known yet.
-        match self.kill.iter().find(|kill| self.nodes > 0 && kill.node >= self.nodes) {
-            Some(&kill) => Err(OptionsError::NoSuchNode { kill, nodes: self.nodes }),
+        let nodes = self.numbers();
+        match self.kill.iter().find(|kill| self.nodes > 0 && kill.node >= nodes) {
+            Some(&kill) => Err(OptionsError::NoSuchNode { kill, nodes }),
             None => Ok(()),
         }
     }
@@ -400,7 +413,7 @@ impl RunArgs {
                 Err(OptionsError::FolderWithoutDisk)
             }
             _ if self.restart.is_some() && self.simulate => Err(OptionsError::RestartSimulated),
-            _ => self.validate_replacements(),
+            _ => self.validate_replacements().and_then(|()| self.validate_most_nodes()),
         }
     }
 
@@ -417,6 +430,18 @@ impl RunArgs {
             () if self.spares > PROCESSES_MAX || self.nodes + self.spares > PROCESSES_MAX => {
                 Err(OptionsError::TooManySpares { nodes: self.nodes, spares: self.spares })
             }
+            () => Ok(()),
+        }
+    }
+
+    fn validate_most_nodes(&self) -> Result<(), OptionsError> {
+        let Some(most) = self.max_nodes else { return Ok(()) };
+        match () {
+            () if self.ft == FaultTolerance::Off => Err(OptionsError::MostNodesWithoutFt),
+            () if self.simulate => Err(OptionsError::MostNodesSimulated),
+            () if self.spares > 0 => Err(OptionsError::MostNodesWithSpares),
+            () if most < self.nodes => Err(OptionsError::FewerThanNodes { most, nodes: self.nodes }),
+            () if most > PROCESSES_MAX => Err(OptionsError::TooManyProcesses { nodes: most }),
             () => Ok(()),
         }
     }
@@ -472,6 +497,7 @@ impl Default for RunArgs {
             restart: None,
             respawn: false,
             spares: 0,
+            max_nodes: None,
         }
     }
 }
@@ -571,6 +597,23 @@ pub enum OptionsError {
     /// `--restart` with `--simulate`.
     #[error("--restart: simulated nodes have no disks to go on from; leave --simulate out")]
     RestartSimulated,
+    /// `--max-nodes` without `--ft`.
+    #[error("--max-nodes: nodes are added at a checkpoint, of which there are none; add --ft double")]
+    MostNodesWithoutFt,
+    /// `--max-nodes` with `--simulate`.
+    #[error("--max-nodes: no nodes are added to a simulated job; leave out --simulate")]
+    MostNodesSimulated,
+    /// `--max-nodes` with `--spares`.
+    #[error("--max-nodes and --spares do not go together; leave out --spares: nodes that are added start when they are asked for")]
+    MostNodesWithSpares,
+    /// `--max-nodes` is less than `--nodes`.
+    #[error("--max-nodes {most}: the job begins with more, --nodes {nodes}")]
+    FewerThanNodes {
+        /// What was asked for.
+        most: u32,
+        /// What it begins with.
+        nodes: u32,
+    },
     /// `--respawn` or `--spares` without `--ft`.
     #[error("{option}: without --ft a job ends when it loses a node; add --ft double")]
     ReplacementsWithoutFt {
@@ -735,6 +778,23 @@ mod tests {
         let spares = PROCESSES_MAX;
         let wrong = OptionsError::TooManySpares { nodes: 2, spares };
         assert_eq!(with(FaultTolerance::Double, spares), Err(wrong));
+    }
+
+    #[test]
+    fn nodes_can_be_added_to_jobs_of_processes_that_survive() {
+        let job = RunArgs { nodes: 2, ft: FaultTolerance::Double, max_nodes: Some(3), ..RunArgs::default() };
+        assert_eq!((job.validate(), job.numbers()), (Ok(()), 3));
+        assert!(RunArgs { nodes: 1, ..job.clone() }.has_processes());
+        let wrong = |job: RunArgs| job.validate().expect_err("it is refused");
+        let off = FaultTolerance::Off;
+        assert_eq!(wrong(RunArgs { ft: off, ..job.clone() }), OptionsError::MostNodesWithoutFt);
+        assert_eq!(wrong(RunArgs { simulate: true, ..job.clone() }), OptionsError::MostNodesSimulated);
+        assert_eq!(wrong(RunArgs { spares: 1, ..job.clone() }), OptionsError::MostNodesWithSpares);
+        let fewer = OptionsError::FewerThanNodes { most: 1, nodes: 2 };
+        assert_eq!(wrong(RunArgs { max_nodes: Some(1), ..job.clone() }), fewer);
+        let most = PROCESSES_MAX + 1;
+        let too_many = OptionsError::TooManyProcesses { nodes: most };
+        assert_eq!(wrong(RunArgs { max_nodes: Some(most), ..job }), too_many);
     }
 
     #[test]

@@ -76,10 +76,10 @@ enum Tool {
         #[arg(required = true, value_name = "NODE")]
         nodes: Vec<u32>,
     },
-    /// Have a running job go on with nodes again that it has gone on without
+    /// Have a running job go on with more nodes
     ///
-    /// A job of several nodes with --ft, some of which are lost and not replaced, or were released (`talisman shrink`). Processes are
-    /// started for them, or take the place of such as wait (--spares); it takes a checkpoint and goes on from that with them. With
+    /// A job of several nodes with --ft: nodes that are lost and not replaced, or were released (`talisman shrink`), come again, and
+    /// others, up to as many as --max-nodes said at its start. Processes are started for them, or take the place of such as wait (--spares); it takes a checkpoint and goes on from that with them. With
     /// --balancer objects move to them at once.
     Grow {
         /// The process id of the process that was started

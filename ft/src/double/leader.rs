@@ -106,6 +106,14 @@ impl Leader {
         Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next }
     }
 
+    /// The same of which only so many are there at first, those with the lowest numbers. The others may be added.
+    #[must_use]
+    pub fn beginning_with(hosts: Vec<u32>, there: u32) -> Self {
+        let nodes = hosts.len() as u32;
+        let (view, lost) = (View::beginning_with(there, nodes), (there..nodes).collect());
+        Leader { view, lost, ..Leader::new(hosts) }
+    }
+
     /// Of a job that goes on from a version of a former one, in this view, on these hosts by node. Whoever is not there has
     /// a number from before. `next` is the version of the next checkpoint.
     #[must_use]

@@ -1,4 +1,5 @@
-//! Nodes that are added to a running job: numbers that it has gone on without get processes again (`talisman grow`).
+//! Nodes that are added to a running job (`talisman grow`): numbers that have no process, as it has gone on without them or they were never
+//! there, get one.
 //!
 //! ```text
 //! asked ─► Start ─(Hello)─► Task ─(Ready)─► Book ─(Linked)─► all are: a checkpoint ─(committed)─► Go, Halt to all: from here on like after a loss
@@ -128,7 +129,7 @@ impl Conductor {
         }
     }
 
-    /// The numbers that the job has gone on without, the lowest first; or why so many cannot be added.
+    /// The numbers that have no process, the lowest first; or why so many cannot be added.
     fn to_be_added(&self, count: Option<u32>) -> Result<Vec<u32>, String> {
         if self.requests.growing.is_some() {
             return Err("other nodes are being added; ask again when they are there".into());
@@ -140,9 +141,11 @@ impl Conductor {
         let mut absent: Vec<u32> = (0..self.plan.nodes).filter(is_absent).collect();
         let whom = nodes_in_words(&absent);
         match count {
-            _ if absent.is_empty() => Err("all nodes of the job are there; it never has more than at its start".into()),
+            _ if absent.is_empty() => {
+                Err("all nodes of the job are there; --max-nodes says how many it may ever have".into())
+            }
             Some(count) if count as usize > absent.len() => {
-                Err(format!("{count} nodes cannot be added: the job has gone on without {whom} and no others"))
+                Err(format!("{count} nodes cannot be added: only {whom} can be"))
             }
             count => {
                 absent.truncate(count.map_or(usize::MAX, |count| count as usize));

@@ -28,6 +28,14 @@ fn says_all(conductor: &mut Conductor, now: u64, node: u32) -> Vec<Action> {
     conductor.say(at(now), node, ToLauncher::Linked)
 }
 
+/// One node runs, of three that there may be.
+fn beginning_with_one() -> Conductor {
+    let options = RunArgs { nodes: 1, max_nodes: Some(3), pes: Some(1), ..RunArgs::default() };
+    let mut plan = Plan::local(&options, vec![]).unwrap();
+    plan.survives = true;
+    started(Conductor::new(plan, Kills::new(&[], None)))
+}
+
 fn answer(number: u64, answer: Result<&str, &str>) -> Action {
     Action::Answer(number, answer.map(Into::into).map_err(Into::into))
 }
@@ -55,7 +63,7 @@ fn a_process_comes_first_then_a_checkpoint_and_then_all_go_back_with_it() {
     let done = "the job goes on with node 1; without --balancer, no objects will move there";
     let actions = conductor.say(at(24), 2, ToLauncher::Resumed { epoch: 2, steps: 4 });
     assert_eq!(actions, [say(text), answer(1, Ok(done))]);
-    let all_there = "all nodes of the job are there; it never has more than at its start";
+    let all_there = "all nodes of the job are there; --max-nodes says how many it may ever have";
     assert_eq!(asked(&mut conductor, 2, Request::Grow(None)), [answer(2, Err(all_there))]);
     assert_eq!(conductor.into_end().failures.len(), 1, "that is no loss");
 }
@@ -93,7 +101,7 @@ fn the_lowest_numbers_come_first_and_never_more_than_are_missing() {
         conductor.say(at(13), node, ToLauncher::Resumed { epoch: 2, steps: 0 });
     }
     conductor.happen(at(14), 3, Event::Ended(How::Exited(0)));
-    let why = "3 nodes cannot be added: the job has gone on without nodes 1 and 3 and no others";
+    let why = "3 nodes cannot be added: only nodes 1 and 3 can be";
     assert_eq!(asked(&mut conductor, 2, Request::Grow(Some(3))), [answer(2, Err(why))]);
     assert_eq!(asked(&mut conductor, 3, Request::Grow(Some(1))), [Action::Start(1)]);
     let why = "other nodes are being added; ask again when they are there";
@@ -155,7 +163,7 @@ fn one_that_is_lost_before_all_go_on_with_it_is_a_loss() {
     says_all(&mut conductor, 20, 1);
     conductor.say(at(21), 0, checkpointed(1));
     let actions = conductor.happen(at(22), 1, killed());
-    assert_eq!(actions[1..], halt(&[0, 2], 3, &[1]));
+    assert_eq!(actions, halt(&[0, 2], 3, &[1]), "in the words of the first loss");
     for node in [0, 2] {
         conductor.say(at(23), node, ToLauncher::Halted { epoch: 3, held: held(), steps: 0 });
     }
@@ -164,4 +172,23 @@ fn one_that_is_lost_before_all_go_on_with_it_is_a_loss() {
     let why = "node 1 is lost again; the others go on";
     assert_eq!(actions[1..], [answer(1, Err(why))]);
     assert_eq!(conductor.into_end().failures.len(), 2);
+}
+
+#[test]
+fn numbers_that_were_never_there_are_added_like_others() {
+    let mut conductor = beginning_with_one();
+    assert_eq!(asked(&mut conductor, 1, Request::Grow(Some(1))), [Action::Start(1)]);
+    assert_eq!(says_all(&mut conductor, 20, 1), [ASKS]);
+    assert_eq!(conductor.say(at(21), 0, checkpointed(1))[2..], halt(&[0, 1], 1, &[2]));
+    let (view, missed) = (View::beginning_with(1, 3), Vec::new());
+    let held = vec![Held { version: 1, view, held: vec![0], committed: true, missed }];
+    conductor.say(at(22), 0, ToLauncher::Halted { epoch: 1, held, steps: 0 });
+    let actions = conductor.say(at(22), 1, ToLauncher::Halted { epoch: 1, held: vec![], steps: 0 });
+    let orders: Vec<_> = actions.iter().filter_map(order).collect();
+    assert_eq!((&orders[0].1.send[..], &orders[1].1.fetch[..]), (&[(1, 1)][..], &[(1, 0)][..]));
+    assert_eq!([0, 1, 2].map(|node| orders[0].1.view.seat(node)), [0, 1, 0]);
+    conductor.say(at(23), 0, ToLauncher::Resumed { epoch: 1, steps: 0 });
+    conductor.say(at(23), 1, ToLauncher::Resumed { epoch: 1, steps: 0 });
+    assert_eq!(asked(&mut conductor, 2, Request::Grow(None)), [Action::Start(2)]);
+    assert_eq!(conductor.into_end().failures, []);
 }
