@@ -202,19 +202,9 @@ mod added {
             Counter
         }
 
-        /// Those of odd PEs are a round behind the others.
         #[entry]
         fn count(&mut self, cx: &mut Cx<Self>, round: u64, to: Callback<(u64, u64)>) {
-            if cx.index().is_multiple_of(2) {
-                cx.contribute((1, round), (Sum, Max), to);
-            } else {
-                cx.group().on(cx.index()).later(round, to);
-            }
-        }
-
-        #[entry]
-        fn later(&mut self, cx: &mut Cx<Self>, round: u64, to: Callback<(u64, u64)>) {
-            cx.contribute((1, round), (Sum, Max), to);
+            cx.contribute((1_u64, round), (Sum, Max), to);
         }
 
         #[entry]
@@ -270,7 +260,8 @@ mod added {
         }
 
         #[entry]
-        fn counted(&mut self, cx: &mut Cx<Self>, (members, round): (u64, u64)) {
+        fn counted(&mut self, cx: &mut Cx<Self>, counts: (u64, u64)) {
+            let (members, round) = counts;
             assert!((1..=u64::from(cx.pes())).contains(&members), "{members} members");
             assert_eq!(round, self.round);
             (0..cx.nodes()).for_each(|node| self.purses.on(node).give(round));
@@ -295,7 +286,8 @@ mod added {
         }
 
         #[entry]
-        fn ended(&mut self, cx: &mut Cx<Self>, (nodes, coins): (u64, u64)) {
+        fn ended(&mut self, cx: &mut Cx<Self>, counts: (u64, u64)) {
+            let (nodes, coins) = counts;
             assert_eq!(coins, u64::from(cx.nodes()) * (1..=ROUNDS).sum::<u64>());
             writeln!(cx.output(), "{nodes} nodes");
             cx.exit();
