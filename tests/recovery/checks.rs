@@ -18,8 +18,8 @@ use crate::disk::{
 use crate::full::{a_disk_that_is_full, a_folder_that_cannot_be_written_any_more};
 use crate::growing::{
     a_job_that_has_grown_is_started_again, lost_at_random_moments_while_nodes_are_added,
-    lost_nodes_are_added_again, more_nodes_than_at_the_start, nodes_from_before_are_added, objects_move_to_nodes_that_are_added, released_nodes_are_added_again,
-    spares_are_added,
+    lost_nodes_are_added_again, more_nodes_than_at_the_start, nodes_from_before_are_added,
+    objects_move_to_nodes_that_are_added, released_nodes_are_added_again, spares_are_added,
 };
 use crate::job::Shape;
 use crate::joining::{

@@ -98,7 +98,11 @@ impl FromStr for Request {
             }
             Some("grow") => {
                 let count = words.next().map(str::parse).transpose().map_err(|_| wrong())?;
-                if words.next().is_some() || count == Some(0) { Err(wrong()) } else { Ok(Request::Grow(count)) }
+                if words.next().is_some() || count == Some(0) {
+                    Err(wrong())
+                } else {
+                    Ok(Request::Grow(count))
+                }
             }
             _ => Err(wrong()),
         }

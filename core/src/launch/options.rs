@@ -604,7 +604,9 @@ pub enum OptionsError {
     #[error("--max-nodes: no nodes are added to a simulated job; leave out --simulate")]
     MostNodesSimulated,
     /// `--max-nodes` with `--spares`.
-    #[error("--max-nodes and --spares do not go together; leave out --spares: nodes that are added start when they are asked for")]
+    #[error(
+        "--max-nodes and --spares do not go together; leave out --spares: nodes that are added start when they are asked for"
+    )]
     MostNodesWithSpares,
     /// `--max-nodes` is less than `--nodes`.
     #[error("--max-nodes {most}: the job begins with more, --nodes {nodes}")]

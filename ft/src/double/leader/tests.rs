@@ -266,7 +266,8 @@ fn whoever_has_the_part_of_a_stand_in_that_is_lost_makes_that_of_the_node_that_i
     let both = Held { version: 8, view, held: vec![0, 2], committed: true, missed: vec![] };
     assert_eq!(leader.on_halted(1, 3, vec![]), []);
     let actions = leader.on_halted(0, 3, vec![both]);
-    let [Action::Resume { to: 0, order: first }, Action::Resume { to: 1, order: second }] = &actions[..] else {
+    let [Action::Resume { to: 0, order: first }, Action::Resume { to: 1, order: second }] = &actions[..]
+    else {
         panic!("{actions:?}")
     };
     assert_eq!((&first.restore[..], &first.send[..]), (&[0, 2][..], &[(1, 1)][..]));

@@ -113,10 +113,7 @@ fn one_that_does_not_come_leaves_the_job_as_it_is() {
     let mut conductor = without_one();
     asked(&mut conductor, 1, Request::Grow(None));
     let why = "node 1 did not join: no memory";
-    assert_eq!(
-        conductor.happen(at(20), 1, Event::NotStarted("no memory".into())),
-        [answer(1, Err(why))]
-    );
+    assert_eq!(conductor.happen(at(20), 1, Event::NotStarted("no memory".into())), [answer(1, Err(why))]);
     asked(&mut conductor, 2, Request::Grow(None));
     conductor.say(at(21), 1, hello());
     let done = conductor.wait(0, 5100);

@@ -249,7 +249,8 @@ impl Model {
     /// there then has one made of that of its stand-in.
     fn check_orders(&self, ordered: &Ordered) {
         let expected = self.restorable().expect("there is something to go back to");
-        let (version, taken_in) = expected.map_or((None, None), |(version, view)| (Some(version), Some(view)));
+        let (version, taken_in) =
+            expected.map_or((None, None), |(version, view)| (Some(version), Some(view)));
         assert_eq!(ordered.version, version, "{self:?}");
         let mut all: Vec<_> = ordered.restored.values().flatten().copied().collect();
         all.sort_unstable();
