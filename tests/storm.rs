@@ -322,18 +322,19 @@ fn going_back(mut test: Test, nodes: u32, seed: u64) -> Test {
     test
 }
 
-/// Up to three times without some nodes, and then with some of them again.
+/// Up to three times without some nodes, and then with them again, some before others.
 fn growing(mut test: Test, nodes: u32, seed: u64) -> Test {
     let mut rng = Rng::new(seed ^ 0x9709);
-    for round in 0..1 + rng.below(3) {
-        let mut lost = lost(nodes, seed + round);
-        test = test.going_back(rng.below(1 << rng.below(14)), &lost);
-        while !lost.is_empty() && rng.below(4) > 0 {
-            let back = lost.split_off(rng.below(lost.len() as u64) as usize);
-            test = test.growing(rng.below(1 << rng.below(12)), &back);
-        }
-        if !lost.is_empty() {
-            test = test.growing(rng.below(1 << rng.below(12)), &lost);
+    let mut after = |most: u64| {
+        let most = 1 << rng.below(most);
+        rng.below(most)
+    };
+    for round in 0..1 + after(2) {
+        let lost = lost(nodes, seed + round);
+        let (first, rest) = lost.split_at(after(4) as usize % (lost.len() + 1));
+        test = test.going_back(after(14), &lost).growing(after(12), first);
+        if !rest.is_empty() {
+            test = test.growing(after(12), rest);
         }
     }
     test
