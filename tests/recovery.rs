@@ -30,6 +30,8 @@ mod growing;
 mod job;
 #[path = "recovery/joining.rs"]
 mod joining;
+#[path = "recovery/launcher.rs"]
+mod launcher;
 #[path = "recovery/program.rs"]
 mod program;
 #[path = "recovery/subjects.rs"]

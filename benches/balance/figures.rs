@@ -15,6 +15,9 @@ pub struct Figures {
     pub moved: Vec<f64>,
     /// Seconds of all steps.
     pub balancing_s: f64,
+    /// Times what its PEs were busy on average, in the same run: what waiting for each other costs, whatever else the machine did
+    /// meanwhile. Of processes only.
+    pub over_busy: Option<f64>,
 }
 
 /// What is allowed, if anything.
@@ -22,6 +25,8 @@ pub struct Figures {
 pub struct Budget {
     /// Times the even time, at most.
     pub time: Option<f64>,
+    /// Times what its PEs were busy on average, at most.
+    pub over_busy: Option<f64>,
     /// Times the even time, at least: without balancing.
     pub time_least: Option<f64>,
     /// Median of max/average after a step.
@@ -41,7 +46,13 @@ impl Figures {
             after: steps.iter().filter_map(after).collect(),
             moved: steps.iter().map(|step| step.moves as f64 / step.objects as f64).collect(),
             balancing_s: steps.iter().fold(0.0, |sum, step| sum + step.step_s),
+            over_busy: None,
         }
+    }
+
+    /// The same, of which is known what it took times what its PEs were busy on average.
+    pub fn with_over_busy(self, ratio: f64) -> Self {
+        Figures { over_busy: Some(ratio), ..self }
     }
 
     /// The one in the middle by its ratio, of several runs of the same.
@@ -59,19 +70,20 @@ impl Figures {
 pub fn table(title: &str, rows: &[(Figures, Budget)]) -> bool {
     println!("\n{title}");
     println!(
-        "| {:<44} | {:>8} | {:>8} | {:>6} | {:>21} | {:>21} | {:>5} | {:>11} |",
+        "| {:<44} | {:>8} | {:>8} | {:>6} | {:>9} | {:>21} | {:>21} | {:>5} | {:>11} |",
         "balancer",
         "time, s",
         "even, s",
         "ratio",
+        "over busy",
         "max/average after",
         "moved in a step",
         "steps",
         "balancing, s"
     );
     println!(
-        "|{:-<46}|{:->10}|{:->10}|{:->8}|{:->23}|{:->23}|{:->7}|{:->14}|",
-        "", ":", ":", ":", ":", ":", ":", ":"
+        "|{:-<46}|{:->10}|{:->10}|{:->8}|{:->11}|{:->23}|{:->23}|{:->7}|{:->14}|",
+        "", ":", ":", ":", ":", ":", ":", ":", ":"
     );
     let kept: Vec<bool> = rows.iter().map(|(figures, budget)| row(figures, budget)).collect();
     kept.into_iter().all(|kept| kept)
@@ -81,6 +93,10 @@ fn row(figures: &Figures, budget: &Budget) -> bool {
     let (after, moved) = (median(&figures.after), median(&figures.moved));
     let missed = [
         budget.time.filter(|most| figures.over_even() > *most).map(|most| format!("time ≤ {most} ×")),
+        budget
+            .over_busy
+            .filter(|most| figures.over_busy.is_none_or(|ratio| ratio > *most))
+            .map(|most| format!("over busy ≤ {most} ×")),
         budget
             .time_least
             .filter(|least| figures.over_even() < *least)
@@ -96,11 +112,12 @@ fn row(figures: &Figures, budget: &Budget) -> bool {
     ];
     let missed: Vec<String> = missed.into_iter().flatten().collect();
     println!(
-        "| {:<44} | {:>8.4} | {:>8.4} | {:>6.3} | {:>21} | {:>21} | {:>5} | {:>11.5} |{}",
+        "| {:<44} | {:>8.4} | {:>8.4} | {:>6.3} | {:>9} | {:>21} | {:>21} | {:>5} | {:>11.5} |{}",
         figures.what,
         figures.seconds,
         figures.even_s,
         figures.over_even(),
+        figures.over_busy.map_or("–".into(), |ratio| format!("{ratio:.3}")),
         spread(&figures.after, 1.0, ""),
         spread(&figures.moved, 100.0, " %"),
         figures.moved.len(),

@@ -3,8 +3,8 @@
 //!
 //! `cargo build --release --examples && cargo bench --bench balance`, or a part of it: `-- modelled` (4 nodes on the model of a
 //! machine: exact, the same in every run), `speeds` (a PE at half speed), `guest` (others want a PE's core, at times), `real`
-//! (processes on this machine), `rival` (processes, and one that competes with them for a core). `--smoke` takes fewer steps,
-//! `--check` ends with status 1 if a budget is missed.
+//! (processes on this machine), `rival` (processes, and one that competes with them for a core), `barrier` (how even the
+//! machine's own cores are). `--smoke` takes fewer steps, `--check` ends with status 1 if a budget is missed.
 
 // Of the example's modules the benchmark needs a part; their tests are compiled here too, but not run.
 #![allow(dead_code, unused_imports)]
@@ -19,6 +19,7 @@ mod tally;
 #[path = "../common/machine.rs"]
 mod machine;
 
+mod barrier;
 mod figures;
 mod guest;
 mod modelled;
@@ -33,12 +34,13 @@ use std::process::ExitCode;
 type Measure = fn() -> bool;
 
 fn main() -> ExitCode {
-    let parts: [(&str, Measure); 5] = [
+    let parts: [(&str, Measure); 6] = [
         ("modelled", modelled::measure),
         ("speeds", speeds::measure),
         ("guest", guest::measure),
         ("real", real::measure),
         ("rival", rival::measure),
+        ("barrier", barrier::measure),
     ];
     let kept: Vec<bool> =
         parts.into_iter().filter(|(name, _)| wanted(name)).map(|(_, measure)| measure()).collect();

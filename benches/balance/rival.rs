@@ -9,7 +9,7 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::figures::{Budget, Figures, table};
-use super::real::{Job, cores, even_s, rounds};
+use super::real::{Ended, Job, cores, even_s, rounds};
 
 /// With the competitor on one of two cores, they do so much of what they would without.
 const CAPACITY_LEFT: f64 = 0.75;
@@ -38,7 +38,7 @@ fn beside_a_rival(balancer: &str) -> Figures {
     let job = Job::start(0, STEPS, &options);
     pin_nodes(&job.child);
     let rival = Rival::start();
-    let (seconds, balancing) = job.end();
+    let Ended { seconds, balancing, .. } = job.end();
     drop(rival);
     Figures::new(balancer, seconds, even_s, &balancing)
 }

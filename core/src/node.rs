@@ -371,9 +371,14 @@ impl Job {
         }
     }
 
-    /// The launcher has what was said in a period.
-    pub(crate) fn lines_seen(&self, version: Version, node: u32) {
-        self.said.seen(version, node);
+    /// The launcher has printed a piece of what was said in a period.
+    pub(crate) fn lines_seen(&self, version: Version, node: u32, piece: u32) {
+        self.said.seen(version, node, piece);
+    }
+
+    /// The pieces that it has printed, as far as somebody may say them again.
+    pub(crate) fn seen(&self) -> Vec<(Version, u32, u32)> {
+        self.said.all_seen()
     }
 
     /// The program has ended: what it said last counts if all others get there too. Gives its last results.

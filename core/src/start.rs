@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::chare::{Args, MainChare};
-use crate::cluster::{self, member::Joining, remote::agent};
+use crate::cluster::{self, member::Joining, remote::agent, takeover::successor::Heir};
 use crate::function;
 use crate::launch::command_line::{self, ProgramArgs};
 use crate::launch::{ExitStatus, Interrupts, Output, Program, Progress, Report, RunArgs};
@@ -45,7 +45,7 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
     let status = match joining {
         None if options.has_processes() => lead(&program, &options),
         None => start::<C, A>(&program, &options, args),
-        Some(Ok(joining)) => join::<C, A>(&options, args, joining),
+        Some(Ok(joining)) => join::<C, A>(&program, &options, args, joining),
         Some(Err(error)) => {
             complain(&program, &error.to_string());
             ExitStatus::ProgramFailed
@@ -54,10 +54,20 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
     status.into()
 }
 
-/// This process is a node; the launcher says how the job ended.
-fn join<C: MainChare, A: Args + Send>(options: &RunArgs, args: A, joining: Joining) -> ExitStatus {
+/// This process is a node; the launcher says how the job ended. If this process has become that, it does.
+fn join<C: MainChare, A: Args + Send>(
+    program: &Program,
+    options: &RunArgs,
+    args: A,
+    joining: Joining,
+) -> ExitStatus {
+    let control = joining.control().clone();
+    control.inherit(Heir::new(program, options));
     run::member::run::<C, A>(args, options, joining, Output::stdout());
-    ExitStatus::Done
+    match control.leading() {
+        None => ExitStatus::Done,
+        Some(leading) => finish(program, options, &Output::stdout(), &Outcome::of_cluster(leading.finish())),
+    }
 }
 
 /// This process starts the nodes.
@@ -121,7 +131,7 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
         status = status.or(ExitStatus::ProgramFailed);
     }
     if let Some(path) = &options.report
-        && let Err(error) = report(program, options, outcome).write(path)
+        && let Err(error) = report(program, options, outcome, status).write(path)
     {
         complain(program, &error.to_string());
         status = status.or(ExitStatus::ProgramFailed);
@@ -129,9 +139,10 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
     status
 }
 
-fn report(program: &Program, options: &RunArgs, outcome: &Outcome) -> Report {
+fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitStatus) -> Report {
     Report {
         program: program.name.into(),
+        status: status.code(),
         nodes: options.nodes,
         pes: options.pes_per_node(),
         wall_s: outcome.wall.as_secs_f64(),

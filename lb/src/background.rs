@@ -41,6 +41,7 @@ pub struct Core {
     share: f64,
     /// How long it was wanted in these, in seconds.
     wanted: f64,
+    /// The part of a period that background takes.
     background: Option<Smooth>,
 }
 
@@ -71,13 +72,17 @@ impl Core {
     /// Seconds of the period that are not to be had for objects that may move, smoothed: what others take if the PE wants its core
     /// all the time, and what the PE itself computed beside these objects (`moving`, in CPU seconds).
     pub fn background(&mut self, period: &Period, moving: f64) -> f64 {
-        let idle = period.idle.clamp(0.0, period.wall.max(0.0));
+        if !(period.wall.is_finite() && period.wall > 0.0) {
+            return 0.0;
+        }
+        let idle = period.idle.clamp(0.0, period.wall);
         let beside = (self.last * (period.wall - idle) - moving).max(0.0);
-        let measured = ((1.0 - self.share) * period.wall + beside).clamp(0.0, period.wall.max(0.0));
-        let background = self.background.get_or_insert(Smooth::new(measured));
-        background.add(measured);
-        // The period may have been shorter than the past ones.
-        background.value().clamp(0.0, period.wall.max(0.0))
+        let measured = (1.0 - self.share) * period.wall + beside;
+        // Periods may be of different lengths: what is alike in them is a part, not seconds.
+        let part = (measured / period.wall).clamp(0.0, 1.0);
+        let background = self.background.get_or_insert(Smooth::new(part));
+        background.add(part);
+        background.value().clamp(0.0, 1.0) * period.wall
     }
 }
 
@@ -119,6 +124,17 @@ mod tests {
         assert_eq!(core.share(&second(0.0, 0.0, 0.25)), 0.25);
         assert_eq!(core.share(&second(1.0, 0.999, 0.001)), 0.25);
         assert_eq!(core.share(&Period { cpu: None, ..second(0.0, 0.0, 0.0) }), 1.0, "nobody else's core");
+    }
+
+    #[test]
+    fn periods_of_different_lengths_have_the_same_part_of_background() {
+        let mut core = Core::default();
+        for wall in [1.0, 0.1, 3.0, 0.5, 0.0, 1.0] {
+            let period = Period { wall, idle: 0.0, released: 0.0, cpu: Some(0.6 * wall) };
+            let share = core.share(&period);
+            let background = core.background(&period, share * wall);
+            assert!((background - 0.4 * wall).abs() < 1e-12, "{background} of {wall} s");
+        }
     }
 
     #[test]

@@ -106,6 +106,18 @@ impl Job {
         self.err.wait_for(text).unwrap_or_else(|| self.give_up(&format!("no {text:?} among its errors")))
     }
 
+    /// Waits until its errors have this text, and later another.
+    #[allow(dead_code, reason = "the tests of recovery lose launchers")]
+    #[track_caller]
+    pub fn wait_for_error_after(&self, first: &str, text: &str) {
+        let found = until(|| {
+            let lines = self.err.so_far();
+            let mut rest = lines.iter().skip_while(|line| !line.contains(first));
+            rest.any(|line| line.contains(text)).then_some(())
+        });
+        found.unwrap_or_else(|| self.give_up(&format!("no {text:?} after {first:?} among its errors")));
+    }
+
     /// The processes of its nodes, in their order, which is the one in which they are started.
     #[track_caller]
     pub fn nodes(&self, count: usize) -> Vec<i32> {
@@ -132,6 +144,15 @@ impl Job {
         assert!(left.is_some(), "left behind: {:?}", self.processes());
         let (stdout, stderr) = (self.out.all(), self.err.all());
         Ended { status, stdout, stderr, took }
+    }
+
+    /// The same of one that goes on without its launcher, which is killed or will be.
+    #[allow(dead_code, reason = "the tests of recovery lose launchers")]
+    #[track_caller]
+    pub fn end_without_launcher(self) -> Ended {
+        let over = until(|| Some(self.processes()).filter(Vec::is_empty));
+        over.unwrap_or_else(|| self.give_up("it does not end without its launcher"));
+        self.end()
     }
 
     /// What it said so far.

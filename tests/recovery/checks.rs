@@ -27,6 +27,14 @@ use crate::joining::{
     options_without_sense, replaced_at_random_moments, several_are_replaced_at_once,
     spares_take_the_places_of_lost_nodes,
 };
+use crate::launcher::{
+    a_job_without_its_launcher_is_asked, nodes_and_launchers_that_are_stopped_are_fenced,
+    nodes_are_replaced_without_the_launcher, one_leader_after_another,
+    other_losses_and_ends_without_the_launcher, spares_without_the_launcher,
+    the_launcher_and_the_first_node_at_once, the_launcher_before_the_first_checkpoint,
+    the_launcher_between_two_checkpoints, the_launcher_during_a_recovery,
+    the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
+};
 use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
 
@@ -82,6 +90,18 @@ trials!(
     nodes_from_before_are_added,
     a_job_that_has_grown_is_started_again,
     lost_at_random_moments_while_nodes_are_added,
+    the_launcher_between_two_checkpoints,
+    the_launcher_before_the_first_checkpoint,
+    the_launcher_and_the_first_node_at_once,
+    one_leader_after_another,
+    the_launcher_during_a_recovery,
+    nodes_and_launchers_that_are_stopped_are_fenced,
+    the_launcher_of_a_job_with_a_node_that_is_stopped,
+    other_losses_and_ends_without_the_launcher,
+    the_launcher_of_other_programs_and_on_disk,
+    nodes_are_replaced_without_the_launcher,
+    spares_without_the_launcher,
+    a_job_without_its_launcher_is_asked,
 );
 
 pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
@@ -266,7 +286,7 @@ fn cut_one(nodes: &[i32], rng: &mut Rng) {
     }
 }
 
-/// Failures of the program, Ctrl-C and the launcher's death end a job that has survived a loss.
+/// Failures of the program and Ctrl-C end a job that has survived a loss.
 fn other_ends_are_as_ever() {
     for transport in TRANSPORTS {
         let begin = |options: &str| {
@@ -279,10 +299,6 @@ fn other_ends_are_as_ever() {
         interrupted.wait_for("at 30");
         interrupted.processes().into_iter().for_each(|pid| signal(pid, Signal::INT));
         interrupted.end().expect(130, &[]);
-        let orphaned = begin("--rounds 100000");
-        orphaned.wait_for("at 30");
-        signal(orphaned.launcher_pid(), Signal::KILL);
-        assert_eq!(orphaned.end().status.code(), None);
     }
 }
 

@@ -49,6 +49,9 @@ pub struct Left {
     pub said: Said,
     pub ended: Ended,
     pub wall: Duration,
+    /// Of the job, as its report says.
+    pub status: Option<i64>,
+    pub failures: Vec<Value>,
     /// Of each loss in the report: the node, and whether another process took its place.
     pub losses: Vec<(u64, bool)>,
 }
@@ -108,23 +111,56 @@ impl Run {
     /// To its end, which has to be in order.
     #[track_caller]
     pub fn end(self) -> Left {
-        let ended = self.job.end().expect(0, &[]);
-        let text = std::fs::read_to_string(&self.report.0).expect("a job writes its report");
+        let Run { job, report } = self;
+        Left::of(job.end().expect(0, &[]), &report)
+    }
+
+    /// To the end of a run whose launcher was killed: no output is missing or wrong, though lines may have come twice.
+    #[track_caller]
+    pub fn survives_its_launcher(self, expected: &Said) -> Left {
+        let mut left = self.ends_without_its_launcher();
+        left.said.lines.dedup();
+        let (missing, wrong) = (expected.without(&left.said), left.said.without(expected));
+        assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
+        assert_eq!(left.said.results, expected.results, "{}", left.ended.said());
+        assert_eq!(left.status, Some(0), "{}", left.ended.said());
+        left
+    }
+
+    /// To the end of a run whose launcher was killed.
+    #[track_caller]
+    pub fn ends_without_its_launcher(self) -> Left {
+        let Run { job, report } = self;
+        let ended = job.end_without_launcher();
+        assert_eq!(ended.status.code(), None, "{}", ended.said());
+        Left::of(ended, &report)
+    }
+}
+
+impl Left {
+    /// What is left when the job has ended and written its report.
+    #[track_caller]
+    fn of(ended: Ended, report: &Scratch) -> Left {
+        let text =
+            std::fs::read_to_string(&report.0).unwrap_or_else(|_| panic!("no report: {}", ended.said()));
         let report: Value = serde_json::from_str(&text).expect("a report is JSON");
         let mut results = report["results"].as_object().expect("a report has results").clone();
         results.retain(|name, _| !name.ends_with("_s") && !name.ends_with("_ratio"));
         let mut lines: Vec<_> = ended.stdout.iter().filter(|line| !line.starts_with(MARK)).cloned().collect();
         lines.sort();
         let wall = Duration::from_secs_f64(report["wall_s"].as_f64().expect("a report has a wall time"));
+        let (status, failures) = (report["status"].as_i64(), report["failures"].as_array());
+        let failures = failures.expect("a report has failures").clone();
         let losses = losses(&report);
-        Left { said: Said { lines, results }, ended, wall, losses }
+        Left { said: Said { lines, results }, ended, wall, status, failures, losses }
     }
 }
 
 fn losses(report: &Value) -> Vec<(u64, bool)> {
     let of_one = |failure: &Value| {
-        let node = failure["node"].as_u64().expect("a failure has a node");
-        (node, failure["replaced"].as_bool().expect("a failure tells whether it was replaced"))
+        // The launcher has none.
+        let node = failure["node"].as_u64()?;
+        Some((node, failure["replaced"].as_bool().expect("a failure tells whether it was replaced")))
     };
-    report["failures"].as_array().into_iter().flatten().map(of_one).collect()
+    report["failures"].as_array().into_iter().flatten().filter_map(of_one).collect()
 }

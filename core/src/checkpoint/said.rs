@@ -5,7 +5,7 @@
 //! has them they are a part of every later version, so that somebody can say them whoever is lost. It prints those of
 //! each version and node once. What the last period said comes with the node's last words. Results go the same way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};
 
 use talisman_ft::{NodeId, Version};
@@ -25,10 +25,16 @@ pub(crate) struct Said(Mutex<Periods>);
 struct Periods {
     /// Since the last cut.
     now: Period,
-    /// Those that are over, and that the launcher may not know: by the version that ended them, and where.
+    /// Those that are over: by the version that ended them, and where.
     over: BTreeMap<(Version, NodeId), Period>,
+    /// Those of them that the launcher knows: only the results are left, for the next launcher.
+    known: BTreeSet<(Version, NodeId)>,
     /// Until this version all has been said to the launcher.
     settled: Version,
+    /// Pieces that a launcher has printed, with the version that was cut last by then: parts of versions up to that have them.
+    seen: BTreeMap<(Version, NodeId, u32), Version>,
+    /// The version that was cut last.
+    cut: Version,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Pup)]
@@ -66,6 +72,7 @@ impl Said {
     /// The cut of a version ends the period of this node: gives what belongs into its part of that version.
     pub(crate) fn cut(&self, version: Version, node: NodeId) -> Vec<SavedPeriod> {
         let mut periods = self.lock();
+        periods.cut = version;
         let now = std::mem::take(&mut periods.now);
         if now != Period::default() {
             periods.over.insert((version, node), now);
@@ -79,18 +86,43 @@ impl Said {
     pub(crate) fn until(&self, version: Version) -> Vec<Lines> {
         let mut periods = self.lock();
         periods.settled = periods.settled.max(version);
+        periods.seen.retain(|_, cut| *cut >= version);
         let settled = periods.over.range(..=(version, NodeId::MAX));
+        let settled = settled.filter(|(name, _)| !periods.known.contains(name));
         settled.flat_map(|((version, node), said)| said.pieces(Some(*version), *node)).collect()
     }
 
-    /// The launcher has it.
-    pub(crate) fn seen(&self, version: Version, node: NodeId) {
-        self.lock().over.remove(&(version, node));
+    /// The launcher has printed this piece of it.
+    pub(crate) fn seen(&self, version: Version, node: NodeId, piece: u32) {
+        let mut periods = self.lock();
+        let cut = periods.cut;
+        periods.seen.insert((version, node, piece), cut);
+        let Periods { over, known, seen, .. } = &mut *periods;
+        let is_seen = |lines: &Lines| seen.contains_key(&(version, node, lines.piece));
+        let whole = |said: &Period| said.pieces(Some(version), node).iter().all(is_seen);
+        let Some(said) = over.get_mut(&(version, node)).filter(|said| whole(said)) else { return };
+        said.lines.clear();
+        known.insert((version, node));
+        let newer = said.results.clone();
+        // A program may report results of the same names again and again.
+        for (_, older) in over.range_mut(..(version, node)).filter(|((_, of), _)| *of == node) {
+            older.results = older.results.without(&newer);
+        }
+        let is_needed = |name: &_, said: &Period| !known.contains(name) || !said.results.is_empty();
+        over.retain(|name, said| is_needed(name, said));
+        known.retain(|name| over.contains_key(name));
     }
 
-    /// The job goes back: only what its parts hold has been said.
+    /// The pieces that a launcher has printed, as far as parts have them that the job may go back to.
+    pub(crate) fn all_seen(&self) -> Vec<(Version, NodeId, u32)> {
+        self.lock().seen.keys().copied().collect()
+    }
+
+    /// The job goes back: only what its parts hold has been said. What was printed stays so.
     pub(crate) fn go_back(&self) {
-        *self.lock() = Periods::default();
+        let mut periods = self.lock();
+        let (seen, cut) = (std::mem::take(&mut periods.seen), periods.cut);
+        *periods = Periods { seen, cut, ..Periods::default() };
     }
 
     /// A part that is restored held this.
@@ -158,8 +190,61 @@ mod tests {
         said.print("three");
         assert_eq!(lines(&said.until(1)), [(Some(1), 3, vec!["one", "two"])]);
         assert_eq!(lines(&said.last_words(3).0), [(None, 3, vec!["three"])]);
-        said.seen(1, 3);
+        said.seen(1, 3, 0);
         assert_eq!(lines(&said.until(9)), []);
+    }
+
+    #[test]
+    fn what_was_printed_is_known_as_long_as_somebody_may_say_it_again() {
+        let said = Said::default();
+        said.print("one");
+        let part = said.cut(1, 3);
+        said.until(1);
+        said.seen(1, 3, 0);
+        assert_eq!(said.all_seen(), [(1, 3, 0)]);
+        said.go_back();
+        said.take_up(part);
+        assert_eq!((said.until(1).len(), said.all_seen()), (1, vec![(1, 3, 0)]), "it is said again");
+        said.seen(1, 3, 0);
+        said.cut(2, 3);
+        said.until(2);
+        assert_eq!(said.all_seen(), [], "version 1 is not there any more");
+    }
+
+    #[test]
+    fn results_are_kept_for_the_next_launcher() {
+        let said = Said::default();
+        said.print("one");
+        said.record("sum", 3_u64.into());
+        said.cut(1, 0);
+        said.until(1);
+        said.seen(1, 0, 0);
+        assert_eq!(said.until(1), [], "this one knows them");
+        let part = said.cut(2, 0);
+        said.go_back();
+        said.take_up(part);
+        let again = said.until(2);
+        assert_eq!(lines(&again), [(Some(1), 0, vec![])]);
+        assert_eq!(again[0].results.iter().count(), 1);
+        said.seen(1, 0, 0);
+        said.record("sum", 4_u64.into());
+        said.cut(3, 0);
+        said.until(3);
+        said.seen(3, 0, 0);
+        assert_eq!(said.cut(4, 0).len(), 1, "the last ones of a name are enough");
+    }
+
+    #[test]
+    fn lines_are_kept_until_all_pieces_are_printed() {
+        let said = Said::default();
+        let long = "x".repeat(2 * PIECE);
+        (0..3).for_each(|_| said.print(&long));
+        said.cut(1, 0);
+        said.seen(1, 0, 0);
+        said.seen(1, 0, 1);
+        assert_eq!(said.until(1).len(), 3);
+        said.seen(1, 0, 2);
+        assert_eq!(said.until(1).len(), 0);
     }
 
     #[test]

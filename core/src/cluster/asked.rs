@@ -45,12 +45,12 @@ impl Asked {
         Asked { listening: None, numbers: 0, waiting: BTreeMap::new() }
     }
 
-    /// From now on this user can.
+    /// From now on this user can, by the process id that the job is called by.
     ///
     /// # Errors
     /// The system gives no socket.
-    pub(super) fn listen() -> io::Result<Self> {
-        let socket = asking::socket(&asking::folder()?, std::process::id());
+    pub(super) fn listen(pid: u32) -> io::Result<Self> {
+        let socket = asking::socket(&asking::folder()?, pid);
         // Of a process that had this id and was killed.
         let _ = std::fs::remove_file(&socket);
         let listener = UnixListener::bind(&socket)?;

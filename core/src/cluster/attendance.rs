@@ -5,18 +5,22 @@
 //! them is said to the launcher by those who know: `Ready`, `Linked`, `Ended`, `Done`, `Failed`.
 //!
 //! ```text
-//! Hello ─► Join ─► (Ready) ─► Connect ─► (Linked) ─► Begin ─► Stop ─► (Done) [─► Leave]
+//! Hello ─► Join ─► (Ready) ─► Connect ─► (Linked) ─► Begin ─► Stop ─► (Done) [─► (Settled) ─► Leave]
 //!                                      at any time after that: Halt ─► (Halted) ─► Resume ─► (Resumed)
 //! ```
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use talisman_ft::double::Order;
+use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
 use super::control::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
+use super::takeover::follower::Follower;
+use crate::launch::Results;
 use crate::launch::progress::Steps;
 use crate::sometimes::sometimes;
 
@@ -57,12 +61,14 @@ pub(crate) enum Action {
     Resume(Box<Order>),
     /// Somebody asks for a checkpoint, which is begun, and answered once it is committed.
     Checkpoint,
-    /// The launcher has the lines of this node that this version ended: they need not be kept any more.
+    /// The launcher has printed a piece of the lines that this version ended: they need not be kept any more.
     LinesSeen {
         /// The version that ended their period.
         version: Version,
         /// Where they were printed.
         node: u32,
+        /// Which piece of them.
+        piece: u32,
     },
     /// All nodes have said `Done`: the process ends with status 0.
     Leave,
@@ -70,6 +76,10 @@ pub(crate) enum Action {
     Fail(String),
     /// There is no launcher any more: the process dies at once, whatever its threads do.
     Die,
+    /// There is no launcher any more, and the job goes on without: the node looks for who takes over.
+    Seek,
+    /// The launcher says nothing, and the job can do without it: it is killed, so that all know that it is gone.
+    Fence,
 }
 
 /// Why a process cannot be a node of its launcher.
@@ -109,6 +119,12 @@ pub(crate) struct Attendance {
     epoch: Epoch,
     /// Whether that waits for its `Resume`.
     has_halted: bool,
+    /// The last one that was obeyed.
+    order: Option<Order>,
+    /// The largest [`Task::life`] that was heard of.
+    lives: u64,
+    /// The results of the job, once nobody goes back any more.
+    settled: Option<Results>,
 }
 
 impl Attendance {
@@ -122,6 +138,9 @@ impl Attendance {
             shown: Steps::default(),
             epoch: 0,
             has_halted: false,
+            order: None,
+            lives: 0,
+            settled: None,
         }
     }
 
@@ -147,10 +166,18 @@ impl Attendance {
                 Some(Action::Exit)
             }
             ToNode::Halt { epoch, lost } => self.halt(epoch, lost),
-            ToNode::Places(places) => self.has_halted.then_some(Action::Places(places)),
+            ToNode::Places(places) => {
+                let lives = places.iter().map(|place| place.life);
+                self.lives = lives.fold(self.lives, u64::max);
+                self.has_halted.then_some(Action::Places(places))
+            }
             ToNode::Resume(order) => self.resume(order),
             ToNode::Checkpoint => (self.has_begun && !self.has_halted).then_some(Action::Checkpoint),
-            ToNode::LinesSeen { version, node } => Some(Action::LinesSeen { version, node }),
+            ToNode::LinesSeen { version, node, piece } => Some(Action::LinesSeen { version, node, piece }),
+            ToNode::Settle(results) => {
+                self.settled = Some(results);
+                Some(Action::Say(ToLauncher::Settled))
+            }
             ToNode::Leave => Some(Action::Leave),
             ToNode::Task(_) | ToNode::Ping => None,
         }
@@ -161,18 +188,54 @@ impl Attendance {
         Action::Fail(format!("the launcher cannot be understood: {error}"))
     }
 
-    /// The connection ended, whichever way: without the launcher nobody would end this process any more.
+    /// The connection ended, whichever way: without the launcher nobody would end this process any more, unless another takes
+    /// its place.
     pub(crate) fn on_end(&self) -> Action {
         sometimes("a node lost its launcher");
-        if self.joined.is_some() { Action::Die } else { Action::Refuse(Unfit::NoLauncher) }
+        match () {
+            () if self.outlives() => Action::Seek,
+            () if self.joined.is_some() => Action::Die,
+            () => Action::Refuse(Unfit::NoLauncher),
+        }
+    }
+
+    /// Another has taken the launcher's place, and has just said something.
+    pub(crate) fn on_successor(&mut self) {
+        self.joined.iter_mut().for_each(|(_, heartbeat)| heartbeat.heard());
+    }
+
+    /// What another launcher has to know of this node; nothing before it has joined. The process has this number.
+    pub(crate) fn follower(&self, pid: u32) -> Option<Follower> {
+        let (task, _) = self.joined.as_ref()?;
+        let order = self.order.clone().unwrap_or_else(|| first_order(task));
+        Some(Follower {
+            version: VERSION,
+            job: task.job,
+            node: task.number,
+            pid,
+            life: task.life,
+            lives: self.lives.max(task.life),
+            address: None,
+            epoch: self.epoch,
+            view: order.view,
+            next_version: order.next_version,
+            steps: Steps::default(),
+            running: Duration::ZERO,
+            seen: Vec::new(),
+            settled: self.settled.clone(),
+        })
     }
 
     /// A tick of the heartbeat went by ([`super::heartbeat::TICK`]).
     pub(crate) fn on_tick(&mut self) -> Vec<Action> {
+        let outlives = self.outlives();
         let Some((task, heartbeat)) = &mut self.joined else { return Vec::new() };
         let mut actions = vec![Action::Say(ToLauncher::Alive)];
         if heartbeat.tick() {
             sometimes("the launcher was silent for too long");
+            if outlives {
+                return vec![Action::Fence];
+            }
             let silence = task.silence;
             actions.push(Action::Fail(format!(
                 "heard nothing of the launcher for {silence:?} (was it stopped? see --silence)"
@@ -207,7 +270,16 @@ impl Attendance {
     fn resume(&mut self, order: Box<Order>) -> Option<Action> {
         let is_due = self.has_halted && order.view.epoch == self.epoch;
         self.has_halted &= !is_due;
-        is_due.then_some(Action::Resume(order))
+        is_due.then(|| {
+            self.order = Some((*order).clone());
+            Action::Resume(order)
+        })
+    }
+
+    /// Whether the job goes on without its launcher: before the program has begun there is nothing to save.
+    fn outlives(&self) -> bool {
+        let has_heritage = self.joined.as_ref().is_some_and(|(task, _)| task.heritage.is_some());
+        self.has_begun && has_heritage
     }
 
     fn on_first(&mut self, message: ToNode) -> Option<Action> {
@@ -216,7 +288,8 @@ impl Attendance {
                 Some(unfit) => Action::Refuse(unfit),
                 None => self.join(Arc::new(*task)),
             }),
-            ToNode::Ping => None,
+            // What was printed of the process that this one replaces may have been said to that one.
+            ToNode::Ping | ToNode::LinesSeen { .. } => None,
             ToNode::Stop(_) => Some(Action::Exit),
             _ => Some(Action::Refuse(Unfit::NoTask)),
         }
@@ -232,5 +305,16 @@ impl Attendance {
     fn join(&mut self, task: Arc<Task>) -> Action {
         self.joined = Some((task.clone(), Heartbeat::new(task.silence)));
         Action::Join(task)
+    }
+}
+
+/// How the first life begins: with the program, or where a former job was.
+pub(crate) fn first_order(task: &Task) -> Order {
+    match &task.restart {
+        None => Order::new(View::beginning_with(task.begins_with, task.nodes), None, 1),
+        Some(restart) => Order {
+            restore: vec![task.number],
+            ..Order::new(restart.view.clone(), Some(restart.version), restart.next_version)
+        },
     }
 }

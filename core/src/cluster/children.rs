@@ -48,14 +48,29 @@ pub(crate) struct Started {
     pub(crate) stderr: OwnedFd,
 }
 
+/// Whether a process inherits the launcher's ends of its own pipes too, so that it can do without the launcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pipes {
+    Ours,
+    Shared,
+}
+
 /// Starts a node with its control connection and the descriptors it inherits, which keep their numbers.
 ///
-/// The system kills it when the thread that calls this ends: that has to be the one that lives as long as the launcher.
+/// The system kills it when the thread that calls this ends, unless it asks not to be: that has to be the thread that lives as long as
+/// the launcher.
 ///
 /// # Errors
 /// The executable cannot be run, or the system gives no process or descriptor.
-pub(crate) fn start(executable: &Executable, inherited: &[RawFd], stdin: Stdio) -> io::Result<Started> {
+pub(crate) fn start(
+    executable: &Executable,
+    inherited: &[RawFd],
+    stdin: Stdio,
+    pipes: Pipes,
+) -> io::Result<Started> {
     let (control, theirs) = UnixStream::pair()?;
+    let (stdout, out) = io::pipe()?;
+    let (stderr, err) = io::pipe()?;
     let mut command = Command::new(&executable.path);
     let mut args = executable.args.iter();
     if let Some(name) = args.next() {
@@ -63,15 +78,16 @@ pub(crate) fn start(executable: &Executable, inherited: &[RawFd], stdin: Stdio) 
     }
     command.args(args).envs(executable.variables.iter().map(|(name, value)| (name, value)));
     command.env(CONTROL_VARIABLE, theirs.as_raw_fd().to_string());
-    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let kept: Vec<RawFd> = inherited.iter().copied().chain([theirs.as_raw_fd()]).collect();
+    command.stdin(stdin).stdout(out).stderr(err);
+    let mut kept: Vec<RawFd> = inherited.iter().copied().chain([theirs.as_raw_fd()]).collect();
+    if pipes == Pipes::Shared {
+        kept.extend([stdout.as_raw_fd(), stderr.as_raw_fd()]);
+    }
     let launcher = getpid();
     // SAFETY: between fork and exec only system calls are made; nothing is allocated and no lock is taken.
     unsafe { command.pre_exec(move || prepare(launcher, &kept)) };
-    let mut child = command.spawn()?;
-    let stdout = child.stdout.take().expect("it was asked for").into();
-    let stderr = child.stderr.take().expect("it was asked for").into();
-    Ok(Started { process: Process::watch(child)?, control, stdout, stderr })
+    let process = Process::watch(command.spawn()?)?;
+    Ok(Started { process, control, stdout: stdout.into(), stderr: stderr.into() })
 }
 
 /// Makes the system kill the process that this command will start when the thread that starts it ends. Ctrl-C at the

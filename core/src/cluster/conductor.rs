@@ -8,9 +8,10 @@
 //! ```
 //!
 //! [`steps`] has what happens at the program's steps, [`limits`] how long everything may take, [`surviving`] what is different in a job that
-//! survives losses, [`arriving`] how lost nodes get other processes, [`growing`] how nodes are added.
+//! survives losses, [`leaving`] how that ends, [`arriving`] how lost nodes get other processes, [`growing`] how nodes are added,
+//! [`taking_over`] how one goes on that has lost its launcher.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::control::{NodeReport, Stop, ToLauncher, ToNode, VERSION};
@@ -38,11 +39,13 @@ const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
 
 mod arriving;
 mod growing;
+mod leaving;
 mod limits;
 mod requests;
 mod spares;
 mod steps;
 mod surviving;
+mod taking_over;
 #[cfg(test)]
 mod tests;
 
@@ -86,6 +89,8 @@ pub(crate) struct Conductor {
     recovery: Option<Recovery>,
     /// Nodes leave, and nothing can be gone back to any more.
     leaves: bool,
+    /// Nodes that may not know that yet, after an end in order.
+    unsettled: BTreeSet<u32>,
     /// Nodes that are waited for while others halt, as they get another process, and for how long.
     expected: BTreeMap<u32, Duration>,
     spares: Spares,
@@ -113,6 +118,7 @@ impl Conductor {
             roster: Roster::new(&plan),
             recovery: plan.survives.then(|| Recovery::new(&plan)),
             leaves: false,
+            unsettled: BTreeSet::new(),
             expected: BTreeMap::new(),
             lives: 0,
             spares: Spares::new(plan.begins_with, plan.spares),
@@ -237,6 +243,7 @@ impl Conductor {
             }
             ToLauncher::Done(_) if self.is_void(node) => {}
             ToLauncher::Done(report) => self.on_done(now, node, report),
+            ToLauncher::Settled => self.on_settled(now, node),
             ToLauncher::Alive => {}
             ToLauncher::Halted { epoch, held, steps } => {
                 self.on_halted(now, node, Halted { epoch, held, steps })
@@ -247,6 +254,8 @@ impl Conductor {
             }
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
             ToLauncher::Lines(lines) => self.on_lines(node, lines),
+            // Said once, before there is a conductor.
+            ToLauncher::Follow(_) => {}
             ToLauncher::Failed(why) => self.on_failed(now, node, &why),
             ToLauncher::Terminated => self.on_interrupt(now, SIGTERM_STATUS),
         }
@@ -349,7 +358,7 @@ impl Conductor {
         match self.survives() {
             true => self.survive(now, Loss { node, what: why, detected: "host", unnoticed: None }),
             false if is_missed => self.lose(now, why),
-            false => {}
+            false => self.let_leave(now),
         }
     }
 
@@ -369,7 +378,7 @@ impl Conductor {
         let is_success = self.verdict.is_success() && !mutated("loss-at-the-end-unnoticed");
         let was_told = self.verdict.is_over() && !is_success;
         if has_said_all || (was_told && !self.is_news(node)) {
-            return;
+            return self.let_leave(now);
         }
         if was_told {
             sometimes("the end of a node was the reason for what others complained of");

@@ -2,7 +2,7 @@
 //!
 //! The conversation of one node: `Hello` → `Task` → `Ready` → `Book` → `Linked` → `Go`, then the program runs, then
 //! `Stop` → `Done`. With `--ft`, a loss interrupts that: `Halt` → `Halted` → `Resume` → `Resumed`, and the end is
-//! `Done` → `Leave`. A process that replaces a lost one joins after `Linked` → `Go` with `Halt`. `docs/wire-control.md` has it byte by byte.
+//! `Done` → `Settle` → `Settled` → `Leave`. A process that replaces a lost one joins after `Linked` → `Go` with `Halt`. `docs/wire-control.md` has it byte by byte.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
@@ -13,13 +13,15 @@ use talisman_ft::double::{Held, Order};
 use talisman_ft::{Epoch, Version};
 
 use super::keeping::{Restart, Shelves};
+use super::takeover::follower::Follower;
+use super::takeover::streams::Heritage;
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Results};
 use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 3;
+pub(crate) const VERSION: u16 = 4;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,14 +52,19 @@ pub(crate) enum ToNode {
     Resume(Box<Order>),
     /// Somebody asks for a checkpoint: it is begun; the answer is `Checkpointed`, from whichever node. It is void with the next `Halt`.
     Checkpoint,
-    /// The launcher has these lines: the node need not keep them any more.
+    /// The launcher has printed these lines: the node need not keep them any more.
     LinesSeen {
         /// The version that ended their period.
         version: Version,
         /// Where they were printed.
         node: u32,
+        /// Which piece of them.
+        piece: u32,
     },
-    /// All have said `Done` (`--ft`): the process ends.
+    /// All have said `Done` (`--ft`), and all that the program has said is printed: nobody goes back any more, whoever leads. With all
+    /// results; the answer is `Settled`.
+    Settle(Results),
+    /// All have said `Settled`, or the job has failed (`--ft`): the process ends.
     Leave,
 }
 
@@ -83,6 +90,8 @@ pub(crate) enum ToLauncher {
     Note(String),
     /// It has stopped: what it leaves behind.
     Done(NodeReport),
+    /// It knows that nobody goes back any more.
+    Settled,
     /// It is there.
     Alive,
     /// It cannot start, or cannot go on.
@@ -113,6 +122,8 @@ pub(crate) enum ToLauncher {
     },
     /// Lines of `cx.output()`, of a period that will not be done again.
     Lines(Lines),
+    /// Its launcher is gone: what a new one has to know of it. The first message of a connection with a node that has taken over.
+    Follow(Box<Follower>),
 }
 
 /// What the program printed through `cx.output()` on one node in the period between two checkpoints, and reported there.
@@ -185,6 +196,8 @@ pub(crate) struct Task {
     pub(crate) running: Duration,
     /// Whether it listens even if no link needs that yet: other processes may come.
     pub(crate) admits: bool,
+    /// What it needs to do without the launcher; none if it ends with it.
+    pub(crate) heritage: Option<Heritage>,
 }
 
 impl Task {
@@ -284,6 +297,12 @@ mod tests {
         Order { restore: vec![1], ..Order::new(view, Some(7), 8) }
     }
 
+    fn results() -> Results {
+        let mut results = Results::default();
+        results.set("atoms", 3_u64);
+        results
+    }
+
     fn lines() -> Lines {
         Lines { version: Some(7), node: 2, lines: vec!["hi".into()], ..Lines::default() }
     }
@@ -294,7 +313,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 3, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 4, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -306,13 +325,15 @@ mod tests {
             ("Resumed", encode(&ToLauncher::Resumed { epoch: 1, steps: 36 })),
             ("Suspect", encode(&ToLauncher::Suspect { node: 2, why: "no answer".into() })),
             ("Lines", encode(&ToLauncher::Lines(lines()))),
-            ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2 })),
+            ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
             ("Checkpoint", encode(&ToNode::Checkpoint)),
             ("Checkpointed", encode(&ToLauncher::Checkpointed { asked: 1, checkpoint: Ok(9) })),
+            ("Settle", encode(&ToNode::Settle(results()))),
+            ("Settled", encode(&ToLauncher::Settled)),
             ("Leave", encode(&ToNode::Leave)),
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 3, "a new version needs new examples");
+        assert_eq!(VERSION, 4, "a new version needs new examples");
     }
 }

@@ -1,10 +1,11 @@
 //! The thread of a node that talks with the launcher, whatever its PEs do.
 
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -15,15 +16,21 @@ use tokio::sync::mpsc;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::attendance::{Action, Attendance};
+use super::children;
 use super::control::{Task, ToLauncher};
 use super::frame::{Decoder, FrameError, encode};
 use super::heartbeat::TICK;
+use super::takeover::door;
+use super::takeover::follower::Follower;
+use super::takeover::hangup::Hangup;
+use super::takeover::seeking::{Found, Seeker};
 use super::voice::{Control, Outgoing, Shared};
 
 /// How often steps are looked at, if somebody wants to see them go by.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Starts it; `decoder` has what was read already. It ends with the process.
+/// Starts it; `decoder` has what was read already. It ends with the process, and the process with the launcher, unless another takes
+/// the launcher's place.
 ///
 /// # Errors
 /// The system gives no thread or descriptor.
@@ -31,23 +38,40 @@ pub(super) fn start(
     launcher: StdUnixStream,
     decoder: Decoder,
     attendance: Attendance,
-    task: &Task,
+    task: &Arc<Task>,
 ) -> io::Result<Control> {
+    let seeker = Seeker::new(task)?;
+    let process = seeker.as_ref().and_then(|_| door::process_of(&launcher).ok().flatten());
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let (queue, outgoing) = mpsc::unbounded_channel();
     let shared = Shared::new(task);
     let control = Control::new(queue, shared.clone(), runtime.handle().clone());
-    let (reader, writer, terminations) = {
+    let (reader, writer, terminations, hangup) = {
         let _inside = runtime.enter();
         launcher.set_nonblocking(true)?;
         let (reader, writer) = UnixStream::from_std(launcher)?.into_split();
-        (reader, writer, signal(SignalKind::terminate())?)
+        let hangup = if seeker.is_some() { Hangup::new()? } else { None };
+        (reader, writer, signal(SignalKind::terminate())?, hangup)
     };
     let look_every = if task.progress { LOOK_EVERY } else { Duration::from_secs(3600) };
-    let listener = Listener { attendance, shared, control: control.clone(), decoder, look_every };
+    let (writers, next_writers) = mpsc::unbounded_channel();
+    let _ = writers.send(writer);
+    let outlives = seeker.is_some();
+    let listener = Listener {
+        attendance,
+        shared,
+        control: control.clone(),
+        decoder,
+        look_every,
+        task: task.clone(),
+        seeker,
+        process,
+        writers,
+    };
     let work = move || {
         runtime.block_on(async {
-            tokio::spawn(write(writer, outgoing));
+            tokio::spawn(write(next_writers, outgoing, outlives));
+            tokio::spawn(die_with_terminal(hangup));
             listener.listen(reader, terminations).await
         })
     };
@@ -56,15 +80,27 @@ pub(super) fn start(
 }
 
 /// Writes what this node says, in a task of its own: a launcher that does not read must not keep the others waiting.
-async fn write(mut launcher: OwnedWriteHalf, mut outgoing: mpsc::UnboundedReceiver<Outgoing>) {
-    while let Some(next) = outgoing.recv().await {
-        match next {
-            Outgoing::Message(message) => {
-                if launcher.write_all(&frame(&message)).await.is_err() {
-                    die();
+/// What does not reach one launcher is not for the next, which asks for what it has to know.
+async fn write(
+    mut launchers: mpsc::UnboundedReceiver<OwnedWriteHalf>,
+    mut outgoing: mpsc::UnboundedReceiver<Outgoing>,
+    outlives: bool,
+) {
+    let Some(mut launcher) = launchers.recv().await else { return };
+    loop {
+        tokio::select! {
+            biased;
+            Some(next) = launchers.recv() => launcher = next,
+            next = outgoing.recv() => match next {
+                Some(Outgoing::Message(message)) => {
+                    let is_lost = launcher.write_all(&frame(&message)).await.is_err();
+                    if is_lost && !outlives {
+                        die();
+                    }
                 }
+                Some(Outgoing::Written(written)) => drop(written.send(())),
+                None => return,
             }
-            Outgoing::Written(written) => drop(written.send(())),
         }
     }
 }
@@ -81,6 +117,13 @@ struct Listener {
     control: Control,
     decoder: Decoder,
     look_every: Duration,
+    task: Arc<Task>,
+    /// Of a node that outlives its launcher.
+    seeker: Option<Seeker>,
+    /// The launcher's.
+    process: Option<OwnedFd>,
+    /// Where what is said is written to, from one launcher to the next.
+    writers: mpsc::UnboundedSender<OwnedWriteHalf>,
 }
 
 impl Listener {
@@ -96,7 +139,10 @@ impl Listener {
                         self.decoder.push(&bytes[..count]);
                         self.hear();
                     }
-                    _ => self.carry_out(self.attendance.on_end()),
+                    _ => match self.attendance.on_end() {
+                        Action::Seek => launcher = self.seek().await,
+                        action => self.carry_out(action),
+                    },
                 },
                 _ = beats.tick() => self.attendance.on_tick().into_iter().for_each(|action| self.carry_out(action)),
                 _ = looks.tick() => self.look(),
@@ -118,6 +164,46 @@ impl Listener {
         }
     }
 
+    /// The launcher is gone: another is found, which may be this process, and asked what to do.
+    async fn seek(&mut self) -> OwnedReadHalf {
+        let (Some(seeker), Some(follower)) = (&mut self.seeker, follower(&self.attendance, &self.shared))
+        else {
+            die();
+        };
+        if seeker.leads() {
+            // The job is over, and this process will be.
+            return std::future::pending().await;
+        }
+        // A launcher that has closed this connection alone would lead beside the next one.
+        if let Some(process) = self.process.take() {
+            children::kill(process.as_fd());
+        }
+        let (shared, task) = (&self.shared, &self.task);
+        let lead = |door| {
+            let heir = shared.heir().ok_or(io::ErrorKind::NotFound)?;
+            let leading = heir.lead(task.clone(), door)?;
+            shared.change(|heard| heard.leading = Some(leading));
+            Ok(())
+        };
+        let Ok(Found { stream, bytes }) = seeker.seek(follower, lead).await else { die() };
+        self.process = door::process_of(&stream).ok().flatten();
+        let (reader, writer) = stream.into_split();
+        let _ = self.writers.send(writer);
+        self.attendance.on_successor();
+        self.decoder = Decoder::default();
+        self.decoder.push(&bytes);
+        // The former launcher may have been told, and nobody else.
+        if let Some(stop) = self.shared.orders().and_then(|orders| orders.failed()) {
+            self.control.send(ToLauncher::Ended(stop));
+        }
+        // Void, unless nobody goes back any more.
+        if let Some(report) = self.shared.report() {
+            self.control.send(ToLauncher::Done(report));
+        }
+        self.hear();
+        reader
+    }
+
     fn look(&mut self) {
         let steps = self.shared.steps();
         if let Some(action) = steps.and_then(|steps| self.attendance.on_look(steps)) {
@@ -129,7 +215,10 @@ impl Listener {
         match action {
             Action::Say(message) => self.control.send(message),
             Action::Connect(book) => self.shared.change(|heard| heard.book = Some(book)),
-            Action::Begin => self.shared.change(|heard| heard.went = true),
+            Action::Begin => self.shared.change(|heard| {
+                heard.went = true;
+                heard.began = Some(Instant::now());
+            }),
             Action::StepSeen(step) => self.shared.change(|heard| heard.step_seen = heard.step_seen.max(step)),
             Action::Stop(stop) => self.shared.order(|orders| orders.stop(stop)),
             Action::Halt { epoch, lost } => {
@@ -142,15 +231,19 @@ impl Listener {
                 self.shared.order(|orders| orders.resume(*order));
             }
             Action::Checkpoint => self.shared.order(|orders| orders.checkpoint()),
-            Action::LinesSeen { version, node } => {
-                self.shared.order(|orders| orders.lines_seen(version, node));
+            Action::LinesSeen { version, node, piece } => {
+                self.shared.order(|orders| orders.lines_seen(version, node, piece));
             }
             Action::Leave => self.shared.order(|orders| orders.leave()),
             Action::Exit => std::process::exit(0),
             Action::Fail(why) => self.fail(why),
+            Action::Fence => match &self.process {
+                Some(process) => children::kill(process.as_fd()),
+                None => die(),
+            },
             Action::Die => die(),
             // It has joined before it began to listen.
-            Action::Join(_) | Action::Refuse(_) => {}
+            Action::Join(_) | Action::Refuse(_) | Action::Seek => {}
         }
     }
 
@@ -165,6 +258,22 @@ impl Listener {
     }
 }
 
+/// Closing the terminal ends a job, its launcher first.
+async fn die_with_terminal(hangup: Option<Hangup>) {
+    if let Some(mut hangup) = hangup {
+        hangup.closed().await;
+        die();
+    }
+}
+
+/// What a new launcher has to know of this node.
+fn follower(attendance: &Attendance, shared: &Shared) -> Option<Follower> {
+    let follower = attendance.follower(std::process::id())?;
+    let orders = shared.orders()?;
+    let (steps, seen) = (orders.steps(), orders.seen());
+    Some(Follower { steps, seen, address: shared.address(), running: shared.running(), ..follower })
+}
+
 fn ticks(every: Duration) -> Interval {
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -172,7 +281,7 @@ fn ticks(every: Duration) -> Interval {
 }
 
 /// Ends this process whatever its other threads do: without the launcher nobody would end it any more.
-fn die() -> ! {
+pub(super) fn die() -> ! {
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::process::abort()
 }

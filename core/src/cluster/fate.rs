@@ -13,6 +13,8 @@ pub(crate) enum How {
     Exited(i32),
     /// By a signal.
     Signalled(i32),
+    /// Its end is seen, but nobody is told how it came: it is not a child of the launcher.
+    Vanished,
 }
 
 impl How {
@@ -49,6 +51,7 @@ impl std::fmt::Display for How {
         match self {
             How::Exited(status) => write!(f, "ended with status {status}"),
             How::Signalled(signal) => write!(f, "killed by signal {signal}"),
+            How::Vanished => f.write_str("it is gone"),
         }
     }
 }
@@ -103,6 +106,7 @@ impl Fate<'_> {
                 Some((name, why)) => format!("was killed by signal {signal} ({name}{why})"),
                 None => format!("was killed by signal {signal}"),
             },
+            How::Vanished => "is gone".into(),
             How::Exited(status) if self.running => {
                 format!(
                     "ended by itself with status {status} (does the program call `exit`? end a job with `cx.exit`)"

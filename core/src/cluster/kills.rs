@@ -36,6 +36,20 @@ impl Kills {
         Kills { planned: planned.to_vec(), chaos: chaos.map(Storm::new) }
     }
 
+    /// The same when the program has been running for so long, and has got so far: what was to happen until then has.
+    pub(crate) fn after(mut self, running: Duration, step: u64) -> Self {
+        self.planned.retain(|kill| match kill.when {
+            When::Step(at) => at > step,
+            When::After(at) => at > running,
+        });
+        if let Some(storm) = &mut self.chaos {
+            while storm.next <= running {
+                storm.next = storm.next.saturating_add(storm.pause());
+            }
+        }
+        self
+    }
+
     /// The steps at which something is to happen, in increasing order.
     pub(crate) fn watched(&self) -> Vec<u64> {
         let mut steps: Vec<u64> = self.planned.iter().filter_map(step_of).collect();
@@ -118,6 +132,14 @@ mod tests {
         let due = kills.on_time(Duration::from_secs(3), &[]);
         assert_eq!(due, [Due { node: 2, option: "--kill 2@2s".into() }]);
         assert!(kills.on_step(u64::MAX).is_empty() && kills.on_time(Duration::MAX, &[]).is_empty());
+    }
+
+    #[test]
+    fn what_has_happened_does_not_happen_again_when_somebody_else_goes_on() {
+        let kills = kills(&["1@step40", "2@2s", "3@step41", "0@5s"]);
+        let mut kills = kills.after(Duration::from_secs(2), 40);
+        assert_eq!(kills.watched(), [41]);
+        assert_eq!(nodes(&kills.on_time(Duration::from_secs(9), &[])), [0]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::asked::Asked;
 use super::children::Executable;
 use super::conductor::{Action, Conductor, End};
+use super::control::ToNode;
 use super::descriptors;
 use super::exhaustion::Exhaustion;
 use super::hosts::Share;
@@ -20,7 +21,7 @@ use super::kills::Kills;
 use super::local::{Event, Events};
 use super::memory::host_memory;
 use super::plan::Plan;
-use super::printer::{Chunk, Lines, Print, Printer};
+use super::printer::{Chunk, Lines, Print, Printer, Written};
 use super::sites::{Sites, shares};
 use super::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
@@ -104,20 +105,21 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     };
     let interrupts = Interrupts::install(on_first).map_err(io::Error::other)?;
     let progress = if options.progress { Progress::stderr() } else { Progress::off() };
-    let (printer, lines) = Printer::start(options.label_output, progress)?;
+    let (printer, lines, written) = Printer::start(options.label_output, progress)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let pes = plan.pes as usize;
-    let ended = runtime
-        .block_on(async { Launcher::new(program, plan, kills, sites, lines).run(means, signalled).await });
+    let conductor = Conductor::new(plan, kills);
+    let launcher = Launcher::new(program, conductor, sites, lines);
+    let ended = runtime.block_on(launcher.run(means, signalled, written));
     drop(runtime);
     let mut outcome = merge(ended, pes);
     outcome.interrupted = interrupts.received();
-    shelves.iter().for_each(|shelves| outcome.is_kept_on(shelves));
-    printer.finish().unwrap_or_else(|error| outcome.lose_output(&error));
+    outcome.conclude(shelves.as_ref(), printer);
     Ok(outcome)
 }
 
-struct Launcher {
+/// What leads a job, and carries out what is to be done.
+pub(super) struct Launcher {
     /// Put before the lines of the launcher's own.
     name: &'static str,
     conductor: Conductor,
@@ -126,30 +128,44 @@ struct Launcher {
     /// Lines that it prints itself, on their way there in their order; it does not wait for them to be printed.
     says: JoinSet<()>,
     start: Instant,
+    /// People call the job by this process id.
+    pid: u32,
     exhaustion: Exhaustion,
 }
 
 impl Launcher {
-    fn new(program: &Program, plan: Plan, kills: Kills, sites: Sites, lines: Lines) -> Self {
+    pub(super) fn new(program: &Program, conductor: Conductor, sites: Sites, lines: Lines) -> Self {
         Launcher {
             name: program.name,
-            conductor: Conductor::new(plan, kills),
+            conductor,
             sites,
             lines,
             says: JoinSet::new(),
             start: Instant::now(),
+            pid: std::process::id(),
             exhaustion: Exhaustion::since_now(),
         }
     }
 
+    /// The same of a job that began at another moment, led by this process.
+    pub(super) fn going_on(self, start: Instant, pid: u32) -> Self {
+        Launcher { start, pid, ..self }
+    }
+
     /// From the first process to the end of the last one.
-    async fn run(mut self, means: &Means, mut signals: mpsc::UnboundedReceiver<Signal>) -> Ended {
+    pub(super) async fn run(
+        mut self,
+        means: &Means,
+        mut signals: mpsc::UnboundedReceiver<Signal>,
+        mut written: Written,
+    ) -> Ended {
         let (events, mut happened) = mpsc::unbounded_channel();
         let starting = (means, &events);
         self.sites.start(means, &events, &self.lines);
         let mut asked = self.listen();
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        self.carry_out(starting, &mut asked);
         while !self.conductor.is_over() {
             tokio::select! {
                 Some((node, event)) = happened.recv() => self.on_event(node, event),
@@ -159,6 +175,7 @@ impl Launcher {
                 Some(signal) = signals.recv() => {
                     self.conductor.on_interrupt(self.start.elapsed(), signal.exit_code().into());
                 }
+                Some((node, message)) = written.recv() => self.sites.send(node, message),
                 _ = looks.tick() => self.conductor.on_time(self.start.elapsed()),
             }
             self.carry_out(starting, &mut asked);
@@ -175,6 +192,13 @@ impl Launcher {
     fn carry_out(&mut self, (means, events): (&Means, &Events), asked: &mut Asked) {
         for action in self.conductor.take_actions() {
             match action {
+                // The node forgets what was printed: not before it is.
+                Action::Send(
+                    node,
+                    message @ (ToNode::LinesSeen { .. } | ToNode::Settle(_) | ToNode::Leave),
+                ) => {
+                    self.print(Print::Written(node, message));
+                }
                 Action::Send(node, message) => self.sites.send(node, message),
                 Action::Kill(node) => self.sites.kill(node),
                 Action::Use { spare, node } => self.sites.use_spare(spare, node),
@@ -192,7 +216,7 @@ impl Launcher {
         if !self.conductor.takes_requests() {
             return Asked::nobody();
         }
-        Asked::listen().unwrap_or_else(|error| {
+        Asked::listen(self.pid).unwrap_or_else(|error| {
             let name = self.name;
             self.say(format!(
                 "{name}: warning: this job cannot be asked for anything (`talisman checkpoint`): {error}"
@@ -275,6 +299,12 @@ impl ClusterOutcome {
     fn usage(message: String) -> Self {
         let status = ExitStatus::Usage.code().into();
         ClusterOutcome { status, message: Some(message), ..ClusterOutcome::default() }
+    }
+
+    /// All nodes have ended: looks after what they kept, and waits until all is printed.
+    pub(super) fn conclude(&mut self, shelves: Option<&Shelves>, printer: Printer) {
+        shelves.iter().for_each(|shelves| self.is_kept_on(shelves));
+        printer.finish().unwrap_or_else(|error| self.lose_output(&error));
     }
 
     /// Its checkpoints were kept there: after a failure, they may still be.

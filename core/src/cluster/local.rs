@@ -4,7 +4,7 @@
 //! comes before its end. The same works for nodes elsewhere, whose events somebody else sends.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,13 +17,14 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use super::children::{self, Executable, Process, Started};
+use super::children::{self, Executable, Pipes, Process, Started};
 use super::control::{ToLauncher, ToNode};
 use super::fate::How;
 use super::frame::{Decoder, encode};
 use super::lines::Collector;
 use super::memory::Inheritance;
 use super::printer::{Chunk, Lines, Print, Stream};
+use super::takeover::streams::{Heritage, Streams};
 
 #[cfg(test)]
 mod tests;
@@ -57,6 +58,8 @@ pub(crate) struct LocalHost {
     inheritance: Inheritance,
     /// What the job's first node reads, if it is here and has not been started.
     stdin: Option<Stdio>,
+    /// What they print to without a launcher, if they can do without, and which process that was at first.
+    streams: Option<(Streams, u32)>,
     /// Tasks that hand on output; they end by themselves.
     outputs: JoinSet<()>,
 }
@@ -66,12 +69,20 @@ struct Local {
     number: Arc<AtomicU32>,
     orders: mpsc::UnboundedSender<ToNode>,
     process: Arc<AsyncFd<OwnedFd>>,
+    /// The numbers of the descriptors that its output is read from.
+    pipes: [RawFd; 2],
 }
 
 impl LocalHost {
     /// Nobody runs yet. If the job's first node will be here, it reads `stdin`; the others read nothing.
     pub(crate) fn new(inheritance: Inheritance, stdin: Stdio) -> Self {
-        LocalHost { nodes: Vec::new(), inheritance, stdin: Some(stdin), outputs: JoinSet::new() }
+        let (nodes, outputs) = (Vec::new(), JoinSet::new());
+        LocalHost { nodes, inheritance, stdin: Some(stdin), streams: None, outputs }
+    }
+
+    /// The same whose nodes can do without a launcher, of a job that is called by this process.
+    pub(crate) fn outlived(self, streams: Streams, launcher: u32) -> Self {
+        LocalHost { streams: Some((streams, launcher)), ..self }
     }
 
     /// Starts these nodes. One that cannot be started is an event too, and so are those after it, which are not tried.
@@ -96,10 +107,16 @@ impl LocalHost {
 
     /// Says something to a node of this host, in the order of the calls and without waiting.
     pub(crate) fn send(&self, node: u32, mut message: ToNode) {
-        if let ToNode::Task(task) = &mut message {
-            task.host = self.inheritance.numbers(std::mem::take(&mut task.host.nodes));
-        }
         if let Some(local) = self.find(node) {
+            if let ToNode::Task(task) = &mut message {
+                task.host = self.inheritance.numbers(std::mem::take(&mut task.host.nodes));
+                let heritage = |(streams, launcher): &(Streams, u32)| Heritage {
+                    streams: streams.numbers(),
+                    pipes: local.pipes,
+                    launcher: *launcher,
+                };
+                task.heritage = self.streams.as_ref().map(heritage);
+            }
             let _ = local.orders.send(message);
         }
     }
@@ -136,10 +153,13 @@ impl LocalHost {
         lines: &Lines,
     ) -> io::Result<u32> {
         let stdin = if number == 0 { self.stdin.take() } else { None };
-        let inherited = self.inheritance.all();
-        let started = children::start(executable, &inherited, stdin.unwrap_or_else(Stdio::null))?;
+        let mut inherited = self.inheritance.all();
+        inherited.extend(self.streams.iter().flat_map(|(streams, _)| streams.numbers()));
+        let pipes = if self.streams.is_some() { Pipes::Shared } else { Pipes::Ours };
+        let started = children::start(executable, &inherited, stdin.unwrap_or_else(Stdio::null), pipes)?;
         let pid = started.process.pid();
         let Started { process, control, stdout, stderr } = started;
+        let pipes = [stdout.as_raw_fd(), stderr.as_raw_fd()];
         control.set_nonblocking(true)?;
         let (reader, writer) = UnixStream::from_std(control)?.into_split();
         let pidfd = Arc::new(readable(process.pidfd().try_clone_to_owned()?)?);
@@ -159,7 +179,7 @@ impl LocalHost {
         ));
         // Of a process that was there before, nothing is left to talk with.
         self.nodes.retain(|local| !local.is(number));
-        self.nodes.push(Local { number: name, orders, process: pidfd });
+        self.nodes.push(Local { number: name, orders, process: pidfd, pipes });
         Ok(pid)
     }
 }
@@ -181,13 +201,13 @@ fn not_started(executable: &Executable, error: &io::Error) -> String {
 }
 
 /// A pidfd that can be awaited: it is readable once its process has ended.
-fn readable(pidfd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+pub(super) fn readable(pidfd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: the descriptor is owned, so it is open and means the same as long as the `AsyncFd` exists.
     Ok(unsafe { AsyncFd::register_with_interest(pidfd, Interest::READABLE) }?)
 }
 
 /// Writes what is said to a node, as fast as it reads.
-async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<ToNode>) {
+pub(super) async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<ToNode>) {
     while let Some(message) = queue.recv().await {
         let Ok(frame) = encode(&message) else { return };
         if writer.write_all(&frame).await.is_err() {
@@ -197,9 +217,9 @@ async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<To
 }
 
 /// A node whose messages and end are awaited.
-struct Watched {
-    number: Arc<AtomicU32>,
-    events: Events,
+pub(super) struct Watched {
+    pub(super) number: Arc<AtomicU32>,
+    pub(super) events: Events,
 }
 
 impl Watched {
@@ -212,7 +232,7 @@ impl Watched {
     ) {
         let mut decoder = Decoder::default();
         tokio::select! {
-            () = self.read(&mut reader, &mut decoder) => {}
+            () = self.listen(&mut reader, &mut decoder) => {}
             _ = pidfd.readable() => {}
         }
         let _ = pidfd.readable().await;
@@ -223,8 +243,11 @@ impl Watched {
     }
 
     /// Hands on messages until there are no more.
-    async fn read(&self, reader: &mut OwnedReadHalf, decoder: &mut Decoder) {
+    pub(super) async fn listen(&self, reader: &mut OwnedReadHalf, decoder: &mut Decoder) {
         let mut bytes = vec![0; READ];
+        if !self.decode(decoder, &[]) {
+            return;
+        }
         while let Ok(count @ 1..) = reader.read(&mut bytes).await {
             if !self.decode(decoder, &bytes[..count]) {
                 return;
@@ -233,7 +256,7 @@ impl Watched {
     }
 
     /// The process has ended: what it said last is there, and nobody will add to it.
-    fn read_rest(&self, reader: &OwnedReadHalf, decoder: &mut Decoder) {
+    pub(super) fn read_rest(&self, reader: &OwnedReadHalf, decoder: &mut Decoder) {
         let mut readable = true;
         drain(reader.as_ref().as_fd(), |bytes| readable = readable && self.decode(decoder, bytes));
     }
@@ -252,7 +275,7 @@ impl Watched {
         }
     }
 
-    fn tell(&self, event: Event) {
+    pub(super) fn tell(&self, event: Event) {
         let _ = self.events.send((self.number.load(Ordering::Relaxed), event));
     }
 }

@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::net::SocketType;
 use rustix::net::sockopt::socket_type;
+use rustix::process::set_parent_process_death_signal;
 use signal_hook::consts::SIGINT;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, Version};
@@ -55,9 +56,19 @@ pub(crate) trait Orders: Send + Sync {
     /// Somebody asks for a checkpoint.
     fn checkpoint(&self) {}
 
-    /// The launcher has the lines of a node that this version ended.
-    fn lines_seen(&self, version: Version, node: u32) {
-        let _ = (version, node);
+    /// The launcher has printed a piece of the lines of a node that this version ended.
+    fn lines_seen(&self, version: Version, node: u32, piece: u32) {
+        let _ = (version, node, piece);
+    }
+
+    /// The lines that a launcher has printed, by version, node and piece, as far as others may say them again.
+    fn seen(&self) -> Vec<(Version, u32, u32)> {
+        Vec::new()
+    }
+
+    /// How the job has failed, if it has.
+    fn failed(&self) -> Option<Stop> {
+        None
     }
 
     /// All nodes have said `Done`, after which this one waits for this or for `halt`: the process is to end.
@@ -119,9 +130,9 @@ impl Joining {
     /// Says where this node can be reached, and waits until all nodes have said so. If the job ends before, so does
     /// this process.
     pub(crate) fn meet(self, address: Option<SocketAddr>) -> Meeting {
-        self.control.send(ToLauncher::Ready(address));
+        self.control.ready(address);
         let addresses = self.control.wait_for_book();
-        Meeting { addresses, control: self.control }
+        Meeting { addresses, outlives: self.task.heritage.is_some(), control: self.control }
     }
 }
 
@@ -129,16 +140,22 @@ impl Joining {
 pub(crate) struct Meeting {
     /// Where each node listens.
     pub(crate) addresses: Vec<Option<SocketAddr>>,
+    /// Whether the job goes on without its launcher.
+    outlives: bool,
     pub(crate) control: Control,
 }
 
 impl Meeting {
     /// Says that this node is linked with all others, and waits until all are. If the job ends before, so does this
-    /// process; from then on its end goes to `orders`.
+    /// process; from then on its end goes to `orders`. Has to be called in the main thread.
     pub(crate) fn begin(self, orders: Arc<dyn Orders>) -> Control {
         self.control.give(orders);
         self.control.send(ToLauncher::Linked);
         self.control.wait_for_go();
+        if self.outlives {
+            // From here on the end of the launcher is not that of the job.
+            let _ = set_parent_process_death_signal(None);
+        }
         self.control
     }
 }

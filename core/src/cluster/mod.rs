@@ -18,6 +18,7 @@
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`asked`] | who asks the job for something from outside |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
+//! | [`takeover`] | a node that becomes the launcher when that is gone |
 //! | [`control`], [`frame`] | what is said, and how it is written |
 //! | [`probe`] | a program of nodes without messages, for tests |
 //! | [`attendance`] | the node's side: what it does about the launcher's words; pure |
@@ -52,6 +53,7 @@ mod roster;
 mod sites;
 mod slurm;
 mod suspicions;
+pub(crate) mod takeover;
 #[cfg(test)]
 mod tests;
 pub(crate) mod verdict;

@@ -163,6 +163,7 @@ impl Plan {
             life: 0,
             running: Duration::ZERO,
             admits: self.survives,
+            heritage: None,
         }
     }
 

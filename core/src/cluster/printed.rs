@@ -16,21 +16,35 @@ pub(crate) struct Printed {
     known: BTreeSet<(Version, u32, u32)>,
     /// Of the last period, by node and piece.
     last: BTreeMap<(u32, u32), Lines>,
-    results: Results,
+    /// What was reported, by version and node: what is said again may be older than what is known.
+    results: BTreeMap<(Version, u32), Results>,
+    last_results: Results,
 }
 
 impl Printed {
+    /// These pieces, by version and node, are printed already.
+    pub(crate) fn knowing(pieces: impl IntoIterator<Item = (Version, u32, u32)>) -> Self {
+        Printed { known: pieces.into_iter().collect(), ..Printed::default() }
+    }
+
+    /// All is printed already, and this was reported.
+    pub(crate) fn with_results(results: Results) -> Self {
+        Printed { last_results: results, ..Printed::default() }
+    }
+
     /// Somebody says lines; what is to be printed of them now.
     pub(crate) fn hear(&mut self, lines: Lines) -> Vec<String> {
         let Some(version) = lines.version.or(mutated("last-lines-printed-too-early").then_some(0)) else {
             self.last.insert((lines.node, lines.piece), lines);
             return Vec::new();
         };
+        let results = self.results.entry((version, lines.node)).or_default();
+        lines.results.iter().for_each(|(name, value)| results.set(name, value.clone()));
         if !self.known.insert((version, lines.node, lines.piece)) && !mutated("lines-printed-again") {
             sometimes("lines were said again");
             return Vec::new();
         }
-        self.take(lines)
+        lines.lines
     }
 
     /// The job goes back: its last period will be another one.
@@ -44,17 +58,20 @@ impl Printed {
     /// The last period counts: what is to be printed of it, by node.
     pub(crate) fn end(&mut self) -> Vec<(u32, Vec<String>)> {
         let last = std::mem::take(&mut self.last).into_values();
-        last.map(|lines| (lines.node, self.take(lines))).collect()
+        let take = |lines: Lines| {
+            lines.results.iter().for_each(|(name, value)| self.last_results.set(name, value.clone()));
+            (lines.node, lines.lines)
+        };
+        last.map(take).collect()
     }
 
-    /// What was reported with lines.
-    pub(crate) fn into_results(self) -> Results {
-        self.results
-    }
-
-    fn take(&mut self, lines: Lines) -> Vec<String> {
-        lines.results.iter().for_each(|(name, value)| self.results.set(name, value.clone()));
-        lines.lines
+    /// What was reported with lines: of the same name, what was last.
+    pub(crate) fn results(&self) -> Results {
+        let mut all = Results::default();
+        for results in self.results.values().chain([&self.last_results]) {
+            results.iter().for_each(|(name, value)| all.set(name, value.clone()));
+        }
+        all
     }
 }
 
@@ -76,7 +93,20 @@ mod tests {
             assert_eq!(printed.hear(lines(Some(version), node, piece)).len(), 1);
             assert_eq!(printed.hear(lines(Some(version), node, piece)), [""; 0]);
         }
-        assert_eq!(printed.into_results().iter().count(), 1);
+        assert_eq!(printed.results().iter().count(), 1);
+    }
+
+    #[test]
+    fn older_results_do_not_replace_newer_ones() {
+        let mut printed = Printed::knowing([(1, 0, 0)]);
+        for (version, value) in [(2, 5_u64), (1, 0), (2, 5)] {
+            let mut said = lines(Some(version), 0, 0);
+            said.results.set("last", value);
+            printed.hear(said);
+        }
+        let mut expected = Results::default();
+        expected.set("last", 5_u64);
+        assert_eq!(printed.results(), expected);
     }
 
     #[test]

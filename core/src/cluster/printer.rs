@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use super::control::ToNode;
 use super::lines::Merger;
 use crate::launch::Progress;
 use crate::launch::progress::Steps;
@@ -16,12 +17,17 @@ const WAITING_MAX: usize = 64;
 /// Where output goes; a sender may have to wait there.
 pub(crate) type Lines = mpsc::Sender<Print>;
 
+/// What may be said to nodes now that what was before it is written.
+pub(crate) type Written = mpsc::UnboundedReceiver<(u32, ToNode)>;
+
 /// Something to write.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Print {
     Chunk(Chunk),
     /// A line of the launcher's own, on standard error.
     Say(String),
+    /// All before it is written, so that this may be said to a node.
+    Written(u32, ToNode),
     /// How far the program is, so long after its start.
     Show(Duration, Steps),
 }
@@ -53,14 +59,15 @@ pub(crate) enum Stream {
 pub(crate) struct Printer(JoinHandle<io::Result<()>>);
 
 impl Printer {
-    /// Starts it; it ends once all senders are gone.
+    /// Starts it; it ends once all senders are gone. What it was given as [`Print::Written`] comes back when its turn is.
     ///
     /// # Errors
     /// The system gives no thread.
-    pub(crate) fn start(label: bool, progress: Progress) -> io::Result<(Printer, Lines)> {
+    pub(crate) fn start(label: bool, progress: Progress) -> io::Result<(Printer, Lines, Written)> {
         let (lines, queue) = mpsc::channel(WAITING_MAX);
-        let work = move || write_all(queue, label, progress);
-        Ok((Printer(thread::Builder::new().name("printer".into()).spawn(work)?), lines))
+        let (written, due) = mpsc::unbounded_channel();
+        let work = move || write_all(queue, &written, label, progress);
+        Ok((Printer(thread::Builder::new().name("printer".into()).spawn(work)?), lines, due))
     }
 
     /// Waits until all is written.
@@ -72,7 +79,12 @@ impl Printer {
     }
 }
 
-fn write_all(mut queue: mpsc::Receiver<Print>, label: bool, mut progress: Progress) -> io::Result<()> {
+fn write_all(
+    mut queue: mpsc::Receiver<Print>,
+    written: &mpsc::UnboundedSender<(u32, ToNode)>,
+    label: bool,
+    mut progress: Progress,
+) -> io::Result<()> {
     let mut out = Sink::new(io::stdout(), label);
     let mut err = Sink::new(io::stderr(), label);
     let mut last = None;
@@ -83,6 +95,7 @@ fn write_all(mut queue: mpsc::Receiver<Print>, label: bool, mut progress: Progre
                 Stream::Err => err.write(chunk.node, &chunk.bytes),
             }),
             Print::Say(line) => progress.aside(|| eprintln!("{line}")),
+            Print::Written(node, message) => drop(written.send((node, message))),
             Print::Show(now, steps) => {
                 progress.update(now, steps);
                 last = Some((now, steps));

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use talisman_ft::double::leader::{Action, Leader};
 use talisman_ft::double::{Contents, Held, Lost, LostPart, in_words};
+use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
 use super::fate::Doom;
 use super::plan::Plan;
 use super::printed::Printed;
 use super::suspicions::Suspicions;
+use super::takeover::follower::Followers;
 use crate::launch::Failure;
 use crate::mutations::mutated;
 
@@ -80,6 +82,37 @@ impl Recovery {
         }
     }
 
+    /// Of a job whose launcher is gone, of which these are left and those lost; what is told of that, when it was, and at which step.
+    pub(crate) fn taking_over(
+        plan: &Plan,
+        followers: &Followers,
+        lost: Vec<u32>,
+        (failures, now, steps): (Vec<Failure>, Duration, u64),
+    ) -> (Self, Vec<Action>) {
+        let view =
+            followers.view().cloned().unwrap_or_else(|| View::beginning_with(plan.begins_with, plan.nodes));
+        let mut hosts = plan.host_numbers();
+        hosts.resize(view.nodes() as usize, 0);
+        let (epoch, next) = (followers.epoch(), followers.next_version());
+        let (mut leader, actions) = Leader::taking_over(hosts, view, epoch, next, lost);
+        followers.seen().for_each(|(version, ..)| leader.on_committed(version));
+        let noticed = |failure| Noticed { at: now, steps, failure, settled: false };
+        let recovery = Recovery {
+            leader,
+            printed: Printed::knowing(followers.seen()),
+            failures: failures.into_iter().map(noticed).collect(),
+            ..Recovery::new(plan)
+        };
+        (recovery, actions)
+    }
+
+    /// Of a job that only has to end: what is told of losses, and its results.
+    pub(crate) fn settled(plan: &Plan, failures: Vec<Failure>, results: crate::launch::Results) -> Self {
+        let noticed = |failure| Noticed { at: Duration::ZERO, steps: 0, failure, settled: true };
+        let failures = failures.into_iter().map(noticed).collect();
+        Recovery { failures, printed: Printed::with_results(results), ..Recovery::new(plan) }
+    }
+
     /// Whether what a node says of its program was overtaken by a loss that it had not been told of when it said that.
     pub(crate) fn is_void(&self, node: u32) -> bool {
         self.halted[node as usize] != self.leader.epoch() && !mutated("words-before-halting-count")
@@ -141,14 +174,14 @@ impl Recovery {
     /// A node is lost, and with it all that are gone, after the program has reported so many steps.
     pub(crate) fn lose(&mut self, now: Duration, loss: Loss, steps: u64, gone: Vec<u32>) -> Vec<Action> {
         let failure = Failure {
-            node: loss.node,
+            node: Some(loss.node),
             what: loss.what,
             detected: loss.detected.into(),
             at_s: now.as_secs_f64(),
             detect_s: loss.unnoticed.map(|time| time.as_secs_f64()),
             ..Failure::default()
         };
-        self.replaced.remove(&failure.node);
+        self.replaced.remove(&loss.node);
         self.failures.push(Noticed { at: now, steps, failure, settled: false });
         self.printed.go_back();
         self.leader.on_lost(gone)
@@ -192,7 +225,7 @@ impl Recovery {
             noticed.failure.halt_s = Some(halted_at.saturating_sub(noticed.at).as_secs_f64());
             noticed.failure.recover_s = Some(now.saturating_sub(noticed.at).as_secs_f64());
             noticed.failure.version = version;
-            noticed.failure.replaced = replaced.contains(&noticed.failure.node);
+            noticed.failure.replaced = noticed.failure.node.is_some_and(|node| replaced.contains(&node));
             noticed.failure.steps_redone = noticed.steps.checked_sub(steps);
         }
         let left = self.leader.there().count();
@@ -207,7 +240,7 @@ impl Recovery {
         let took = now.saturating_sub(first).as_micros().div_ceil(1000);
         let rest =
             if left == 1 { "nothing is held twice any more" } else { "degraded until the next checkpoint" };
-        let whom = nodes_in_words(&lost);
+        let whom = lost_in_words(&lost);
         let again = match replaced.len() {
             0 => String::new(),
             _ => format!(", with {} in a new process", nodes_in_words(&Vec::from_iter(replaced))),
@@ -232,8 +265,9 @@ impl Recovery {
 
     /// All losses, and the results that came with lines.
     pub(crate) fn into_report(self) -> (Vec<Failure>, crate::launch::Results) {
+        let results = self.printed.results();
         let failures = self.failures.into_iter().map(|noticed| noticed.failure).collect();
-        (failures, self.printed.into_results())
+        (failures, results)
     }
 }
 
@@ -244,6 +278,16 @@ pub(crate) fn detected_by(doom: Option<&Doom>) -> &'static str {
         Some(Doom::Suspected { .. }) => "suspicion",
         Some(Doom::Failed(_)) => "itself",
         Some(Doom::Injected(_) | Doom::Straggler) | None => "exit",
+    }
+}
+
+/// The same with the launcher, which has no number.
+fn lost_in_words(lost: &[Option<u32>]) -> String {
+    let nodes: Vec<u32> = lost.iter().flatten().copied().collect();
+    match () {
+        () if nodes.len() == lost.len() => nodes_in_words(&nodes),
+        () if nodes.is_empty() => "the launcher".into(),
+        () => format!("the launcher and of {}", nodes_in_words(&nodes)),
     }
 }
 

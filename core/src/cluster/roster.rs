@@ -165,6 +165,11 @@ impl Roster {
         self.0.iter().map(|member| member.address).collect()
     }
 
+    /// What those left behind that have said it, by their numbers.
+    pub(crate) fn reports(&self) -> impl Iterator<Item = &NodeReport> {
+        self.0.iter().filter_map(|member| member.report.as_ref())
+    }
+
     /// What they left behind; nothing of those that were lost.
     pub(crate) fn into_reports(self) -> Vec<NodeReport> {
         self.0.into_iter().map(|member| member.report.unwrap_or_default()).collect()

@@ -16,6 +16,8 @@ use super::printer::Lines;
 use super::remote::Begin;
 use super::remote::host::{RemoteHost, Start};
 use super::slurm;
+use super::takeover::adopted::Adopted;
+use super::takeover::streams::Streams;
 use crate::build::build_number;
 use crate::launch::options::Transport;
 use crate::launch::{Program, RunArgs};
@@ -59,6 +61,8 @@ struct Site {
 enum Host {
     Local(LocalHost),
     Remote(Box<RemoteHost>),
+    /// Here, and started by another launcher; this one starts processes at another `Host`.
+    Adopted(Adopted),
 }
 
 impl Sites {
@@ -79,7 +83,10 @@ impl Sites {
             let (nodes, address) = (share.numbers(), share.address(alone));
             let of_nodes = Share { nodes: share.nodes - spares_of(&share, plan), ..share.clone() };
             sites.push(if share.host.is_local() {
-                let host = LocalHost::new(inheritance(&of_nodes, means, program, plan), Stdio::inherit());
+                let mut host = LocalHost::new(inheritance(&of_nodes, means, program, plan), Stdio::inherit());
+                if alone && plan.survives {
+                    host = host.outlived(Streams::of_this_process()?, std::process::id());
+                }
                 Site { nodes, listen: address.filter(|_| !alone), host: Host::Local(host) }
             } else {
                 let host = RemoteHost::new(remote(share, plan, address, build)?);
@@ -87,6 +94,15 @@ impl Sites {
             });
         }
         Ok(Sites { sites, moved: BTreeMap::new() })
+    }
+
+    /// Of a launcher that has started none of these nodes, all of which are here. It starts other processes on the host that is
+    /// given: at first so many that wait.
+    pub(super) fn adopted(nodes: u32, adopted: Adopted, spares: u32, host: LocalHost) -> Sites {
+        let site = |nodes, host| Site { nodes, listen: None, host };
+        let adopted = site(0..nodes, Host::Adopted(adopted));
+        let own = site(nodes..nodes + spares, Host::Local(host));
+        Sites { sites: vec![adopted, own], moved: BTreeMap::new() }
     }
 
     /// Starts all nodes. What comes of it will be events.
@@ -98,6 +114,7 @@ impl Sites {
                     host.start(&numbers, &means.executable, events, lines);
                 }
                 Host::Remote(host) => host.start(events, lines),
+                Host::Adopted(host) => host.start(events),
             }
         }
     }
@@ -117,6 +134,8 @@ impl Sites {
         match &mut self.sites[place].host {
             Host::Local(host) => host.start(&[node], &means.executable, events, lines),
             Host::Remote(host) => host.start_again(node),
+            // Not found above.
+            Host::Adopted(_) => {}
         }
     }
 
@@ -127,6 +146,8 @@ impl Sites {
         match &mut self.sites[place].host {
             Host::Local(host) => host.use_spare(spare, node),
             Host::Remote(host) => host.use_spare(spare, node),
+            // None of these waits.
+            Host::Adopted(_) => {}
         }
     }
 
@@ -139,6 +160,7 @@ impl Sites {
         match &site.host {
             Host::Local(host) => host.send(node, message),
             Host::Remote(host) => host.send(node, message),
+            Host::Adopted(host) => host.send(node, message),
         }
     }
 
@@ -147,6 +169,7 @@ impl Sites {
         match self.of(node).map(|site| &site.host) {
             Some(Host::Local(host)) => host.kill(node),
             Some(Host::Remote(host)) => host.kill(node),
+            Some(Host::Adopted(host)) => host.kill(node),
             None => {}
         }
     }
@@ -162,6 +185,7 @@ impl Sites {
             match site.host {
                 Host::Local(host) => host.finish().await,
                 Host::Remote(host) => host.finish().await,
+                Host::Adopted(_) => {}
             }
         }
     }
@@ -182,6 +206,7 @@ impl Host {
         match self {
             Host::Local(_) => false,
             Host::Remote(host) => host.is_lost(),
+            Host::Adopted(_) => true,
         }
     }
 }

@@ -3,13 +3,14 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use super::control::{NodeReport, Stop, Task, ToLauncher};
 use super::member::Orders;
+use super::takeover::successor::{Heir, Leading};
 use crate::launch::progress::Steps;
 
 /// A PE waits at most so long at a step until what is to happen there has happened.
@@ -46,8 +47,18 @@ pub(super) struct Heard {
     pub(super) book: Option<Vec<Option<SocketAddr>>>,
     pub(super) went: bool,
     pub(super) step_seen: u64,
+    /// Where this node listens.
+    pub(super) address: Option<SocketAddr>,
+    /// What it left behind, when it had stopped last.
+    pub(super) report: Option<NodeReport>,
     /// PEs are to stop, and not to wait for anything.
     pub(super) halted: bool,
+    /// When the program began.
+    pub(super) began: Option<Instant>,
+    /// What this process needs to become the launcher.
+    pub(super) heir: Option<Heir>,
+    /// It has become that.
+    pub(super) leading: Option<Leading>,
     orders: Option<Arc<dyn Orders>>,
 }
 
@@ -67,16 +78,38 @@ impl Shared {
     /// What concerns the program, which has begun.
     pub(super) fn order(&self, give: impl FnOnce(&dyn Orders)) {
         // Taken out first: what is done then may look at what was heard.
-        let orders = self.lock().orders.clone();
-        if let Some(orders) = orders {
+        if let Some(orders) = self.orders() {
             give(&*orders);
         }
     }
 
     /// How far the program says it is, once it runs.
     pub(super) fn steps(&self) -> Option<Steps> {
-        let orders = self.lock().orders.clone();
-        orders.map(|orders| orders.steps())
+        self.orders().map(|orders| orders.steps())
+    }
+
+    /// For how long the program has been running.
+    pub(super) fn running(&self) -> Duration {
+        self.lock().began.map(|began| began.elapsed()).unwrap_or_default()
+    }
+
+    /// Where this node listens.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.lock().address
+    }
+
+    /// What it left behind, when it had stopped last.
+    pub(super) fn report(&self) -> Option<NodeReport> {
+        self.lock().report.clone()
+    }
+
+    pub(super) fn heir(&self) -> Option<Heir> {
+        self.lock().heir.clone()
+    }
+
+    /// What the program does about what is heard, once it runs.
+    pub(super) fn orders(&self) -> Option<Arc<dyn Orders>> {
+        self.lock().orders.clone()
     }
 
     fn wait_for<T>(&self, mut look: impl FnMut(&mut Heard) -> Option<T>) -> T {
@@ -110,6 +143,12 @@ impl Control {
         let _ = self.queue.send(Outgoing::Message(message));
     }
 
+    /// This is where this node listens: all others will know.
+    pub(super) fn ready(&self, address: Option<SocketAddr>) {
+        self.shared.lock().address = address;
+        self.send(ToLauncher::Ready(address));
+    }
+
     /// The program has ended the job, here.
     pub(crate) fn ended(&self, status: i32, message: Option<String>) {
         self.send(ToLauncher::Ended(Stop { status, message }));
@@ -123,10 +162,15 @@ impl Control {
         }
     }
 
-    /// All PEs have stopped: says what this node leaves behind, and waits until that is written. The process is to end
-    /// then, with any status.
-    pub(crate) fn done(&self, report: NodeReport) {
+    /// All PEs have stopped: says what this node leaves behind.
+    pub(crate) fn stopped(&self, report: NodeReport) {
+        self.shared.lock().report = Some(report.clone());
         self.send(ToLauncher::Done(report));
+    }
+
+    /// The same, and waits until that is written. The process is to end then, with any status.
+    pub(crate) fn done(&self, report: NodeReport) {
+        self.stopped(report);
         self.flush();
     }
 
@@ -135,6 +179,16 @@ impl Control {
         self.send(ToLauncher::Failed(why.into()));
         self.flush();
         std::process::exit(super::verdict::UNRECOVERABLE)
+    }
+
+    /// Should the launcher be lost, this process may take its place.
+    pub(crate) fn inherit(&self, heir: Heir) {
+        self.shared.lock().heir = Some(heir);
+    }
+
+    /// The job that this process leads, if it does.
+    pub(crate) fn leading(&self) -> Option<Leading> {
+        self.shared.lock().leading.take()
     }
 
     pub(super) fn give(&self, orders: Arc<dyn Orders>) {

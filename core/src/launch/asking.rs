@@ -40,7 +40,7 @@ pub(crate) fn ask(job: u32, request: &Request) -> Result<String, String> {
     match answer.trim_end().split_once(' ') {
         Some(("ok", text)) => Ok(text.into()),
         Some(("error", text)) => Err(text.into()),
-        _ => Err("the job has ended without an answer".into()),
+        _ => Err("the job has ended, or has lost its launcher, without an answer".into()),
     }
 }
 

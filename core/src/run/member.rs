@@ -19,6 +19,7 @@ use crate::checkpoint::files::keeper::KeeperError;
 use crate::checkpoint::lent::Lent;
 use crate::checkpoint::store::Store;
 use crate::cluster::Control;
+use crate::cluster::attendance::first_order;
 use crate::cluster::control::{Lines, NodeReport, Place, Task, ToLauncher, Via};
 use crate::cluster::keeping::Shelves;
 use crate::cluster::member::Joining;
@@ -144,7 +145,7 @@ impl Member {
                     self.control.send(ToLauncher::Halted { epoch, held, steps });
                 }
                 Word::Resume(order, places) => return Some((order, places)),
-                Word::Over => self.control.send(ToLauncher::Done(self.report())),
+                Word::Over => self.control.stopped(self.report()),
                 Word::Leave => {
                     if self.job.how_it_ended().is_none() {
                         // The others go on without it.
@@ -191,20 +192,6 @@ fn store(task: &Task) -> Result<Arc<Store>, KeeperError> {
         store.go_on_from(restart.clone(), task.pes);
     }
     Ok(store)
-}
-
-/// How the first life begins: with the program, or where a former job was.
-fn first_order(task: &Task) -> Order {
-    match &task.restart {
-        None => {
-            let view = View::beginning_with(task.begins_with, task.nodes);
-            Order::new(view, None, 1)
-        }
-        Some(restart) => Order {
-            restore: vec![task.number],
-            ..Order::new(restart.view.clone(), Some(restart.version), restart.next_version)
-        },
-    }
 }
 
 /// Keeps the memory of large messages for the next ones. The allocator would give each block of more than 128 KiB back to

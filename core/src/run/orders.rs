@@ -129,8 +129,17 @@ impl member::Orders for Orders {
         (self.knock)();
     }
 
-    fn lines_seen(&self, version: Version, node: u32) {
-        self.job.lines_seen(version, node);
+    fn lines_seen(&self, version: Version, node: u32, piece: u32) {
+        self.job.lines_seen(version, node, piece);
+    }
+
+    fn seen(&self) -> Vec<(Version, u32, u32)> {
+        self.job.seen()
+    }
+
+    fn failed(&self) -> Option<Stop> {
+        let end = self.job.how_it_ended().filter(|end| end.status != 0)?;
+        Some(Stop { status: end.status, message: end.message })
     }
 
     fn leave(&self) {

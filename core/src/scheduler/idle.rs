@@ -7,12 +7,18 @@ use std::time::{Duration, Instant};
 /// A PE alone on its core polls: a message from another core then arrives without a system call on either
 /// side. A PE that shares its core must not poll, since the thread it waits for may be the one it keeps from
 /// running. Which of the two it is shows in how long `sched_yield` takes: 0.2 µs if no one wants the core, a
-/// whole turn of another thread if someone does. The figures are in the `README.md` beside this file.
+/// whole turn of another thread if someone does. Where such a turn is as long as the system lets it be, the PE
+/// sleeps instead: who sleeps and is woken takes the core back at once, who yields waits for the turn's end. The
+/// figures are in the `README.md` beside this file.
 #[derive(Debug, Default)]
 pub struct Idle {
     /// How many more quick yields it takes to believe that the core is free. Kept from one idle phase to the
     /// next: crowding lasts longer than a phase.
     crowded: u32,
+    /// For how many phases the core is not offered, as another thread keeps it.
+    kept: u32,
+    /// How many these were when that was last found.
+    kept_for: u32,
     /// How long others had the core when it was offered to them, in all.
     given: Duration,
 }
@@ -28,6 +34,16 @@ const SLOW_YIELD: Duration = Duration::from_micros(2);
 /// After a slow yield this many quick ones end the suspicion: fewer would poll while others merely wait for a
 /// message themselves.
 const CROWDED_FOR: u32 = 16;
+/// A yield that takes longer than this ran a thread that computes and never waits: the system takes the core from it after
+/// some milliseconds only, while threads that talk with each other have turns of microseconds.
+const KEPT: Duration = Duration::from_micros(500);
+/// After such a yield so many phases do without one; twice as many if it was long again after them, ...
+const KEPT_FOR: u32 = 64;
+/// ... and so many at most: one yield of milliseconds among so many phases of some ten microseconds.
+const KEPT_FOR_MOST: u32 = 4_096;
+/// On a core that another thread keeps, sleep after this long without work: the one that is waited for runs elsewhere, or
+/// runs as soon as this one sleeps.
+const AWAKE_ON_KEPT: Duration = Duration::from_micros(20);
 /// Sleep after this long without work. Waking costs the sender 14 µs and the sleeper 30 µs, so a gap of a few
 /// times that is still better polled through. On a crowded core this is a few turns of the other threads.
 const AWAKE_FOR: Duration = Duration::from_micros(200);
@@ -58,7 +74,7 @@ impl Idle {
 
     /// As [`idle`](Idle::idle), on any [`Waiter`].
     pub fn idle_on(&mut self, waiter: &mut impl Waiter) {
-        let mut phase = Phase::default();
+        let mut phase = Phase { offers: self.offers(), ..Phase::default() };
         loop {
             match self.next(&phase) {
                 Step::Poll => {
@@ -80,8 +96,11 @@ impl Idle {
 
     /// What to do next: an idle phase alternates between polling, if it may, and yielding, and ends in sleep.
     fn next(&self, phase: &Phase) -> Step {
-        if phase.now >= AWAKE_FOR {
+        let awake_for = if phase.offers { AWAKE_FOR } else { AWAKE_ON_KEPT };
+        if phase.now >= awake_for {
             Step::Park
+        } else if !phase.offers {
+            Step::Poll
         } else if phase.polled || self.crowded > 0 {
             Step::Yield
         } else {
@@ -97,6 +116,18 @@ impl Idle {
         } else {
             self.crowded = self.crowded.saturating_sub(1);
         }
+        self.kept_for = match took > KEPT {
+            true => (self.kept_for * 2).clamp(KEPT_FOR, KEPT_FOR_MOST),
+            false => 0,
+        };
+        self.kept = self.kept_for;
+    }
+
+    /// Whether the phase that begins offers the core to others.
+    fn offers(&mut self) -> bool {
+        let offers = self.kept == 0;
+        self.kept = self.kept.saturating_sub(1);
+        offers
     }
 }
 
@@ -119,6 +150,8 @@ struct Phase {
     now: Duration,
     /// Whether the poll between the last yield and the next is done.
     polled: bool,
+    /// Whether it offers the core to others.
+    offers: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -83,7 +83,7 @@ fn run_on(plan: &Plan, main: Main, watched: &Arc<Job>, logging: bool) -> Ran {
 }
 
 /// What the launcher is told to lead.
-fn led(plan: &Plan, watched: Vec<u64>) -> plan::Plan {
+pub(super) fn led(plan: &Plan, watched: Vec<u64>) -> plan::Plan {
     let options = RunArgs {
         nodes: plan.nodes(),
         pes: Some(plan.pes_per_node),

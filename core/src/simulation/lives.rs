@@ -40,6 +40,8 @@ pub(super) struct Lives {
     halting: RefCell<Option<(Epoch, Vec<NodeId>)>>,
     /// It has said what it leaves behind.
     done: Cell<bool>,
+    /// What that was the last time.
+    report: RefCell<Option<NodeReport>>,
 }
 
 impl Lives {
@@ -50,6 +52,11 @@ impl Lives {
     /// Whether there have been PEs.
     pub(super) fn have_begun(&self) -> bool {
         !self.inboxes.borrow().is_empty()
+    }
+
+    /// What it left behind, when it had stopped last.
+    pub(super) fn report(&self) -> Option<NodeReport> {
+        self.report.borrow().clone()
     }
 
     /// All that goes with the process.
@@ -127,6 +134,7 @@ impl World {
             None => {
                 process.lives.done.set(true);
                 let report = process.report();
+                *process.lives.report.borrow_mut() = Some(report.clone());
                 self.hand_over_what_was_said(number);
                 self.tell_launcher(number, ToLauncher::Done(report));
             }

@@ -51,6 +51,10 @@ impl World {
         if message != ToNode::Ping {
             self.say(Who::Node(number), Letter::ToNode(number, message.clone()).words());
         }
+        let message = match message {
+            ToNode::Task(task) => ToNode::Task(self.with_heritage(task)),
+            other => other,
+        };
         let action = process.attendance.borrow_mut().on_message(message);
         action.into_iter().for_each(|action| self.carry_out(number, action));
     }
@@ -84,10 +88,12 @@ impl World {
             Action::Checkpoint => unreachable!("nobody asks a simulated job for anything"),
             Action::Places(_) => unreachable!("no simulated node is replaced"),
             Action::Resume(order) => self.resume(number, &order),
-            Action::LinesSeen { version, node } => process.job.lines_seen(version, node),
+            Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
             Action::Leave => self.leave(number),
             Action::Exit => self.exit_soon(number, 0),
-            Action::Die => self.kill(number),
+            Action::Fence => self.fence_launcher(),
+            // Its connection with the launcher ends in a way of its own.
+            Action::Die | Action::Seek => self.kill(number),
         }
     }
 
@@ -283,6 +289,9 @@ impl World {
                 self.nodes[number as usize].diary.borrow_mut().die();
             }
             self.tell(number, local::Event::Ended(how));
+            if !has_ended {
+                self.lose_leader(number);
+            }
         }
     }
 

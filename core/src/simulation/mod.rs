@@ -34,6 +34,7 @@ mod process;
 mod programs;
 mod shelves;
 mod steps;
+mod takeover;
 #[cfg(test)]
 mod tests;
 mod trace;

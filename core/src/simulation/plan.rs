@@ -34,6 +34,9 @@ pub struct Plan {
     /// How objects are balanced (`--balancer`, `--lb-every` and what belongs to them), and how the job survives losses (`--ft`,
     /// `--ckpt-every`). No other option is looked at.
     pub options: Box<RunArgs>,
+    /// Whether nodes take the place of a launcher that is lost, as real ones do whose host is one and the same. That is so if the job survives
+    /// losses and has one host; lines of its output may then come twice.
+    pub heirs: bool,
     /// From then on nothing goes wrong by itself any more: rates are zero, cuts are mended, what was slow is not. What was
     /// planned for later does not happen.
     pub healed_ns: u64,
@@ -151,6 +154,7 @@ impl Plan {
             kills: Vec::new(),
             chaos: None,
             options: Box::default(),
+            heirs: false,
             healed_ns: 0,
             silence: Duration::from_secs(10),
             patience_ns: 3_600_000_000_000,

@@ -21,6 +21,13 @@ pub(super) struct Post {
     held: BTreeMap<(u32, u32), VecDeque<Letter>>,
 }
 
+impl Post {
+    /// When the last letter arrives that was sent to a node of the launcher's host.
+    pub(super) fn last_to(&self, node: u32) -> u64 {
+        self.last.get(&(node, false)).copied().unwrap_or_default()
+    }
+}
+
 impl World {
     /// Sends a letter.
     pub(super) fn post(&self, letter: Letter) {
@@ -44,7 +51,7 @@ impl World {
         let Some(held) = post.held.get_mut(&way) else { return };
         while let Some(letter) = held.pop_front() {
             match self.network.borrow_mut().host_control(self.now(), way.0, way.1, BYTES) {
-                Some(at) => self.plan(at, Event::Letter(Box::new(letter))),
+                Some(at) => self.plan(at, Event::Letter(self.era.get(), Box::new(letter))),
                 None => {
                     held.push_front(letter);
                     return self.plan(self.now() + RETRY_NS, Event::Retry(way));
@@ -62,7 +69,7 @@ impl World {
         let mut post = self.post.borrow_mut();
         let last = post.last.entry((node, letter.is_for_launcher())).or_default();
         *last = (self.now() + takes).max(*last);
-        self.plan(*last, Event::Letter(Box::new(letter)));
+        self.plan(*last, Event::Letter(self.era.get(), Box::new(letter)));
     }
 
     /// The hosts that a letter goes from and to; the launcher is on the first.

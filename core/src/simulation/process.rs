@@ -46,6 +46,8 @@ pub(super) struct Process {
     pub(super) number: u32,
     pub(super) host: u32,
     pub(super) stage: Cell<Stage>,
+    /// It looks for another launcher.
+    pub(super) seeks: Cell<bool>,
     /// Its program has begun: before, nobody takes turns.
     pub(super) went: Cell<bool>,
     /// Until when it does nothing (SIGSTOP).
@@ -104,6 +106,7 @@ impl Process {
             number,
             host,
             stage: Cell::new(Stage::Planned),
+            seeks: Cell::new(false),
             went: Cell::new(false),
             stopped_until: Cell::new(0),
             slow: Cell::new((1, 0)),

@@ -280,5 +280,55 @@ fn users_kill_nodes_of_simulated_jobs_that_survive() {
     assert_eq!((outcome.status, &outcome.message), (0, &None));
     assert_eq!(job.output.captured(), [HOPS]);
     let lost: Vec<_> = outcome.failures.iter().map(|failure| failure.node).collect();
-    assert!(lost.contains(&2), "{lost:?}");
+    assert!(lost.contains(&Some(2)), "{lost:?}");
+}
+
+/// Such a job on one host, whose nodes take the launcher's place.
+fn with_heirs(every: CkptEvery, plan: Plan) -> Plan {
+    Plan { hosts: vec![4], heirs: true, ..surviving(every, plan) }
+}
+
+/// Lines may come twice: the launcher had not said yet that they were printed.
+fn came_out_right_perhaps_twice(mut ran: Ran) -> Ran {
+    ran.output.dedup();
+    came_out_right(&ran);
+    ran
+}
+
+#[test]
+fn a_job_goes_on_without_its_launcher() {
+    for every in [NEVER, CkptEvery::Time(Duration::from_micros(200))] {
+        let lost = |at| in_world(&with_heirs(every, with(What::LauncherLoss, at)));
+        let calm = in_world(&with_heirs(every, Plan::calm(1, 4, 2)));
+        came_out_right(&calm);
+        let runs = (0..100).map(|moment| lost(calm.lasted_ns * moment / 100));
+        // Before the program had begun, there was nothing to save; when all had left, nobody was left to lead.
+        let (lost, led): (Vec<_>, Vec<_>) = runs.partition(|ran| ran.outcome.status == 137);
+        lost.iter().for_each(|ran| assert_eq!(ran.flaws, [""; 0], "{}", ran.log.join("\n")));
+        let failures = led.into_iter().map(came_out_right_perhaps_twice).flat_map(|ran| ran.outcome.failures);
+        let led = failures.filter(|failure| failure.node.is_none()).count();
+        assert!(led > 20, "{led} of 100");
+    }
+}
+
+#[test]
+fn a_job_goes_on_without_its_launcher_and_who_took_its_place() {
+    let often = CkptEvery::Time(Duration::from_micros(200));
+    let calm = in_world(&with_heirs(often, Plan::calm(1, 4, 2)));
+    let mut led = 0;
+    for (first, second) in (0..40).step_by(2).flat_map(|at| (0..40).step_by(6).map(move |after| (at, after)))
+    {
+        let at = |moment: u64| When::At(calm.lasted_ns * moment / 40);
+        let faults = [(first, What::LauncherLoss), (first + second, What::Crash { node: 0 })];
+        let faults = faults.map(|(moment, what)| Fault { when: at(moment), what }).into();
+        let ran = in_world(&with_heirs(often, Plan { faults, ..Plan::calm(1, 4, 2) }));
+        // Before the program had begun.
+        if ran.outcome.status == 137 {
+            assert_eq!(ran.flaws, [""; 0], "{}", ran.log.join("\n"));
+            continue;
+        }
+        let failures = came_out_right_perhaps_twice(ran).outcome.failures;
+        led += usize::from(failures.iter().any(|failure| failure.what.contains("node 1 (pid 1001) leads")));
+    }
+    assert!(led > 5, "{led}");
 }

@@ -45,8 +45,8 @@ pub(super) enum Event {
     Net2(Box<Happening>),
     /// A PE takes a turn: node and rank.
     Turn(u32, u32),
-    /// A letter arrives.
-    Letter(Box<Letter>),
+    /// A letter arrives, which was sent in this era.
+    Letter(u32, Box<Letter>),
     /// Letters between these hosts are tried again.
     Retry((u32, u32)),
     /// A process begins.
@@ -73,6 +73,10 @@ pub(super) enum Event {
     Shelved(u32),
     /// The system ends a process.
     Killed(u32),
+    /// A node's connection with its launcher has ended.
+    Orphaned(u32),
+    /// Somebody takes the launcher's place, if all that are left look for one.
+    Succeed,
     /// A planned fault begins.
     Fault(usize),
     /// It is over.
@@ -117,6 +121,12 @@ pub(super) struct World {
     /// It goes on for too long: whoever waits stops waiting.
     doomed: Cell<bool>,
     launcher_stopped_until: Cell<u64>,
+    /// How often a launcher was lost or found: what is said to one is not heard by the next.
+    pub(super) era: Cell<u32>,
+    /// The node that leads, if that is not the process that was started.
+    pub(super) leader: Cell<Option<u32>>,
+    /// When the launcher was lost.
+    pub(super) orphaned_at: Cell<u64>,
     /// When the launcher was gone or had nothing left to lead.
     unled_since: Cell<Option<u64>>,
 }
@@ -159,6 +169,9 @@ impl World {
             flaws: RefCell::default(),
             doomed: Cell::new(false),
             launcher_stopped_until: Cell::new(0),
+            era: Cell::new(0),
+            leader: Cell::new(None),
+            orphaned_at: Cell::new(0),
             unled_since: Cell::new(None),
         })
     }
@@ -209,7 +222,8 @@ impl World {
             Event::Net(event) => self.on_network(event),
             Event::Net2(happening) => self.on_happening(*happening),
             Event::Turn(node, rank) => self.turn(node, rank),
-            Event::Letter(letter) => self.on_letter(*letter),
+            Event::Letter(era, letter) if letter.is_for_launcher() && era != self.era.get() => drop(letter),
+            Event::Letter(_, letter) => self.on_letter(*letter),
             Event::Retry(way) => self.post_between(way),
             Event::Begin(node) => self.begin_process(node),
             Event::Pulse(node) => self.on_pulse(node),
@@ -223,6 +237,8 @@ impl World {
             Event::Stopped(node) => self.stopped(node),
             Event::Shelved(node) => self.on_shelved(node),
             Event::Killed(node) => self.kill(node),
+            Event::Orphaned(node) => self.on_orphaned(node),
+            Event::Succeed => self.succeed(),
             Event::Fault(number) => self.strike(number),
             Event::Over(number) => self.relent(number),
             Event::Heal => self.heal(),
@@ -232,9 +248,10 @@ impl World {
     /// Until when an event has to wait because the process that it concerns is stopped.
     fn suspended_until(&self, event: &Event) -> Option<u64> {
         let until = match event {
-            Event::Look | Event::HostBeat(_) => self.launcher_stopped_until.get(),
-            Event::Letter(letter) => self.reader_stopped_until(letter),
+            Event::Look | Event::HostBeat(_) => self.launcher_stopped_until(),
+            Event::Letter(_, letter) => self.reader_stopped_until(letter),
             Event::Turn(node, _)
+            | Event::Orphaned(node)
             | Event::Pulse(node)
             | Event::Dial(node)
             | Event::Stopped(node)
@@ -253,8 +270,16 @@ impl World {
     fn reader_stopped_until(&self, letter: &Letter) -> u64 {
         match letter {
             Letter::ToNode(node, _) => self.nodes[*node as usize].stopped_until.get(),
-            letter if letter.is_for_launcher() => self.launcher_stopped_until.get(),
+            letter if letter.is_for_launcher() => self.launcher_stopped_until(),
             _ => 0,
+        }
+    }
+
+    /// The same of the launcher.
+    fn launcher_stopped_until(&self) -> u64 {
+        match self.leader.get() {
+            None => self.launcher_stopped_until.get(),
+            Some(leader) => self.nodes[leader as usize].stopped_until.get(),
         }
     }
 
@@ -354,7 +379,7 @@ impl World {
     }
 
     /// The launcher does something; what comes of it.
-    fn lead(&self, f: impl FnOnce(&mut Launcher, Duration, &mut Deeds)) {
+    pub(super) fn lead(&self, f: impl FnOnce(&mut Launcher, Duration, &mut Deeds)) {
         let mut deeds = Deeds::default();
         let now = Duration::from_nanos(self.now());
         let before = self.launcher.borrow().status();

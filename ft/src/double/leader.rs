@@ -124,6 +124,25 @@ impl Leader {
         Leader { hosts, lost, expected, leaving, view, epoch, phase, committed, next }
     }
 
+    /// Of a job whose former leader is gone, by what those say who are left: no epoch after this one has begun, and no version from
+    /// `next` on that anybody of them was told of. The view is that of the last orders that came to any of them. It begins the next
+    /// epoch without those that are lost: nobody knows what the former leader had told whom.
+    #[must_use]
+    pub fn taking_over(
+        hosts: Vec<u32>,
+        view: View,
+        epoch: Epoch,
+        next: Version,
+        lost: impl IntoIterator<Item = NodeId>,
+    ) -> (Self, Vec<Action>) {
+        let before = (0..view.nodes()).filter(|node| !view.is_there(*node));
+        let lost = before.chain(lost).collect();
+        let (expected, leaving, phase) = (BTreeSet::new(), BTreeSet::new(), Phase::Running);
+        let mut leader = Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next };
+        let actions = leader.begin();
+        (leader, actions)
+    }
+
     /// The epoch that has begun last.
     #[must_use]
     pub fn epoch(&self) -> Epoch {

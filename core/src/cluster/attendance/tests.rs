@@ -4,6 +4,7 @@ use talisman_ft::view::View;
 
 use super::super::heartbeat::TICK;
 use super::super::plan::Plan;
+use super::super::takeover::streams::Heritage;
 use super::*;
 use crate::launch::RunArgs;
 use crate::transport::auth::Secret;
@@ -46,6 +47,34 @@ fn a_job_from_its_start_to_its_end() {
 }
 
 #[test]
+fn who_can_do_without_its_launcher_looks_for_another_once_the_program_runs() {
+    let heritage = Heritage { streams: [7, 8], pipes: [9, 10], launcher: 4242 };
+    let task = Task { heritage: Some(heritage), ..task() };
+    let mut attendance = Attendance::new(5);
+    attendance.on_message(told(task));
+    assert_eq!(attendance.on_end(), Action::Die, "there is nothing to save yet");
+    attendance.on_message(ToNode::Go);
+    let begun = attendance.follower(4711).expect("it has joined");
+    assert_eq!((begun.node, begun.pid, begun.epoch, begun.next_version), (1, 4711, 0, 1));
+    assert_eq!(begun.view, View::whole(2));
+    for _ in 0..2 {
+        attendance.on_tick();
+    }
+    assert_eq!(attendance.on_tick(), [Action::Fence], "a launcher that says nothing is made to be gone");
+    assert_eq!(attendance.on_end(), Action::Seek);
+    attendance.on_successor();
+    assert_eq!(attendance.on_tick(), [Action::Say(ToLauncher::Alive)]);
+    let view = View::whole(2).after(3, 2, |_| true, |node| node);
+    let order = Order { restore: vec![1], ..Order::new(view.clone(), Some(4), 6) };
+    attendance.on_message(ToNode::Halt { epoch: 3, lost: vec![] });
+    attendance.on_message(ToNode::Places(vec![Place { node: 0, life: 3, address: None }]));
+    attendance.on_message(ToNode::Resume(Box::new(order)));
+    let again = attendance.follower(4711).expect("it has joined");
+    assert_eq!((again.epoch, again.view, again.next_version), (3, view, 6));
+    assert_eq!((again.life, again.lives), (0, 3));
+}
+
+#[test]
 fn whatever_is_said_twice_is_done_once() {
     let mut attendance = begun();
     assert_eq!(attendance.on_message(told(task())), None);
@@ -69,6 +98,8 @@ fn only_the_same_version_and_build_is_served() {
 #[test]
 fn before_its_task_a_process_only_waits() {
     let mut attendance = Attendance::new(5);
+    let of_another = ToNode::LinesSeen { version: 1, node: 1, piece: 0 };
+    assert_eq!(attendance.on_message(of_another), None, "it was for the process before");
     assert_eq!(attendance.on_message(ToNode::Ping), None);
     assert_eq!((0..9).flat_map(|_| attendance.on_tick()).next(), None);
     assert_eq!(attendance.on_message(ToNode::Stop(stop())), Some(Action::Exit));
@@ -144,6 +175,9 @@ fn a_node_halts_once_for_each_epoch_and_resumes_with_its_order_only() {
     assert_eq!(attendance.on_message(ToNode::Resume(order(3))), None);
     assert_eq!(attendance.on_message(halt(4)), halts(4));
     assert_eq!(attendance.on_message(ToNode::Stop(stop())), Some(Action::Stop(stop())));
+    let settle = ToNode::Settle(Results::default());
+    assert_eq!(attendance.on_message(settle), Some(Action::Say(ToLauncher::Settled)));
+    assert_eq!(attendance.follower(4711).and_then(|follower| follower.settled), Some(Results::default()));
     assert_eq!(attendance.on_message(ToNode::Leave), Some(Action::Leave));
 }
 

@@ -14,7 +14,7 @@ use super::super::fate::{Doom, How};
 use super::super::recovery::{Halted, Loss, Recovery, detected_by};
 use super::super::roster::Stage;
 use super::super::verdict::{UNRECOVERABLE, Verdict};
-use super::{Action, Conductor, GRACE_AFTER_LOSS, GRACE_TO_LEAVE};
+use super::{Action, Conductor, GRACE_AFTER_LOSS};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 
@@ -106,35 +106,17 @@ impl Conductor {
 
     /// Somebody says lines of the program that will not be done again, or not unless the job goes back.
     pub(super) fn on_lines(&mut self, node: u32, lines: Lines) {
-        let (version, of) = (lines.version, lines.node);
+        let (version, of, piece) = (lines.version, lines.node, lines.piece);
         let is_void = version.is_none() && self.is_void(node);
         let Some(recovery) = self.recovery.as_mut().filter(|_| !is_void) else { return };
         let printed = recovery.printed.hear(lines);
-        if let Some(version) = version {
-            recovery.on_printed(version);
-            self.actions.push(Action::Send(node, ToNode::LinesSeen { version, node: of }));
-        }
+        version.iter().for_each(|version| recovery.on_printed(*version));
         self.print(of, printed);
+        if let Some(version) = version {
+            self.actions.push(Action::Send(node, ToNode::LinesSeen { version, node: of, piece }));
+        }
         if self.recovery.is_some() && !self.survives() {
             self.print_the_rest();
-        }
-    }
-
-    /// Whoever has said all may leave: after a failure at once, after an end in order when all have.
-    pub(super) fn let_leave(&mut self, now: Duration) {
-        if self.recovery.is_none() || !self.verdict.is_over() {
-            return;
-        }
-        let stopped = self.roster.stopped();
-        let all_have = self.roster.living().iter().all(|node| self.roster[*node].stage == Stage::Done);
-        if self.survives() && !all_have && !mutated("leaving-before-all-are-done") {
-            return;
-        }
-        self.leaves = true;
-        self.print_the_rest();
-        for node in stopped {
-            self.roster[node].leave_by = now + GRACE_TO_LEAVE;
-            self.actions.push(Action::Send(node, ToNode::Leave));
         }
     }
 
@@ -156,7 +138,7 @@ impl Conductor {
         actions.into_iter().for_each(|action| self.carry_out(now, action));
     }
 
-    fn carry_out(&mut self, now: Duration, action: leader::Action) {
+    pub(super) fn carry_out(&mut self, now: Duration, action: leader::Action) {
         match action {
             leader::Action::Halt { to, epoch, lost } => {
                 self.actions.push(Action::Send(to, ToNode::Halt { epoch, lost }));
@@ -184,7 +166,7 @@ impl Conductor {
         }
     }
 
-    fn print_the_rest(&mut self) {
+    pub(super) fn print_the_rest(&mut self) {
         let rest = self.recovery.as_mut().map(|recovery| recovery.printed.end()).unwrap_or_default();
         rest.into_iter().for_each(|(node, lines)| self.print(node, lines));
     }

@@ -7,6 +7,7 @@ mod arriving;
 mod growing;
 mod requests;
 mod surviving;
+mod taking_over;
 
 fn conductor(nodes: u32, kills: &str) -> Conductor {
     with_silence(nodes, kills, TICK * 40)

@@ -83,6 +83,7 @@ pub(crate) fn no_agent(how: How, said: &str, host: &Host, program: &Path) -> Str
             format!("{program} there is another program than here: it ended with status {status}{said}")
         }
         How::Signalled(signal) => format!("ssh was killed by signal {signal}"),
+        How::Vanished => "ssh is gone".into(),
     }
 }
 
@@ -94,6 +95,7 @@ pub(crate) fn lost(how: How, said: &str) -> String {
         How::Exited(255) => format!("the connection of ssh broke{said}"),
         How::Exited(status) => format!("its agent ended with status {status}{said}"),
         How::Signalled(signal) => format!("ssh was killed by signal {signal}"),
+        How::Vanished => "ssh is gone".into(),
     }
 }
 

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::CheckpointTaken;
 
-/// A node that was lost while the program ran. Times are in seconds, as the launcher saw them.
+/// A node that was lost while the program ran, or the launcher. Times are in seconds, as the launcher saw them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Which.
-    pub node: u32,
+    /// Which; none is the launcher, whose place a node has taken.
+    pub node: Option<u32>,
     /// What became of it, in words.
     pub what: String,
     /// What told: `exit` (its process ended), `silence`, `suspicion` (another could not reach it), `host` (its host is out of reach) or

@@ -4,7 +4,7 @@
 //!
 //! ```json
 //! {
-//!   "program": "jacobi3d", "nodes": 1, "pes": 2, "wall_s": 1.5, "steps": 100,
+//!   "program": "jacobi3d", "status": 0, "nodes": 1, "pes": 2, "wall_s": 1.5, "steps": 100,
 //!   "results": {"sum": 3.25, "iterations": 100},
 //!   "messages": {"local": 10, "between_pes": 5, "between_nodes": 0, "bytes_between_nodes": 0},
 //!   "pe": [{"busy_s": 1.2, "idle_s": 0.3}, {"busy_s": 1.1, "idle_s": 0.4}],
@@ -36,6 +36,9 @@ pub use value::{ResultValue, Results};
 pub struct Report {
     /// The program's name.
     pub program: String,
+    /// The exit status of the job: 0 for success.
+    #[serde(default)]
+    pub status: u8,
     /// Nodes (processes) of the job.
     pub nodes: u32,
     /// PEs (scheduler threads) per node.
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_names_in_the_file_are_fixed() {
-        let expected = r#"{"program":"leanmd","nodes":1,"pes":2,"wall_s":1.5,"steps":100,
+        let expected = r#"{"program":"leanmd","status":0,"nodes":1,"pes":2,"wall_s":1.5,"steps":100,
             "results":{"sum":0.30000000000000004,"atoms":23558},
             "messages":{"local":1,"between_pes":2,"between_nodes":0,"bytes_between_nodes":0},
             "pe":[{"busy_s":1.25,"idle_s":0.25},{"busy_s":1.25,"idle_s":0.25}],

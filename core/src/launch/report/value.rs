@@ -153,6 +153,12 @@ impl Results {
         self.entries.iter().map(|(name, value)| (name.as_str(), value))
     }
 
+    /// Those whose names the others have not.
+    pub(crate) fn without(&self, others: &Results) -> Results {
+        let entries = self.entries.iter().filter(|(name, _)| others.value(name).is_none());
+        Results { entries: entries.cloned().collect() }
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

@@ -19,6 +19,8 @@ struct Scripted {
 
 const QUICK: Duration = Duration::from_nanos(230);
 const SLOW: Duration = Duration::from_micros(50);
+/// A turn of a thread that only computes.
+const LONG: Duration = Duration::from_millis(3);
 const NEVER: Duration = Duration::MAX;
 
 impl Scripted {
@@ -106,6 +108,43 @@ fn one_slow_yield_stops_the_polling_within_a_phase() {
     // After the slow yield come 50 µs + 16 quick yields before the next slice.
     assert_eq!(thread.parks, 0);
     assert!(thread.yields > 8 && thread.polls_in_slices() < 120, "{} yields", thread.yields);
+}
+
+#[test]
+fn a_core_that_another_thread_keeps_is_left_soon_and_seldom_offered() {
+    let mut idle = Idle::new();
+    let first = Scripted::run(&mut idle, |_| LONG, NEVER);
+    assert_eq!((first.yields, first.parks), (1, 1), "that is how it is found");
+    for phases in [64, 128, 256, 512, 1024, 2048, 4096, 4096] {
+        for _ in 0..phases {
+            let next = Scripted::run(&mut idle, |_| LONG, NEVER);
+            assert_eq!((next.yields, next.parks), (0, 1));
+            assert!((20..25).contains(&next.now.as_micros()), "{:?}", next.now);
+        }
+        assert_eq!(
+            Scripted::run(&mut idle, |_| LONG, NEVER).yields,
+            1,
+            "after {phases} phases it is tried again"
+        );
+    }
+}
+
+#[test]
+fn work_that_comes_soon_is_polled_for_on_a_kept_core() {
+    let mut idle = Idle::new();
+    Scripted::run(&mut idle, |_| LONG, NEVER);
+    let thread = Scripted::run(&mut idle, |_| LONG, Duration::from_micros(5));
+    assert_eq!((thread.yields, thread.parks), (0, 0));
+}
+
+#[test]
+fn a_core_that_is_kept_no_more_is_offered_as_before() {
+    let mut idle = Idle::new();
+    Scripted::run(&mut idle, |_| LONG, NEVER);
+    (0..64).for_each(|_| drop(Scripted::run(&mut idle, |_| QUICK, NEVER)));
+    for _ in 0..2 {
+        assert!(Scripted::run(&mut idle, |_| QUICK, NEVER).yields > 16);
+    }
 }
 
 #[test]

@@ -60,6 +60,30 @@ fn the_program_begins_anew_if_no_checkpoint_was_ever_complete() {
 }
 
 #[test]
+fn who_takes_over_begins_the_next_epoch_whoever_is_left() {
+    let before = View::whole(3).after(1, 3, |node| node != 1, |_| 2);
+    let taking_over =
+        |lost: &[NodeId]| Leader::taking_over(vec![0; 3], before.clone(), 2, 8, lost.iter().copied());
+    let (mut leader, actions) = taking_over(&[]);
+    assert_eq!(actions, halts(&[0, 2], 3, &[1]), "who was lost before stays so");
+    assert_eq!(leader.on_halted(0, 2, vec![held(0, 3, 9)]), [], "of the former leader's epoch");
+    assert_eq!(leader.on_halted(0, 3, vec![held(0, 3, 9)]), []);
+    let actions = leader.on_halted(2, 3, vec![held(2, 3, 9)]);
+    let [Action::Resume { to: 0, order }, Action::Resume { to: 2, .. }] = &actions[..] else {
+        panic!("{actions:?}")
+    };
+    assert_eq!((order.version, order.next_version, order.view.epoch), (Some(9), 10, 3));
+
+    let (mut leader, actions) = taking_over(&[0]);
+    assert_eq!(actions, halts(&[2], 3, &[0, 1]));
+    let lost = Lost { version: Some(9), parts: vec![lost_part(0, [0, 2])] };
+    let mut own = held(2, 3, 9);
+    own.view = before.clone();
+    own.held = vec![2];
+    assert_eq!(leader.on_halted(2, 3, vec![own]), [Action::GiveUp(lost)]);
+}
+
+#[test]
 fn what_is_complete_counts_whether_anybody_was_told_or_not() {
     let mut leader = leader(2);
     assert_eq!(leader.on_lost([0]), halts(&[1], 1, &[0]));

@@ -33,6 +33,11 @@ pub(super) fn say(text: &str) -> Action {
     Action::Say(text.into())
 }
 
+/// A program that has reported nothing has ended for good.
+fn settle(node: u32) -> Action {
+    Action::Send(node, ToNode::Settle(Results::default()))
+}
+
 /// What a node is told about its life.
 pub(super) fn order(action: &Action) -> Option<(u32, &Order)> {
     match action {
@@ -74,7 +79,7 @@ fn a_loss_while_the_program_runs_is_survived_and_told() {
         )]
     );
     let failure = conductor.into_end().failures.remove(0);
-    assert_eq!((failure.node, &failure.detected[..], failure.version), (1, "exit", Some(7)));
+    assert_eq!((failure.node, &failure.detected[..], failure.version), (Some(1), "exit", Some(7)));
     assert_eq!((failure.at_s, failure.halt_s, failure.recover_s), (0.1, Some(0.004), Some(0.012)));
     assert_eq!((failure.detect_s, failure.steps_redone), (None, Some(5)));
 }
@@ -148,7 +153,8 @@ fn a_loss_after_the_program_ended_takes_the_end_back_until_all_have_stopped() {
     conductor.say(at(7), 0, ToLauncher::Resumed { epoch: 1, steps: 36 });
     let stops = [Action::Send(0, ToNode::Stop(stop.clone()))];
     assert_eq!(conductor.say(at(8), 0, ToLauncher::Ended(stop)), stops);
-    assert_eq!(conductor.say(at(9), 0, done()), [Action::Send(0, ToNode::Leave)]);
+    assert_eq!(conductor.say(at(9), 0, done()), [settle(0)]);
+    assert_eq!(conductor.say(at(9), 0, ToLauncher::Settled), [Action::Send(0, ToNode::Leave)]);
     assert_eq!(conductor.happen(at(10), 0, Event::Ended(How::Exited(0))), []);
     assert_eq!(end(conductor), (0, String::new()));
 }
@@ -158,7 +164,10 @@ fn after_leave_a_node_that_is_lost_is_not_missed_and_one_that_stays_is_killed() 
     let mut conductor = surviving(2, "");
     conductor.say(at(0), 0, ToLauncher::Ended(Stop::default()));
     conductor.say(at(0), 0, ToLauncher::Done(NodeReport::default()));
-    assert_eq!(conductor.say(at(50), 1, ToLauncher::Done(NodeReport::default())), to_all(2, &ToNode::Leave));
+    let settles = [settle(0), settle(1)];
+    assert_eq!(conductor.say(at(40), 1, ToLauncher::Done(NodeReport::default())), settles);
+    assert_eq!(conductor.say(at(40), 1, ToLauncher::Settled), []);
+    assert_eq!(conductor.say(at(50), 0, ToLauncher::Settled), to_all(2, &ToNode::Leave));
     assert_eq!(conductor.happen(at(60), 1, killed()), []);
     let kills: Vec<_> = conductor.wait(100, 2500).into_iter().filter(|(_, action)| is_kill(action)).collect();
     assert_eq!(kills, [(2050, Action::Kill(0))]);
@@ -167,11 +176,27 @@ fn after_leave_a_node_that_is_lost_is_not_missed_and_one_that_stays_is_killed() 
 }
 
 #[test]
+fn who_is_lost_before_all_may_leave_is_not_waited_for() {
+    let mut conductor = surviving(3, "");
+    conductor.say(at(0), 0, ToLauncher::Ended(Stop::default()));
+    (0..3).for_each(|node| drop(conductor.say(at(0), node, ToLauncher::Done(NodeReport::default()))));
+    assert_eq!(conductor.say(at(1), 1, ToLauncher::Settled), []);
+    assert_eq!(conductor.say(at(1), 1, ToLauncher::Settled), [], "once is enough");
+    assert_eq!(conductor.happen(at(2), 0, killed()), [], "it had said all");
+    let leave = |node| Action::Send(node, ToNode::Leave);
+    assert_eq!(conductor.happen(at(3), 2, killed()), [leave(1)]);
+    conductor.happen(at(4), 1, Event::Ended(How::Exited(0)));
+    assert_eq!(end(conductor), (0, String::new()));
+}
+
+#[test]
 fn after_leave_a_node_that_is_silent_is_not_missed() {
     let mut conductor = with_patience(2, "", TICK * 2);
     conductor.say(at(0), 0, ToLauncher::Ended(Stop::default()));
     conductor.say(at(0), 0, ToLauncher::Done(NodeReport::default()));
-    assert_eq!(conductor.say(at(0), 1, ToLauncher::Done(NodeReport::default())), to_all(2, &ToNode::Leave));
+    conductor.say(at(0), 1, ToLauncher::Done(NodeReport::default()));
+    assert_eq!(conductor.say(at(0), 1, ToLauncher::Settled), []);
+    assert_eq!(conductor.say(at(0), 0, ToLauncher::Settled), to_all(2, &ToNode::Leave));
     conductor.happen(at(10), 1, Event::Ended(How::Exited(0)));
     let kills: Vec<_> = conductor.wait(50, 1500).into_iter().filter(|(_, action)| is_kill(action)).collect();
     assert!(
@@ -252,18 +277,18 @@ fn lines(version: Option<Version>, node: u32, text: &str) -> ToLauncher {
 #[test]
 fn lines_are_printed_once_whoever_says_them() {
     let mut conductor = surviving(2, "");
-    let seen = Action::Send(1, ToNode::LinesSeen { version: 7, node: 1 });
+    let seen = Action::Send(1, ToNode::LinesSeen { version: 7, node: 1, piece: 0 });
     let printed = |node, text: &str| Action::Print(node, vec![text.into()]);
-    assert_eq!(conductor.say(at(1), 1, lines(Some(7), 1, "a")), [seen, printed(1, "a")]);
+    assert_eq!(conductor.say(at(1), 1, lines(Some(7), 1, "a")), [printed(1, "a"), seen]);
     assert_eq!(conductor.say(at(2), 0, lines(None, 0, "void")), []);
     conductor.happen(at(3), 1, killed());
     conductor.recover(4, &[0], 1);
-    let seen = Action::Send(0, ToNode::LinesSeen { version: 7, node: 1 });
+    let seen = Action::Send(0, ToNode::LinesSeen { version: 7, node: 1, piece: 0 });
     assert_eq!(conductor.say(at(5), 0, lines(Some(7), 1, "a")), [seen]);
     conductor.say(at(6), 0, ToLauncher::Ended(Stop::default()));
     assert_eq!(conductor.say(at(7), 0, lines(None, 0, "the end")), []);
     let done = conductor.say(at(8), 0, ToLauncher::Done(NodeReport::default()));
-    assert_eq!(done, [printed(0, "the end"), Action::Send(0, ToNode::Leave)]);
+    assert_eq!(done, [printed(0, "the end"), settle(0)]);
 }
 
 #[test]

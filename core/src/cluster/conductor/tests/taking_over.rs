@@ -1,0 +1,153 @@
+//! A job that has lost its launcher, as the next one leads it.
+
+use talisman_ft::double::Held;
+use talisman_ft::view::View;
+
+use super::*;
+use crate::cluster::control::{Lines, Place};
+use crate::cluster::takeover::follower::{Follower, Followers};
+
+/// Of a job of three nodes, the program of which has been running for a minute.
+fn follower(node: u32) -> Follower {
+    Follower {
+        version: VERSION,
+        job: 1,
+        node,
+        pid: 100 + node,
+        life: 0,
+        lives: 0,
+        address: None,
+        epoch: 0,
+        view: View::whole(3),
+        next_version: 1,
+        steps: Steps { done: 40 + u64::from(node), total: Some(90) },
+        running: at(60_000),
+        seen: Vec::new(),
+        settled: None,
+    }
+}
+
+/// Led by the first of these.
+fn taken_over(followers: Vec<Follower>) -> Conductor {
+    taken_over_by(Plan { survives: true, ..plan() }, followers)
+}
+
+fn plan() -> Plan {
+    Plan::local(&RunArgs { nodes: 3, ..RunArgs::default() }, Vec::new()).unwrap()
+}
+
+fn taken_over_by(plan: Plan, followers: Vec<Follower>) -> Conductor {
+    let own = followers[0].node;
+    let mut all = Followers::default();
+    followers.into_iter().for_each(|follower| all.add(follower));
+    Conductor::taking_over(plan, Kills::new(&[], None), own, &all)
+}
+
+fn halted(node: u32, epoch: u32) -> ToLauncher {
+    let parts = vec![(node + 2) % 3, node];
+    let held = Held { version: 7, view: View::whole(3), held: parts, committed: true, missed: Vec::new() };
+    ToLauncher::Halted { epoch, held: vec![held], steps: 41 }
+}
+
+#[test]
+fn all_that_follow_go_back_in_the_next_epoch() {
+    let mut conductor = taken_over(vec![Follower { epoch: 4, ..follower(1) }, follower(2)]);
+    let halt = |node| Action::Send(node, ToNode::Halt { epoch: 5, lost: vec![0] });
+    let say = |text: &str| Action::Say(text.into());
+    let told = [say("the launcher is gone; node 1 (pid 101) leads now"), say("node 0 is gone too")];
+    assert_eq!(conductor.take_actions(), [told.to_vec(), vec![halt(1), halt(2)]].concat());
+    assert_eq!(conductor.say(at(60_001), 1, ToLauncher::Ended(Stop::default())), [], "of its former life");
+    assert_eq!(conductor.say(at(60_002), 1, halted(1, 5)), []);
+    let orders = conductor.say(at(60_002), 2, halted(2, 5));
+    assert!(matches!(&orders[..], [Action::Send(1, ToNode::Resume(_)), Action::Send(2, ToNode::Resume(_))]));
+    conductor.say(at(60_005), 1, ToLauncher::Resumed { epoch: 5, steps: 36 });
+    let last = conductor.say(at(60_005), 2, ToLauncher::Resumed { epoch: 5, steps: 36 });
+    let back = "2 nodes went back to checkpoint 7 in 5 ms after the loss of the launcher and of node 0; \
+                degraded until the next checkpoint";
+    assert_eq!(last, [say(back)]);
+    let failures = conductor.into_end().failures;
+    let told: Vec<_> =
+        failures.iter().map(|failure| (failure.node, failure.version, failure.steps_redone)).collect();
+    assert_eq!(told, [(None, Some(7), Some(6)), (Some(0), Some(7), Some(6))]);
+}
+
+#[test]
+fn what_the_former_launcher_printed_is_not_printed_again() {
+    let seen = vec![(7, 1, 0)];
+    let mut conductor = taken_over(vec![follower(0), Follower { seen, ..follower(1) }, follower(2)]);
+    let _ = conductor.take_actions();
+    let lines =
+        |piece| Lines { version: Some(7), node: 1, piece, lines: vec!["x".into()], ..Lines::default() };
+    let ack = |piece| Action::Send(1, ToNode::LinesSeen { version: 7, node: 1, piece });
+    assert_eq!(conductor.say(at(60_001), 1, ToLauncher::Lines(lines(0))), [ack(0)]);
+    let printed = Action::Print(1, vec!["x".into()]);
+    assert_eq!(conductor.say(at(60_001), 1, ToLauncher::Lines(lines(1))), [printed, ack(1)]);
+}
+
+/// As for any other loss, by a process of a life that nobody can have met.
+#[test]
+fn who_was_lost_with_the_launcher_is_replaced() {
+    let plan = Plan { survives: true, respawns: true, ..plan() };
+    let address = "127.0.0.1:4".parse().ok();
+    let come = Follower { life: 2, lives: 5, address, ..follower(2) };
+    let mut conductor = taken_over_by(plan, vec![follower(1), come]);
+    assert_eq!(conductor.take_actions().last(), Some(&Action::Start(0)));
+    let task = conductor.say(at(60_010), 0, hello());
+    assert!(matches!(&task[..], [Action::Send(0, ToNode::Task(task))] if task.life == 6), "{task:?}");
+    for node in [1, 2] {
+        assert_eq!(conductor.say(at(60_011), node, halted(node, 1)), []);
+    }
+    conductor.say(at(60_012), 0, ToLauncher::Ready(None));
+    let halt = ToNode::Halt { epoch: 1, lost: vec![] };
+    let actions = conductor.say(at(60_013), 0, ToLauncher::Linked);
+    assert_eq!(actions, [ToNode::Go, halt].map(|message| Action::Send(0, message)));
+    let orders = conductor.say(at(60_014), 0, ToLauncher::Halted { epoch: 1, held: vec![], steps: 0 });
+    let places = [(0, 6, None), (1, 0, None), (2, 2, address)];
+    let places = places.map(|(node, life, address)| Place { node, life, address });
+    assert_eq!(orders[0], Action::Send(0, ToNode::Places(places.into())));
+}
+
+/// Of whom some may have left: they are no losses, and their results are there.
+#[test]
+fn nobody_goes_back_once_some_may_have_left() {
+    let mut results = Results::default();
+    results.set("sum", 5_u64);
+    let settled = Follower { settled: Some(results.clone()), ..follower(1) };
+    let mut conductor = taken_over(vec![settled, follower(2)]);
+    assert_eq!(
+        conductor.take_actions(),
+        [Action::Say("the launcher is gone; node 1 (pid 101) leads now".into())]
+    );
+    for node in [1, 2] {
+        let leave = Action::Send(node, ToNode::Leave);
+        assert_eq!(conductor.say(at(60_001), node, ToLauncher::Done(NodeReport::default())), [leave]);
+        conductor.happen(at(60_002), node, Event::Ended(How::Vanished));
+    }
+    assert!(conductor.is_over());
+    let End { stop, results: left, failures, .. } = conductor.into_end();
+    assert_eq!((stop.status, left, failures.len()), (0, results, 1));
+}
+
+#[test]
+fn who_was_released_and_not_told_may_leave() {
+    let view = View::whole(3).after(4, 3, |node| node != 2, |_| 0);
+    let told = |node| Follower { epoch: 4, view: view.clone(), ..follower(node) };
+    let released = Follower { epoch: 4, ..follower(2) };
+    let mut conductor = taken_over(vec![told(0), told(1), released]);
+    let halt = |node| Action::Send(node, ToNode::Halt { epoch: 5, lost: vec![2] });
+    let actions = conductor.take_actions();
+    assert_eq!(actions[1..], [halt(0), halt(1), Action::Send(2, ToNode::Leave)]);
+    assert_eq!(conductor.happen(at(60_001), 2, Event::Ended(How::Vanished)), []);
+}
+
+#[test]
+fn a_failure_that_the_former_launcher_may_have_been_told_ends_the_job() {
+    let mut conductor = taken_over(vec![follower(0), follower(1), follower(2)]);
+    let _ = conductor.take_actions();
+    let failed = Stop { status: 1, message: Some("panicked".into()) };
+    let actions = conductor.say(at(60_001), 2, ToLauncher::Ended(failed.clone()));
+    assert_eq!(actions, to_all(3, &ToNode::Stop(failed)));
+    (0..3).for_each(|node| drop(conductor.happen(at(60_002), node, Event::Ended(How::Vanished))));
+    assert!(conductor.is_over());
+    assert_eq!(end(conductor), (1, "panicked".into()));
+}

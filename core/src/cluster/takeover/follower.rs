@@ -1,0 +1,107 @@
+//! What nodes say to a new launcher, and what it knows when all that live have said it.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use talisman_ft::view::View;
+use talisman_ft::{Epoch, Version};
+
+use crate::launch::Results;
+use crate::launch::progress::Steps;
+
+/// A node that has lost its launcher.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Follower {
+    /// Of the control connection.
+    pub(crate) version: u16,
+    pub(crate) job: u64,
+    pub(crate) node: u32,
+    pub(crate) pid: u32,
+    /// As [`Task::life`](super::super::control::Task::life).
+    pub(crate) life: u64,
+    /// The largest one that it has heard of.
+    pub(crate) lives: u64,
+    /// Where it listens.
+    pub(crate) address: Option<SocketAddr>,
+    /// Of the last `Halt`.
+    pub(crate) epoch: Epoch,
+    /// Of the last order.
+    pub(crate) view: View,
+    /// The version that was to come next then.
+    pub(crate) next_version: Version,
+    pub(crate) steps: Steps,
+    /// Since the program began.
+    pub(crate) running: Duration,
+    /// Pieces of lines that the former launcher printed, by version and node.
+    pub(crate) seen: Vec<(Version, u32, u32)>,
+    /// The results of the job, if nobody goes back any more.
+    pub(crate) settled: Option<Results>,
+}
+
+/// All that are left, by their numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Followers(BTreeMap<u32, Follower>);
+
+impl Followers {
+    pub(crate) fn add(&mut self, follower: Follower) {
+        self.0.insert(follower.node, follower);
+    }
+
+    pub(crate) fn has(&self, node: u32) -> bool {
+        self.0.contains_key(&node)
+    }
+
+    /// What the node says, if it is left.
+    pub(crate) fn get(&self, node: u32) -> Option<&Follower> {
+        self.0.get(&node)
+    }
+
+    /// No node has been linked with a process of a later life.
+    pub(crate) fn lives(&self) -> u64 {
+        self.0.values().map(|follower| follower.lives).max().unwrap_or_default()
+    }
+
+    /// Whether a node was there when all went on last.
+    pub(crate) fn was_there(&self, node: u32) -> bool {
+        self.view().is_none_or(|view| view.is_there(node))
+    }
+
+    /// No epoch after this one has begun anywhere.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.0.values().map(|follower| follower.epoch).max().unwrap_or_default()
+    }
+
+    /// The view of the last orders that anybody has had.
+    pub(crate) fn view(&self) -> Option<&View> {
+        self.0.values().map(|follower| &follower.view).max_by_key(|view| view.epoch)
+    }
+
+    /// As far as they know, no version from this one on was begun before their last order.
+    pub(crate) fn next_version(&self) -> Version {
+        self.0.values().map(|follower| follower.next_version).max().unwrap_or_default()
+    }
+
+    /// For how long the program has been running.
+    pub(crate) fn running(&self) -> Duration {
+        self.0.values().map(|follower| follower.running).max().unwrap_or_default()
+    }
+
+    /// The results of the job, if it has ended in order, and some may have left already.
+    pub(crate) fn settled(&self) -> Option<&Results> {
+        self.0.values().find_map(|follower| follower.settled.as_ref())
+    }
+
+    /// How far the program is.
+    pub(crate) fn steps(&self) -> Steps {
+        let done = self.0.values().map(|follower| follower.steps.done).max().unwrap_or_default();
+        let total = self.0.values().filter_map(|follower| follower.steps.total).max();
+        Steps { done, total }
+    }
+
+    /// What has been printed.
+    pub(crate) fn seen(&self) -> impl Iterator<Item = (Version, u32, u32)> + '_ {
+        self.0.values().flat_map(|follower| follower.seen.iter().copied())
+    }
+}

@@ -1,0 +1,78 @@
+//! Where a node prints that has no launcher any more.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::thread;
+
+use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
+use serde::{Deserialize, Serialize};
+
+/// The launcher's standard output and standard error, for its nodes to inherit.
+#[derive(Debug)]
+pub(crate) struct Streams([OwnedFd; 2]);
+
+impl Streams {
+    /// Those of this process.
+    ///
+    /// # Errors
+    /// They are closed, or the system gives no descriptors.
+    pub(crate) fn of_this_process() -> io::Result<Self> {
+        let copy = |stream: BorrowedFd<'_>| fcntl_dupfd_cloexec(stream, FIRST_OF_OURS);
+        Ok(Streams([copy(io::stdout().as_fd())?, copy(io::stderr().as_fd())?]))
+    }
+
+    /// Their numbers, which are the same in the nodes.
+    pub(crate) fn numbers(&self) -> [RawFd; 2] {
+        self.0.each_ref().map(AsRawFd::as_raw_fd)
+    }
+}
+
+/// What a node has inherited to do without its launcher: descriptors by their numbers, of standard output, then of standard error.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Heritage {
+    /// What the launcher prints to.
+    pub(crate) streams: [RawFd; 2],
+    /// The ends of this node's pipes that the launcher reads from. While a node holds these itself, what it prints does not fail.
+    pub(crate) pipes: [RawFd; 2],
+    /// The process that was started: people call the job by this number, whoever leads it.
+    pub(crate) launcher: u32,
+}
+
+impl Heritage {
+    /// Programs that this process starts have nothing of it.
+    ///
+    /// # Errors
+    /// There are no such descriptors.
+    pub(crate) fn keep_from_children(&self) -> io::Result<()> {
+        for number in self.streams.iter().chain(&self.pipes) {
+            // SAFETY: the borrow is only used for a call that fails if there is no such descriptor.
+            let descriptor = unsafe { BorrowedFd::borrow_raw(*number) };
+            fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
+        }
+        Ok(())
+    }
+
+    /// From now on this process prints to where the launcher did. What the launcher has not read comes there too.
+    ///
+    /// # Errors
+    /// What the system says; some output may be lost then.
+    pub(crate) fn take_over(self) -> io::Result<()> {
+        let own = [libc::STDOUT_FILENO, libc::STDERR_FILENO];
+        for ((stream, pipe), own) in self.streams.into_iter().zip(self.pipes).zip(own) {
+            // SAFETY: the launcher left both open for this process alone, under these numbers, and this is done once.
+            let (stream, pipe) = unsafe { (OwnedFd::from_raw_fd(stream), OwnedFd::from_raw_fd(pipe)) };
+            // SAFETY: the number stays open all the time, and means a stream to print to, before and after.
+            if unsafe { libc::dup2(stream.as_raw_fd(), own) } < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let hand_on = move || io::copy(&mut File::from(pipe), &mut File::from(stream));
+            // A thread that is in the midst of printing goes on when there is room; the end comes once nobody can print there.
+            thread::Builder::new().name("rest".into()).spawn(hand_on)?;
+        }
+        Ok(())
+    }
+}
+
+/// Lower numbers are those of standard streams.
+const FIRST_OF_OURS: RawFd = 3;

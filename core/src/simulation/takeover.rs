@@ -1,0 +1,138 @@
+//! A simulated job goes on without its launcher: the lowest node that is left leads it, with the real conductor, made of what
+//! the real attendances of all nodes say.
+//!
+//! What is otherwise than in real processes: nodes do not connect with each other to find out who lives, as the world knows. One that
+//! leads is stopped with its launcher, and dies with it; the launcher goes on when that node has left.
+
+use std::time::Duration;
+
+use super::job::led;
+use super::launcher::Launcher;
+use super::process::{Process, Stage};
+use super::trace::Who;
+use super::world::{Event, World};
+use crate::cluster::attendance::Action;
+use crate::cluster::conductor::Conductor;
+use crate::cluster::control::{Stop, Task, ToLauncher};
+use crate::cluster::kills::Kills;
+use crate::cluster::takeover::follower::{Follower, Followers};
+use crate::cluster::takeover::streams::Heritage;
+use crate::sometimes::sometimes;
+
+/// A node sees that its connection has ended: after between so many nanoseconds.
+const END_NS: (u64, u64) = (10_000, 200_000);
+/// Until all that are left have found whom to follow: between these.
+const SEARCH_NS: (u64, u64) = (50_000, 1_000_000);
+/// As long as somebody is missing it is looked again after so long.
+const AGAIN_NS: u64 = 10_000_000;
+
+impl World {
+    /// Whether its nodes look for another launcher when theirs is lost.
+    pub(super) fn has_heirs(&self) -> bool {
+        self.plan.heirs && self.survives() && self.plan.hosts.len() == 1
+    }
+
+    /// What a node is told, with what it needs to do without the launcher.
+    pub(super) fn with_heritage(&self, task: Box<Task>) -> Box<Task> {
+        let heritage = Heritage { streams: [0; 2], pipes: [0; 2], launcher: 0 };
+        let heritage = self.has_heirs().then_some(heritage);
+        Box::new(Task { heritage, ..*task })
+    }
+
+    /// The launcher is killed. What it has said still comes, and nobody hears what it is told.
+    pub(super) fn orphan(&self) {
+        self.launcher.borrow_mut().gone = true;
+        self.leader.set(None);
+        self.orphaned_at.set(self.now());
+        self.era.set(self.era.get() + 1);
+        for process in self.nodes.iter().filter(|process| !process.is_gone()) {
+            process.seeks.set(false);
+            let all_heard = self.post.borrow().last_to(process.number);
+            let at = all_heard.max(self.now() + self.between(END_NS)) + 1;
+            self.plan(at, Event::Orphaned(process.number));
+        }
+    }
+
+    /// A node's connection with its launcher has ended.
+    pub(super) fn on_orphaned(&self, number: u32) {
+        let process = &self.nodes[number as usize];
+        if matches!(process.stage.get(), Stage::Leaving | Stage::Gone) || !self.launcher.borrow().gone {
+            return;
+        }
+        let action = process.attendance.borrow().on_end();
+        if action != Action::Seek {
+            return self.kill(number);
+        }
+        process.seeks.set(true);
+        self.say(Who::Node(number), "looks for another launcher");
+        self.plan(self.now() + self.between(SEARCH_NS), Event::Succeed);
+    }
+
+    /// A node has heard nothing of its launcher for too long: that one is made to be gone.
+    pub(super) fn fence_launcher(&self) {
+        match self.leader.get() {
+            _ if self.launcher.borrow().gone => {}
+            Some(leader) => self.kill(leader),
+            None => self.orphan(),
+        }
+    }
+
+    /// Whoever leads dies: so does the launcher.
+    pub(super) fn lose_leader(&self, number: u32) {
+        if self.leader.get() == Some(number) && !self.launcher.borrow().is_over() {
+            self.orphan();
+        }
+    }
+
+    /// All that are left look for a launcher: the lowest of them leads. Who does not come in time is killed.
+    pub(super) fn succeed(&self) {
+        if !self.launcher.borrow().gone {
+            return;
+        }
+        let is_missing = |process: &&Process| !process.is_gone() && !process.seeks.get();
+        let missing: Vec<u32> = self.nodes.iter().filter(is_missing).map(|process| process.number).collect();
+        if missing.is_empty() {
+            return self.lead_on();
+        }
+        if self.now() > self.orphaned_at.get() + self.plan.silence.as_nanos() as u64 {
+            missing.into_iter().for_each(|number| self.kill(number));
+        }
+        self.plan(self.now() + AGAIN_NS, Event::Succeed);
+    }
+
+    fn lead_on(&self) {
+        let left = || self.nodes.iter().filter(|process| !process.is_gone());
+        let Some(own) = left().map(|process| process.number).next() else { return };
+        sometimes("a simulated job went on without its launcher");
+        let mut followers = Followers::default();
+        left().for_each(|process| followers.add(self.follower(process)));
+        let kills = Kills::new(&self.plan.kills, self.plan.chaos);
+        let kills = kills.after(followers.running(), followers.steps().done);
+        let plan = led(&self.plan, kills.watched());
+        let conductor = Conductor::taking_over(plan.clone(), kills, own, &followers);
+        *self.launcher.borrow_mut() = Launcher::new(&plan, conductor);
+        self.leader.set(Some(own));
+        self.era.set(self.era.get() + 1);
+        self.say(Who::Node(own), "leads");
+        left().for_each(|process| self.follow(process));
+        self.lead(|launcher, now, deeds| launcher.on_time(now, None, deeds));
+        self.plan(self.now(), Event::Look);
+    }
+
+    /// What is not said by attendance.
+    fn follower(&self, process: &Process) -> Follower {
+        let follower = process.attendance.borrow().follower(process.pid()).expect("who looks has joined");
+        let (steps, seen) = (process.job.progress(), process.job.seen());
+        Follower { steps, seen, running: Duration::from_nanos(self.now()), ..follower }
+    }
+
+    /// It has found its launcher, and says once more what the former one may not have passed on.
+    fn follow(&self, process: &Process) {
+        process.seeks.set(false);
+        process.attendance.borrow_mut().on_successor();
+        let failed = process.job.how_it_ended().filter(|end| end.status != 0);
+        let ended = failed.map(|end| ToLauncher::Ended(Stop { status: end.status, message: end.message }));
+        let done = process.lives.report().map(ToLauncher::Done);
+        ended.into_iter().chain(done).for_each(|message| self.tell_launcher(process.number, message));
+    }
+}

@@ -1,0 +1,294 @@
+//! Jobs whose launcher is killed, and that one of their nodes leads to the end.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use talisman::rng::Rng;
+
+use crate::asking::{ask, said};
+use crate::checks::{NEVER, TRANSPORTS};
+use crate::disk::Folder;
+use crate::job::{Shape, until};
+use crate::subjects::{GARDEN, LEANMD, LONG, Left, Run, Said, Subject};
+use crate::system::{signal, state};
+
+/// A checkpoint now and then.
+const OFTEN: &str = "--ckpt-every 4steps";
+
+/// A run of [`LONG`] that does not end before it is let go: what is done to it is done in time, however busy the machine is.
+struct Held {
+    run: Run,
+    folder: Folder,
+}
+
+fn begin(subject: Subject, shape: Shape, options: &str) -> Held {
+    let folder = Folder::new();
+    let run = subject.start(shape, &format!("--ft double {options} {}", folder.holding()));
+    Held { run, folder }
+}
+
+impl Held {
+    fn kill_launcher(&self) {
+        signal(self.run.job.launcher_pid(), Signal::KILL);
+    }
+
+    /// Waits until all have gone back, led by this node.
+    #[track_caller]
+    fn wait_until_led_by(&self, node: u32) {
+        self.run.job.wait_for_error_after(&leads(node), " went back to ");
+    }
+
+    #[track_caller]
+    fn ends(self) -> Left {
+        self.folder.let_go();
+        self.run.ends_without_its_launcher()
+    }
+
+    #[track_caller]
+    fn survives(self, expected: &Said) -> Left {
+        self.folder.let_go();
+        self.run.survives_its_launcher(expected)
+    }
+}
+
+pub fn the_launcher_between_two_checkpoints() {
+    for (nodes, transport) in [(2, "shm"), (4, "tcp"), (3, "mixed")] {
+        let shape = (nodes, 1, transport);
+        let expected = LONG.undisturbed(shape);
+        let held = begin(LONG, shape, OFTEN);
+        held.run.job.wait_for("at 14");
+        held.kill_launcher();
+        led_by(&held.survives(&expected), &[0]);
+    }
+}
+
+pub fn the_launcher_before_the_first_checkpoint() {
+    for transport in ["tcp", "shm"] {
+        let shape = (3, 2, transport);
+        let expected = LONG.undisturbed(shape);
+        let held = begin(LONG, shape, NEVER);
+        held.run.job.wait_for("at 5");
+        held.kill_launcher();
+        let left = held.survives(&expected);
+        led_by(&left, &[0]);
+        assert!(left.failures[0]["version"].is_null(), "{:?}", left.failures);
+    }
+}
+
+pub fn the_launcher_and_the_first_node_at_once() {
+    for transport in ["mixed", "tcp"] {
+        let shape = (4, 1, transport);
+        let expected = LONG.undisturbed(shape);
+        let held = begin(LONG, shape, OFTEN);
+        let nodes = held.run.job.nodes(4);
+        held.run.job.wait_for("at 14");
+        held.kill_launcher();
+        signal(nodes[0], Signal::KILL);
+        let left = held.survives(&expected);
+        // The first node may have got to say that it leads.
+        let told = left.ended.stderr.iter().filter(|line| line.contains(&leads(1))).count();
+        assert_eq!(told, 1, "{}", left.ended.said());
+        let lost: Vec<_> = left.failures.iter().map(|failure| failure["node"].as_u64()).collect();
+        assert_eq!(lost, [None, Some(0)], "{}", left.ended.said());
+    }
+}
+
+/// Until one node is left, which leads itself.
+pub fn one_leader_after_another() {
+    let shape = (4, 1, "shm");
+    let expected = LONG.undisturbed(shape);
+    let held = begin(LONG, shape, "--ckpt-every 3steps --ft-log");
+    let nodes = held.run.job.nodes(4);
+    held.run.job.wait_for("at 10");
+    held.kill_launcher();
+    for (node, pid) in nodes.into_iter().enumerate().take(3) {
+        held.run.job.wait_for_error(&leads(node as u32));
+        // Then both copies of everything are there again.
+        held.run.job.wait_for_error_after(&format!("{} nodes went back", 4 - node), "committed after");
+        signal(pid, Signal::KILL);
+    }
+    led_by(&held.survives(&expected), &[0, 1, 2, 3]);
+}
+
+/// While the others halt, restore, or make lost copies again.
+pub fn the_launcher_during_a_recovery() {
+    let mut rng = Rng::new(15);
+    for round in 0..6 {
+        let shape = (4, 1, TRANSPORTS[round % 3]);
+        let expected = LONG.undisturbed(shape);
+        let held = begin(LONG, shape, &format!("{OFTEN} {}", ["", "--respawn"][round % 2]));
+        let nodes = held.run.job.nodes(4);
+        held.run.job.wait_for("at 14");
+        signal(nodes[rng.below(4) as usize], Signal::KILL);
+        sleep(Duration::from_micros(rng.below(20_000)));
+        held.kill_launcher();
+        held.survives(&expected);
+    }
+}
+
+/// They are there, and do not answer: they are killed.
+pub fn nodes_and_launchers_that_are_stopped_are_fenced() {
+    let mut rng = Rng::new(16);
+    let shape = (4, 1, "tcp");
+    let expected = LONG.undisturbed(shape);
+    let options = &format!("{OFTEN} --silence 1s");
+    for stopped in [0, 2] {
+        let held = begin(LONG, shape, options);
+        let nodes = held.run.job.nodes(4);
+        held.run.job.wait_for("at 12");
+        held.kill_launcher();
+        // It leads, or is about to.
+        sleep(Duration::from_micros(rng.below(10_000)));
+        signal(nodes[stopped], Signal::STOP);
+        held.survives(&expected);
+    }
+    let held = begin(LONG, shape, options);
+    let nodes = held.run.job.nodes(4);
+    held.run.job.wait_for("at 12");
+    held.kill_launcher();
+    held.run.job.wait_for_error(&leads(0));
+    signal(nodes[0], Signal::STOP);
+    led_by(&held.survives(&expected), &[0, 1]);
+    let held = begin(LONG, shape, options);
+    held.run.job.wait_for("at 12");
+    signal(held.run.job.launcher_pid(), Signal::STOP);
+    led_by(&held.survives(&expected), &[0]);
+}
+
+/// The system sends SIGHUP to all then, and wakes those that are stopped.
+pub fn the_launcher_of_a_job_with_a_node_that_is_stopped() {
+    let shape = (3, 1, "shm");
+    let expected = LONG.undisturbed(shape);
+    for stopped in [0, 2] {
+        let held = begin(LONG, shape, &format!("{OFTEN} --silence 1s"));
+        let nodes = held.run.job.nodes(3);
+        held.run.job.wait_for("at 12");
+        signal(nodes[stopped], Signal::STOP);
+        until(|| (state(nodes[stopped]) == Some('T')).then_some(()));
+        held.kill_launcher();
+        held.survives(&expected);
+    }
+}
+
+/// What else may happen to a job happens to one that has lost its launcher.
+pub fn other_losses_and_ends_without_the_launcher() {
+    let shape = (4, 1, "mixed");
+    let expected = LONG.undisturbed(shape);
+    let held = begin(LONG, shape, &format!("{OFTEN} --kill 2@step122 --kill 0@step132"));
+    held.run.job.wait_for("at 12");
+    held.kill_launcher();
+    led_by(&held.survives(&expected), &[0, 1]);
+
+    let held = begin(LONG, shape, &format!("{OFTEN} --panic-at 130"));
+    held.run.job.wait_for("at 12");
+    held.kill_launcher();
+    let left = held.ends();
+    assert_eq!(left.status, Some(1), "{}", left.ended.said());
+    assert!(left.ended.stderr.iter().any(|line| line.contains("enough of it")), "{}", left.ended.said());
+
+    let held = begin(LONG, shape, OFTEN);
+    let nodes = held.run.job.nodes(4);
+    held.run.job.wait_for("at 12");
+    held.kill_launcher();
+    held.run.job.wait_for_error("leads now");
+    signal(nodes[3], Signal::TERM);
+    // It is not let go: that alone ends it.
+    let Held { run, folder: _folder } = held;
+    assert_eq!(run.ends_without_its_launcher().status, Some(143));
+}
+
+pub fn the_launcher_of_other_programs_and_on_disk() {
+    for (subject, at) in [(GARDEN, "at 6"), (LEANMD, "")] {
+        let shape = (3, 1, "shm");
+        let expected = subject.undisturbed(shape);
+        for ft in ["double", "disk"] {
+            let run = subject.start(shape, &format!("--ft {ft} --ckpt-every 4steps --ft-log"));
+            run.job.wait_for_error("committed after");
+            run.job.wait_for(at);
+            signal(run.job.launcher_pid(), Signal::KILL);
+            run.survives_its_launcher(&expected);
+        }
+    }
+}
+
+/// By processes that the node starts which leads; it is replaced itself by the next one.
+pub fn nodes_are_replaced_without_the_launcher() {
+    for transport in TRANSPORTS {
+        let shape = (4, 1, transport);
+        let expected = LONG.undisturbed(shape);
+        let held = begin(LONG, shape, &format!("{OFTEN} --respawn"));
+        let nodes = held.run.job.nodes(4);
+        held.run.job.wait_for("at 14");
+        held.kill_launcher();
+        held.wait_until_led_by(0);
+        signal(nodes[2], Signal::KILL);
+        held.run.job.wait_for_error("after the loss of node 2, with node 2 in a new process");
+        signal(nodes[0], Signal::KILL);
+        held.run
+            .job
+            .wait_for_error("after the loss of the launcher and of node 0, with node 0 in a new process");
+        let left = held.survives(&expected);
+        led_by(&left, &[0, 1]);
+        assert_eq!(left.losses, [(0, true)], "{}", left.ended.said());
+    }
+}
+
+/// Those that waited end with the launcher; as many wait again.
+pub fn spares_without_the_launcher() {
+    let shape = (3, 1, "mixed");
+    let expected = LONG.undisturbed(shape);
+    let held = begin(LONG, shape, &format!("{OFTEN} --spares 2"));
+    let nodes = held.run.job.nodes(5);
+    held.run.job.wait_for("at 14");
+    signal(nodes[1], Signal::KILL);
+    held.run.job.wait_for_error("with node 1 in a new process");
+    held.kill_launcher();
+    held.wait_until_led_by(0);
+    signal(nodes[2], Signal::KILL);
+    held.run.job.wait_for_error("after the loss of node 2, with node 2 in a new process");
+    let left = held.survives(&expected);
+    assert_eq!(left.losses, [(2, true)], "{}", left.ended.said());
+}
+
+/// Under the number of the process that was started.
+pub fn a_job_without_its_launcher_is_asked() {
+    let shape = (4, 1, "tcp");
+    let expected = LONG.undisturbed(shape);
+    let held = begin(LONG, shape, OFTEN);
+    let nodes = held.run.job.nodes(4);
+    held.run.job.wait_for("at 14");
+    held.kill_launcher();
+    held.wait_until_led_by(0);
+    said(&ask(&held.run, "checkpoint", ""), 0, "in the memory of the nodes");
+    signal(nodes[0], Signal::USR1);
+    held.run.job.wait_for_error(" is taken, in the memory");
+    said(&ask(&held.run, "shrink", "2"), 0, "the job goes on without node 2");
+    // It leads on, though it is none of the nodes any more.
+    said(&ask(&held.run, "shrink", "0"), 0, "the job goes on without node 0");
+    said(&ask(&held.run, "shrink", "0"), 1, "the job has nodes 1 and 3");
+    signal(nodes[0], Signal::KILL);
+    held.wait_until_led_by(1);
+    let left = held.survives(&expected);
+    led_by(&left, &[0, 1]);
+    assert_eq!(left.losses, [], "{}", left.ended.said());
+}
+
+/// These nodes led, one after another, as people were told; the last one reports that the launcher before it was lost.
+#[track_caller]
+fn led_by(left: &Left, leaders: &[u32]) {
+    let told: Vec<_> = left.ended.stderr.iter().filter(|line| line.contains("leads now")).collect();
+    assert_eq!(told.len(), leaders.len(), "{}", left.ended.said());
+    for (told, leader) in told.iter().zip(leaders) {
+        assert!(told.contains(&leads(*leader)), "{}", left.ended.said());
+    }
+    let launchers: Vec<_> = left.failures.iter().filter(|failure| failure["node"].is_null()).collect();
+    assert_eq!(launchers.len(), 1, "{:?}", left.failures);
+    let what = launchers[0]["what"].as_str().expect("a sentence");
+    assert!(what.starts_with(&leads(*leaders.last().expect("somebody led"))), "{what}");
+}
+
+/// How people are told that this node leads; its process follows.
+fn leads(node: u32) -> String {
+    format!("the launcher is gone; node {node} (pid ")
+}
