@@ -150,7 +150,11 @@ fn a_job_that_ends_adds_nobody() {
         conductor.say(at(22), node, ToLauncher::Done(NodeReport::default()));
     }
     let actions = conductor.happen(at(23), 1, killed());
-    assert_eq!(actions, [0, 2].map(|node| Action::Send(node, ToNode::Leave)), "nobody else is waited for");
+    assert_eq!(
+        actions,
+        [0, 2].map(|node| Action::Send(node, ToNode::Settle(Results::default()))),
+        "nobody else is waited for"
+    );
 }
 
 #[test]
