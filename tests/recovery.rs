@@ -23,6 +23,8 @@ mod disk;
 mod full;
 #[path = "recovery/garden.rs"]
 mod garden;
+#[path = "recovery/growing.rs"]
+mod growing;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;

@@ -117,6 +117,11 @@ fn storms_come_out_right_going_back() {
 }
 
 #[test]
+fn storms_come_out_right_growing() {
+    weather(Manner::Growing, 150);
+}
+
+#[test]
 fn storms_come_out_right_on_threads() {
     weather(Manner::Threads, 6);
 }
@@ -211,6 +216,11 @@ fn messages_of_an_ordered_array_come_in_order_going_back() {
 }
 
 #[test]
+fn messages_of_an_ordered_array_come_in_order_growing() {
+    talks(Manner::Growing, 80);
+}
+
+#[test]
 fn messages_of_an_ordered_array_come_in_order_on_threads() {
     talks(Manner::Threads, 8);
 }
@@ -231,6 +241,8 @@ enum Manner {
     Without,
     /// Simulated; at random events it goes back to a checkpoint taken then, perhaps without some nodes.
     GoingBack,
+    /// The same, and then with some of the lost nodes again.
+    Growing,
     /// In one node.
     Threads,
     /// In several nodes of this process, on real links.
@@ -249,6 +261,7 @@ impl Manner {
             Manner::Simulated => test.simulated(nodes, seed),
             Manner::Without => test.simulated(nodes, seed).without(&lost(nodes, seed)),
             Manner::GoingBack => going_back(test.simulated(nodes, seed), nodes, seed),
+            Manner::Growing => growing(test.simulated(nodes, seed), nodes, seed),
             Manner::Threads => test.pes(1 + seed as u32 % 8),
             Manner::Nodes => test.nodes(nodes, TRANSPORTS[seed as usize % TRANSPORTS.len()]),
             Manner::Checkpoints => with_checkpoints(Manner::Simulated.of(test, nodes, seed), seed),
@@ -264,6 +277,7 @@ impl Manner {
             Manner::Simulated => "in_simulation",
             Manner::Without => "without_some_nodes",
             Manner::GoingBack => "going_back",
+            Manner::Growing => "growing",
             Manner::Threads => "on_threads",
             Manner::Nodes => "on_nodes",
             Manner::Checkpoints => "with_checkpoints",
@@ -304,6 +318,24 @@ fn going_back(mut test: Test, nodes: u32, seed: u64) -> Test {
             (0..loses).map(|_| there.swap_remove(rng.below(there.len() as u64) as usize)).collect();
         let most = 1 << rng.below(14);
         test = test.going_back(rng.below(most), &lost);
+    }
+    test
+}
+
+/// Up to three times without some nodes, and then with them again, some before others.
+fn growing(mut test: Test, nodes: u32, seed: u64) -> Test {
+    let mut rng = Rng::new(seed ^ 0x9709);
+    let mut after = |most: u64| {
+        let most = 1 << rng.below(most);
+        rng.below(most)
+    };
+    for round in 0..1 + after(2) {
+        let lost = lost(nodes, seed + round);
+        let (first, rest) = lost.split_at(after(4) as usize % (lost.len() + 1));
+        test = test.going_back(after(14), &lost).growing(after(12), first);
+        if !rest.is_empty() {
+            test = test.growing(after(12), rest);
+        }
     }
     test
 }

@@ -78,7 +78,8 @@ fn lead(program: &Program, options: &RunArgs) -> ExitStatus {
     }
     let ended = cluster::launch(program, options);
     let interrupted = ended.interrupted;
-    let options = RunArgs { nodes: ended.nodes, ..options.clone() };
+    let pes = Some(options.pes_per_node());
+    let options = RunArgs { nodes: ended.nodes, pes, ..options.clone() };
     let status = finish(program, &options, &Output::stdout(), &Outcome::of_cluster(ended));
     interrupted.map_or(status, ExitStatus::Interrupted)
 }

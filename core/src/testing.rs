@@ -135,7 +135,14 @@ impl Test {
     /// After so many events it goes back to a checkpoint that is taken then, on fresh PEs without these nodes. May be said again.
     #[doc(hidden)]
     pub fn going_back(mut self, after: u64, lost: &[u32]) -> Self {
-        self.backs.push(Back { after, lost: lost.to_vec() });
+        self.backs.push(Back { after, lost: lost.to_vec(), back: Vec::new() });
+        self
+    }
+
+    /// The same with these nodes again, which had been lost.
+    #[doc(hidden)]
+    pub fn growing(mut self, after: u64, back: &[u32]) -> Self {
+        self.backs.push(Back { after, lost: Vec::new(), back: back.to_vec() });
         self
     }
 

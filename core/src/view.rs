@@ -41,6 +41,13 @@ impl View {
         View::new(now.after(now.epoch + 1, nodes, there, next), self.lanes)
     }
 
+    /// The next one, with these nodes again.
+    pub(crate) fn gaining(&self, nodes: &[u32]) -> Self {
+        let now = &self.of_nodes;
+        let there = |node| now.is_there(node) || nodes.contains(&node);
+        View::new(now.after(now.epoch + 1, now.nodes(), there, |seat| seat), self.lanes)
+    }
+
     pub(crate) fn new(of_nodes: talisman_ft::view::View, lanes: u32) -> Self {
         let there = of_nodes.there().collect();
         let mut view = View { of_nodes, lanes, there, whole: 0 };
@@ -52,6 +59,11 @@ impl View {
 
     pub(crate) fn of_nodes(&self) -> &talisman_ft::view::View {
         &self.of_nodes
+    }
+
+    /// How many nodes and PEs have a number, there or not.
+    pub(crate) fn shape(&self) -> Shape {
+        Shape { nodes: self.of_nodes.nodes(), pes_per_node: self.lanes }
     }
 
     /// The PE itself if it is there, else the one that stands in for it.

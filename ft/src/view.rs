@@ -23,6 +23,15 @@ impl View {
         View { epoch: 0, seats: (0..nodes).collect() }
     }
 
+    /// So many have a number, and the first ones are there at the start; those that are not are shared out among them in turn.
+    ///
+    /// # Panics
+    /// If nobody is there.
+    #[must_use]
+    pub fn beginning_with(there: u32, nodes: u32) -> Self {
+        View::whole(there).after(0, nodes, |node| node < there, |node| node % there)
+    }
+
     /// What comes after this one: these nodes are left or have come, `nodes` have a number by now, and the part of each that is lost goes
     /// to its heir. Whoever had stood in for others leaves them to its heir too.
     ///
@@ -102,6 +111,13 @@ mod tests {
         let second = first.after(2, 6, |node| ![2, 3, 5].contains(&node), |_| 4);
         assert_eq!(seats(&second), [0, 1, 4, 4, 4, 0]);
         assert_eq!(second.there().collect::<Vec<_>>(), [0, 1, 4]);
+    }
+
+    #[test]
+    fn those_that_are_not_there_at_the_start_are_shared_out() {
+        let view = View::beginning_with(2, 5);
+        assert_eq!((view.epoch, view.nodes(), view.there().collect::<Vec<_>>()), (0, 5, vec![0, 1]));
+        assert_eq!([2, 3, 4].map(|node| view.seat(node)), [0, 1, 0]);
     }
 
     #[test]

@@ -184,3 +184,129 @@ mod answers {
         }
     }
 }
+
+/// Nodes that are added: there is a member on each of their PEs again, which takes part in what the others have before them.
+mod added {
+    use talisman::prelude::*;
+
+    const ROUNDS: u64 = 12;
+
+    #[derive(Pup)]
+    struct Counter;
+
+    #[chare(group)]
+    impl Counter {
+        #[init]
+        fn new(_: &mut Cx<Self>, one: Shared<u64>) -> Self {
+            assert_eq!(*one, 1);
+            Counter
+        }
+
+        #[entry]
+        fn count(&mut self, cx: &mut Cx<Self>, round: u64, to: Callback<(u64, u64)>) {
+            cx.contribute((1_u64, round), (Sum, Max), to);
+        }
+
+        #[entry]
+        fn one(&mut self) -> u64 {
+            1
+        }
+    }
+
+    /// One on each node; whoever is lost leaves what it has to another.
+    #[derive(Pup)]
+    struct Purse {
+        coins: u64,
+    }
+
+    #[chare(nodegroup)]
+    impl Purse {
+        #[init]
+        fn new() -> Self {
+            Purse { coins: 0 }
+        }
+
+        #[entry]
+        fn give(&mut self, coins: u64) {
+            self.coins += coins;
+        }
+
+        #[entry]
+        fn one(&mut self) -> (u64, u64) {
+            (1, self.coins)
+        }
+
+        #[lost]
+        fn inherit(&mut self, other: Self) {
+            self.coins += other.coins;
+        }
+    }
+
+    #[derive(Pup)]
+    struct Main {
+        counters: Group<Counter>,
+        purses: Group<Purse>,
+        round: u64,
+    }
+
+    #[talisman::main]
+    impl Main {
+        #[init]
+        fn new(cx: &mut Cx<Self>) -> Self {
+            let one = cx.share(1_u64);
+            let main = Main { counters: Counter::group().new(one), purses: Purse::group().new(), round: 1 };
+            main.counters.count(1, cx.callback(Self::counted));
+            main
+        }
+
+        #[entry]
+        fn counted(&mut self, cx: &mut Cx<Self>, counts: (u64, u64)) {
+            let (members, round) = counts;
+            assert!((1..=u64::from(cx.pes())).contains(&members), "{members} members");
+            assert_eq!(round, self.round);
+            (0..cx.nodes()).for_each(|node| self.purses.on(node).give(round));
+            self.round += 1;
+            if self.round <= ROUNDS {
+                self.counters.count(self.round, cx.callback(Self::counted));
+            } else {
+                let rests = cx.callback(Self::rests);
+                cx.on_quiescence(rests);
+            }
+        }
+
+        #[entry]
+        fn rests(&mut self, cx: &mut Cx<Self>) {
+            self.counters.one().reduce(Sum).reply(cx.callback(Self::answered));
+        }
+
+        #[entry]
+        fn answered(&mut self, cx: &mut Cx<Self>, members: u64) {
+            writeln!(cx.output(), "{members} members");
+            self.purses.one().reduce((Sum, Sum)).reply(cx.callback(Self::ended));
+        }
+
+        #[entry]
+        fn ended(&mut self, cx: &mut Cx<Self>, counts: (u64, u64)) {
+            let (nodes, coins) = counts;
+            assert_eq!(coins, u64::from(cx.nodes()) * (1..=ROUNDS).sum::<u64>());
+            writeln!(cx.output(), "{nodes} nodes");
+            cx.exit();
+        }
+    }
+
+    #[test]
+    fn they_have_members_again() {
+        let mut again = 0;
+        for seed in 0..120 {
+            let lost: &[u32] = [&[0][..], &[1], &[3], &[0, 1], &[1, 2], &[0, 2, 3]][seed as usize % 6];
+            let test = talisman::testing::Test::new().pes(2).simulated(4, seed);
+            let test = test.going_back(20 + seed * 3, lost).growing(seed % 90, lost);
+            // And once more, with what came among what is saved.
+            let test = if seed % 2 == 0 { test.going_back(seed % 40, &[]) } else { test };
+            let tested = test.run::<Main>(());
+            crate::common::assert_ended_well(&format!("with {lost:?} again, seed {seed}"), &tested);
+            again += u32::from(tested.output == ["8 members", "4 nodes"]);
+        }
+        assert!(again > 60, "{again} were in time");
+    }
+}

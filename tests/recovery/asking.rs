@@ -68,11 +68,13 @@ pub fn what_cannot_be_asked() {
     run.job.wait_for("at 3");
     said(&ask(&run, "shrink", "7"), 1, "node 7 is not there; the job has nodes 0 and 1");
     said(&ask(&run, "shrink", "0 1"), 1, "without any node");
+    said(&ask(&run, "grow", ""), 1, "all nodes of the job are there");
     folder.let_go();
     run.survives(&expected);
     let run = ROUNDS.start(shape, "--rounds 100000");
     run.job.wait_for("at 3");
     said(&ask(&run, "checkpoint", ""), 1, "with --ft");
+    said(&ask(&run, "grow", "1"), 1, "with --ft");
     signal(run.job.launcher_pid(), Signal::INT);
     run.job.end().expect(130, &[]);
 }

@@ -16,6 +16,11 @@ use crate::disk::{
     lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
 };
 use crate::full::{a_disk_that_is_full, a_folder_that_cannot_be_written_any_more};
+use crate::growing::{
+    a_job_that_has_grown_is_started_again, lost_at_random_moments_while_nodes_are_added,
+    lost_nodes_are_added_again, more_nodes_than_at_the_start, nodes_from_before_are_added,
+    objects_move_to_nodes_that_are_added, released_nodes_are_added_again, spares_are_added,
+};
 use crate::job::Shape;
 use crate::joining::{
     a_killed_node_is_replaced, more_losses_than_nodes, nobody_waits_for_what_cannot_be,
@@ -77,6 +82,14 @@ trials!(
     a_checkpoint_when_it_is_asked_for,
     nodes_are_released,
     what_cannot_be_asked,
+    released_nodes_are_added_again,
+    lost_nodes_are_added_again,
+    objects_move_to_nodes_that_are_added,
+    spares_are_added,
+    more_nodes_than_at_the_start,
+    nodes_from_before_are_added,
+    a_job_that_has_grown_is_started_again,
+    lost_at_random_moments_while_nodes_are_added,
     the_launcher_between_two_checkpoints,
     the_launcher_before_the_first_checkpoint,
     the_launcher_and_the_first_node_at_once,

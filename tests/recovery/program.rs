@@ -20,6 +20,9 @@ struct Options {
     /// The round in which a member panics
     #[arg(long)]
     panic_at: Option<u64>,
+    /// Members do not wander
+    #[arg(long)]
+    stay: bool,
     /// Has clocks on nodes, too
     #[arg(long)]
     tower: bool,
@@ -44,6 +47,7 @@ struct Member {
     members: i32,
     words: usize,
     panic_at: Option<u64>,
+    stays: bool,
     /// Of the rounds that are over.
     value: u64,
     /// Of this round, so far.
@@ -54,8 +58,8 @@ struct Member {
 impl Member {
     #[init]
     fn new(cx: &mut Cx<Self>, options: Options) -> Self {
-        let Options { members, words, panic_at, .. } = options;
-        Member { members, words, panic_at, value: cx.index() as u64, taken: 0 }
+        let Options { members, words, panic_at, stay: stays, .. } = options;
+        Member { members, words, panic_at, stays, value: cx.index() as u64, taken: 0 }
     }
 
     #[entry]
@@ -81,7 +85,7 @@ impl Member {
         if (cx.index() as u64 + round).is_multiple_of(8) {
             writeln!(cx.output(), "member {} after {round} rounds: {:016x}", cx.index(), self.value);
         }
-        if mixed(self.value, 7).is_multiple_of(4) {
+        if !self.stays && mixed(self.value, 7).is_multiple_of(4) {
             let place = mixed(self.value, 9) % u64::from(cx.pes());
             cx.migrate_to(place as u32);
         }

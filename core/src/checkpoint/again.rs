@@ -35,6 +35,7 @@ impl Pe {
         let parts = |node: &u32| self.node.store.parts(version, shape.first_pe(*node) + lane);
         let parts = order.restore.iter().map(parts).collect::<Result<Vec<_>, _>>()?;
         let mut parts: Vec<Part> = parts.into_iter().flatten().collect();
+        self.node.store.make_room(version, self.view(), self.id, &mut parts);
         self.say_again(version, &mut parts);
         self.restore(parts);
         if self.is_first() {

@@ -63,7 +63,8 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
         | PeMessage::Reopen { .. }
         | PeMessage::WasContributing { .. }
         | PeMessage::HasContributed { .. }
-        | PeMessage::GoOn => Fate::Runs,
+        | PeMessage::GoOn
+        | PeMessage::Joins { .. } => Fate::Runs,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Parts that go to a process which has come in place of a lost one: from whoever holds them, before the PEs there begin.
+//! Parts that go to a process which has come in place of a lost one, or is added: from whoever holds them, before the PEs there begin.
 
 use std::collections::BTreeSet;
 
@@ -36,18 +36,22 @@ enum Handed {
 impl Store {
     /// Sends the parts of a lane that this node is to send.
     pub(crate) fn hand_out(&self, order: &Order, lane: u32, lanes: u32, net: &Net) {
+        if order.send.is_empty() {
+            return;
+        }
+        let view = View::new(order.view.clone(), lanes);
         for (part, to) in &order.send {
             let pe = part * lanes + lane;
-            order.version.into_iter().for_each(|version| self.hand(version, pe, *to, net));
+            order.version.into_iter().for_each(|version| self.hand(version, pe, &view, (*to, net)));
         }
     }
 
-    fn hand(&self, version: Version, pe: PeId, to: u32, net: &Net) {
+    fn hand(&self, version: Version, pe: PeId, view: &View, (to, net): (u32, &Net)) {
         let send = |handed: &Handed, slices| {
             let head = rmp_serde::to_vec(handed).expect("numbers and texts can be written");
             net.hand(to, &head, slices);
         };
-        match self.in_pieces(version, pe) {
+        match self.handed(version, pe, view) {
             Ok((taken_in, Manifest { buffers, pieces: count }, pieces)) => {
                 send(&Handed::Part { pe, taken_in, buffers, pieces: count }, Vec::new());
                 for (piece, (slices, sum)) in (0..).zip(pieces) {

@@ -42,7 +42,7 @@ mod handing;
 pub(crate) mod lent;
 pub(crate) mod lost;
 pub(crate) mod message;
-mod newcomers;
+pub(crate) mod newcomers;
 pub(crate) mod part;
 mod pieces;
 mod restore;

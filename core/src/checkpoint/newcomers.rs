@@ -1,8 +1,12 @@
-//! PEs that begin without a part: a job that is started again has more of them than before, or has again what had been lost.
+//! PEs that begin without a part: a job that is started again has more of them than before, or has again what had been lost; or nodes
+//! are added while it runs.
 //!
 //! A newcomer learns the collections from the part of another PE, the *pattern*. Members of groups are made on it by their `#[init]`, and
 //! are from then on where the pattern's members are: they take part in the same reduction next, and run the same broadcasts.
 //! Whatever the seat of a PE had kept for it, it has itself again.
+//!
+//! The root of a group does not know where that is. So it counts each new member for the next reduction that is to complete, which cannot do
+//! so without it, until its PE has said from which one on it takes part ([`PeMessage::Joins`]).
 
 use super::part::{Newborn, Part, SavedCollection};
 use crate::chare::Kind;
@@ -16,12 +20,28 @@ use crate::registry::{ChareType, Registry};
 use crate::view::View;
 
 /// Who is there, of which numbers.
-pub(super) struct Seats<'a> {
-    pub(super) view: &'a View,
-    pub(super) shape: Shape,
+pub(crate) struct Seats<'a> {
+    view: &'a View,
+    shape: Shape,
 }
 
-impl Seats<'_> {
+impl<'a> Seats<'a> {
+    pub(crate) fn of(view: &'a View) -> Self {
+        Seats { view, shape: view.shape() }
+    }
+
+    /// The parts that a PE restores are left what is theirs: others may have come since they were taken in this view.
+    pub(crate) fn make_room(&self, taken_in: &View, pe: PeId, parts: &mut [Part]) {
+        let newcomers: Vec<PeId> = self.view.there().filter(|pe| !taken_in.is_there(*pe)).collect();
+        if newcomers.is_empty() {
+            return;
+        }
+        for part in parts {
+            self.keep(part, pe);
+            self.announce(part, &newcomers);
+        }
+    }
+
     /// Leaves to a part what concerns a PE, and those for whom it stands in: others may have come back.
     pub(super) fn keep(&self, part: &mut Part, pe: PeId) {
         let is_own = |of: PeId| self.view.seat(of) == pe;
@@ -48,9 +68,19 @@ impl Seats<'_> {
 
     /// What a newcomer begins with.
     pub(super) fn part_of_newcomer(&self, pe: PeId, pattern: Part) -> Part {
-        let newborn =
-            pattern.collections.iter().filter_map(|saved| self.newborn(saved, &pattern, pe)).collect();
+        let newborn = self.members_of_newcomer(pe, &pattern);
         Part { newborn, ..Part::without_objects(pe, pattern.collections) }
+    }
+
+    /// The same of one that somebody had stood in for, whose part this is: that is its pattern, and had kept what was its own.
+    pub(crate) fn part_instead_of(&self, pe: PeId, kept: Part) -> Part {
+        let newborn = self.members_of_newcomer(pe, &kept);
+        Part { pe, newborn, ..self.taken_over(pe, kept) }
+    }
+
+    fn members_of_newcomer(&self, pe: PeId, pattern: &Part) -> Vec<(CollectionId, Option<Newborn>)> {
+        let groups = pattern.collections.iter().filter(|saved| self.member(saved, pe).is_some());
+        groups.map(|saved| (saved.of.id, self.newborn(saved, pattern, pe))).collect()
     }
 
     /// What a PE takes over from the part of another, which had kept it for one whose seat this one is now.
@@ -100,15 +130,12 @@ impl Seats<'_> {
         }
     }
 
-    /// The roots of groups that are in a part wait for their new members.
-    pub(super) fn announce(&self, part: &mut Part, newcomers: &[PeId], pattern: &Part) {
+    /// The roots of groups that are in a part wait for the members of these PEs, which are new.
+    pub(super) fn announce(&self, part: &mut Part, newcomers: &[PeId]) {
         for root in &mut part.roots {
-            let Some(saved) = pattern.collections.iter().find(|saved| saved.of.id == root.id) else {
-                continue;
-            };
-            let newborn = newcomers.iter().filter_map(|pe| self.newborn(saved, pattern, *pe));
-            let reductions: Vec<u32> = newborn.map(|newborn| newborn.reduction).collect();
-            root.newborn = reductions.first().map(|reduction| (*reduction, reductions.len() as u64));
+            let Some(saved) = part.collections.iter().find(|saved| saved.of.id == root.id) else { continue };
+            let members = newcomers.iter().filter(|pe| self.member(saved, **pe).is_some()).count() as u64;
+            root.newborn = (members > 0).then_some(members);
         }
     }
 }
@@ -126,14 +153,25 @@ impl Part {
 }
 
 impl Pe {
-    /// Makes a member of a group on this PE, which is new, as soon as it can be read.
-    pub(super) fn expect_newborn(&self, mut newborn: Newborn) {
-        let Some(collection) = self.collections.get(newborn.id.collection) else { return };
+    /// Makes a member of a group on this PE, which is new, as soon as it can be read, if there is to be one. Its root hears of that.
+    pub(super) fn expect_newborn(&self, group: CollectionId, newborn: Option<Newborn>) {
+        let Some(collection) = self.collections.get(group) else { return };
+        let reduction = newborn.as_ref().map(|newborn| newborn.reduction);
+        self.tell(collection.root_pe(), PeMessage::Joins { collection: group, reduction });
+        let Some(mut newborn) = newborn else { return };
         collection.casts.keep_for(newborn.id.index, std::mem::take(&mut newborn.given));
         let message = self.pe_message(PeMessage::Newborn(Box::new(newborn)));
         if self.lets_in(message) {
             self.enqueue(message);
         }
+    }
+
+    /// At the root of a group: the member of a new PE takes part from this reduction on, if there is one.
+    pub(crate) fn on_joins(&self, group: CollectionId, reduction: Option<u32>) {
+        let Some(collection) = self.collections.get(group) else { return };
+        let Some(root) = &collection.root else { return };
+        root.borrow_mut().put_off_newborn(reduction);
+        self.complete_reductions(collection);
     }
 
     /// It can be.

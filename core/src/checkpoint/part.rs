@@ -44,8 +44,8 @@ pub(crate) struct Part {
     pub(crate) names: Vec<(PeId, SavedNames)>,
     /// Of the first PE of a node: what was said there, and those have not heard who are to.
     pub(crate) said: Vec<SavedPeriod>,
-    /// Of a PE that there was not: members of groups to be made.
-    pub(crate) newborn: Vec<Newborn>,
+    /// Of a PE that there was not: for each group the member to be made, if there is to be one.
+    pub(crate) newborn: Vec<(CollectionId, Option<Newborn>)>,
 }
 
 /// A member of a group on a PE that there was not.
@@ -102,8 +102,8 @@ pub(crate) struct SavedRoot {
     pub(crate) held: Vec<Cast>,
     /// `done_inserting` was said, and the first elements are not counted yet.
     pub(crate) counts: bool,
-    /// Members to be made on PEs that there were not: from which reduction on, and how many.
-    pub(crate) newborn: Option<(u32, u64)>,
+    /// How many members are to be made on PEs that there were not, if any.
+    pub(crate) newborn: Option<u64>,
 }
 
 /// A section at its root.

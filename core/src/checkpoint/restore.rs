@@ -57,8 +57,8 @@ impl Pe {
             self.take_back_objects(part, &mut came, &mut news);
         }
         self.take_back_births(&mut parts, &mut news);
-        for newborn in parts.iter_mut().flat_map(|part| part.newborn.drain(..)) {
-            self.expect_newborn(newborn);
+        for (group, newborn) in parts.iter_mut().flat_map(|part| part.newborn.drain(..)) {
+            self.expect_newborn(group, newborn);
         }
         for (home, objects) in news {
             self.tell(home, PeMessage::Places { objects });
@@ -107,8 +107,8 @@ impl Pe {
         let Some(collection) = self.collections.get(saved.id) else { return };
         let Some(root) = &collection.root else { return };
         root.borrow_mut().go_on_from(saved.alive, saved.next);
-        if let Some((reduction, members)) = saved.newborn {
-            root.borrow_mut().expect_newborn(reduction, members);
+        if let Some(members) = saved.newborn {
+            root.borrow_mut().expect_newborn(saved.next, members);
         }
         collection.casts.go_on_at_root(saved.numbered, saved.held);
         saved.open.into_iter().for_each(|(key, pending)| self.reopen(saved.id, key, pending));
@@ -308,6 +308,12 @@ impl Pe {
             return self.keep_for_unknown(to.collection, envelope);
         };
         if message.is_creation() {
+            // Its home had kept it.
+            let home = collection.home(to.index);
+            if home != self.id {
+                sometimes("an object that was to be made is made by a home that is new");
+                return self.transmit(home, envelope);
+            }
             return match self.place_of(collection, to.index) {
                 // The former one of its name was away, and is not gone yet.
                 Place::Here { .. } => collection.await_end(to.index, envelope),

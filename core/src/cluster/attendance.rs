@@ -311,7 +311,7 @@ impl Attendance {
 /// How the first life begins: with the program, or where a former job was.
 pub(crate) fn first_order(task: &Task) -> Order {
     match &task.restart {
-        None => Order::new(View::whole(task.nodes), None, 1),
+        None => Order::new(View::beginning_with(task.begins_with, task.nodes), None, 1),
         Some(restart) => Order {
             restore: vec![task.number],
             ..Order::new(restart.view.clone(), Some(restart.version), restart.next_version)

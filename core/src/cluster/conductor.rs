@@ -8,7 +8,8 @@
 //! ```
 //!
 //! [`steps`] has what happens at the program's steps, [`limits`] how long everything may take, [`surviving`] what is different in a job that
-//! survives losses, [`leaving`] how that ends, [`arriving`] how lost nodes get other processes, [`taking_over`] how one goes on that has lost its launcher.
+//! survives losses, [`leaving`] how that ends, [`arriving`] how lost nodes get other processes, [`growing`] how nodes are added,
+//! [`taking_over`] how one goes on that has lost its launcher.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -37,6 +38,7 @@ const GRACE_AFTER_FAILURE: Duration = Duration::from_millis(1500);
 const GRACE_TO_LEAVE: Duration = Duration::from_secs(2);
 
 mod arriving;
+mod growing;
 mod leaving;
 mod limits;
 mod requests;
@@ -119,7 +121,7 @@ impl Conductor {
             unsettled: BTreeSet::new(),
             expected: BTreeMap::new(),
             lives: 0,
-            spares: Spares::new(plan.nodes, plan.spares),
+            spares: Spares::new(plan.begins_with, plan.spares),
             requests: Requests::default(),
             plan,
             kills,
@@ -212,6 +214,7 @@ impl Conductor {
         }
         self.settle_suspicions(now);
         self.give_up_waiting(now);
+        self.give_up_late_ones(now);
         self.on_deadlines(now);
     }
 

@@ -38,7 +38,7 @@ pub(crate) enum ToNode {
     StepSeen(u64),
     /// The launcher is there.
     Ping,
-    /// Nodes are lost (`--ft`): all PEs stop after the entry that runs, and are dropped; the answer is `Halted`. It may
+    /// Nodes are lost, or added (`--ft`): all PEs stop after the entry that runs, and are dropped; the answer is `Halted`. It may
     /// come at any time after `Go`, also after `Stop` and `Done`, which are void then.
     Halt {
         /// The one that begins now; each is larger than those before.
@@ -159,7 +159,10 @@ pub(crate) struct Task {
     pub(crate) version: u16,
     /// This node.
     pub(crate) number: u32,
+    /// How many have a number.
     pub(crate) nodes: u32,
+    /// How many there are at the start: those with the lowest numbers.
+    pub(crate) begins_with: u32,
     /// PEs of each node.
     pub(crate) pes: u32,
     /// What tells this job from others.

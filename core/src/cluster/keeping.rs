@@ -75,7 +75,7 @@ impl Keeping {
         if let Some(dir) = &options.restart {
             let dir = absolute(dir)?;
             let whole = set::newest(&dir).map_err(|error| format!("--restart: {error}"))?;
-            keeping.go_on_from(dir, whole, &mut mark, shape)?;
+            keeping.go_on_from(dir, whole, &mut mark, (shape, options.numbers()))?;
         }
         if options.ft == FaultTolerance::Disk {
             let given = options.ckpt_dir.as_deref().map(absolute).transpose()?;
@@ -98,7 +98,7 @@ impl Keeping {
         dir: PathBuf,
         whole: Whole,
         mark: &mut JobMark,
-        shape: Shape,
+        (shape, numbers): (Shape, u32),
     ) -> Result<(), String> {
         let Whole { cover, parts, next, notes } = whole;
         check_program(&dir, &cover, mark)?;
@@ -116,7 +116,7 @@ impl Keeping {
                 "it was taken by another build of the program: what has no `#[pup(version)]` has to be as it was".into(),
             );
         }
-        let view = view_after(cover.nodes * cover.pes_per_node, shape);
+        let view = view_after(cover.nodes * cover.pes_per_node, shape, numbers);
         mark.id = cover.job.id;
         mark.seed = cover.job.seed;
         self.restart = Some(Restart {
@@ -134,12 +134,11 @@ impl Keeping {
     }
 }
 
-/// The view of a job of this shape that goes on from so many PEs: PEs keep their numbers, so that there are no fewer numbers than before.
+/// The view of a job of this shape that goes on from so many PEs, and has so many numbers: PEs keep theirs, so that there are no fewer than before.
 /// Those that have no process any more are shared out in turn.
-fn view_after(pes: u32, shape: Shape) -> talisman_ft::view::View {
-    let numbers = shape.nodes.max(pes.div_ceil(shape.pes_per_node));
-    let (there, stand_in) = (|node| node < shape.nodes, |node| node % shape.nodes);
-    talisman_ft::view::View::whole(shape.nodes).after(0, numbers, there, stand_in)
+fn view_after(pes: u32, shape: Shape, numbers: u32) -> talisman_ft::view::View {
+    let numbers = numbers.max(shape.nodes).max(pes.div_ceil(shape.pes_per_node));
+    talisman_ft::view::View::beginning_with(shape.nodes, numbers)
 }
 
 /// Members of nodegroups are by node, so that those of other nodes would be others.

@@ -89,11 +89,12 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     let of_nodes: Vec<Share> =
         shares.iter().map(|share| share.without_last(&shares, options.spares)).collect();
     let mut plan = Plan::new(options, &of_nodes, kills.watched())?;
-    let shape = Shape { nodes: plan.nodes, pes_per_node: plan.pes };
+    let shape = Shape { nodes: plan.begins_with, pes_per_node: plan.pes };
     plan.keeping = match Keeping::new(program.name, options, plan.job, shape) {
         Ok(keeping) => keeping,
         Err(message) => return Ok(ClusterOutcome::usage(message)),
     };
+    plan.number_those_from_before();
     plan.keeping.notes.iter().for_each(|note| eprintln!("{}: {note}", program.name));
     let shelves = plan.keeping.shelves.clone();
     let sites = Sites::new(shares, means, program, &mut plan)?;

@@ -9,6 +9,7 @@ use talisman_ft::double::leader::Leader;
 use super::control::{Host, Task, VERSION, Via};
 use super::hosts::Share;
 use super::keeping::Keeping;
+use crate::balance;
 use crate::build::build_number;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
@@ -18,7 +19,10 @@ use crate::transport::auth::Secret;
 /// What all nodes are told, and what differs between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
+    /// How many have a number.
     pub(crate) nodes: u32,
+    /// How many there are at the start; others may be added.
+    pub(crate) begins_with: u32,
     pub(crate) pes: u32,
     pub(crate) job: u64,
     pub(crate) secret: Secret,
@@ -26,7 +30,7 @@ pub(crate) struct Plan {
     pub(crate) transport: Transport,
     pub(crate) tls: bool,
     pub(crate) listen: IpAddr,
-    /// The nodes of each host; every node is in one.
+    /// The nodes of each host; every node that there is at the start is in one.
     pub(crate) hosts: Vec<Vec<u32>>,
     /// What each host is called, unless it is the launcher's own.
     pub(crate) names: Vec<Option<String>>,
@@ -39,6 +43,8 @@ pub(crate) struct Plan {
     pub(crate) respawns: bool,
     /// Processes that wait to replace lost nodes (`--spares`).
     pub(crate) spares: u32,
+    /// Whether objects move by themselves (`--balancer`).
+    pub(crate) balances: bool,
     /// Checkpoints on disk.
     pub(crate) keeping: Keeping,
 }
@@ -68,8 +74,10 @@ impl Plan {
     /// Of a job whose number and secret are known, with the nodes of each host. All hosts count as the launcher's own, and
     /// no step is watched. Equal arguments and builds give equal plans.
     pub(crate) fn known(job: u64, secret: Secret, hosts: Vec<Vec<u32>>, options: &RunArgs) -> Self {
+        let begins_with = hosts.iter().map(|nodes| nodes.len() as u32).sum();
         Plan {
-            nodes: hosts.iter().map(|nodes| nodes.len() as u32).sum(),
+            nodes: options.max_nodes.map_or(begins_with, |most| most.max(begins_with)),
+            begins_with,
             pes: options.pes_per_node(),
             job,
             secret,
@@ -85,13 +93,22 @@ impl Plan {
             survives: options.ft != FaultTolerance::Off,
             respawns: options.respawn,
             spares: options.spares,
+            balances: options.balancer != balance::OFF,
             keeping: Keeping::default(),
+        }
+    }
+
+    /// What the job goes on from may have had more nodes: those can be added again. (Numbers behind the first ones are those of processes that
+    /// wait, if any do.)
+    pub(crate) fn number_those_from_before(&mut self) {
+        if let Some(restart) = self.keeping.restart.as_ref().filter(|_| self.spares == 0) {
+            self.nodes = self.nodes.max(restart.view.nodes());
         }
     }
 
     /// Whether any two nodes are linked through memory.
     pub(crate) fn needs_memory(&self) -> bool {
-        (0..self.nodes).any(|node| self.task(node).has(Via::Shm))
+        (0..self.begins_with).any(|node| self.task(node).has(Via::Shm))
     }
 
     /// What a node's host is called, unless it is the launcher's own.
@@ -109,7 +126,7 @@ impl Plan {
     pub(crate) fn leader(&self) -> Leader {
         let mut hosts = self.host_numbers();
         match &self.keeping.restart {
-            None => Leader::new(hosts),
+            None => Leader::beginning_with(hosts, self.begins_with),
             Some(restart) => {
                 hosts.resize(restart.view.nodes() as usize, 0);
                 Leader::going_on(hosts, restart.view.clone(), restart.version, restart.next_version)
@@ -120,11 +137,15 @@ impl Plan {
     /// What a node is told. The numbers of its host's descriptors are filled in there.
     pub(crate) fn task(&self, node: u32) -> Task {
         let number = self.hosts.iter().position(|nodes| nodes.contains(&node)).unwrap_or_default();
-        let host = self.hosts.get(number).cloned().unwrap_or_default();
+        let mut host = self.hosts.get(number).cloned().unwrap_or_default();
+        if !host.contains(&node) {
+            host.push(node);
+        }
         Task {
             version: VERSION,
             number: node,
             nodes: self.nodes,
+            begins_with: self.begins_with,
             pes: self.pes,
             job: self.job,
             secret: self.secret.clone(),
@@ -141,7 +162,7 @@ impl Plan {
             restart: self.keeping.restart.clone(),
             life: 0,
             running: Duration::ZERO,
-            admits: self.respawns || self.spares > 0,
+            admits: self.survives,
             heritage: None,
         }
     }

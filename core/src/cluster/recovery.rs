@@ -89,7 +89,8 @@ impl Recovery {
         lost: Vec<u32>,
         (failures, now, steps): (Vec<Failure>, Duration, u64),
     ) -> (Self, Vec<Action>) {
-        let view = followers.view().cloned().unwrap_or_else(|| View::whole(plan.nodes));
+        let view =
+            followers.view().cloned().unwrap_or_else(|| View::beginning_with(plan.begins_with, plan.nodes));
         let mut hosts = plan.host_numbers();
         hosts.resize(view.nodes() as usize, 0);
         let (epoch, next) = (followers.epoch(), followers.next_version());
@@ -130,6 +131,16 @@ impl Recovery {
     /// These nodes are to go; what they say of the program does not hold until they have halted.
     pub(crate) fn release(&mut self, nodes: &[u32]) -> Vec<Action> {
         let actions = self.leader.on_release(nodes);
+        if !actions.is_empty() {
+            self.printed.go_back();
+        }
+        actions
+    }
+
+    /// These nodes have processes again and are to be there; what the others say of the program does not hold until they have halted.
+    pub(crate) fn add(&mut self, nodes: &[u32]) -> Vec<Action> {
+        nodes.iter().for_each(|node| self.suspicions.forget(*node));
+        let actions = self.leader.on_added(nodes);
         if !actions.is_empty() {
             self.printed.go_back();
         }

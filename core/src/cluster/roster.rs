@@ -54,7 +54,7 @@ impl Roster {
     /// The nodes of a job, each of which counts as lost after so long without a word.
     pub(crate) fn new(plan: &Plan) -> Self {
         let member = |node| Member {
-            stage: Stage::Starting,
+            stage: if node < plan.begins_with { Stage::Starting } else { Stage::Gone },
             pid: None,
             host: plan.host_of(node).map(str::to_owned),
             heartbeat: Heartbeat::new(silence(plan, node)),
@@ -113,12 +113,13 @@ impl Roster {
         }
         member.stage = stage;
         let too_early = stage == Stage::Linked && mutated("go-before-all-are-linked");
-        too_early || self.0.iter().all(|member| member.stage == stage)
+        too_early || self.0.iter().all(|member| [stage, Stage::Gone].contains(&member.stage))
     }
 
     /// The program begins on all of them.
     pub(crate) fn go(&mut self) {
-        self.0.iter_mut().for_each(|member| member.stage = Stage::Running);
+        let there = self.0.iter_mut().filter(|member| member.stage < Stage::Gone);
+        there.for_each(|member| member.stage = Stage::Running);
     }
 
     /// A node has another process, of this life, that is about to start.

@@ -119,10 +119,10 @@ impl Sites {
         }
     }
 
-    /// Starts another process for a node that has none any more: where it was, or on the next host if that is lost. What comes of it will
-    /// be events.
+    /// Starts another process for a node that has none any more: where it was, or on the next host if that is lost; one that never had any is on the
+    /// first. What comes of it will be events.
     pub(super) fn start_again(&mut self, node: u32, means: &Means, events: &Events, lines: &Lines) {
-        let Some(before) = self.place(node) else { return };
+        let before = self.place(node).unwrap_or_default();
         let count = self.sites.len();
         let around = (0..count).map(|step| (before + step) % count);
         let Some(place) = around.into_iter().find(|place| !self.sites[*place].host.is_lost()) else {
@@ -229,7 +229,7 @@ fn inheritance(share: &Share, means: &Means, program: &Program, plan: &mut Plan)
 
 /// How many processes of a host are no nodes yet.
 fn spares_of(share: &Share, plan: &Plan) -> u32 {
-    share.numbers().filter(|number| *number >= plan.nodes).count() as u32
+    share.numbers().filter(|number| *number >= plan.begins_with).count() as u32
 }
 
 fn remote(share: Share, plan: &Plan, address: Option<IpAddr>, build: u64) -> io::Result<Start> {

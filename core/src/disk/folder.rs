@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -51,6 +52,12 @@ impl Folder {
             }
             done => done.map_err(|error| refused(Doing::Open, &self.path, &error.into())),
         }
+    }
+
+    /// Whether it has its name: another process may have removed it since it was opened.
+    pub(crate) fn is_there(&self) -> bool {
+        let named = fs::metadata(&self.path).and_then(|named| Ok((named, self.names.metadata()?)));
+        named.is_ok_and(|(named, own)| (named.dev(), named.ino()) == (own.dev(), own.ino()))
     }
 
     fn file(&self, name: &str) -> PathBuf {

@@ -18,6 +18,8 @@ pub(crate) enum Request {
     Checkpoint,
     /// To go on without these nodes.
     Shrink(Vec<u32>),
+    /// To go on with so many more nodes; with all that can be added if no number is said.
+    Grow(Option<u32>),
 }
 
 /// Asks the job of a launcher, and waits for its answer.
@@ -76,6 +78,8 @@ impl fmt::Display for Request {
                 f.write_str("shrink")?;
                 nodes.iter().try_for_each(|node| write!(f, " {node}"))
             }
+            Request::Grow(None) => f.write_str("grow"),
+            Request::Grow(Some(count)) => write!(f, "grow {count}"),
         }
     }
 }
@@ -92,6 +96,14 @@ impl FromStr for Request {
                 let nodes = words.map(str::parse).collect::<Result<Vec<u32>, _>>().map_err(|_| wrong())?;
                 if nodes.is_empty() { Err(wrong()) } else { Ok(Request::Shrink(nodes)) }
             }
+            Some("grow") => {
+                let count = words.next().map(str::parse).transpose().map_err(|_| wrong())?;
+                if words.next().is_some() || count == Some(0) {
+                    Err(wrong())
+                } else {
+                    Ok(Request::Grow(count))
+                }
+            }
             _ => Err(wrong()),
         }
     }
@@ -103,10 +115,12 @@ mod tests {
 
     #[test]
     fn requests_are_read_as_they_are_written() {
-        for request in [Request::Checkpoint, Request::Shrink(vec![3]), Request::Shrink(vec![0, 12])] {
+        let shrinks = [Request::Shrink(vec![3]), Request::Shrink(vec![0, 12])];
+        let others = [Request::Checkpoint, Request::Grow(None), Request::Grow(Some(2))];
+        for request in shrinks.into_iter().chain(others) {
             assert_eq!(request.to_string().parse(), Ok(request));
         }
-        for wrong in ["", "shrink", "shrink one", "shrink -1", "checkpoint 4", "grow 2"] {
+        for wrong in ["", "shrink", "shrink one", "shrink -1", "checkpoint 4", "grow 0", "grow 1 2", "melt"] {
             assert!(wrong.parse::<Request>().unwrap_err().contains(wrong), "{wrong}");
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! `talisman run [runtime options] -- PROGRAM [its arguments]` runs a program with the runtime options in its
 //! environment, as `TALISMAN_…` variables. The program takes this process's place, and itself starts the nodes.
-//! `talisman checkpoint JOB` and `talisman shrink JOB NODE…` ask a running job for something.
+//! `talisman checkpoint JOB`, `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
 //! `talisman lb-replay SNAPSHOT` runs balancing strategies on what a balancing step of a program knew.
 
 use std::ffi::{OsStr, OsString};
@@ -76,6 +76,18 @@ enum Tool {
         #[arg(required = true, value_name = "NODE")]
         nodes: Vec<u32>,
     },
+    /// Have a running job go on with more nodes
+    ///
+    /// A job of several nodes with --ft: nodes that are lost and not replaced, or were released (`talisman shrink`), come again, and
+    /// others, up to as many as --max-nodes said at its start. Processes are started for them, or take the place of such as wait (--spares); it takes a checkpoint and goes on from that with them. With
+    /// --balancer objects move to them at once.
+    Grow {
+        /// The process id of the process that was started
+        job: u32,
+        /// How many nodes; all that are missing if nothing is said. Those with the lowest numbers come first
+        #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+        count: Option<u32>,
+    },
 }
 
 /// The names of the subcommands.
@@ -111,6 +123,7 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
         Tool::Run(run) => command_to_run(&run, &matches).map(Task::Run),
         Tool::Checkpoint { job } => Ok(asked(job, &Request::Checkpoint)),
         Tool::Shrink { job, nodes } => Ok(asked(job, &Request::Shrink(nodes))),
+        Tool::Grow { job, count } => Ok(asked(job, &Request::Grow(count))),
         Tool::LbReplay(replay) => {
             replay.run().map(Task::Tell).map_err(|error| usage_error(LB_REPLAY, &error.to_string()))
         }
@@ -229,6 +242,8 @@ mod tests {
             (&["lb-replay"], "SNAPSHOT"),
             (&["checkpoint"], "JOB"),
             (&["shrink", "17"], "NODE"),
+            (&["grow"], "JOB"),
+            (&["grow", "17", "0"], "0 is not in 1.."),
             (&["lb-replay", "no/such.lb"], "no/such.lb"),
             (&["lb-replay", "no/such.lb", "--balancer", "greed"], "greedy"),
             (&["lb-replay", "one.lb", "two.lb"], "unexpected argument 'two.lb'"),

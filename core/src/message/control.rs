@@ -196,6 +196,12 @@ pub(crate) enum PeMessage {
     HasContributed { member: ObjId, section: SectionId, reductions: u32 },
     /// To the PE itself: everything is back.
     GoOn,
+    /// To the root of a group, from a PE that is new: its member takes part from this reduction on, if it has one.
+    Joins {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        reduction: Option<u32>,
+    },
 }
 
 impl PeMessage {
@@ -208,6 +214,7 @@ impl PeMessage {
             | PeMessage::SectionCast { collection, .. }
             | PeMessage::CountInserted { collection, .. }
             | PeMessage::Inserted { collection, .. }
+            | PeMessage::Joins { collection, .. }
             | PeMessage::DoneInserting(collection) => Some(*collection),
             PeMessage::Contribution(part) => Some(part.collection),
             PeMessage::Restore { object, .. } => Some(object.id.collection),

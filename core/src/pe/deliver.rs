@@ -465,6 +465,7 @@ impl Pe {
             PeMessage::Places { objects } => self.on_places(from, objects),
             PeMessage::Restore { object, why } => self.on_restore(*object, why),
             PeMessage::Newborn(newborn) => self.on_newborn(*newborn),
+            PeMessage::Joins { collection, reduction } => self.on_joins(collection, reduction),
             PeMessage::Reopen { collection, key, pending } => self.on_reopen(collection, key, pending),
             PeMessage::WasContributing { member, section } => self.on_was_contributing(member, section),
             PeMessage::HasContributed { member, section, reductions } => {

@@ -50,6 +50,17 @@ impl Root {
         self.open.entry(ReductionKey::All(reduction)).or_default().tally.add(&first);
     }
 
+    /// One of them takes part from this one on, or there is none. Until that is said, the next reduction cannot complete.
+    pub(crate) fn put_off_newborn(&mut self, reduction: Option<u32>) {
+        if reduction.is_some_and(|first| first <= self.next) {
+            return;
+        }
+        let next = self.open.entry(ReductionKey::All(self.next)).or_default();
+        let born = &mut next.tally.generation(1).born;
+        *born = born.saturating_sub(1);
+        reduction.into_iter().for_each(|first| self.expect_newborn(first, 1));
+    }
+
     pub(crate) fn expect_answers(&mut self, key: ReductionKey, to: Route) {
         self.open.entry(key).or_default().to = Some(to);
     }

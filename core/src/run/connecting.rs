@@ -109,7 +109,7 @@ impl Connecting {
         let is_other =
             |node: &u32| task.life == 0 && *node != task.number && task.via[*node as usize] == Via::Tcp;
         let lanes = |node| (0..task.pes).map(move |lane| Peer { node, lane });
-        let peers = (0..task.nodes).filter(is_other).flat_map(lanes);
+        let peers = (0..task.begins_with).filter(is_other).flat_map(lanes);
         let missing = |peer| (peer, Missing::first(Duration::ZERO, Next::Nothing));
         Connecting {
             node: task.number,

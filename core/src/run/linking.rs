@@ -16,8 +16,10 @@ use crate::view::View;
 
 /// What the nodes of a host share, as one of them has it.
 pub(super) struct Host {
-    /// The nodes that have processes.
+    /// Nodes that have, or may have, processes.
     pub(super) shape: Shape,
+    /// How many of them there are at the start.
+    pub(super) begins_with: u32,
     /// The nodes of this host, in increasing order.
     pub(super) nodes: Vec<u32>,
     /// What wakes their PEs: those of the first of them first.
@@ -111,7 +113,8 @@ impl Host {
         let mut link = |node: u32| {
             let peer = Peer { node, lane };
             match streams.remove(&peer) {
-                _ if node == number => Ok(None),
+                // Nobody is linked with one that may come later.
+                _ if node == number || node >= self.begins_with => Ok(None),
                 Some(stream) => Ok(Some(Link::over_tcp(tcp::pair(stream, peer)))),
                 None => self.link_through_memory(number, peer).map(Some),
             }

@@ -219,7 +219,8 @@ fn host(task: &Task) -> Result<Host, Box<dyn Error>> {
         let memory = unsafe { BorrowedFd::borrow_raw(number) };
         shm::Mapping::open(memory, on_host)
     });
-    Ok(Host { shape, nodes: task.host.nodes.clone(), bells: bells(task)?, memory: memory.transpose()? })
+    let (begins_with, nodes) = (task.begins_with, task.host.nodes.clone());
+    Ok(Host { shape, begins_with, nodes, bells: bells(task)?, memory: memory.transpose()? })
 }
 
 /// What wakes the PEs of this host. Without shared memory, a node wakes only its own.

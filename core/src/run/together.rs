@@ -43,7 +43,13 @@ pub(super) fn hosts(shape: Shape, transport: Transport) -> Result<Vec<Placed>, B
     let segment = shm::create(on_host)?;
     let node = |(number, streams)| {
         let memory = Some(shm::Mapping::open(&segment, on_host)?);
-        let host = Host { shape, nodes: (0..shape.nodes).collect(), bells: bells.clone(), memory };
+        let host = Host {
+            shape,
+            begins_with: shape.nodes,
+            nodes: (0..shape.nodes).collect(),
+            bells: bells.clone(),
+            memory,
+        };
         Ok((host, number, streams))
     };
     (0..).zip(connect(shape, transport)?).map(node).collect()

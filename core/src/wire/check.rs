@@ -81,6 +81,10 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         }
         PeMessage::WasContributing { .. } => Ok(()),
         PeMessage::HasContributed { reductions, .. } => below("reductions", *reductions, COUNT_MAX),
+        PeMessage::Joins { collection, reduction } => {
+            check_root(pe, *collection)?;
+            reduction.map_or(Ok(()), |first| below("reductions", first, COUNT_MAX))
+        }
         PeMessage::Share { id, .. } => check_share(pe, *id),
         PeMessage::WhenQuiet(_) => {
             require(pe.is_first(), "quiescence is asked for where it is not found out")

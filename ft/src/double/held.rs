@@ -30,9 +30,10 @@ pub struct Order {
     pub version: Option<Version>,
     /// Whose parts this node restores, its own first if it has one.
     pub restore: Vec<NodeId>,
-    /// Parts that it restores and does not hold, as it is new, each with the node that sends it.
+    /// Parts that it restores and does not hold, as it is new, each with the node that sends it. If it was not there when the version was
+    /// taken, that makes one for it of the part of its stand-in.
     pub fetch: Vec<(NodeId, NodeId)>,
-    /// Parts that it sends, each with the node that fetches it.
+    /// Parts that it sends, or makes and sends, each with the node that fetches it.
     pub send: Vec<(NodeId, NodeId)>,
     /// The version of the next checkpoint.
     pub next_version: Version,

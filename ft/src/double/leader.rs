@@ -15,6 +15,9 @@
 //! A node whose process is replaced ([`Leader::expect`]) is waited for until it has come, or will not: then it is there again, halts
 //! like all others, and restores its own part, which one of those who hold it sends.
 //!
+//! Nodes that are lost may also come back while nobody halts ([`Leader::on_added`]), when what is gone back to has no part of them: each begins
+//! with what is made for it of the part of the one that had stood in for it, which whoever holds that sends.
+//!
 //! A loss is what has been *proved*: a process that its host has seen end. Whoever only suspects another tells the one who can kill
 //! it, which makes it proof. There is one leader; should it ever be elected by nodes that cannot ask anybody for proof, then
 //! this is where a minority of the nodes that were there must not go on: in [`Leader::on_lost`], before anybody is told to halt.
@@ -103,6 +106,14 @@ impl Leader {
         Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next }
     }
 
+    /// The same of which only so many are there at first, those with the lowest numbers. The others may be added.
+    #[must_use]
+    pub fn beginning_with(hosts: Vec<u32>, there: u32) -> Self {
+        let nodes = hosts.len() as u32;
+        let (view, lost) = (View::beginning_with(there, nodes), (there..nodes).collect());
+        Leader { view, lost, ..Leader::new(hosts) }
+    }
+
     /// Of a job that goes on from a version of a former one, in this view, on these hosts by node. Whoever is not there has
     /// a number from before. `next` is the version of the next checkpoint.
     #[must_use]
@@ -171,6 +182,19 @@ impl Leader {
             return Vec::new();
         }
         self.leaving = leaving;
+        self.begin()
+    }
+
+    /// These nodes are lost and have processes again, which are to be nodes like any other: all halt, and go on from the newest checkpoint with
+    /// them. A job that is not running stays as it is.
+    #[must_use]
+    pub fn on_added(&mut self, nodes: &[NodeId]) -> Vec<Action> {
+        let added: Vec<_> = nodes.iter().copied().filter(|node| self.lost.contains(node)).collect();
+        if !self.is_running() || added.is_empty() {
+            return Vec::new();
+        }
+        sometimes("a node was added while the job ran");
+        self.lost.retain(|node| !added.contains(node));
         self.begin()
     }
 
@@ -346,12 +370,17 @@ impl Leader {
         self.phase = Phase::Resuming(there.iter().copied().collect(), version);
         // Whoever is there has its own part, even if it is new and somebody else holds that.
         let restorer = |part: NodeId| if there.contains(&part) { part } else { heir(part) };
+        // Whoever was not there has its part made of that of its stand-in, which was.
+        let made = |node: NodeId| !heirs.is_empty() && !taken_in.is_there(node);
         let restored_by = |node: NodeId| {
             let mut parts: Vec<_> = heirs.keys().copied().filter(|part| restorer(*part) == node).collect();
+            parts.extend(made(node).then_some(node));
             parts.sort_by_key(|part| *part != node);
             parts
         };
-        let sent: Vec<_> = heirs.keys().map(|part| (*part, heir(*part), restorer(*part))).collect();
+        let mut sent: Vec<_> = heirs.keys().map(|part| (*part, heir(*part), restorer(*part))).collect();
+        let new = there.iter().filter(|node| made(**node));
+        sent.extend(new.map(|node| (*node, heir(taken_in.seat(*node)), *node)));
         let sent = || sent.iter().copied().filter(|(_, from, to)| from != to);
         let order = |node| Order {
             view: self.view.clone(),

@@ -20,10 +20,14 @@ use super::image::ImageError;
 use super::shelf::{Shelf, ShelfError, remove_versions};
 use super::{folder_of, node_of};
 use crate::checkpoint::store::Versions;
-use crate::disk::{Disk, Folder, remove_leftovers};
+use crate::disk::{Disk, DiskError, Folder, remove_leftovers};
 use crate::ids::PeId;
 use crate::node::Shape;
 use crate::pup::Packed;
+
+/// How often a folder is looked at again that somebody else uses, and the time between: clearing one is done by then.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A disk of whatever kind.
 pub(crate) type AnyDisk = Box<dyn Disk + Send>;
@@ -101,8 +105,7 @@ impl Keeper {
         versions: Arc<Mutex<Versions>>,
     ) -> Result<Self, KeeperError> {
         let folder = folder_of(dir, node);
-        let shelf = Folder::open(&folder).and_then(|disk| disk.lock().map(|()| disk));
-        let shelf = shelf.map_err(ShelfError::from);
+        let shelf = take(&folder).map_err(ShelfError::from);
         let shelf = shelf.and_then(|disk| Shelf::open(Box::new(disk) as AnyDisk, job, shape));
         let shelf = Mutex::new(shelf.map_err(|why| KeeperError::Folder { folder, why })?);
         let (keeper, backlog) =
@@ -247,10 +250,11 @@ impl Hands {
         let Some(dir) = &self.dir else { return };
         let nodes = nodes_in(dir).unwrap_or_default().into_iter().filter(|node| !there.contains(node));
         for folder in nodes.map(|node| folder_of(dir, node)) {
-            // Nobody writes there: what was being written is not needed either.
-            let remove =
-                |mut disk| remove_leftovers(&mut disk).and_then(|()| remove_versions(&mut disk, &goes));
-            let _ = Folder::open(&folder).and_then(remove);
+            // Somebody may have it who is about to be there again. Else nobody writes there: what was being written is not needed either.
+            let Ok(mut disk) = Folder::open(&folder).and_then(|disk| disk.lock().map(|()| disk)) else {
+                continue;
+            };
+            let _ = remove_leftovers(&mut disk).and_then(|()| remove_versions(&mut disk, &goes));
             let _ = std::fs::remove_dir(folder);
         }
     }
@@ -260,6 +264,19 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         self.finish();
     }
+}
+
+/// This folder, for this process alone. Somebody may be clearing it of what a former process of the node has left, and take it away: that does not
+/// take long.
+fn take(folder: &Path) -> Result<Folder, DiskError> {
+    let take = || Folder::open(folder).and_then(|disk| disk.lock().map(|()| disk));
+    for _ in 0..TRIES {
+        match take() {
+            Ok(disk) if disk.is_there() => return Ok(disk),
+            _ => thread::sleep(PAUSE),
+        }
+    }
+    take()
 }
 
 /// The nodes that have a folder in this one, in increasing order.

@@ -18,7 +18,6 @@ pub(super) struct Former {
     pub(super) restart: Restart,
     /// Who was there when this job began.
     pub(super) view: View,
-    pub(super) pes_per_node: u32,
 }
 
 impl Former {
@@ -36,19 +35,15 @@ impl Former {
         own.sort_by_key(|of| *of != pe);
         let mut parts = own.iter().map(|of| self.part(*of)).collect::<Result<Vec<_>, _>>()?;
         let newcomers: Vec<PeId> = self.view.there().filter(|pe| self.pes().all(|of| of != *pe)).collect();
-        let shape = Shape { nodes: self.view.of_nodes().nodes(), pes_per_node: self.pes_per_node };
-        let seats = Seats { view: &self.view, shape };
+        let seats = Seats::of(&self.view);
         parts.iter_mut().for_each(|part| seats.keep(part, pe));
         for of in self.kept_for_those_of(pe) {
             parts.push(seats.taken_over(pe, self.part(of)?));
         }
-        if let (Some(first), false) = (self.pes().next(), newcomers.is_empty()) {
-            if newcomers.contains(&pe) {
-                parts.insert(0, seats.part_of_newcomer(pe, self.part(first)?));
-            }
-            let pattern = self.part(first)?;
-            parts.iter_mut().for_each(|part| seats.announce(part, &newcomers, &pattern));
+        if let Some(first) = self.pes().next().filter(|_| newcomers.contains(&pe)) {
+            parts.insert(0, seats.part_of_newcomer(pe, self.part(first)?));
         }
+        parts.iter_mut().for_each(|part| seats.announce(part, &newcomers));
         Ok(parts)
     }
 

@@ -91,7 +91,7 @@ impl Store {
     /// The job goes on from this, on so many PEs per node.
     pub(crate) fn go_on_from(&self, restart: Restart, pes_per_node: u32) {
         let view = View::new(restart.view.clone(), pes_per_node);
-        let is_first = self.former.set(Former { restart, view, pes_per_node }).is_ok();
+        let is_first = self.former.set(Former { restart, view }).is_ok();
         assert!(is_first, "a job goes on from one version");
     }
 
@@ -340,12 +340,44 @@ impl Store {
             Some(part) => part,
             None => self.part_on_disk(version, pe)?,
         };
-        let (manifest, pieces) = cut(&part);
-        let summed = |slices: Vec<Segment>| {
-            let sum = checksum(&slices);
-            (slices, sum)
-        };
-        Ok((view, manifest, pieces.into_iter().map(summed).collect()))
+        let (manifest, pieces) = summed(&part);
+        Ok((view, manifest, pieces))
+    }
+
+    /// The part that a PE begins with in this view, which was not there when the version was taken, in the same form: made of that of the one
+    /// that stood in for it.
+    ///
+    /// # Errors
+    /// That one is not here, or is not what it was.
+    fn part_of_newcomer(&self, version: Version, pe: PeId, view: &View) -> Result<InPieces, StoreError> {
+        let before = self.taken_in(version).ok_or(StoreError::Missing { pe, version })?;
+        let kept = self.part(version, before.seat(pe))?;
+        let part = Packed::away(Seats::of(view).part_instead_of(pe, kept));
+        let (manifest, pieces) = summed(&part);
+        Ok((before.of_nodes().clone(), manifest, pieces))
+    }
+
+    /// What the PE of this number is to have of a version in this view, on its way to the node that it is on.
+    ///
+    /// # Errors
+    /// It is not here, or is not what it was.
+    pub(super) fn handed(&self, version: Version, pe: PeId, view: &View) -> Result<InPieces, StoreError> {
+        match self.taken_in(version).is_some_and(|before| !before.is_there(pe)) {
+            true => self.part_of_newcomer(version, pe, view),
+            false => self.in_pieces(version, pe),
+        }
+    }
+
+    /// The parts that a PE restores in this view are left what is theirs: some that were not there when the version was taken may be by now.
+    pub(super) fn make_room(&self, version: Version, view: &View, pe: PeId, parts: &mut [Part]) {
+        if let Some(before) = self.taken_in(version) {
+            Seats::of(view).make_room(&before, pe, parts);
+        }
+    }
+
+    /// Who was there when a version was taken that something is held of.
+    fn taken_in(&self, version: Version) -> Option<View> {
+        self.lock().kept.get(&version).map(|kept| kept.view.clone())
     }
 
     fn part_on_disk(&self, version: Version, pe: PeId) -> Result<Packed, StoreError> {
@@ -370,6 +402,16 @@ impl Store {
         // Nothing in a critical section panics half way.
         self.versions.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+/// A part in pieces, with their checksums.
+fn summed(part: &Packed) -> (Manifest, Vec<(Vec<Segment>, u32)>) {
+    let (manifest, pieces) = cut(part);
+    let summed = |slices: Vec<Segment>| {
+        let sum = checksum(&slices);
+        (slices, sum)
+    };
+    (manifest, pieces.into_iter().map(summed).collect())
 }
 
 fn read(part: Packed, version: Version, pe: PeId) -> Result<Part, StoreError> {

@@ -5,6 +5,8 @@
 //!                     └──── it ends, or takes too long: the others go on without it
 //! ```
 //!
+//! The same way come nodes that are added ([`growing`](super::growing)), but while the others go on.
+//!
 //! Its links are made as the order that follows says, by all at once: so it is linked with nobody when it says that it is.
 
 use std::time::Duration;
@@ -16,7 +18,7 @@ use super::{Action, Conductor};
 use crate::sometimes::sometimes;
 
 /// A process that has not joined by then is not waited for any longer: all others stand still meanwhile.
-const COMES_WITHIN: Duration = Duration::from_secs(5);
+pub(super) const COMES_WITHIN: Duration = Duration::from_secs(5);
 
 impl Conductor {
     /// A node that was just lost gets another process, if that is wanted and the others wait for it.
@@ -26,13 +28,18 @@ impl Conductor {
         if !has_any || !self.survives() || !self.recovery.as_mut().is_some_and(expects) {
             return;
         }
+        self.expected.insert(node, now + COMES_WITHIN);
+        self.start_another(now, node);
+    }
+
+    /// A node that has no process gets another one.
+    pub(super) fn start_another(&mut self, now: Duration, node: u32) {
         self.lives += 1;
         self.roster.start_again(node, self.lives, self.plan.silence);
-        self.expected.insert(node, now + COMES_WITHIN);
         let Some((spare, pid)) = self.spares.take(node) else {
             return self.actions.push(Action::Start(node));
         };
-        sometimes("a process that waited took a lost node's place");
+        sometimes("a process that waited took a node's place");
         self.actions.push(Action::Use { spare, node });
         self.roster[node].pid = pid;
         if pid.is_some() {
@@ -54,11 +61,13 @@ impl Conductor {
 
     /// It has come so far; linked with nobody, it is there.
     pub(super) fn on_arriving(&mut self, now: Duration, node: u32, stage: Stage) {
-        if !self.expected.contains_key(&node) {
+        let is_added = self.is_being_added(node);
+        if !is_added && !self.expected.contains_key(&node) {
             return;
         }
         self.roster[node].stage = stage;
         match stage {
+            Stage::Linked if is_added => self.on_added(node),
             Stage::Ready => self.actions.push(Action::Send(node, ToNode::Book(self.roster.addresses()))),
             Stage::Linked => {
                 self.roster[node].stage = Stage::Running;
@@ -74,7 +83,10 @@ impl Conductor {
     pub(super) fn on_arriving_ended(&mut self, now: Duration, node: u32, why: &str) {
         self.roster[node].stage = Stage::Gone;
         self.let_go_on();
-        self.give_up_on(now, node, why);
+        match self.is_being_added(node) {
+            true => self.give_up_growing(now, &format!("node {node} did not join: {why}")),
+            false => self.give_up_on(now, node, why),
+        }
         self.let_leave(now);
     }
 

@@ -15,8 +15,9 @@ impl Conductor {
         if self.deadline.is_none() && !mutated("stop-not-sent") {
             self.send_all(&ToNode::Stop(self.verdict.stop()));
         }
-        if !self.verdict.is_success() {
-            self.refuse_requests("the job ends");
+        match self.verdict.is_success() {
+            true => self.give_up_growing(now, "the job ends"),
+            false => self.refuse_requests(now, "the job ends"),
         }
         let by = grace.map_or(Duration::MAX, |grace| now + grace);
         if self.deadline.is_some_and(|deadline| by < deadline) {

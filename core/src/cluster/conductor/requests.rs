@@ -1,4 +1,4 @@
-//! What people ask a running job for from outside: a checkpoint now, or to go on with fewer nodes.
+//! What people ask a running job for from outside: a checkpoint now, or to go on with fewer nodes, or with more ([`growing`](super::growing)).
 //!
 //! A node that is to go is let go from a checkpoint that is taken for that, so that nothing has to be done again but what ran since its cut.
 //! What is under way when a node is lost is begun again once all go on.
@@ -11,6 +11,7 @@ use talisman_ft::Version;
 use super::super::control::ToNode;
 use super::super::recovery::nodes_in_words;
 use super::super::roster::Stage;
+use super::growing::Growing;
 use super::{Action, Conductor, GRACE_TO_LEAVE};
 use crate::launch::asking::Request;
 use crate::sometimes::sometimes;
@@ -19,9 +20,11 @@ use crate::sometimes::sometimes;
 #[derive(Default)]
 pub(super) struct Requests {
     /// For a checkpoint, in the order in which they came.
-    waiting: VecDeque<(u64, Request)>,
+    pub(super) waiting: VecDeque<(u64, Request)>,
     /// Nodes are being let go.
     releasing: Option<(u64, Vec<u32>)>,
+    /// Nodes are being added.
+    pub(super) growing: Option<Growing>,
 }
 
 impl Conductor {
@@ -31,10 +34,19 @@ impl Conductor {
     }
 
     /// Somebody asks for something; the answer will have this number.
-    pub(crate) fn on_request(&mut self, _: Duration, number: u64, request: Request) {
+    pub(crate) fn on_request(&mut self, now: Duration, number: u64, request: Request) {
         if let Err(why) = self.check(&request) {
             return self.actions.push(Action::Answer(number, Err(why)));
         }
+        match request {
+            // They come first, while the job goes on.
+            Request::Grow(count) => self.begin_to_grow(now, number, count),
+            _ => self.wait_for_checkpoint(number, request),
+        }
+    }
+
+    /// A request goes on once there is a checkpoint.
+    pub(super) fn wait_for_checkpoint(&mut self, number: u64, request: Request) {
         self.requests.waiting.push_back((number, request));
         self.ask_for_checkpoint();
     }
@@ -52,13 +64,12 @@ impl Conductor {
                 return sometimes("a checkpoint that was asked for was overtaken by a loss");
             }
             let Some((number, request)) = self.requests.waiting.pop_front() else { return };
-            match (request, &checkpoint) {
-                (_, Err(why)) => {
-                    let why = format!("the checkpoint cannot be kept: {why}");
-                    self.actions.push(Action::Answer(number, Err(why)));
-                }
+            let kept = checkpoint.clone().map_err(|why| format!("the checkpoint cannot be kept: {why}"));
+            match (request, kept) {
+                (Request::Grow(_), kept) => self.grow(now, number, kept.map(|_| ())),
+                (_, Err(why)) => self.actions.push(Action::Answer(number, Err(why))),
                 (Request::Checkpoint, Ok(version)) => {
-                    let text = self.taken(*version);
+                    let text = self.taken(version);
                     self.actions.push(Action::Answer(number, Ok(text)));
                 }
                 (Request::Shrink(nodes), Ok(_)) => self.begin_release(now, number, nodes),
@@ -91,12 +102,16 @@ impl Conductor {
                 },
             ));
         }
+        self.answer_if_grown();
         (0..self.requests.waiting.len()).for_each(|_| self.ask_for_checkpoint());
     }
 
     /// Nothing that is asked for will be done.
-    pub(super) fn refuse_requests(&mut self, why: &str) {
-        let waiting = std::mem::take(&mut self.requests.waiting).into_iter().map(|(number, _)| number);
+    pub(super) fn refuse_requests(&mut self, now: Duration, why: &str) {
+        self.give_up_growing(now, why);
+        let waiting = std::mem::take(&mut self.requests.waiting).into_iter();
+        let waiting =
+            waiting.filter(|(_, request)| !matches!(request, Request::Grow(_))).map(|(number, _)| number);
         let releasing = self.requests.releasing.take().map(|(number, _)| number);
         let all = waiting.chain(releasing).map(|number| Action::Answer(number, Err(why.into())));
         self.actions.extend(all);

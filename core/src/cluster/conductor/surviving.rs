@@ -43,6 +43,7 @@ impl Conductor {
         self.let_go_on();
         if has_said_all || mutated("loss-before-done-is-none") && self.verdict.is_success() {
             sometimes("a node was lost after it had said all");
+            self.start_added(now);
             return self.let_leave(now);
         }
         let what = self.fate(node, how, out_of_memory).in_short();

@@ -4,6 +4,7 @@ use super::*;
 use crate::launch::RunArgs;
 
 mod arriving;
+mod growing;
 mod requests;
 mod surviving;
 mod taking_over;

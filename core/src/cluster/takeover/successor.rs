@@ -86,11 +86,11 @@ impl Heir {
 /// as many will, but for those that have become nodes.
 fn plan(task: &Task, options: &RunArgs, kills: &Kills, lives: u64) -> Plan {
     let keeping = Keeping { shelves: task.shelves.clone(), restart: task.restart.clone(), notes: Vec::new() };
-    let hosts = vec![(0..task.nodes).collect()];
+    let hosts = vec![(0..task.begins_with).collect()];
     let known = Plan::known(task.job, task.secret.clone(), hosts, options);
     let used = u32::try_from(lives).unwrap_or(u32::MAX);
     let spares = options.spares.saturating_sub(used);
-    Plan { build: task.build, watched: kills.watched(), keeping, spares, ..known }
+    Plan { nodes: task.nodes, build: task.build, watched: kills.watched(), keeping, spares, ..known }
 }
 
 /// Where this process starts others. These are linked with nobody through memory, and print to where this one does.

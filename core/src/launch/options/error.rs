@@ -95,6 +95,25 @@ pub enum OptionsError {
     /// `--restart` with `--simulate`.
     #[error("--restart: simulated nodes have no disks to go on from; leave --simulate out")]
     RestartSimulated,
+    /// `--max-nodes` without `--ft`.
+    #[error("--max-nodes: nodes are added at a checkpoint, of which there are none; add --ft double")]
+    MostNodesWithoutFt,
+    /// `--max-nodes` with `--simulate`.
+    #[error("--max-nodes: no nodes are added to a simulated job; leave out --simulate")]
+    MostNodesSimulated,
+    /// `--max-nodes` with `--spares`.
+    #[error(
+        "--max-nodes and --spares do not go together; leave out --spares: nodes that are added start when they are asked for"
+    )]
+    MostNodesWithSpares,
+    /// `--max-nodes` is less than `--nodes`.
+    #[error("--max-nodes {most}: the job begins with more, --nodes {nodes}")]
+    FewerThanNodes {
+        /// What was asked for.
+        most: u32,
+        /// What it begins with.
+        nodes: u32,
+    },
     /// `--respawn` or `--spares` without `--ft`.
     #[error("{option}: without --ft a job ends when it loses a node; add --ft double")]
     ReplacementsWithoutFt {

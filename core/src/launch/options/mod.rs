@@ -27,7 +27,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 30] = [
+pub(super) const IDS: [&str; 31] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-hosts",
@@ -58,6 +58,7 @@ pub(super) const IDS: [&str; 30] = [
     "talisman-restart",
     "talisman-respawn",
     "talisman-spares",
+    "talisman-max-nodes",
 ];
 
 /// How nodes that are processes of their own are linked with each other.
@@ -276,13 +277,24 @@ pub struct RunArgs {
     #[arg(id = "talisman-spares", long = "spares", env = "TALISMAN_SPARES", hide_env_values = true)]
     #[arg(value_name = "K", default_value_t = 0)]
     pub spares: u32,
+
+    /// With --ft: the most nodes that the job may ever have; it begins with --nodes, and `talisman grow` adds others. The program sees
+    /// all numbers from its start, like those of nodes that are lost
+    #[arg(id = "talisman-max-nodes", long = "max-nodes", env = "TALISMAN_MAX_NODES", hide_env_values = true)]
+    #[arg(value_name = "M")]
+    pub max_nodes: Option<u32>,
 }
 
 impl RunArgs {
     /// Whether the nodes are processes of their own, which a launcher starts and watches.
     pub fn has_processes(&self) -> bool {
         let is_on_disk = self.ft == FaultTolerance::Disk || self.restart.is_some();
-        (self.nodes > 1 || self.hosts.is_some() || is_on_disk) && !self.simulate
+        (self.numbers() > 1 || self.hosts.is_some() || is_on_disk) && !self.simulate
+    }
+
+    /// How many nodes have a number: those that the job begins with, and those that may be added.
+    pub(crate) fn numbers(&self) -> u32 {
+        self.nodes.max(self.max_nodes.unwrap_or(0))
     }
 
     /// Whether nodes are to be killed in a simulation, which then has processes, a launcher and connections too.
@@ -336,6 +348,7 @@ impl Default for RunArgs {
             restart: None,
             respawn: false,
             spares: 0,
+            max_nodes: None,
         }
     }
 }

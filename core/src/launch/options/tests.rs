@@ -120,6 +120,23 @@ fn replacements_are_for_jobs_of_several_processes_that_survive() {
 }
 
 #[test]
+fn nodes_can_be_added_to_jobs_of_processes_that_survive() {
+    let job = RunArgs { nodes: 2, ft: FaultTolerance::Double, max_nodes: Some(3), ..RunArgs::default() };
+    assert_eq!((job.validate(), job.numbers()), (Ok(()), 3));
+    assert!(RunArgs { nodes: 1, ..job.clone() }.has_processes());
+    let wrong = |job: RunArgs| job.validate().expect_err("it is refused");
+    let off = FaultTolerance::Off;
+    assert_eq!(wrong(RunArgs { ft: off, ..job.clone() }), OptionsError::MostNodesWithoutFt);
+    assert_eq!(wrong(RunArgs { simulate: true, ..job.clone() }), OptionsError::MostNodesSimulated);
+    assert_eq!(wrong(RunArgs { spares: 1, ..job.clone() }), OptionsError::MostNodesWithSpares);
+    let fewer = OptionsError::FewerThanNodes { most: 1, nodes: 2 };
+    assert_eq!(wrong(RunArgs { max_nodes: Some(1), ..job.clone() }), fewer);
+    let most = PROCESSES_MAX + 1;
+    let too_many = OptionsError::TooManyProcesses { nodes: most };
+    assert_eq!(wrong(RunArgs { max_nodes: Some(most), ..job }), too_many);
+}
+
+#[test]
 fn a_report_that_cannot_be_written_is_said_at_the_start() {
     let with = |file: PathBuf| RunArgs { report: Some(file), ..RunArgs::default() }.validate();
     let here = std::env::temp_dir();

@@ -70,7 +70,7 @@ impl RunArgs {
     }
 
     fn validate_pes_in_all(&self) -> Result<(), OptionsError> {
-        let (nodes, pes) = (self.nodes, self.pes_per_node());
+        let (nodes, pes) = (self.numbers(), self.pes_per_node());
         let in_all = u64::from(nodes) * u64::from(pes);
         if in_all > PES_IN_ALL_MAX { Err(OptionsError::TooManyPesInAll { nodes, pes }) } else { Ok(()) }
     }
@@ -90,8 +90,9 @@ impl RunArgs {
             return Err(OptionsError::NobodyToKill);
         }
         // With hosts the number of nodes may not be known yet.
-        match self.kill.iter().find(|kill| self.nodes > 0 && kill.node >= self.nodes) {
-            Some(&kill) => Err(OptionsError::NoSuchNode { kill, nodes: self.nodes }),
+        let nodes = self.numbers();
+        match self.kill.iter().find(|kill| self.nodes > 0 && kill.node >= nodes) {
+            Some(&kill) => Err(OptionsError::NoSuchNode { kill, nodes }),
             None => Ok(()),
         }
     }
@@ -114,7 +115,7 @@ impl RunArgs {
                 Err(OptionsError::FolderWithoutDisk)
             }
             _ if self.restart.is_some() && self.simulate => Err(OptionsError::RestartSimulated),
-            _ => self.validate_replacements(),
+            _ => self.validate_replacements().and_then(|()| self.validate_most_nodes()),
         }
     }
 
@@ -131,6 +132,18 @@ impl RunArgs {
             () if self.spares > PROCESSES_MAX || self.nodes + self.spares > PROCESSES_MAX => {
                 Err(OptionsError::TooManySpares { nodes: self.nodes, spares: self.spares })
             }
+            () => Ok(()),
+        }
+    }
+
+    fn validate_most_nodes(&self) -> Result<(), OptionsError> {
+        let Some(most) = self.max_nodes else { return Ok(()) };
+        match () {
+            () if self.ft == FaultTolerance::Off => Err(OptionsError::MostNodesWithoutFt),
+            () if self.simulate => Err(OptionsError::MostNodesSimulated),
+            () if self.spares > 0 => Err(OptionsError::MostNodesWithSpares),
+            () if most < self.nodes => Err(OptionsError::FewerThanNodes { most, nodes: self.nodes }),
+            () if most > PROCESSES_MAX => Err(OptionsError::TooManyProcesses { nodes: most }),
             () => Ok(()),
         }
     }

@@ -1,12 +1,13 @@
 //! Jobs that go back to a checkpoint: at a random event a cut is taken, and what it keeps goes on, on fresh PEs, perhaps without some of
-//! the nodes. As nothing runs between the cut and the end of the old PEs, the program does everything once.
+//! the nodes, or with some again that were lost before. As nothing runs between the cut and the end of the old PEs, the program does everything once.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::chance::Chance;
 use super::{Cluster, Rules};
 use crate::checkpoint::message::Why;
+use crate::checkpoint::newcomers::Seats;
 use crate::checkpoint::part::Part;
 use crate::ids::PeId;
 use crate::node::{Config, Job, Shape};
@@ -21,6 +22,8 @@ pub(crate) struct Back {
     pub(crate) after: u64,
     /// Nodes that are lost then.
     pub(crate) lost: Vec<u32>,
+    /// Nodes that are there again from then on.
+    pub(crate) back: Vec<u32>,
 }
 
 /// Runs a job that goes back so often, unless it ends before.
@@ -38,8 +41,9 @@ pub(crate) fn run(
     for (life, back) in (1..).zip(backs) {
         let until = cluster.trace.events + back.after;
         cluster.go_on(job, &mut rules, |cluster| cluster.trace.events >= until);
-        let Some(parts) = cluster.cut(job, &mut rules) else { break };
-        let view = cluster.view().losing(&back.lost);
+        let Some(version) = cluster.cut(job, &mut rules) else { break };
+        let view = cluster.view().gaining(&back.back).losing(&back.lost);
+        let parts = cluster.parts(version, &view);
         let mut next = Cluster::new(view, shape, config, job, cluster.clock.get());
         next.trace = cluster.trace.clone();
         cluster.done();
@@ -57,8 +61,8 @@ impl Cluster {
         self.pes[self.first as usize].view()
     }
 
-    /// Has a cut taken: the parts of those that are there, unless the job ends before.
-    fn cut(&mut self, job: &Job, rules: &mut impl Rules) -> Option<Vec<Part>> {
+    /// Has a cut taken: its version, unless the job ends before.
+    fn cut(&mut self, job: &Job, rules: &mut impl Rules) -> Option<u64> {
         let (first, now) = (self.first, self.clock.get());
         {
             let pe = &self.pes[first as usize];
@@ -69,7 +73,7 @@ impl Cluster {
         rules.collect(self, first);
         self.wake(first, now);
         self.go_on(job, rules, |cluster| cluster.has_all_parts(version));
-        (!job.is_over()).then(|| self.parts(version))
+        (!job.is_over()).then_some(version)
     }
 
     /// No version before it is of this cut.
@@ -86,26 +90,27 @@ impl Cluster {
         self.pes[self.first as usize].frozen.get() && self.view().nodes().iter().all(has)
     }
 
-    fn parts(&self, version: u64) -> Vec<Part> {
+    /// By PE of the next view: what it begins with.
+    fn parts(&self, version: u64, next: &View) -> BTreeMap<PeId, Vec<Part>> {
         let part = |pe: PeId| self.pes[pe as usize].node.store.part(version, pe).expect("just taken");
-        self.view().there().map(part).collect()
+        let (before, seats) = (self.view(), Seats::of(next));
+        let mut parts: BTreeMap<PeId, Vec<Part>> = BTreeMap::new();
+        for pe in before.there() {
+            let of = parts.entry(next.seat(pe)).or_default();
+            of.insert(if next.is_there(pe) { 0 } else { of.len() }, part(pe));
+        }
+        for pe in next.there().filter(|pe| !before.is_there(*pe)) {
+            parts.entry(pe).or_default().insert(0, seats.part_instead_of(pe, part(before.seat(pe))));
+        }
+        parts.iter_mut().for_each(|(pe, parts)| seats.make_room(before, *pe, parts));
+        parts
     }
 
     /// Fresh PEs go on from these parts.
-    fn restore(&mut self, parts: Vec<Part>, rules: &mut impl Rules) {
+    fn restore(&mut self, parts: BTreeMap<PeId, Vec<Part>>, rules: &mut impl Rules) {
         let now = self.clock.get();
-        let of: BTreeSet<PeId> = parts.iter().map(|part| part.pe).collect();
-        let mut parts: Vec<_> = parts.into_iter().map(Some).collect();
-        let there: Vec<PeId> = self.view().there().collect();
-        for pe in there {
-            let mut own = Vec::new();
-            for (place, saved) in of.iter().enumerate() {
-                if self.view().seat(*saved) == pe {
-                    let at = if *saved == pe { 0 } else { own.len() };
-                    own.insert(at, parts[place].take().expect("each has one seat"));
-                }
-            }
-            self.pes[pe as usize].restore(own);
+        for (pe, parts) in parts {
+            self.pes[pe as usize].restore(parts);
             rules.collect(self, pe);
             self.wake(pe, now);
         }

@@ -245,3 +245,56 @@ fn a_node_whose_part_nobody_else_holds_stays() {
     };
     assert_eq!(order.view.there().collect::<Vec<_>>(), [0, 1]);
 }
+
+#[test]
+fn a_node_that_is_added_begins_with_what_is_made_of_the_part_of_its_stand_in() {
+    let mut leader = leader(3);
+    assert_eq!(leader.on_added(&[1]), [], "it is there");
+    assert_eq!(leader.on_lost([1]).len(), 2);
+    assert_eq!(leader.on_added(&[1]), [], "nobody goes on");
+    for node in [0, 2] {
+        let _ = leader.on_halted(node, 1, vec![held(node, 3, 7)]);
+    }
+    for node in [0, 2] {
+        let _ = leader.on_resumed(node, 1);
+    }
+    assert_eq!(leader.on_added(&[0, 1, 7]), halts(&[0, 1, 2], 2, &[]));
+    // Version 8 was taken without it, when node 2 stood in for it.
+    let without = View::whole(3).after(1, 3, |node| node != 1, |_| 2);
+    let held = |parts: &[NodeId]| {
+        vec![Held { version: 8, view: without.clone(), held: parts.into(), committed: true, missed: vec![] }]
+    };
+    assert_eq!(leader.on_halted(0, 2, held(&[0, 2])), []);
+    assert_eq!(leader.on_halted(1, 2, vec![]), []);
+    let view = View::whole(3).after(2, 3, |_| true, |node| node);
+    let order = |node| Order { restore: vec![node], ..Order::new(view.clone(), Some(8), 9) };
+    let orders =
+        [order(0), Order { fetch: vec![(1, 2)], ..order(1) }, Order { send: vec![(1, 1)], ..order(2) }];
+    let resumes = (0..).zip(orders).map(|(to, order)| Action::Resume { to, order });
+    assert_eq!(leader.on_halted(2, 2, held(&[2, 0])), resumes.collect::<Vec<_>>());
+}
+
+#[test]
+fn whoever_has_the_part_of_a_stand_in_that_is_lost_makes_that_of_the_node_that_is_added() {
+    let mut leader = leader(3);
+    let _ = leader.on_lost([1]);
+    for node in [0, 2] {
+        let _ = leader.on_halted(node, 1, vec![held(node, 3, 7)]);
+    }
+    for node in [0, 2] {
+        let _ = leader.on_resumed(node, 1);
+    }
+    assert_eq!(leader.on_added(&[1]).len(), 3);
+    assert_eq!(leader.on_lost([2]), halts(&[0, 1], 3, &[2]));
+    let view = View::whole(3).after(1, 3, |node| node != 1, |_| 2);
+    let both = Held { version: 8, view, held: vec![0, 2], committed: true, missed: vec![] };
+    assert_eq!(leader.on_halted(1, 3, vec![]), []);
+    let actions = leader.on_halted(0, 3, vec![both]);
+    let [Action::Resume { to: 0, order: first }, Action::Resume { to: 1, order: second }] = &actions[..]
+    else {
+        panic!("{actions:?}")
+    };
+    assert_eq!((&first.restore[..], &first.send[..]), (&[0, 2][..], &[(1, 1)][..]));
+    assert_eq!((&second.restore[..], &second.fetch[..]), (&[1][..], &[(1, 0)][..]));
+    assert_eq!([0, 1, 2].map(|node| first.view.seat(node)), [0, 1, 0]);
+}

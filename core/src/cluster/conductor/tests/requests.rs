@@ -4,16 +4,16 @@ use super::surviving::{halt, order, say, with_patience};
 use super::*;
 use crate::launch::asking::Request;
 
-fn asked(conductor: &mut Conductor, number: u64, request: Request) -> Vec<Action> {
+pub(super) fn asked(conductor: &mut Conductor, number: u64, request: Request) -> Vec<Action> {
     conductor.on_request(at(10), number, request);
     conductor.take_actions()
 }
 
-fn checkpointed(asked: u32) -> ToLauncher {
+pub(super) fn checkpointed(asked: u32) -> ToLauncher {
     ToLauncher::Checkpointed { asked, checkpoint: Ok(7) }
 }
 
-const ASKS: Action = Action::Send(0, ToNode::Checkpoint);
+pub(super) const ASKS: Action = Action::Send(0, ToNode::Checkpoint);
 
 fn taken() -> Result<String, String> {
     Ok("checkpoint 7 is taken, in the memory of the nodes".into())

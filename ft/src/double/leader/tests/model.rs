@@ -83,6 +83,18 @@ impl Model {
         self.carry_out(actions);
     }
 
+    /// Those of these nodes that are lost have processes again, if nobody halts.
+    pub(super) fn add(&mut self, nodes: &[NodeId]) {
+        let is_gone = |node: &NodeId| self.nodes.get(*node as usize).is_some_and(Option::is_none);
+        let added: Vec<NodeId> = nodes.iter().copied().filter(is_gone).collect();
+        if !self.leader.is_running() {
+            return;
+        }
+        added.iter().for_each(|node| self.nodes[*node as usize] = Some(Node::default()));
+        let actions = self.leader.on_added(&added);
+        self.carry_out(actions);
+    }
+
     /// The replacement of a node comes, or it turns out that it will not; nothing happens unless it is expected.
     pub(super) fn replace(&mut self, number: NodeId, comes: bool) {
         let is_gone = self.nodes.get(number as usize).is_some_and(Option::is_none);
@@ -233,13 +245,19 @@ impl Model {
         known.sent.extend(send.into_iter().map(|(part, receiver)| (part, to, receiver)));
     }
 
-    /// All orders of an epoch together restore every part of the newest whole version once, each where it is held.
+    /// All orders of an epoch together restore every part of the newest whole version once, each where it is held; and whoever was not
+    /// there then has one made of that of its stand-in.
     fn check_orders(&self, ordered: &Ordered) {
         let expected = self.restorable().expect("there is something to go back to");
-        let (version, parts) = expected.map_or((None, vec![]), |(version, parts)| (Some(version), parts));
+        let (version, taken_in) =
+            expected.map_or((None, None), |(version, view)| (Some(version), Some(view)));
         assert_eq!(ordered.version, version, "{self:?}");
         let mut all: Vec<_> = ordered.restored.values().flatten().copied().collect();
         all.sort_unstable();
+        let has_part = |node: &NodeId| {
+            taken_in.as_ref().is_some_and(|view| view.is_there(*node) || ordered.view.is_there(*node))
+        };
+        let parts: Vec<_> = (0..self.nodes.len() as u32).filter(has_part).collect();
         assert_eq!(all, parts, "every part once: {self:?}");
         assert_eq!(ordered.fetched, ordered.sent, "what is fetched is sent: {self:?}");
         for (node, part) in
@@ -247,8 +265,9 @@ impl Model {
         {
             let fetched = ordered.fetched.iter().find(|(of, _, by)| (*of, *by) == (part, node));
             let holder = fetched.map_or(node, |(_, from, _)| *from);
+            let of = taken_in.as_ref().map_or(part, |view| view.seat(part));
             assert!(
-                version.is_some_and(|version| self.holds(holder, version, part)),
+                version.is_some_and(|version| self.holds(holder, version, of)),
                 "{holder} holds {part}: {self:?}"
             );
             assert_eq!(ordered.view.seat(part), node, "whoever restores a part stands in for its node");
@@ -260,9 +279,9 @@ impl Model {
         held.any(|held| held.version == version && held.held.contains(&part))
     }
 
-    /// What can be gone back to, looked for without any cleverness: the newest whole version and its parts; nothing, if the
+    /// What can be gone back to, looked for without any cleverness: the newest whole version and who was there; nothing, if the
     /// program begins anew; none if the job has to end.
-    fn restorable(&self) -> Option<Option<(Version, Vec<NodeId>)>> {
+    fn restorable(&self) -> Option<Option<(Version, View)>> {
         let living = self.living();
         let all: Vec<&Held> = self.nodes.iter().flatten().flat_map(|node| &node.held).collect();
         let told = all.iter().filter(|held| held.committed).map(|held| held.version).max();
@@ -272,7 +291,7 @@ impl Model {
         };
         let newest = all.iter().filter(|held| is_whole(held)).max_by_key(|held| held.version);
         match newest.filter(|held| Some(held.version) >= committed) {
-            Some(held) => Some(Some((held.version, held.view.there().collect()))),
+            Some(held) => Some(Some((held.version, held.view.clone()))),
             None if committed.is_none() && !living.is_empty() => Some(None),
             None => None,
         }

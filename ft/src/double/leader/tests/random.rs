@@ -16,6 +16,8 @@ enum Happening {
     /// The replacement comes, or not.
     Replaced(NodeId, bool),
     Releases(Vec<NodeId>),
+    /// Lost nodes of these numbers have processes again.
+    Adds(Vec<NodeId>),
     Settles,
     Checkpoint {
         told: Vec<NodeId>,
@@ -32,6 +34,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => nodes().prop_map(Happening::Expects),
         2 => (0_u32..8, any::<bool>()).prop_map(|(node, comes)| Happening::Replaced(node, comes)),
         1 => proptest::collection::vec(0_u32..8, 1..3).prop_map(Happening::Releases),
+        1 => nodes().prop_map(Happening::Adds),
         1 => Just(Happening::Settles),
         2 => (nodes(), nodes()).prop_map(|(told, missing)| Happening::Checkpoint { told, missing }),
         2 => nodes().prop_map(|told| Happening::Checkpoint { told, missing: vec![] }),
@@ -54,6 +57,7 @@ fn happen(model: &mut Model, happening: Happening) {
         }),
         Happening::Replaced(node, comes) => model.replace(node, comes),
         Happening::Releases(nodes) => model.release(&nodes),
+        Happening::Adds(nodes) => model.add(&nodes),
         Happening::Settles => settle(model),
         Happening::Checkpoint { told, missing } => model.checkpoint(&told, &missing),
     }
