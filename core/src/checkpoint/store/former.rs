@@ -10,7 +10,6 @@ use super::super::part::Part;
 use super::{StoreError, read};
 use crate::cluster::keeping::Restart;
 use crate::ids::PeId;
-use crate::node::Shape;
 use crate::view::View;
 
 /// A version of a former job, whose parts every node of this host can read.

@@ -21,6 +21,7 @@ use super::contents::{Counts, Names};
 use super::files::cover::JobMark;
 use super::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
 use super::files::shelf::ShelfError;
+use super::newcomers::Seats;
 use super::part::Part;
 use super::pieces::{Manifest, checksum, cut, put_together};
 use super::slabs::{Room, Slab};
@@ -352,7 +353,7 @@ impl Store {
     fn part_of_newcomer(&self, version: Version, pe: PeId, view: &View) -> Result<InPieces, StoreError> {
         let before = self.taken_in(version).ok_or(StoreError::Missing { pe, version })?;
         let kept = self.part(version, before.seat(pe))?;
-        let part = Packed::away(Seats::of(view).part_instead_of(pe, kept));
+        let part = Packed::of(&Seats::of(view).part_instead_of(pe, kept));
         let (manifest, pieces) = summed(&part);
         Ok((before.of_nodes().clone(), manifest, pieces))
     }
