@@ -144,15 +144,8 @@ pub(crate) struct ArgsInfo {
     pub(crate) pack: unsafe fn(&mut Words, Packer) -> (Packer, Vec<Segment>),
     pub(crate) unpack: fn(&mut Unpacker<'_>) -> Result<Words, PupError>,
     pub(crate) drop: unsafe fn(&mut Words),
-    /// Bytes that they take when packed.
-    pub(crate) bytes: unsafe fn(&Words) -> usize,
-}
-
-/// Bytes that a value takes when packed.
-fn size_with<'a, A>(value: &'a A, lend: impl FnOnce(&'a A, &mut Lender<'a>)) -> usize {
-    let mut lender = Lender::new(Packer::sizer(Purpose::Message));
-    lend(value, &mut lender);
-    lender.size()
+    /// Packs the arguments, which stay: large plain slices of them are only noted.
+    pub(crate) lend: for<'a> unsafe fn(&'a Words, &mut Lender<'a>),
 }
 
 /// One row of a chare's table of entries.
@@ -189,7 +182,7 @@ impl EntryInfo {
                 // SAFETY: as above; the caller does not use the words again.
                 drop: |words| drop(unsafe { ArgsCell::<C::Args>::take(words) }),
                 // SAFETY: as above; the words stay as they are.
-                bytes: |words| size_with(unsafe { ArgsCell::<C::Args>::peek(words) }, C::lend),
+                lend: |words, l| C::lend(unsafe { ArgsCell::<C::Args>::peek(words) }, l),
             },
             invoke: invoke::<C, N>,
         }
@@ -241,7 +234,7 @@ impl InitInfo {
                 // SAFETY: as above; the caller does not use the words again.
                 drop: |words| drop(unsafe { ArgsCell::<C::Args>::take(words) }),
                 // SAFETY: as above; the words stay as they are.
-                bytes: |words| size_with(unsafe { ArgsCell::<C::Args>::peek(words) }, C::lend),
+                lend: |words, l| C::lend(unsafe { ArgsCell::<C::Args>::peek(words) }, l),
             },
             construct: construct::<C, N>,
         }
@@ -271,6 +264,17 @@ impl ArgsInfo {
     pub(crate) unsafe fn pack_words(&self, words: &mut Words) -> Packed {
         // SAFETY: the caller's promise.
         unsafe { (self.pack)(words, Packer::new(Purpose::Message)) }.into()
+    }
+
+    /// Bytes that the arguments in a message's words take when packed.
+    ///
+    /// # Safety
+    /// The words hold these arguments.
+    pub(crate) unsafe fn size_of_packed(&self, words: &Words) -> usize {
+        let mut lender = Lender::new(Packer::sizer(Purpose::Message));
+        // SAFETY: the caller's promise.
+        unsafe { (self.lend)(words, &mut lender) };
+        lender.size()
     }
 
     /// Rebuilds the arguments. What is borrowed is left as it is.

@@ -31,6 +31,10 @@ const COMPACT_FORWARDED: u8 = 4;
 /// In front of any of these, where there is a witness: the message's number. Elsewhere it is no tag.
 const SHADOWED: u8 = 5;
 
+/// The variants of [`ObjectMessage`] that have arguments, as it packs them.
+const INVOKE: u8 = 0;
+const CREATE: u8 = 1;
+
 /// More than this is not kept for the next message.
 const SCRATCH_MAX: usize = 64 << 10;
 
@@ -90,24 +94,59 @@ pub(crate) fn pack_to_keep(pe: &Pe, envelope: NonNull<Envelope>) -> Packed {
     write(pe, envelope, Packer::new(Purpose::Message)).into()
 }
 
-/// The same of a message that stays, packed from here on.
-pub(crate) fn copy_to_keep(message: &mut Envelope) -> Packed {
-    pack_in_place(message);
+/// The same of a message that stays as it is.
+pub(crate) fn copy_to_keep(message: &Envelope) -> Packed {
     let mut lender = Lender::new(Packer::new(Purpose::Message));
-    write_shadow(message, lender.packer());
-    if let Some(control) = message.pe_message() {
-        TO_PE.pack(lender.packer());
-        message.from.pack(lender.packer());
-        control.lend(&mut lender);
-    } else if let Some(packed) = message.object_message() {
-        TO_OBJECT.pack(lender.packer());
-        message.from.pack(lender.packer());
-        message.to().pack(lender.packer());
-        message.forwarded.pack(lender.packer());
-        message.extra.as_deref().map(|extra| options(extra.clone())).pack(lender.packer());
-        packed.lend(&mut lender);
-    }
+    lend_to_keep(message, &mut lender);
     lender.finish().into()
+}
+
+/// The same into what is being packed, as [`Packed`] would be.
+pub(crate) fn lend_kept<'a>(message: &'a Envelope, l: &mut Lender<'a>) {
+    l.packed(|l| lend_to_keep(message, l));
+}
+
+fn lend_to_keep<'a>(message: &'a Envelope, l: &mut Lender<'a>) {
+    write_shadow(message, l.packer());
+    match message.body {
+        Body::Invoke(entry) => {
+            lend_start(message, l);
+            // SAFETY: the body says that the words hold this entry's arguments.
+            lend_call(INVOKE, entry.number, l, |l| unsafe { (entry.args.lend)(&message.words, l) });
+        }
+        Body::Create(init) => {
+            lend_start(message, l);
+            // SAFETY: as above, of this `#[init]`.
+            lend_call(CREATE, init.number, l, |l| unsafe { (init.args.lend)(&message.words, l) });
+        }
+        Body::Object => {
+            lend_start(message, l);
+            message.object_message().into_iter().for_each(|packed| packed.lend(l));
+        }
+        Body::Pe => {
+            TO_PE.pack(l.packer());
+            message.from.pack(l.packer());
+            message.pe_message().into_iter().for_each(|control| control.lend(l));
+        }
+        Body::Empty => {}
+    }
+}
+
+/// What stands before the [`ObjectMessage`].
+fn lend_start(message: &Envelope, l: &mut Lender<'_>) {
+    let p = l.packer();
+    TO_OBJECT.pack(p);
+    message.from.pack(p);
+    message.to().pack(p);
+    message.forwarded.pack(p);
+    message.extra.as_deref().map(|extra| options(extra.clone())).pack(p);
+}
+
+/// What an [`ObjectMessage`] packs with arguments that are not packed yet.
+fn lend_call<'a>(tag: u8, number: u16, l: &mut Lender<'a>, args: impl FnOnce(&mut Lender<'a>)) {
+    tag.pack(l.packer());
+    number.pack(l.packer());
+    l.packed(args);
 }
 
 /// A message for a PE in the same form.

@@ -5,7 +5,7 @@ use std::mem::needs_drop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::{Kept, Packed, Packer, Pup, SEGMENT_MIN, Segment, SegmentBuffer, bulk};
+use crate::{Kept, Packed, Packer, Pup, SEGMENT_MIN, Segment, SegmentBuffer, bulk, packed};
 
 /// Set in a length: the elements do not follow, they are the next segment.
 pub(crate) const LENT: u64 = 1 << 63;
@@ -55,6 +55,22 @@ impl<'a> Lender<'a> {
             self.packer.len(slice.len());
             self.packer.bytes(bytes);
         }
+    }
+
+    /// Writes a value as a [`Packed`] of it would be written, without packing it by itself first. Its large plain slices are
+    /// copied. Not for a packer that only counts.
+    pub fn packed(&mut self, write: impl FnOnce(&mut Lender<'a>)) {
+        debug_assert!(!self.packer.is_sizing(), "what is only counted has no length to be written later");
+        let nothing = Packer::new(self.packer.purpose());
+        let mut inner = Lender::new(std::mem::replace(&mut self.packer, nothing));
+        let needs = inner.packer.replace_needs(Vec::new());
+        let start = inner.packer.size();
+        inner.packer.word(0);
+        write(&mut inner);
+        let (packer, segments) = inner.finish();
+        self.packer = packer;
+        let own = self.packer.replace_needs(needs);
+        packed::end_in_place(self, start, segments, &own);
     }
 
     /// Notes memory that somebody else keeps; the caller writes its length, marked with [`LENT`].

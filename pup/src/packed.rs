@@ -184,8 +184,33 @@ impl Pup for Packed {
 
 impl Packed {
     fn len_word(&self) -> u64 {
-        self.bytes.len() as u64 | if self.more.is_some() { MORE } else { 0 }
+        len_word(self.bytes.len(), self.more.is_some())
     }
+}
+
+fn len_word(len: usize, has_more: bool) -> u64 {
+    len as u64 | if has_more { MORE } else { 0 }
+}
+
+/// Ends what is written in place of a [`Packed`]: its length, which is at `start`, and what is beside its bytes.
+pub(crate) fn end_in_place(l: &mut Lender<'_>, start: usize, segments: Vec<Segment>, needs: &[u64]) {
+    let has_more = !segments.is_empty() || !needs.is_empty();
+    let len = l.packer().size() - start - size_of::<u64>();
+    l.packer().set_word(start, len_word(len, has_more));
+    if has_more {
+        l.packer().len(segments.len());
+        segments.into_iter().for_each(|segment| hold(segment, l));
+        pack_needs(needs, l.packer());
+    }
+}
+
+fn hold(segment: Segment, l: &mut Lender<'_>) {
+    if !is_large(segment.bytes().len()) {
+        return segment.pack(l.packer());
+    }
+    l.packer().bytes(&[segment.align().ilog2() as u8]);
+    l.packer().word(segment.bytes().len() as u64 | LENT);
+    l.hold(segment);
 }
 
 /// What something inside needs, the whole needs.
@@ -206,12 +231,7 @@ impl Pup for Segment {
     }
 
     fn lend<'a>(&'a self, l: &mut Lender<'a>) {
-        if !is_large(self.bytes().len()) {
-            return self.pack(l.packer());
-        }
-        l.packer().bytes(&[self.align().ilog2() as u8]);
-        l.packer().word(self.bytes().len() as u64 | LENT);
-        l.hold(self.clone());
+        hold(self.clone(), l);
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
@@ -248,5 +268,66 @@ impl<'a> Unpacker<'a> {
         let len =
             usize::try_from(word).map_err(|_| self.fault(Fault::Length { len: word, left: self.left() }))?;
         Ok(Bytes::copy_from_slice(self.bytes(len)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SEGMENT_MIN;
+
+    /// What a lender has after two of these, with a need of its own around them.
+    fn lent<'a>(each: impl Fn(&mut Lender<'a>)) -> Packed {
+        let mut lender = Lender::new(Packer::new(Purpose::Message));
+        lender.packer().need(5);
+        each(&mut lender);
+        each(&mut lender);
+        lender.finish().into()
+    }
+
+    #[test]
+    fn what_is_packed_in_place_is_like_what_was_packed_by_itself() {
+        let (small, large) = ((7u8, "text".to_string()), vec![3u32; SEGMENT_MIN / 4]);
+        for (of_small, of_large, needs) in
+            [(true, false, vec![]), (true, true, vec![]), (false, true, vec![5, 8]), (true, false, vec![9])]
+        {
+            let write = |l: &mut Lender<'_>| {
+                needs.iter().for_each(|id| l.packer().need(*id));
+                if of_small {
+                    small.pack(l.packer());
+                }
+            };
+            let in_place = lent(|l| {
+                l.packed(|l| {
+                    write(l);
+                    if of_large {
+                        large.lend(l);
+                    }
+                });
+            });
+            let mut alone = Lender::new(Packer::new(Purpose::Message));
+            write(&mut alone);
+            if of_large {
+                large.lend(&mut alone);
+            }
+            let alone: Packed = alone.finish().into();
+            assert_eq!(in_place, lent(|l| alone.lend(l)), "{of_small} {of_large} {needs:?}");
+            let (first, second) = in_place.into_value::<(Packed, Packed)>().expect("there are two");
+            assert_eq!((&first, &second), (&alone, &alone));
+            assert_eq!(first.needs(), needs);
+        }
+    }
+
+    #[test]
+    fn it_may_be_nested() {
+        let inner = vec![1u64; SEGMENT_MIN];
+        let mut lender = Lender::new(Packer::new(Purpose::Message));
+        lender.packed(|l| {
+            1u8.pack(l.packer());
+            l.packed(|l| inner.lend(l));
+        });
+        let outer: Packed = Packed::from(lender.finish()).into_value().expect("it is one");
+        let (number, of_inner): (u8, Packed) = outer.into_value().expect("there are both");
+        assert_eq!((number, of_inner.into_value()), (1, Ok(inner)));
     }
 }

@@ -97,6 +97,16 @@ impl Packer {
         &self.needs
     }
 
+    /// Sets what was noted with [`Packer::need`]; what that had been.
+    pub(crate) fn replace_needs(&mut self, needs: Vec<u64>) -> Vec<u64> {
+        std::mem::replace(&mut self.needs, needs)
+    }
+
+    /// Overwrites a word that was written at this place.
+    pub(crate) fn set_word(&mut self, at: usize, word: u64) {
+        self.buf[at..at + size_of::<u64>()].copy_from_slice(&word.to_le_bytes());
+    }
+
     /// Bytes written or counted so far.
     pub fn size(&self) -> usize {
         self.buf.len() + self.counted

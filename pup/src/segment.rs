@@ -84,17 +84,6 @@ impl Segment {
         unsafe { Segment::lent(at, len, 1, Arc::new(self.clone())) }
     }
 
-    /// Its memory, to be filled again, if nobody else has it.
-    pub fn into_buffer(self) -> Option<SegmentBuffer> {
-        let memory = Arc::try_unwrap(self.0).ok()?;
-        let Owner::Own(layout) = memory.owner else { return None };
-        let fits = layout.size() == memory.len && layout.size() > 0 && layout.align() == memory.align;
-        fits.then(|| {
-            let memory = ManuallyDrop::new(memory);
-            SegmentBuffer { at: memory.at, len: memory.len, layout, filled: 0 }
-        })
-    }
-
     /// Bytes, shared.
     pub(crate) fn of_bytes(bytes: Bytes) -> Self {
         let (at, len) = (NonNull::from(&*bytes).cast(), bytes.len());
@@ -204,15 +193,10 @@ impl fmt::Debug for Segment {
 
 /// Memory for a segment that arrives: filled from the front, then it is a [`Segment`].
 pub struct SegmentBuffer {
-    at: NonNull<u8>,
-    len: usize,
-    /// Of the memory: at least one byte.
-    layout: Layout,
+    /// Of which the first bytes are initialised, as many as are filled.
+    memory: Memory,
     filled: usize,
 }
-
-// SAFETY: memory that is its alone.
-unsafe impl Send for SegmentBuffer {}
 
 /// A segment cannot be taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -243,29 +227,43 @@ impl SegmentBuffer {
         let layout = Layout::from_size_align(len.max(1), align).map_err(|_| SegmentError::Memory { len })?;
         // SAFETY: the layout is not empty.
         let at = NonNull::new(unsafe { alloc(layout) }).ok_or(SegmentError::Memory { len })?;
-        Ok(SegmentBuffer { at, len, layout, filled: 0 })
+        Ok(SegmentBuffer { memory: Memory { at, len, align, owner: Owner::Own(layout) }, filled: 0 })
+    }
+
+    /// Room in memory that something else owns.
+    ///
+    /// # Safety
+    /// The `len` bytes at `at` are there as long as `keeper` lives, and until then nobody else reads or writes them. `align` is a
+    /// power of two that `at` is a multiple of.
+    pub unsafe fn lent(
+        at: NonNull<u8>,
+        len: usize,
+        align: usize,
+        keeper: Arc<dyn Any + Send + Sync>,
+    ) -> SegmentBuffer {
+        SegmentBuffer { memory: Memory { at, len, align, owner: Owner::Kept(keeper) }, filled: 0 }
     }
 
     /// Bytes that it has room for, filled or not, and how they are aligned.
     pub fn size(&self) -> (usize, usize) {
-        (self.len, self.layout.align())
+        (self.memory.len, self.memory.align)
     }
 
     /// Bytes that are still to come.
     pub fn left(&self) -> usize {
-        self.len - self.filled
+        self.memory.len - self.filled
     }
 
     /// Where the next bytes go: [`SegmentBuffer::left`] of them, not initialised.
     pub fn spare(&mut self) -> *mut [u8] {
         // SAFETY: `filled` is within the memory.
-        slice_from_raw_parts_mut(unsafe { self.at.as_ptr().add(self.filled) }, self.left())
+        slice_from_raw_parts_mut(unsafe { self.memory.at.as_ptr().add(self.filled) }, self.left())
     }
 
     /// What has been filled.
     pub fn filled(&self) -> &[u8] {
         // SAFETY: so many bytes were written.
-        unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.filled) }
+        unsafe { std::slice::from_raw_parts(self.memory.at.as_ptr(), self.filled) }
     }
 
     /// Says that the next `n` bytes were written to [`SegmentBuffer::spare`].
@@ -303,26 +301,13 @@ impl SegmentBuffer {
 
     /// The whole segment; `None` while bytes are missing.
     pub fn finish(self) -> Option<Segment> {
-        if self.left() > 0 {
-            return None;
-        }
-        let this = ManuallyDrop::new(self);
-        let owner = Owner::Own(this.layout);
-        let (len, align) = (this.len, this.layout.align());
-        Some(Segment(Arc::new(Memory { at: this.at, len, align, owner })))
-    }
-}
-
-impl Drop for SegmentBuffer {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout.
-        unsafe { dealloc(self.at.as_ptr(), self.layout) };
+        (self.left() == 0).then(|| Segment(Arc::new(self.memory)))
     }
 }
 
 impl fmt::Debug for SegmentBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SegmentBuffer({} of {} bytes)", self.filled, self.len)
+        write!(f, "SegmentBuffer({} of {} bytes)", self.filled, self.memory.len)
     }
 }
 
@@ -371,19 +356,18 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_nobody_else_has_is_filled_again() {
-        let segment = Segment::of_vec(vec![1u64, 2, 3]);
-        let at = segment.bytes().as_ptr();
-        let shared = segment.clone();
-        assert!(segment.into_buffer().is_none());
-        let mut buffer = shared.into_buffer().unwrap();
-        assert_eq!((buffer.size(), buffer.filled()), ((24, 8), &[][..]));
-        (4u64..7).for_each(|value| assert_eq!(buffer.fill(&value.to_le_bytes()), 8));
-        let again = buffer.finish().unwrap();
-        assert_eq!(
-            (again.bytes().as_ptr(), again.into_vec(PlainProof::<u64>::new()).unwrap()),
-            (at, vec![4, 5, 6])
-        );
+    fn what_is_filled_in_memory_of_another_keeps_that() {
+        let (mut words, keeper) = (vec![0u64; 4], Arc::new(()));
+        let at: NonNull<u8> = NonNull::from(&mut words[1..3]).cast();
+        // SAFETY: two words at which nobody looks until they are dropped, after the buffer and its segment.
+        let mut buffer = unsafe { SegmentBuffer::lent(at, 16, 8, keeper.clone()) };
+        assert_eq!(buffer.size(), (16, 8));
+        buffer.fill(&1u64.to_le_bytes());
+        buffer.fill_past_cache(&2u64.to_le_bytes());
+        let segment = buffer.finish().unwrap();
+        assert_eq!((segment.bytes().as_ptr(), Arc::strong_count(&keeper)), (at.as_ptr().cast_const(), 2));
+        assert_eq!(segment.into_vec(PlainProof::<u64>::new()).unwrap(), [1, 2]);
+        assert_eq!(Arc::strong_count(&keeper), 1);
     }
 
     #[test]

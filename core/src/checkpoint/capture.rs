@@ -11,6 +11,8 @@ use super::freeze::{Fate, fate};
 use super::message::{Checkpoint, Taken};
 use super::part::{Part, SavedCollection, SavedNames, SavedObject, SavedRoot};
 use super::said::SavedPeriod;
+use super::slabs::Room;
+use super::waiting::{Here, Messages};
 use crate::balance::message::Balance;
 use crate::collection::Collection;
 use crate::ids::{CollectionId, PeId};
@@ -20,7 +22,7 @@ use crate::migrate::{pack_object_in, travel_of};
 use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use crate::pup::Packed;
+use crate::pup::{Lender, Packed, Packer, Pup, Purpose};
 use crate::wire;
 use crate::witness::{self, Seen};
 
@@ -32,12 +34,25 @@ impl Pe {
     pub(super) fn take_part(&self, checkpoints: &Checkpoints) -> (Taken, Counts) {
         let version = checkpoints.version.get();
         witness::see(|| Seen::Captured { pe: self.id, version });
-        let part = Part { said: self.cut_what_was_said(version), ..self.capture() };
+        let mut room = Room::default();
+        let part = Part { said: self.cut_what_was_said(version), ..self.capture(&mut room) };
         let (objects, counts) = (part.objects.len() as u64, self.count_objects(&part.objects));
-        let part = Packed::away(part);
+        let part = self.packed(checkpoints, &part, &mut room);
         let taken = Taken { bytes: part.size() as u64, objects, run: self.stats.run.get() };
         self.node.store.put(version, self.view(), self.id, part);
+        self.node.store.keep_slabs(version, self.id, room);
         (taken, counts)
+    }
+
+    /// The part, packed into memory that there is if there is any: about as much as the last time.
+    fn packed(&self, checkpoints: &Checkpoints, part: &Part, room: &mut Room) -> Packed {
+        let head = self.node.store.spare_head(checkpoints.head.get());
+        let mut lender = Lender::new(Packer::over(Purpose::Message, head));
+        part.lend(&mut lender);
+        let packed: Packed =
+            lender.finish_in(|size, align| room.buffer(&self.node.store, size, align)).into();
+        checkpoints.head.set(packed.bytes().len());
+        packed
     }
 
     /// The period of the node ends, and what was said in it is in the part of its first PE.
@@ -46,9 +61,9 @@ impl Pe {
     }
 
     /// What is to be kept of this PE, which is frozen and has nothing left to do.
-    pub(crate) fn capture(&self) -> Part {
+    fn capture(&self, room: &mut Room) -> Part {
         let mut casts = Casts::new();
-        let objects = self.saved_objects(&mut casts);
+        let objects = self.saved_objects(&mut casts, room);
         let (births, messages, requests) = self.saved_messages();
         let now = self.clock.now();
         Part {
@@ -78,15 +93,15 @@ impl Pe {
         self.collections.iter().filter(|collection| !collection.id.is_singles())
     }
 
-    fn saved_objects(&self, casts: &mut Casts) -> Vec<SavedObject> {
+    fn saved_objects(&self, casts: &mut Casts, room: &mut Room) -> Vec<SavedObject> {
         let live = self.slots.iter().filter(|head| {
             // SAFETY: an object in a slot is live.
             unsafe { head.as_ref() }.has(flag::LIVE)
         });
-        live.map(|head| self.saved_object(head, casts)).collect()
+        live.map(|head| self.saved_object(head, casts, room)).collect()
     }
 
-    fn saved_object(&self, head: NonNull<Head>, casts: &mut Casts) -> SavedObject {
+    fn saved_object(&self, head: NonNull<Head>, casts: &mut Casts, room: &mut Room) -> SavedObject {
         // SAFETY: the caller's object, live and between entries.
         let object = unsafe { head.as_ref() };
         let (collection, id) = (object.collection(), object.id());
@@ -103,29 +118,33 @@ impl Pe {
         let travel = travel_of(object, self.past_of(object));
         // SAFETY: as above, and of this type.
         let state = unsafe {
-            pack_object_in(collection.chare, head, |size, align| self.node.store.spare(size, align))
+            pack_object_in(collection.chare, head, |size, align| room.buffer(&self.node.store, size, align))
         };
         let destination = object.has(flag::MIGRATE).then(|| object.extras(|extras| extras.destination));
         SavedObject { id, travel, given, destination, state }
     }
 
     /// Objects to be made here, messages for objects, and what the program has asked of PEs.
-    fn saved_messages(&self) -> (Vec<Packed>, Vec<Packed>, Vec<Packed>) {
+    fn saved_messages(&self) -> (Vec<Packed>, Messages, Vec<Packed>) {
         let (mut births, mut messages, mut requests) = (Vec::new(), Vec::new(), self.saved_requests());
-        for mut envelope in self.all_kept() {
+        for envelope in self.all_kept() {
             // SAFETY: kept by this PE.
-            let message = unsafe { envelope.as_mut() };
-            let into = match message.pe_message().map(fate) {
+            let message = unsafe { envelope.as_ref() };
+            let apart = match message.pe_message().map(fate) {
                 Some(Fate::IsPutOff) => continue,
-                Some(_) => &mut requests,
-                None if self.is_decided_birth(message) => &mut births,
+                Some(_) => Some(&mut requests),
+                None if self.is_decided_birth(message) => Some(&mut births),
                 None if mutated("message-not-captured") && messages.is_empty() => continue,
-                None => &mut messages,
+                None => None,
             };
             self.see_message(message.shadow, |message, pe| Seen::Saved { message, pe });
-            into.push(wire::copy_to_keep(message));
+            match apart {
+                Some(apart) => apart.push(wire::copy_to_keep(message)),
+                None => messages.push(envelope),
+            }
         }
-        (births, messages, requests)
+        // SAFETY: kept by this PE, which does nothing else before its part is packed, and gives up what it was packed from.
+        (births, Messages::Here(unsafe { Here::new(messages) }), requests)
     }
 
     /// Whether a message is for an object to be made away from its home, which then has decided that.

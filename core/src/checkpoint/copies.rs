@@ -178,7 +178,9 @@ impl Pe {
     pub(super) fn on_stored(&self, checkpoints: &Checkpoints, version: Version, stored: Result<(), String>) {
         if checkpoints.copies.is_sending(version) {
             checkpoints.copies.sending.take();
-            self.on_copy_kept(checkpoints, version, stored);
+            if stored.is_err() || !self.node.store.is_in_memory() {
+                self.on_copy_kept(checkpoints, version, stored);
+            }
         }
     }
 }

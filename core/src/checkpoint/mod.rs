@@ -14,7 +14,9 @@
 //! | [`freeze`] | what a frozen PE does with each kind of message |
 //! | [`drain`] | waves that find out when nothing is on its way |
 //! | [`part`] | what is kept of one PE |
+//! | [`waiting`] | messages in it |
 //! | [`capture`] | how that is taken |
+//! | [`slabs`] | the memory that it goes into |
 //! | [`contents`] | how many objects of which collections each part has |
 //! | [`said`] | lines and results of the program, until they cannot be taken back |
 //! | [`copies`] | the other copy of each part |
@@ -48,10 +50,12 @@ mod root;
 mod safety;
 pub(crate) mod said;
 mod settings;
+mod slabs;
 pub(crate) mod store;
 mod taking;
 #[cfg(test)]
 mod tests;
+pub(crate) mod waiting;
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -88,6 +92,8 @@ pub(crate) struct Checkpoints {
     root: RefCell<Root>,
     /// The last step of the program for which a checkpoint was asked for here.
     step: Cell<u64>,
+    /// Bytes of the last part beside its large slices.
+    head: Cell<usize>,
 }
 
 impl Checkpoints {
@@ -102,6 +108,7 @@ impl Checkpoints {
             copies: Copies::default(),
             safety: Safety::default(),
             step: Cell::new(0),
+            head: Cell::new(0),
         })
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::checkpoint::said::SavedPeriod;
+use crate::checkpoint::waiting::Messages;
 use crate::collection::description::Description;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::message::control::Cast;
@@ -30,8 +31,8 @@ pub(crate) struct Part {
     pub(crate) casts: Vec<(CollectionId, u32, Cast)>,
     /// Objects to be made here, as their homes have decided, in the form of messages that goes between nodes.
     pub(crate) births: Vec<Packed>,
-    /// Messages for objects, in the same form, in the order in which they would have run.
-    pub(crate) messages: Vec<Packed>,
+    /// Messages for objects, in the same form.
+    pub(crate) messages: Messages,
     /// Messages for PEs that the program has to do with, in the same form: broadcasts without a number yet, insertions, functions.
     pub(crate) requests: Vec<Packed>,
     /// Timers, by how long they have to run.

@@ -278,7 +278,7 @@ impl Pe {
     }
 
     fn take_back_messages(&self, part: Part) {
-        for message in part.messages {
+        for message in part.messages.into_packed() {
             self.read_saved(message).into_iter().for_each(|envelope| self.take_back_message(envelope));
         }
         for request in part.requests {

@@ -41,7 +41,8 @@ enum At {
 }
 
 impl Pe {
-    /// This PE's part is here, whole: it is told where the checkpoint is led once it and its copy are safe.
+    /// This PE's part is here, whole: it is told where the checkpoint is led once it and its copy are safe. In memory it is safe at
+    /// once, and whoever has the copy tells that.
     pub(super) fn keep_own(&self, checkpoints: &Checkpoints, version: Version) {
         checkpoints.safety.version.set(version);
         checkpoints.safety.own.take();
@@ -87,6 +88,10 @@ impl Pe {
     fn tell_kept(&self, checkpoints: &Checkpoints, version: Version, of: PeId, kept: Kept) {
         if of == self.id {
             return self.on_kept(checkpoints, version, At::Here, kept);
+        }
+        if kept.is_ok() && self.node.store.is_in_memory() {
+            // So is the part itself, whose owner needs not have its turn for that.
+            self.tell(self.view().first(), PeMessage::Checkpoint(Checkpoint::Safe { version }));
         }
         let answer = match kept {
             Ok(()) => Checkpoint::Stored { version },

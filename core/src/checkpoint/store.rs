@@ -19,10 +19,11 @@ use super::files::shelf::ShelfError;
 use super::newcomers::Seats;
 use super::part::Part;
 use super::pieces::{Manifest, checksum, cut, put_together};
+use super::slabs::{Room, Slab, Slabs};
 use crate::cluster::keeping::Restart;
 use crate::ids::PeId;
 use crate::node::Shape;
-use crate::pup::{Packed, PupError, Segment, SegmentBuffer};
+use crate::pup::{Packed, PupError, Segment};
 use crate::view::View;
 
 /// Parts of checkpoints: own ones, and copies of those of others.
@@ -54,6 +55,8 @@ struct Kept {
     /// Who was there when it was taken.
     view: View,
     parts: BTreeMap<PeId, Body>,
+    /// Where the large slices of the parts are that are in memory.
+    slabs: BTreeMap<PeId, Room>,
     /// Own parts that others may be reading, until it is committed.
     lent: Vec<Packed>,
     committed: bool,
@@ -89,15 +92,17 @@ pub(super) struct Copy {
     manifest: Manifest,
     /// Of each piece: its slices and its checksum.
     pieces: Vec<(Vec<Segment>, u32)>,
-    /// Each piece is a buffer, which the next version's may be put into.
-    is_uncut: bool,
 }
 
 /// A part on its way: who was there when it was taken, and what it comes in.
 pub(super) type InPieces = (talisman_ft::view::View, Manifest, Vec<(Vec<Segment>, u32)>);
 
-/// Memory to be filled again, by size and alignment.
-type Spare = BTreeMap<(usize, usize), Vec<SegmentBuffer>>;
+/// Memory to be filled again: of large slices, and of what is beside them in own parts.
+#[derive(Default)]
+struct Spare {
+    slabs: Slabs,
+    heads: Vec<Vec<u8>>,
+}
 
 /// A part cannot be had, or a piece of one cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -219,7 +224,7 @@ impl Store {
         match all.kept.get(&version).and_then(|kept| kept.parts.get(&pe)) {
             Some(Body::Written) => Fate::Safe,
             Some(Body::NotWritten(why)) => Fate::NotSafe(why.clone()),
-            Some(Body::Own(_) | Body::Copy(_)) if self.keeper.get().is_none() => Fate::Safe,
+            Some(Body::Own(_) | Body::Copy(_)) if self.is_in_memory() => Fate::Safe,
             Some(Body::Own(_) | Body::Copy(_)) => Fate::Open,
             // It was given up meanwhile.
             None => Fate::NotSafe("its version was given up".into()),
@@ -230,6 +235,11 @@ impl Store {
     pub(super) fn give_up(&self, version: Version) {
         self.lock().drop_all_but(|other| other != version);
         self.begin(Work::GiveUp(version));
+    }
+
+    /// Whether a part is safe as soon as it is here.
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.keeper.get().is_none()
     }
 
     /// Keeps the part of a PE of this process.
@@ -252,7 +262,14 @@ impl Store {
         }
     }
 
-    /// Keeps the part of a PE of another process, which was read there. Its memory is filled again one day.
+    /// A part that is kept has its large slices in here, which are filled again when its version is not needed any more.
+    pub(super) fn keep_slabs(&self, version: Version, pe: PeId, room: Room) {
+        if let Some(kept) = self.lock().kept.get_mut(&version) {
+            kept.slabs.insert(pe, room);
+        }
+    }
+
+    /// Keeps the part of a PE of another process, which was read there.
     pub(super) fn put_copy(
         &self,
         version: Version,
@@ -261,7 +278,7 @@ impl Store {
         manifest: Manifest,
         pieces: Vec<(Vec<Segment>, u32)>,
     ) {
-        let copy = Copy { manifest, pieces, is_uncut: true };
+        let copy = Copy { manifest, pieces };
         let mut all = self.lock();
         // Only a peer that makes things up speaks for a PE of this process.
         all.of(version, view).parts.entry(pe).or_insert(Body::Copy(copy));
@@ -269,7 +286,7 @@ impl Store {
 
     /// The part of a PE of another process is to come in pieces; whether that is all of it.
     pub(super) fn expect(&self, version: Version, view: &View, pe: PeId, manifest: Manifest) -> bool {
-        let copy = Copy { manifest, pieces: Vec::new(), is_uncut: false };
+        let copy = Copy { manifest, pieces: Vec::new() };
         let is_whole = copy.is_whole();
         let mut all = self.lock();
         let parts = &mut all.of(version, view).parts;
@@ -441,9 +458,16 @@ impl Store {
         part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })
     }
 
-    /// Memory of this size and alignment that a version had which is not needed any more.
-    pub(super) fn spare(&self, size: usize, align: usize) -> Option<SegmentBuffer> {
-        self.lock().spare.get_mut(&(size, align))?.pop()
+    /// A slab of at least so many bytes that a version had which is not needed any more.
+    pub(super) fn spare_slab(&self, len: usize) -> Option<Arc<Slab>> {
+        self.lock().spare.slabs.take(len)
+    }
+
+    /// Memory for what is beside the large slices of a part, about so many bytes.
+    pub(super) fn spare_head(&self, len: usize) -> Vec<u8> {
+        let mut head = self.lock().spare.heads.pop().unwrap_or_default();
+        head.reserve(len + len / 8);
+        head
     }
 
     fn lock(&self) -> MutexGuard<'_, Versions> {
@@ -470,8 +494,10 @@ impl Versions {
 
     /// It has been, or could not be; its memory is not needed any more.
     pub(super) fn is_written(&mut self, version: Version, pe: PeId, done: Result<(), String>) {
-        let Some(body) = self.kept.get_mut(&version).and_then(|kept| kept.parts.get_mut(&pe)) else { return };
+        let Some(kept) = self.kept.get_mut(&version) else { return };
+        let Some(body) = kept.parts.get_mut(&pe) else { return };
         *body = done.map_or_else(Body::NotWritten, |()| Body::Written);
+        kept.slabs.remove(&pe);
     }
 
     fn written(&self) -> Vec<(Version, PeId)> {
@@ -486,6 +512,7 @@ impl Versions {
         self.kept.entry(version).or_insert_with(|| Kept {
             view: view.clone(),
             parts: BTreeMap::new(),
+            slabs: BTreeMap::new(),
             lent: Vec::new(),
             committed: false,
             contents: None,
@@ -500,17 +527,26 @@ impl Versions {
         if gone.is_empty() {
             return;
         }
-        self.spare.clear();
-        for (_, body) in gone.into_values().flat_map(|kept| kept.parts) {
-            let segments = match body {
-                Body::Own(part) => part.into_parts().1,
-                Body::Copy(copy) if copy.is_uncut => copy.into_segments(),
-                Body::Copy(_) | Body::Written | Body::NotWritten(_) => continue,
-            };
-            for buffer in segments.into_iter().filter_map(Segment::into_buffer) {
-                self.spare.entry(buffer.size()).or_default().push(buffer);
+        self.spare = Spare::default();
+        gone.into_values().for_each(|kept| self.spare.take_up(kept));
+    }
+}
+
+impl Spare {
+    /// Takes up the memory of a version, where nobody else has it.
+    fn take_up(&mut self, gone: Kept) {
+        let Kept { parts, slabs, lent, .. } = gone;
+        drop(lent);
+        for body in parts.into_values() {
+            if let Body::Own(part) = body
+                && let Ok(head) = part.into_parts().0.try_into_mut()
+            {
+                let mut head = Vec::from(head);
+                head.clear();
+                self.heads.push(head);
             }
         }
+        slabs.into_values().for_each(|room| self.slabs.add(room));
     }
 }
 
@@ -612,10 +648,6 @@ impl InMemory {
 }
 
 impl Copy {
-    fn into_segments(self) -> Vec<Segment> {
-        self.pieces.into_iter().flat_map(|(slices, _)| slices).collect()
-    }
-
     fn is_whole(&self) -> bool {
         self.pieces.len() as u32 >= self.manifest.pieces
     }
@@ -623,6 +655,8 @@ impl Copy {
 
 #[cfg(test)]
 mod tests {
+    use std::ptr::NonNull;
+
     use bytes::Bytes;
 
     use super::super::pieces::PIECE_MAX;
@@ -703,53 +737,63 @@ mod tests {
         assert!(matches!(store.part(1, 2), Err(StoreError::Missing { .. })));
     }
 
-    #[test]
-    fn memory_of_versions_that_are_over_is_used_again() {
-        let store = Store::default();
-        let part = packed(1 << 20);
-        let at = part.segments()[0].bytes().as_ptr();
-        store.put(1, &view(), 0, part);
-        assert!(store.spare(1 << 20, 8).is_none());
-        store.put(2, &view(), 0, packed(8));
-        store.commit(2);
-        let spare = store.spare(1 << 20, 8).and_then(|mut buffer| {
-            buffer.fill(&[1; 1 << 20]);
-            buffer.finish()
-        });
-        assert_eq!(spare.map(|segment| segment.bytes().as_ptr()), Some(at));
-        assert!(store.spare(1 << 20, 8).is_none(), "it is there once");
+    /// A part whose slices are in slabs; where the first slice is.
+    fn put_in_slabs(store: &Store, version: Version, pe: PeId, size: usize) -> usize {
+        let mut room = Room::default();
+        let mut buffer = room.buffer(store, size, 8).expect("there is memory");
+        buffer.fill(&vec![version as u8; size]);
+        let slice = buffer.finish().expect("it was filled");
+        let (at, part) =
+            (slice.bytes().as_ptr() as usize, Packed::new(vec![7; 100].into(), vec![slice], vec![]));
+        if pe < 2 {
+            store.put(version, &view(), pe, part);
+        } else {
+            let pieces = part.buffers().into_iter().map(|buffer| (vec![buffer], 0)).collect();
+            store.put_copy(version, &view(), pe, Manifest::uncut(&part), pieces);
+        }
+        store.keep_slabs(version, pe, room);
+        at
     }
 
     #[test]
-    fn memory_of_copies_that_were_read_is_used_again() {
-        let store = Store::default();
-        let copied = |size| {
-            let part = packed(size);
-            let buffers = part.buffers().into_iter().map(|buffer| buffer.copied());
-            let pieces = buffers.map(|buffer| (checksum(std::slice::from_ref(&buffer)), buffer));
-            (Manifest::uncut(&part), pieces.map(|(sum, buffer)| (vec![buffer], sum)).collect())
-        };
-        for version in [1, 2] {
-            let (manifest, pieces) = copied(1 << 20);
-            store.put_copy(version, &view(), 2, manifest, pieces);
-            assert!(store.spare(1 << 20, 8).is_none());
+    fn memory_of_versions_that_are_over_is_used_again() {
+        for pe in [0, 2] {
+            let store = Store::default();
+            let first = put_in_slabs(&store, 1, pe, 1 << 20);
+            let second = put_in_slabs(&store, 2, pe, 1 << 20);
+            assert_ne!(first, second, "the first version is what the job would go back to");
+            store.commit(2);
+            assert_eq!(put_in_slabs(&store, 3, pe, (1 << 20) - 500), first);
+            assert_ne!(put_in_slabs(&store, 3, pe + 1, 8), second);
+            assert!(store.lock().kept[&2].parts[&pe].is_whole());
+            assert_eq!(store.spare_head(10).capacity() >= 100, pe == 0, "own parts have heads");
         }
+    }
+
+    #[test]
+    fn memory_that_somebody_reads_is_not_used_again() {
+        let store = Store::default();
+        let first = put_in_slabs(&store, 1, 0, 1 << 20);
+        let reads = store.own(1, 0);
+        put_in_slabs(&store, 2, 0, 1 << 20);
         store.commit(2);
-        assert!(store.spare(1 << 20, 8).is_some());
-        assert!(store.lock().kept[&2].parts[&2].is_whole());
+        assert_ne!(put_in_slabs(&store, 3, 0, 1 << 20), first);
+        assert_eq!(reads.map(|part| part.segments()[0].bytes()[0]), Some(1));
     }
 
     #[test]
     fn what_is_lent_stays_until_its_version_is_committed() {
-        let store = Store::default();
-        let part = packed(1 << 20);
-        let segment = part.segments()[0].clone();
+        let (store, keeper) = (Store::default(), Arc::new(()));
+        let bytes: &'static [u8] = &[3; 1000];
+        // SAFETY: they are there for ever.
+        let segment = unsafe { Segment::lent(NonNull::from(bytes).cast(), bytes.len(), 1, keeper.clone()) };
+        let part = Packed::new(Bytes::new(), vec![segment], Vec::new());
         store.put(1, &view(), 0, part.clone());
         store.lend(1, &part);
         drop(part);
         store.lock().is_written(1, 0, Ok(()));
-        assert_eq!(store.lock().kept[&1].lent.len(), 1, "it is on disk, and others may be reading it");
+        assert_eq!(Arc::strong_count(&keeper), 2, "it is on disk, and others may be reading it");
         store.commit(1);
-        assert!(segment.into_buffer().is_some(), "nobody else has it any more");
+        assert_eq!(Arc::strong_count(&keeper), 1, "nobody has it any more");
     }
 }

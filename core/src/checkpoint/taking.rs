@@ -12,6 +12,7 @@ use super::Checkpoints;
 use super::lent::Lent;
 use super::message::Checkpoint;
 use super::pieces::Manifest;
+use super::slabs::Room;
 use super::store::Store;
 use crate::ids::PeId;
 use crate::message::control::PeMessage;
@@ -46,6 +47,7 @@ pub(super) struct Taking {
     whole: Vec<(Vec<Segment>, u32)>,
     /// The one that is not whole.
     current: Option<(SegmentBuffer, Hasher)>,
+    room: Room,
 }
 
 impl Pe {
@@ -58,7 +60,8 @@ impl Pe {
         lent: Lent,
     ) {
         let takings = &checkpoints.copies.takings;
-        let taking = Taking { version, from, manifest, lent, done: 0, whole: Vec::new(), current: None };
+        let (whole, room) = (Vec::new(), Room::default());
+        let taking = Taking { version, from, manifest, lent, done: 0, whole, current: None, room };
         if takings.all.borrow().is_empty() {
             takings.ran.set(Duration::ZERO);
             takings.took.set(Duration::ZERO);
@@ -100,8 +103,9 @@ impl Pe {
     }
 
     fn has_taken_copy(&self, checkpoints: &Checkpoints, taking: Taking) {
-        let Taking { version, from, manifest, whole, .. } = taking;
+        let Taking { version, from, manifest, whole, room, .. } = taking;
         self.node.store.put_copy(version, self.view(), from, manifest, whole);
+        self.node.store.keep_slabs(version, from, room);
         self.keep_for_good(checkpoints, version, from);
     }
 }
@@ -119,7 +123,7 @@ impl Taking {
         while let Some((len, align)) = self.manifest.buffers.get(self.done).copied() {
             let (mut buffer, mut sum) = match self.current.take() {
                 Some(current) => current,
-                None => (memory(store, len, align)?, Hasher::new()),
+                None => (memory(&mut self.room, store, len, align)?, Hasher::new()),
             };
             most -= take_into(&mut buffer, &mut sum, &self.lent, self.done, most)?;
             if buffer.left() > 0 {
@@ -136,10 +140,10 @@ impl Taking {
     }
 }
 
-fn memory(store: &Store, len: u64, align: u32) -> io::Result<SegmentBuffer> {
+fn memory(room: &mut Room, store: &Store, len: u64, align: u32) -> io::Result<SegmentBuffer> {
     let (len, align) = (usize::try_from(len).map_err(io::Error::other)?, align as usize);
-    match store.spare(len, align) {
-        Some(spare) => Ok(spare),
+    match room.buffer(store, len, align) {
+        Some(buffer) => Ok(buffer),
         None => SegmentBuffer::new(len, align).map_err(io::Error::other),
     }
 }

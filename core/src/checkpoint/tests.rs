@@ -8,9 +8,12 @@ use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
+use crate::message::envelope::Body;
+use crate::pe::send::pack_in_place;
 use crate::pe::{Here, Pe};
 use crate::pup::{Packed, from_bytes, to_bytes};
 use crate::testing::lab::Lab;
+use crate::wire::copy_to_keep;
 
 /// A ball that goes round an array whose elements move, for as long as anybody looks.
 mod program {
@@ -204,6 +207,27 @@ fn a_copy_does_not_come_in_the_place_of_what_a_pe_took_itself() {
     let store = &lab.pes[0].node.store;
     assert!(!store.expect(1, lab.pes[0].view(), 1, Default::default()));
     assert!(store.part(1, 1).is_ok());
+}
+
+#[test]
+fn a_message_is_kept_as_if_its_arguments_had_been_packed_before() {
+    let lab = lab();
+    let mut calls = 0;
+    for pe in &lab.pes {
+        let _here = Here::enter(pe);
+        while let Some(mut envelope) = pe.next_message() {
+            // SAFETY: the queue gave the envelope away.
+            let message = unsafe { envelope.as_mut() };
+            if let Body::Invoke(_) | Body::Create(_) = message.body {
+                let kept = copy_to_keep(message);
+                pack_in_place(message);
+                assert_eq!(kept, copy_to_keep(message));
+                calls += 1;
+            }
+            pe.release(envelope);
+        }
+    }
+    assert!(calls > 0, "some messages are for objects");
 }
 
 /// Every PE lends its part, whoever its buddy is, and looks after the parts that it is lent.

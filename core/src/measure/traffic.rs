@@ -139,7 +139,7 @@ impl Pe {
             return;
         }
         // SAFETY: the words hold this entry's arguments, which nobody takes meanwhile.
-        let bytes = unsafe { (entry.args.bytes)(words) };
+        let bytes = unsafe { entry.args.size_of_packed(words) };
         if was_long {
             return self.note_bytes(to, bytes);
         }

@@ -15,6 +15,8 @@ use crate::stats::count;
 const BATCH: usize = 64;
 /// The same while copies of a checkpoint travel: a link holds a quarter of a megabyte, and goes on only when it is looked at.
 const BATCH_WHILE_COPYING: usize = 4;
+/// What is staged goes out every few microseconds, if entries do not take longer; after so often, the other PEs are looked at again too.
+const FLUSHES: u32 = 4;
 /// So long does a PE keep its core meanwhile if others want it, in ticks of the processor's clock, about 100 µs: some hundred times what
 /// it takes to ask.
 const TICKS_WHILE_COPYING: u64 = 250_000;
@@ -76,7 +78,7 @@ pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> boo
     port.flush();
     let copying_since = pe.is_taking_copies().then(|| pe.clock.now());
     let held_back = copying_since.is_some() && !pe.frozen.get() && !pe.may_run_beside_copies();
-    let batch = if held_back { 0 } else { batch };
+    let (batch, mut flushes) = (if held_back { 0 } else { batch }, 0);
     for _ in 0..batch {
         if pe.stopped.get() || !pe.run_one() {
             break;
@@ -84,6 +86,10 @@ pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> boo
         any = true;
         if let Some(net) = port.net.as_ref().filter(|net| net.is_flush_due(pe)) {
             net.flush(pe);
+            flushes += 1;
+            if flushes == FLUSHES {
+                break;
+            }
         }
     }
     any |= pe.run_timers();

@@ -1,0 +1,162 @@
+//! The memory of parts: slabs that the parts of one version after the other fill.
+//!
+//! The large slices of a part are put one behind the other. Once a version is not needed any more, whatever comes next fills its
+//! slabs again, whatever the sizes of its slices: memory that the system has to find and to clear costs several times the copy.
+//!
+//! Large pages are not asked for: filling slabs again takes a sixth less of the processor's time with them (fewer pages are looked up
+//! when a part is read from another process), but where the machine is a virtual one, the host may have to find each of their bytes
+//! first: the first two checkpoints of a job blocked it more than twice as long.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
+use super::store::Store;
+use crate::pup::{ALIGN_MAX, SegmentBuffer};
+
+/// The first slab of a part. Each is twice as large as the one before, so that small parts take little and large ones few.
+const SMALLEST: usize = 256 << 10;
+const LARGEST: usize = 32 << 20;
+/// A slab is a multiple of this, which is one of any page.
+const UNIT: usize = 64 << 10;
+/// Slices begin with a line of the caches: copies go past these by whole lines.
+const LINE: usize = 64;
+
+/// Some pages.
+pub(super) struct Slab {
+    at: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: a slab is its address; its bytes are reached by the buffers and segments that it was divided into, each by its own.
+unsafe impl Send for Slab {}
+// SAFETY: as above.
+unsafe impl Sync for Slab {}
+
+impl Slab {
+    /// New memory of at least so many bytes, if there is any.
+    fn new(len: usize) -> Option<Arc<Slab>> {
+        let len = len.checked_next_multiple_of(UNIT)?;
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: new memory, at an address that the system chooses.
+        let at = unsafe { mmap_anonymous(std::ptr::null_mut(), len, access, MapFlags::PRIVATE) }.ok()?;
+        Some(Arc::new(Slab { at: NonNull::new(at.cast())?, len }))
+    }
+}
+
+impl Drop for Slab {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new`, and nobody has any of it any more: whoever does has the slab. That a mapping as it was made
+        // cannot be taken back does not happen.
+        let _ = unsafe { munmap(self.at.as_ptr().cast(), self.len) };
+    }
+}
+
+/// Slabs that nothing is in.
+#[derive(Default)]
+pub(super) struct Slabs(Vec<Arc<Slab>>);
+
+impl Slabs {
+    /// The smallest of at least so many bytes.
+    pub(super) fn take(&mut self, len: usize) -> Option<Arc<Slab>> {
+        let large = self.0.iter().enumerate().filter(|(_, slab)| slab.len >= len);
+        let (place, _) = large.min_by_key(|(_, slab)| slab.len)?;
+        Some(self.0.swap_remove(place))
+    }
+
+    /// Takes in those of a part that is gone, if nobody has any of it.
+    pub(super) fn add(&mut self, room: Room) {
+        self.0.extend(room.slabs.into_iter().filter(|slab| Arc::strong_count(slab) == 1));
+    }
+}
+
+/// Where the slices of a part go.
+#[derive(Default)]
+pub(super) struct Room {
+    slabs: Vec<Arc<Slab>>,
+    /// Bytes of the last one that are taken.
+    used: usize,
+}
+
+impl Room {
+    /// Memory for a slice, in slabs of the store or in new ones; none if there is none.
+    pub(super) fn buffer(&mut self, store: &Store, len: usize, align: usize) -> Option<SegmentBuffer> {
+        if !align.is_power_of_two() || align > ALIGN_MAX {
+            return None;
+        }
+        let from = self.place(align, len).or_else(|| {
+            self.grow(store, len)?;
+            self.place(align, len)
+        })?;
+        let slab = self.slabs.last()?;
+        self.used = from + len;
+        // SAFETY: `place` says that it is in the slab, and aligned; everything from `used` on is nobody's, and this is taken once.
+        Some(unsafe { SegmentBuffer::lent(slab.at.add(from), len, align, slab.clone()) })
+    }
+
+    /// Where the next slice would be in the last slab, if there is room for it. Slabs are aligned to pages, and so to anything.
+    fn place(&self, align: usize, len: usize) -> Option<usize> {
+        let from = self.used.checked_next_multiple_of(align.max(LINE))?;
+        let end = from.checked_add(len)?;
+        self.slabs.last().is_some_and(|slab| end <= slab.len).then_some(from)
+    }
+
+    fn grow(&mut self, store: &Store, len: usize) -> Option<()> {
+        let next = self.slabs.last().map_or(SMALLEST, |slab| (2 * slab.len).min(LARGEST)).max(len);
+        let slab = store.spare_slab(next).or_else(|| Slab::new(next))?;
+        self.slabs.push(slab);
+        self.used = 0;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pup::Segment;
+
+    fn filled(room: &mut Room, store: &Store, len: usize, align: usize) -> Segment {
+        let mut buffer = room.buffer(store, len, align).expect("there is memory");
+        buffer.fill(&vec![len as u8; len]);
+        buffer.finish().expect("it was filled")
+    }
+
+    #[test]
+    fn slices_are_behind_one_another_and_aligned() {
+        let (store, mut room) = (Store::default(), Room::default());
+        let sizes = [(1, 1), (100, 8), (64, 64), (3, 4096), (SMALLEST, 8), (0, 1), (24 * SMALLEST + 1, 16)];
+        let all: Vec<Segment> =
+            sizes.iter().map(|(len, align)| filled(&mut room, &store, *len, *align)).collect();
+        for (segment, (len, align)) in all.iter().zip(sizes) {
+            assert_eq!(segment.bytes(), vec![len as u8; len], "nothing else is there");
+            assert_eq!((segment.align(), segment.bytes().as_ptr() as usize % align), (align, 0));
+        }
+        let lens: Vec<usize> = room.slabs.iter().map(|slab| slab.len).collect();
+        assert_eq!(lens, [SMALLEST, 2 * SMALLEST, 24 * SMALLEST + UNIT]);
+    }
+
+    #[test]
+    fn slabs_in_which_nothing_is_are_filled_again() {
+        let (store, mut slabs) = (Store::default(), Slabs::default());
+        let mut room = Room::default();
+        let first = filled(&mut room, &store, 1000, 8);
+        let second = filled(&mut room, &store, SMALLEST, 8);
+        let at = second.bytes().as_ptr();
+        drop(second);
+        slabs.add(room);
+        assert!(slabs.take(SMALLEST + 1).is_some_and(|slab| slab.at.as_ptr().cast_const() == at));
+        assert!(slabs.take(1).is_none(), "a slice is in the other");
+        drop(first);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let (store, mut room) = (Store::default(), Room::default());
+        assert!(room.buffer(&store, 8, 3).is_none());
+        assert!(room.buffer(&store, 8, 2 * ALIGN_MAX).is_none());
+        assert!(room.buffer(&store, usize::MAX - 8, 8).is_none());
+        assert!(room.buffer(&store, usize::MAX / 2, 8).is_none());
+        assert!(room.buffer(&store, 8, 8).is_some());
+    }
+}
