@@ -1,0 +1,76 @@
+//! The version of a former job that this one goes on from.
+
+use std::collections::BTreeSet;
+
+use talisman_ft::double::Held;
+
+use super::super::files::set;
+use super::super::newcomers::Seats;
+use super::super::part::Part;
+use super::{StoreError, read};
+use crate::cluster::keeping::Restart;
+use crate::ids::PeId;
+use crate::node::Shape;
+use crate::view::View;
+
+/// A version of a former job, whose parts every node of this host can read.
+pub(super) struct Former {
+    pub(super) restart: Restart,
+    /// Who was there when this job began.
+    pub(super) view: View,
+    pub(super) pes_per_node: u32,
+}
+
+impl Former {
+    /// Any node of the host reads any file.
+    pub(super) fn held(&self) -> Held {
+        let view = self.restart.view.clone();
+        let held = view.there().collect();
+        Held { version: self.restart.version, view, held, committed: true, missed: Vec::new() }
+    }
+
+    /// Those of the PEs whose seat this one is, its own first. If it had none, it has what it begins with; and whatever somebody
+    /// else had kept for those whose seat it is now.
+    pub(super) fn parts(&self, pe: PeId) -> Result<Vec<Part>, StoreError> {
+        let mut own: Vec<_> = self.pes().filter(|of| self.view.seat(*of) == pe).collect();
+        own.sort_by_key(|of| *of != pe);
+        let mut parts = own.iter().map(|of| self.part(*of)).collect::<Result<Vec<_>, _>>()?;
+        let newcomers: Vec<PeId> = self.view.there().filter(|pe| self.pes().all(|of| of != *pe)).collect();
+        let shape = Shape { nodes: self.view.of_nodes().nodes(), pes_per_node: self.pes_per_node };
+        let seats = Seats { view: &self.view, shape };
+        parts.iter_mut().for_each(|part| seats.keep(part, pe));
+        for of in self.kept_for_those_of(pe) {
+            parts.push(seats.taken_over(pe, self.part(of)?));
+        }
+        if let (Some(first), false) = (self.pes().next(), newcomers.is_empty()) {
+            if newcomers.contains(&pe) {
+                parts.insert(0, seats.part_of_newcomer(pe, self.part(first)?));
+            }
+            let pattern = self.part(first)?;
+            parts.iter_mut().for_each(|part| seats.announce(part, &newcomers, &pattern));
+        }
+        Ok(parts)
+    }
+
+    /// The PEs that have a part.
+    fn pes(&self) -> impl Iterator<Item = PeId> + '_ {
+        self.restart.parts.iter().map(|(pe, _)| *pe)
+    }
+
+    /// Who had stood in for PEs whose seat this one is now, and has another seat itself.
+    fn kept_for_those_of(&self, pe: PeId) -> BTreeSet<PeId> {
+        let before = View::new(self.restart.taken_in.clone(), self.restart.pes_per_node);
+        let pes = self.restart.taken_in.nodes() * self.restart.pes_per_node;
+        let own = (0..pes).filter(|of| self.view.seat(*of) == pe && !before.is_there(*of));
+        own.map(|of| before.seat(of)).filter(|by| self.view.seat(*by) != pe).collect()
+    }
+
+    fn part(&self, of: PeId) -> Result<Part, StoreError> {
+        let Restart { dir, job, version, parts, .. } = &self.restart;
+        let missing = StoreError::Missing { pe: of, version: *version };
+        let (_, node) = parts.iter().find(|(pe, _)| *pe == of).ok_or(missing)?;
+        let part = set::part(dir, *node, (*job, *version), of);
+        let error = |why: String| StoreError::File { pe: of, version: *version, why };
+        read(part.map_err(|wrong| error(wrong.to_string()))?, *version, of)
+    }
+}

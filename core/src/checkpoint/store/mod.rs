@@ -1,0 +1,377 @@
+//! The parts that a process holds, by version.
+//!
+//! It outlives the PEs of the process: when the job goes back to a version, they are made anew from what is in here. The
+//! memory of versions that are not needed any more is filled again by the next one. With `--ft disk` a part is in memory until it is
+//! on the node's disk ([`Keeper`]).
+
+mod error;
+mod former;
+mod spare;
+#[cfg(test)]
+mod tests;
+mod versions;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+use talisman_ft::double::{Contents, Held};
+use talisman_ft::{NodeId, Version};
+
+use super::contents::{Counts, Names};
+use super::files::cover::JobMark;
+use super::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
+use super::files::shelf::ShelfError;
+use super::part::Part;
+use super::pieces::{Manifest, checksum, cut, put_together};
+use super::slabs::{Room, Slab};
+use crate::cluster::keeping::Restart;
+use crate::ids::PeId;
+use crate::node::Shape;
+use crate::pup::{Packed, Segment};
+use crate::view::View;
+pub(crate) use error::StoreError;
+use former::Former;
+pub(crate) use versions::Versions;
+use versions::{Body, Copy, Kept};
+
+/// Parts of checkpoints: own ones, and copies of those of others.
+#[derive(Default)]
+pub(crate) struct Store {
+    versions: Arc<Mutex<Versions>>,
+    /// What has them on disk, if anything does.
+    keeper: OnceLock<Keeper>,
+    /// What the job goes on from, if it has not begun with the program.
+    former: OnceLock<Former>,
+}
+
+/// Whether a part outlives whatever it is to outlive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Safe,
+    /// It may come to be.
+    Open,
+    /// It never will, for this reason.
+    NotSafe(String),
+}
+
+/// A part on its way: who was there when it was taken, and what it comes in.
+pub(super) type InPieces = (talisman_ft::view::View, Manifest, Vec<(Vec<Segment>, u32)>);
+
+impl Store {
+    /// From now on parts are kept on disk, in the folder of this node in that of the job.
+    ///
+    /// # Errors
+    /// The folder cannot be had, or is used by another job.
+    pub(crate) fn keep_in(
+        &self,
+        dir: &Path,
+        node: NodeId,
+        job: JobMark,
+        shape: Shape,
+    ) -> Result<(), KeeperError> {
+        self.keep_by(Keeper::open(dir, node, job, shape, self.versions.clone())?);
+        Ok(())
+    }
+
+    /// From now on parts are kept on this disk, by whoever has the backlog.
+    ///
+    /// # Errors
+    /// The disk does not do what it should, or is used by another job.
+    pub(crate) fn keep_on(&self, disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Backlog, ShelfError> {
+        let (keeper, backlog) = Keeper::by_hand(disk, job, shape, self.versions.clone())?;
+        self.keep_by(keeper);
+        Ok(backlog)
+    }
+
+    /// From now on parts are kept by this one.
+    pub(super) fn keep_by(&self, keeper: Keeper) {
+        assert!(self.keeper.set(keeper).is_ok(), "parts are kept in one place");
+    }
+
+    /// The job goes on from this, on so many PEs per node.
+    pub(crate) fn go_on_from(&self, restart: Restart, pes_per_node: u32) {
+        let view = View::new(restart.view.clone(), pes_per_node);
+        let is_first = self.former.set(Former { restart, view, pes_per_node }).is_ok();
+        assert!(is_first, "a job goes on from one version");
+    }
+
+    /// The job has ended well, and nobody will go back to anything: nothing is left on the disk, nor of nodes that are not there any
+    /// more.
+    pub(crate) fn clear(&self, there: Vec<NodeId>) {
+        *self.lock() = Versions::default();
+        self.begin(Work::Clear(there));
+        self.keeper.get().into_iter().for_each(Keeper::finish);
+    }
+
+    fn begin(&self, work: Work) {
+        if let Some(keeper) = self.keeper.get() {
+            keeper.begin(work, &self.versions);
+        }
+    }
+
+    /// A part that is here, whole, is to outlive whatever it is to outlive: see [`Store::fate`].
+    pub(super) fn keep_for_good(&self, version: Version, pe: PeId) {
+        self.begin(Work::Write(version, pe));
+    }
+
+    /// What has become of that.
+    pub(super) fn fate(&self, version: Version, pe: PeId) -> Fate {
+        let all = self.lock();
+        match all.kept.get(&version).and_then(|kept| kept.parts.get(&pe)) {
+            Some(Body::Written) => Fate::Safe,
+            Some(Body::NotWritten(why)) => Fate::NotSafe(why.clone()),
+            Some(Body::Own(_) | Body::Copy(_)) if self.is_in_memory() => Fate::Safe,
+            Some(Body::Own(_) | Body::Copy(_)) => Fate::Open,
+            // It was given up meanwhile.
+            None => Fate::NotSafe("its version was given up".into()),
+        }
+    }
+
+    /// A version will never be complete: what is here of it goes.
+    pub(super) fn give_up(&self, version: Version) {
+        self.lock().drop_all_but(|other| other != version);
+        self.begin(Work::GiveUp(version));
+    }
+
+    /// Whether a part is safe as soon as it is here.
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.keeper.get().is_none()
+    }
+
+    /// Keeps the part of a PE of this process.
+    pub(crate) fn put(&self, version: Version, view: &View, pe: PeId, part: Packed) {
+        self.lock().of(version, view).parts.insert(pe, Body::Own(part));
+    }
+
+    /// The part of a PE of this process.
+    pub(super) fn own(&self, version: Version, pe: PeId) -> Option<Packed> {
+        match self.lock().kept.get(&version)?.parts.get(&pe)? {
+            Body::Own(part) => Some(part.clone()),
+            Body::Copy(_) | Body::Written | Body::NotWritten(_) => None,
+        }
+    }
+
+    /// Another process may read this part of this one, wherever else it is by then, until the version is committed or dropped.
+    pub(super) fn lend(&self, version: Version, part: &Packed) {
+        if let Some(kept) = self.lock().kept.get_mut(&version) {
+            kept.lent.push(part.clone());
+        }
+    }
+
+    /// A part that is kept has its large slices in here, which are filled again when its version is not needed any more.
+    pub(super) fn keep_slabs(&self, version: Version, pe: PeId, room: Room) {
+        if let Some(kept) = self.lock().kept.get_mut(&version) {
+            kept.slabs.insert(pe, room);
+        }
+    }
+
+    /// Keeps the part of a PE of another process, which was read there.
+    pub(super) fn put_copy(
+        &self,
+        version: Version,
+        view: &View,
+        pe: PeId,
+        manifest: Manifest,
+        pieces: Vec<(Vec<Segment>, u32)>,
+    ) {
+        let copy = Copy { manifest, pieces };
+        let mut all = self.lock();
+        // Only a peer that makes things up speaks for a PE of this process.
+        all.of(version, view).parts.entry(pe).or_insert(Body::Copy(copy));
+    }
+
+    /// The part of a PE of another process is to come in pieces; whether that is all of it.
+    pub(super) fn expect(&self, version: Version, view: &View, pe: PeId, manifest: Manifest) -> bool {
+        let copy = Copy { manifest, pieces: Vec::new() };
+        let is_whole = copy.is_whole();
+        let mut all = self.lock();
+        let parts = &mut all.of(version, view).parts;
+        if matches!(parts.get(&pe), Some(Body::Own(_))) {
+            // Only a peer that makes things up speaks for a PE of this process.
+            return false;
+        }
+        parts.insert(pe, Body::Copy(copy));
+        is_whole
+    }
+
+    /// The next piece of it; whether it is whole now.
+    ///
+    /// # Errors
+    /// A piece that is not the one that has to come, or is not what it was.
+    pub(super) fn add(
+        &self,
+        version: Version,
+        pe: PeId,
+        piece: u32,
+        sum: u32,
+        slices: Vec<Segment>,
+    ) -> Result<bool, StoreError> {
+        if checksum(&slices) != sum {
+            return Err(StoreError::Damaged { pe, version, piece });
+        }
+        let mut all = self.lock();
+        let copy = match all.kept.get_mut(&version).and_then(|kept| kept.parts.get_mut(&pe)) {
+            Some(Body::Copy(copy)) if !copy.is_whole() => copy,
+            _ => return Err(StoreError::Missing { pe, version }),
+        };
+        let expected = copy.pieces.len() as u32;
+        if piece != expected {
+            return Err(StoreError::OutOfTurn { pe, version, piece, expected });
+        }
+        copy.pieces.push((slices, sum));
+        Ok(copy.is_whole())
+    }
+
+    /// What all parts of a version have in them.
+    pub(super) fn note_contents(&self, version: Version, counts: Counts, names: Names) {
+        if let Some(kept) = self.lock().kept.get_mut(&version) {
+            kept.contents = Some((counts, names));
+        }
+    }
+
+    /// A version is complete everywhere: older ones are not needed any more.
+    pub(crate) fn commit(&self, version: Version) {
+        let mut all = self.lock();
+        let Some(kept) = all.kept.get_mut(&version) else { return };
+        kept.committed = true;
+        kept.lent.clear();
+        let there = kept.view.nodes().to_vec();
+        all.drop_all_but(|other| other >= version);
+        drop(all);
+        self.begin(Work::KeepFrom(version, there));
+    }
+
+    /// The job goes back to a version, or to its start: what is held of others is of no use any more.
+    pub(crate) fn keep_only(&self, version: Option<Version>) {
+        self.lock().drop_all_but(|other| Some(other) == version);
+        self.begin(Work::KeepOnly(version));
+    }
+
+    /// What is held here, by version. Files are read: what is not as it was written is not held.
+    pub(crate) fn held(&self) -> Vec<Held> {
+        let damaged = self.damaged();
+        let all = self.lock();
+        let held =
+            |(version, kept): (&Version, &Kept)| kept.held(*version, |pe| damaged.contains(&(*version, pe)));
+        let is_committed = all.kept.values().any(|kept| kept.committed);
+        let former = self.former.get().filter(|_| !is_committed).map(Former::held);
+        former.into_iter().chain(all.kept.iter().map(held)).collect()
+    }
+
+    /// The same, as this node says it when these are lost: with what is in the parts that may be lost with them.
+    pub(crate) fn held_without(&self, lost: &[NodeId], own: NodeId) -> Vec<Held> {
+        let mut held = self.held();
+        for held in &mut held {
+            let may_be_missing = |node: &NodeId| lost.contains(node) || *node == own;
+            let missed = held.view.there().filter(|node| may_be_missing(node) && !held.held.contains(node));
+            let contents = |node| Some((node, self.contents(held.version, node)?));
+            held.missed = missed.filter_map(contents).collect();
+        }
+        held
+    }
+
+    /// What is in a node's part of a version, wherever that is held.
+    pub(super) fn contents(&self, version: Version, node: NodeId) -> Option<Contents> {
+        let all = self.lock();
+        let (counts, names) = all.kept.get(&version)?.contents.as_ref()?;
+        counts.of(node, names)
+    }
+
+    fn damaged(&self) -> Vec<(Version, PeId)> {
+        let Some(keeper) = self.keeper.get() else { return Vec::new() };
+        let mut written = self.lock().written();
+        written.retain(|(version, pe)| keeper.part(*version, *pe).is_err());
+        written
+    }
+
+    /// The parts of which a PE was made, read: its own, or what it had taken over from a former job.
+    ///
+    /// # Errors
+    /// That one is not here, or is not what it was.
+    pub(crate) fn parts(&self, version: Version, pe: PeId) -> Result<Vec<Part>, StoreError> {
+        match self.former.get().filter(|former| former.restart.version == version) {
+            Some(former) => former.parts(pe),
+            None => Ok(vec![self.part(version, pe)?]),
+        }
+    }
+
+    /// The part of a PE, read.
+    ///
+    /// # Errors
+    /// That it is not here, or is not what it was.
+    pub(crate) fn part(&self, version: Version, pe: PeId) -> Result<Part, StoreError> {
+        let missing = StoreError::Missing { pe, version };
+        let copy = {
+            let all = self.lock();
+            match all.kept.get(&version).and_then(|kept| kept.parts.get(&pe)).ok_or(missing.clone())? {
+                Body::Own(part) => return read(part.clone(), version, pe),
+                Body::Copy(copy) => Some(copy.clone()),
+                Body::Written => None,
+                Body::NotWritten(_) => return Err(missing),
+            }
+        };
+        let Some(copy) = copy else { return read(self.part_on_disk(version, pe)?, version, pe) };
+        let damaged = copy.pieces.iter().position(|(slices, sum)| checksum(slices) != *sum);
+        if let Some(piece) = damaged {
+            return Err(StoreError::Damaged { pe, version, piece: piece as u32 });
+        }
+        let slices = copy.pieces.into_iter().flat_map(|(slices, _)| slices);
+        read(put_together(&copy.manifest, slices).ok_or(missing)?, version, pe)
+    }
+
+    /// The part of a PE as it travels: who was there when it was taken, and its pieces with their checksums.
+    ///
+    /// # Errors
+    /// That it is not here, or is not what it was.
+    pub(super) fn in_pieces(&self, version: Version, pe: PeId) -> Result<InPieces, StoreError> {
+        let missing = StoreError::Missing { pe, version };
+        let (view, whole) = {
+            let all = self.lock();
+            let kept = all.kept.get(&version).ok_or(missing.clone())?;
+            let view = kept.view.of_nodes().clone();
+            match kept.parts.get(&pe).ok_or(missing.clone())? {
+                Body::Copy(copy) => return Ok((view, copy.manifest.clone(), copy.pieces.clone())),
+                Body::Own(part) => (view, Some(part.clone())),
+                Body::Written => (view, None),
+                Body::NotWritten(_) => return Err(missing),
+            }
+        };
+        let part = match whole {
+            Some(part) => part,
+            None => self.part_on_disk(version, pe)?,
+        };
+        let (manifest, pieces) = cut(&part);
+        let summed = |slices: Vec<Segment>| {
+            let sum = checksum(&slices);
+            (slices, sum)
+        };
+        Ok((view, manifest, pieces.into_iter().map(summed).collect()))
+    }
+
+    fn part_on_disk(&self, version: Version, pe: PeId) -> Result<Packed, StoreError> {
+        let keeper = self.keeper.get().ok_or(StoreError::Missing { pe, version })?;
+        let part = keeper.part(version, pe);
+        part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })
+    }
+
+    /// A slab of at least so many bytes that a version had which is not needed any more.
+    pub(super) fn spare_slab(&self, len: usize) -> Option<Arc<Slab>> {
+        self.lock().spare.slabs.take(len)
+    }
+
+    /// Memory for what is beside the large slices of a part, about so many bytes.
+    pub(super) fn spare_head(&self, len: usize) -> Vec<u8> {
+        let mut head = self.lock().spare.heads.pop().unwrap_or_default();
+        head.reserve(len + len / 8);
+        head
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Versions> {
+        // Nothing in a critical section panics half way.
+        self.versions.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+fn read(part: Packed, version: Version, pe: PeId) -> Result<Part, StoreError> {
+    part.into_value().map_err(|error| StoreError::Unreadable { pe, version, error })
+}
