@@ -141,7 +141,9 @@ fn work_that_comes_soon_is_polled_for_on_a_kept_core() {
 fn a_core_that_is_kept_no_more_is_offered_as_before() {
     let mut idle = Idle::new();
     Scripted::run(&mut idle, |_| LONG, NEVER);
-    (0..64).for_each(|_| drop(Scripted::run(&mut idle, |_| QUICK, NEVER)));
+    for _ in 0..64 {
+        Scripted::run(&mut idle, |_| QUICK, NEVER);
+    }
     for _ in 0..2 {
         assert!(Scripted::run(&mut idle, |_| QUICK, NEVER).yields > 16);
     }
