@@ -77,12 +77,15 @@ pub fn objects_move_to_nodes_that_are_added() {
         let folder = Folder::new();
         let kills = "--kill 1@step130 --kill 2@step130";
         let options =
-            format!("--ft double {NEVER} --stay --balancer {balancer} {kills} {}", folder.holding());
+            format!("--ft double {NEVER} --stay --balancer {balancer} --lb-log {kills} {}", folder.holding());
         let run = LONG.start((3, 1, "mixed"), &options);
         run.job.nodes(3);
         run.job.wait_for("at 9");
         said(&ask(&run, "shrink", "1"), 0, "the job goes on without node 1");
         said(&ask(&run, "grow", ""), 0, "the job goes on with node 1");
+        if moves {
+            run.job.wait_for_error_after("node 1 is added", "(membership");
+        }
         said(&ask(&run, "checkpoint", ""), 0, "is taken");
         folder.let_go();
         let ended = run.job.end().expect(3, &["that is what node 1 ("]);

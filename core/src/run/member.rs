@@ -23,7 +23,7 @@ use crate::cluster::attendance::first_order;
 use crate::cluster::control::{Lines, NodeReport, Place, Task, ToLauncher, Via};
 use crate::cluster::keeping::Shelves;
 use crate::cluster::member::Joining;
-use crate::launch::{Output, RunArgs};
+use crate::launch::{Output, Results, RunArgs};
 use crate::net::poller::Bell;
 use crate::node::{Config, End, Job, Others, Shape};
 use crate::pe::Pe;
@@ -100,7 +100,7 @@ impl Member {
         while let Some((order, places)) = next {
             self.live(&order, &places, &beginning);
             if !self.job.survives() {
-                return self.control.done(self.report());
+                return self.control.done(self.last_report());
             }
             next = self.next_order(Some(&order.view));
         }
@@ -145,11 +145,11 @@ impl Member {
                     self.control.send(ToLauncher::Halted { epoch, held, steps });
                 }
                 Word::Resume(order, places) => return Some((order, places)),
-                Word::Over => self.control.stopped(self.report()),
+                Word::Over => self.control.stopped(self.last_report()),
                 Word::Leave => {
                     if self.job.how_it_ended().is_none() {
-                        // The others go on without it.
-                        self.control.done(self.report());
+                        // The others go on without it, and do again what was said since the cut that they go on from.
+                        self.control.done(self.report(Results::default()));
                     }
                     view.into_iter().for_each(|view| self.tidy(view));
                     return None;
@@ -165,10 +165,14 @@ impl Member {
         }
     }
 
-    fn report(&self) -> NodeReport {
-        let done = self.lives.done();
+    /// With what the program said last.
+    fn last_report(&self) -> NodeReport {
         let said = self.job.last_words(self.task.number);
-        let results = if self.job.survives() { said } else { self.job.results() };
+        self.report(if self.job.survives() { said } else { self.job.results() })
+    }
+
+    fn report(&self, results: Results) -> NodeReport {
+        let done = self.lives.done();
         NodeReport {
             totals: done.totals,
             results,

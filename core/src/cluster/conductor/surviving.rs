@@ -107,7 +107,8 @@ impl Conductor {
     /// Somebody says lines of the program that will not be done again, or not unless the job goes back.
     pub(super) fn on_lines(&mut self, node: u32, lines: Lines) {
         let (version, of, piece) = (lines.version, lines.node, lines.piece);
-        let is_void = version.is_none() && self.is_void(node);
+        // What was done since the cut on a node that was released is done again elsewhere.
+        let is_void = version.is_none() && (self.is_void(node) || self.roster[node].released);
         let Some(recovery) = self.recovery.as_mut().filter(|_| !is_void) else { return };
         let printed = recovery.printed.hear(lines);
         version.iter().for_each(|version| recovery.on_printed(*version));

@@ -1,6 +1,6 @@
 //! What is asked for from outside.
 
-use super::surviving::{halt, order, say, with_patience};
+use super::surviving::{halt, lines, order, say, with_patience};
 use super::*;
 use crate::launch::asking::Request;
 
@@ -59,11 +59,17 @@ fn a_node_is_released_from_a_checkpoint_and_is_no_loss() {
     assert_eq!(actions.iter().filter_map(order).map(|(node, _)| node).collect::<Vec<_>>(), [0, 2]);
     assert_eq!(actions.last(), Some(&Action::Send(1, ToNode::Leave)));
     assert_eq!(conductor.say(at(13), 1, ToLauncher::Done(NodeReport::default())), []);
-    assert_eq!(conductor.happen(at(13), 1, Event::Ended(How::Exited(0))), []);
     conductor.say(at(14), 0, ToLauncher::Resumed { epoch: 1, steps: 36 });
     let resumed = conductor.say(at(14), 2, ToLauncher::Resumed { epoch: 1, steps: 36 });
     let text = "2 nodes went back to checkpoint 7; degraded until the next checkpoint";
     assert_eq!(resumed, [say(text), Action::Answer(1, Ok("the job goes on without node 1".into()))]);
+    // The others do that again.
+    assert_eq!(conductor.say(at(15), 1, lines(None, 1, "void")), []);
+    assert_eq!(conductor.happen(at(15), 1, Event::Ended(How::Exited(0))), []);
+    conductor.say(at(16), 0, ToLauncher::Ended(Stop::default()));
+    let ends =
+        [0, 2].map(|node| conductor.say(at(17), node, ToLauncher::Done(NodeReport::default()))).concat();
+    assert!(!ends.iter().any(|action| matches!(action, Action::Print(..))), "{ends:?}");
     assert_eq!(conductor.into_end().failures, []);
 }
 

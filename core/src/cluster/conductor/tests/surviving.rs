@@ -270,7 +270,7 @@ fn a_host_that_is_lost_takes_its_nodes_with_it() {
     assert_eq!(conductor.happen(at(1), 2, lost()), halt(&[0, 3], 2, &[1, 2]), "that is told once");
 }
 
-fn lines(version: Option<Version>, node: u32, text: &str) -> ToLauncher {
+pub(super) fn lines(version: Option<Version>, node: u32, text: &str) -> ToLauncher {
     ToLauncher::Lines(Lines { version, node, lines: vec![text.into()], ..Lines::default() })
 }
 
