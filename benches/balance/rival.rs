@@ -12,7 +12,7 @@ use super::figures::{Budget, Figures, table};
 use super::real::{Ended, Job, cores, even_s, rounds};
 
 /// With the competitor on one of two cores, they do so much of what they would without.
-const CAPACITY_LEFT: f64 = 0.75;
+pub const CAPACITY_LEFT: f64 = 0.75;
 
 /// No hot spot, and much to do in a step: cores are dealt out in slices of some milliseconds, and neighbours wait for each
 /// other at each step.
@@ -44,10 +44,10 @@ fn beside_a_rival(balancer: &str) -> Figures {
 }
 
 /// A process that computes on the first core until it is dropped.
-struct Rival(Child);
+pub struct Rival(Child);
 
 impl Rival {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let child =
             Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("every system has a shell");
         pin(child.id(), 0);
@@ -82,6 +82,14 @@ fn children(process: u32) -> Vec<u32> {
     lists
         .flat_map(|list| list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>())
         .collect()
+}
+
+/// The calling thread on one core.
+pub fn pin_this_thread(core: usize) {
+    let mut set = CpuSet::new();
+    set.set(core);
+    // Where that is not allowed it runs on any.
+    let _ = sched_setaffinity(None, &set);
 }
 
 /// All threads of a process on one core.
