@@ -301,13 +301,13 @@ fn a_job_goes_on_without_its_launcher() {
         let lost = |at| in_world(&with_heirs(every, with(What::LauncherLoss, at)));
         let calm = in_world(&with_heirs(every, Plan::calm(1, 4, 2)));
         came_out_right(&calm);
-        let runs = (0..100).map(|moment| lost(calm.lasted_ns * moment / 100));
+        let runs = (0..50).map(|moment| lost(calm.lasted_ns * moment / 50));
         // Before the program had begun, there was nothing to save; when all had left, nobody was left to lead.
         let (lost, led): (Vec<_>, Vec<_>) = runs.partition(|ran| ran.outcome.status == 137);
         lost.iter().for_each(|ran| assert_eq!(ran.flaws, [""; 0], "{}", ran.log.join("\n")));
         let failures = led.into_iter().map(came_out_right_perhaps_twice).flat_map(|ran| ran.outcome.failures);
         let led = failures.filter(|failure| failure.node.is_none()).count();
-        assert!(led > 20, "{led} of 100");
+        assert!(led > 10, "{led} of 50");
     }
 }
 
