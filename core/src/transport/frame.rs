@@ -8,7 +8,7 @@ use crate::pup::ALIGN_MAX;
 /// "Ta" of Talisman, as the first two bytes of each frame.
 const MAGIC: u16 = u16::from_le_bytes(*b"Ta");
 /// Of this format. Both ends of a connection have the same: the handshake sees to it.
-pub(crate) const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 2;
 /// Bytes of a frame's header.
 pub(crate) const HEADER: usize = 32;
 /// Bytes of a segment's entry in a large frame's table.
@@ -62,7 +62,7 @@ pub(crate) struct Header {
 /// Why a header or a table cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FrameError {
-    /// Its checksum is wrong, so that nothing else in it can be believed.
+    /// Its checksum is wrong, so that nothing else in it can be believed, or it is not the one that comes next.
     #[error("a frame is damaged")]
     Damaged,
     #[error("a frame begins with {0:#06x} and not with {MAGIC:#06x}")]
@@ -93,9 +93,9 @@ impl Header {
         Header { kind, rank: 0, head: 0, segments: 0, offset, sum: 0 }
     }
 
-    /// Its bytes.
+    /// Its bytes, where the frame begins at this position of the stream; [`Kind::Begin`] has none, which is 0.
     #[inline]
-    pub(crate) fn encode(&self) -> [u8; HEADER] {
+    pub(crate) fn encode(&self, position: u64) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
         bytes[0..2].copy_from_slice(&MAGIC.to_le_bytes());
         bytes[2] = VERSION;
@@ -105,18 +105,18 @@ impl Header {
         bytes[12..16].copy_from_slice(&self.segments.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.offset.to_le_bytes());
         bytes[24..28].copy_from_slice(&self.sum.to_le_bytes());
-        let sum = crc32fast::hash(&bytes[..28]);
+        let sum = checksum(&bytes, position);
         bytes[28..32].copy_from_slice(&sum.to_le_bytes());
         bytes
     }
 
-    /// Reads and checks it.
+    /// Reads and checks it, where a frame is to begin at this position.
     ///
     /// # Errors
     /// Whatever a peer of this version would not send.
     #[inline]
-    pub(crate) fn decode(bytes: &[u8; HEADER]) -> Result<Header, FrameError> {
-        if u32_at(bytes, 28) != crc32fast::hash(&bytes[..28]) {
+    pub(crate) fn decode(bytes: &[u8; HEADER], position: u64) -> Result<Header, FrameError> {
+        if u32_at(bytes, 28) != checksum(bytes, position) {
             return Err(FrameError::Damaged);
         }
         let magic = u16::from_le_bytes([bytes[0], bytes[1]]);
@@ -150,6 +150,13 @@ impl Header {
             _ => Ok(self),
         }
     }
+}
+
+/// Of the header's other bytes and of where it stands: a whole frame that is missing or there twice is noticed as well, since
+/// those after it are not where they say.
+#[inline]
+pub(crate) fn checksum(bytes: &[u8; HEADER], position: u64) -> u32 {
+    crc32fast::hash(&bytes[..28]) ^ (position ^ (position >> 32)) as u32
 }
 
 /// One line of a large frame's table.
@@ -204,27 +211,37 @@ mod tests {
     const SAMPLE: Header =
         Header { kind: Kind::Large, rank: 3, head: 70_000, segments: 2, offset: 1 << 40, sum: 0xdead_beef };
 
+    /// Beyond what 32 bits count.
+    const POSITION: u64 = (5 << 32) + 71;
+
     fn resealed(change: impl FnOnce(&mut [u8; HEADER])) -> Result<Header, FrameError> {
-        let mut bytes = SAMPLE.encode();
+        let mut bytes = SAMPLE.encode(POSITION);
         change(&mut bytes);
-        let sum = crc32fast::hash(&bytes[..28]);
+        let sum = checksum(&bytes, POSITION);
         bytes[28..].copy_from_slice(&sum.to_le_bytes());
-        Header::decode(&bytes)
+        Header::decode(&bytes, POSITION)
     }
 
     #[test]
     fn a_header_comes_back() {
-        assert_eq!(Header::decode(&SAMPLE.encode()), Ok(SAMPLE));
+        assert_eq!(Header::decode(&SAMPLE.encode(POSITION), POSITION), Ok(SAMPLE));
         let bare = Header::bare(Kind::Goodbye, 7);
-        assert_eq!(Header::decode(&bare.encode()), Ok(bare));
+        assert_eq!(Header::decode(&bare.encode(0), 0), Ok(bare));
+    }
+
+    #[test]
+    fn a_frame_in_the_place_of_another_is_seen() {
+        for other in [POSITION + HEADER as u64, POSITION - 1, POSITION + (1 << 32), 0] {
+            assert_eq!(Header::decode(&SAMPLE.encode(POSITION), other), Err(FrameError::Damaged), "{other}");
+        }
     }
 
     #[test]
     fn every_flipped_bit_is_seen() {
         for bit in 0..HEADER * 8 {
-            let mut bytes = SAMPLE.encode();
+            let mut bytes = SAMPLE.encode(POSITION);
             bytes[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Header::decode(&bytes), Err(FrameError::Damaged), "bit {bit}");
+            assert_eq!(Header::decode(&bytes, POSITION), Err(FrameError::Damaged), "bit {bit}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use super::auth::Secret;
-use super::frame::{HEADER, Header, Kind};
+use super::frame::{HEADER, Header, Kind, checksum};
 use super::handshake::{Acceptor, Dialer, Identity, Incarnations, Shape, Step};
 use super::tcp::{Receiver, Sender, Stream, pair};
 #[cfg(feature = "tls")]
@@ -88,7 +88,7 @@ pub fn read_frames(data: &[u8]) -> usize {
     let Ok((ours, mut theirs)) = UnixStream::pair() else { return 0 };
     let nonblocking = ours.set_nonblocking(true).and(theirs.set_nonblocking(true));
     let (mut sender, mut receiver) = pair(Stream::Plain(ours.into()), PEER);
-    let begin = Header::bare(Kind::Begin, 0).encode();
+    let begin = Header::bare(Kind::Begin, 0).encode(0);
     // What does not fit the socket is left out: the rest is hostile enough.
     let written = nonblocking.and_then(|()| theirs.write(&[&begin[..], &frames(data)].concat()));
     let mut messages = 0;
@@ -109,24 +109,26 @@ fn frames(data: &[u8]) -> Vec<u8> {
         && let Some((&fields, after)) = after.split_first_chunk::<28>()
     {
         let (body, after) = after.split_at(after.len().min(usize::from(how >> 2) * 16));
-        let header = if how & 2 == 0 { sealed(fields, body, how & 1 == 1) } else { fields.to_vec() };
-        frames.extend_from_slice(&header);
+        match how & 2 == 0 {
+            true => frames.extend_from_slice(&sealed(fields, body, how & 1 == 1, frames.len() as u64)),
+            false => frames.extend_from_slice(&fields),
+        }
         frames.extend_from_slice(body);
         rest = after;
     }
     frames
 }
 
-fn sealed(fields: [u8; 28], body: &[u8], whole: bool) -> Vec<u8> {
-    let mut header = fields.to_vec();
-    header[..3].copy_from_slice(&Header::bare(Kind::Begin, 0).encode()[..3]);
+fn sealed(fields: [u8; 28], body: &[u8], whole: bool, position: u64) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    header[..28].copy_from_slice(&fields);
+    header[..3].copy_from_slice(&Header::bare(Kind::Begin, 0).encode(0)[..3]);
     header[3] %= 6;
     if whole {
-        header[24..].copy_from_slice(&crc32fast::hash(body).to_le_bytes());
+        header[24..28].copy_from_slice(&crc32fast::hash(body).to_le_bytes());
     }
-    let sum = crc32fast::hash(&header);
-    header.extend_from_slice(&sum.to_le_bytes());
-    debug_assert_eq!(header.len(), HEADER);
+    let sum = checksum(&header, position).to_le_bytes();
+    header[28..].copy_from_slice(&sum);
     header
 }
 

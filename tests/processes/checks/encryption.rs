@@ -85,7 +85,7 @@ fn record(options: &str) -> (usize, bool) {
 fn ends_in_order() {
     const SHAPE: Shape = (4, 2, "tcp");
     let ended = run(program("--tls traffic --messages 200", SHAPE)).expect(0, &[]).quietly();
-    assert_eq!(ended.stdout.last().map(String::as_str), Some("1600 sent, 1600 received"));
+    ended.prints("1600 sent, 1600 received");
     run(program("--tls traffic --exit-after 100", SHAPE)).expect(7, &[]).quietly().at_once();
     run(program("--tls traffic --panic-after 100", SHAPE)).expect(1, &["(node 2) panicked"]).at_once();
 }

@@ -2,7 +2,7 @@
 
 mod flood;
 mod printing;
-mod traffic;
+pub mod traffic;
 
 use std::process::ExitCode;
 

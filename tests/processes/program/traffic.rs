@@ -1,7 +1,8 @@
 //! Numbered messages between all PEs, at random, each answered: none is lost, none comes twice, none is changed.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use talisman::prelude::*;
@@ -12,6 +13,9 @@ const WINDOW: u64 = 24;
 const LONGEST: usize = 600 << 10;
 /// How often a PE looks whether it is to stop, in replies.
 const LOOK_EVERY: u64 = 16;
+
+/// Replies of a beat.
+const BEAT: u64 = 100;
 
 /// How long it goes on, and what happens on the way.
 #[derive(clap::Args, Clone, Debug, Pup)]
@@ -25,9 +29,9 @@ pub struct Plan {
     /// Replies after which the last PE prints `under way`
     #[arg(long, default_value_t = 40)]
     under_way: u64,
-    /// Replies after which each PE prints `beat`, again and again
+    /// A file, to be named with the number of a PE behind it, to which that PE adds a byte every hundred replies
     #[arg(long)]
-    beat: Option<u64>,
+    beats: Option<PathBuf>,
     /// Replies after which the last PE ends the program with status 7
     #[arg(long)]
     exit_after: Option<u64>,
@@ -140,8 +144,8 @@ impl Talker {
         if last && now == Some(plan.under_way) {
             writeln!(cx.output(), "under way");
         }
-        if plan.beat.is_some_and(|beat| self.answered.is_multiple_of(beat)) {
-            writeln!(cx.output(), "beat of PE {}", cx.pe());
+        if let Some(beats) = plan.beats.as_ref().filter(|_| self.answered.is_multiple_of(BEAT)) {
+            beat(&beats_of(beats, cx.pe()));
         }
         if last && now == plan.exit_after {
             cx.exit_with(7);
@@ -154,6 +158,17 @@ impl Talker {
             cx.step(self.answered / every);
         }
     }
+}
+
+/// The file of the beats of a PE.
+pub fn beats_of(beats: &Path, pe: u32) -> PathBuf {
+    beats.with_extension(pe.to_string())
+}
+
+/// Can be seen from outside at once, which a printed line cannot.
+fn beat(file: &Path) {
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(file);
+    file.and_then(|mut file| file.write_all(b".")).expect("the file of beats can be written");
 }
 
 /// Which numbers of one sender have come.

@@ -25,7 +25,7 @@ use super::tls::Credentials;
 use crate::mutations::mutated;
 
 /// Of handshake and frames together. Both ends have the same.
-pub(crate) const WIRE_VERSION: u16 = 1;
+pub(crate) const WIRE_VERSION: u16 = 2;
 
 /// How many nodes a job has, with how many PEs each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -206,7 +206,9 @@ impl Receiver {
 
     #[inline]
     fn header(&self) -> Result<Option<Header>, FrameError> {
-        self.buffer.rest().first_chunk().map(Header::decode).transpose()
+        // The first frame of a connection has no place in the stream.
+        let position = if self.connection == Connection::New { 0 } else { self.shared.received() };
+        self.buffer.rest().first_chunk().map(|bytes| Header::decode(bytes, position)).transpose()
     }
 
     fn begin(&mut self, offset: u64) -> Result<Found, Fault> {

@@ -22,8 +22,8 @@ pub(super) struct Large {
 }
 
 impl Large {
-    /// Of a message; `offset` is what has arrived from the peer.
-    pub(super) fn new(rank: u16, head: &[u8], segments: Vec<Segment>, offset: u64) -> Large {
+    /// Of a message, at this position of the stream; `offset` is what has arrived from the peer.
+    pub(super) fn new(rank: u16, head: &[u8], segments: Vec<Segment>, offset: u64, position: u64) -> Large {
         let table = table(&segments);
         let header = Header {
             kind: Kind::Large,
@@ -33,7 +33,7 @@ impl Large {
             offset,
             sum: crc32fast::hash(&table),
         };
-        let front = [&header.encode(), &*table, head].concat();
+        let front = [&header.encode(position), &*table, head].concat();
         let ends = ends(front.len(), &segments);
         let summed = HEADER + table.len();
         Large { front, segments, ends, sum: Hasher::new(), summed, trailer: [0; TRAILER] }

@@ -40,7 +40,7 @@ impl Sender {
 
     /// Says where in the stream this connection goes on. A new socket has room for that.
     fn begin(&self) {
-        let header = Header::bare(Kind::Begin, self.retained.written()).encode();
+        let header = Header::bare(Kind::Begin, self.retained.written()).encode(0);
         if self.stream.send(&header) != Ok(header.len()) {
             sometimes("a connection broke before its first frame");
             self.break_off();
@@ -52,13 +52,13 @@ impl Sender {
     #[inline]
     pub(crate) fn send(&mut self, rank: u16, head: &[u8], segments: Vec<Segment>) {
         self.trim();
-        let offset = self.shared.received();
+        let (offset, position) = (self.shared.received(), self.retained.end());
         if segments.is_empty() && head.len() <= SMALL_MAX {
             let (len, sum) = (head.len() as u32, crc32fast::hash(head));
             let header = Header { kind: Kind::Small, rank, head: len, segments: 0, offset, sum };
-            self.retained.push_small(&header.encode(), head);
+            self.retained.push_small(&header.encode(position), head);
         } else {
-            self.retained.push_large(Large::new(rank, head, segments, offset));
+            self.retained.push_large(Large::new(rank, head, segments, offset, position));
         }
         self.pushed(offset);
         if self.retained.unwritten() >= WRITE_AT {
@@ -89,7 +89,8 @@ impl Sender {
 
     fn push_bare(&mut self, kind: Kind) {
         let offset = self.shared.received();
-        self.retained.push_small(&Header::bare(kind, offset).encode(), &[]);
+        let header = Header::bare(kind, offset).encode(self.retained.end());
+        self.retained.push_small(&header, &[]);
         self.pushed(offset);
     }
 

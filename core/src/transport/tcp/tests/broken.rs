@@ -195,6 +195,36 @@ fn what_arrives_damaged_again_and_again_is_an_error() {
     assert_eq!(faults, [again(0), again(0), again(3)]);
 }
 
+/// Nothing in any of its frames is wrong, but one of them is not there, or comes twice.
+#[test]
+fn a_frame_that_is_missing_as_a_whole_is_noticed_and_comes_again() {
+    use crate::transport::frame::{HEADER, Header, Kind};
+    let frame = |number: u32| {
+        let position = u64::from(number) * HEADER as u64;
+        Header { kind: Kind::Small, rank: number as u16, head: 0, segments: 0, offset: 0, sum: 0 }
+            .encode(position)
+    };
+    let begin = Header::bare(Kind::Begin, 0).encode(0);
+    for wrong in [[0, 2, 3], [0, 0, 1]] {
+        let (mut raw, socket) = sockets();
+        let mut b = End::new(socket.into(), 0);
+        raw.write_all(&[begin, frame(wrong[0]), frame(wrong[1]), frame(wrong[2])].concat()).unwrap();
+        let broken = (0..1000).any(|_| {
+            b.turn().unwrap();
+            b.receiver.broken()
+        });
+        assert!(broken && b.arrived.len() == 1, "{wrong:?}: {:?}", b.arrived);
+        let (mut raw, socket) = sockets();
+        replace(&mut b.sender, &mut b.receiver, Stream::plain(socket.into()).unwrap());
+        raw.write_all(&[begin, frame(0), frame(1), frame(2)].concat()).unwrap();
+        let all = (0..1000).any(|_| {
+            b.turn().unwrap();
+            b.arrived.len() == 3
+        });
+        assert!(all, "{wrong:?}: {:?}", b.arrived);
+    }
+}
+
 const PEER: Peer = Peer { node: 0, lane: 0 };
 
 /// What `b` says of these bytes, after a proper beginning.
@@ -202,7 +232,7 @@ fn told(bytes: &[u8]) -> LinkError {
     use crate::transport::frame::{Header, Kind};
     let (mut raw, socket) = sockets();
     let mut b = End::new(socket.into(), 0);
-    raw.write_all(&Header::bare(Kind::Begin, 0).encode()).unwrap();
+    raw.write_all(&Header::bare(Kind::Begin, 0).encode(0)).unwrap();
     raw.write_all(bytes).unwrap();
     raw.shutdown(Shutdown::Write).unwrap();
     (0..1000).find_map(|_| b.turn().err()).expect("an error")
@@ -210,9 +240,9 @@ fn told(bytes: &[u8]) -> LinkError {
 
 #[test]
 fn what_no_peer_sends_ends_the_link_with_a_clear_line() {
-    use crate::transport::frame::{Header, Kind};
+    use crate::transport::frame::{HEADER, Header, Kind};
     let small = Header { kind: Kind::Small, rank: 0, head: 0, segments: 0, offset: 0, sum: 0 };
-    let line = |header: &Header| told(&header.encode()).to_string();
+    let line = |header: &Header| told(&header.encode(0)).to_string();
     assert_eq!(
         line(&Header { head: 13_000, ..small }),
         "node 0 sent what cannot be read: a small frame of 13000 bytes, above the most there can be (12288); is something \
@@ -220,7 +250,7 @@ fn what_no_peer_sends_ends_the_link_with_a_clear_line() {
     );
     assert!(line(&Header { offset: 1, ..small }).contains("more is acknowledged than was sent"));
     assert!(line(&Header::bare(Kind::Begin, 0)).contains("begins twice"));
-    let after = [Header::bare(Kind::Goodbye, 0).encode(), small.encode()].concat();
+    let after = [Header::bare(Kind::Goodbye, 0).encode(0), small.encode(HEADER as u64)].concat();
     assert!(told(&after).to_string().contains("after the goodbye"));
 }
 
@@ -232,8 +262,8 @@ fn a_hostile_length_takes_no_memory() {
     let header = Header { kind: Kind::Large, rank: 0, head: 0, segments: 1, offset: 0, sum };
     let (mut raw, socket) = sockets();
     let mut b = End::new(socket.into(), 0);
-    raw.write_all(&Header::bare(Kind::Begin, 0).encode()).unwrap();
-    raw.write_all(&[&header.encode()[..], &entry, &[1; 5000]].concat()).unwrap();
+    raw.write_all(&Header::bare(Kind::Begin, 0).encode(0)).unwrap();
+    raw.write_all(&[&header.encode(0)[..], &entry, &[1; 5000]].concat()).unwrap();
     // 64 GiB are more than there is, but only lines of the page table until bytes come. Where even those are refused
     // the error says so.
     let error = (0..1000).find_map(|_| b.turn().err());
@@ -245,7 +275,7 @@ fn a_connection_that_leaves_something_out_is_an_error() {
     use crate::transport::frame::{Header, Kind};
     let (mut raw, socket) = sockets();
     let mut b = End::new(socket.into(), 0);
-    raw.write_all(&Header::bare(Kind::Begin, 64).encode()).unwrap();
+    raw.write_all(&Header::bare(Kind::Begin, 64).encode(0)).unwrap();
     let error = (0..1_000_000).find_map(|_| b.turn().err());
     assert_eq!(error, Some(LinkError::Lost { peer: PEER, offset: 64, received: 0 }));
 }
