@@ -37,6 +37,11 @@ impl Search {
         self.candidate = (self.candidate + 1).min(self.own);
     }
 
+    /// The one that it tries is there, and does not know more yet.
+    pub(crate) fn on_word(&mut self) {
+        self.waited = 0;
+    }
+
     /// A tick went by, and the one that it tries has not said anything.
     pub(crate) fn on_tick(&mut self) -> Patience {
         self.waited += 1;
