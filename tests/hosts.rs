@@ -275,6 +275,61 @@ fn a_job_that_survives_goes_on_without_a_host_it_loses() {
     survives(&|| network.host(2).cut_off(), "host h2 (nodes 2 to 3): it said nothing for 3s");
 }
 
+/// A run of `jacobi3d` that goes on without its launcher, and what it has to come to.
+struct Orphaned<'a> {
+    network: &'a Network,
+    running: Running,
+    report: PathBuf,
+    expected: Map<String, Value>,
+}
+
+impl<'a> Orphaned<'a> {
+    fn start(network: &'a Network, hosts: &[&str], options: &[&str]) -> Self {
+        let program = example("jacobi3d");
+        let work = ["--grid", "24,24,24", "--block", "8,8,8", "--steps", "800", "--pes", "1"];
+        let expected = results(network, "jacobi3d", &work, &["wall_s", "per_step_s"]);
+        let report = network.folder().join("orphaned.json");
+        let mut command = network.command(0, &program);
+        command.current_dir(network.folder()).arg("--hosts").arg(network.hosts_file(hosts)).args(work);
+        command.args(["--ft", "double", "--ckpt-every", "50steps", "--silence", "3s", "--progress"]);
+        command.args(options).arg("--report").arg(&report);
+        let mut running = Running::start(&mut command);
+        running.wait_for_error_lines(1);
+        Orphaned { network, running, report, expected }
+    }
+
+    fn kill_launcher(&self) {
+        let all = self.network.nodes_of(0, &example("jacobi3d")).into_iter();
+        let launcher = all.filter(|process| process.arguments.contains(&"--hosts".into())).min_by_key(|process| process.id);
+        assert!(Process::kill(launcher.expect("it runs on the first host").id));
+    }
+
+    /// It comes to the same, says all of this on the way, and leaves nothing behind.
+    #[track_caller]
+    fn ends_well(self, said: &[&str]) -> Value {
+        let ended = self.running.end();
+        assert!(eventually(|| self.report.exists()), "{ended:?}");
+        for said in said {
+            assert!(ended.errors.contains(said), "{said}: {ended:?}");
+        }
+        let report: Value = serde_json::from_slice(&std::fs::read(&self.report).unwrap()).unwrap();
+        let mut results = report["results"].as_object().expect("a report has results").clone();
+        ["wall_s", "per_step_s"].iter().for_each(|time| drop(results.remove(*time)));
+        assert_eq!((results, &report["status"]), (self.expected, &Value::from(0)), "{ended:?}");
+        assert!(report["failures"][0]["node"].is_null(), "{report}");
+        assert_nothing_left(self.network);
+        report
+    }
+}
+
+#[test]
+fn a_job_on_several_hosts_goes_on_without_its_launcher() {
+    let Some(network) = Network::new(3) else { return };
+    let orphaned = Orphaned::start(&network, &TWO_HOSTS, &[]);
+    orphaned.kill_launcher();
+    orphaned.ends_well(&["the launcher is gone; process ", " leads now", " after the loss of the launcher;"]);
+}
+
 #[test]
 fn only_the_launchers_side_of_a_cut_network_computes_on() {
     let Some(network) = Network::new(3) else { return };

@@ -191,7 +191,8 @@ impl Way {
                 let (host, numbers) = (start.share.host.to_string(), start.share.numbers());
                 (Watch::new(&host, numbers.clone(), start.begin.silence), numbers)
             }
-            Way::Found(Attached { site, nodes, silence, .. }) => {
+            Way::Found(attached) => {
+                let Attached { site, nodes, silence, .. } = &**attached;
                 let watch = Watch::with(&site.name, site.nodes.clone(), nodes.iter().copied(), *silence);
                 (watch, site.nodes.clone())
             }

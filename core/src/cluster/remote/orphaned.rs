@@ -139,7 +139,9 @@ impl Heir {
             // It was there when that was asked, and whoever had lost it then has been lost by it.
             ToAgent::Here(number) => {
                 let out = |asked: &(u64, Newcomer)| asked.0 <= *number;
-                self.waiting.iter().filter(|asked| out(asked)).for_each(|(_, asks)| drop(asks.tell(&ToAgent::Out)));
+                for (_, asks) in self.waiting.iter().filter(|asked| out(asked)) {
+                    asks.tell(&ToAgent::Out);
+                }
                 self.waiting.retain(|asked| !out(asked));
             }
             _ => {}
@@ -225,7 +227,13 @@ impl Heir {
     }
 
     fn on_found(&mut self, found: Found) -> Next {
-        let Found::Launcher(stream, decoder) = found else { return Next::Nobody };
+        let (stream, decoder) = match found {
+            Found::Launcher(stream, decoder) => (stream, decoder),
+            Found::Nobody(why) => {
+                successor::complain(&self.estate, &format!("talisman: error: the launcher is gone; {why}"));
+                return Next::Nobody;
+            }
+        };
         let (reader, writer) = stream.into_split();
         self.window.open_again();
         let _ = self.voices.send(Box::new(writer));

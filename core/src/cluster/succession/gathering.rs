@@ -41,7 +41,9 @@ pub(super) async fn gather(door: TcpListener, will: &Will, lines: &Lines) -> io:
     let coming = Coming::all(will, &mut newcomers).await;
     tokio::spawn(turn_away(newcomers));
     if let Err(why) = coming.may_go_on() {
-        coming.come.values().for_each(|agent| drop(agent.tell(&ToAgent::Out)));
+        for agent in coming.come.values() {
+            agent.tell(&ToAgent::Out);
+        }
         return Ok(Err(why));
     }
     Ok(coming.follow(will, lines).await)

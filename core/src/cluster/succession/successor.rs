@@ -1,6 +1,6 @@
 //! The process that takes the launcher's place: the same program, started by the agent of the first host that is left.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::TcpListener;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -72,6 +72,15 @@ fn streams(estate: &Estate) -> io::Result<[Stdio; 2]> {
     match &estate.legacy {
         Some(legacy) => Ok([inherited(legacy.streams[0])?, inherited(legacy.streams[1])?]),
         None => Ok([file("out")?, file("err")?]),
+    }
+}
+
+/// Writes a line where the launcher's errors went, if that is on this host.
+pub(crate) fn complain(estate: &Estate, line: &str) {
+    let Some(legacy) = &estate.legacy else { return };
+    // SAFETY: the borrow is only used for a call that fails if there is no such descriptor.
+    if let Ok(stream) = unsafe { BorrowedFd::borrow_raw(legacy.streams[1]) }.try_clone_to_owned() {
+        let _ = File::from(stream).write_all(format!("{line}\n").as_bytes());
     }
 }
 
