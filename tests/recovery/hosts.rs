@@ -30,7 +30,9 @@ const SHAPE: Shape = (4, 1, "shm");
 /// Starts what it is told on this host, and says in the environment which one it stands for.
 const SSH: &str = "#!/bin/sh
 while [ \"$1\" != -- ]; do shift; done
-STAND_IN_FOR=\"$2\" SSH_CONNECTION='127.0.0.1 1 127.0.0.1 2' sh -c \"$3\" <&0 &
+exec 3<&0
+STAND_IN_FOR=\"$2\" SSH_CONNECTION='127.0.0.1 1 127.0.0.1 2' sh -c \"$3\" <&3 3<&- &
+exec 3<&-
 wait
 ";
 
