@@ -157,6 +157,8 @@ pub fn the_launcher_with_its_whole_host() {
         spread.run.job.wait_for("at 14");
         let own = spread.agent("");
         let nodes = children(own);
+        // It shall not get to start another launcher, which could do without it.
+        signal(own, Signal::STOP);
         spread.kill_launcher();
         signal(own, Signal::KILL);
         nodes.into_iter().for_each(|node| signal(node, Signal::KILL));

@@ -84,7 +84,7 @@ impl Sites {
     ) -> io::Result<Sites> {
         let alone = shares.len() == 1;
         let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_number() };
-        if plan.survives && !plan.tls && !alone {
+        if plan.survives && !plan.tls && shares.iter().any(|share| !share.host.is_local() || !alone) {
             return Sites::with_heirs(shares, plan);
         }
         let mut sites = Vec::new();

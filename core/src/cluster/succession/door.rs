@@ -182,3 +182,65 @@ async fn admit(stream: &mut TcpStream, pass: &Pass) -> io::Result<()> {
 fn check(holds: bool) -> io::Result<()> {
     if holds { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime;
+
+    use super::super::quorum::Roll;
+    use super::*;
+
+    fn pass(secret: u8) -> Pass {
+        Pass { job: 7, secret: Secret::from_bytes([secret; BYTES]) }
+    }
+
+    fn inside<T>(work: impl Future<Output = T>) -> T {
+        runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(work)
+    }
+
+    fn listener() -> (std::net::TcpListener, SocketAddr) {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let address = listener.local_addr().expect("its address");
+        (listener, address)
+    }
+
+    #[test]
+    fn who_knows_the_secret_is_let_in_and_says_who_it_is() {
+        inside(async {
+            let (listener, address) = listener();
+            let mut newcomers = Newcomers::at(listener, pass(1)).expect("a descriptor");
+            let Reached::There(mut stream) = reach(address, &pass(1)).await else { panic!("it is there") };
+            let orphan = Orphan { rank: 3, roll: Roll::default(), nodes: vec![6, 7], settled: None };
+            let follow = encode(&FromAgent::Follow(Box::new(orphan.clone()))).expect("it is short");
+            stream.write_all(&follow).await.expect("somebody reads");
+            let newcomer = newcomers.next().await;
+            assert_eq!(newcomer.orphan, orphan);
+            assert!(newcomer.tell(&ToAgent::Wait));
+            let mut said = vec![0; encode(&ToAgent::Wait).expect("it is short").len()];
+            stream.read_exact(&mut said).await.expect("it was said");
+        });
+    }
+
+    #[test]
+    fn who_does_not_know_it_reaches_nobody() {
+        inside(async {
+            let (listener, address) = listener();
+            let _newcomers = Newcomers::at(listener, pass(1)).expect("a descriptor");
+            assert!(matches!(reach(address, &pass(2)).await, Reached::Nobody));
+            let elsewhere = Pass { job: 8, ..pass(1) };
+            assert!(matches!(reach(address, &elsewhere).await, Reached::Nobody));
+        });
+    }
+
+    #[test]
+    fn an_address_that_nobody_holds_any_more_is_that_of_a_dead_process() {
+        inside(async {
+            let (listener, address) = listener();
+            let copy = listener.try_clone().expect("a descriptor");
+            drop(listener);
+            assert!(matches!(reach(address, &pass(1)).await, Reached::Nobody), "one holds it, and says nothing");
+            drop(copy);
+            assert!(matches!(reach(address, &pass(1)).await, Reached::Dead));
+        });
+    }
+}

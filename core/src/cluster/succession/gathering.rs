@@ -20,7 +20,6 @@ use super::door::{Newcomer, Newcomers, Pass, Reached, reach};
 use super::estate::{Site, Will};
 use super::quorum::{Register, Roll};
 use super::rolls::Rolls;
-use crate::sometimes::sometimes;
 
 /// Those that are left.
 pub(super) struct Gathered {
@@ -84,7 +83,6 @@ impl Coming {
                     coming.come.retain(|_, agent| agent.tell(&ToAgent::Ping));
                     coming.look(&Pass::new(&will.estate), &proved);
                     if patience.tick() {
-                        sometimes("a host was not waited for any longer when the launcher was gone");
                         break;
                     }
                 }

@@ -58,6 +58,7 @@ pub(crate) async fn seek(
             search.on_dead();
             continue;
         };
+        let tried = Instant::now();
         match reach(door, &pass).await {
             Reached::Dead => search.on_dead(),
             Reached::There(stream) => match ask(stream, &follow, &mut search).await {
@@ -66,8 +67,9 @@ pub(crate) async fn seek(
                 Answer::Nothing => sleep(PAUSE).await,
             },
             Reached::Nobody => {
-                sleep(TICK).await;
-                pass_over(&mut search);
+                sleep(TICK.saturating_sub(tried.elapsed())).await;
+                let ticks = tried.elapsed().as_millis() / TICK.as_millis();
+                let _ = (0..ticks.max(1)).any(|_| pass_over(&mut search));
             }
         }
     }
@@ -93,7 +95,9 @@ async fn ask(mut stream: TcpStream, follow: &[u8], search: &mut Search) -> Answe
             Ok(None) => match timeout(TICK, stream.read(&mut bytes)).await {
                 Ok(Ok(count @ 1..)) => decoder.push(&bytes[..count]),
                 Ok(_) => return Answer::Nothing,
-                Err(_) => pass_over(search),
+                Err(_) => {
+                    pass_over(search);
+                }
             },
             Err(_) => return Answer::Nothing,
         }
@@ -102,9 +106,11 @@ async fn ask(mut stream: TcpStream, follow: &[u8], search: &mut Search) -> Answe
 }
 
 /// Nothing is heard of a host. Unlike on one's own, it cannot be made sure there that it is dead: that there are enough others has
-/// to do.
-fn pass_over(search: &mut Search) {
-    if search.on_tick() == Patience::Fence {
+/// to do. Whether it is waited for no longer.
+fn pass_over(search: &mut Search) -> bool {
+    let is_late = search.on_tick() == Patience::Fence;
+    if is_late {
         search.on_dead();
     }
+    is_late
 }

@@ -82,6 +82,16 @@ mod tests {
     }
 
     #[test]
+    fn who_says_that_it_is_there_is_waited_for() {
+        let mut search = Search::new(2, 2);
+        for _ in 0..9 {
+            assert_eq!([search.on_tick(), search.on_tick()], [Patience::Wait; 2]);
+            search.on_word();
+        }
+        assert_eq!(search.candidate(), 0);
+    }
+
+    #[test]
     fn nobody_fences_itself() {
         let mut search = Search::new(0, 1);
         assert!((0..9).all(|_| search.on_tick() == Patience::Wait));
