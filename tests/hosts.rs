@@ -289,8 +289,10 @@ impl<'a> Orphaned<'a> {
         let work = ["--grid", "24,24,24", "--block", "8,8,8", "--steps", "800", "--pes", "1"];
         let expected = results(network, "jacobi3d", &work, &["wall_s", "per_step_s"]);
         let report = network.folder().join("orphaned.json");
-        let mut command = network.command(0, &program);
-        command.current_dir(network.folder()).arg("--hosts").arg(network.hosts_file(hosts)).args(work);
+        // Whoever enters a namespace of mounts loses the folder it was in.
+        let mut command = network.command(0, Path::new("env"));
+        command.arg("-C").arg(network.folder()).arg(&program);
+        command.arg("--hosts").arg(network.hosts_file(hosts)).args(work);
         command.args(["--ft", "double", "--ckpt-every", "50steps", "--silence", "3s", "--progress"]);
         command.args(options).arg("--report").arg(&report);
         let mut running = Running::start(&mut command);
@@ -300,7 +302,9 @@ impl<'a> Orphaned<'a> {
 
     fn kill_launcher(&self) {
         let all = self.network.nodes_of(0, &example("jacobi3d")).into_iter();
-        let launcher = all.filter(|process| process.arguments.contains(&"--hosts".into())).min_by_key(|process| process.id);
+        let launcher = all
+            .filter(|process| process.arguments.contains(&"--hosts".into()))
+            .min_by_key(|process| process.id);
         assert!(Process::kill(launcher.expect("it runs on the first host").id));
     }
 
@@ -330,7 +334,8 @@ impl<'a> Orphaned<'a> {
 /// What was said by a launcher on another host than the first, where the working folder is.
 fn errors_elsewhere(network: &Network) -> String {
     let files = std::fs::read_dir(network.folder()).expect("the folder is ours").flatten();
-    let files = files.map(|entry| entry.path()).filter(|file| file.extension().is_some_and(|kind| kind == "err"));
+    let files =
+        files.map(|entry| entry.path()).filter(|file| file.extension().is_some_and(|kind| kind == "err"));
     files.filter_map(|file| std::fs::read_to_string(file).ok()).collect()
 }
 

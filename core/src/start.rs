@@ -44,7 +44,7 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
     let will = cluster::will();
     let (options, args) = command_line::parse::<A>(&program);
     if let Some(will) = will {
-        return led(&program, &options, cluster::succeed(&program, &options, will)).into();
+        return succeed(&program, &options, will).into();
     }
     let status = match joining {
         None if options.has_processes() => lead(&program, &options),
@@ -81,6 +81,17 @@ fn lead(program: &Program, options: &RunArgs) -> ExitStatus {
         return ExitStatus::Usage;
     }
     led(program, options, cluster::launch(program, options))
+}
+
+/// This process takes the place of a launcher.
+fn succeed(program: &Program, options: &RunArgs, will: cluster::Inherited) -> ExitStatus {
+    match cluster::succeed(program, options, will) {
+        Ok(ended) => led(program, options, ended),
+        Err(message) => {
+            complain(program, &message);
+            ExitStatus::Unrecoverable
+        }
+    }
 }
 
 /// A job of several processes has ended, of which this one was the launcher.

@@ -27,6 +27,7 @@ use crate::hosts::{
     nodes_of_several_hosts_are_replaced_without_the_launcher, one_host_after_another,
     one_successor_after_another, other_ends_of_several_hosts_without_the_launcher,
     spares_of_several_hosts_without_the_launcher, the_launcher_of_several_hosts,
+    the_launcher_of_several_hosts_and_more_at_random_moments,
     the_launcher_of_several_hosts_during_a_recovery, the_launcher_with_its_whole_host,
 };
 use crate::job::Shape;
@@ -120,6 +121,7 @@ trials!(
     spares_of_several_hosts_without_the_launcher,
     a_job_on_several_hosts_without_its_launcher_is_asked,
     other_ends_of_several_hosts_without_the_launcher,
+    the_launcher_of_several_hosts_and_more_at_random_moments,
 );
 
 pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];

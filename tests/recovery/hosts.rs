@@ -68,8 +68,11 @@ impl Spread {
     #[track_caller]
     fn agent(&self, host: &str) -> i32 {
         let is_agent = |pid: &i32| {
-            let name = environment(*pid).into_iter().find_map(|word| Some(word.strip_prefix("STAND_IN_FOR=")?.to_owned()));
-            name.unwrap_or_default() == host && arguments(*pid).get(1).is_some_and(|word| word == "--talisman-agent")
+            let name = environment(*pid)
+                .into_iter()
+                .find_map(|word| Some(word.strip_prefix("STAND_IN_FOR=")?.to_owned()));
+            name.unwrap_or_default() == host
+                && arguments(*pid).get(1).is_some_and(|word| word == "--talisman-agent")
         };
         let found = until(|| self.run.job.processes().into_iter().find(is_agent));
         found.unwrap_or_else(|| panic!("no agent of {host:?}: {}", self.run.job.said()))
@@ -162,7 +165,13 @@ pub fn the_launcher_with_its_whole_host() {
         spread.kill_launcher();
         signal(own, Signal::KILL);
         nodes.into_iter().for_each(|node| signal(node, Signal::KILL));
-        let told = until(|| spread.printed_elsewhere("err").iter().any(|line| line.contains(" on the host one leads now")).then_some(()));
+        let told = until(|| {
+            spread
+                .printed_elsewhere("err")
+                .iter()
+                .any(|line| line.contains(" on the host one leads now"))
+                .then_some(())
+        });
         told.unwrap_or_else(|| panic!("nobody leads: {}", spread.run.job.said()));
         assert_eq!(spread.survives(&expected).losses, lost);
     }
@@ -267,4 +276,29 @@ pub fn other_ends_of_several_hosts_without_the_launcher() {
     // It is not let go: that alone ends it.
     let Spread { run, holding: _holding, .. } = spread;
     assert_eq!(run.ends_without_its_launcher().status, Some(143));
+}
+
+/// The launcher at any moment, and soon after it something else: an agent, a node, or whoever leads.
+pub fn the_launcher_of_several_hosts_and_more_at_random_moments() {
+    let mut rng = Rng::new(35);
+    let expected = LONG.undisturbed(SHAPE);
+    for round in 0..rounds() {
+        let hosts = [TWO, WITH_OWN][round % 2];
+        let spread = begin(hosts, &format!("{NEVER} {}", ["", "--respawn"][round / 2 % 2]));
+        spread.run.job.wait_for(&format!("at {}", 2 + rng.below(60)));
+        let agents = ["", "one", "two"].map(|host| spread.agent(host));
+        let nodes: Vec<i32> = agents.into_iter().flat_map(children).collect();
+        spread.kill_launcher();
+        sleep(Duration::from_micros(rng.below(300_000)));
+        let left = spread.run.job.processes();
+        let all: Vec<i32> = agents.into_iter().chain(nodes).chain(left).collect();
+        let victim = all[rng.below(all.len() as u64) as usize];
+        signal(victim, Signal::KILL);
+        spread.survives(&expected);
+    }
+}
+
+/// So many, or as many as are asked for.
+fn rounds() -> usize {
+    std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(4)
 }

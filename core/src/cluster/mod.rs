@@ -53,8 +53,8 @@ pub(crate) mod remote;
 mod roster;
 mod sites;
 mod slurm;
-mod suspicions;
 pub(crate) mod succession;
+mod suspicions;
 pub(crate) mod takeover;
 #[cfg(test)]
 mod tests;
@@ -62,5 +62,5 @@ pub(crate) mod verdict;
 mod voice;
 
 pub(crate) use launcher::{ClusterOutcome, launch};
-pub(crate) use succession::successor::{succeed, will};
+pub(crate) use succession::successor::{Inherited, succeed, will};
 pub(crate) use voice::Control;

@@ -117,7 +117,8 @@ impl Sites {
         let here = (!ranks.contains(&0)).then(|| (Share { nodes: 0, ..Share::here(0) }, 0));
         for (share, rank) in shares.into_iter().zip(ranks).chain(here) {
             let (nodes, address) = (share.numbers(), share.address(false));
-            let start = inherit(remote(share, plan, address, build_number())?, estates[rank as usize].clone())?;
+            let start =
+                inherit(remote(share, plan, address, build_number())?, estates[rank as usize].clone())?;
             let host = RemoteHost::new(start, Some((rolls.clone(), rank)));
             sites.push(Site { nodes, listen: None, host: Host::Remote(Box::new(host)) });
         }
@@ -136,7 +137,13 @@ impl Sites {
     }
 
     /// Starts processes that wait, one host after the other.
-    pub(super) fn start_waiting(&mut self, spares: Range<u32>, means: &Means, events: &Events, lines: &Lines) {
+    pub(super) fn start_waiting(
+        &mut self,
+        spares: Range<u32>,
+        means: &Means,
+        events: &Events,
+        lines: &Lines,
+    ) {
         for (spare, place) in spares.zip((0..self.sites.len()).cycle()) {
             self.moved.insert(spare, place);
             self.start_again(spare, means, events, lines);

@@ -124,7 +124,9 @@ impl Agent {
             format!("no shared memory for its nodes: {error}; --transport tcp does without")
         })?;
         let heir = match &begin.estate {
-            Some(estate) => Some(Heir::new(estate.clone(), executable(begin), address, said, voices, &window)?),
+            Some(estate) => {
+                Some(Heir::new(estate.clone(), executable(begin), address, said, voices, &window)?)
+            }
             None => None,
         };
         Ok(Agent {

@@ -44,7 +44,11 @@ impl Window {
 }
 
 /// Reads what a launcher says, until there is no more or it cannot be read: both mean that it is lost.
-pub(super) fn hear(from: impl AsyncRead + Send + Unpin + 'static, decoder: Decoder, window: Window) -> Orders {
+pub(super) fn hear(
+    from: impl AsyncRead + Send + Unpin + 'static,
+    decoder: Decoder,
+    window: Window,
+) -> Orders {
     let (orders, heard) = mpsc::unbounded_channel();
     tokio::spawn(read(from, decoder, orders, window));
     heard

@@ -85,7 +85,8 @@ pub(crate) struct Newcomer {
 impl Newcomer {
     /// Says something short; whether it is still there to hear that.
     pub(crate) fn tell(&self, message: &ToAgent) -> bool {
-        encode(message).is_ok_and(|frame| self.stream.try_write(&frame).is_ok_and(|count| count == frame.len()))
+        encode(message)
+            .is_ok_and(|frame| self.stream.try_write(&frame).is_ok_and(|count| count == frame.len()))
     }
 }
 
@@ -238,7 +239,10 @@ mod tests {
             let (listener, address) = listener();
             let copy = listener.try_clone().expect("a descriptor");
             drop(listener);
-            assert!(matches!(reach(address, &pass(1)).await, Reached::Nobody), "one holds it, and says nothing");
+            assert!(
+                matches!(reach(address, &pass(1)).await, Reached::Nobody),
+                "one holds it, and says nothing"
+            );
             drop(copy);
             assert!(matches!(reach(address, &pass(1)).await, Reached::Dead));
         });

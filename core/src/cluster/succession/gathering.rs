@@ -15,7 +15,7 @@ use super::super::local::{Event, Events};
 use super::super::printer::Lines;
 use super::super::remote::host::{Attached, RemoteHost};
 use super::super::remote::message::ToAgent;
-use super::super::takeover::follower::Followers;
+use super::super::takeover::follower::{Follower, Followers};
 use super::door::{Newcomer, Newcomers, Pass, Reached, reach};
 use super::estate::{Site, Will};
 use super::quorum::{Register, Roll};
@@ -35,7 +35,11 @@ pub(super) struct Gathered {
 ///
 /// # Errors
 /// The system gives no descriptors.
-pub(super) async fn gather(door: TcpListener, will: &Will, lines: &Lines) -> io::Result<Result<Gathered, String>> {
+pub(super) async fn gather(
+    door: TcpListener,
+    will: &Will,
+    lines: &Lines,
+) -> io::Result<Result<Gathered, String>> {
     let mut newcomers = Newcomers::at(door, Pass::new(&will.estate))?;
     let coming = Coming::all(will, &mut newcomers).await;
     tokio::spawn(turn_away(newcomers));
@@ -143,7 +147,12 @@ impl Coming {
         let (events, happened) = mpsc::unbounded_channel();
         let mut hosts = Vec::new();
         for (rank, agent) in self.come {
-            let site = will.estate.sites.get(rank as usize).cloned().ok_or("a host came that is none of the job's")?;
+            let site = will
+                .estate
+                .sites
+                .get(rank as usize)
+                .cloned()
+                .ok_or("a host came that is none of the job's")?;
             let (range, nodes) = (site.nodes.clone(), agent.orphan.nodes.clone());
             let mut host = attach(agent, site, will.estate.silence, (rolls.clone(), rank));
             host.start(&events, lines);
@@ -214,11 +223,11 @@ impl Following {
 
     fn on_event(&mut self, node: u32, event: Event, job: u64) {
         match event {
-            Event::Said(ToLauncher::Follow(follower)) if self.missing.contains(&node) => {
-                if follower.job == job && follower.version == VERSION && follower.node == node {
-                    self.missing.remove(&node);
-                    self.followers.add(*follower);
-                }
+            Event::Said(ToLauncher::Follow(follower))
+                if self.missing.contains(&node) && is_of(&follower, job, node) =>
+            {
+                self.missing.remove(&node);
+                self.followers.add(*follower);
             }
             event if self.followers.has(node) => self.kept.push((node, event)),
             Event::Ended(_) | Event::Lost(_) | Event::NotStarted(_) => drop(self.missing.remove(&node)),
@@ -226,6 +235,11 @@ impl Following {
             _ => {}
         }
     }
+}
+
+/// Whether this is what a node of the job says of itself.
+fn is_of(follower: &Follower, job: u64, node: u32) -> bool {
+    follower.job == job && follower.version == VERSION && follower.node == node
 }
 
 /// What happens, after what has happened already.

@@ -65,7 +65,12 @@ impl Register {
     }
 
     /// Of one that has taken a launcher's place, with these hosts by that roll; and its own first one.
-    pub(crate) fn going_on(keeper: u32, here: BTreeSet<u32>, dead: BTreeSet<u32>, roll: Roll) -> (Self, Roll) {
+    pub(crate) fn going_on(
+        keeper: u32,
+        here: BTreeSet<u32>,
+        dead: BTreeSet<u32>,
+        roll: Roll,
+    ) -> (Self, Roll) {
         let doors = roll.doors.clone();
         let mut register =
             Register { keeper, doors, here, dead, rolls: vec![roll], enrolled: BTreeMap::new() };
@@ -143,7 +148,8 @@ mod tests {
             let roll = Roll { keeper, ..roll(1, members) };
             for (one, known) in (0..16).flat_map(|one| (0..16).map(move |known| (one, known))) {
                 let one_goes_on = roll.lets_go_on(&set(one), &set(known & !one));
-                for (other, also_known) in (0..16).flat_map(|other| (0..16).map(move |known| (other, known))) {
+                for (other, also_known) in (0..16).flat_map(|other| (0..16).map(move |known| (other, known)))
+                {
                     let apart = one & other == 0 && (known | also_known) & (one | other) == 0;
                     if apart && one_goes_on {
                         assert!(!roll.lets_go_on(&set(other), &set(also_known)), "{one:b} {other:b}");

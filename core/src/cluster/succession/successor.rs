@@ -23,7 +23,6 @@ use super::super::memory::host_memory;
 use super::super::plan::Plan;
 use super::super::printer::Printer;
 use super::super::sites::Sites;
-use super::super::verdict::UNRECOVERABLE;
 use super::estate::{Estate, Will};
 use super::gathering::{Gathered, gather};
 use crate::launch::{Interrupts, Program, Progress, RunArgs};
@@ -31,6 +30,9 @@ use crate::launch::{Interrupts, Program, Progress, RunArgs};
 /// Tells a process that it is to take a launcher's place: the number of the descriptor at which it listens. What else it has to know comes
 /// by its standard input.
 const VARIABLE: &str = "TALISMAN_SUCCESSION";
+
+/// What a process is started with that takes a launcher's place, and where it listens.
+pub(crate) type Inherited = io::Result<(Will, TcpListener)>;
 
 /// Starts it. What it prints goes where the launcher's output did, or, on another host, to files in the working folder.
 ///
@@ -48,7 +50,8 @@ pub(crate) fn start(executable: &Executable, will: &Will, door: &TcpListener) ->
     command.stdin(Stdio::piped()).stdout(out).stderr(err).process_group(0);
     leave_open(&mut command, vec![door.as_raw_fd()]);
     let mut child = command.spawn()?;
-    let written = child.stdin.take().map(|mut stdin| stdin.write_all(&encode(will).map_err(io::Error::other)?));
+    let written =
+        child.stdin.take().map(|mut stdin| stdin.write_all(&encode(will).map_err(io::Error::other)?));
     match written {
         Some(Err(error)) => {
             let _ = child.kill();
@@ -90,14 +93,14 @@ pub(crate) fn complain(estate: &Estate, line: &str) {
 ///
 /// # Errors
 /// It does not say what it should.
-pub(crate) fn will() -> Option<io::Result<(Will, TcpListener)>> {
+pub(crate) fn will() -> Option<Inherited> {
     let number = std::env::var_os(VARIABLE)?;
     // SAFETY: no other thread reads the environment, by this function's contract.
     unsafe { std::env::remove_var(VARIABLE) };
     Some(number.to_str().and_then(|number| number.parse().ok()).ok_or_else(none).and_then(inherit))
 }
 
-fn inherit(number: i32) -> io::Result<(Will, TcpListener)> {
+fn inherit(number: i32) -> Inherited {
     // SAFETY: the borrow is only used for a call that fails if there is no such descriptor.
     fcntl_setfd(unsafe { BorrowedFd::borrow_raw(number) }, FdFlags::CLOEXEC)?;
     // SAFETY: it is open, and the agent left it for this process alone; the variable that names it is gone.
@@ -114,14 +117,17 @@ fn none() -> io::Error {
 }
 
 /// Leads the job that this process was started to lead, to its end.
+///
+/// # Errors
+/// It does not lead: somebody else may, so that it has nothing to report.
 pub(crate) fn succeed(
     program: &Program,
     options: &RunArgs,
-    inherited: io::Result<(Will, TcpListener)>,
-) -> ClusterOutcome {
+    inherited: Inherited,
+) -> Result<ClusterOutcome, String> {
     descriptors::raise_limit();
     let led = inherited.and_then(|(will, door)| lead(program, options, &will, door));
-    led.unwrap_or_else(|error| failed(format!("the launcher is gone, and its place cannot be taken: {error}")))
+    led.unwrap_or_else(|error| Err(error.to_string())).map_err(|why| format!("the launcher is gone; {why}"))
 }
 
 fn lead(
@@ -129,7 +135,7 @@ fn lead(
     options: &RunArgs,
     will: &Will,
     door: TcpListener,
-) -> io::Result<ClusterOutcome> {
+) -> io::Result<Result<ClusterOutcome, String>> {
     let (signals, signalled) = mpsc::unbounded_channel();
     let on_first = move |signal| {
         // Nobody listens any more once the job is over.
@@ -142,7 +148,7 @@ fn lead(
     let gathered = runtime.block_on(gather(door, will, &lines))?;
     let Gathered { followers, hosts, events, happened } = match gathered {
         Ok(gathered) => gathered,
-        Err(why) => return Ok(failed(format!("the launcher is gone; {why}"))),
+        Err(why) => return Ok(Err(why)),
     };
     let estate = &will.estate;
     let running = followers.running();
@@ -164,7 +170,7 @@ fn lead(
     let mut outcome = merge(ended, pes);
     outcome.interrupted = interrupts.received();
     outcome.conclude(shelves.as_ref(), printer);
-    Ok(outcome)
+    Ok(Ok(outcome))
 }
 
 /// The job's plan, as far as this host was told. Processes that waited have ended with their launcher: as many will, but for those that
@@ -186,8 +192,4 @@ fn own_name(estate: &Estate) -> String {
         Some(host) => format!("process {pid} on the host {host}"),
         None => format!("process {pid}"),
     }
-}
-
-fn failed(message: String) -> ClusterOutcome {
-    ClusterOutcome { status: UNRECOVERABLE, message: Some(message), ..ClusterOutcome::default() }
 }
