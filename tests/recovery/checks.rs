@@ -28,6 +28,7 @@ use crate::hosts::{
     one_successor_after_another, other_ends_of_several_hosts_without_the_launcher,
     spares_of_several_hosts_without_the_launcher, the_launcher_of_several_hosts,
     the_launcher_of_several_hosts_and_more_at_random_moments,
+    the_launcher_of_several_hosts_at_the_start_and_at_the_end,
     the_launcher_of_several_hosts_during_a_recovery, the_launcher_with_its_whole_host,
 };
 use crate::job::Shape;
@@ -122,6 +123,7 @@ trials!(
     a_job_on_several_hosts_without_its_launcher_is_asked,
     other_ends_of_several_hosts_without_the_launcher,
     the_launcher_of_several_hosts_and_more_at_random_moments,
+    the_launcher_of_several_hosts_at_the_start_and_at_the_end,
 );
 
 pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];

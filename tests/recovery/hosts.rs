@@ -298,6 +298,23 @@ pub fn the_launcher_of_several_hosts_and_more_at_random_moments() {
     }
 }
 
+/// At its start, and near its end: whatever becomes of the job, nothing is left of it.
+pub fn the_launcher_of_several_hosts_at_the_start_and_at_the_end() {
+    let mut rng = Rng::new(45);
+    for round in 0..rounds() {
+        let spread = begin([TWO, WITH_OWN][round % 2], OFTEN);
+        if round / 2 % 2 == 1 {
+            spread.holding.let_go();
+            spread.run.job.wait_for("at 150");
+        }
+        sleep(Duration::from_micros(rng.below(60_000)));
+        spread.kill_launcher();
+        spread.holding.let_go();
+        let over = until(|| Some(spread.run.job.processes()).filter(Vec::is_empty));
+        assert!(over.is_some(), "left behind: {}", spread.run.job.said());
+    }
+}
+
 /// So many, or as many as are asked for.
 fn rounds() -> usize {
     std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(4)

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
+use std::net::IpAddr;
 use std::ops::Range;
-use std::os::fd::AsRawFd;
 use std::process::Stdio;
 
 use super::control::ToNode;
@@ -16,10 +15,9 @@ use super::plan::Plan;
 use super::printer::Lines;
 use super::remote::Begin;
 use super::remote::host::{RemoteHost, Start};
-use super::remote::session::Heir;
 use super::slurm;
+use super::succession::beforehand::{estates, inherit, ranks};
 use super::succession::door::Pass;
-use super::succession::estate::{self as heirs, Estate, Legacy};
 use super::succession::quorum::Register;
 use super::succession::rolls::Rolls;
 use super::takeover::adopted::Adopted;
@@ -303,58 +301,6 @@ fn remote(share: Share, plan: &Plan, address: Option<IpAddr>, build: u64) -> io:
     begin.address = address;
     begin.silence = plan.silence;
     Ok(Start { share, program: std::env::current_exe()?, build, begin, heir: None })
-}
-
-/// The order in which hosts take the launcher's place: its own is the first, whether it has nodes or not.
-fn ranks(shares: &[Share]) -> Vec<u32> {
-    let first = shares.iter().position(|share| share.host.is_local());
-    let mut next = 1..;
-    let rank = |place| if Some(place) == first { Some(0) } else { next.next() };
-    (0..shares.len()).filter_map(rank).collect()
-}
-
-/// What the agent of each host is told for the case that the launcher is lost, by their ranks.
-fn estates(shares: &[Share], ranks: &[u32], plan: &Plan) -> Vec<Estate> {
-    let site = |share: &Share| heirs::Site { name: share.host.to_string(), nodes: share.numbers() };
-    let mut sites: BTreeMap<u32, heirs::Site> =
-        shares.iter().zip(ranks).map(|(share, rank)| (*rank, site(share))).collect();
-    sites.entry(0).or_insert_with(|| site(&Share::here(0)));
-    let sites: Vec<heirs::Site> = sites.into_values().collect();
-    let of = |rank| Estate {
-        job: plan.job,
-        secret: plan.secret.clone(),
-        nodes: plan.nodes,
-        hosts: plan.hosts.clone(),
-        names: plan.names.clone(),
-        shelves: plan.keeping.shelves.clone(),
-        restart: plan.keeping.restart.clone(),
-        silence: plan.silence,
-        sites: sites.clone(),
-        rank,
-        legacy: None,
-    };
-    (0..sites.len() as u32).map(of).collect()
-}
-
-/// How an agent is started that can take the launcher's place; that of this host has what this process prints to.
-fn inherit(start: Start, mut estate: Estate) -> io::Result<Start> {
-    let mut begin = start.begin;
-    let mut heir = None;
-    if start.share.host.is_local() {
-        let door = match begin.address {
-            Some(address) => TcpListener::bind((address, 0)),
-            // Others reach it where ssh comes from.
-            None => TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0))
-                .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))),
-        }?;
-        let streams = Streams::of_this_process()?;
-        let (launcher, door_number) = (std::process::id(), door.as_raw_fd());
-        estate.legacy = Some(Legacy { launcher, door: door_number, streams: streams.numbers() });
-        begin.address = begin.address.or(Some(Ipv4Addr::LOCALHOST.into()));
-        heir = Some(Heir { door, streams });
-    }
-    begin.estate = Some(estate);
-    Ok(Start { begin, heir, ..start })
 }
 
 fn shares_memory(share: &Share, plan: &Plan) -> bool {

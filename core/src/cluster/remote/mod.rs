@@ -22,10 +22,11 @@
 //! | [`orphaned`] | what it does without a launcher, if the job goes on then |
 //! | [`ssh`] | how ssh is called, and what its failures mean |
 //! | [`session`] | a process of ssh |
-//! | [`host`], [`input`] | the launcher's end; its standard input |
+//! | [`host`], [`conversation`], [`input`] | the launcher's end; its standard input |
 //! | [`watch`] | whether a host is still there |
 
 pub(crate) mod agent;
+mod conversation;
 mod greeting;
 pub(crate) mod host;
 mod input;

@@ -20,12 +20,14 @@
 //! |---|---|
 //! | [`quorum`] | which hosts may go on without the others; pure |
 //! | [`rolls`] | what a launcher's conversations with its hosts share of that |
+//! | [`beforehand`] | what is seen to before the job begins |
 //! | [`estate`] | what agents are told beforehand, and say then |
 //! | [`door`] | how they reach each other |
 //! | [`seeking`] | an agent's search |
 //! | [`gathering`] | who is left, as the successor finds out |
 //! | [`successor`] | the process that leads |
 
+pub(crate) mod beforehand;
 pub(crate) mod door;
 pub(crate) mod estate;
 mod gathering;
