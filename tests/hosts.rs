@@ -284,7 +284,7 @@ struct Orphaned<'a> {
 }
 
 impl<'a> Orphaned<'a> {
-    fn start(network: &'a Network, hosts: &[&str], options: &[&str]) -> Self {
+    fn start(network: &'a Network, hosts: &[&str], every: &str) -> Self {
         let program = example("jacobi3d");
         let work = ["--grid", "24,24,24", "--block", "8,8,8", "--steps", "800", "--pes", "1"];
         let expected = results(network, "jacobi3d", &work, &["wall_s", "per_step_s"]);
@@ -293,8 +293,8 @@ impl<'a> Orphaned<'a> {
         let mut command = network.command(0, Path::new("env"));
         command.arg("-C").arg(network.folder()).arg(&program);
         command.arg("--hosts").arg(network.hosts_file(hosts)).args(work);
-        command.args(["--ft", "double", "--ckpt-every", "50steps", "--silence", "3s", "--progress"]);
-        command.args(options).arg("--report").arg(&report);
+        command.args(["--ft", "double", "--ckpt-every", every, "--silence", "3s", "--progress"]);
+        command.arg("--report").arg(&report);
         let mut running = Running::start(&mut command);
         running.wait_for_error_lines(1);
         Orphaned { network, running, report, expected }
@@ -342,7 +342,7 @@ fn errors_elsewhere(network: &Network) -> String {
 #[test]
 fn a_job_on_several_hosts_goes_on_without_its_launcher() {
     let Some(network) = Network::new(3) else { return };
-    let orphaned = Orphaned::start(&network, &TWO_HOSTS, &[]);
+    let orphaned = Orphaned::start(&network, &TWO_HOSTS, "50steps");
     orphaned.kill_launcher();
     orphaned.ends_well(&["the launcher is gone; process ", " leads now", " after the loss of the launcher;"]);
 }
@@ -350,16 +350,27 @@ fn a_job_on_several_hosts_goes_on_without_its_launcher() {
 #[test]
 fn two_hosts_of_three_go_on_without_that_of_the_launcher() {
     let Some(network) = Network::new(3) else { return };
-    let orphaned = Orphaned::start(&network, &TWO_HOSTS, &[]);
+    let orphaned = Orphaned::start(&network, &TWO_HOSTS, "50steps");
     network.host(0).cut_off();
     orphaned.ends_well(&[" on the host h1 leads now", " 4 nodes ", " after the loss of the launcher;"]);
+}
+
+/// Either could begin the program anew.
+#[test]
+fn of_two_parts_without_a_checkpoint_the_larger_one_goes_on() {
+    let Some(network) = Network::new(3) else { return };
+    let hosts = ["localhost slots=1 address=10.77.0.1", "h1 slots=1", "h2 slots=1"];
+    let orphaned = Orphaned::start(&network, &hosts, "1h");
+    network.host(0).cut_off();
+    let too_few = "too many hosts were lost at once, which may go on without the others";
+    orphaned.ends_well(&[" on the host h1 leads now", " 2 nodes began the program anew", too_few]);
 }
 
 #[test]
 fn a_host_alone_does_not_go_on_without_that_of_the_launcher() {
     let Some(network) = Network::new(2) else { return };
     let hosts = ["localhost slots=1 address=10.77.0.1", "h1 slots=1"];
-    let orphaned = Orphaned::start(&network, &hosts, &[]);
+    let orphaned = Orphaned::start(&network, &hosts, "50steps");
     network.host(1).cut_off();
     let ended = orphaned.running.end();
     assert!(ended.status.success(), "the side with the launcher goes on: {ended:?}");

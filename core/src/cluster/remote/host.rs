@@ -162,12 +162,12 @@ async fn serve(
         Way::Login(start) => host.converse(&start, orders, sayings).await,
         Way::Found(attached) => host.go_on(*attached, orders, sayings).await,
     };
-    let is_lost = ended.is_err();
+    if let Some((rolls, rank)) = rolls.filter(|_| ended.is_err()) {
+        // Before anybody goes on without it, it has to be certain that nobody else does.
+        rolls.on_lost(rank).await;
+    }
     let lost = ended.err().and_then(|why| host.lose(&why));
     drop(host);
-    if let Some((rolls, rank)) = rolls.filter(|_| is_lost) {
-        tokio::spawn(async move { rolls.on_lost(rank).await });
-    }
     let _ = forwarding.await;
     if let Some(message) = lost {
         let _ = lines.send(Print::Say(message)).await;
