@@ -1,6 +1,6 @@
 //! The process that takes the launcher's place: the same program, started by the agent of the first host that is left.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::TcpListener;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -69,12 +69,24 @@ fn streams(estate: &Estate) -> io::Result<[Stdio; 2]> {
         Ok(stream.try_clone_to_owned()?.into())
     };
     let file = |kind: &str| -> io::Result<Stdio> {
-        let name = format!("talisman-{:016x}.{kind}", estate.job);
-        Ok(OpenOptions::new().create(true).append(true).open(name)?.into())
+        Ok(OpenOptions::new().create(true).append(true).open(file_name(estate, kind))?.into())
     };
     match &estate.legacy {
         Some(legacy) => Ok([inherited(legacy.streams[0])?, inherited(legacy.streams[1])?]),
         None => Ok([file("out")?, file("err")?]),
+    }
+}
+
+/// Where a launcher prints to that is on another host than the first one.
+fn file_name(estate: &Estate, kind: &str) -> String {
+    format!("talisman-{:016x}.{kind}", estate.job)
+}
+
+/// This process does not lead: a file that nothing was printed to is of no use.
+fn leave_no_output(estate: &Estate) {
+    let name = file_name(estate, "out");
+    if estate.legacy.is_none() && fs::metadata(&name).is_ok_and(|file| file.len() == 0) {
+        let _ = fs::remove_file(name);
     }
 }
 
@@ -148,7 +160,10 @@ fn lead(
     let gathered = runtime.block_on(gather(door, will, &lines))?;
     let Gathered { followers, hosts, events, happened } = match gathered {
         Ok(gathered) => gathered,
-        Err(why) => return Ok(Err(why)),
+        Err(why) => {
+            leave_no_output(&will.estate);
+            return Ok(Err(why));
+        }
     };
     let estate = &will.estate;
     let running = followers.running();
