@@ -275,6 +275,106 @@ fn a_job_that_survives_goes_on_without_a_host_it_loses() {
     survives(&|| network.host(2).cut_off(), "host h2 (nodes 2 to 3): it said nothing for 3s");
 }
 
+/// A run of `jacobi3d` that goes on without its launcher, and what it has to come to.
+struct Orphaned<'a> {
+    network: &'a Network,
+    running: Running,
+    report: PathBuf,
+    expected: Map<String, Value>,
+}
+
+impl<'a> Orphaned<'a> {
+    fn start(network: &'a Network, hosts: &[&str], every: &str) -> Self {
+        let program = example("jacobi3d");
+        let work = ["--grid", "24,24,24", "--block", "8,8,8", "--steps", "800", "--pes", "1"];
+        let expected = results(network, "jacobi3d", &work, &["wall_s", "per_step_s"]);
+        let report = network.folder().join("orphaned.json");
+        let mut command = network.command(0, &program);
+        command.arg("--hosts").arg(network.hosts_file(hosts)).args(work);
+        command.args(["--ft", "double", "--ckpt-every", every, "--silence", "3s", "--progress"]);
+        command.arg("--report").arg(&report);
+        let mut running = Running::start(&mut command);
+        running.wait_for_error_lines(1);
+        Orphaned { network, running, report, expected }
+    }
+
+    fn kill_launcher(&self) {
+        let all = self.network.nodes_of(0, &example("jacobi3d")).into_iter();
+        let launcher = all
+            .filter(|process| process.arguments.contains(&"--hosts".into()))
+            .min_by_key(|process| process.id);
+        assert!(Process::kill(launcher.expect("it runs on the first host").id));
+    }
+
+    /// It comes to the same, says all of this on the way, and leaves nothing behind.
+    #[track_caller]
+    fn ends_well(self, said: &[&str]) -> Value {
+        let Orphaned { network, running, report: file, expected } = self;
+        let ended = running.end();
+        // The launcher may have written one as well, in which the job has failed.
+        let report = || -> Option<Value> { serde_json::from_slice(&std::fs::read(&file).ok()?).ok() };
+        let has_succeeded = || report().is_some_and(|report| report["status"] == 0);
+        assert!(eventually(has_succeeded), "{ended:?} {}", errors_elsewhere(network));
+        let errors = ended.errors.clone() + &errors_elsewhere(network);
+        for said in said {
+            assert!(errors.contains(said), "{said}: {errors}");
+        }
+        let report = report().expect("it has just been there");
+        let mut results = report["results"].as_object().expect("a report has results").clone();
+        ["wall_s", "per_step_s"].iter().for_each(|time| drop(results.remove(*time)));
+        assert_eq!(results, expected, "{ended:?}");
+        assert!(report["failures"][0]["node"].is_null(), "{report}");
+        assert_nothing_left(network);
+        report
+    }
+}
+
+/// What was said by a launcher on another host than the first, where the working folder is.
+fn errors_elsewhere(network: &Network) -> String {
+    let files = std::fs::read_dir(network.folder()).expect("the folder is ours").flatten();
+    let files =
+        files.map(|entry| entry.path()).filter(|file| file.extension().is_some_and(|kind| kind == "err"));
+    files.filter_map(|file| std::fs::read_to_string(file).ok()).collect()
+}
+
+#[test]
+fn a_job_on_several_hosts_goes_on_without_its_launcher() {
+    let Some(network) = Network::new(3) else { return };
+    let orphaned = Orphaned::start(&network, &TWO_HOSTS, "50steps");
+    orphaned.kill_launcher();
+    orphaned.ends_well(&["the launcher is gone; process ", " leads now", " after the loss of the launcher;"]);
+}
+
+#[test]
+fn two_hosts_of_three_go_on_without_that_of_the_launcher() {
+    let Some(network) = Network::new(3) else { return };
+    let orphaned = Orphaned::start(&network, &TWO_HOSTS, "50steps");
+    network.host(0).cut_off();
+    orphaned.ends_well(&[" on the host h1 leads now", " 4 nodes ", " after the loss of the launcher;"]);
+}
+
+/// Either could begin the program anew.
+#[test]
+fn of_two_parts_without_a_checkpoint_the_larger_one_goes_on() {
+    let Some(network) = Network::new(3) else { return };
+    let hosts = ["localhost slots=1 address=10.77.0.1", "h1 slots=1", "h2 slots=1"];
+    let orphaned = Orphaned::start(&network, &hosts, "1h");
+    network.host(0).cut_off();
+    let too_few = "too many hosts were lost at once, which may go on without the others";
+    orphaned.ends_well(&[" on the host h1 leads now", " 2 nodes began the program anew", too_few]);
+}
+
+#[test]
+fn a_host_alone_does_not_go_on_without_that_of_the_launcher() {
+    let Some(network) = Network::new(2) else { return };
+    let hosts = ["localhost slots=1 address=10.77.0.1", "h1 slots=1"];
+    let orphaned = Orphaned::start(&network, &hosts, "50steps");
+    network.host(1).cut_off();
+    let ended = orphaned.running.end();
+    assert!(ended.status.success(), "the side with the launcher goes on: {ended:?}");
+    assert_nothing_left(&network);
+}
+
 #[test]
 fn only_the_launchers_side_of_a_cut_network_computes_on() {
     let Some(network) = Network::new(3) else { return };
@@ -459,7 +559,7 @@ fn an_agent_that_is_told_nonsense_ends() {
         std::fs::write(&file, nonsense).expect("the folder is ours");
         let input = std::fs::File::open(&file).expect("just written");
         let ended = Running::start_reading(Command::new(probe()).arg("--talisman-agent"), input).end();
-        assert!(ended.output.starts_with("talisman-agent 2 ") && ended.errors.is_empty(), "{ended:?}");
+        assert!(ended.output.starts_with("talisman-agent 3 ") && ended.errors.is_empty(), "{ended:?}");
         assert!(ended.status.success(), "{ended:?}");
     }
     std::fs::remove_file(&file).expect("just written");

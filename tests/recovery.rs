@@ -25,6 +25,8 @@ mod full;
 mod garden;
 #[path = "recovery/growing.rs"]
 mod growing;
+#[path = "recovery/hosts.rs"]
+mod hosts;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;
@@ -44,6 +46,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
+        // Which of the programs it is, what the agent starts tells.
+        Some("--talisman-agent") => program::start(),
         Some("program") if std::env::args().any(|word| word == "--garden") => garden::start(),
         Some("program") => program::start(),
         _ => libtest_mimic::run(&libtest_mimic::Arguments::from_args(), checks::all()).exit_code(),

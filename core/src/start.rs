@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::chare::{Args, MainChare};
-use crate::cluster::{self, member::Joining, remote::agent, takeover::successor::Heir};
+use crate::cluster::{self, ClusterOutcome, member::Joining, remote::agent, takeover::successor::Heir};
 use crate::function;
 use crate::launch::command_line::{self, ProgramArgs};
 use crate::launch::{ExitStatus, Interrupts, Output, Program, Progress, Report, RunArgs};
@@ -41,7 +41,11 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
     }
     // First of all: it changes the environment, which only a process of one thread may.
     let joining = cluster::member::joining();
+    let will = cluster::will();
     let (options, args) = command_line::parse::<A>(&program);
+    if let Some(will) = will {
+        return succeed(&program, &options, will).into();
+    }
     let status = match joining {
         None if options.has_processes() => lead(&program, &options),
         None => start::<C, A>(&program, &options, args),
@@ -76,7 +80,22 @@ fn lead(program: &Program, options: &RunArgs) -> ExitStatus {
         complain(program, &message);
         return ExitStatus::Usage;
     }
-    let ended = cluster::launch(program, options);
+    led(program, options, cluster::launch(program, options))
+}
+
+/// This process takes the place of a launcher.
+fn succeed(program: &Program, options: &RunArgs, will: cluster::Inherited) -> ExitStatus {
+    match cluster::succeed(program, options, will) {
+        Ok(ended) => led(program, options, ended),
+        Err(message) => {
+            complain(program, &message);
+            ExitStatus::Unrecoverable
+        }
+    }
+}
+
+/// A job of several processes has ended, of which this one was the launcher.
+fn led(program: &Program, options: &RunArgs, ended: ClusterOutcome) -> ExitStatus {
     let interrupted = ended.interrupted;
     let pes = Some(options.pes_per_node());
     let options = RunArgs { nodes: ended.nodes, pes, ..options.clone() };

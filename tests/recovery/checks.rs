@@ -21,6 +21,16 @@ use crate::growing::{
     lost_nodes_are_added_again, more_nodes_than_at_the_start, nodes_from_before_are_added,
     objects_move_to_nodes_that_are_added, released_nodes_are_added_again, spares_are_added,
 };
+use crate::hosts::{
+    a_job_on_several_hosts_without_its_launcher_is_asked,
+    a_launcher_of_several_hosts_that_is_stopped_is_fenced,
+    nodes_of_several_hosts_are_replaced_without_the_launcher, one_host_after_another,
+    one_successor_after_another, other_ends_of_several_hosts_without_the_launcher,
+    spares_of_several_hosts_without_the_launcher, the_launcher_of_several_hosts,
+    the_launcher_of_several_hosts_and_more_at_random_moments,
+    the_launcher_of_several_hosts_at_the_start_and_at_the_end,
+    the_launcher_of_several_hosts_during_a_recovery, the_launcher_with_its_whole_host,
+};
 use crate::job::Shape;
 use crate::joining::{
     a_killed_node_is_replaced, more_losses_than_nodes, nobody_waits_for_what_cannot_be,
@@ -102,6 +112,18 @@ trials!(
     nodes_are_replaced_without_the_launcher,
     spares_without_the_launcher,
     a_job_without_its_launcher_is_asked,
+    the_launcher_of_several_hosts,
+    one_successor_after_another,
+    the_launcher_with_its_whole_host,
+    one_host_after_another,
+    the_launcher_of_several_hosts_during_a_recovery,
+    a_launcher_of_several_hosts_that_is_stopped_is_fenced,
+    nodes_of_several_hosts_are_replaced_without_the_launcher,
+    spares_of_several_hosts_without_the_launcher,
+    a_job_on_several_hosts_without_its_launcher_is_asked,
+    other_ends_of_several_hosts_without_the_launcher,
+    the_launcher_of_several_hosts_and_more_at_random_moments,
+    the_launcher_of_several_hosts_at_the_start_and_at_the_end,
 );
 
 pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];

@@ -57,6 +57,10 @@ pub struct Left {
 }
 
 impl Said {
+    pub fn has_the_results_of(&self, other: &Said) -> bool {
+        self.results == other.results
+    }
+
     /// Lines that the other has not.
     pub fn without(&self, other: &Said) -> Vec<&str> {
         self.lines.iter().filter(|line| !other.lines.contains(line)).map(String::as_str).collect()

@@ -80,6 +80,8 @@ pub(crate) enum Action {
     Seek,
     /// The launcher says nothing, and the job can do without it: it is killed, so that all know that it is gone.
     Fence,
+    /// Another has taken the launcher's place: it is told what this node is, and what it has said before that still holds.
+    Introduce,
 }
 
 /// Why a process cannot be a node of its launcher.
@@ -179,6 +181,7 @@ impl Attendance {
                 Some(Action::Say(ToLauncher::Settled))
             }
             ToNode::Leave => Some(Action::Leave),
+            ToNode::Introduce => self.has_begun.then_some(Action::Introduce),
             ToNode::Task(_) | ToNode::Ping => None,
         }
     }

@@ -99,6 +99,12 @@ pub(crate) fn die_with_this_process(command: &mut Command) {
     unsafe { command.pre_exec(move || prepare(launcher, &[])) };
 }
 
+/// The process that this command will start inherits these descriptors, which keep their numbers.
+pub(crate) fn leave_open(command: &mut Command, kept: Vec<RawFd>) {
+    // SAFETY: between fork and exec only system calls are made; nothing is allocated and no lock is taken.
+    unsafe { command.pre_exec(move || hand_down(&kept)) };
+}
+
 /// In the new process, before its program begins.
 fn prepare(launcher: Pid, kept: &[RawFd]) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -106,6 +112,10 @@ fn prepare(launcher: Pid, kept: &[RawFd]) -> io::Result<()> {
     if getppid() != Some(launcher) {
         return Err(io::Error::from_raw_os_error(rustix::io::Errno::SRCH.raw_os_error()));
     }
+    hand_down(kept)
+}
+
+fn hand_down(kept: &[RawFd]) -> io::Result<()> {
     for number in kept {
         // SAFETY: the descriptors are open in the launcher, which holds them until the process has started.
         let descriptor = unsafe { BorrowedFd::borrow_raw(*number) };

@@ -21,7 +21,7 @@ use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 4;
+pub(crate) const VERSION: u16 = 5;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +66,8 @@ pub(crate) enum ToNode {
     Settle(Results),
     /// All have said `Settled`, or the job has failed (`--ft`): the process ends.
     Leave,
+    /// Another has taken the launcher's place, which the node need not look for, as its host's agent has: the answer is `Follow`.
+    Introduce,
 }
 
 /// From a node to the launcher.
@@ -122,7 +124,8 @@ pub(crate) enum ToLauncher {
     },
     /// Lines of `cx.output()`, of a period that will not be done again.
     Lines(Lines),
-    /// Its launcher is gone: what a new one has to know of it. The first message of a connection with a node that has taken over.
+    /// Its launcher is gone: what a new one has to know of it. The first message of a connection with a node that has taken over, or the
+    /// answer to `Introduce`.
     Follow(Box<Follower>),
 }
 
@@ -313,7 +316,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 4, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 5, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -331,9 +334,10 @@ mod tests {
             ("Settle", encode(&ToNode::Settle(results()))),
             ("Settled", encode(&ToLauncher::Settled)),
             ("Leave", encode(&ToNode::Leave)),
+            ("Introduce", encode(&ToNode::Introduce)),
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 4, "a new version needs new examples");
+        assert_eq!(VERSION, 5, "a new version needs new examples");
     }
 }

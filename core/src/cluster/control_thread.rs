@@ -192,7 +192,20 @@ impl Listener {
         self.attendance.on_successor();
         self.decoder = Decoder::default();
         self.decoder.push(&bytes);
-        // The former launcher may have been told, and nobody else.
+        self.say_again();
+        self.hear();
+        reader
+    }
+
+    /// Another launcher has been found by somebody else: it knows nothing of what was said before this.
+    fn introduce(&self) {
+        let Some(follower) = follower(&self.attendance, &self.shared) else { return };
+        self.control.send(ToLauncher::Follow(Box::new(follower)));
+        self.say_again();
+    }
+
+    /// What the former launcher may have been told, and nobody else.
+    fn say_again(&self) {
         if let Some(stop) = self.shared.orders().and_then(|orders| orders.failed()) {
             self.control.send(ToLauncher::Ended(stop));
         }
@@ -200,8 +213,6 @@ impl Listener {
         if let Some(report) = self.shared.report() {
             self.control.send(ToLauncher::Done(report));
         }
-        self.hear();
-        reader
     }
 
     fn look(&mut self) {
@@ -241,6 +252,7 @@ impl Listener {
                 Some(process) => children::kill(process.as_fd()),
                 None => die(),
             },
+            Action::Introduce => self.introduce(),
             Action::Die => die(),
             // It has joined before it began to listen.
             Action::Join(_) | Action::Refuse(_) | Action::Seek => {}

@@ -189,6 +189,7 @@ impl Share {
 /// Nodes in words: `node 3`, `nodes 0 to 3`.
 pub(crate) fn in_words(nodes: &std::ops::Range<u32>) -> String {
     match nodes.len() {
+        0 => "no node".into(),
         1 => format!("node {}", nodes.start),
         _ => format!("nodes {} to {}", nodes.start, nodes.end - 1),
     }

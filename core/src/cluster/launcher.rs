@@ -156,12 +156,23 @@ impl Launcher {
     pub(super) async fn run(
         mut self,
         means: &Means,
+        signals: mpsc::UnboundedReceiver<Signal>,
+        written: Written,
+    ) -> Ended {
+        let (events, happened) = mpsc::unbounded_channel();
+        self.sites.start(means, &events, &self.lines);
+        self.go_on(means, (events, happened), signals, written).await
+    }
+
+    /// The same where all processes have been started, and this happens to them.
+    pub(super) async fn go_on(
+        mut self,
+        means: &Means,
+        (events, mut happened): (Events, mpsc::UnboundedReceiver<(u32, Event)>),
         mut signals: mpsc::UnboundedReceiver<Signal>,
         mut written: Written,
     ) -> Ended {
-        let (events, mut happened) = mpsc::unbounded_channel();
         let starting = (means, &events);
-        self.sites.start(means, &events, &self.lines);
         let mut asked = self.listen();
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

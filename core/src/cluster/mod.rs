@@ -18,6 +18,7 @@
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`asked`] | who asks the job for something from outside |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
+//! | [`succession`] | the same over several hosts: an agent that starts another launcher |
 //! | [`takeover`] | a node that becomes the launcher when that is gone |
 //! | [`control`], [`frame`] | what is said, and how it is written |
 //! | [`probe`] | a program of nodes without messages, for tests |
@@ -52,6 +53,7 @@ pub(crate) mod remote;
 mod roster;
 mod sites;
 mod slurm;
+pub(crate) mod succession;
 mod suspicions;
 pub(crate) mod takeover;
 #[cfg(test)]
@@ -60,4 +62,5 @@ pub(crate) mod verdict;
 mod voice;
 
 pub(crate) use launcher::{ClusterOutcome, launch};
+pub(crate) use succession::successor::{Inherited, succeed, will};
 pub(crate) use voice::Control;

@@ -16,6 +16,10 @@ use super::printer::Lines;
 use super::remote::Begin;
 use super::remote::host::{RemoteHost, Start};
 use super::slurm;
+use super::succession::beforehand::{estates, inherit, ranks};
+use super::succession::door::Pass;
+use super::succession::quorum::Register;
+use super::succession::rolls::Rolls;
 use super::takeover::adopted::Adopted;
 use super::takeover::streams::Streams;
 use crate::build::build_number;
@@ -78,6 +82,9 @@ impl Sites {
     ) -> io::Result<Sites> {
         let alone = shares.len() == 1;
         let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_number() };
+        if plan.survives && !plan.tls && shares.iter().any(|share| !share.host.is_local() || !alone) {
+            return Sites::with_heirs(shares, plan);
+        }
         let mut sites = Vec::new();
         for share in shares {
             let (nodes, address) = (share.numbers(), share.address(alone));
@@ -89,11 +96,56 @@ impl Sites {
                 }
                 Site { nodes, listen: address.filter(|_| !alone), host: Host::Local(host) }
             } else {
-                let host = RemoteHost::new(remote(share, plan, address, build)?);
+                let host = RemoteHost::new(remote(share, plan, address, build)?, None);
                 Site { nodes, listen: None, host: Host::Remote(Box::new(host)) }
             });
         }
         Ok(Sites { sites, moved: BTreeMap::new() })
+    }
+
+    /// Of a job over several hosts that can do without this process: on each of them, also on this one, there is an agent that can start
+    /// another launcher.
+    fn with_heirs(shares: Vec<Share>, plan: &Plan) -> io::Result<Sites> {
+        let ranks = ranks(&shares);
+        let estates = estates(&shares, &ranks, plan);
+        let hosts = estates.len() as u32;
+        let rolls = Rolls::new(Register::new(0, hosts), Pass::new(&estates[0]));
+        let mut sites = Vec::new();
+        // An agent on this host that has no nodes still has what the launcher prints to.
+        let here = (!ranks.contains(&0)).then(|| (Share { nodes: 0, ..Share::here(0) }, 0));
+        for (share, rank) in shares.into_iter().zip(ranks).chain(here) {
+            let (nodes, address) = (share.numbers(), share.address(false));
+            let start =
+                inherit(remote(share, plan, address, build_number())?, estates[rank as usize].clone())?;
+            let host = RemoteHost::new(start, Some((rolls.clone(), rank)));
+            sites.push(Site { nodes, listen: None, host: Host::Remote(Box::new(host)) });
+        }
+        Ok(Sites { sites, moved: BTreeMap::new() })
+    }
+
+    /// Of a launcher that has started none of these hosts' agents: with the nodes that each had at the start, and those it has now.
+    pub(super) fn attached(hosts: Vec<(RemoteHost, Range<u32>, Vec<u32>)>) -> Sites {
+        let mut moved = BTreeMap::new();
+        let mut sites = Vec::new();
+        for (place, (host, nodes, left)) in hosts.into_iter().enumerate() {
+            moved.extend(left.into_iter().map(|node| (node, place)));
+            sites.push(Site { nodes, listen: None, host: Host::Remote(Box::new(host)) });
+        }
+        Sites { sites, moved }
+    }
+
+    /// Starts processes that wait, one host after the other.
+    pub(super) fn start_waiting(
+        &mut self,
+        spares: Range<u32>,
+        means: &Means,
+        events: &Events,
+        lines: &Lines,
+    ) {
+        for (spare, place) in spares.zip((0..self.sites.len()).cycle()) {
+            self.moved.insert(spare, place);
+            self.start_again(spare, means, events, lines);
+        }
     }
 
     /// Of a launcher that has started none of these nodes, all of which are here. It starts other processes on the host that is
@@ -125,7 +177,7 @@ impl Sites {
         let before = self.place(node).unwrap_or_default();
         let count = self.sites.len();
         let around = (0..count).map(|step| (before + step) % count);
-        let Some(place) = around.into_iter().find(|place| !self.sites[*place].host.is_lost()) else {
+        let Some(place) = around.into_iter().find(|place| self.sites[*place].takes_nodes()) else {
             let why = "all hosts of the job are lost".to_owned();
             let _ = events.send((node, Event::NotStarted(why)));
             return;
@@ -200,6 +252,14 @@ impl Sites {
     }
 }
 
+impl Site {
+    /// Whether processes can be started there: it is not lost, and not only there for the launcher's sake.
+    fn takes_nodes(&self) -> bool {
+        let is_for_nodes = !self.nodes.is_empty() || matches!(self.host, Host::Local(_));
+        is_for_nodes && !self.host.is_lost()
+    }
+}
+
 impl Host {
     /// Whether nothing can be started there any more. That of the launcher is not lost before the launcher is.
     fn is_lost(&self) -> bool {
@@ -240,7 +300,7 @@ fn remote(share: Share, plan: &Plan, address: Option<IpAddr>, build: u64) -> io:
     begin.memory = shares_memory(&Share { nodes: share.nodes - begin.spares, ..share.clone() }, plan);
     begin.address = address;
     begin.silence = plan.silence;
-    Ok(Start { share, program: std::env::current_exe()?, build, begin })
+    Ok(Start { share, program: std::env::current_exe()?, build, begin, heir: None })
 }
 
 fn shares_memory(share: &Share, plan: &Plan) -> bool {

@@ -92,6 +92,9 @@ impl World {
             Action::Leave => self.leave(number),
             Action::Exit => self.exit_soon(number, 0),
             Action::Fence => self.fence_launcher(),
+            Action::Introduce => {
+                unreachable!("nobody takes a launcher's place for others in a simulated job")
+            }
             // Its connection with the launcher ends in a way of its own.
             Action::Die | Action::Seek => self.kill(number),
         }

@@ -14,6 +14,7 @@ use super::world::{Event, World};
 use crate::cluster::attendance::Action;
 use crate::cluster::conductor::Conductor;
 use crate::cluster::control::{Stop, Task, ToLauncher};
+use crate::cluster::fate::named;
 use crate::cluster::kills::Kills;
 use crate::cluster::takeover::follower::{Follower, Followers};
 use crate::cluster::takeover::streams::Heritage;
@@ -109,7 +110,8 @@ impl World {
         let kills = Kills::new(&self.plan.kills, self.plan.chaos);
         let kills = kills.after(followers.running(), followers.steps().done);
         let plan = led(&self.plan, kills.watched());
-        let conductor = Conductor::taking_over(plan.clone(), kills, own, &followers);
+        let leader = named(own, followers.get(own).map(|follower| follower.pid), None);
+        let conductor = Conductor::taking_over(plan.clone(), kills, &leader, &followers);
         *self.launcher.borrow_mut() = Launcher::new(&plan, conductor);
         self.leader.set(Some(own));
         self.era.set(self.era.get() + 1);

@@ -40,12 +40,12 @@ impl Secret {
     }
 
     /// A proof by the one whose part in the conversation is `role`, so that a proof cannot be sent back as one's own.
-    pub(super) fn prove(&self, role: &str, said: &[u8]) -> Proof {
+    pub(crate) fn prove(&self, role: &str, said: &[u8]) -> Proof {
         self.mac(role, said).finalize().into_bytes().into()
     }
 
     /// Whether `proof` is that proof. How long this takes tells nothing.
-    pub(super) fn verify(&self, role: &str, said: &[u8], proof: &Proof) -> bool {
+    pub(crate) fn verify(&self, role: &str, said: &[u8], proof: &Proof) -> bool {
         self.mac(role, said).verify_slice(proof).is_ok()
     }
 

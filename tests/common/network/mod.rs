@@ -87,9 +87,11 @@ impl Network {
         file
     }
 
-    /// A command that will run on this host, and find the others by ssh.
+    /// A command that will run on this host in the test's folder, and find the others by ssh.
     pub fn command(&self, host: usize, program: &Path) -> Command {
-        let mut command = self.hosts[host].namespace.command(program);
+        // Whoever enters a namespace of mounts loses the folder it was in.
+        let mut command = self.hosts[host].namespace.command("env");
+        command.arg("-C").arg(self.folder()).arg(program);
         command.env("TALISMAN_SSH", self.ssh_options());
         command
     }

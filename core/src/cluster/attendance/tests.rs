@@ -75,6 +75,16 @@ fn who_can_do_without_its_launcher_looks_for_another_once_the_program_runs() {
 }
 
 #[test]
+fn who_is_told_to_introduces_itself_once_the_program_runs() {
+    let mut attendance = Attendance::new(5);
+    attendance.on_message(told(task()));
+    assert_eq!(attendance.on_message(ToNode::Introduce), None);
+    attendance.on_message(ToNode::Go);
+    assert_eq!(attendance.on_message(ToNode::Introduce), Some(Action::Introduce));
+    assert_eq!(attendance.on_end(), Action::Die, "it is its host's agent that outlives the launcher");
+}
+
+#[test]
 fn whatever_is_said_twice_is_done_once() {
     let mut attendance = begun();
     assert_eq!(attendance.on_message(told(task())), None);

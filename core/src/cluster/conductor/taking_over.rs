@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::super::fate::named;
 use super::super::kills::Kills;
 use super::super::plan::Plan;
 use super::super::recovery::Recovery;
@@ -12,16 +11,15 @@ use super::{Action, Conductor};
 use crate::launch::Failure;
 
 impl Conductor {
-    /// In the process of this node, with those that are left. Time is that since the program's beginning. All go back as after a loss:
+    /// By whom people are told, with those that are left. Time is that since the program's beginning. All go back as after a loss:
     /// nobody knows what the former launcher had said to whom.
-    pub(crate) fn taking_over(plan: Plan, kills: Kills, own: u32, followers: &Followers) -> Self {
+    pub(crate) fn taking_over(plan: Plan, kills: Kills, leader: &str, followers: &Followers) -> Self {
         let now = followers.running();
         let (lost, left): (Vec<u32>, Vec<u32>) = (0..plan.nodes).partition(|node| !followers.has(*node));
         let is_missed = |node: &u32| followers.was_there(*node) && followers.settled().is_none();
         let gone: Vec<u32> = lost.iter().copied().filter(is_missed).collect();
-        let leader = named(own, followers.get(own).map(|follower| follower.pid), None);
         let who = [None].into_iter().chain(gone.iter().copied().map(Some));
-        let failures: Vec<Failure> = who.map(|node| failure(node, &leader, now)).collect();
+        let failures: Vec<Failure> = who.map(|node| failure(node, leader, now)).collect();
         let mut conductor = Conductor::new(plan, kills);
         conductor.went = Some(Duration::ZERO);
         conductor.steps = followers.steps();

@@ -1,29 +1,28 @@
 //! The agent: the process on another host that starts, serves and ends the nodes there.
+//!
+//! In a job that can do without its launcher it goes on when that is gone ([`super::orphaned`]).
 
-use std::io::PipeWriter;
+use std::collections::BTreeSet;
 use std::net::IpAddr;
-use std::os::fd::OwnedFd;
-use std::process::{ExitCode, Stdio};
-use std::sync::Arc;
+use std::process::ExitCode;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::unix::pipe;
 use tokio::runtime;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{interval, timeout};
 
 use super::super::children::Executable;
 use super::super::control::ToNode;
 use super::super::descriptors;
-use super::super::frame::{Decoder, encode};
+use super::super::frame::Decoder;
 use super::super::heartbeat::{Heartbeat, TICK};
-use super::super::local::{Events, LocalHost};
+use super::super::local::{Event, Events, LocalHost};
 use super::super::memory::{Inheritance, host_memory};
-use super::super::printer::{Lines, Print};
 use super::greeting::{Greeting, VERSION};
 use super::message::{Begin, FromAgent, ToAgent};
+use super::orphaned::{Happened, Heir, Next};
+use super::relay::{self, Orders, Output, Said, Voice, Window};
 use crate::build::build_number;
 
 /// What a program is called with, alone, to be an agent.
@@ -33,12 +32,6 @@ pub(crate) const FLAG: &str = "--talisman-agent";
 const BEGIN_LIMIT: Duration = Duration::from_secs(10);
 /// So long what was said last may take to be written, before this process ends.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Bytes of output under way to the launcher: what nobody reads there shall wait in the nodes' own pipes.
-const WINDOW: usize = 512 << 10;
-/// Pieces of output that wait here for room in the window.
-const CHUNKS: usize = 16;
-/// Bytes read at a time.
-const READ: usize = 16 << 10;
 
 /// Whether this process was started as an agent.
 pub(crate) fn is_asked_for() -> bool {
@@ -59,32 +52,41 @@ pub(crate) fn main() -> ExitCode {
 }
 
 async fn serve() {
-    let window = Arc::new(Semaphore::new(WINDOW));
-    let (sender, mut orders) = mpsc::unbounded_channel();
-    tokio::spawn(read(sender, window.clone()));
+    let (stdin, mut stdout) = (tokio::io::stdin(), tokio::io::stdout());
+    let greeting = Greeting { version: VERSION, build: build_number() };
+    if !relay::say(&mut stdout, greeting.line().as_bytes()).await {
+        return;
+    }
+    let window = Window::new();
+    let orders = relay::hear(stdin, Decoder::default(), window.clone());
     let (said, queue) = mpsc::unbounded_channel();
-    let writing = tokio::spawn(write(queue));
-    if let Err(why) = obey(&mut orders, &said, window).await {
+    let (voices, launchers) = mpsc::unbounded_channel();
+    let _ = voices.send(Box::new(stdout) as Voice);
+    let writing = tokio::spawn(relay::write(launchers, queue));
+    if let Err(why) = obey(orders, &said, voices.clone(), window).await {
         let _ = said.send(FromAgent::Failed(why));
     }
     drop(said);
     let _ = timeout(LAST_WORDS, writing).await;
+    drop(voices);
 }
 
 /// From the first message to the end. An error is for the launcher to tell; that the launcher is gone is none.
-async fn obey(orders: &mut Orders, said: &Said, window: Arc<Semaphore>) -> Result<(), String> {
+async fn obey(
+    mut orders: Orders,
+    said: &Said,
+    voices: mpsc::UnboundedSender<Voice>,
+    window: Window,
+) -> Result<(), String> {
     let begin = match timeout(BEGIN_LIMIT, orders.recv()).await {
         Ok(Some(ToAgent::Begin(begin))) => *begin,
         Ok(None) => return Ok(()),
         Ok(Some(_)) => return Err("the launcher did not say what to begin".into()),
         Err(_) => return Err(format!("the launcher said nothing for {BEGIN_LIMIT:?}")),
     };
-    let agent = Agent::new(&begin, said, window)?;
+    let agent = Agent::new(&begin, said, voices, window)?;
     agent.run(&begin, orders).await
 }
-
-type Orders = mpsc::UnboundedReceiver<ToAgent>;
-type Said = mpsc::UnboundedSender<FromAgent>;
 
 struct Agent {
     /// Until all nodes have ended.
@@ -97,80 +99,121 @@ struct Agent {
     output: Output,
     /// Hands on the last output.
     finishing: Option<JoinHandle<()>>,
-}
-
-/// What nodes write, on its way.
-struct Output {
-    chunks: Option<Lines>,
-    forwarding: Option<JoinHandle<()>>,
+    /// Processes that are there.
+    there: BTreeSet<u32>,
+    /// What it needs to do without the launcher, if the job can.
+    heir: Option<Heir>,
 }
 
 impl Agent {
-    fn new(begin: &Begin, said: &Said, window: Arc<Semaphore>) -> Result<Self, String> {
+    fn new(
+        begin: &Begin,
+        said: &Said,
+        voices: mpsc::UnboundedSender<Voice>,
+        window: Window,
+    ) -> Result<Self, String> {
         let folder = begin.folder();
         std::env::set_current_dir(folder)
             .map_err(|error| format!("the working folder {} is not there: {error}", folder.display()))?;
-        let address = begin.address.or_else(ssh_came_in_by).ok_or(
+        let address = begin.address.or_else(|| ssh_came_in_by(2)).ok_or(
             "it is not known where ssh came in; write address=A after the host's name, for its nodes to listen at",
         )?;
         let (stdin, input) =
-            input(begin, said).map_err(|error| format!("no pipe for standard input: {error}"))?;
+            relay::input(begin, said).map_err(|error| format!("no pipe for standard input: {error}"))?;
         let inheritance = inheritance(begin).map_err(|error| {
             format!("no shared memory for its nodes: {error}; --transport tcp does without")
         })?;
-        let host = Some(LocalHost::new(inheritance, stdin));
-        let output = Output::start(said.clone(), window);
-        Ok(Agent { host, address, input, said: said.clone(), output, finishing: None })
+        let heir = match &begin.estate {
+            Some(estate) => {
+                Some(Heir::new(estate.clone(), executable(begin), address, said, voices, &window)?)
+            }
+            None => None,
+        };
+        Ok(Agent {
+            host: Some(LocalHost::new(inheritance, stdin)),
+            address,
+            input,
+            output: Output::start(said.clone(), window),
+            said: said.clone(),
+            finishing: None,
+            there: BTreeSet::new(),
+            heir,
+        })
     }
 
     /// Starts the nodes and serves them, until the launcher ends the connection or is lost. Nodes that are left then die
-    /// with this process. A launcher that was silent may only have been stopped: it is told.
-    async fn run(mut self, begin: &Begin, orders: &mut Orders) -> Result<(), String> {
+    /// with this process, unless another takes the launcher's place. A launcher that was silent may only have been stopped: it is told.
+    async fn run(mut self, begin: &Begin, orders: Orders) -> Result<(), String> {
         let (events, mut happened) = mpsc::unbounded_channel();
         if let (Some(host), Some(chunks)) = (&mut self.host, &self.output.chunks) {
             host.start(&begin.nodes, &executable(begin), &events, chunks);
         }
         let (mut ticks, mut heartbeat) = (interval(TICK), Heartbeat::new(begin.silence));
+        let mut launcher = Some(orders);
         loop {
             tokio::select! {
-                order = orders.recv() => match order {
-                    Some(ToAgent::Start(node)) => {
-                        heartbeat.heard();
-                        self.start_again(node, begin, &events);
-                    }
+                order = next_of(&mut launcher) => match order {
+                    Some(ToAgent::Out) => return Ok(()),
                     Some(order) => {
                         heartbeat.heard();
-                        self.carry_out(order);
+                        self.obey(order, begin, &events);
                     }
+                    None if self.seek() => launcher = None,
                     None => return Ok(()),
                 },
-                Some((node, event)) = happened.recv() => self.say(FromAgent::of_event(node, event)),
+                Some((node, event)) = happened.recv() => self.on_event(node, event),
+                happened = next_for(&mut self.heir) => match happened {
+                    Next::Launcher(orders) => {
+                        launcher = Some(orders);
+                        heartbeat = Heartbeat::new(begin.silence);
+                    }
+                    Next::Nobody => return Ok(()),
+                    Next::More => {}
+                },
                 () = end_of(&mut self.finishing) => self.say(FromAgent::Finished),
                 _ = ticks.tick() => {
-                    self.say(FromAgent::Alive);
-                    if heartbeat.tick() {
-                        return Err(heard_nothing(begin.silence));
+                    self.tick();
+                    if launcher.is_some() && heartbeat.tick() {
+                        match self.seek() {
+                            true => launcher = None,
+                            false => return Err(heard_nothing(begin.silence)),
+                        }
                     }
                 }
             }
         }
     }
 
-    fn start_again(&mut self, node: u32, begin: &Begin, events: &Events) {
-        if let (Some(host), Some(chunks)) = (&mut self.host, &self.output.chunks) {
-            host.start(&[node], &executable(begin), events, chunks);
+    fn obey(&mut self, order: ToAgent, begin: &Begin, events: &Events) {
+        match order {
+            ToAgent::Start(node) => {
+                if let (Some(host), Some(chunks)) = (&mut self.host, &self.output.chunks) {
+                    host.start(&[node], &executable(begin), events, chunks);
+                }
+            }
+            order => self.carry_out(order),
         }
     }
 
     fn carry_out(&mut self, order: ToAgent) {
+        if let Some(heir) = &mut self.heir {
+            heir.on_order(&order);
+        }
         match order {
             ToAgent::Say(node, mut message) => {
                 if let ToNode::Task(task) = &mut message {
                     task.listen = self.address;
+                    if let Some(heir) = &self.heir {
+                        task.secret = heir.secret();
+                    }
                 }
                 self.host.iter().for_each(|host| host.send(node, message.clone()));
             }
-            ToAgent::Use { spare, node } => self.host.iter_mut().for_each(|host| host.use_spare(spare, node)),
+            ToAgent::Use { spare, node } => {
+                self.host.iter_mut().for_each(|host| host.use_spare(spare, node));
+                self.there.remove(&spare);
+                self.there.insert(node);
+            }
             ToAgent::Kill(node) => self.host.iter().for_each(|host| host.kill(node)),
             ToAgent::Input(bytes) if bytes.is_empty() => self.input = None,
             ToAgent::Input(bytes) => {
@@ -179,7 +222,52 @@ impl Agent {
                 }
             }
             ToAgent::Finish => self.finish(),
-            ToAgent::Begin(_) | ToAgent::Start(_) | ToAgent::Taken(_) | ToAgent::Ping => {}
+            ToAgent::Begin(_)
+            | ToAgent::Start(_)
+            | ToAgent::Taken(_)
+            | ToAgent::Ping
+            | ToAgent::Roll(_)
+            | ToAgent::Here(_)
+            | ToAgent::Wait
+            | ToAgent::Out => {}
+        }
+    }
+
+    fn on_event(&mut self, node: u32, event: Event) {
+        match &event {
+            Event::Started(_) => drop(self.there.insert(node)),
+            Event::Ended(_) => {
+                self.heir.iter_mut().for_each(|heir| heir.on_end(node));
+                if !self.there.remove(&node) {
+                    // The next launcher has not been told of it.
+                    return;
+                }
+            }
+            Event::Said(_) | Event::Garbled(_) | Event::Lost(_) | Event::NotStarted(_) => {}
+        }
+        self.say(FromAgent::of_event(node, event));
+    }
+
+    /// The launcher is gone: whether another one is looked for. Whoever is no node yet ends, as it has nothing to save.
+    fn seek(&mut self) -> bool {
+        let Some((heir, host)) = self.heir.as_mut().zip(self.host.as_ref()) else { return false };
+        self.input = None;
+        for node in self.there.clone() {
+            if !heir.has_begun(node) {
+                host.kill(node);
+                self.there.remove(&node);
+            }
+        }
+        heir.seek(self.there.iter().copied().collect())
+    }
+
+    /// Nodes that can do without a launcher are not to miss it: it is missed here.
+    fn tick(&mut self) {
+        self.say(FromAgent::Alive);
+        let Some(heir) = &mut self.heir else { return };
+        heir.tick();
+        for node in self.there.iter().filter(|node| heir.has_begun(**node)) {
+            self.host.iter().for_each(|host| host.send(*node, ToNode::Ping));
         }
     }
 
@@ -201,19 +289,33 @@ impl Agent {
     }
 }
 
-impl Output {
-    fn start(said: Said, window: Arc<Semaphore>) -> Output {
-        let (chunks, written) = mpsc::channel(CHUNKS);
-        let forwarding = tokio::spawn(forward(written, said, window));
-        Output { chunks: Some(chunks), forwarding: Some(forwarding) }
-    }
-}
-
 /// Why an agent ends that has heard nothing of the launcher for so long.
 pub(crate) fn heard_nothing(silence: Duration) -> String {
     format!(
         "it heard nothing of the launcher for {silence:?} (was it stopped, or the network between cut? see --silence)"
     )
+}
+
+/// Waits for the next order, while there is a launcher.
+async fn next_of(launcher: &mut Option<Orders>) -> Option<ToAgent> {
+    match launcher {
+        Some(orders) => orders.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for what happens while it may do without a launcher.
+async fn next_for(heir: &mut Option<Heir>) -> Next {
+    match heir {
+        Some(heir) => match heir.next().await {
+            Happened::Next(next) => next,
+            Happened::Came(newcomer) => {
+                heir.on_newcomer(newcomer);
+                Next::More
+            }
+        },
+        None => std::future::pending().await,
+    }
 }
 
 /// Waits for the end of a task, once there is one.
@@ -225,10 +327,11 @@ async fn end_of(task: &mut Option<JoinHandle<()>>) {
     *task = None;
 }
 
-/// The third word is the address at which this host was reached.
-fn ssh_came_in_by() -> Option<IpAddr> {
+/// A word of what ssh says of its connection: the first is the address of who logged in, the third the one at which this host was
+/// reached.
+pub(super) fn ssh_came_in_by(word: usize) -> Option<IpAddr> {
     let connection = std::env::var("SSH_CONNECTION").ok()?;
-    connection.split_whitespace().nth(2)?.parse().ok()
+    connection.split_whitespace().nth(word)?.parse().ok()
 }
 
 fn executable(begin: &Begin) -> Executable {
@@ -241,67 +344,4 @@ fn inheritance(begin: &Begin) -> std::io::Result<Inheritance> {
     }
     let nodes = begin.nodes.len() as u32 - begin.spares;
     Inheritance::new(host_memory(nodes, begin.pes)?, nodes * begin.pes)
-}
-
-/// Standard input of the first node, and where what it is to read goes.
-fn input(begin: &Begin, said: &Said) -> std::io::Result<(Stdio, Option<mpsc::UnboundedSender<Vec<u8>>>)> {
-    if !begin.nodes.contains(&0) {
-        return Ok((Stdio::null(), None));
-    }
-    let (reader, writer) = std::io::pipe()?;
-    let (sender, queue) = mpsc::unbounded_channel();
-    tokio::spawn(feed(writer, queue, said.clone()));
-    Ok((reader.into(), Some(sender)))
-}
-
-/// Hands on standard input as fast as the node reads, one piece under way at a time.
-async fn feed(writer: PipeWriter, mut queue: mpsc::UnboundedReceiver<Vec<u8>>, said: Said) {
-    let Ok(mut pipe) = pipe::Sender::from_owned_fd(OwnedFd::from(writer)) else { return };
-    while said.send(FromAgent::InputWanted).is_ok() {
-        let Some(bytes) = queue.recv().await else { return };
-        if pipe.write_all(&bytes).await.is_err() {
-            return; // The node reads no more.
-        }
-    }
-}
-
-/// Hands on what nodes write, as long as there is room in the window.
-async fn forward(mut written: mpsc::Receiver<Print>, said: Said, window: Arc<Semaphore>) {
-    while let Some(print) = written.recv().await {
-        // The nodes of this host print; nothing here has a line or progress of its own.
-        let Print::Chunk(chunk) = print else { continue };
-        let bytes = chunk.bytes.len().min(WINDOW) as u32;
-        let Ok(room) = window.acquire_many(bytes).await else { return };
-        room.forget();
-        let _ = said.send(FromAgent::of_chunk(chunk));
-    }
-}
-
-/// Reads what the launcher says, until there is no more or it cannot be read: both mean that the launcher is lost.
-async fn read(orders: mpsc::UnboundedSender<ToAgent>, window: Arc<Semaphore>) {
-    let (mut stdin, mut decoder, mut bytes) = (tokio::io::stdin(), Decoder::default(), vec![0; READ]);
-    while let Ok(count @ 1..) = stdin.read(&mut bytes).await {
-        decoder.push(&bytes[..count]);
-        loop {
-            match decoder.next() {
-                Ok(Some(ToAgent::Taken(bytes))) => window.add_permits((bytes as usize).min(WINDOW)),
-                Ok(Some(order)) => {
-                    let _ = orders.send(order);
-                }
-                Ok(None) => break,
-                Err(_) => return,
-            }
-        }
-    }
-}
-
-async fn write(mut queue: mpsc::UnboundedReceiver<FromAgent>) {
-    let mut stdout = tokio::io::stdout();
-    let greeting = Greeting { version: VERSION, build: build_number() };
-    let mut next = greeting.line().into_bytes();
-    while stdout.write_all(&next).await.is_ok() && stdout.flush().await.is_ok() {
-        let Some(message) = queue.recv().await else { return };
-        let Ok(frame) = encode(&message) else { return };
-        next = frame;
-    }
 }

@@ -1,7 +1,7 @@
 //! What the launcher and the agent of a host say to each other, framed as the control connections of nodes are.
 
 use std::ffi::{OsStr, OsString};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::time::Duration;
 
@@ -11,6 +11,8 @@ use super::super::control::{ToLauncher, ToNode};
 use super::super::fate::How;
 use super::super::local::Event;
 use super::super::printer::{Chunk, Stream};
+use super::super::succession::estate::{Estate, Orphan};
+use super::super::succession::quorum::Roll;
 
 /// From the launcher to the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +35,14 @@ pub(crate) enum ToAgent {
     Ping,
     /// All nodes have ended: hand on what they wrote, and end.
     Finish,
+    /// Who is there, for the case that the launcher is lost; the answer is `Enrolled`.
+    Roll(Roll),
+    /// The answer to `AreYouThere` of this number.
+    Here(u64),
+    /// To an agent that looks for a launcher: somebody listens, and does not know more yet.
+    Wait,
+    /// To an agent that looks for a launcher: the job goes on without this host, if at all.
+    Out,
 }
 
 /// What an agent starts.
@@ -56,6 +66,8 @@ pub(crate) struct Begin {
     pub(crate) address: Option<IpAddr>,
     /// Without a word for so long, the launcher counts as lost.
     pub(crate) silence: Duration,
+    /// What the host needs to do without the launcher; none if its nodes end with it.
+    pub(crate) estate: Option<Estate>,
 }
 
 /// Arguments and paths may be any bytes.
@@ -119,6 +131,14 @@ pub(crate) enum FromAgent {
     Failed(String),
     /// All output has been handed on.
     Finished,
+    /// The agent listens there for those that may look for a launcher.
+    Listening(SocketAddr),
+    /// The roll of this number is known.
+    Enrolled(u64),
+    /// Another agent has lost the launcher: is it there?
+    AreYouThere(u64),
+    /// The launcher is gone: the first message to whoever has taken its place.
+    Follow(Box<Orphan>),
 }
 
 impl FromAgent {

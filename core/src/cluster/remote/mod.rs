@@ -18,18 +18,22 @@
 //! | [`greeting`] | the agent's first line: whether it is this program |
 //! | [`build`] | what tells one executable from another |
 //! | [`message`] | what both say from then on |
-//! | [`agent`] | the agent |
+//! | [`agent`], [`relay`] | the agent; what passes through it |
+//! | [`orphaned`] | what it does without a launcher, if the job goes on then |
 //! | [`ssh`] | how ssh is called, and what its failures mean |
 //! | [`session`] | a process of ssh |
-//! | [`host`], [`input`] | the launcher's end; its standard input |
+//! | [`host`], [`conversation`], [`input`] | the launcher's end; its standard input |
 //! | [`watch`] | whether a host is still there |
 
 pub(crate) mod agent;
+mod conversation;
 mod greeting;
 pub(crate) mod host;
 mod input;
-mod message;
-mod session;
+pub(crate) mod message;
+mod orphaned;
+mod relay;
+pub(crate) mod session;
 mod ssh;
 pub(crate) mod watch;
 

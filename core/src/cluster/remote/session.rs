@@ -1,6 +1,9 @@
 //! A process of ssh, and the agent's first word through it.
 
 use std::io;
+use std::net::TcpListener;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,9 +14,11 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::super::children::die_with_this_process;
+use super::super::children::{die_with_this_process, leave_open};
 use super::super::fate::How;
 use super::super::hosts::Host;
+use super::super::takeover::streams::Streams;
+use super::agent::FLAG;
 use super::greeting::{Greeting, Listener};
 use super::ssh;
 
@@ -23,6 +28,14 @@ const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 const SAID_MAX: usize = 4 << 10;
 /// Bytes read at a time.
 const READ: usize = 16 << 10;
+
+/// What the agent of the launcher's own host inherits.
+pub(crate) struct Heir {
+    /// Where it listens.
+    pub(crate) door: TcpListener,
+    /// What the launcher prints to.
+    pub(crate) streams: Streams,
+}
 
 /// The process of ssh, which ends with this one. What it says on standard error is kept.
 pub(super) struct Session {
@@ -40,6 +53,26 @@ impl Session {
         let mut command = ssh::command(host, &options, program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         die_with_this_process(&mut command);
+        Session::of(command)
+    }
+
+    /// Starts the agent on this host, without ssh: it finds out by the end of its input that this process has ended.
+    pub(super) fn start_here(heir: &Heir) -> io::Result<Session> {
+        let inherited: Vec<RawFd> =
+            heir.streams.numbers().into_iter().chain([heir.door.as_raw_fd()]).collect();
+        let mut command = std::process::Command::new("/proc/self/exe");
+        command.arg(FLAG);
+        if let Some(name) = std::env::args_os().next() {
+            command.arg0(name);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Ctrl-C at the terminal is not for it.
+        command.process_group(0);
+        leave_open(&mut command, inherited);
+        Session::of(command)
+    }
+
+    fn of(command: std::process::Command) -> io::Result<Session> {
         let mut child = Command::from(command).kill_on_drop(true).spawn()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take().expect("it was asked for"));
         let said = Arc::default();

@@ -27,11 +27,21 @@ pub(crate) struct Watch {
 impl Watch {
     /// Of a host of this name, from which nothing was heard yet.
     pub(crate) fn new(host: &str, nodes: Range<u32>, silence: Duration) -> Self {
+        Watch::with(host, nodes.clone(), nodes, silence)
+    }
+
+    /// Of one that had the first nodes at the start, and has the second ones by now.
+    pub(crate) fn with(
+        host: &str,
+        named: Range<u32>,
+        left: impl IntoIterator<Item = u32>,
+        silence: Duration,
+    ) -> Self {
         Watch {
-            name: format!("host {host} ({})", in_words(&nodes)),
+            name: format!("host {host} ({})", in_words(&named)),
             silence,
             heartbeat: Heartbeat::new(silence),
-            left: nodes.collect(),
+            left: left.into_iter().collect(),
             dying: BTreeMap::new(),
         }
     }

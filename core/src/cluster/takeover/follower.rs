@@ -42,25 +42,38 @@ pub(crate) struct Follower {
 
 /// All that are left, by their numbers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Followers(BTreeMap<u32, Follower>);
+pub(crate) struct Followers {
+    all: BTreeMap<u32, Follower>,
+    /// As somebody knows who does not follow.
+    settled: Option<Results>,
+}
 
 impl Followers {
     pub(crate) fn add(&mut self, follower: Follower) {
-        self.0.insert(follower.node, follower);
+        self.all.insert(follower.node, follower);
+    }
+
+    /// The job has ended in order, with these results.
+    pub(crate) fn settle(&mut self, results: Results) {
+        self.settled = Some(results);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
     }
 
     pub(crate) fn has(&self, node: u32) -> bool {
-        self.0.contains_key(&node)
+        self.all.contains_key(&node)
     }
 
     /// What the node says, if it is left.
     pub(crate) fn get(&self, node: u32) -> Option<&Follower> {
-        self.0.get(&node)
+        self.all.get(&node)
     }
 
     /// No node has been linked with a process of a later life.
     pub(crate) fn lives(&self) -> u64 {
-        self.0.values().map(|follower| follower.lives).max().unwrap_or_default()
+        self.all.values().map(|follower| follower.lives).max().unwrap_or_default()
     }
 
     /// Whether a node was there when all went on last.
@@ -70,38 +83,39 @@ impl Followers {
 
     /// No epoch after this one has begun anywhere.
     pub(crate) fn epoch(&self) -> Epoch {
-        self.0.values().map(|follower| follower.epoch).max().unwrap_or_default()
+        self.all.values().map(|follower| follower.epoch).max().unwrap_or_default()
     }
 
     /// The view of the last orders that anybody has had.
     pub(crate) fn view(&self) -> Option<&View> {
-        self.0.values().map(|follower| &follower.view).max_by_key(|view| view.epoch)
+        self.all.values().map(|follower| &follower.view).max_by_key(|view| view.epoch)
     }
 
     /// As far as they know, no version from this one on was begun before their last order.
     pub(crate) fn next_version(&self) -> Version {
-        self.0.values().map(|follower| follower.next_version).max().unwrap_or_default()
+        self.all.values().map(|follower| follower.next_version).max().unwrap_or_default()
     }
 
     /// For how long the program has been running.
     pub(crate) fn running(&self) -> Duration {
-        self.0.values().map(|follower| follower.running).max().unwrap_or_default()
+        self.all.values().map(|follower| follower.running).max().unwrap_or_default()
     }
 
     /// The results of the job, if it has ended in order, and some may have left already.
     pub(crate) fn settled(&self) -> Option<&Results> {
-        self.0.values().find_map(|follower| follower.settled.as_ref())
+        let told = self.all.values().find_map(|follower| follower.settled.as_ref());
+        told.or(self.settled.as_ref())
     }
 
     /// How far the program is.
     pub(crate) fn steps(&self) -> Steps {
-        let done = self.0.values().map(|follower| follower.steps.done).max().unwrap_or_default();
-        let total = self.0.values().filter_map(|follower| follower.steps.total).max();
+        let done = self.all.values().map(|follower| follower.steps.done).max().unwrap_or_default();
+        let total = self.all.values().filter_map(|follower| follower.steps.total).max();
         Steps { done, total }
     }
 
     /// What has been printed.
     pub(crate) fn seen(&self) -> impl Iterator<Item = (Version, u32, u32)> + '_ {
-        self.0.values().flat_map(|follower| follower.seen.iter().copied())
+        self.all.values().flat_map(|follower| follower.seen.iter().copied())
     }
 }

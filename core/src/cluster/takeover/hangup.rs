@@ -38,7 +38,7 @@ impl Hangup {
     }
 }
 
-fn has_terminal() -> bool {
+pub(crate) fn has_terminal() -> bool {
     File::open("/dev/tty").is_ok()
 }
 

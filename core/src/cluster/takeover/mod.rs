@@ -34,7 +34,7 @@ pub(crate) mod door;
 pub(crate) mod follower;
 mod gathering;
 pub(crate) mod hangup;
-mod search;
+pub(crate) mod search;
 pub(crate) mod seeking;
 pub(crate) mod streams;
 pub(crate) mod successor;

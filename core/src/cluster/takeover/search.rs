@@ -37,6 +37,11 @@ impl Search {
         self.candidate = (self.candidate + 1).min(self.own);
     }
 
+    /// The one that it tries is there, and does not know more yet.
+    pub(crate) fn on_word(&mut self) {
+        self.waited = 0;
+    }
+
     /// A tick went by, and the one that it tries has not said anything.
     pub(crate) fn on_tick(&mut self) -> Patience {
         self.waited += 1;
@@ -74,6 +79,16 @@ mod tests {
         assert_eq!(ticks, [Patience::Wait, Patience::Wait, Patience::Wait, Patience::Fence]);
         search.on_dead();
         assert_eq!((search.candidate(), search.on_tick()), (1, Patience::Wait), "each has its own time");
+    }
+
+    #[test]
+    fn who_says_that_it_is_there_is_waited_for() {
+        let mut search = Search::new(2, 2);
+        for _ in 0..9 {
+            assert_eq!([search.on_tick(), search.on_tick()], [Patience::Wait; 2]);
+            search.on_word();
+        }
+        assert_eq!(search.candidate(), 0);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::super::children::Executable;
 use super::super::conductor::Conductor;
 use super::super::control::Task;
 use super::super::control_thread::die;
+use super::super::fate::named;
 use super::super::keeping::Keeping;
 use super::super::kills::Kills;
 use super::super::launcher::{ClusterOutcome, Launcher, Means, merge};
@@ -68,7 +69,8 @@ impl Heir {
         let pid = task.heritage.as_ref().map_or_else(std::process::id, |heritage| heritage.launcher);
         let adopted = Adopted::new(connections, task.number, left);
         let sites = Sites::adopted(task.nodes, adopted, plan.spares, host(pid)?);
-        let conductor = Conductor::taking_over(plan, kills, task.number, &followers);
+        let leader = named(task.number, Some(std::process::id()), None);
+        let conductor = Conductor::taking_over(plan, kills, &leader, &followers);
         let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
         let launcher = Launcher::new(&program, conductor, sites, lines).going_on(start, pid);
         let means = Means { executable: Executable::this(), memory: host_memory };

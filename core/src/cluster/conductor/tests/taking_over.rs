@@ -37,10 +37,10 @@ fn plan() -> Plan {
 }
 
 fn taken_over_by(plan: Plan, followers: Vec<Follower>) -> Conductor {
-    let own = followers[0].node;
+    let leader = format!("node {} (pid {})", followers[0].node, followers[0].pid);
     let mut all = Followers::default();
     followers.into_iter().for_each(|follower| all.add(follower));
-    Conductor::taking_over(plan, Kills::new(&[], None), own, &all)
+    Conductor::taking_over(plan, Kills::new(&[], None), &leader, &all)
 }
 
 fn halted(node: u32, epoch: u32) -> ToLauncher {

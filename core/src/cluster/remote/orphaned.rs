@@ -1,0 +1,300 @@
+//! What an agent does about the end of its launcher, if the job goes on then: it looks for another, or starts one.
+//!
+//! ```text
+//! the launcher is gone ─► is the agent of the first host there? ─no─► of the second? ─ … ─► me: start a process that leads
+//!                                └─yes─► Follow ─► (Wait, Wait, …) ─► its first order: as ever
+//!                                                                └──► Out: the job goes on without this host
+//! ```
+//!
+//! Whoever is asked and has a launcher asks that first whether it is there: one that has died may not be known to have.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, TcpListener};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::process::Child;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Pid, PidfdFlags, getppid, pidfd_open};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+
+use super::super::children::{self, Executable};
+use super::super::control::ToNode;
+use super::super::control_thread::die;
+use super::super::succession::door::{Newcomer, Newcomers, Pass};
+use super::super::succession::estate::{Estate, Orphan, Will};
+use super::super::succession::quorum::Roll;
+use super::super::succession::seeking::{Found, seek};
+use super::super::succession::successor;
+use super::super::takeover::hangup::has_terminal;
+use super::agent::ssh_came_in_by;
+use super::message::{FromAgent, ToAgent};
+use super::relay::{self, Orders, Said, Voice, Window};
+use crate::launch::Results;
+use crate::transport::auth::Secret;
+
+/// So many processes are started here at most, one after the other, that lead the job: those that end at once shall not go on for ever.
+const LEADS: u32 = 32;
+
+/// What an agent needs for that.
+pub(super) struct Heir {
+    estate: Estate,
+    executable: Executable,
+    roll: Option<Roll>,
+    /// Nodes whose program has begun.
+    begun: BTreeSet<u32>,
+    settled: Option<Results>,
+    said: Said,
+    voices: mpsc::UnboundedSender<Voice>,
+    window: Window,
+    door: TcpListener,
+    /// Those that come, unless a process that was started here listens.
+    newcomers: Option<Newcomers>,
+    /// Those that look for a launcher and have come here, with the number of the question that is to be answered first.
+    waiting: Vec<(u64, Newcomer)>,
+    questions: u64,
+    searching: Option<JoinHandle<Found>>,
+    /// The launcher's process, if it is on this host.
+    launcher: Option<OwnedFd>,
+    /// A process that was started here to take the launcher's place.
+    successor: Arc<Mutex<Option<Child>>>,
+    /// There is one, just now.
+    is_led: Arc<Notify>,
+    /// How often that was so.
+    led: u32,
+    /// Whether the launcher was started at a terminal, which is to be there as long as the job.
+    had_terminal: bool,
+}
+
+/// What an agent may wait for.
+pub(super) enum Happened {
+    Next(Next),
+    Came(Newcomer),
+}
+
+/// What has become of a search.
+pub(super) enum Next {
+    /// Another launcher, and what it says.
+    Launcher(Orders),
+    /// There is none: this host ends what it runs.
+    Nobody,
+    /// It goes on.
+    More,
+}
+
+impl Heir {
+    /// Of an agent whose nodes listen at this address; it listens there too, and says so.
+    pub(super) fn new(
+        estate: Estate,
+        executable: Executable,
+        address: IpAddr,
+        said: &Said,
+        voices: mpsc::UnboundedSender<Voice>,
+        window: &Window,
+    ) -> Result<Self, String> {
+        let why = |error: std::io::Error| format!("cannot listen at {address}: {error}");
+        let door = door(&estate, address).map_err(why)?;
+        let newcomers = Newcomers::at(door.try_clone().map_err(why)?, Pass::new(&estate)).map_err(why)?;
+        let _ = said.send(FromAgent::Listening(door.local_addr().map_err(why)?));
+        Ok(Heir {
+            launcher: launcher(&estate),
+            had_terminal: estate.legacy.is_some() && has_terminal(),
+            estate,
+            executable,
+            roll: None,
+            begun: BTreeSet::new(),
+            settled: None,
+            said: said.clone(),
+            voices,
+            window: window.clone(),
+            door,
+            newcomers: Some(newcomers),
+            waiting: Vec::new(),
+            questions: 0,
+            searching: None,
+            successor: Arc::default(),
+            is_led: Arc::default(),
+            led: 0,
+        })
+    }
+
+    pub(super) fn secret(&self) -> Secret {
+        self.estate.secret.clone()
+    }
+
+    /// The launcher says something.
+    pub(super) fn on_order(&mut self, order: &ToAgent) {
+        match order {
+            ToAgent::Say(node, ToNode::Go) => drop(self.begun.insert(*node)),
+            ToAgent::Say(_, ToNode::Settle(results)) => self.settled = Some(results.clone()),
+            ToAgent::Roll(roll) => {
+                let _ = self.said.send(FromAgent::Enrolled(roll.number));
+                let launcher = if self.estate.legacy.is_some() { None } else { ssh_came_in_by(0) };
+                self.roll = Some(match launcher {
+                    Some(launcher) => roll.clone().seen_from_afar(launcher),
+                    None => roll.clone(),
+                });
+            }
+            // It was there when that was asked, and whoever had lost it then has been lost by it.
+            ToAgent::Here(number) => {
+                let out = |asked: &(u64, Newcomer)| asked.0 <= *number;
+                for (_, asks) in self.waiting.iter().filter(|asked| out(asked)) {
+                    asks.tell(&ToAgent::Out);
+                }
+                self.waiting.retain(|asked| !out(asked));
+            }
+            _ => {}
+        }
+    }
+
+    /// A node's process has ended.
+    pub(super) fn on_end(&mut self, node: u32) {
+        self.begun.remove(&node);
+    }
+
+    pub(super) fn has_begun(&self, node: u32) -> bool {
+        self.begun.contains(&node)
+    }
+
+    /// The launcher of these nodes is gone: whether another is looked for. One on this host that is only silent is killed.
+    pub(super) fn seek(&mut self, nodes: Vec<u32>) -> bool {
+        if let Some(launcher) = self.launcher.take() {
+            children::kill(launcher.as_fd());
+        }
+        if let Some(mut former) = lock(&self.successor).take() {
+            let _ = former.kill();
+            let _ = former.wait();
+        }
+        self.look_at_terminal();
+        let Some(roll) = self.roll.clone() else { return false };
+        if self.led > LEADS || !self.begins_to_listen() {
+            return false;
+        }
+        let orphan = Orphan { rank: self.estate.rank, roll, nodes, settled: self.settled.clone() };
+        self.searching = Some(tokio::spawn(self.search(orphan)));
+        true
+    }
+
+    /// Waits for the next one that comes, or for what has become of the search.
+    pub(super) async fn next(&mut self) -> Happened {
+        tokio::select! {
+            newcomer = next_of(&mut self.newcomers) => Happened::Came(newcomer),
+            () = self.is_led.notified() => {
+                // They find the process that listens here now.
+                self.newcomers = None;
+                self.waiting.clear();
+                self.led += 1;
+                Happened::Next(Next::More)
+            }
+            found = end_of(&mut self.searching) => {
+                self.searching = None;
+                Happened::Next(self.on_found(found))
+            }
+        }
+    }
+
+    /// Another agent has lost the launcher.
+    pub(super) fn on_newcomer(&mut self, newcomer: Newcomer) {
+        self.questions += 1;
+        if self.searching.is_none() {
+            let _ = self.said.send(FromAgent::AreYouThere(self.questions));
+        }
+        self.waiting.push((self.questions, newcomer));
+    }
+
+    /// Time goes by for those that wait.
+    pub(super) fn tick(&mut self) {
+        self.waiting.retain(|(_, newcomer)| newcomer.tell(&ToAgent::Wait));
+        if self.launcher.is_none() {
+            self.look_at_terminal();
+        }
+    }
+
+    fn search(&self, orphan: Orphan) -> impl Future<Output = Found> + Send + use<> {
+        let (roll, successor, is_led) = (orphan.roll.clone(), self.successor.clone(), self.is_led.clone());
+        let (estate, executable) = (self.estate.clone(), self.executable.clone());
+        let door = self.door.try_clone();
+        let (pass, silence) = (Pass::new(&estate), estate.silence);
+        let lead = move || {
+            let door = door.as_ref().map_err(|error| std::io::Error::from(error.kind()))?;
+            let will = Will { estate: estate.clone(), roll: roll.clone() };
+            *lock(&successor) = Some(successor::start(&executable, &will, door)?);
+            is_led.notify_one();
+            Ok(())
+        };
+        seek(orphan, pass, silence, lead)
+    }
+
+    fn on_found(&mut self, found: Found) -> Next {
+        let (stream, decoder) = match found {
+            Found::Launcher(stream, decoder) => (stream, decoder),
+            Found::Nobody(why) => {
+                successor::complain(&self.estate, &format!("talisman: error: the launcher is gone; {why}"));
+                return Next::Nobody;
+            }
+        };
+        let (reader, writer) = stream.into_split();
+        self.window.open_again();
+        let _ = self.voices.send(Box::new(writer));
+        // It has to be asked whether it is there, as the one before.
+        for (number, _) in &self.waiting {
+            let _ = self.said.send(FromAgent::AreYouThere(*number));
+        }
+        Next::Launcher(relay::hear(reader, decoder, self.window.clone()))
+    }
+
+    /// Whoever had been started here does not any more.
+    fn begins_to_listen(&mut self) -> bool {
+        if self.newcomers.is_none() {
+            let door = self.door.try_clone();
+            self.newcomers = door.and_then(|door| Newcomers::at(door, Pass::new(&self.estate))).ok();
+        }
+        self.newcomers.is_some()
+    }
+
+    /// Closing the terminal ends the job.
+    fn look_at_terminal(&self) {
+        if self.had_terminal && !has_terminal() {
+            die();
+        }
+    }
+}
+
+/// Where others find this agent.
+fn door(estate: &Estate, address: IpAddr) -> std::io::Result<TcpListener> {
+    let Some(legacy) = &estate.legacy else { return TcpListener::bind((address, 0)) };
+    for number in legacy.streams.iter().chain([&legacy.door]) {
+        // SAFETY: the borrow is only used for a call that fails if there is no such descriptor.
+        let descriptor = unsafe { BorrowedFd::borrow_raw(*number) };
+        fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
+    }
+    // SAFETY: the launcher left it open for this process alone, under this number, and this is done once.
+    Ok(unsafe { OwnedFd::from_raw_fd(legacy.door) }.into())
+}
+
+/// The process that has started this one, if that is the launcher.
+fn launcher(estate: &Estate) -> Option<OwnedFd> {
+    let pid = Pid::from_raw(estate.legacy.as_ref()?.launcher.cast_signed())?;
+    let process = pidfd_open(pid, PidfdFlags::NONBLOCK).ok()?;
+    // Whose child this is has not ended, so that nobody else can have its number.
+    (getppid() == Some(pid)).then_some(process)
+}
+
+async fn next_of(newcomers: &mut Option<Newcomers>) -> Newcomer {
+    match newcomers {
+        Some(newcomers) => newcomers.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn end_of(searching: &mut Option<JoinHandle<Found>>) -> Found {
+    match searching {
+        Some(running) => running.await.unwrap_or_else(|error| Found::Nobody(error.to_string())),
+        None => std::future::pending().await,
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

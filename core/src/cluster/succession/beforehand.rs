@@ -1,0 +1,93 @@
+//! What is seen to before a job over several hosts begins, for the case that its launcher is lost.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
+use std::os::fd::AsRawFd;
+
+use super::super::hosts::Share;
+use super::super::plan::Plan;
+use super::super::remote::host::Start;
+use super::super::remote::session::Heir;
+use super::super::takeover::streams::Streams;
+use super::estate::{Estate, Legacy, Site};
+
+/// The order in which hosts take the launcher's place: its own is the first, whether it has nodes or not.
+pub(crate) fn ranks(shares: &[Share]) -> Vec<u32> {
+    let first = shares.iter().position(|share| share.host.is_local());
+    let mut next = 1..;
+    let rank = |place| if Some(place) == first { Some(0) } else { next.next() };
+    (0..shares.len()).filter_map(rank).collect()
+}
+
+/// What the agent of each host is told for the case that the launcher is lost, by their ranks.
+pub(crate) fn estates(shares: &[Share], ranks: &[u32], plan: &Plan) -> Vec<Estate> {
+    let site = |share: &Share| Site { name: share.host.to_string(), nodes: share.numbers() };
+    let mut sites: BTreeMap<u32, Site> =
+        shares.iter().zip(ranks).map(|(share, rank)| (*rank, site(share))).collect();
+    sites.entry(0).or_insert_with(|| site(&Share::here(0)));
+    let sites: Vec<Site> = sites.into_values().collect();
+    let of = |rank| Estate {
+        job: plan.job,
+        secret: plan.secret.clone(),
+        nodes: plan.nodes,
+        hosts: plan.hosts.clone(),
+        names: plan.names.clone(),
+        shelves: plan.keeping.shelves.clone(),
+        restart: plan.keeping.restart.clone(),
+        silence: plan.silence,
+        sites: sites.clone(),
+        rank,
+        legacy: None,
+    };
+    (0..sites.len() as u32).map(of).collect()
+}
+
+/// How an agent is started that can take the launcher's place; that of this host has what this process prints to.
+///
+/// # Errors
+/// The system gives no port or descriptor.
+pub(crate) fn inherit(start: Start, mut estate: Estate) -> io::Result<Start> {
+    let mut begin = start.begin;
+    let mut heir = None;
+    if start.share.host.is_local() {
+        let door = match begin.address {
+            Some(address) => TcpListener::bind((address, 0)),
+            // Others reach it where ssh comes from.
+            None => TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0))
+                .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))),
+        }?;
+        let streams = Streams::of_this_process()?;
+        let (launcher, door_number) = (std::process::id(), door.as_raw_fd());
+        estate.legacy = Some(Legacy { launcher, door: door_number, streams: streams.numbers() });
+        begin.address = begin.address.or(Some(Ipv4Addr::LOCALHOST.into()));
+        heir = Some(Heir { door, streams });
+    }
+    begin.estate = Some(estate);
+    Ok(Start { begin, heir, ..start })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::hosts::Hosts;
+    use super::*;
+    use crate::launch::RunArgs;
+
+    fn sites(text: &str) -> Vec<(String, std::ops::Range<u32>)> {
+        let hosts = Hosts::parse(text).expect("lines of hosts");
+        let shares = hosts.distribute(hosts.slots()).expect("there is room");
+        let plan = Plan::new(&RunArgs::default(), &shares, Vec::new()).expect("random numbers");
+        let estates = estates(&shares, &ranks(&shares), &plan);
+        assert!((0..).zip(&estates).all(|(rank, estate)| estate.rank == rank));
+        estates[0].sites.iter().map(|site| (site.name.clone(), site.nodes.clone())).collect()
+    }
+
+    #[test]
+    fn the_launchers_host_is_the_first_with_nodes_or_without() {
+        let of = |name: &str, nodes| (name.to_owned(), nodes);
+        assert_eq!(sites("a slots=2\nb"), [of("localhost", 0..0), of("a", 0..2), of("b", 2..3)]);
+        let own = "localhost (10.0.0.1)";
+        let with_own = sites("a slots=2\nlocalhost slots=3 address=10.0.0.1\nb");
+        assert_eq!(with_own, [of(own, 2..5), of("a", 0..2), of("b", 5..6)]);
+    }
+}

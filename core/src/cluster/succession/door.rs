@@ -1,0 +1,250 @@
+//! How agents and a launcher's successor reach each other over TCP, and prove to each other that they are of one job.
+//!
+//! ```text
+//! who comes:  MAGIC, nonce ─►            who is there:  nonce, proof ─►            who comes:  proof ─► Follow, …
+//! ```
+//!
+//! Both proofs cover the job and both nonces, so that neither words that are repeated nor one's own sent back prove anything.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use super::super::frame::{Decoder, encode};
+use super::super::remote::message::{FromAgent, ToAgent};
+use super::estate::{Estate, Orphan};
+use crate::transport::auth::{BYTES, Nonce, Proof, Secret, nonce};
+
+/// What a conversation begins with.
+const MAGIC: &[u8; 8] = b"TALISMAN";
+/// So long it may take to reach somebody, and to be made sure of.
+const LIMIT: Duration = Duration::from_secs(1);
+/// Whoever has come says who it is within this.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// So many may be under way to being made sure of.
+const CROWD: usize = 64;
+/// After the system could not accept a connection.
+const PAUSE: Duration = Duration::from_millis(50);
+/// The parts in the conversation.
+const COMES: &str = "talisman successor: comes";
+const IS_THERE: &str = "talisman successor: is there";
+
+/// What proves that one is of a job.
+#[derive(Clone)]
+pub(crate) struct Pass {
+    job: u64,
+    secret: Secret,
+}
+
+impl Pass {
+    pub(crate) fn new(estate: &Estate) -> Self {
+        Pass { job: estate.job, secret: estate.secret.clone() }
+    }
+
+    fn said(&self, first: &Nonce, second: &Nonce) -> Vec<u8> {
+        [&self.job.to_le_bytes()[..], first, second].concat()
+    }
+}
+
+/// What has become of an attempt.
+pub(crate) enum Reached {
+    There(TcpStream),
+    /// Nobody holds the address any more: its processes are dead, unlike its machine.
+    Dead,
+    /// Nothing is known.
+    Nobody,
+}
+
+/// Tries to reach who listens at an address.
+pub(crate) async fn reach(door: SocketAddr, pass: &Pass) -> Reached {
+    match timeout(LIMIT, TcpStream::connect(door)).await {
+        Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Reached::Dead,
+        Ok(Ok(mut stream)) => match timeout(LIMIT, come(&mut stream, pass)).await {
+            Ok(Ok(())) => Reached::There(stream),
+            _ => Reached::Nobody,
+        },
+        _ => Reached::Nobody,
+    }
+}
+
+/// An agent without a launcher that has come, and its connection.
+pub(crate) struct Newcomer {
+    pub(crate) orphan: Orphan,
+    pub(crate) stream: TcpStream,
+    /// What has come behind its first message.
+    pub(crate) decoder: Decoder,
+}
+
+impl Newcomer {
+    /// Says something short; whether it is still there to hear that.
+    pub(crate) fn tell(&self, message: &ToAgent) -> bool {
+        encode(message)
+            .is_ok_and(|frame| self.stream.try_write(&frame).is_ok_and(|count| count == frame.len()))
+    }
+}
+
+/// Agents that come, until it is dropped.
+pub(crate) struct Newcomers {
+    comes: mpsc::UnboundedReceiver<Newcomer>,
+    accepting: JoinHandle<()>,
+}
+
+impl Newcomers {
+    /// At this address. Has to be called inside of a runtime.
+    ///
+    /// # Errors
+    /// The system gives no descriptor.
+    pub(crate) fn at(door: std::net::TcpListener, pass: Pass) -> io::Result<Self> {
+        door.set_nonblocking(true)?;
+        let door = TcpListener::from_std(door)?;
+        let (introduced, comes) = mpsc::unbounded_channel();
+        Ok(Newcomers { comes, accepting: tokio::spawn(accept(door, pass, introduced)) })
+    }
+
+    /// The next one.
+    pub(crate) async fn next(&mut self) -> Newcomer {
+        match self.comes.recv().await {
+            Some(newcomer) => newcomer,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Newcomers {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn accept(door: TcpListener, pass: Pass, introduced: mpsc::UnboundedSender<Newcomer>) {
+    let room = Arc::new(Semaphore::new(CROWD));
+    while let Ok(place) = room.clone().acquire_owned().await {
+        let Ok((stream, _)) = door.accept().await else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        let (pass, introduced) = (pass.clone(), introduced.clone());
+        tokio::spawn(async move {
+            if let Ok(Some(newcomer)) = timeout(PATIENCE, introduce(stream, &pass)).await {
+                let _ = introduced.send(newcomer);
+            }
+            drop(place);
+        });
+    }
+}
+
+async fn introduce(mut stream: TcpStream, pass: &Pass) -> Option<Newcomer> {
+    admit(&mut stream, pass).await.ok()?;
+    let (mut decoder, mut bytes) = (Decoder::default(), vec![0; 4096]);
+    loop {
+        match decoder.next().ok()? {
+            Some(FromAgent::Follow(orphan)) => return Some(Newcomer { orphan: *orphan, stream, decoder }),
+            Some(_) => return None,
+            None => match stream.read(&mut bytes).await.ok()? {
+                0 => return None,
+                count => decoder.push(&bytes[..count]),
+            },
+        }
+    }
+}
+
+async fn come(stream: &mut TcpStream, pass: &Pass) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let own = nonce().map_err(io::Error::other)?;
+    stream.write_all(&[&MAGIC[..], &own].concat()).await?;
+    let (mut theirs, mut proof): (Nonce, Proof) = ([0; BYTES], [0; BYTES]);
+    stream.read_exact(&mut theirs).await?;
+    stream.read_exact(&mut proof).await?;
+    let said = pass.said(&own, &theirs);
+    check(pass.secret.verify(IS_THERE, &said, &proof))?;
+    stream.write_all(&pass.secret.prove(COMES, &said)).await
+}
+
+async fn admit(stream: &mut TcpStream, pass: &Pass) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let (mut magic, mut theirs, mut proof): (_, Nonce, Proof) = ([0; MAGIC.len()], [0; BYTES], [0; BYTES]);
+    stream.read_exact(&mut magic).await?;
+    check(magic == *MAGIC)?;
+    stream.read_exact(&mut theirs).await?;
+    let own = nonce().map_err(io::Error::other)?;
+    let said = pass.said(&theirs, &own);
+    stream.write_all(&[own, pass.secret.prove(IS_THERE, &said)].concat()).await?;
+    stream.read_exact(&mut proof).await?;
+    check(pass.secret.verify(COMES, &said, &proof))
+}
+
+fn check(holds: bool) -> io::Result<()> {
+    if holds { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime;
+
+    use super::super::quorum::Roll;
+    use super::*;
+
+    fn pass(secret: u8) -> Pass {
+        Pass { job: 7, secret: Secret::from_bytes([secret; BYTES]) }
+    }
+
+    fn inside<T>(work: impl Future<Output = T>) -> T {
+        runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(work)
+    }
+
+    fn listener() -> (std::net::TcpListener, SocketAddr) {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let address = listener.local_addr().expect("its address");
+        (listener, address)
+    }
+
+    #[test]
+    fn who_knows_the_secret_is_let_in_and_says_who_it_is() {
+        inside(async {
+            let (listener, address) = listener();
+            let mut newcomers = Newcomers::at(listener, pass(1)).expect("a descriptor");
+            let Reached::There(mut stream) = reach(address, &pass(1)).await else { panic!("it is there") };
+            let orphan = Orphan { rank: 3, roll: Roll::default(), nodes: vec![6, 7], settled: None };
+            let follow = encode(&FromAgent::Follow(Box::new(orphan.clone()))).expect("it is short");
+            stream.write_all(&follow).await.expect("somebody reads");
+            let newcomer = newcomers.next().await;
+            assert_eq!(newcomer.orphan, orphan);
+            assert!(newcomer.tell(&ToAgent::Wait));
+            let mut said = vec![0; encode(&ToAgent::Wait).expect("it is short").len()];
+            stream.read_exact(&mut said).await.expect("it was said");
+        });
+    }
+
+    #[test]
+    fn who_does_not_know_it_reaches_nobody() {
+        inside(async {
+            let (listener, address) = listener();
+            let _newcomers = Newcomers::at(listener, pass(1)).expect("a descriptor");
+            assert!(matches!(reach(address, &pass(2)).await, Reached::Nobody));
+            let elsewhere = Pass { job: 8, ..pass(1) };
+            assert!(matches!(reach(address, &elsewhere).await, Reached::Nobody));
+        });
+    }
+
+    #[test]
+    fn an_address_that_nobody_holds_any_more_is_that_of_a_dead_process() {
+        inside(async {
+            let (listener, address) = listener();
+            let copy = listener.try_clone().expect("a descriptor");
+            drop(listener);
+            assert!(
+                matches!(reach(address, &pass(1)).await, Reached::Nobody),
+                "one holds it, and says nothing"
+            );
+            drop(copy);
+            assert!(matches!(reach(address, &pass(1)).await, Reached::Dead));
+        });
+    }
+}

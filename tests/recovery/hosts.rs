@@ -1,0 +1,319 @@
+//! Jobs over several hosts whose launcher is killed, alone or with more: an agent starts another.
+//!
+//! The hosts are this one. What is called as ssh is starts agents that end neither with it nor with the launcher, as a real one does.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use talisman::rng::Rng;
+
+use crate::asking::{ask, said};
+use crate::checks::NEVER;
+use crate::disk::Folder;
+use crate::job::{Scratch, Shape, until};
+use crate::subjects::{LONG, Left, Run, Said};
+use crate::system::{arguments, children, environment, signal};
+
+/// A checkpoint now and then.
+const OFTEN: &str = "--ckpt-every 4steps --ft-log";
+/// Two hosts beside that of the launcher.
+const TWO: &str = "one slots=2\ntwo slots=2";
+/// The launcher's own takes part.
+const WITH_OWN: &str = "localhost slots=2 address=127.0.0.1\none slots=1\ntwo slots=1";
+const SHAPE: Shape = (4, 1, "shm");
+
+/// Starts what it is told on this host, and says in the environment which one it stands for.
+const SSH: &str = "#!/bin/sh
+while [ \"$1\" != -- ]; do shift; done
+exec 3<&0
+STAND_IN_FOR=\"$2\" SSH_CONNECTION='127.0.0.1 1 127.0.0.1 2' sh -c \"$3\" <&3 3<&- &
+exec 3<&-
+wait
+";
+
+/// A run that does not end before it is let go, in a folder of its own.
+struct Spread {
+    run: Run,
+    holding: Folder,
+    folder: PathBuf,
+}
+
+fn begin(hosts: &str, options: &str) -> Spread {
+    let folder = Scratch::new("spread").0.clone();
+    fs::create_dir_all(&folder).expect("the scratch folder can be written");
+    fs::write(folder.join("ssh"), SSH).expect("the folder is ours");
+    fs::set_permissions(folder.join("ssh"), PermissionsExt::from_mode(0o755)).expect("it is ours");
+    fs::write(folder.join("hosts"), hosts).expect("the folder is ours");
+    let holding = Folder::new();
+    let options = format!("--ft double --hosts hosts {options} {}", holding.holding());
+    let run = LONG.start_by(SHAPE, &options, |mut command: Command| {
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", folder.display())).current_dir(&folder);
+        command
+    });
+    Spread { run, holding, folder }
+}
+
+impl Spread {
+    fn kill_launcher(&self) {
+        signal(self.run.job.launcher_pid(), Signal::KILL);
+    }
+
+    /// The agent of a host; that of the launcher's has no name.
+    #[track_caller]
+    fn agent(&self, host: &str) -> i32 {
+        let is_agent = |pid: &i32| {
+            let name = environment(*pid)
+                .into_iter()
+                .find_map(|word| Some(word.strip_prefix("STAND_IN_FOR=")?.to_owned()));
+            name.unwrap_or_default() == host
+                && arguments(*pid).get(1).is_some_and(|word| word == "--talisman-agent")
+        };
+        let found = until(|| self.run.job.processes().into_iter().find(is_agent));
+        found.unwrap_or_else(|| panic!("no agent of {host:?}: {}", self.run.job.said()))
+    }
+
+    /// A process that leads after so many others.
+    #[track_caller]
+    fn leader(&self, after: usize) -> i32 {
+        let found = until(|| {
+            let said = self.run.job.said();
+            let leaders = said.split("the launcher is gone; process ").skip(1);
+            leaders.filter_map(|rest| rest.split(' ').next()?.parse().ok()).nth(after)
+        });
+        found.unwrap_or_else(|| panic!("nobody leads: {}", self.run.job.said()))
+    }
+
+    /// What processes on other hosts than the launcher's have printed there.
+    fn printed_elsewhere(&self, kind: &str) -> Vec<String> {
+        printed(&self.folder, kind)
+    }
+
+    #[track_caller]
+    fn ends(self) -> (Left, Vec<String>) {
+        self.holding.let_go();
+        let left = self.run.ends_without_its_launcher();
+        let elsewhere = printed(&self.folder, "out");
+        let _ = fs::remove_dir_all(&self.folder);
+        (left, elsewhere)
+    }
+
+    /// No output is missing or wrong, though lines may have come twice, wherever it was printed.
+    #[track_caller]
+    fn survives(self, expected: &Said) -> Left {
+        let (left, elsewhere) = self.ends();
+        let said = left.said.and_before(&elsewhere);
+        let (missing, wrong) = (expected.without(&said), said.without(expected));
+        assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
+        assert!(said.has_the_results_of(expected), "{}", left.ended.said());
+        assert_eq!(left.status, Some(0), "{}", left.ended.said());
+        assert!(left.failures.iter().any(|failure| failure["node"].is_null()), "{:?}", left.failures);
+        left
+    }
+}
+
+fn printed(folder: &Path, kind: &str) -> Vec<String> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let of_kind = files.filter(|file| file.extension().is_some_and(|extension| extension == kind));
+    let texts = of_kind.filter_map(|file| fs::read_to_string(file).ok());
+    texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+pub fn the_launcher_of_several_hosts() {
+    let expected = LONG.undisturbed(SHAPE);
+    for (hosts, every) in [(TWO, NEVER), (WITH_OWN, OFTEN)] {
+        let spread = begin(hosts, every);
+        spread.run.job.wait_for("at 14");
+        spread.kill_launcher();
+        let left = spread.survives(&expected);
+        assert_eq!(left.losses, [], "{}", left.ended.said());
+    }
+}
+
+/// By a process that the same agent starts.
+pub fn one_successor_after_another() {
+    let expected = LONG.undisturbed(SHAPE);
+    let spread = begin(TWO, OFTEN);
+    spread.run.job.wait_for("at 14");
+    spread.kill_launcher();
+    for before in 0..3 {
+        let leader = spread.leader(before);
+        spread.run.job.wait_for_error_after(&format!("process {leader} leads"), "went back to");
+        signal(leader, Signal::KILL);
+    }
+    spread.leader(3);
+    spread.survives(&expected);
+}
+
+/// With all that runs on the launcher's host: an agent of another starts one, which prints to files there.
+pub fn the_launcher_with_its_whole_host() {
+    let expected = LONG.undisturbed(SHAPE);
+    for (hosts, lost) in [(TWO, vec![]), (WITH_OWN, vec![(0, false), (1, false)])] {
+        let spread = begin(hosts, OFTEN);
+        spread.run.job.wait_for("at 14");
+        let own = spread.agent("");
+        let nodes = children(own);
+        // It shall not get to start another launcher, which could do without it.
+        signal(own, Signal::STOP);
+        spread.kill_launcher();
+        signal(own, Signal::KILL);
+        nodes.into_iter().for_each(|node| signal(node, Signal::KILL));
+        let told = until(|| {
+            spread
+                .printed_elsewhere("err")
+                .iter()
+                .any(|line| line.contains(" on the host one leads now"))
+                .then_some(())
+        });
+        told.unwrap_or_else(|| panic!("nobody leads: {}", spread.run.job.said()));
+        assert_eq!(spread.survives(&expected).losses, lost);
+    }
+}
+
+/// Until one host is left.
+pub fn one_host_after_another() {
+    let expected = LONG.undisturbed(SHAPE);
+    let spread = begin(TWO, OFTEN);
+    spread.run.job.wait_for("at 14");
+    spread.kill_launcher();
+    let leader = spread.leader(0);
+    spread.run.job.wait_for_error_after(" went back to ", "committed after");
+    signal(spread.agent("one"), Signal::KILL);
+    spread.run.job.wait_for_error_after("after the loss of node", "committed after");
+    let own = spread.agent("");
+    signal(leader, Signal::KILL);
+    signal(own, Signal::KILL);
+    spread.survives(&expected);
+}
+
+/// While the others halt, restore, or make lost copies again.
+pub fn the_launcher_of_several_hosts_during_a_recovery() {
+    let mut rng = Rng::new(25);
+    let expected = LONG.undisturbed(SHAPE);
+    for round in 0..4 {
+        let spread = begin([TWO, WITH_OWN][round % 2], &format!("{OFTEN} {}", ["", "--respawn"][round / 2]));
+        spread.run.job.wait_for("at 14");
+        signal(children(spread.agent("two"))[0], Signal::KILL);
+        sleep(Duration::from_micros(rng.below(30_000)));
+        spread.kill_launcher();
+        spread.survives(&expected);
+    }
+}
+
+/// It is there, and does not answer: its own host's agent kills it.
+pub fn a_launcher_of_several_hosts_that_is_stopped_is_fenced() {
+    let expected = LONG.undisturbed(SHAPE);
+    let spread = begin(TWO, &format!("{NEVER} --silence 1s"));
+    spread.run.job.wait_for("at 14");
+    signal(spread.run.job.launcher_pid(), Signal::STOP);
+    let first = spread.leader(0);
+    spread.run.job.wait_for_error("began the program anew");
+    signal(first, Signal::STOP);
+    spread.leader(1);
+    spread.survives(&expected);
+}
+
+/// Where they were, or on another host if that is lost.
+pub fn nodes_of_several_hosts_are_replaced_without_the_launcher() {
+    let expected = LONG.undisturbed(SHAPE);
+    let spread = begin(TWO, &format!("{OFTEN} --respawn"));
+    spread.run.job.wait_for("at 14");
+    spread.kill_launcher();
+    spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+    let two = spread.agent("two");
+    signal(children(two)[0], Signal::KILL);
+    spread.run.job.wait_for_error_after("in a new process", "committed after");
+    signal(two, Signal::KILL);
+    spread.run.job.wait_for_error_after("with nodes 2 and 3 in a new process", "committed after");
+    let left = spread.survives(&expected);
+    assert!(left.losses.iter().all(|(_, replaced)| *replaced), "{}", left.ended.said());
+}
+
+/// As many wait again.
+pub fn spares_of_several_hosts_without_the_launcher() {
+    let expected = LONG.undisturbed(SHAPE);
+    let spread = begin("one slots=3\ntwo slots=3", &format!("{OFTEN} --spares 2"));
+    spread.run.job.wait_for("at 14");
+    spread.kill_launcher();
+    spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+    signal(children(spread.agent("one"))[0], Signal::KILL);
+    spread.run.job.wait_for_error("with node 0 in a new process");
+    assert_eq!(spread.survives(&expected).losses, [(0, true)]);
+}
+
+/// Under the number of the process that was started.
+pub fn a_job_on_several_hosts_without_its_launcher_is_asked() {
+    let expected = LONG.undisturbed(SHAPE);
+    let spread = begin(TWO, OFTEN);
+    spread.run.job.wait_for("at 14");
+    spread.kill_launcher();
+    spread.run.job.wait_for_error_after("leads now", " went back to ");
+    said(&ask(&spread.run, "checkpoint", ""), 0, "in the memory of the nodes");
+    said(&ask(&spread.run, "shrink", "3"), 0, "the job goes on without node 3");
+    signal(spread.leader(0), Signal::KILL);
+    spread.leader(1);
+    assert_eq!(spread.survives(&expected).losses, []);
+}
+
+/// A failure of the program, and somebody who asks it to end.
+pub fn other_ends_of_several_hosts_without_the_launcher() {
+    let spread = begin(TWO, &format!("{OFTEN} --panic-at 130"));
+    spread.run.job.wait_for("at 14");
+    spread.kill_launcher();
+    let (left, _) = spread.ends();
+    assert_eq!(left.status, Some(1), "{}", left.ended.said());
+    let spread = begin(TWO, OFTEN);
+    spread.run.job.wait_for("at 14");
+    spread.kill_launcher();
+    signal(spread.leader(0), Signal::TERM);
+    // It is not let go: that alone ends it.
+    let Spread { run, holding: _holding, .. } = spread;
+    assert_eq!(run.ends_without_its_launcher().status, Some(143));
+}
+
+/// The launcher at any moment, and soon after it something else: an agent, a node, or whoever leads.
+pub fn the_launcher_of_several_hosts_and_more_at_random_moments() {
+    let mut rng = Rng::new(35);
+    let expected = LONG.undisturbed(SHAPE);
+    for round in 0..rounds() {
+        let hosts = [TWO, WITH_OWN][round % 2];
+        let spread = begin(hosts, &format!("{NEVER} {}", ["", "--respawn"][round / 2 % 2]));
+        spread.run.job.wait_for(&format!("at {}", 2 + rng.below(60)));
+        let agents = ["", "one", "two"].map(|host| spread.agent(host));
+        let nodes: Vec<i32> = agents.into_iter().flat_map(children).collect();
+        spread.kill_launcher();
+        sleep(Duration::from_micros(rng.below(300_000)));
+        let left = spread.run.job.processes();
+        let all: Vec<i32> = agents.into_iter().chain(nodes).chain(left).collect();
+        let victim = all[rng.below(all.len() as u64) as usize];
+        signal(victim, Signal::KILL);
+        spread.survives(&expected);
+    }
+}
+
+/// At its start, and near its end: whatever becomes of the job, nothing is left of it.
+pub fn the_launcher_of_several_hosts_at_the_start_and_at_the_end() {
+    let mut rng = Rng::new(45);
+    for round in 0..rounds() {
+        let spread = begin([TWO, WITH_OWN][round % 2], OFTEN);
+        if round / 2 % 2 == 1 {
+            spread.holding.let_go();
+            spread.run.job.wait_for("at 150");
+        }
+        sleep(Duration::from_micros(rng.below(60_000)));
+        spread.kill_launcher();
+        spread.holding.let_go();
+        let over = until(|| Some(spread.run.job.processes()).filter(Vec::is_empty));
+        assert!(over.is_some(), "left behind: {}", spread.run.job.said());
+    }
+}
+
+/// So many, or as many as are asked for.
+fn rounds() -> usize {
+    std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(4)
+}
