@@ -5,6 +5,7 @@
 mod common;
 
 mod features {
+    mod again;
     mod arrays;
     mod balancing;
     mod callbacks;

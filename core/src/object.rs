@@ -54,13 +54,15 @@ pub(crate) mod flag {
     pub(crate) const LONG: u32 = 32;
     /// So long that they are timed by what the thread computes.
     pub(crate) const HUGE: u32 = 64;
+    /// A member of a group that was made on a PE which had been lost: in sections made before it, another had its name.
+    pub(crate) const MADE_AGAIN: u32 = 128;
     /// Anything of the above that has to be looked at after an entry.
     pub(crate) const AFTER: u32 = DESTROY | MIGRATE;
     /// From this bit on: the generation of one inserted late that has not contributed yet
     /// ([`Birth::generation`](crate::message::envelope::Birth)), else zero.
     pub(crate) const GENERATION: u32 = 8;
     /// What stays with the object when it moves.
-    pub(crate) const TRAVELS: u32 = LIVE | NEW | LONG | HUGE | u32::MAX << GENERATION;
+    pub(crate) const TRAVELS: u32 = LIVE | NEW | LONG | HUGE | MADE_AGAIN | u32::MAX << GENERATION;
 }
 
 /// What few objects need beside the [`Head`]; allocated on first use.

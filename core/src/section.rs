@@ -40,8 +40,12 @@ struct Section {
 }
 
 impl Sections {
-    /// Changes a reduction over a section, at its root, if it waits for anybody. It does not for a member that was made again on a PE
-    /// that had been lost, and counts from the beginning.
+    /// Whether the member of this name has gone for good. If there is one, it was made again, and has no part in what is contributed.
+    pub(crate) fn has_lost(&self, id: SectionId, index: u128) -> bool {
+        self.0.borrow().get(&id).is_some_and(|section| section.gone.contains_key(&index))
+    }
+
+    /// Changes a reduction over a section, at its root, if it is not complete.
     pub(crate) fn with_open<R>(
         &self,
         id: SectionId,

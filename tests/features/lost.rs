@@ -91,6 +91,60 @@ mod sections {
     }
 }
 
+/// Who still answers what it had been given rebuilds first what is not packed.
+mod rebuilt {
+    use talisman::prelude::*;
+
+    #[derive(Pup)]
+    struct Cook {
+        #[pup(skip)]
+        is_ready: bool,
+    }
+
+    #[chare(group)]
+    impl Cook {
+        #[init]
+        fn new() -> Self {
+            Cook { is_ready: true }
+        }
+
+        #[restored]
+        fn restored(&mut self, _cx: &mut Cx<Self>, _why: Restored) {
+            self.is_ready = true;
+        }
+
+        #[entry]
+        fn serve(&mut self) -> u64 {
+            assert!(self.is_ready, "it was not told that it is restored");
+            1
+        }
+    }
+
+    #[talisman::main]
+    async fn main(cx: &mut Cx) {
+        let cooks: Group<Cook> = Cook::group().new();
+        let mut served: u64 = u64::from(cx.pes());
+        for _ in 0..6 {
+            let again: u64 = cooks.serve().reduce(Sum).await;
+            assert!((1..=served).contains(&again), "{again} of {served}");
+            served = again;
+        }
+        writeln!(cx.output(), "{served} are left");
+    }
+
+    #[test]
+    fn lost_members_are_told_that_they_are_restored() {
+        for seed in 0..60 {
+            let lost: &[u32] = [&[0][..], &[1], &[3], &[0, 1], &[2, 3]][seed as usize % 5];
+            let test = talisman::testing::Test::new().pes(2).simulated(4, seed);
+            let tested = test.going_back(seed * 2, lost).run::<__Main>(());
+            crate::common::assert_ended_well(&format!("without {lost:?}, seed {seed}"), &tested);
+        }
+        let marks = talisman::sometimes::take_marks();
+        assert!(marks.contains_key("a broadcast waited for the end of a checkpoint"), "{marks:#?}");
+    }
+}
+
 /// Async entries that are in their midst when their PE is lost.
 mod answers {
     use talisman::prelude::*;

@@ -188,11 +188,12 @@ pub fn lost_nodes_come_back() {
     let expected = LONG.undisturbed((4, 1, "shm"));
     for victims in [[1, 3], [0, 2]] {
         let folder = Folder::new();
-        let kills = format!("--kill {}@step8 --kill {}@step8", victims[0], victims[1]);
+        // By then there is a checkpoint, also if the disk is slow.
+        let kills = format!("--kill {}@step24 --kill {}@step24", victims[0], victims[1]);
         let options = folder.held(&format!("--tower --ckpt-every 4steps {kills}"));
         let run = LONG.start((4, 1, "shm"), &options);
         run.job.wait_for_error("(failure)");
-        run.job.wait_for("at 24");
+        run.job.wait_for("at 40");
         let left = children(run.job.launcher_pid());
         let said = kill_all(run, &folder, left);
         for nodes in [1, 2, 3, 4, 5] {

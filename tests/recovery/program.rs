@@ -97,15 +97,22 @@ impl Member {
 #[derive(Pup)]
 struct Clock {
     time: u64,
-    /// The last round in which all that were to chime did.
+    /// The first round in which it chimed: not the first of all if it was made again on a PE that is back.
+    since: u64,
+    /// How often it has chimed.
+    chimes: u64,
+    /// The last round in which all that were to chime did, as far as it has heard.
     chimed: u64,
 }
+
+/// A clock's number, and what it knows of chimes: `since`, `chimes` and `chimed`.
+type Chimes = (u32, u64, u64, u64);
 
 #[chare(group)]
 impl Clock {
     #[init]
     fn new(_: &mut Cx<Self>, time: Shared<u64>) -> Self {
-        Clock { time: *time, chimed: 0 }
+        Clock { time: *time, since: 0, chimes: 0, chimed: 0 }
     }
 
     #[entry]
@@ -126,6 +133,10 @@ impl Clock {
 
     #[entry]
     fn chime(&mut self, cx: &mut Cx<Self>, some: Section<Self>, round: u64) {
+        if self.chimes == 0 {
+            self.since = round;
+        }
+        self.chimes += 1;
         cx.contribute_to(some, round, Max, some.callback(Clock::all_chimed));
     }
 
@@ -135,8 +146,8 @@ impl Clock {
     }
 
     #[entry]
-    fn chimed(&mut self) -> u64 {
-        self.chimed
+    fn chimes(&mut self, cx: &mut Cx<Self>) -> Chimes {
+        (cx.index(), self.since, self.chimes, self.chimed)
     }
 }
 
@@ -166,6 +177,13 @@ fn mixed(one: u64, other: u64) -> u64 {
     mixed ^ mixed >> 29
 }
 
+/// Whether all that are left have chimed together in a round. Whoever was made again has no part in what they contribute, and hears
+/// of it only while one of them is left to do that.
+fn have_chimed(chimes: &[Chimes], round: u64) -> bool {
+    let mut left = chimes.iter().filter(|(_, since, ..)| *since == 1);
+    left.all(|(_, _, chimes, chimed)| *chimes == round && *chimed == round)
+}
+
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
     let members: Array<Member> = Member::array(options.members).new(options.clone());
@@ -185,9 +203,14 @@ async fn main(cx: &mut Cx, options: Options) {
         let time: u64 = clocks.time().reduce(Max).await;
         // Those that know it may be lost, and others made in their place.
         assert!(time == round || time == 0, "the clocks stopped at {time} in round {round}");
-        let chimed: u64 = some.chimed().reduce(Max).await;
-        // Whoever was made again on a PE that is back has no part in that.
-        assert!(chimed == round || chimed == 0, "in round {round}, not all that were left chimed: {chimed}");
+        let chimes: Vec<Chimes> = some.chimes().reduce(Concat).await;
+        if !have_chimed(&chimes, round) {
+            // Was it said too early that it is quiet, or is something lost?
+            cx.sleep(Duration::from_millis(500)).await;
+            cx.quiescence().await;
+            let later: Vec<Chimes> = some.chimes().reduce(Concat).await;
+            panic!("in round {round}, not all that were left chimed: {chimes:?}, and later {later:?}");
+        }
         if options.tower {
             let tower: Group<Tower> = towers.expect("it was made");
             let rung: u64 = tower.ring(round).reduce(Min).await;

@@ -4,13 +4,12 @@
 //! chare has a `#[lost]` method.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
 use crate::cluster::verdict::UNRECOVERABLE;
 use crate::collection::Collection;
 use crate::ids::{ObjId, SectionId};
-use crate::location::Place;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::Envelope;
 use crate::migrate::pack_object;
@@ -23,13 +22,20 @@ use crate::sometimes::sometimes;
 /// What a PE knows of lost members of groups whose seat it is.
 #[derive(Default)]
 pub(crate) struct LostMembers {
+    /// Those that have come back, or are to, and have not gone.
+    here: RefCell<BTreeSet<ObjId>>,
     /// Those that have gone in this life: to how many reductions of sections each had contributed.
     gone: RefCell<BTreeMap<ObjId, BTreeMap<SectionId, u32>>>,
-    /// Members that have not, and a section that wants to know that of each.
+    /// Members that are here, and a section that wants to know that of each.
     asked: RefCell<Vec<(ObjId, SectionId)>>,
 }
 
 impl Pe {
+    /// A lost member of a checkpoint comes back, at once or when it can be read.
+    pub(super) fn expect_lost_member(&self, member: ObjId) {
+        self.lost.here.borrow_mut().insert(member);
+    }
+
     /// A lost member answers what it had been given, and goes; `own` is the member in its place.
     pub(crate) fn hand_over(&self, slot: u32, generation: u32, own: u128) {
         while let Some(head) = self.slots.get(slot, generation) {
@@ -106,6 +112,7 @@ impl Pe {
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
         let (member, reductions) = (object.id(), object.extras(|extras| extras.sections.clone()));
+        self.lost.here.borrow_mut().remove(&member);
         self.lost.gone.borrow_mut().insert(member, reductions);
         let (due, others): (Vec<_>, Vec<_>) =
             self.lost.asked.take().into_iter().partition(|(of, _)| *of == member);
@@ -116,13 +123,11 @@ impl Pe {
     /// The root of a section wants to know to how many of its reductions a lost member has contributed: it is told when that has
     /// gone. One that has not been here in this life had never contributed.
     pub(crate) fn on_was_contributing(&self, member: ObjId, section: SectionId) {
-        let Some(collection) = self.collections.get(member.collection) else { return };
-        let has_gone = self.lost.gone.borrow().contains_key(&member);
-        match self.place_of(collection, member.index) {
-            Place::Here { .. } | Place::Switching if !has_gone => {
-                self.lost.asked.borrow_mut().push((member, section))
-            }
-            _ => self.tell_contributions(member, section),
+        if self.lost.here.borrow().contains(&member) {
+            sometimes("a section asked for the contributions of a lost member before that had gone");
+            self.lost.asked.borrow_mut().push((member, section));
+        } else {
+            self.tell_contributions(member, section);
         }
     }
 

@@ -7,6 +7,11 @@
 //!
 //! The root of a group does not know where that is. So it counts each new member for the next reduction that is to complete, which cannot do
 //! so without it, until its PE has said from which one on it takes part ([`PeMessage::Joins`]).
+//!
+//! In a section that was made before it, a newcomer has no part in what members contribute: it counts from the beginning there, and the
+//! root could take its values for others'. So they go up by themselves, with its name ([`Contribution::made_again`]).
+//!
+//! [`Contribution::made_again`]: crate::reduction::Contribution::made_again
 
 use super::part::{Newborn, Part, SavedCollection};
 use crate::chare::Kind;
@@ -15,6 +20,7 @@ use crate::ids::{CollectionId, ObjId, PeId, single_home};
 use crate::message::control::{Cast, CastCall, PeMessage};
 use crate::message::envelope::Birth;
 use crate::node::Shape;
+use crate::object::flag;
 use crate::pe::Pe;
 use crate::registry::{ChareType, Registry};
 use crate::view::View;
@@ -184,6 +190,7 @@ impl Pe {
         if let Some(head) = self.find_here(id) {
             // SAFETY: just made, and this PE's.
             let object = unsafe { head.as_ref() };
+            object.set(flag::MADE_AGAIN);
             if let Some((first, _)) = given.first() {
                 object.broadcasts.set(*first);
             }

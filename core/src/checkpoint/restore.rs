@@ -63,9 +63,7 @@ impl Pe {
         for (home, objects) in news {
             self.tell(home, PeMessage::Places { objects });
         }
-        for (id, why) in came {
-            self.find_here(id).into_iter().for_each(|head| self.tell_restored(head, why));
-        }
+        came.into_iter().for_each(|(slot, why)| self.tell_restored_in(slot, why));
         self.enqueue(self.pe_message(PeMessage::GoOn));
         parts.into_iter().for_each(|part| self.take_back_messages(part));
         self.chores.set(true);
@@ -137,7 +135,7 @@ impl Pe {
     }
 
     /// Objects that can be read are here at once; the others are on their way. The program hears of them when all are here.
-    fn take_back_objects(&self, part: &mut Part, came: &mut Vec<(ObjId, Restored)>, news: &mut News) {
+    fn take_back_objects(&self, part: &mut Part, came: &mut Vec<(u32, Restored)>, news: &mut News) {
         let why = if part.pe == self.id { Restored::FromCheckpoint } else { Restored::AfterFailure };
         let casts: Casts = part.casts.drain(..).map(|(id, number, cast)| ((id, number), cast)).collect();
         for object in part.objects.drain(..) {
@@ -146,11 +144,11 @@ impl Pe {
             let given = |number| Some((number, casts.get(&(id.collection, number))?.clone()));
             let later: Vec<_> = (object.travel.broadcasts..object.given).filter_map(given).collect();
             note_place(self, collection, id, moves, news);
+            if collection.stand_in(id.index).is_some() {
+                self.expect_lost_member(id);
+            }
             match self.lacks_for(&object, &later) {
-                None => {
-                    self.put_object(collection, object, later);
-                    came.push((id, why));
-                }
+                None => came.extend(self.put_object(collection, object, later).map(|slot| (slot, why))),
                 Some(lacking) => {
                     sometimes("an object of a checkpoint waited for a shared value");
                     self.expect_object(collection, id.index);
@@ -180,9 +178,16 @@ impl Pe {
             let again = PeMessage::Restore { object: Box::new(object), why };
             return self.keep_lacking(lacking, self.pe_message(again));
         }
-        let slot = self.put_object(collection, object, later);
-        self.find_here(id).into_iter().for_each(|head| self.tell_restored(head, why));
-        slot.filter(|_| !self.frozen.get()).into_iter().for_each(|slot| self.receive_kept_in(slot));
+        let Some(slot) = self.put_object(collection, object, later) else { return };
+        self.tell_restored_in(slot, why);
+        if !self.frozen.get() {
+            self.receive_kept_in(slot);
+        }
+    }
+
+    /// By its slot: a lost member of a group is not found by its name.
+    fn tell_restored_in(&self, slot: u32, why: Restored) {
+        self.slots.at(slot).into_iter().for_each(|(head, _)| self.tell_restored(head, why));
     }
 
     /// The slot that it is in, if it can be read.

@@ -3,6 +3,7 @@
 use super::{Contribution, Pending, ReductionKey, Tally, answers_key};
 use crate::collection::Collection;
 use crate::ids::{ObjId, SectionId};
+use crate::message::control::PeMessage;
 use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
@@ -106,8 +107,33 @@ impl Pe {
         });
         let key = ReductionKey::Section(section, number);
         self.see_contribution(object.id(), key);
+        if object.has(flag::MADE_AGAIN) {
+            return self.contribute_alone::<T, R>(object, key, value, to);
+        }
         let tally = Tally { old: 1, ..Tally::default() };
         self.add_value::<T, R>(object.collection(), key, tally, value, object.index(), Some(to));
+    }
+
+    /// Only the section's root knows whether a member that was made again has a part in it.
+    fn contribute_alone<T: Pup + Send + 'static, R: Reducer<T>>(
+        &self,
+        object: &Head,
+        key: ReductionKey,
+        value: T,
+        to: Route,
+    ) {
+        let (collection, index) = (object.collection(), object.index());
+        let value = match AnyPartial::lift::<T, R>(value, index) {
+            Ok(value) => value,
+            Err(error) => return self.reduction_failed(collection, &error),
+        };
+        let part = Contribution {
+            value: Some(value),
+            to: Some(to),
+            made_again: Some(index),
+            ..Contribution::count(collection.id, key, Tally { old: 1, ..Tally::default() })
+        };
+        self.tell(self.above(collection, key), PeMessage::Contribution(Box::new(part)));
     }
 
     fn add_value<T: Pup + Send + 'static, R: Reducer<T>>(

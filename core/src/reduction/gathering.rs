@@ -32,11 +32,24 @@ impl Pe {
 
     pub(crate) fn on_contribution(&self, part: Contribution) {
         let Some(collection) = self.collections.get(part.collection) else { return };
+        if self.is_of_nobody(&part) {
+            return sometimes(
+                "a member that was made again contributed to a section that was made before it",
+            );
+        }
         if self.ends_here(collection, part.key) {
             let Contribution { key, tally, value, to, .. } = part;
             self.absorb_at_root(collection, key, |pending| pending.absorb(&tally, value, to));
         } else {
             self.contribution_made(collection, part);
+        }
+    }
+
+    /// At the root of a section: whether nobody waits for it, since another had the member's name when the section was made.
+    fn is_of_nobody(&self, part: &Contribution) -> bool {
+        match (part.key, part.made_again) {
+            (ReductionKey::Section(section, _), Some(index)) => self.sections.has_lost(section, index),
+            _ => false,
         }
     }
 
@@ -70,11 +83,11 @@ impl Pe {
         if self.ends_here(collection, key) {
             return self.absorb_at_root(collection, key, |sum| sum.absorb(&tally, value, to));
         }
-        let part = Contribution { collection: collection.id, key, tally, value, to };
+        let part = Contribution { value, to, ..Contribution::count(collection.id, key, tally) };
         self.tell(self.above(collection, key), PeMessage::Contribution(Box::new(part)));
     }
 
-    fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {
+    pub(super) fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {
         match key {
             ReductionKey::All(_) | ReductionKey::Answers(_) => {
                 let above = self.view().parent(self.id, collection.root_pe());

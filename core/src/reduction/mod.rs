@@ -43,12 +43,14 @@ pub(crate) struct Contribution {
     tally: Tally,
     value: Option<AnyPartial>,
     to: Option<Route>,
+    /// To a section: by this member alone, which was made again. Perhaps the section was made before it.
+    pub(crate) made_again: Option<u128>,
 }
 
 impl Contribution {
     /// Only a count.
     pub(crate) fn count(collection: CollectionId, key: ReductionKey, tally: Tally) -> Self {
-        Contribution { collection, key, tally, value: None, to: None }
+        Contribution { collection, key, tally, value: None, to: None, made_again: None }
     }
 }
 

@@ -187,6 +187,8 @@ pub const MARKS: &[Mark] = &[
     may("a reduction of a checkpoint waited for a shared value"),
     may("a lost member of a group left what it had to another"),
     may("a section has lost a member of its group"),
+    may("a section asked for the contributions of a lost member before that had gone"),
+    may("a member that was made again contributed to a section that was made before it"),
     may("a lost member owed an answer to a reduction"),
     may("a lost member owed an answer that somebody waited for"),
     may("a lost member owed an answer to a lost one"),

@@ -7,6 +7,7 @@
 //! | `jacobi3d`, `leanmd` | the examples | their serial references, to the bit |
 //! | `ring`, `nqueens` | the examples | what they count |
 //! | `casts` | broadcasts, section multicasts and reductions that overlap | what each must come to |
+//! | `chimes` | sections of an array and of a group reduce in rounds, each of which ends in quiescence | what each must come to, and that all who are left know it |
 //! | `flood` | large messages in both directions | their order, and every byte |
 //! | `births` | elements inserted and removed under messages | each message taken in once, each life counted |
 //! | `timers` | timers, sleep, calls within calls, quiescence | what rang before it was quiet, what was answered |
@@ -22,6 +23,7 @@
 mod balanced;
 mod births;
 mod casts;
+mod chimes;
 mod examples;
 mod flood;
 mod jacobi3d;
@@ -84,11 +86,12 @@ pub const NAMES: &[&str] = &[
     "sync",
     "imbalance",
     "gradient",
+    "chimes",
 ];
 
 /// Those whose last step follows a quiescence, and waits for all that it begins. That of `sync` does as well, but a balancing step
 /// may be under way then, which nobody waits for.
-const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers"];
+const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers", "chimes"];
 
 /// Runs a workload in a world. The seed decides what the program does; the world has a seed of its own, in `plan`.
 /// `logging`: the log has all events.
@@ -104,6 +107,7 @@ pub fn run(name: &str, seed: u64, size: Size, plan: &Plan, logging: bool) -> Che
         "ring" => ring::run,
         "nqueens" => nqueens::run,
         "casts" => casts::run,
+        "chimes" => chimes::run,
         "flood" => flood::run,
         "births" => births::run,
         "timers" => timers::run,

@@ -1,0 +1,165 @@
+//! Rounds that end in quiescence: members of a group, and of an array whose elements move, reduce over sections, and are told what
+//! came of it by multicasts.
+//!
+//! Whoever is left of the group, after losses too, has had a part in each round and knows that it is over when it is quiet.
+
+use talisman::prelude::*;
+use talisman::rng::Rng;
+use talisman::simulation::{self, simulate};
+
+use super::ledger::{self, HERE};
+use super::{Checked, Size};
+
+#[derive(Clone, Copy, Pup, clap::Parser)]
+struct Chimes {
+    #[arg(skip)]
+    seed: u64,
+    #[arg(skip)]
+    bells: i32,
+    #[arg(skip)]
+    rounds: u32,
+}
+
+pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Checked {
+    let mut rng = Rng::new(seed);
+    let chimes = Chimes {
+        seed,
+        bells: 2 + rng.below(4 * u64::from(size.0)) as i32,
+        rounds: 2 + 2 * size.0 + rng.below(4) as u32,
+    };
+    let ledger = ledger::open(HERE, 0);
+    let ran = simulate::<__Main>((chimes,), plan, logging);
+    ledger::close(HERE);
+    Checked::by_ledger(ran, &ledger)
+}
+
+/// What somebody has to say in a round.
+fn voice(seed: u64, index: u64, round: u32) -> u64 {
+    Rng::new(seed ^ index << 32 ^ u64::from(round)).next_u64()
+}
+
+/// Some of them chime.
+#[derive(Pup)]
+struct Bell {
+    chimes: Chimes,
+    rng: Rng,
+    heard: u64,
+}
+
+#[chare(array1d)]
+impl Bell {
+    #[init]
+    fn new(cx: &mut Cx<Self>, chimes: Chimes) -> Self {
+        Bell { chimes, rng: Rng::new(chimes.seed ^ (cx.index() as u64) << 40), heard: 0 }
+    }
+
+    #[entry]
+    fn chime(&mut self, cx: &mut Cx<Self>, part: Section<Self>, round: u32) {
+        let voice = voice(self.chimes.seed, cx.index() as u64, round);
+        cx.contribute_to(part, (1_u64, voice), (Sum, BitXor), part.callback(Bell::hear));
+        self.wander(cx);
+    }
+
+    #[entry]
+    fn hear(&mut self, cx: &mut Cx<Self>, chord: (u64, u64)) {
+        let (voices, bits) = chord;
+        self.heard = self.heard.rotate_left(7) ^ bits ^ voices;
+        self.wander(cx);
+    }
+
+    #[entry]
+    fn heard(&mut self) -> (u64, u64, u64) {
+        (1, self.heard, self.heard)
+    }
+}
+
+impl Bell {
+    fn wander(&mut self, cx: &mut Cx<Self>) {
+        let pe = self.rng.below(3 * u64::from(cx.pes())) as u32;
+        if pe < cx.pes() {
+            cx.migrate_to(pe);
+        }
+    }
+}
+
+/// One on each PE, where it stays.
+#[derive(Pup)]
+struct Clock {
+    /// How often it has chimed.
+    chimes: u32,
+    /// Who chimed the last time, and in which round.
+    heard: (Vec<u32>, u32),
+}
+
+#[chare(group)]
+impl Clock {
+    #[init]
+    fn new() -> Self {
+        Clock { chimes: 0, heard: (Vec::new(), 0) }
+    }
+
+    #[entry]
+    fn chime(&mut self, cx: &mut Cx<Self>, all: Section<Self>, round: u32) {
+        self.chimes += 1;
+        cx.contribute_to(all, (cx.index(), round), (Concat, Max), all.callback(Clock::hear));
+    }
+
+    #[entry]
+    fn hear(&mut self, heard: (Vec<u32>, u32)) {
+        self.heard = heard;
+    }
+
+    /// Its number and chimes, the round of which it has heard last, and who chimed.
+    #[entry]
+    fn heard(&mut self, cx: &mut Cx<Self>) -> (u32, u32, u32, Vec<u32>) {
+        (cx.index(), self.chimes, self.heard.1, self.heard.0.clone())
+    }
+}
+
+#[talisman::main]
+async fn main(cx: &mut Cx, chimes: Chimes) {
+    let bells: Array<Bell> = Bell::array(chimes.bells).new(chimes);
+    let some: Vec<i32> = some(chimes);
+    let part: Section<Bell> = bells.section(some.iter().copied());
+    let clocks: Group<Clock> = Clock::group().new();
+    let all: Section<Clock> = clocks.section(0..cx.pes());
+    let mut most: Vec<u32> = (0..cx.pes()).collect();
+    let mut expected: u64 = 0;
+    for round in 1..=chimes.rounds {
+        part.chime(part, round);
+        all.chime(all, round);
+        cx.quiescence().await;
+        ledger::of(HERE).quiet("after a round");
+        cx.step(round.into());
+        expected = expected.rotate_left(7) ^ chord(chimes, &some, round);
+        let heard: (u64, u64, u64) = part.heard().reduce((Sum, Min, Max)).await;
+        expect("what those bells heard", heard, (some.len() as u64, expected, expected));
+        let clocks: Vec<(u32, u32, u32, Vec<u32>)> = all.heard().reduce(Concat).await;
+        for (clock, times, last, who) in clocks {
+            expect("the chimes of a clock, and what it heard last", (times, last), (round, round));
+            expect("whether it heard itself", who.contains(&clock), true);
+            expect("whether they have all chimed before", who.iter().all(|one| most.contains(one)), true);
+            most = who;
+        }
+        cx.result(&format!("round {round}"), heard.1);
+    }
+    ledger::of(HERE).finish();
+}
+
+/// The bells that chime.
+fn some(chimes: Chimes) -> Vec<i32> {
+    let chime = |bell: &i32| *bell == 0 || voice(chimes.seed, *bell as u64, 0).is_multiple_of(2);
+    (0..chimes.bells).filter(chime).collect()
+}
+
+/// What these hear in a round.
+fn chord(chimes: Chimes, some: &[i32], round: u32) -> u64 {
+    let voices = some.iter().map(|bell| voice(chimes.seed, *bell as u64, round));
+    voices.fold(some.len() as u64, |chord, voice| chord ^ voice)
+}
+
+fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) {
+    if found != expected {
+        ledger::of(HERE).violation(format!("{what}: {found:?} instead of {expected:?}"));
+    }
+}
