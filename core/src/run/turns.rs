@@ -125,9 +125,7 @@ impl Turns {
         self.suspect();
         self.count_idleness();
         self.within(|port| {
-            if !self.pe.frozen.get() {
-                self.put_off.drop_all();
-            }
+            self.put_off.drop_all();
             let received = self.pe.port.receive(&self.pe);
             any = turn(&self.pe, port, batch, received);
         });
