@@ -246,33 +246,34 @@ fn a_job_that_survives_goes_on_without_a_host_it_loses() {
     let program = example("jacobi3d");
     let options = ["--grid", "24,24,24", "--block", "8,8,8", "--steps", "800", "--pes", "1"];
     let expected = results(&network, "jacobi3d", &options, &["wall_s", "per_step_s"]);
-    let survives = |lose: &dyn Fn(), said: &str| {
+    let survives = |hosts: &[&str], lost: usize, lose: &dyn Fn(), said: &str| {
         let report = network.folder().join("survived.json");
         let mut command = network.command(0, &program);
-        command.arg("--hosts").arg(network.hosts_file(&TWO_HOSTS)).args(options).arg("--report").arg(&report);
+        command.arg("--hosts").arg(network.hosts_file(hosts)).args(options).arg("--report").arg(&report);
         command.args(["--ft", "double", "--ckpt-every", "50steps", "--silence", "3s", "--progress"]);
         let mut running = Running::start(&mut command);
         running.wait_for_error_lines(1);
         lose();
         let ended = running.end();
         assert!(ended.status.success(), "{ended:?}");
-        for said in [said, " 2 nodes ", " after the loss of node"] {
+        for said in [said, " went back to checkpoint ", " after the loss of node"] {
             assert!(ended.errors.contains(said), "{said}: {ended:?}");
         }
         let report: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
         let mut results = report["results"].as_object().expect("a report has results").clone();
         ["wall_s", "per_step_s"].iter().for_each(|time| drop(results.remove(*time)));
         assert_eq!(results, expected);
-        assert_eq!(report["failures"].as_array().map(Vec::len), Some(2));
+        assert_eq!(report["failures"].as_array().map(Vec::len), Some(lost));
         assert_nothing_left(&network);
     };
     let agent = || _ = Process::kill(network.agent_of(1, &program).id);
-    survives(&agent, "host h1 (nodes 0 to 1): its agent ");
-    // The launcher reaches both, but they do not reach each other: the larger side goes on, or the first.
+    survives(&TWO_HOSTS, 2, &agent, "host h1 (nodes 0 to 1): its agent ");
+    // The launcher reaches both, but they do not reach each other: the first goes on. With several nodes on each, a connection on which little
+    // is said may be missed later than another, when one node has gone already.
     let between = |what: &str| network.host(2).namespace.sh(&format!("ip route {what} blackhole 10.77.0.2"));
-    survives(&|| between("add"), "was killed, as node ");
+    survives(&["h1", "h2"], 1, &|| between("add"), "was killed, as node ");
     between("del");
-    survives(&|| network.host(2).cut_off(), "host h2 (nodes 2 to 3): it said nothing for 3s");
+    survives(&TWO_HOSTS, 2, &|| network.host(2).cut_off(), "host h2 (nodes 2 to 3): it said nothing for 3s");
 }
 
 /// A run of `jacobi3d` that goes on without its launcher, and what it has to come to.
