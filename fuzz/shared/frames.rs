@@ -56,15 +56,15 @@ pub fn handshake_seeds() -> Vec<(&'static str, Vec<u8>)> {
     let numbers = [2u32, 1, 1, 0, 0].map(u32::to_le_bytes).concat();
     let hello = [&[0; 32][..], &numbers, &[0; 8], &[9; 32]].concat();
     vec![
-        ("hello", record(1, 1, &hello)),
-        ("hello-then-proof", [record(1, 1, &hello), record(1, 3, &[0; 32])].concat()),
-        ("challenge", record(1, 2, &[0; 76])),
-        ("challenge-reflected", record(1, 2, &[&[0; 12][..], &[2; 32], &[0; 32]].concat())),
-        ("welcome-at-once", record(1, 4, &[])),
-        ("refusal", record(1, 5, &[10])),
-        ("refusal-unknown", record(1, 5, &[200])),
-        ("other-version", record(2, 1, &hello)),
-        ("too-long", record(1, 1, &[0; 5000])),
+        ("hello", record(2, 1, &hello)),
+        ("hello-then-proof", [record(2, 1, &hello), record(2, 3, &[0; 32])].concat()),
+        ("challenge", record(2, 2, &[0; 76])),
+        ("challenge-reflected", record(2, 2, &[&[0; 12][..], &[2; 32], &[0; 32]].concat())),
+        ("welcome-at-once", record(2, 4, &[])),
+        ("refusal", record(2, 5, &[10])),
+        ("refusal-unknown", record(2, 5, &[200])),
+        ("other-version", record(1, 1, &hello)),
+        ("too-long", record(2, 1, &[0; 5000])),
         ("http", b"GET / HTTP/1.1\r\n\r\n".to_vec()),
         ("cut", b"TALIS".to_vec()),
     ]

@@ -101,7 +101,7 @@ enum Task {
         #[arg(long, default_value_t = 2_000)]
         seeds: u64,
         /// The most seconds for seeds, and half of them for crash points
-        #[arg(long, default_value_t = 60)]
+        #[arg(long, default_value_t = 100)]
         seconds: u64,
         #[command(flatten)]
         bounds: Bounds,
