@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use talisman_ft::Version;
 
 use super::Checkpoints;
+use super::ahead::States;
 use super::contents::Counts;
 use super::freeze::{Fate, fate};
 use super::message::{Checkpoint, Taken};
@@ -18,7 +19,7 @@ use crate::collection::Collection;
 use crate::ids::{CollectionId, PeId};
 use crate::message::control::{Cast, PeMessage};
 use crate::message::envelope::{Body, Envelope};
-use crate::migrate::{pack_object_in, travel_of};
+use crate::migrate::{pack_object, pack_object_in, travel_of};
 use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
@@ -34,8 +35,8 @@ impl Pe {
     pub(super) fn take_part(&self, checkpoints: &Checkpoints) -> (Taken, Counts) {
         let version = checkpoints.version.get();
         witness::see(|| Seen::Captured { pe: self.id, version });
-        let mut room = Room::default();
-        let part = Part { said: self.cut_what_was_said(version), ..self.capture(&mut room) };
+        let (mut states, mut room) = checkpoints.ahead.end();
+        let part = Part { said: self.cut_what_was_said(version), ..self.capture(&mut states, &mut room) };
         let (objects, counts) = (part.objects.len() as u64, self.count_objects(&part.objects));
         let part = self.packed(checkpoints, &part, &mut room);
         let taken = Taken { bytes: part.size() as u64, objects, run: self.stats.run.get() };
@@ -61,9 +62,9 @@ impl Pe {
     }
 
     /// What is to be kept of this PE, which is frozen and has nothing left to do.
-    fn capture(&self, room: &mut Room) -> Part {
+    fn capture(&self, states: &mut States, room: &mut Room) -> Part {
         let mut casts = Casts::new();
-        let objects = self.saved_objects(&mut casts, room);
+        let objects = self.saved_objects(&mut casts, states, room);
         let (births, messages, requests) = self.saved_messages();
         let now = self.clock.now();
         Part {
@@ -93,15 +94,22 @@ impl Pe {
         self.collections.iter().filter(|collection| !collection.id.is_singles())
     }
 
-    fn saved_objects(&self, casts: &mut Casts, room: &mut Room) -> Vec<SavedObject> {
-        let live = self.slots.iter().filter(|head| {
-            // SAFETY: an object in a slot is live.
-            unsafe { head.as_ref() }.has(flag::LIVE)
-        });
-        live.map(|head| self.saved_object(head, casts, room)).collect()
+    fn saved_objects(&self, casts: &mut Casts, states: &mut States, room: &mut Room) -> Vec<SavedObject> {
+        let slots = (0..self.slots.len()).filter_map(|slot| Some((slot, self.slots.at(slot)?)));
+        let live = slots.filter(|(_, (head, _))| is_live(*head));
+        let saved = |(slot, (head, generation))| {
+            let state = states.take(slot, generation);
+            debug_assert!(
+                state.as_ref().is_none_or(|state| is_state_of(head, state)),
+                "nothing changes a state on a frozen PE"
+            );
+            let state = state.unwrap_or_else(|| self.packed_state(head, room));
+            self.saved_object(head, state, casts)
+        };
+        live.map(saved).collect()
     }
 
-    fn saved_object(&self, head: NonNull<Head>, casts: &mut Casts, room: &mut Room) -> SavedObject {
+    fn saved_object(&self, head: NonNull<Head>, state: Packed, casts: &mut Casts) -> SavedObject {
         // SAFETY: the caller's object, live and between entries.
         let object = unsafe { head.as_ref() };
         let (collection, id) = (object.collection(), object.id());
@@ -116,12 +124,16 @@ impl Pe {
             });
         }
         let travel = travel_of(object, self.past_of(object));
-        // SAFETY: as above, and of this type.
-        let state = unsafe {
-            pack_object_in(collection.chare, head, |size, align| room.buffer(&self.node.store, size, align))
-        };
         let destination = object.has(flag::MIGRATE).then(|| object.extras(|extras| extras.destination));
         SavedObject { id, travel, given, destination, state }
+    }
+
+    /// The state of an object, which is live and between entries, as it is packed for a migration.
+    pub(super) fn packed_state(&self, head: NonNull<Head>, room: &mut Room) -> Packed {
+        // SAFETY: the caller's object.
+        let chare = unsafe { head.as_ref() }.collection().chare;
+        // SAFETY: as above, and of this type.
+        unsafe { pack_object_in(chare, head, |size, align| room.buffer(&self.node.store, size, align)) }
     }
 
     /// Objects to be made here, messages for objects, and what the program has asked of PEs.
@@ -199,6 +211,18 @@ impl Pe {
         };
         [vec![(self.id, own)], names.of_others.borrow().clone()].concat()
     }
+}
+
+/// Whether this is the packed state of an object that is live and between entries.
+fn is_state_of(head: NonNull<Head>, state: &Packed) -> bool {
+    // SAFETY: the caller's object, and of this type.
+    unsafe { pack_object(head.as_ref().collection().chare, head) == *state }
+}
+
+/// Whether an object that is in a slot has its state.
+pub(super) fn is_live(head: NonNull<Head>) -> bool {
+    // SAFETY: an object in a slot is live.
+    unsafe { head.as_ref() }.has(flag::LIVE)
 }
 
 fn saved_collection(collection: &Collection) -> SavedCollection {

@@ -27,6 +27,8 @@ const UNDER_WAY: usize = 4;
 #[derive(Default)]
 pub(super) struct Copies {
     sending: RefCell<Option<Sending>>,
+    /// The last version of which the buddy knows where this PE's part is.
+    lent: Cell<Version>,
     /// Parts of which pieces are to come.
     coming: Cell<u32>,
     pub(super) takings: Takings,
@@ -55,39 +57,55 @@ impl Pe {
         buddy.map(|node| node * self.node.shape.pes_per_node + self.id % self.node.shape.pes_per_node)
     }
 
-    /// Begins to send this PE's part, or says that there is nobody to send it to.
-    pub(super) fn begin_copy(&self, checkpoints: &Checkpoints) {
-        let version = checkpoints.version.get();
-        let part = self.node.store.own(version, self.id);
-        self.keep_own(checkpoints, version);
-        let (Some(to), Some(part)) = (self.buddy(), part) else {
-            sometimes("a part of a checkpoint had nobody to keep its copy");
-            return self.on_copy_kept(checkpoints, version, Ok(()));
-        };
-        let sending = Sending { version, to, part, next: 0, left: VecDeque::new() };
-        match self.lend(checkpoints, &sending) {
-            Some(lent) => {
-                let manifest = Manifest::uncut(&sending.part);
-                *checkpoints.copies.sending.borrow_mut() = Some(sending);
-                let copy = Checkpoint::Copy { version, manifest, lent: Some(lent) };
-                self.tell(to, PeMessage::Checkpoint(copy));
-            }
-            None => self.send_in_pieces(checkpoints, sending),
+    /// This PE has taken its part. A buddy that can read it where it is is told at once, and does so once it thaws. Of what is to
+    /// be written somewhere nothing is said before this PE thaws.
+    pub(super) fn lend_part(&self, checkpoints: &Checkpoints) {
+        let sending = self.part_to_send(checkpoints).filter(|_| self.node.store.is_in_memory());
+        if sending.is_some_and(|sending| self.lend(checkpoints, sending).is_none()) {
+            self.keep_own(checkpoints, checkpoints.version.get());
         }
     }
 
-    /// Where the part is, for a buddy who can read it there.
-    fn lend(&self, checkpoints: &Checkpoints, sending: &Sending) -> Option<Lent> {
+    /// Begins to send this PE's part, or says that there is nobody to send it to.
+    pub(super) fn begin_copy(&self, checkpoints: &Checkpoints) {
+        let version = checkpoints.version.get();
+        if checkpoints.copies.lent.get() == version {
+            return;
+        }
+        // Asked for first: once it is written it is not in memory any more.
+        let sending = self.part_to_send(checkpoints);
+        self.keep_own(checkpoints, version);
+        let Some(sending) = sending else {
+            sometimes("a part of a checkpoint had nobody to keep its copy");
+            return self.on_copy_kept(checkpoints, version, Ok(()));
+        };
+        if let Some(sending) = self.lend(checkpoints, sending) {
+            self.send_in_pieces(checkpoints, sending);
+        }
+    }
+
+    fn part_to_send(&self, checkpoints: &Checkpoints) -> Option<Sending> {
+        let version = checkpoints.version.get();
+        let (to, part) = (self.buddy()?, self.node.store.own(version, self.id)?);
+        Some(Sending { version, to, part, next: 0, left: VecDeque::new() })
+    }
+
+    /// Tells the buddy where the part is, if it can read it there; else gives it back.
+    fn lend(&self, checkpoints: &Checkpoints, sending: Sending) -> Option<Sending> {
         let node = self.node.shape.node_of(sending.to);
         let can_read = self.port.shares_memory_with(node);
         #[cfg(test)]
         let can_read = can_read || checkpoints.copies.lends.get();
         if checkpoints.copies.is_refused.get() || !can_read {
-            return None;
+            return Some(sending);
         }
-        let lent = Lent::of(&sending.part)?;
-        self.node.store.lend(sending.version, &sending.part);
-        Some(lent)
+        let Some(lent) = Lent::of(&sending.part) else { return Some(sending) };
+        let (version, to, manifest) = (sending.version, sending.to, Manifest::uncut(&sending.part));
+        self.node.store.lend(version, &sending.part);
+        checkpoints.copies.lent.set(version);
+        *checkpoints.copies.sending.borrow_mut() = Some(sending);
+        self.tell(to, PeMessage::Checkpoint(Checkpoint::Copy { version, manifest, lent: Some(lent) }));
+        None
     }
 
     fn send_in_pieces(&self, checkpoints: &Checkpoints, sending: Sending) {

@@ -79,6 +79,7 @@ impl Pe {
         checkpoints.is_open.set(true);
         let below = self.tell_below_of_checkpoint(|| Checkpoint::Freeze { version });
         checkpoints.drain.begin(below);
+        checkpoints.ahead.begin();
         self.frozen.set(true);
         self.stopped.set(true);
         self.timers.stop(true);
@@ -89,15 +90,6 @@ impl Pe {
     #[cold]
     pub(crate) fn do_frozen_chores(&self) -> bool {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return false };
-        if checkpoints.drain.has_taken() {
-            // What comes now is from those for whom the checkpoint is over, and belongs to what comes after it.
-            let before = checkpoints.kept.borrow().len();
-            checkpoints.kept.borrow_mut().extend(std::iter::from_fn(|| self.next_message()));
-            if checkpoints.kept.borrow().len() > before {
-                sometimes("messages came to a frozen PE from others that were not any more");
-            }
-            return self.go_on_with_drain(checkpoints);
-        }
         let mut any = false;
         while !self.node.job.is_over()
             && let Some(envelope) = self.next_message()
@@ -106,7 +98,7 @@ impl Pe {
             any = true;
         }
         any |= self.flush_reductions();
-        any || self.go_on_with_drain(checkpoints)
+        any || self.go_on_with_drain(checkpoints) || self.pack_ahead(checkpoints)
     }
 
     fn take_frozen(&self, checkpoints: &Checkpoints, envelope: NonNull<Envelope>) {
@@ -133,11 +125,32 @@ impl Pe {
         self.frozen.set(false);
         self.stopped.set(self.node.job.is_over());
         self.timers.stop(false);
-        let mut kept = checkpoints.take_kept();
+        let mut kept = checkpoints.kept.take();
         if mutated("kept-messages-backwards") {
             kept.reverse();
         }
         kept.into_iter().for_each(|envelope| self.put_back(envelope));
+        if self.take_late(checkpoints) {
+            sometimes("messages came to a frozen PE from others that were not any more");
+        }
         self.receive_kept();
+    }
+
+    /// A message comes to a PE that is still.
+    #[cold]
+    pub(crate) fn keep_late(&self, envelope: NonNull<Envelope>) {
+        match self.checkpoints.as_deref() {
+            Some(checkpoints) => checkpoints.late.borrow_mut().push(envelope),
+            None => unreachable!("a PE is still for a checkpoint only"),
+        }
+    }
+
+    /// Takes in what has come while this PE was still, which it is no more; whether that was anything.
+    pub(super) fn take_late(&self, checkpoints: &Checkpoints) -> bool {
+        self.still.set(false);
+        let late = checkpoints.late.take();
+        let any = !late.is_empty();
+        late.into_iter().for_each(|envelope| self.accept(envelope));
+        any
     }
 }

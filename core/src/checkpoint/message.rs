@@ -83,8 +83,9 @@ pub(crate) enum Why {
 }
 
 impl Checkpoint {
-    /// Whether quiescence, and a checkpoint itself, waits for it. Whoever asks for one waits for what comes of that.
+    /// Whether quiescence, and a checkpoint itself, waits for it: if the program waits for what comes of it. Others than the program
+    /// may ask for a checkpoint while one is taken.
     pub(crate) fn is_counted(&self) -> bool {
-        matches!(self, Checkpoint::Request { .. })
+        matches!(self, Checkpoint::Request { then: Some(_), .. })
     }
 }

@@ -13,6 +13,7 @@
 //! | [`root`] | when one begins, and what follows from what all have said: at the first PE |
 //! | [`freeze`] | what a frozen PE does with each kind of message |
 //! | [`drain`] | waves that find out when nothing is on its way |
+//! | [`ahead`] | what is packed meanwhile |
 //! | [`part`] | what is kept of one PE |
 //! | [`waiting`] | messages in it |
 //! | [`capture`] | how that is taken |
@@ -32,6 +33,7 @@
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
 mod again;
+mod ahead;
 mod capture;
 mod contents;
 mod copies;
@@ -69,6 +71,7 @@ use crate::message::envelope::Envelope;
 use crate::pe::Pe;
 use crate::route::Route;
 use crate::view::FIRST;
+use ahead::Ahead;
 use copies::Copies;
 use drain::Drain;
 use message::{Checkpoint, Why};
@@ -85,7 +88,10 @@ pub(crate) struct Checkpoints {
     is_open: Cell<bool>,
     /// Messages that wait for the thaw, in the order in which they would have run.
     kept: RefCell<Vec<NonNull<Envelope>>>,
+    /// Messages that came when this PE had been counted.
+    late: RefCell<Vec<NonNull<Envelope>>>,
     drain: Drain,
+    ahead: Ahead,
     copies: Copies,
     safety: Safety,
     /// Used by the first PE.
@@ -104,7 +110,9 @@ impl Checkpoints {
             version: Cell::new(0),
             is_open: Cell::new(false),
             kept: RefCell::default(),
+            late: RefCell::default(),
             drain: Drain::default(),
+            ahead: Ahead::default(),
             copies: Copies::default(),
             safety: Safety::default(),
             step: Cell::new(0),
@@ -113,8 +121,8 @@ impl Checkpoints {
     }
 
     /// Messages that wait, when their PE ends.
-    pub(crate) fn take_kept(&self) -> Vec<NonNull<Envelope>> {
-        self.kept.take()
+    pub(crate) fn take_waiting(&self) -> Vec<NonNull<Envelope>> {
+        [self.kept.take(), self.late.take()].concat()
     }
 }
 

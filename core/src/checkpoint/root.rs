@@ -26,8 +26,6 @@ pub(super) struct Root {
     running: Option<Running>,
     /// Wanted since that began.
     wanted: Vec<(Why, Option<Route>)>,
-    /// The sums of the wave before.
-    last: Option<(u64, u64)>,
     /// The last step of the program for which there was a checkpoint.
     step: u64,
     /// Entries that had run at the last checkpoint.
@@ -54,15 +52,7 @@ impl Root {
     /// At the start of a job, whose user may know the mean time between failures.
     pub(super) fn new(mtbf: Option<Duration>) -> Self {
         let period = Period::new(mtbf);
-        Root { period, running: None, wanted: Vec::new(), last: None, step: 0, run: 0 }
-    }
-
-    /// All have counted; whether that gave the same sums as the time before.
-    pub(super) fn counts_again(&mut self, sent: u64, received: u64) -> bool {
-        if sent != received {
-            sometimes("messages were on their way when every frozen PE had been at rest");
-        }
-        self.last.replace((sent, received)) == Some((sent, received))
+        Root { period, running: None, wanted: Vec::new(), step: 0, run: 0 }
     }
 
     /// Whether anybody waits for a checkpoint.
@@ -145,7 +135,6 @@ impl Pe {
             let missing = self.view().pes();
             root.running =
                 Some(Running { version, why, then, asked, begun, blocked: None, missing, wrong: None });
-            root.last = None;
             version
         };
         self.timers.checkpoint.set(None);

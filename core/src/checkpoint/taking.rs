@@ -24,7 +24,7 @@ use crate::pup::{Segment, SegmentBuffer};
 const AT_ONCE: usize = 256 << 10;
 /// For each second of entries, copies are taken for so many: who is lost before the version is committed costs all that was done
 /// since the one before, and the work is the same whenever it is done.
-const SHARE: u32 = 4;
+const SHARE: u32 = 9;
 
 /// Parts that this PE takes, one after the other.
 #[derive(Default)]

@@ -8,6 +8,7 @@ use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
+use crate::message::control::PeMessage;
 use crate::message::envelope::Body;
 use crate::pe::send::pack_in_place;
 use crate::pe::{Here, Pe};
@@ -109,6 +110,24 @@ fn no_entry_runs_while_a_checkpoint_is_taken() {
     assert_eq!(committed(&lab), [1]);
     assert!(entries(&lab) > before);
     assert_eq!(lab.how_it_ended(), (-1, None));
+}
+
+#[test]
+fn what_comes_to_a_pe_that_has_been_counted_waits_until_it_is_asked_again() {
+    let mut lab = lab();
+    want(&lab);
+    run_until(&mut lab, |pe| pe.still.get());
+    let pe = &lab.pes[1];
+    let counts = || (pe.stats.sent.get(), pe.stats.received.get());
+    {
+        let _here = Here::enter(pe);
+        let before = counts();
+        pe.accept(pe.pe_message(PeMessage::GoOn));
+        assert_eq!((counts(), pe.is_queue_empty()), (before, true));
+        pe.on_checkpoint(0, Checkpoint::Ask { wave: 9 });
+        assert_eq!((counts(), pe.is_queue_empty()), ((before.0, before.1 + 1), false));
+        assert!(!pe.still.get());
+    }
 }
 
 #[test]

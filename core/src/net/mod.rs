@@ -154,6 +154,11 @@ impl Net {
         self.door.has_knock() || self.links.iter().flatten().any(Link::has_more)
     }
 
+    /// The link to another node.
+    pub(crate) fn link(&self, node: u32) -> Option<&Link> {
+        self.links.get(node as usize)?.as_ref()
+    }
+
     /// Whether a node is reached through memory.
     pub(crate) fn shares_memory_with(&self, node: u32) -> bool {
         self.through_memory.contains(&node)

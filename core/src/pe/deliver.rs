@@ -25,10 +25,13 @@ impl Pe {
     pub(crate) fn accept(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the port gives the envelope away.
         let message = unsafe { envelope.as_mut() };
-        self.see_message(message.shadow, |message, pe| Seen::Taken { message, pe });
         if is_counted(message) {
+            if self.still.get() {
+                return self.keep_late(envelope);
+            }
             count(&self.stats.received, 1);
         }
+        self.see_message(message.shadow, |message, pe| Seen::Taken { message, pe });
         if let Body::Pe = message.body {
             return self.accept_for_pe(envelope);
         }

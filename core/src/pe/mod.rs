@@ -94,6 +94,8 @@ pub(crate) struct Pe {
     pub(crate) stopped: Cell<bool>,
     /// A checkpoint is being taken: entries wait, and so does what else the program has asked for.
     pub(crate) frozen: Cell<bool>,
+    /// Frozen, and counted: it says nothing until it is asked again, and what comes waits unread.
+    pub(crate) still: Cell<bool>,
     pub(crate) running_entry: Cell<Option<&'static EntryInfo>>,
 }
 
@@ -165,6 +167,7 @@ impl Pe {
             repacks: node.config.repack,
             stopped: Cell::new(false),
             frozen: Cell::new(false),
+            still: Cell::new(false),
             running_entry: Cell::new(None),
             node,
         };
@@ -278,7 +281,7 @@ impl Pe {
         let mut kept: Vec<_> = self.queue.drain().chain(self.express.drain()).collect();
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_urgent()));
         kept.extend(std::iter::from_fn(|| self.ranked.borrow_mut().pop_background()));
-        kept.extend(self.checkpoints.iter().flat_map(|checkpoints| checkpoints.take_kept()));
+        kept.extend(self.checkpoints.iter().flat_map(|checkpoints| checkpoints.take_waiting()));
         kept.extend(self.unknown.take().into_values().flatten());
         kept.extend(self.lacking.take().into_values().flatten());
         kept.extend(self.collections.iter().flat_map(|collection| collection.take_kept()));

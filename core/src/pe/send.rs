@@ -451,6 +451,7 @@ impl Pe {
         let message = unsafe { envelope.as_ref() };
         self.see_message(message.shadow, |message, pe| Seen::Left { message, pe, to });
         if is_counted(message) {
+            debug_assert!(!self.still.get(), "a PE says nothing while it is still");
             count(&self.stats.sent, 1);
         }
         if !matches!(message.body, Body::Pe) {

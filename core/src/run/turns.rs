@@ -125,7 +125,9 @@ impl Turns {
         self.suspect();
         self.count_idleness();
         self.within(|port| {
-            self.put_off.drop_all();
+            if !self.pe.frozen.get() {
+                self.put_off.drop_all();
+            }
             let received = self.pe.port.receive(&self.pe);
             any = turn(&self.pe, port, batch, received);
         });

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use super::panics::caught;
-use crate::net::Net;
+use crate::net::{Link, Net};
 use crate::pe::{Here, Pe};
 use crate::port::{Port, Threads};
 use crate::pup::PutOff;
 use crate::scheduler::idle::Idle;
 use crate::scheduler::park::Woken;
 use crate::stats::count;
+use crate::view::FIRST;
 
 /// Messages run before the other PEs are looked at again.
 const BATCH: usize = 64;
@@ -17,6 +18,9 @@ const BATCH: usize = 64;
 const BATCH_WHILE_COPYING: usize = 4;
 /// What is staged goes out every few microseconds, if entries do not take longer; after so often, the other PEs are looked at again too.
 const FLUSHES: u32 = 4;
+/// So long does a PE run messages at least before it looks whether it is told something, in ticks of the processor's clock, about 20 µs:
+/// much beside what it takes to look.
+const TICKS_BETWEEN_LOOKS: u64 = 50_000;
 /// So long does a PE keep its core meanwhile if others want it, in ticks of the processor's clock, about 100 µs: some hundred times what
 /// it takes to ask.
 const TICKS_WHILE_COPYING: u64 = 250_000;
@@ -45,7 +49,10 @@ pub(super) fn work(pe: &Pe) {
     let going = || {
         let mut received = false;
         while !pe.node.job.is_over() {
-            put_off.drop_all();
+            if !pe.frozen.get() {
+                // What is dropped may send something, which nobody does who has been counted for a checkpoint.
+                put_off.drop_all();
+            }
             let batch = if pe.is_copying() { give_way.sometimes(pe) } else { BATCH };
             received =
                 if turn(pe, port, batch, received) { pe.port.receive(pe) } else { rest.until_work(pe, port) };
@@ -76,9 +83,12 @@ impl GiveWay {
 pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> bool {
     let mut any = received;
     port.flush();
-    let copying_since = pe.is_taking_copies().then(|| pe.clock.now());
-    let held_back = copying_since.is_some() && !pe.frozen.get() && !pe.may_run_beside_copies();
+    // Whoever is frozen has said where its part is, and others still pack theirs.
+    let is_copying = pe.is_taking_copies() && !pe.frozen.get();
+    let copying_since = is_copying.then(|| pe.clock.now());
+    let held_back = is_copying && !pe.may_run_beside_copies();
     let (batch, mut flushes) = (if held_back { 0 } else { batch }, 0);
+    let above = Above::of(pe, port);
     for _ in 0..batch {
         if pe.stopped.get() || !pe.run_one() {
             break;
@@ -91,11 +101,13 @@ pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> boo
                 break;
             }
         }
+        if above.as_ref().is_some_and(Above::has_spoken) {
+            break;
+        }
     }
     any |= pe.run_timers();
     any = any || (!held_back && pe.chores.get() && pe.do_chores());
     if let Some(since) = copying_since {
-        // After the chores: those of a frozen PE are what lets it, and whoever waits for its part, go on.
         pe.take_copies(since);
         any = true;
     }
@@ -103,6 +115,28 @@ pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> boo
         net.flush(pe);
     }
     any
+}
+
+/// Where a PE is told that a checkpoint begins, for which all others wait then: its entries may take long, and many of them may wait.
+struct Above<'a> {
+    pe: &'a Pe,
+    link: &'a Link,
+    since: u64,
+}
+
+impl<'a> Above<'a> {
+    /// From the PE above this one in the tree; none if that is not seen in memory.
+    fn of(pe: &'a Pe, port: &'a Threads) -> Option<Self> {
+        let net = port.net.as_ref().filter(|_| pe.checkpoints.is_some())?;
+        let parent = pe.view().parent(pe.id, FIRST)?;
+        let link = net.link(pe.node.shape.node_of(parent)).filter(|link| !link.is_on_socket())?;
+        Some(Above { pe, link, since: pe.clock.ticks() })
+    }
+
+    /// Whether something has come from there. It may be something else.
+    fn has_spoken(&self) -> bool {
+        self.link.has_work() && self.pe.clock.ticks().wrapping_sub(self.since) > TICKS_BETWEEN_LOOKS
+    }
 }
 
 /// The job is over, or halts. One that may go on needs its links again.

@@ -618,6 +618,12 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::Messages,
     },
     Mutation {
+        name: "counted-pe-goes-on",
+        places: &["checkpoint/drain.rs"],
+        rule: "A frozen PE that has been counted says nothing until it is asked again.",
+        level: Level::Messages,
+    },
+    Mutation {
         name: "message-not-captured",
         places: &["checkpoint/capture.rs"],
         rule: "A part has every message that waits on its PE.",
