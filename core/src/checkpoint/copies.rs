@@ -99,8 +99,9 @@ impl Pe {
         if checkpoints.copies.is_refused.get() || !can_read {
             return Some(sending);
         }
-        let Some(lent) = Lent::of(&sending.part) else { return Some(sending) };
         let (version, to, manifest) = (sending.version, sending.to, Manifest::uncut(&sending.part));
+        let shared = self.node.store.shared(version, self.id);
+        let Some(lent) = Lent::of(&sending.part, shared) else { return Some(sending) };
         self.node.store.lend(version, &sending.part);
         checkpoints.copies.lent.set(version);
         *checkpoints.copies.sending.borrow_mut() = Some(sending);

@@ -9,10 +9,11 @@
 //! a *mark*, a random number at a place of its own, and what was read is believed only if that mark is there after it.
 
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rustix::process::{PTracer, getppid, set_ptracer};
 
+use super::mapped::{Mapping, Shared};
 use crate::pup::{Packed, Pup};
 
 /// Where the buffers of a part are.
@@ -23,6 +24,8 @@ pub(crate) struct Lent {
     pub(super) mark: u128,
     /// Where each begins.
     buffers: Vec<u64>,
+    /// The slabs in which most of them are, if they can be mapped.
+    shared: Option<Shared>,
 }
 
 /// The mark of this process; none if the system gives no random numbers.
@@ -30,7 +33,7 @@ static MARK: OnceLock<Option<u128>> = OnceLock::new();
 
 impl Lent {
     /// A part of this process, which keeps it as it is for as long as anybody may read it. `None` if it cannot be read by others.
-    pub(super) fn of(part: &Packed) -> Option<Lent> {
+    pub(super) fn of(part: &Packed, shared: Option<Shared>) -> Option<Lent> {
         let mark = MARK.get_or_init(fresh_mark).as_ref()?;
         let at = |bytes: &[u8]| bytes.as_ptr() as u64;
         let buffers = part.buffers().iter().map(|buffer| at(buffer.bytes())).collect();
@@ -39,6 +42,7 @@ impl Lent {
             mark_at: std::ptr::from_ref(mark) as u64,
             mark: *mark,
             buffers,
+            shared,
         })
     }
 
@@ -51,6 +55,16 @@ impl Lent {
         }
     }
 
+    /// The slabs of the part, mapped; none if they cannot be.
+    pub(super) fn mapped(&self) -> Vec<Arc<Mapping>> {
+        self.shared.as_ref().and_then(|shared| shared.map(self.process).ok()).unwrap_or_default()
+    }
+
+    /// Where a buffer begins, in the process that lent it.
+    pub(super) fn at(&self, buffer: usize) -> Option<u64> {
+        self.buffers.get(buffer).copied()
+    }
+
     /// Reads so many bytes of a buffer, from an offset on, to `to`.
     ///
     /// # Safety
@@ -60,7 +74,7 @@ impl Lent {
     /// The process cannot be read, or has nothing there.
     pub(super) unsafe fn read(&self, buffer: usize, offset: usize, to: *mut [u8]) -> io::Result<()> {
         let nothing = || io::Error::other("there is no such buffer");
-        let at = self.buffers.get(buffer).and_then(|at| at.checked_add(offset as u64)).ok_or_else(nothing)?;
+        let at = self.at(buffer).and_then(|at| at.checked_add(offset as u64)).ok_or_else(nothing)?;
         // SAFETY: the caller's promise.
         unsafe { read_of(self.process, at, to) }
     }
@@ -137,7 +151,7 @@ mod tests {
     #[test]
     fn a_part_is_read_where_it_is() {
         let part = part();
-        let lent = Lent::of(&part).expect("the system gives random numbers");
+        let lent = Lent::of(&part, None).expect("the system gives random numbers");
         assert_eq!(read(&lent, 0, 1, 3).unwrap(), b"ead");
         assert_eq!(read(&lent, 1, 8, 16).unwrap(), [1u64.to_ne_bytes(), 2u64.to_ne_bytes()].concat());
         assert!(lent.check().is_ok());
@@ -146,7 +160,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_an_error() {
         let part = part();
-        let lent = Lent::of(&part).expect("the system gives random numbers");
+        let lent = Lent::of(&part, None).expect("the system gives random numbers");
         assert!(read(&lent, 2, 0, 1).is_err(), "there are two buffers");
         assert!(
             read(&Lent { buffers: vec![8], ..lent.clone() }, 0, 0, 1).is_err(),
@@ -158,7 +172,7 @@ mod tests {
 
     #[test]
     fn another_process_is_not_believed() {
-        let lent = Lent::of(&part()).expect("the system gives random numbers");
+        let lent = Lent::of(&part(), None).expect("the system gives random numbers");
         assert!(Lent { mark: lent.mark ^ 1, ..lent.clone() }.check().is_err());
         assert!(Lent { mark_at: 8, ..lent }.check().is_err());
     }

@@ -17,13 +17,13 @@
 //! | [`part`] | what is kept of one PE |
 //! | [`waiting`] | messages in it |
 //! | [`capture`] | how that is taken |
-//! | [`slabs`] | the memory that it goes into |
+//! | [`slabs`], [`shared`] | the memory that it goes into, which other processes of the host can map |
 //! | [`contents`] | how many objects of which collections each part has |
 //! | [`said`] | lines and results of the program, until they cannot be taken back |
 //! | [`copies`] | the other copy of each part |
 //! | [`safety`] | when parts and copies outlive what they are to outlive |
 //! | [`pieces`] | a part in pieces: how it travels there |
-//! | [`lent`], [`taking`] | a part that its buddy, a process of the same host, reads where it is |
+//! | [`lent`], [`mapped`], [`taking`] | a part that its buddy, a process of the same host, has or reads where it is |
 //! | [`restore`] | how fresh PEs take parts back |
 //! | [`newcomers`] | how PEs begin that there were not |
 //! | [`lost`] | what becomes of members of groups on lost PEs |
@@ -43,6 +43,7 @@ mod freeze;
 mod handing;
 pub(crate) mod lent;
 pub(crate) mod lost;
+pub(crate) mod mapped;
 pub(crate) mod message;
 pub(crate) mod newcomers;
 pub(crate) mod part;
@@ -52,6 +53,7 @@ mod root;
 mod safety;
 pub(crate) mod said;
 mod settings;
+mod shared;
 mod slabs;
 pub(crate) mod store;
 mod taking;

@@ -9,39 +9,68 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
+use super::mapped::{Shared, SharedSlab};
+use super::shared::SharedMemory;
 use super::store::Store;
 use crate::pup::{ALIGN_MAX, SegmentBuffer};
 
-/// The first slab of a part. Each is twice as large as the one before, so that small parts take little and large ones few.
-const SMALLEST: usize = 256 << 10;
+/// What the first slab of a part has room for. Each is twice as large as the one before, so that small parts take little and large ones few.
+const SMALLEST: usize = (256 << 10) - LINE;
 const LARGEST: usize = 32 << 20;
 /// A slab is a multiple of this, which is one of any page.
 const UNIT: usize = 64 << 10;
 /// Slices begin with a line of the caches: copies go past these by whole lines.
 const LINE: usize = 64;
 
-/// Some pages.
+/// Some pages. The first line is the stamp's.
 pub(super) struct Slab {
     at: NonNull<u8>,
     len: usize,
+    /// What they are pages of, and which, if others can map them.
+    shared: Option<(Arc<SharedMemory>, u64)>,
 }
 
-// SAFETY: a slab is its address; its bytes are reached by the buffers and segments that it was divided into, each by its own.
+// SAFETY: a slab is its address; its bytes are reached by the buffers and segments that it was divided into, each by its own, and the
+// stamp as an atomic.
 unsafe impl Send for Slab {}
 // SAFETY: as above.
 unsafe impl Sync for Slab {}
 
 impl Slab {
-    /// New memory of at least so many bytes, if there is any.
-    fn new(len: usize) -> Option<Arc<Slab>> {
-        let len = len.checked_next_multiple_of(UNIT)?;
+    /// New memory for at least so many bytes, if there is any: such as others can map, if that is there.
+    pub(super) fn new(len: usize, shared: Option<&Arc<SharedMemory>>) -> Option<Arc<Slab>> {
+        let len = len.checked_add(LINE)?.checked_next_multiple_of(UNIT)?;
+        let pages = shared.and_then(|memory| Some((memory.clone(), memory.pages(len)?)));
+        if let Some((memory, (at, from))) = pages {
+            return Some(Arc::new(Slab { at, len, shared: Some((memory, from)) }));
+        }
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: new memory, at an address that the system chooses.
         let at = unsafe { mmap_anonymous(std::ptr::null_mut(), len, access, MapFlags::PRIVATE) }.ok()?;
-        Some(Arc::new(Slab { at: NonNull::new(at.cast())?, len }))
+        Some(Arc::new(Slab { at: NonNull::new(at.cast())?, len, shared: None }))
+    }
+
+    /// It is about to be filled, by one who has it alone. Whoever has mapped it knows from now on.
+    fn begin(&self) {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        self.stamp().store(NEXT.fetch_add(1, Ordering::Relaxed), Ordering::SeqCst);
+        // Also before what is copied past the caches.
+        fence(Ordering::SeqCst);
+    }
+
+    fn stamp(&self) -> &AtomicU64 {
+        // SAFETY: mapped while `self` lives, aligned, and in the first line, which no slice has any of.
+        unsafe { self.at.cast().as_ref() }
+    }
+
+    fn place(&self) -> Option<SharedSlab> {
+        let (_, from) = self.shared.as_ref()?;
+        let (at, stamp) = (self.at.as_ptr().addr() as u64, self.stamp().load(Ordering::Relaxed));
+        Some(SharedSlab { at, len: self.len as u64, from: *from, stamp })
     }
 }
 
@@ -50,6 +79,9 @@ impl Drop for Slab {
         // SAFETY: mapped by `new`, and nobody has any of it any more: whoever does has the slab. That a mapping as it was made
         // cannot be taken back does not happen.
         let _ = unsafe { munmap(self.at.as_ptr().cast(), self.len) };
+        if let Some((memory, from)) = &self.shared {
+            memory.give_back(*from, self.len);
+        }
     }
 }
 
@@ -58,9 +90,9 @@ impl Drop for Slab {
 pub(super) struct Slabs(Vec<Arc<Slab>>);
 
 impl Slabs {
-    /// The smallest of at least so many bytes.
+    /// The smallest for at least so many bytes.
     pub(super) fn take(&mut self, len: usize) -> Option<Arc<Slab>> {
-        let large = self.0.iter().enumerate().filter(|(_, slab)| slab.len >= len);
+        let large = self.0.iter().enumerate().filter(|(_, slab)| slab.len - LINE >= len);
         let (place, _) = large.min_by_key(|(_, slab)| slab.len)?;
         Some(self.0.swap_remove(place))
     }
@@ -103,11 +135,23 @@ impl Room {
     }
 
     fn grow(&mut self, store: &Store, len: usize) -> Option<()> {
-        let next = self.slabs.last().map_or(SMALLEST, |slab| (2 * slab.len).min(LARGEST)).max(len);
-        let slab = store.spare_slab(next).or_else(|| Slab::new(next))?;
-        self.slabs.push(slab);
-        self.used = 0;
+        let next = self.slabs.last().map_or(SMALLEST, |slab| (2 * slab.len).min(LARGEST) - LINE).max(len);
+        self.begin(store.spare_slab(next).or_else(|| store.new_slab(next))?);
         Some(())
+    }
+
+    /// The next slices go into this slab, in which nothing is.
+    pub(super) fn begin(&mut self, slab: Arc<Slab>) {
+        slab.begin();
+        self.slabs.push(slab);
+        self.used = LINE;
+    }
+
+    /// Where its slabs are, for others; none if none of them can be mapped.
+    pub(super) fn shared(&self) -> Option<Shared> {
+        let (memory, _) = self.slabs.iter().find_map(|slab| slab.shared.as_ref())?;
+        let slabs = self.slabs.iter().filter_map(|slab| slab.place()).collect();
+        Some(Shared { descriptor: memory.descriptor(), slabs })
     }
 }
 
@@ -133,7 +177,7 @@ mod tests {
             assert_eq!((segment.align(), segment.bytes().as_ptr() as usize % align), (align, 0));
         }
         let lens: Vec<usize> = room.slabs.iter().map(|slab| slab.len).collect();
-        assert_eq!(lens, [SMALLEST, 2 * SMALLEST, 24 * SMALLEST + UNIT]);
+        assert_eq!(lens, [1, 2, 24].map(|times| times * (SMALLEST + LINE)));
     }
 
     #[test]
@@ -145,7 +189,11 @@ mod tests {
         let at = second.bytes().as_ptr();
         drop(second);
         slabs.add(room);
-        assert!(slabs.take(SMALLEST + 1).is_some_and(|slab| slab.at.as_ptr().cast_const() == at));
+        assert!(
+            slabs
+                .take(SMALLEST + 1)
+                .is_some_and(|slab| slab.at.as_ptr().wrapping_add(LINE).cast_const() == at)
+        );
         assert!(slabs.take(1).is_none(), "a slice is in the other");
         drop(first);
     }

@@ -1,8 +1,9 @@
-//! Taking the copy of a part that is [`Lent`]: a little at a time, between entries.
+//! Taking the copy of a part that is [`Lent`]: what can be mapped is there at once, the rest is read a little at a time, between entries.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crc32fast::Hasher;
@@ -10,10 +11,11 @@ use talisman_ft::Version;
 
 use super::Checkpoints;
 use super::lent::Lent;
+use super::mapped::Mapping;
 use super::message::Checkpoint;
 use super::pieces::Manifest;
 use super::slabs::Room;
-use super::store::Store;
+use super::store::{Copy, Store};
 use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
@@ -43,8 +45,10 @@ pub(super) struct Taking {
     pub(super) lent: Lent,
     /// Buffers that are done with.
     done: usize,
-    /// Those of them that have any bytes, each with its checksum.
-    whole: Vec<(Vec<Segment>, u32)>,
+    /// Those of them that have any bytes, each with its checksum if it was read.
+    whole: Vec<(Vec<Segment>, Option<u32>)>,
+    /// The slabs of the part, if they can be mapped; `None` before that is known.
+    mapped: Option<Vec<Arc<Mapping>>>,
     /// The one that is not whole.
     current: Option<(SegmentBuffer, Hasher)>,
     room: Room,
@@ -61,7 +65,8 @@ impl Pe {
     ) {
         let takings = &checkpoints.copies.takings;
         let (whole, room) = (Vec::new(), Room::default());
-        let taking = Taking { version, from, manifest, lent, done: 0, whole, current: None, room };
+        let taking =
+            Taking { version, from, manifest, lent, done: 0, whole, mapped: None, current: None, room };
         if takings.all.borrow().is_empty() {
             takings.ran.set(Duration::ZERO);
             takings.took.set(Duration::ZERO);
@@ -103,8 +108,9 @@ impl Pe {
     }
 
     fn has_taken_copy(&self, checkpoints: &Checkpoints, taking: Taking) {
-        let Taking { version, from, manifest, whole, room, .. } = taking;
-        self.node.store.put_copy(version, self.view(), from, manifest, whole);
+        let Taking { version, from, manifest, whole: pieces, mapped, room, .. } = taking;
+        let copy = Copy { manifest, pieces, mapped: mapped.unwrap_or_default() };
+        self.node.store.put_copy(version, self.view(), from, copy);
         self.node.store.keep_slabs(version, from, room);
         self.keep_for_good(checkpoints, version, from);
     }
@@ -121,6 +127,11 @@ impl Taking {
     fn go_on(&mut self, store: &Store) -> io::Result<bool> {
         let mut most = AT_ONCE;
         while let Some((len, align)) = self.manifest.buffers.get(self.done).copied() {
+            if let Some(segment) = self.mapped(len, align) {
+                self.whole.push((vec![segment], None));
+                self.done += 1;
+                continue;
+            }
             let (mut buffer, mut sum) = match self.current.take() {
                 Some(current) => current,
                 None => (memory(&mut self.room, store, len, align)?, Hasher::new()),
@@ -132,11 +143,21 @@ impl Taking {
             }
             self.done += 1;
             if len > 0 {
-                self.whole.extend(buffer.finish().map(|segment| (vec![segment], sum.finalize())));
+                self.whole.extend(buffer.finish().map(|segment| (vec![segment], Some(sum.finalize()))));
             }
         }
         self.lent.check()?;
-        Ok(true)
+        match self.mapped.iter().flatten().all(|slab| slab.is_unchanged()) {
+            true => Ok(true),
+            false => Err(io::Error::other("its owner has given it up")),
+        }
+    }
+
+    /// The next buffer, if it is in a slab that is mapped.
+    fn mapped(&mut self, len: u64, align: u32) -> Option<Segment> {
+        let mapped = self.mapped.get_or_insert_with(|| self.lent.mapped());
+        let (len, at) = (usize::try_from(len).ok().filter(|len| *len > 0)?, self.lent.at(self.done)?);
+        mapped.iter().find_map(|slab| slab.segment(at, len, align as usize))
     }
 }
 

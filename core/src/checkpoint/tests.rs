@@ -267,18 +267,31 @@ fn lend(lab: &mut Lab, mut look: impl FnMut(&Pe)) {
 
 #[test]
 fn a_part_that_is_lent_is_taken_where_it_is() {
+    parts_are_lent(&mut lab());
+}
+
+#[test]
+fn a_part_in_memory_that_is_shared_is_there_without_a_copy() {
     let mut lab = lab();
+    lab.pes.iter().step_by(2).for_each(|pe| pe.node.store.share());
+    parts_are_lent(&mut lab);
+    let mapped = |pe: &Pe| pe.node.store.mapped(3);
+    let mapped: usize = lab.pes.iter().step_by(2).map(|pe| mapped(pe)).sum();
+    assert_eq!(mapped, 6, "the boards");
+}
+
+fn parts_are_lent(lab: &mut Lab) {
     let mut looks = 0;
-    lend(&mut lab, |_| looks += 1);
-    assert_eq!((committed(&lab), looks), (vec![1], 4), "one look is enough for a part of some 100 KB");
+    lend(lab, |_| looks += 1);
+    assert_eq!((committed(lab), looks), (vec![1], 4), "one look is enough for a part of some 100 KB");
     for pe in &lab.pes {
         let _here = Here::enter(pe);
         let of = |node: usize| to_bytes(&lab.pes[2 * node].node.store.part(1, pe.id).expect("it is there"));
         assert!(of(0) == of(1), "PE {}", pe.id);
     }
-    lend(&mut lab, |_| ());
-    lend(&mut lab, |_| ());
-    assert_eq!(committed(&lab), [1, 2, 3]);
+    lend(lab, |_| ());
+    lend(lab, |_| ());
+    assert_eq!(committed(lab), [1, 2, 3]);
     assert_eq!(lab.how_it_ended(), (-1, None));
 }
 

@@ -191,6 +191,8 @@ fn store(task: &Task) -> Result<Arc<Store>, KeeperError> {
     if let Some(Shelves { dir, job }) = &task.shelves {
         let shape = Shape { nodes, pes_per_node: task.pes };
         store.keep_in(dir, task.number, job.clone(), shape)?;
+    } else if task.host.nodes.len() > 1 {
+        store.share();
     }
     if let Some(restart) = &task.restart {
         store.go_on_from(restart.clone(), task.pes);

@@ -26,6 +26,14 @@ pub(crate) enum StoreError {
         /// Which.
         piece: u32,
     },
+    /// It was its owner's memory, and is something else by now.
+    #[error("the part of PE {pe} in version {version} was given up by its owner, and so is not held here")]
+    Overwritten {
+        /// Of whom.
+        pe: PeId,
+        /// In which version.
+        version: Version,
+    },
     /// A piece is not the one that has to come.
     #[error(
         "piece {piece} of the part of PE {pe} in version {version} came where piece {expected} was to come"

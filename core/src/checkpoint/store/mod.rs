@@ -21,9 +21,11 @@ use super::contents::{Counts, Names};
 use super::files::cover::JobMark;
 use super::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
 use super::files::shelf::ShelfError;
+use super::mapped::Shared;
 use super::newcomers::Seats;
 use super::part::Part;
 use super::pieces::{Manifest, checksum, cut, put_together};
+use super::shared::SharedMemory;
 use super::slabs::{Room, Slab};
 use crate::cluster::keeping::Restart;
 use crate::ids::PeId;
@@ -32,8 +34,9 @@ use crate::pup::{Packed, Segment};
 use crate::view::View;
 pub(crate) use error::StoreError;
 use former::Former;
+pub(super) use versions::Copy;
 pub(crate) use versions::Versions;
-use versions::{Body, Copy, Kept};
+use versions::{Body, InMemory, Kept};
 
 /// Parts of checkpoints: own ones, and copies of those of others.
 #[derive(Default)]
@@ -43,6 +46,8 @@ pub(crate) struct Store {
     keeper: OnceLock<Keeper>,
     /// What the job goes on from, if it has not begun with the program.
     former: OnceLock<Former>,
+    /// What slabs are made of, if others can map it.
+    memory: OnceLock<Arc<SharedMemory>>,
 }
 
 /// Whether a part outlives whatever it is to outlive.
@@ -104,6 +109,14 @@ impl Store {
         self.keeper.get().into_iter().for_each(Keeper::finish);
     }
 
+    /// From now on parts are where other processes of the host can map them, where the system has such memory.
+    pub(crate) fn share(&self) {
+        // Without it they are read, or sent.
+        if let Ok(memory) = SharedMemory::new() {
+            let _ = self.memory.set(Arc::new(memory));
+        }
+    }
+
     fn begin(&self, work: Work) {
         if let Some(keeper) = self.keeper.get() {
             keeper.begin(work, &self.versions);
@@ -159,6 +172,11 @@ impl Store {
         }
     }
 
+    /// Where others of the host find the slabs of the part of a PE of this process, if they can be mapped.
+    pub(super) fn shared(&self, version: Version, pe: PeId) -> Option<Shared> {
+        self.lock().kept.get(&version)?.slabs.get(&pe)?.shared()
+    }
+
     /// A part that is kept has its large slices in here, which are filled again when its version is not needed any more.
     pub(super) fn keep_slabs(&self, version: Version, pe: PeId, room: Room) {
         if let Some(kept) = self.lock().kept.get_mut(&version) {
@@ -167,15 +185,7 @@ impl Store {
     }
 
     /// Keeps the part of a PE of another process, which was read there.
-    pub(super) fn put_copy(
-        &self,
-        version: Version,
-        view: &View,
-        pe: PeId,
-        manifest: Manifest,
-        pieces: Vec<(Vec<Segment>, u32)>,
-    ) {
-        let copy = Copy { manifest, pieces };
+    pub(super) fn put_copy(&self, version: Version, view: &View, pe: PeId, copy: Copy) {
         let mut all = self.lock();
         // Only a peer that makes things up speaks for a PE of this process.
         all.of(version, view).parts.entry(pe).or_insert(Body::Copy(copy));
@@ -183,7 +193,7 @@ impl Store {
 
     /// The part of a PE of another process is to come in pieces; whether that is all of it.
     pub(super) fn expect(&self, version: Version, view: &View, pe: PeId, manifest: Manifest) -> bool {
-        let copy = Copy { manifest, pieces: Vec::new() };
+        let copy = Copy { manifest, pieces: Vec::new(), mapped: Vec::new() };
         let is_whole = copy.is_whole();
         let mut all = self.lock();
         let parts = &mut all.of(version, view).parts;
@@ -219,7 +229,7 @@ impl Store {
         if piece != expected {
             return Err(StoreError::OutOfTurn { pe, version, piece, expected });
         }
-        copy.pieces.push((slices, sum));
+        copy.pieces.push((slices, Some(sum)));
         Ok(copy.is_whole())
     }
 
@@ -312,12 +322,15 @@ impl Store {
             }
         };
         let Some(copy) = copy else { return read(self.part_on_disk(version, pe)?, version, pe) };
-        let damaged = copy.pieces.iter().position(|(slices, sum)| checksum(slices) != *sum);
+        let is_damaged =
+            |(slices, sum): &(Vec<Segment>, Option<u32>)| sum.is_some_and(|sum| checksum(slices) != sum);
+        let damaged = copy.pieces.iter().position(is_damaged);
         if let Some(piece) = damaged {
             return Err(StoreError::Damaged { pe, version, piece: piece as u32 });
         }
-        let slices = copy.pieces.into_iter().flat_map(|(slices, _)| slices);
-        read(put_together(&copy.manifest, slices).ok_or(missing)?, version, pe)
+        let slices = copy.pieces.iter().flat_map(|(slices, _)| slices).cloned();
+        let part = read(put_together(&copy.manifest, slices).ok_or(missing)?, version, pe);
+        if copy.is_unchanged() { part } else { Err(StoreError::Overwritten { pe, version }) }
     }
 
     /// The part of a PE as it travels: who was there when it was taken, and its pieces with their checksums.
@@ -331,14 +344,19 @@ impl Store {
             let kept = all.kept.get(&version).ok_or(missing.clone())?;
             let view = kept.view.of_nodes().clone();
             match kept.parts.get(&pe).ok_or(missing.clone())? {
-                Body::Copy(copy) => return Ok((view, copy.manifest.clone(), copy.pieces.clone())),
-                Body::Own(part) => (view, Some(part.clone())),
+                Body::Copy(copy) => (view, Some(InMemory::Copy(copy.clone()))),
+                Body::Own(part) => (view, Some(InMemory::Own(part.clone()))),
                 Body::Written => (view, None),
                 Body::NotWritten(_) => return Err(missing),
             }
         };
         let part = match whole {
-            Some(part) => part,
+            Some(InMemory::Copy(copy)) => {
+                let pieces = copy.summed();
+                let is_unchanged = copy.is_unchanged().then_some((view, copy.manifest, pieces));
+                return is_unchanged.ok_or(StoreError::Overwritten { pe, version });
+            }
+            Some(InMemory::Own(part)) => part,
             None => self.part_on_disk(version, pe)?,
         };
         let (manifest, pieces) = summed(&part);
@@ -387,9 +405,25 @@ impl Store {
         part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })
     }
 
-    /// A slab of at least so many bytes that a version had which is not needed any more.
+    /// How many pieces of copies of a version are their owners' memory.
+    #[cfg(test)]
+    pub(super) fn mapped(&self, version: Version) -> usize {
+        let all = self.lock();
+        let of = |body: &Body| match body {
+            Body::Copy(copy) => copy.pieces.iter().filter(|(_, sum)| sum.is_none()).count(),
+            Body::Own(_) | Body::Written | Body::NotWritten(_) => 0,
+        };
+        all.kept.get(&version).map_or(0, |kept| kept.parts.values().map(of).sum())
+    }
+
+    /// A slab for at least so many bytes that a version had which is not needed any more.
     pub(super) fn spare_slab(&self, len: usize) -> Option<Arc<Slab>> {
         self.lock().spare.slabs.take(len)
+    }
+
+    /// A new one, if there is memory.
+    pub(super) fn new_slab(&self, len: usize) -> Option<Arc<Slab>> {
+        Slab::new(len, self.memory.get())
     }
 
     /// Memory for what is beside the large slices of a part, about so many bytes.

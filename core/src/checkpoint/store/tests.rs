@@ -89,8 +89,9 @@ fn put_in_slabs(store: &Store, version: Version, pe: PeId, size: usize) -> usize
     if pe < 2 {
         store.put(version, &view(), pe, part);
     } else {
-        let pieces = part.buffers().into_iter().map(|buffer| (vec![buffer], 0)).collect();
-        store.put_copy(version, &view(), pe, Manifest::uncut(&part), pieces);
+        let pieces = part.buffers().into_iter().map(|buffer| (vec![buffer], Some(0))).collect();
+        let copy = Copy { manifest: Manifest::uncut(&part), pieces, mapped: Vec::new() };
+        store.put_copy(version, &view(), pe, copy);
     }
     store.keep_slabs(version, pe, room);
     at
@@ -136,4 +137,30 @@ fn what_is_lent_stays_until_its_version_is_committed() {
     assert_eq!(Arc::strong_count(&keeper), 2, "it is on disk, and others may be reading it");
     store.commit(1);
     assert_eq!(Arc::strong_count(&keeper), 1, "nobody has it any more");
+}
+
+#[test]
+fn a_copy_that_its_owner_has_given_up_is_not_held() {
+    let (owner, buddy) = (Store::default(), Store::default());
+    owner.share();
+    put_in_slabs(&owner, 1, 1, 1 << 20);
+    let part = owner.own(1, 1).expect("it was put there");
+    let mapped = owner.shared(1, 1).expect("its slab can be mapped").map(std::process::id()).unwrap();
+    let at = part.segments()[0].bytes().as_ptr().addr() as u64;
+    let slice = mapped[0].segment(at, 1 << 20, 8).expect("it is there");
+    let pieces = vec![(vec![Segment::of_vec(vec![7_u8; 100])], Some(0)), (vec![slice], None)];
+    let copy = Copy { manifest: Manifest::uncut(&part), pieces, mapped };
+    drop(part);
+    buddy.put_copy(1, &view(), 1, copy);
+    buddy.put(1, &view(), 0, packed(8));
+    assert_eq!(versions(&buddy), [(1, vec![0], false)]);
+    let (_, _, pieces) = buddy.in_pieces(1, 1).expect("it is there");
+    assert_eq!(pieces[1].1, checksum(&[Segment::of_vec(vec![1_u8; 1 << 20])]), "what had none is summed");
+    put_in_slabs(&owner, 2, 1, 1 << 20);
+    owner.commit(2);
+    assert_eq!(versions(&buddy), [(1, vec![0], false)], "the owner has not gone on");
+    put_in_slabs(&owner, 3, 1, 1 << 20);
+    assert_eq!(versions(&buddy), [(1, vec![], false)]);
+    let overwritten = StoreError::Overwritten { pe: 1, version: 1 };
+    assert_eq!(buddy.in_pieces(1, 1).err(), Some(overwritten));
 }

@@ -1,12 +1,14 @@
 //! What is held of each version.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use talisman_ft::double::Held;
 use talisman_ft::{NodeId, Version};
 
 use super::super::contents::{Counts, Names};
-use super::super::pieces::Manifest;
+use super::super::mapped::Mapping;
+use super::super::pieces::{Manifest, checksum};
 use super::super::slabs::Room;
 use super::spare::Spare;
 use crate::ids::PeId;
@@ -48,9 +50,11 @@ pub(super) enum Body {
 /// As it came.
 #[derive(Clone)]
 pub(in crate::checkpoint) struct Copy {
-    pub(super) manifest: Manifest,
-    /// Of each piece: its slices and its checksum.
-    pub(super) pieces: Vec<(Vec<Segment>, u32)>,
+    pub(in crate::checkpoint) manifest: Manifest,
+    /// Of each piece: its slices, and its checksum if it is not its owner's memory.
+    pub(in crate::checkpoint) pieces: Vec<(Vec<Segment>, Option<u32>)>,
+    /// What those are in that are.
+    pub(in crate::checkpoint) mapped: Vec<Arc<Mapping>>,
 }
 
 impl Versions {
@@ -154,6 +158,19 @@ impl InMemory {
 
 impl Copy {
     pub(super) fn is_whole(&self) -> bool {
-        self.pieces.len() as u32 >= self.manifest.pieces
+        self.pieces.len() as u32 >= self.manifest.pieces && self.is_unchanged()
+    }
+
+    /// Its pieces, each with its checksum.
+    pub(super) fn summed(&self) -> Vec<(Vec<Segment>, u32)> {
+        let summed = |(slices, sum): &(Vec<Segment>, Option<u32>)| {
+            (slices.clone(), sum.unwrap_or_else(|| checksum(slices)))
+        };
+        self.pieces.iter().map(summed).collect()
+    }
+
+    /// Whether its owner has left it as it was: what was read of it before was the part.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.mapped.iter().all(|slab| slab.is_unchanged())
     }
 }
