@@ -38,6 +38,28 @@ pub fn a_checkpoint_when_it_is_asked_for() {
     goes_on(LONG, (2, 2, "tcp"), &folder.restart("--ft disk"), &before, &expected);
 }
 
+/// On one host nobody copies the large slices of a part: its buddy maps them, and goes on from them when the owner has been killed.
+pub fn copies_on_one_host_are_mapped() {
+    for (transport, maps) in [("shm", true), ("tcp", false)] {
+        let shape = (3, 2, transport);
+        let words = "--words 20000";
+        let expected = LONG.start(shape, words).end().said;
+        let folder = Folder::new();
+        let run = LONG.start(shape, &format!("--ft double {NEVER} {words} {}", folder.holding()));
+        let nodes = run.job.nodes(3);
+        run.job.wait_for("at 9");
+        said(&ask(&run, "checkpoint", ""), 0, "in the memory of the nodes");
+        for node in &nodes {
+            let found = std::fs::read_to_string(format!("/proc/{node}/maps")).expect("it is there");
+            let theirs = |line: &&str| line.contains("r--s") && line.contains("memfd:talisman-parts");
+            assert_eq!(found.lines().any(|line| theirs(&line)), maps, "{found}");
+        }
+        signal(nodes[1], Signal::KILL);
+        folder.let_go();
+        run.survives(&expected);
+    }
+}
+
 /// The job goes on with those that are left, loses one of them as well, and says the same as ever.
 pub fn nodes_are_released() {
     for (transport, released) in TRANSPORTS.into_iter().zip(["0", "1 3", "4"]) {

@@ -9,7 +9,10 @@ use rustix::net::{AddressFamily, Shutdown};
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
-use crate::asking::{a_checkpoint_when_it_is_asked_for, nodes_are_released, what_cannot_be_asked};
+use crate::asking::{
+    a_checkpoint_when_it_is_asked_for, copies_on_one_host_are_mapped, nodes_are_released,
+    what_cannot_be_asked,
+};
 use crate::disk::{
     a_whole_job_is_started_again, damaged_files_are_named_and_nothing_is_overwritten,
     examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
@@ -90,6 +93,7 @@ trials!(
     replaced_at_random_moments,
     options_without_sense,
     a_checkpoint_when_it_is_asked_for,
+    copies_on_one_host_are_mapped,
     nodes_are_released,
     what_cannot_be_asked,
     released_nodes_are_added_again,

@@ -52,6 +52,8 @@ struct Member {
     value: u64,
     /// Of this round, so far.
     taken: u64,
+    /// What has gone into the value: one number changes in each round.
+    past: Vec<u64>,
 }
 
 #[chare(array1d)]
@@ -59,7 +61,8 @@ impl Member {
     #[init]
     fn new(cx: &mut Cx<Self>, options: Options) -> Self {
         let Options { members, words, panic_at, stay: stays, .. } = options;
-        Member { members, words, panic_at, stays, value: cx.index() as u64, taken: 0 }
+        let value = cx.index() as u64;
+        Member { members, words, panic_at, stays, value, taken: 0, past: vec![value; words.max(1)] }
     }
 
     #[entry]
@@ -81,7 +84,11 @@ impl Member {
     #[entry]
     fn settle(&mut self, cx: &mut Cx<Self>, round: u64) -> u64 {
         assert!(self.panic_at != Some(round) || cx.index() != 5, "enough of it");
-        self.value = self.value.wrapping_add(std::mem::take(&mut self.taken));
+        let places = self.past.len() as u64;
+        let (now, then) = (round % places, mixed(self.value, 3) % places);
+        self.past[now as usize] = std::mem::take(&mut self.taken);
+        self.value =
+            self.value.wrapping_mul(3).wrapping_add(self.past[then as usize] ^ self.past[now as usize]);
         if (cx.index() as u64 + round).is_multiple_of(8) {
             writeln!(cx.output(), "member {} after {round} rounds: {:016x}", cx.index(), self.value);
         }
