@@ -10,6 +10,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use talisman_ft::Version;
+
 use super::Checkpoints;
 use super::contents::Counts;
 use super::message::{Checkpoint, Taken};
@@ -39,14 +41,23 @@ enum State {
     Counts { wave: u32, missing: u32, sent: u64, received: u64 },
     /// Take its part, if it has not, and say so when those below have.
     Takes { missing: u32, taken: Taken, has_taken: bool },
-    /// Let the program go on.
-    Thaws,
+    /// Let the program go on, and freeze again if the next checkpoint has begun by then.
+    Thaws { next: Option<Version> },
 }
 
 impl Drain {
     /// A checkpoint begins, which is the first wave.
     pub(super) fn begin(&self, below: u32) {
         self.state.set(State::Counts { wave: 0, missing: below, sent: 0, received: 0 });
+    }
+
+    /// The next checkpoint begins before this PE has had its turn to thaw. Whoever has its part may have told that it is safe, so
+    /// nobody waits for that.
+    pub(super) fn put_off(&self, version: Version) {
+        if let State::Thaws { .. } = self.state.get() {
+            sometimes("a checkpoint began before a PE had thawed after the one before");
+            self.state.set(State::Thaws { next: Some(version) });
+        }
     }
 
     /// A branch has counted.
@@ -60,9 +71,18 @@ impl Drain {
         }
     }
 
+    /// Whether all have taken their parts, and this PE has only to thaw.
+    #[cfg(test)]
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.state.get(), State::Thaws { .. })
+    }
+
     /// Whether this PE has taken its part.
     pub(super) fn has_taken(&self) -> bool {
-        matches!(self.state.get(), State::HasTaken | State::Thaws | State::Takes { has_taken: true, .. })
+        matches!(
+            self.state.get(),
+            State::HasTaken | State::Thaws { .. } | State::Takes { has_taken: true, .. }
+        )
     }
 
     /// A branch has taken its part.
@@ -101,7 +121,7 @@ impl Pe {
         if self.frozen.get() {
             self.tell_below_of_checkpoint(|| Checkpoint::Thaw(counts.clone()));
             self.note_contents(checkpoints.version.get(), counts);
-            checkpoints.drain.state.set(State::Thaws);
+            checkpoints.drain.state.set(State::Thaws { next: None });
         }
     }
 
@@ -126,10 +146,11 @@ impl Pe {
                 checkpoints.drain.state.set(State::HasTaken);
                 self.report_taken(checkpoints, taken);
             }
-            State::Thaws => {
+            State::Thaws { next } => {
                 checkpoints.drain.state.set(State::Rests);
                 self.thaw(checkpoints);
                 self.after_thaw(checkpoints);
+                next.into_iter().for_each(|version| self.on_freeze(checkpoints, version));
             }
             State::Rests | State::HasTaken | State::Counts { .. } | State::Takes { .. } => return false,
         }

@@ -71,9 +71,12 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
 impl Pe {
     /// A checkpoint begins: on to the PEs below, and no entry runs here any more.
     pub(super) fn on_freeze(&self, checkpoints: &Checkpoints, version: Version) {
-        if self.frozen.get() || version <= checkpoints.version.get() {
+        if version <= checkpoints.version.get() {
             // Only a peer that makes things up says it twice.
             return;
+        }
+        if self.frozen.get() {
+            return checkpoints.drain.put_off(version);
         }
         checkpoints.version.set(version);
         checkpoints.is_open.set(true);

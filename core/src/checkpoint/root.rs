@@ -154,6 +154,7 @@ impl Pe {
         self.begin_copy(checkpoints);
         if self.is_first() {
             self.balance_if_waiting();
+            self.end_checkpoint_if_over(checkpoints);
         }
     }
 
@@ -168,18 +169,29 @@ impl Pe {
     }
 
     fn on_end_of_part(&self, checkpoints: &Checkpoints, version: Version, wrong: Option<String>) {
-        let done = {
+        {
             let mut root = checkpoints.root.borrow_mut();
             let Some(running) = root.running.as_mut().filter(|running| running.version == version) else {
                 return;
             };
-            running.missing = running.missing.saturating_sub(1);
+            running.missing = match mutated("committed-before-all-are-safe") {
+                true => 0,
+                false => running.missing.saturating_sub(1),
+            };
             if let Some(wrong) = wrong {
                 running.wrong.get_or_insert(wrong);
             }
-            let is_done = running.missing == 0 || mutated("committed-before-all-are-safe");
-            root.running.take_if(|_| is_done)
-        };
+        }
+        self.end_checkpoint_if_over(checkpoints);
+    }
+
+    /// Ends the checkpoint under way, once something has been heard of all parts and this PE has thawed: as long as it is frozen it
+    /// says nothing to the program, and begins nothing. Others that thawed earlier may have had the time to take all the copies.
+    fn end_checkpoint_if_over(&self, checkpoints: &Checkpoints) {
+        if self.frozen.get() {
+            return;
+        }
+        let done = checkpoints.root.borrow_mut().running.take_if(|running| running.missing == 0);
         match done {
             Some(done) if done.wrong.is_some() => self.give_up_checkpoint(checkpoints, done),
             Some(done) => self.commit(checkpoints, done),

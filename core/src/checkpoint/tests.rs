@@ -3,6 +3,7 @@
 use talisman_ft::double::Contents;
 
 use self::program::Main;
+use super::Checkpoints;
 use super::contents::Counts;
 use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
@@ -249,11 +250,13 @@ fn a_message_is_kept_as_if_its_arguments_had_been_packed_before() {
     assert!(calls > 0, "some messages are for objects");
 }
 
+fn checkpoints(pe: &Pe) -> &Checkpoints {
+    pe.checkpoints.as_ref().expect("there are checkpoints")
+}
+
 /// Every PE lends its part, whoever its buddy is, and looks after the parts that it is lent.
 fn lend(lab: &mut Lab, mut look: impl FnMut(&Pe)) {
-    for pe in &lab.pes {
-        pe.checkpoints.as_ref().expect("there are checkpoints").copies.lends.set(true);
-    }
+    lab.pes.iter().for_each(|pe| checkpoints(pe).copies.lends.set(true));
     want(lab);
     for _ in 0..2 * LONG {
         lab.run(1);
@@ -262,6 +265,16 @@ fn lend(lab: &mut Lab, mut look: impl FnMut(&Pe)) {
             look(pe);
             pe.take_copies(pe.clock.now());
         }
+    }
+}
+
+/// A turn, in which a PE that is not frozen takes the parts that it is lent too.
+fn turn(lab: &mut Lab, id: usize) {
+    lab.turn(id);
+    let pe = &lab.pes[id];
+    if pe.is_taking_copies() && !pe.frozen.get() {
+        let _here = Here::enter(pe);
+        pe.take_copies(pe.clock.now());
     }
 }
 
@@ -293,6 +306,31 @@ fn parts_are_lent(lab: &mut Lab) {
     lend(lab, |_| ());
     assert_eq!(committed(lab), [1, 2, 3]);
     assert_eq!(lab.how_it_ended(), (-1, None));
+}
+
+#[test]
+fn whoever_thaws_last_takes_part_in_the_next_one_too() {
+    for late in 0..4 {
+        let mut lab = lab();
+        // Its part is there before it thaws, and what it keeps of another comes in pieces whether it has thawed or not.
+        checkpoints(&lab.pes[late]).copies.lends.set(true);
+        want(&lab);
+        run_until(&mut lab, |pe| pe.frozen.get());
+        want(&lab);
+        let mut turns = (0..4).cycle().take(4 * LONG);
+        while !checkpoints(&lab.pes[late]).drain.is_over() {
+            turn(&mut lab, turns.next().expect("it comes to that"));
+        }
+        // Meanwhile all others thaw, and everybody's part is held twice.
+        for id in (0..LONG).flat_map(|_| 0..4) {
+            if id == late { lab.send(id) } else { turn(&mut lab, id) }
+        }
+        assert_eq!(committed(&lab).is_empty(), late == 0, "the first PE ends nothing before it has thawed");
+        (0..LONG).for_each(|_| (0..4).for_each(|id| turn(&mut lab, id)));
+        assert_eq!(committed(&lab), [1, 2], "PE {late} was late");
+        assert!(lab.pes.iter().all(|pe| !pe.frozen.get()));
+        assert_eq!(lab.how_it_ended(), (-1, None));
+    }
 }
 
 #[test]

@@ -82,14 +82,20 @@ impl Lab {
         }
     }
 
-    fn turn(&mut self, id: usize) {
+    /// A turn of one PE.
+    pub(crate) fn turn(&mut self, id: usize) {
         let pe = &self.pes[id];
         {
             let _here = Here::enter(pe);
             let ran = !pe.stopped.get() && pe.run_one();
             let _ = pe.run_timers() | ran || pe.do_chores();
         }
-        let Port::Simulated(outbox) = &pe.port else { unreachable!("made above") };
+        self.send(id);
+    }
+
+    /// Delivers what a PE has sent: what it said when it got messages goes even if it has no turn.
+    pub(crate) fn send(&mut self, id: usize) {
+        let Port::Simulated(outbox) = &self.pes[id].port else { unreachable!("made above") };
         for Sent { to, parcel, .. } in outbox.take() {
             match parcel {
                 Parcel::Message(envelope) => {

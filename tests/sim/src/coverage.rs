@@ -176,6 +176,7 @@ pub const MARKS: &[Mark] = &[
     must("a checkpoint was wanted while one was under way"),
     must("a checkpoint waited for the end of a balancing step"),
     may("a balancing step waited for the end of a checkpoint"),
+    may("a checkpoint began before a PE had thawed after the one before"),
     may("a part of a checkpoint had nobody to keep its copy"),
     may("a part of a checkpoint could not be kept"),
     // Going back to one.
