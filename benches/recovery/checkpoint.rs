@@ -3,7 +3,7 @@
 use talisman::launch::CheckpointTaken;
 
 use crate::common::{Budget, Row, alone, example, row, sample, table};
-use crate::copying::at_once;
+use crate::copying::{Copied, at_once};
 use crate::size::{GB_1, MB_50, MB_100, MB_200, Size};
 use crate::{is_smoke, rounds, words};
 
@@ -11,6 +11,9 @@ const ROUNDS: u32 = 3;
 
 /// By size, and by how many nodes share it.
 const JOBS: [(Size, u32); 6] = [(MB_50, 4), (MB_100, 4), (MB_200, 4), (GB_1, 4), (MB_200, 2), (MB_200, 8)];
+
+/// Those whose copies are sent, as between hosts: the nodes of one map each other's memory.
+const SENT: [(Size, u32); 2] = [(MB_50, 4), (MB_200, 4)];
 
 /// Checkpoints of a job; from the third on there is memory of older ones.
 const CHECKPOINTS: u32 = 6;
@@ -23,7 +26,12 @@ pub fn measure() {
     for _ in 0..rounds(ROUNDS) {
         jobs.iter().for_each(|(size, nodes)| one(*size, *nodes));
     }
-    let rows: Vec<Row> = jobs.iter().flat_map(|(size, nodes)| rows(*size, *nodes)).collect();
+    for _ in 0..rounds(ROUNDS) {
+        SENT.iter().for_each(|(size, nodes)| sent(*size, *nodes));
+    }
+    let rows = jobs.iter().flat_map(|(size, nodes)| rows(*size, *nodes));
+    let sent = SENT.iter().map(|(size, nodes)| row(what(*size, *nodes, SENT_COMMIT), Budget::Open));
+    let rows: Vec<Row> = rows.chain(sent).collect();
     table("One checkpoint of jacobi3d, of so much in all", "ms", &rows);
     let bytes: Vec<Row> =
         jobs.iter().map(|(size, nodes)| row(what(*size, *nodes, BYTES), Budget::Open)).collect();
@@ -31,16 +39,9 @@ pub fn measure() {
 }
 
 fn one(size: Size, nodes: u32) {
-    let steps = CHECKPOINTS * STEPS + 1;
-    let options = format!(
-        "{} --steps {steps} --nodes {nodes} --pes 1 --ft double --ckpt-every {STEPS}steps",
-        size.options()
-    );
-    let report = example::report("jacobi3d", words(&options));
-    let bytes = report.checkpoints.first().expect("some were committed").bytes;
-    let limit = at_once(nodes, bytes / u64::from(nodes));
+    let (taken, limit) = taken(size, nodes, "shm");
     let keep = |part: &str, ours: f64, limit: f64| sample(what(size, nodes, part), ours * 1e3, limit * 1e3);
-    for (number, checkpoint) in report.checkpoints.iter().enumerate() {
+    for (number, checkpoint) in taken.iter().enumerate() {
         let CheckpointTaken { blocked_s, commit_s, bytes, .. } = *checkpoint;
         if number < FRESH {
             keep(BLOCKED_FRESH, blocked_s, limit.fresh_s);
@@ -53,10 +54,30 @@ fn one(size: Size, nodes: u32) {
     }
 }
 
+fn sent(size: Size, nodes: u32) {
+    let (taken, limit) = taken(size, nodes, "tcp");
+    for checkpoint in &taken[FRESH..] {
+        let (ours, limit) = (checkpoint.commit_s, limit.used_s + limit.sent_s);
+        sample(what(size, nodes, SENT_COMMIT), ours * 1e3, limit * 1e3);
+    }
+}
+
+/// The checkpoints of a job, and the limit of one.
+fn taken(size: Size, nodes: u32, transport: &str) -> (Vec<CheckpointTaken>, Copied) {
+    let (steps, grid) = (CHECKPOINTS * STEPS + 1, size.options());
+    let options = format!(
+        "{grid} --steps {steps} --nodes {nodes} --pes 1 --transport {transport} --ft double --ckpt-every {STEPS}steps"
+    );
+    let report = example::report("jacobi3d", words(&options));
+    let bytes = report.checkpoints.first().expect("some were committed").bytes;
+    (report.checkpoints, at_once(nodes, bytes / u64::from(nodes)))
+}
+
 const BLOCKED: &str = "blocked | memcpy";
 const BLOCKED_FRESH: &str = "blocked, fresh memory | memcpy";
 const COMMIT: &str = "to commit | memcpy, transport";
 const COMMIT_FRESH: &str = "to commit, fresh memory | the same";
+const SENT_COMMIT: &str = "to commit over TCP | memcpy, transport (shared memory)";
 const BYTES: &str = "bytes";
 
 fn rows(size: Size, nodes: u32) -> [Row; 4] {
