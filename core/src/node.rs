@@ -364,7 +364,7 @@ impl Job {
         }
     }
 
-    /// This version is committed, or the job is back at it: what was said before it counts.
+    /// This version is committed: what was said before it counts.
     pub(crate) fn settle(&self, version: Version) {
         if let Some(others) = self.others.get() {
             self.said.until(version).into_iter().for_each(|lines| others.say(lines));

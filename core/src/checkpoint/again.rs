@@ -36,7 +36,7 @@ impl Pe {
         let parts = order.restore.iter().map(parts).collect::<Result<Vec<_>, _>>()?;
         let mut parts: Vec<Part> = parts.into_iter().flatten().collect();
         self.node.store.make_room(version, self.view(), self.id, &mut parts);
-        self.say_again(version, &mut parts);
+        self.say_again(order, &mut parts);
         self.restore(parts);
         if self.is_first() {
             // Until that is committed, some parts are held once. And some PEs have what others had.
@@ -46,13 +46,14 @@ impl Pe {
         Ok(())
     }
 
-    /// Whoever said it first may be lost before it was heard.
-    fn say_again(&self, version: Version, parts: &mut [Part]) {
+    /// Whoever said it first may be lost before it was heard. What belongs to a version that may be gone back behind waits for the
+    /// next one that is committed.
+    fn say_again(&self, order: &Order, parts: &mut [Part]) {
         let said: Vec<_> = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.said)).collect();
         // The job may have had fewer PEs on a node: not only the first PE of this one takes something up.
         if !said.is_empty() || self.id == self.first_pe {
             self.node.job.take_up(said);
-            self.node.job.settle(version);
+            order.committed.into_iter().for_each(|version| self.node.job.settle(version));
         }
     }
 }

@@ -82,7 +82,7 @@ impl Said {
         periods.over.iter().map(saved).collect()
     }
 
-    /// This version is committed, or the job is back at it: what can be said by now.
+    /// This version is committed, as everybody knows by now or is told when the job goes back: what can be said.
     pub(crate) fn until(&self, version: Version) -> Vec<Lines> {
         let mut periods = self.lock();
         periods.settled = periods.settled.max(version);

@@ -109,7 +109,7 @@ impl Member {
     /// A life as this order says, until the job is over or halts.
     fn live(&mut self, order: &Order, places: &[Place], beginning: &(impl Fn(&Pe) + Sync)) {
         if order.view.epoch > 0 {
-            self.lives.store().keep_only(order.version);
+            self.lives.store().go_back(order);
         }
         self.connections.keep_to(|node| order.view.is_there(node));
         let met = self.connections.meet(&self.job, places, |node| order.view.is_there(node));

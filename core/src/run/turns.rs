@@ -104,10 +104,11 @@ impl Turns {
         }
     }
 
-    /// Before its first turn: runs `main`, which makes the job's first message.
-    pub(crate) fn begin(&self, main: impl FnOnce(&Pe)) {
-        self.within(|_| main(&self.pe));
-        self.begun.set(true);
+    /// Before its first turn: runs `main`, which makes the job's first message. If it says that this PE cannot begin, there is no turn.
+    pub(crate) fn begin(&self, main: impl FnOnce(&Pe) -> bool) {
+        let mut has_begun = false;
+        self.within(|_| has_begun = main(&self.pe));
+        self.begun.set(has_begun);
     }
 
     /// Whether it has begun. One that waits for room in the midst of that has not.

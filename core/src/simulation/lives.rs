@@ -165,7 +165,7 @@ impl World {
         self.say(Who::Node(number), format_args!("begins epoch {epoch}"));
         process.clock.set(self.now());
         process.job.begin_again();
-        process.lives.store.keep_only(order.version);
+        process.lives.store.go_back(order);
         process.lives.done.set(false);
         let (version, pes) = (order.version, self.pes_of(number));
         witness::see(|| Seen::Begun { epoch, version, pes });
@@ -173,7 +173,8 @@ impl World {
         let nets = process.lives.nets.take();
         self.run_on(number, turns::pes_again(&node, &process.clock.clock(), nets));
         self.begin_by(number, order);
-        if process.is_up() {
+        let has_begun = process.running().is_some_and(|running| running.pes.iter().all(Turns::has_begun));
+        if process.is_up() && has_begun {
             let steps = process.job.progress().done;
             self.tell_launcher(number, ToLauncher::Resumed { epoch, steps });
         }
@@ -184,9 +185,8 @@ impl World {
         let Some(running) = self.nodes[number as usize].running() else { return };
         for turns in &running.pes {
             turns.begin(|pe| {
-                if let Err(error) = pe.begin_by(order, &self.main) {
-                    self.fail(number, format!("cannot go on: {error}"));
-                }
+                let begun = pe.begin_by(order, &self.main);
+                begun.map_err(|error| self.fail(number, format!("cannot go on: {error}"))).is_ok()
             });
         }
         (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));

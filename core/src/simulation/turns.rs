@@ -34,6 +34,8 @@ impl World {
         let worked = match pe.is_waiting() {
             // It is in the midst of an entry, further up on the stack.
             true => pe.wait_round(),
+            // It could not begin, and its process is about to end.
+            false if !pe.has_begun() && process.stage.get() == Stage::Leaving => return,
             false if !pe.has_begun() => {
                 sometimes("a PE had a turn while another of its node waited in the midst of going back");
                 return;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Contents;
+use crate::mutations::mutated;
 use crate::view::View;
 use crate::{NodeId, Version};
 
@@ -37,14 +38,24 @@ pub struct Order {
     pub send: Vec<(NodeId, NodeId)>,
     /// The version of the next checkpoint.
     pub next_version: Version,
+    /// The newest version that is known to be committed. It is older than the one to go back to if nobody who is left knows whether that
+    /// is committed: then that may be held once only, or not be on any disk yet, and may be lost before the next one is committed.
+    pub committed: Option<Version>,
 }
 
 impl Order {
-    /// To go on in this view from this version, without anything to restore.
+    /// To go on in this view from this version, which is committed, without anything to restore.
     #[must_use]
     pub fn new(view: View, version: Option<Version>, next_version: Version) -> Self {
         let (restore, fetch, send) = (Vec::new(), Vec::new(), Vec::new());
-        Order { view, version, restore, fetch, send, next_version }
+        Order { view, version, restore, fetch, send, next_version, committed: version }
+    }
+
+    /// Whether what is held of a version stays until the next one is committed: all that the job may go back to until then.
+    #[must_use]
+    pub fn keeps(&self, version: Version) -> bool {
+        let is_committed = self.committed == Some(version) && !mutated("committed-dropped-too-early");
+        self.version == Some(version) || is_committed
     }
 }
 

@@ -389,6 +389,7 @@ impl Leader {
             fetch: sent().filter(|(_, _, to)| *to == node).map(|(part, from, _)| (part, from)).collect(),
             send: sent().filter(|(_, from, _)| *from == node).map(|(part, _, to)| (part, to)).collect(),
             next_version: self.next,
+            committed: self.committed,
         };
         there.iter().map(|to| Action::Resume { to: *to, order: order(*to) }).collect()
     }

@@ -666,6 +666,12 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "committed-dropped-too-early",
+        places: &["ft/double/held.rs"],
+        rule: "What was committed stays until the next version is, though the job goes back to a newer one.",
+        level: Level::World,
+    },
+    Mutation {
         name: "heir-without-a-copy",
         places: &["ft/double/leader.rs"],
         rule: "A part is restored by who holds it.",

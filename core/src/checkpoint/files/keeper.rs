@@ -43,8 +43,8 @@ pub(crate) enum Work {
     Settle,
     /// Older versions are not needed any more, also those that nodes which are not among these have left on this host.
     KeepFrom(Version, Vec<NodeId>),
-    /// Others than this one are of no use any more.
-    KeepOnly(Option<Version>),
+    /// Others than these are of no use any more.
+    KeepOnly(Vec<Version>),
     /// A version will never be whole.
     GiveUp(Version),
     /// The job has ended well: nobody will go back to anything. These nodes take away their own.
@@ -217,7 +217,7 @@ impl Hands {
                 self.clear_others(&there, |other| other < version);
                 lock(&self.shelf).keep_only(|other| other >= version)
             }
-            Work::KeepOnly(version) => lock(&self.shelf).keep_only(|other| Some(other) == version),
+            Work::KeepOnly(versions) => lock(&self.shelf).keep_only(|other| versions.contains(&other)),
             Work::GiveUp(version) => lock(&self.shelf).keep_only(|other| other != version),
             Work::Clear(there) => {
                 self.clear_others(&there, |_| true);

@@ -14,7 +14,7 @@ mod versions;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use talisman_ft::double::{Contents, Held};
+use talisman_ft::double::{Contents, Held, Order};
 use talisman_ft::{NodeId, Version};
 
 use super::contents::{Counts, Names};
@@ -131,13 +131,15 @@ impl Store {
     /// What has become of that.
     pub(super) fn fate(&self, version: Version, pe: PeId) -> Fate {
         let all = self.lock();
-        match all.kept.get(&version).and_then(|kept| kept.parts.get(&pe)) {
-            Some(Body::Written) => Fate::Safe,
-            Some(Body::NotWritten(why)) => Fate::NotSafe(why.clone()),
-            Some(Body::Own(_) | Body::Copy(_)) if self.is_in_memory() => Fate::Safe,
-            Some(Body::Own(_) | Body::Copy(_)) => Fate::Open,
-            // It was given up meanwhile.
-            None => Fate::NotSafe("its version was given up".into()),
+        let Some((kept, part)) = all.kept.get(&version).and_then(|kept| Some((kept, kept.parts.get(&pe)?)))
+        else {
+            return Fate::NotSafe("its version was given up meanwhile".into());
+        };
+        match (part, kept.not_written.get(&pe)) {
+            (_, Some(why)) => Fate::NotSafe(why.clone()),
+            (Body::Written, None) => Fate::Safe,
+            (Body::Own(_) | Body::Copy(_), None) if self.is_in_memory() => Fate::Safe,
+            (Body::Own(_) | Body::Copy(_), None) => Fate::Open,
         }
     }
 
@@ -161,7 +163,7 @@ impl Store {
     pub(super) fn own(&self, version: Version, pe: PeId) -> Option<Packed> {
         match self.lock().kept.get(&version)?.parts.get(&pe)? {
             Body::Own(part) => Some(part.clone()),
-            Body::Copy(_) | Body::Written | Body::NotWritten(_) => None,
+            Body::Copy(_) | Body::Written => None,
         }
     }
 
@@ -244,28 +246,34 @@ impl Store {
     pub(crate) fn commit(&self, version: Version) {
         let mut all = self.lock();
         let Some(kept) = all.kept.get_mut(&version) else { return };
-        kept.committed = true;
         kept.lent.clear();
         let there = kept.view.nodes().to_vec();
+        all.committed = all.committed.max(Some(version));
         all.drop_all_but(|other| other >= version);
         drop(all);
         self.begin(Work::KeepFrom(version, there));
     }
 
-    /// The job goes back to a version, or to its start: what is held of others is of no use any more.
-    pub(crate) fn keep_only(&self, version: Option<Version>) {
-        self.lock().drop_all_but(|other| Some(other) == version);
-        self.begin(Work::KeepOnly(version));
+    /// The job goes back as this order says: what it may never go back to is of no use any more.
+    pub(crate) fn go_back(&self, order: &Order) {
+        let mut all = self.lock();
+        all.committed = order.committed;
+        all.drop_all_but(|version| order.keeps(version));
+        drop(all);
+        let stays = [order.committed, order.version].into_iter().flatten();
+        self.begin(Work::KeepOnly(stays.filter(|version| order.keeps(*version)).collect()));
     }
 
     /// What is held here, by version. Files are read: what is not as it was written is not held.
     pub(crate) fn held(&self) -> Vec<Held> {
         let damaged = self.damaged();
         let all = self.lock();
-        let held =
-            |(version, kept): (&Version, &Kept)| kept.held(*version, |pe| damaged.contains(&(*version, pe)));
-        let is_committed = all.kept.values().any(|kept| kept.committed);
-        let former = self.former.get().filter(|_| !is_committed).map(Former::held);
+        let held = |(version, kept): (&Version, &Kept)| {
+            let is_committed = Some(*version) <= all.committed;
+            kept.held(*version, is_committed, |pe| damaged.contains(&(*version, pe)))
+        };
+        let is_over = |former: &&Former| all.committed > Some(former.restart.version);
+        let former = self.former.get().filter(|former| !is_over(former)).map(Former::held);
         former.into_iter().chain(all.kept.iter().map(held)).collect()
     }
 
@@ -318,7 +326,6 @@ impl Store {
                 Body::Own(part) => return read(part.clone(), version, pe),
                 Body::Copy(copy) => Some(copy.clone()),
                 Body::Written => None,
-                Body::NotWritten(_) => return Err(missing),
             }
         };
         let Some(copy) = copy else { return read(self.part_on_disk(version, pe)?, version, pe) };
@@ -347,7 +354,6 @@ impl Store {
                 Body::Copy(copy) => (view, Some(InMemory::Copy(copy.clone()))),
                 Body::Own(part) => (view, Some(InMemory::Own(part.clone()))),
                 Body::Written => (view, None),
-                Body::NotWritten(_) => return Err(missing),
             }
         };
         let part = match whole {

@@ -59,10 +59,27 @@ fn a_version_stays_until_a_later_one_is_committed() {
     // Of one that is not here there is nothing for whose sake others could be dropped.
     store.commit(9);
     assert_eq!(store.held().len(), 2);
-    store.keep_only(Some(5));
+    store.go_back(&order(Some(5), Some(5)));
     assert_eq!(versions(&store), [(5, vec![], true)]);
-    store.keep_only(None);
+    store.go_back(&order(None, None));
     assert_eq!(versions(&store), []);
+}
+
+#[test]
+fn what_was_committed_stays_beside_a_newer_version_that_is_gone_back_to() {
+    let store = Store::default();
+    (4..8).for_each(|version| store.put(version, &view(), 0, packed(8)));
+    // Whether it heard of the commit itself does not matter.
+    store.go_back(&order(Some(6), Some(5)));
+    assert_eq!(versions(&store), [(5, vec![], true), (6, vec![], false)]);
+    store.put(8, &view(), 0, packed(8));
+    store.commit(8);
+    assert_eq!(versions(&store), [(8, vec![], true)]);
+}
+
+/// To go back to this version, when that is committed.
+fn order(version: Option<Version>, committed: Option<Version>) -> Order {
+    Order { committed, ..Order::new(view().of_nodes().clone(), version, 9) }
 }
 
 #[test]

@@ -17,6 +17,8 @@ use crate::view::View;
 
 #[derive(Default)]
 pub(crate) struct Versions {
+    /// The newest one that is known to be committed.
+    pub(super) committed: Option<Version>,
     pub(super) kept: BTreeMap<Version, Kept>,
     pub(super) spare: Spare,
 }
@@ -26,11 +28,12 @@ pub(super) struct Kept {
     /// Who was there when it was taken.
     pub(super) view: View,
     pub(super) parts: BTreeMap<PeId, Body>,
+    /// Why those could not be written that a disk did not take: they stay in memory, where they were said to be held.
+    pub(super) not_written: BTreeMap<PeId, String>,
     /// Where the large slices of the parts are that are in memory.
     pub(super) slabs: BTreeMap<PeId, Room>,
     /// Own parts that others may be reading, until it is committed.
     pub(super) lent: Vec<Packed>,
-    pub(super) committed: bool,
     /// What is in the parts, all of them, and how to call it.
     pub(super) contents: Option<(Counts, Names)>,
 }
@@ -43,8 +46,6 @@ pub(super) enum Body {
     Copy(Copy),
     /// On disk.
     Written,
-    /// It could not be written.
-    NotWritten(String),
 }
 
 /// As it came.
@@ -68,16 +69,20 @@ impl Versions {
         let body = match kept.parts.get(&pe)? {
             Body::Own(part) => InMemory::Own(part.clone()),
             Body::Copy(copy) => InMemory::Copy(copy.clone()),
-            Body::Written | Body::NotWritten(_) => return None,
+            Body::Written => return None,
         };
         Some((kept.view.clone(), body))
     }
 
-    /// It has been, or could not be; its memory is not needed any more.
+    /// It has been, and its memory is not needed any more; or could not be.
     pub(in crate::checkpoint) fn is_written(&mut self, version: Version, pe: PeId, done: Result<(), String>) {
         let Some(kept) = self.kept.get_mut(&version) else { return };
         let Some(body) = kept.parts.get_mut(&pe) else { return };
-        *body = done.map_or_else(Body::NotWritten, |()| Body::Written);
+        if let Err(why) = done {
+            kept.not_written.insert(pe, why);
+            return;
+        }
+        *body = Body::Written;
         kept.slabs.remove(&pe);
     }
 
@@ -93,9 +98,9 @@ impl Versions {
         self.kept.entry(version).or_insert_with(|| Kept {
             view: view.clone(),
             parts: BTreeMap::new(),
+            not_written: BTreeMap::new(),
             slabs: BTreeMap::new(),
             lent: Vec::new(),
-            committed: false,
             contents: None,
         })
     }
@@ -114,12 +119,13 @@ impl Versions {
 }
 
 impl Kept {
-    pub(super) fn held(&self, version: Version, is_damaged: impl Fn(PeId) -> bool) -> Held {
+    /// What is said of it when that is its number, and so is whether it is committed.
+    pub(super) fn held(&self, version: Version, committed: bool, is_damaged: impl Fn(PeId) -> bool) -> Held {
         let is_whole = |pe: &PeId| self.parts.get(pe).is_some_and(Body::is_whole) && !is_damaged(*pe);
         let whole = |node: &NodeId| self.view.lanes_of(*node).all(|pe| is_whole(&pe));
         let held = self.view.nodes().iter().copied().filter(whole).collect();
         let view = self.view.of_nodes().clone();
-        Held { version, view, held, committed: self.committed, missed: Vec::new() }
+        Held { version, view, held, committed, missed: Vec::new() }
     }
 }
 
@@ -128,7 +134,6 @@ impl Body {
         match self {
             Body::Own(_) | Body::Written => true,
             Body::Copy(copy) => copy.is_whole(),
-            Body::NotWritten(_) => false,
         }
     }
 }

@@ -99,7 +99,7 @@ impl Survivors {
                     actions.extend(self.leader.on_halted(to, epoch, held));
                 }
                 Action::Resume { to, order } => {
-                    self.stores[to as usize].keep_only(order.version);
+                    self.stores[to as usize].go_back(&order);
                     actions.extend(self.leader.on_resumed(to, order.view.epoch));
                     orders.push((to, order));
                 }

@@ -90,6 +90,28 @@ fn what_is_complete_counts_whether_anybody_was_told_or_not() {
     let actions = leader.on_halted(1, 1, vec![held(1, 2, 4), uncommitted(1, 2, 5)]);
     let [Action::Resume { to: 1, order }] = &actions[..] else { panic!("{actions:?}") };
     assert_eq!((order.version, order.next_version), (Some(5), 6));
+    assert_eq!(order.committed, Some(4), "which nobody says of the other one");
+    let kept: Vec<_> = (3..7).filter(|version| order.keeps(*version)).collect();
+    assert_eq!(kept, [4, 5], "what may be gone back to before the next one is committed");
+}
+
+#[test]
+fn what_was_committed_is_gone_back_to_if_what_was_only_complete_is_lost() {
+    let mut leader = leader(3);
+    let _ = leader.on_lost([2]);
+    let _ = leader.on_halted(0, 1, vec![held(0, 3, 4), uncommitted(0, 3, 5)]);
+    let actions = leader.on_halted(1, 1, vec![held(1, 3, 4), uncommitted(1, 3, 5)]);
+    let [Action::Resume { order, .. }, ..] = &actions[..] else { panic!("{actions:?}") };
+    assert_eq!((order.version, order.committed), (Some(5), Some(4)));
+    let _ = leader.on_resumed(0, 1);
+    assert!(!leader.on_resumed(1, 1).is_empty(), "all go on");
+    // Its disk did not take the own part of version 5, and nobody else has that any more.
+    let _ = leader.on_lost([0]);
+    let old = Held { held: vec![0, 1, 2], ..held(1, 3, 4) };
+    let actions = leader.on_halted(1, 2, vec![old, Held { held: vec![0], ..uncommitted(1, 3, 5) }]);
+    let [Action::Resume { to: 1, order }] = &actions[..] else { panic!("{actions:?}") };
+    assert_eq!((order.version, order.committed, order.next_version), (Some(4), Some(4), 7));
+    assert!(!order.keeps(5), "what begins from there is another version");
 }
 
 #[test]

@@ -25,6 +25,8 @@ struct Node {
     epoch: Epoch,
     halted: bool,
     held: Vec<Held>,
+    /// What it would hold had it dropped nothing but what is older than a version that it knows to be committed.
+    had: Vec<Held>,
     inbox: VecDeque<Action>,
     outbox: VecDeque<Word>,
 }
@@ -49,7 +51,7 @@ struct Ordered {
 impl Model {
     /// Nodes on these hosts, that hold this.
     pub(super) fn new(hosts: &[u32], held: impl Fn(NodeId) -> Vec<Held>) -> Self {
-        let node = |node| Some(Node { held: held(node), ..Node::default() });
+        let node = |node| Some(Node { held: held(node), had: held(node), ..Node::default() });
         Model {
             leader: Leader::new(hosts.to_vec()),
             hosts: hosts.to_vec(),
@@ -125,6 +127,7 @@ impl Model {
             }
             Some(Action::Resume { order, .. }) if node.halted && order.view.epoch == node.epoch => {
                 node.halted = false;
+                node.go_back(&order);
                 node.outbox.push_back(Word::Resumed(node.epoch));
             }
             Some(_) => {}
@@ -167,9 +170,11 @@ impl Model {
             let node = self.nodes[number as usize].as_mut().expect("it is living");
             if committed {
                 node.held.clear();
+                node.had.clear();
                 self.printed = Some(version);
                 self.leader.on_committed(version);
             }
+            node.had.push(held.clone());
             node.held.push(held);
         }
     }
@@ -211,7 +216,8 @@ impl Model {
                     );
                 }
                 Action::GiveUp(_) => {
-                    assert_eq!(self.restorable(), None, "{self:?}");
+                    assert_eq!(self.restorable(|node| &node.held), None, "{self:?}");
+                    assert_eq!(self.restorable(|node| &node.had), None, "too much was dropped: {self:?}");
                     self.gave_up = true;
                 }
             }
@@ -229,7 +235,8 @@ impl Model {
     }
 
     fn take_order(&mut self, to: NodeId, order: &Order) {
-        let Order { view, version, restore, fetch, send, next_version } = order.clone();
+        let Order { view, version, restore, fetch, send, next_version, committed } = order.clone();
+        assert!(committed <= version, "nobody goes back behind what was committed: {self:?}");
         assert_eq!(view.epoch, self.leader.epoch());
         assert_eq!(view.there().collect::<Vec<_>>(), self.living());
         let has_halted = |node: &Node| node.halted && node.epoch == view.epoch;
@@ -248,7 +255,7 @@ impl Model {
     /// All orders of an epoch together restore every part of the newest whole version once, each where it is held; and whoever was not
     /// there then has one made of that of its stand-in.
     fn check_orders(&self, ordered: &Ordered) {
-        let expected = self.restorable().expect("there is something to go back to");
+        let expected = self.restorable(|node| &node.held).expect("there is something to go back to");
         let (version, taken_in) =
             expected.map_or((None, None), |(version, view)| (Some(version), Some(view)));
         assert_eq!(ordered.version, version, "{self:?}");
@@ -267,27 +274,28 @@ impl Model {
             let holder = fetched.map_or(node, |(_, from, _)| *from);
             let of = taken_in.as_ref().map_or(part, |view| view.seat(part));
             assert!(
-                version.is_some_and(|version| self.holds(holder, version, of)),
+                version.is_some_and(|version| self.holds(holder, |node| &node.held, version, of)),
                 "{holder} holds {part}: {self:?}"
             );
             assert_eq!(ordered.view.seat(part), node, "whoever restores a part stands in for its node");
         }
     }
 
-    fn holds(&self, node: NodeId, version: Version, part: NodeId) -> bool {
-        let mut held = self.nodes[node as usize].iter().flat_map(|node| &node.held);
+    fn holds(&self, node: NodeId, held: fn(&Node) -> &Vec<Held>, version: Version, part: NodeId) -> bool {
+        let mut held = self.nodes[node as usize].iter().flat_map(held);
         held.any(|held| held.version == version && held.held.contains(&part))
     }
 
-    /// What can be gone back to, looked for without any cleverness: the newest whole version and who was there; nothing, if the
+    /// What can be gone back to if this is held, looked for without any cleverness: the newest whole version and who was there; nothing, if the
     /// program begins anew; none if the job has to end.
-    fn restorable(&self) -> Option<Option<(Version, View)>> {
+    fn restorable(&self, of: fn(&Node) -> &Vec<Held>) -> Option<Option<(Version, View)>> {
         let living = self.living();
-        let all: Vec<&Held> = self.nodes.iter().flatten().flat_map(|node| &node.held).collect();
+        let all: Vec<&Held> = self.nodes.iter().flatten().flat_map(of).collect();
         let told = all.iter().filter(|held| held.committed).map(|held| held.version).max();
         let committed = told.max(self.leader.committed).max(self.printed);
         let is_whole = |held: &Held| {
-            held.view.there().all(|part| living.iter().any(|node| self.holds(*node, held.version, part)))
+            let is_held = |part| living.iter().any(|node| self.holds(*node, of, held.version, part));
+            held.view.there().all(is_held)
         };
         let newest = all.iter().filter(|held| is_whole(held)).max_by_key(|held| held.version);
         match newest.filter(|held| Some(held.version) >= committed) {
@@ -295,6 +303,17 @@ impl Model {
             None if committed.is_none() && !living.is_empty() => Some(None),
             None => None,
         }
+    }
+}
+
+impl Node {
+    fn go_back(&mut self, order: &Order) {
+        self.held.retain(|held| order.keeps(held.version));
+        for held in self.held.iter_mut().chain(&mut self.had) {
+            held.committed = Some(held.version) <= order.committed;
+        }
+        // What was not whole then never will be.
+        self.had.retain(|held| Some(held.version) <= order.version);
     }
 }
 
