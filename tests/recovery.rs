@@ -25,6 +25,8 @@ mod full;
 mod garden;
 #[path = "recovery/growing.rs"]
 mod growing;
+#[path = "recovery/held.rs"]
+mod held;
 #[path = "recovery/hosts.rs"]
 mod hosts;
 #[path = "processes/job.rs"]

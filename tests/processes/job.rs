@@ -15,9 +15,9 @@ use rustix::process::Signal;
 use crate::system;
 
 /// Whatever takes longer hangs.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 /// A job that has lost a node has ended by then. The promise is two seconds; the rest is for crowded machines.
-pub const AT_ONCE: Duration = Duration::from_secs(15);
+pub const AT_ONCE: Duration = Duration::from_secs(30);
 /// Between two looks at something.
 pub const LOOK: Duration = Duration::from_millis(5);
 /// Its value tells the processes of one job from all others.

@@ -1,4 +1,4 @@
-//! Nodes that start, find each other, and end: see `tests/hosts.rs`.
+//! Nodes that start, find each other, and end: see `tests/hosts/`.
 
 fn main() -> std::process::ExitCode {
     talisman::testing::probe()

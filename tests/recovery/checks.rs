@@ -24,6 +24,7 @@ use crate::growing::{
     lost_nodes_are_added_again, more_nodes_than_at_the_start, nodes_from_before_are_added,
     objects_move_to_nodes_that_are_added, released_nodes_are_added_again, spares_are_added,
 };
+use crate::held::begin;
 use crate::hosts::{
     a_job_on_several_hosts_without_its_launcher_is_asked,
     a_launcher_of_several_hosts_that_is_stopped_is_fenced,
@@ -48,7 +49,7 @@ use crate::launcher::{
     the_launcher_between_two_checkpoints, the_launcher_during_a_recovery,
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
 };
-use crate::subjects::{GARDEN, JACOBI, LEANMD, ROUNDS, Said, Subject};
+use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, ROUNDS, Said, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
 
 macro_rules! trials {
@@ -201,13 +202,13 @@ fn during_checkpoints() {
     let mut rng = Rng::new(11);
     for round in 0..6 {
         let shape = (4, 1 + round % 2, TRANSPORTS[round as usize % 3]);
-        let expected = ROUNDS.undisturbed(shape);
-        let run = ROUNDS.start(shape, "--ft double --ckpt-every 1ms --words 20000");
-        let nodes = run.job.nodes(4);
-        run.job.wait_for(&format!("at {}", 3 + rng.below(20)));
+        let expected = LONG.undisturbed(shape);
+        let held = begin(LONG, shape, "--ckpt-every 1ms --words 20000");
+        let nodes = held.run.job.nodes(4);
+        held.run.job.wait_for(&format!("at {}", 3 + rng.below(20)));
         sleep(Duration::from_micros(rng.below(3000)));
         signal(nodes[rng.below(4) as usize], Signal::KILL);
-        run.survives(&expected);
+        held.survives(&expected);
     }
 }
 
@@ -216,15 +217,15 @@ fn during_a_recovery() {
     let mut rng = Rng::new(12);
     for round in 0..9 {
         let shape = (5, 1, TRANSPORTS[round % 3]);
-        let expected = ROUNDS.undisturbed(shape);
-        let run = ROUNDS.start(shape, "--ft double --ckpt-every 4steps");
-        let nodes = run.job.nodes(5);
-        run.job.wait_for("at 14");
+        let expected = LONG.undisturbed(shape);
+        let held = begin(LONG, shape, "--ckpt-every 4steps");
+        let nodes = held.run.job.nodes(5);
+        held.run.job.wait_for("at 14");
         let first = rng.below(5) as usize;
         signal(nodes[first], Signal::KILL);
         sleep(Duration::from_micros(rng.below(30_000)));
         signal(nodes[(first + 2) % 5], Signal::KILL);
-        run.survives(&expected);
+        held.survives(&expected);
     }
 }
 
@@ -266,12 +267,13 @@ fn what_is_lost(complaint: &str) -> Option<(u64, Vec<(u64, &str)>)> {
 fn a_node_that_is_stopped_is_fenced() {
     for (victim, transport) in [(0, "shm"), (2, "tcp"), (3, "mixed")] {
         let shape = (4, 1, transport);
-        let expected = ROUNDS.undisturbed(shape);
-        let run = ROUNDS.start(shape, "--ft double --ckpt-every 4steps --silence 700ms");
-        let nodes = run.job.nodes(4);
-        run.job.wait_for("at 12");
+        let expected = LONG.undisturbed(shape);
+        let held = begin(LONG, shape, "--ckpt-every 4steps --silence 3s");
+        let nodes = held.run.job.nodes(4);
+        held.run.job.wait_for("at 12");
         signal(nodes[victim], Signal::STOP);
-        run.survives(&expected);
+        let left = held.survives(&expected);
+        assert_eq!(left.losses, [(victim as u64, false)], "{}", left.ended.said());
     }
 }
 
@@ -283,17 +285,17 @@ fn connections_that_break_meanwhile() {
     let mut rng = Rng::new(14);
     for victim in 0..3 {
         let shape = (4, 2, "tcp");
-        let expected = ROUNDS.undisturbed(shape);
-        let run = ROUNDS.start(shape, "--ft double --ckpt-every 3steps");
-        let mut nodes = run.job.nodes(4);
-        run.job.wait_for("at 9");
+        let expected = LONG.undisturbed(shape);
+        let held = begin(LONG, shape, "--ckpt-every 3steps");
+        let mut nodes = held.run.job.nodes(4);
+        held.run.job.wait_for("at 9");
         (0..6).for_each(|_| cut_one(&nodes, &mut rng));
         signal(nodes.remove(victim), Signal::KILL);
         for _ in 0..12 {
             cut_one(&nodes, &mut rng);
             sleep(Duration::from_micros(rng.below(4000)));
         }
-        run.survives(&expected);
+        held.survives(&expected);
     }
 }
 
@@ -315,13 +317,13 @@ fn cut_one(nodes: &[i32], rng: &mut Rng) {
 /// Failures of the program and Ctrl-C end a job that has survived a loss.
 fn other_ends_are_as_ever() {
     for transport in TRANSPORTS {
-        let begin = |options: &str| {
+        let start = |options: &str| {
             let options = format!("--ft double --ckpt-every 3steps --kill 1@step8 {options}");
             ROUNDS.start((4, 1, transport), &options).job
         };
-        begin("--panic-at 20").end().expect(1, &["enough of it"]);
-        begin("--panic-at 3").end().expect(1, &["enough of it"]);
-        let interrupted = begin("--rounds 100000");
+        start("--panic-at 20").end().expect(1, &["enough of it"]);
+        start("--panic-at 3").end().expect(1, &["enough of it"]);
+        let interrupted = start("--rounds 100000");
         interrupted.wait_for("at 30");
         interrupted.processes().into_iter().for_each(|pid| signal(pid, Signal::INT));
         interrupted.end().expect(130, &[]);

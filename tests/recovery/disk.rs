@@ -65,12 +65,12 @@ impl Folder {
         format!("--ft disk --ft-log --ckpt-dir {} {options}", self.0.display())
     }
 
-    /// The same for [`LONG`], which does not end before it is cut off, however slow the disk is.
+    /// The same for a run that does not end before it is let go, or cut off.
     pub fn held(&self, options: &str) -> String {
         format!("{} {}", self.disk(options), self.holding())
     }
 
-    /// [`LONG`] does not end before it is let go.
+    /// [`LONG`] and [`GARDEN`](crate::subjects::GARDEN) do not end before they are let go.
     pub fn holding(&self) -> String {
         fs::write(self.hold(), "").unwrap();
         format!("--hold {}", self.hold().display())

@@ -14,7 +14,7 @@ use rustix::process::Signal;
 
 use crate::disk::Folder;
 use crate::job::until;
-use crate::subjects::PATIENT;
+use crate::subjects::LONG;
 use crate::system::signal;
 
 /// What surrounds a job: a disk is mounted on the first argument, and the others are the job's command.
@@ -44,11 +44,11 @@ fn goes_on_without(hurt: impl Fn(&Path), repair: impl Fn(&Path), reason: &str) {
         return;
     }
     let shape = (3, 1, "shm");
-    let expected = PATIENT.undisturbed(shape);
+    let expected = LONG.undisturbed(shape);
     let folder = Folder::new();
     fs::create_dir_all(&folder.0).unwrap();
-    let options = folder.disk("--ckpt-every 5steps");
-    let run = PATIENT.start_by(shape, &options, |command| on_its_own_disk(&folder.0, &command));
+    let options = folder.held("--ckpt-every 20ms");
+    let run = LONG.start_by(shape, &options, |command| on_its_own_disk(&folder.0, &command));
     run.job.wait_for_error("committed after");
     let nodes = run.job.nodes(3);
     let disk = seen_by(run.job.launcher_pid(), &folder.0);
@@ -65,6 +65,7 @@ fn goes_on_without(hurt: impl Fn(&Path), repair: impl Fn(&Path), reason: &str) {
     repair(&disk);
     let kept = run.job.wait_for_error("(failure)");
     assert!(kept.contains("committed after"), "{kept}");
+    folder.let_go();
     run.survives(&expected);
 }
 

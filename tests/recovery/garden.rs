@@ -1,6 +1,7 @@
 //! Elements that come and go, sections of them, timers, calls that wait for an answer, and values that all may read:
 //! `recovery program --garden …`.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -15,6 +16,15 @@ struct Options {
     garden: bool,
     #[arg(long, default_value_t = 20)]
     rounds: u64,
+    /// Waits before its 15th round for as long as this file is there
+    #[arg(long)]
+    hold: Option<String>,
+}
+
+impl Options {
+    fn holds(&self) -> bool {
+        self.hold.as_ref().is_some_and(|file| Path::new(file).exists())
+    }
 }
 
 /// Runs it as the command line says.
@@ -90,6 +100,9 @@ async fn main(cx: &mut Cx, options: Options) {
     let plants: Array<Plant> = Plant::sparse();
     plants.done_inserting();
     for round in 1..=options.rounds {
+        while round == 15 && options.holds() {
+            cx.sleep(Duration::from_millis(2)).await;
+        }
         let soil: Shared<Vec<u64>> = cx.share(vec![round; 3000]);
         for seed in 0..3 {
             plants

@@ -71,9 +71,10 @@ pub fn lost_nodes_are_added_again() {
     }
 }
 
-/// What both copies are lost of is told: so it is seen what the new node has.
+/// What both copies are lost of is told: so it is seen what the new node has. (Strategies that measure may find that a busy machine has nothing
+/// to gain by a move.)
 pub fn objects_move_to_nodes_that_are_added() {
-    for (balancer, moves) in [("greedy", true), ("off", false)] {
+    for (balancer, moves) in [("rotate", true), ("off", false)] {
         let folder = Folder::new();
         let kills = "--kill 1@step130 --kill 2@step130";
         let options =

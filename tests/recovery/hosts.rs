@@ -208,7 +208,7 @@ pub fn the_launcher_of_several_hosts_during_a_recovery() {
 /// It is there, and does not answer: its own host's agent kills it.
 pub fn a_launcher_of_several_hosts_that_is_stopped_is_fenced() {
     let expected = LONG.undisturbed(SHAPE);
-    let spread = begin(TWO, &format!("{NEVER} --silence 1s"));
+    let spread = begin(TWO, &format!("{NEVER} --silence 3s"));
     spread.run.job.wait_for("at 14");
     signal(spread.run.job.launcher_pid(), Signal::STOP);
     let first = spread.leader(0);

@@ -7,8 +7,9 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::checks::{NEVER, TRANSPORTS};
+use crate::held::begin;
 use crate::job::{program, run};
-use crate::subjects::{GARDEN, JACOBI, LEANMD, Left, ROUNDS};
+use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, Left, ROUNDS};
 use crate::system::signal;
 
 pub fn a_killed_node_is_replaced() {
@@ -79,17 +80,17 @@ pub fn spares_take_the_places_of_lost_nodes() {
 /// A spare that was killed while it waited is none; one that is killed when it has come is a loss like any other.
 pub fn nobody_waits_for_what_cannot_be() {
     let shape = (3, 1, "tcp");
-    let expected = ROUNDS.undisturbed(shape);
-    let run = ROUNDS.start(shape, "--ft double --ckpt-every 4steps --spares 1");
-    let processes = run.job.nodes(4);
-    run.job.wait_for("at 12");
+    let expected = LONG.undisturbed(shape);
+    let held = begin(LONG, shape, "--ckpt-every 4steps --spares 1");
+    let processes = held.run.job.nodes(4);
+    held.run.job.wait_for("at 12");
     // Those that were started last wait.
     let spare = *processes.iter().max().expect("there are four");
     signal(spare, Signal::KILL);
-    run.job.wait_for_error("a spare process is lost");
+    held.run.job.wait_for_error("a spare process is lost");
     let victim = processes.into_iter().find(|pid| *pid != spare).expect("there are four");
     signal(victim, Signal::KILL);
-    let left = run.survives(&expected);
+    let left = held.survives(&expected);
     assert!(matches!(left.losses[..], [(_, false)]), "{}", left.ended.said());
 }
 
@@ -98,15 +99,15 @@ pub fn replaced_at_random_moments() {
     let mut rng = Rng::new(21);
     for round in 0..6 {
         let shape = (5, 1, TRANSPORTS[round % 3]);
-        let expected = ROUNDS.undisturbed(shape);
-        let run = ROUNDS.start(shape, "--ft double --ckpt-every 4steps --respawn");
-        let nodes = run.job.nodes(5);
-        run.job.wait_for("at 14");
+        let expected = LONG.undisturbed(shape);
+        let held = begin(LONG, shape, "--ckpt-every 4steps --respawn");
+        let nodes = held.run.job.nodes(5);
+        held.run.job.wait_for("at 14");
         let first = rng.below(5) as usize;
         signal(nodes[first], Signal::KILL);
         sleep(Duration::from_micros(rng.below(60_000)));
         signal(nodes[(first + 2) % 5], Signal::KILL);
-        let left = run.survives(&expected);
+        let left = held.survives(&expected);
         assert!(left.losses.iter().all(|(_, replaced)| *replaced), "{}", left.ended.said());
     }
 }

@@ -9,54 +9,13 @@ use talisman::rng::Rng;
 use crate::asking::{ask, said};
 use crate::checks::{NEVER, TRANSPORTS};
 use crate::disk::Folder;
-use crate::job::{Shape, until};
-use crate::subjects::{GARDEN, LEANMD, LONG, Left, Run, Said, Subject};
+use crate::held::{Held, begin};
+use crate::job::until;
+use crate::subjects::{ENDLESS, GARDEN, LONG, Left};
 use crate::system::{signal, state};
 
 /// A checkpoint now and then.
 const OFTEN: &str = "--ckpt-every 4steps";
-
-/// A run of [`LONG`] that does not end before it is let go: what is done to it is done in time, however busy the machine is.
-struct Held {
-    run: Run,
-    folder: Folder,
-}
-
-fn begin(subject: Subject, shape: Shape, options: &str) -> Held {
-    let folder = Folder::new();
-    let run = subject.start(shape, &format!("--ft double {options} {}", folder.holding()));
-    Held { run, folder }
-}
-
-impl Held {
-    fn kill_launcher(&self) {
-        signal(self.run.job.launcher_pid(), Signal::KILL);
-    }
-
-    /// Waits until all have gone back, led by this node.
-    #[track_caller]
-    fn wait_until_led_by(&self, node: u32) {
-        self.run.job.wait_for_error_after(&leads(node), " went back to ");
-    }
-
-    /// Waits until everything is held twice again, after this has been said; with `--ft-log`.
-    #[track_caller]
-    fn wait_until_held_twice(&self, after: &str) {
-        self.run.job.wait_for_error_after(after, "committed after");
-    }
-
-    #[track_caller]
-    fn ends(self) -> Left {
-        self.folder.let_go();
-        self.run.ends_without_its_launcher()
-    }
-
-    #[track_caller]
-    fn survives(self, expected: &Said) -> Left {
-        self.folder.let_go();
-        self.run.survives_its_launcher(expected)
-    }
-}
 
 pub fn the_launcher_between_two_checkpoints() {
     for (nodes, transport) in [(2, "shm"), (4, "tcp"), (3, "mixed")] {
@@ -65,7 +24,7 @@ pub fn the_launcher_between_two_checkpoints() {
         let held = begin(LONG, shape, OFTEN);
         held.run.job.wait_for("at 14");
         held.kill_launcher();
-        led_by(&held.survives(&expected), &[0]);
+        led_by(&held.survives_its_launcher(&expected), &[0]);
     }
 }
 
@@ -76,7 +35,7 @@ pub fn the_launcher_before_the_first_checkpoint() {
         let held = begin(LONG, shape, NEVER);
         held.run.job.wait_for("at 5");
         held.kill_launcher();
-        let left = held.survives(&expected);
+        let left = held.survives_its_launcher(&expected);
         led_by(&left, &[0]);
         assert!(left.failures[0]["version"].is_null(), "{:?}", left.failures);
     }
@@ -91,7 +50,7 @@ pub fn the_launcher_and_the_first_node_at_once() {
         held.run.job.wait_for("at 14");
         held.kill_launcher();
         signal(nodes[0], Signal::KILL);
-        let left = held.survives(&expected);
+        let left = held.survives_its_launcher(&expected);
         // The first node may have got to say that it leads.
         let told = left.ended.stderr.iter().filter(|line| line.contains(&leads(1))).count();
         assert_eq!(told, 1, "{}", left.ended.said());
@@ -113,7 +72,7 @@ pub fn one_leader_after_another() {
         held.wait_until_held_twice(&format!("{} nodes went back", 4 - node));
         signal(pid, Signal::KILL);
     }
-    led_by(&held.survives(&expected), &[0, 1, 2, 3]);
+    led_by(&held.survives_its_launcher(&expected), &[0, 1, 2, 3]);
 }
 
 /// While the others halt, restore, or make lost copies again.
@@ -128,7 +87,7 @@ pub fn the_launcher_during_a_recovery() {
         signal(nodes[rng.below(4) as usize], Signal::KILL);
         sleep(Duration::from_micros(rng.below(20_000)));
         held.kill_launcher();
-        held.survives(&expected);
+        held.survives_its_launcher(&expected);
     }
 }
 
@@ -138,7 +97,7 @@ pub fn nodes_and_launchers_that_are_stopped_are_fenced() {
     let shape = (4, 1, "tcp");
     let expected = LONG.undisturbed(shape);
     // Of a checkpoint that was under way when the launcher died there may be but one copy, which another loss may take.
-    let options = &format!("{NEVER} --silence 1s");
+    let options = &format!("{NEVER} --silence 3s");
     for stopped in [0, 2] {
         let held = begin(LONG, shape, options);
         let nodes = held.run.job.nodes(4);
@@ -147,7 +106,7 @@ pub fn nodes_and_launchers_that_are_stopped_are_fenced() {
         // It leads, or is about to.
         sleep(Duration::from_micros(rng.below(10_000)));
         signal(nodes[stopped], Signal::STOP);
-        held.survives(&expected);
+        held.survives_its_launcher(&expected);
     }
     let held = begin(LONG, shape, options);
     let nodes = held.run.job.nodes(4);
@@ -155,11 +114,11 @@ pub fn nodes_and_launchers_that_are_stopped_are_fenced() {
     held.kill_launcher();
     held.run.job.wait_for_error(&leads(0));
     signal(nodes[0], Signal::STOP);
-    led_by(&held.survives(&expected), &[0, 1]);
+    led_by(&held.survives_its_launcher(&expected), &[0, 1]);
     let held = begin(LONG, shape, options);
     held.run.job.wait_for("at 12");
     signal(held.run.job.launcher_pid(), Signal::STOP);
-    led_by(&held.survives(&expected), &[0]);
+    led_by(&held.survives_its_launcher(&expected), &[0]);
 }
 
 /// The system sends SIGHUP to all then, and wakes those that are stopped.
@@ -167,13 +126,13 @@ pub fn the_launcher_of_a_job_with_a_node_that_is_stopped() {
     let shape = (3, 1, "shm");
     let expected = LONG.undisturbed(shape);
     for stopped in [0, 2] {
-        let held = begin(LONG, shape, &format!("{OFTEN} --silence 1s"));
+        let held = begin(LONG, shape, &format!("{OFTEN} --silence 3s"));
         let nodes = held.run.job.nodes(3);
         held.run.job.wait_for("at 12");
         signal(nodes[stopped], Signal::STOP);
         until(|| (state(nodes[stopped]) == Some('T')).then_some(()));
         held.kill_launcher();
-        held.survives(&expected);
+        held.survives_its_launcher(&expected);
     }
 }
 
@@ -184,12 +143,12 @@ pub fn other_losses_and_ends_without_the_launcher() {
     let held = begin(LONG, shape, &format!("{OFTEN} --kill 2@step122 --kill 0@step132"));
     held.run.job.wait_for("at 12");
     held.kill_launcher();
-    led_by(&held.survives(&expected), &[0, 1]);
+    led_by(&held.survives_its_launcher(&expected), &[0, 1]);
 
     let held = begin(LONG, shape, &format!("{OFTEN} --panic-at 130"));
     held.run.job.wait_for("at 12");
     held.kill_launcher();
-    let left = held.ends();
+    let left = held.ends_without_its_launcher();
     assert_eq!(left.status, Some(1), "{}", left.ended.said());
     assert!(left.ended.stderr.iter().any(|line| line.contains("enough of it")), "{}", left.ended.said());
 
@@ -205,16 +164,29 @@ pub fn other_losses_and_ends_without_the_launcher() {
 }
 
 pub fn the_launcher_of_other_programs_and_on_disk() {
-    for (subject, at) in [(GARDEN, "at 6"), (LEANMD, "")] {
-        let shape = (3, 1, "shm");
-        let expected = subject.undisturbed(shape);
-        for ft in ["double", "disk"] {
-            let run = subject.start(shape, &format!("--ft {ft} --ckpt-every 4steps --ft-log"));
-            run.job.wait_for_error("committed after");
-            run.job.wait_for(at);
-            signal(run.job.launcher_pid(), Signal::KILL);
-            run.survives_its_launcher(&expected);
-        }
+    let shape = (3, 1, "shm");
+    let expected = GARDEN.undisturbed(shape);
+    let way = |folder: &Folder, disk: bool| match disk {
+        true => folder.disk(OFTEN),
+        false => format!("--ft double --ft-log {OFTEN}"),
+    };
+    for disk in [false, true] {
+        let folder = Folder::new();
+        let run = GARDEN.start(shape, &format!("{} {}", way(&folder, disk), folder.holding()));
+        let held = Held { run, folder };
+        held.run.job.wait_for_error("committed after");
+        held.run.job.wait_for("at 6");
+        held.kill_launcher();
+        held.survives_its_launcher(&expected);
+
+        let folder = Folder::new();
+        let run = ENDLESS.start(shape, &way(&folder, disk));
+        let nodes = run.job.nodes(3);
+        run.job.wait_for_error("committed after");
+        signal(run.job.launcher_pid(), Signal::KILL);
+        run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+        signal(nodes[1], Signal::TERM);
+        assert_eq!(run.ends_without_its_launcher().status, Some(143));
     }
 }
 
@@ -234,7 +206,7 @@ pub fn nodes_are_replaced_without_the_launcher() {
         held.run
             .job
             .wait_for_error("after the loss of the launcher and of node 0, with node 0 in a new process");
-        let left = held.survives(&expected);
+        let left = held.survives_its_launcher(&expected);
         led_by(&left, &[0, 1]);
         assert_eq!(left.losses, [(0, true)], "{}", left.ended.said());
     }
@@ -253,7 +225,7 @@ pub fn spares_without_the_launcher() {
     held.wait_until_held_twice("after the loss of the launcher");
     signal(nodes[2], Signal::KILL);
     held.run.job.wait_for_error("after the loss of node 2, with node 2 in a new process");
-    let left = held.survives(&expected);
+    let left = held.survives_its_launcher(&expected);
     assert_eq!(left.losses, [(2, true)], "{}", left.ended.said());
 }
 
@@ -265,7 +237,7 @@ pub fn a_job_without_its_launcher_is_asked() {
     let nodes = held.run.job.nodes(4);
     held.run.job.wait_for("at 14");
     held.kill_launcher();
-    held.wait_until_led_by(0);
+    wait_until_led_by(&held, 0);
     said(&ask(&held.run, "checkpoint", ""), 0, "in the memory of the nodes");
     signal(nodes[0], Signal::USR1);
     held.run.job.wait_for_error(" is taken, in the memory");
@@ -274,8 +246,8 @@ pub fn a_job_without_its_launcher_is_asked() {
     said(&ask(&held.run, "shrink", "0"), 0, "the job goes on without node 0");
     said(&ask(&held.run, "shrink", "0"), 1, "the job has nodes 1 and 3");
     signal(nodes[0], Signal::KILL);
-    held.wait_until_led_by(1);
-    let left = held.survives(&expected);
+    wait_until_led_by(&held, 1);
+    let left = held.survives_its_launcher(&expected);
     led_by(&left, &[0, 1]);
     assert_eq!(left.losses, [], "{}", left.ended.said());
 }
@@ -292,6 +264,12 @@ fn led_by(left: &Left, leaders: &[u32]) {
     assert_eq!(launchers.len(), 1, "{:?}", left.failures);
     let what = launchers[0]["what"].as_str().expect("a sentence");
     assert!(what.starts_with(&leads(*leaders.last().expect("somebody led"))), "{what}");
+}
+
+/// Waits until all have gone back, led by this node.
+#[track_caller]
+fn wait_until_led_by(held: &Held, node: u32) {
+    held.run.job.wait_for_error_after(&leads(node), " went back to ");
 }
 
 /// How people are told that this node leads; its process follows.

@@ -1,4 +1,4 @@
-//! Members that send each other numbers in rounds, wander, and say where they are: `recovery program …`.
+//! Members that send each other numbers in rounds, wander, and say where they are: `recovery program …`, and the example `rounds`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,6 +29,9 @@ struct Options {
     /// Waits before its 120th round for as long as this file is there
     #[arg(long)]
     hold: Option<String>,
+    /// Meanwhile each PE goes on to say something to every other, so that connections that are lost are missed
+    #[arg(long)]
+    talk: bool,
 }
 
 impl Options {
@@ -138,6 +141,15 @@ impl Clock {
         self.time
     }
 
+    /// Says something to all others.
+    #[entry]
+    fn talk(&mut self, cx: &mut Cx<Self>) {
+        (0..cx.pes()).for_each(|pe| cx.group().on(pe).listen());
+    }
+
+    #[entry]
+    fn listen(&mut self) {}
+
     #[entry]
     fn chime(&mut self, cx: &mut Cx<Self>, some: Section<Self>, round: u64) {
         if self.chimes == 0 {
@@ -201,6 +213,9 @@ async fn main(cx: &mut Cx, options: Options) {
     cx.expect_steps(options.rounds);
     for round in 1..=options.rounds {
         while round == 120 && options.holds() {
+            if options.talk {
+                clocks.talk();
+            }
             cx.sleep(Duration::from_millis(2)).await;
         }
         members.send(round);

@@ -18,16 +18,21 @@ pub struct Subject {
 }
 
 pub const ROUNDS: Subject = Subject { name: "", options: "" };
+/// Can be held.
 pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" };
-/// Long enough to be cut off.
+/// Can be held, and is long enough to be cut off.
 pub const LONG: Subject = Subject { name: "", options: "--rounds 150" };
-/// Long enough for much to be done to it.
-pub const PATIENT: Subject = Subject { name: "", options: "--rounds 600" };
 pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
 pub const LEANMD: Subject = Subject {
     name: "leanmd",
     options: "--cells 3,3,3 --atoms-per-cell 8 --steps 40 --migrate-every 10 --check",
+};
+
+/// Has to be ended.
+pub const ENDLESS: Subject = Subject {
+    name: "leanmd",
+    options: "--cells 3,3,3 --atoms-per-cell 8 --steps 1000000000 --migrate-every 10",
 };
 
 /// What a run has to have in common with every other of its subject.

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Far more than anything here takes; what is not over by then hangs.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Waits until something is so; whether it became so.
 pub fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
@@ -65,9 +65,20 @@ impl Running {
         self.wait_until(|running| running.errors.lines() >= lines);
     }
 
-    /// How many it has written there so far.
+    /// Waits until it has written this to standard output. It must not end before.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) {
+        self.wait_until(|running| running.output.so_far().contains(text));
+    }
+
+    /// How many lines it has written to standard error so far.
     pub fn error_lines(&self) -> usize {
         self.errors.lines()
+    }
+
+    /// What it has written there so far.
+    pub fn errors_so_far(&self) -> String {
+        self.errors.so_far()
     }
 
     #[track_caller]
@@ -78,11 +89,18 @@ impl Running {
         assert!(waited && is_so(self), "out: {output}\nerr: {errors}");
     }
 
-    /// Waits for its end, and for that of all others that hold its output open.
-    pub fn end(mut self) -> Ended {
-        let start = Instant::now();
+    /// Waits for its end; others may hold its output open and go on.
+    #[track_caller]
+    pub fn wait_for_end(&mut self) {
         let ended = eventually(|| matches!(self.child.try_wait(), Ok(Some(_))));
         assert!(ended, "it hangs; out: {}\nerr: {}", self.output.so_far(), self.errors.so_far());
+    }
+
+    /// Waits for its end, and for that of all others that hold its output open.
+    #[track_caller]
+    pub fn end(mut self) -> Ended {
+        let start = Instant::now();
+        self.wait_for_end();
         let status = self.child.wait().expect("it is our child");
         let took = start.elapsed();
         Ended { status, output: self.output.all(), errors: self.errors.all(), took }

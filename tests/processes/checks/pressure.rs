@@ -24,9 +24,9 @@ fn of_a_sleeping_receiver_through_memory() {
 }
 
 pub fn bounds_its_sender(options: &str, transport: &'static str, messages: u32) {
-    let wake = Scratch::new("wake");
+    let [wake, leave] = ["wake", "leave"].map(Scratch::new);
     let flood = format!("{options} flood --sender 0 --messages {messages} --bytes 1048576");
-    let words = format!("{flood} --wake {}", wake.name());
+    let words = format!("{flood} --wake {} --leave {}", wake.name(), leave.name());
     let job = Job::start(program(&words, (2, 1, transport)));
     job.wait_for("asleep");
     let nodes = job.nodes(2);
@@ -38,6 +38,7 @@ pub fn bounds_its_sender(options: &str, transport: &'static str, messages: u32) 
     job.wait_for("node 0 has sent all");
     let most = status(nodes[0], "VmHWM").unwrap_or_else(|| panic!("it has ended: {}", job.said()));
     assert!(most < MEMORY_MAX, "the sender had {most} KiB");
+    leave.touch();
     let ended = job.end().expect(0, &[]).quietly();
     ended.prints(&format!("{messages} received"));
 }

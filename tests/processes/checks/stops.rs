@@ -18,24 +18,24 @@ checks!(
 
 fn of_a_node_beyond_the_limit() {
     for (victim, transport) in [(0, "shm"), (2, "tcp"), (3, "mixed")] {
-        let job = Job::start(program("--silence 700ms traffic", (4, 1, transport)));
+        let job = Job::start(program("--silence 3s traffic", (4, 1, transport)));
         job.wait_for("under way");
         let pid = job.nodes(4)[victim];
         signal(pid, Signal::STOP);
-        let reason = format!("error: node {victim} (pid {pid}) said nothing for 700ms");
+        let reason = format!("error: node {victim} (pid {pid}) said nothing for 3s");
         job.end().expect(3, &[&reason]).at_once();
     }
 }
 
 fn of_the_launcher_beyond_the_limit() {
-    let job = Job::start(program("--silence 700ms traffic", (4, 1, "mixed")));
+    let job = Job::start(program("--silence 3s traffic", (4, 1, "mixed")));
     job.wait_for("under way");
     let nodes = job.nodes(4);
     signal(job.launcher_pid(), Signal::STOP);
     let gone = || nodes.iter().all(|pid| matches!(state(*pid), None | Some('Z'))).then_some(());
     assert!(until(gone).is_some(), "nodes of a stopped launcher do not end: {}", job.said());
     signal(job.launcher_pid(), Signal::CONT);
-    job.end().expect(3, &["heard nothing of the launcher for 700ms"]).at_once();
+    job.end().expect(3, &["heard nothing of the launcher for 3s"]).at_once();
 }
 
 fn of_everybody_is_no_failure() {

@@ -21,6 +21,15 @@ pub struct Plan {
     /// The receiver sleeps until this file is there
     #[arg(long)]
     wake: Option<PathBuf>,
+    /// When all have come, the program goes on until this file is there
+    #[arg(long)]
+    leave: Option<PathBuf>,
+}
+
+impl Plan {
+    pub fn stays(&self) -> bool {
+        self.leave.as_ref().is_some_and(|file| !file.exists())
+    }
 }
 
 pub fn start(plan: Shared<Plan>) -> Group<Member> {

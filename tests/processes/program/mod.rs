@@ -5,6 +5,7 @@ mod printing;
 pub mod traffic;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 pub use printing::line;
 use talisman::prelude::*;
@@ -47,8 +48,12 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
             writeln!(cx.output(), "{sent} sent, {received} received");
         }
         What::Flood(plan) => {
-            let members: Group<flood::Member> = flood::start(cx.share(plan));
+            let plan: flood::Plan = plan;
+            let members: Group<flood::Member> = flood::start(cx.share(plan.clone()));
             let received: u64 = members.run().reduce(Sum).await;
+            while plan.stays() {
+                cx.sleep(Duration::from_millis(10)).await;
+            }
             writeln!(cx.output(), "{received} received");
         }
         What::Lines(plan) => {

@@ -1,0 +1,89 @@
+//! Hosts that cannot take part are named with the reason.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::job::{assert_ended_well, assert_failed, assert_nothing_left, example, job, probe, run};
+use crate::network::{Network, Running, signal};
+
+#[test]
+fn a_host_that_cannot_take_part_is_named_with_the_reason() {
+    let Some(network) = Network::new(3) else { return };
+    let refused = |hosts: &[&str], said: &str| {
+        let ended = run(&network, hosts, &[]);
+        assert_failed(&ended, &[said]);
+        assert_nothing_left(&network);
+    };
+    refused(&["h1", "nobody-has-this-name"], "host nobody-has-this-name (node 1): ssh failed (");
+    refused(&["h1", "10.77.0.99"], "host 10.77.0.99 (node 1): ssh failed (");
+    refused(&["h1 user=nobody", "h2"], "Permission denied");
+    refused(&["h1", "h2 address=10.77.0.99"], "cannot listen at 10.77.0.99");
+}
+
+#[test]
+fn a_host_with_another_program_is_named_with_the_reason() {
+    let Some(network) = Network::new(2) else { return };
+    let probe = probe();
+    // Any other program of the same runtime is an agent, too.
+    let (program, other) = (probe.display(), example("ring"));
+    let other = other.display();
+    let host = &network.host(1).namespace;
+    let with = |mount: &str, said: &str| {
+        host.sh(mount);
+        assert_failed(&run(&network, &["h1 slots=2"], &[]), &["error: host h1 (nodes 0 to 1): ", said]);
+        assert_nothing_left(&network);
+        host.sh("umount -l \"$(tail -n 1 /proc/mounts | cut -d ' ' -f 2)\"");
+    };
+    with(&format!("mount --bind {other} {program}"), "another build of the program");
+    with(
+        &format!("mount --bind /bin/false {program}"),
+        "is another program than here: it ended with status 1",
+    );
+    with(&format!("mount --bind /dev/null {program}"), "cannot be run there");
+    let programs = probe.parent().expect("it is in a folder").display();
+    with(&format!("mount -t tmpfs none {programs}"), "there is no program /");
+    let here = std::env::current_dir().expect("tests have a folder");
+    // The program stays where it is when its package's folder is hidden under it.
+    let again = format!(
+        "mkdir -p /run/t && mount --bind {programs} /run/t && mount -t tmpfs none {here} && mkdir -p {programs} \
+         && mount --bind /run/t {programs}",
+        here = here.display()
+    );
+    host.sh(&again);
+    assert_ended_well(&run(&network, &["h1"], &[]));
+}
+
+#[test]
+fn a_host_that_does_not_answer_is_given_up() {
+    let Some(network) = Network::new(2) else { return };
+    let server = network
+        .host(1)
+        .namespace
+        .processes()
+        .into_iter()
+        .find(|process| process.executable.ends_with("sshd"));
+    signal(server.expect("it has been started").id, "STOP");
+    let mut command = job(&network, &["h1"], &[]);
+    command.env("TALISMAN_SSH", format!("{} -o ConnectTimeout=1", network.ssh_options()));
+    assert_failed(&Running::start(&mut command).end(), &["host h1 (node 0): ssh failed ("]);
+    assert_nothing_left(&network);
+    // Nobody waits for it once the job has failed elsewhere.
+    let mut command = job(&network, &["h1", "nobody-has-this-name"], &[]);
+    command.env("TALISMAN_SSH", format!("{} -o ConnectTimeout=60", network.ssh_options()));
+    assert_failed(&Running::start(&mut command).end(), &["host nobody-has-this-name (node 1): ssh failed ("]);
+    assert_nothing_left(&network);
+}
+
+#[test]
+fn an_agent_that_is_told_nonsense_ends() {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("nonsense-{}", std::process::id()));
+    // Nothing; a frame that is no message; a length that nobody can have; half a frame.
+    for nonsense in [&b""[..], b"\x01\0\0\0\xc1", b"\xff\xff\xff\xffmore", b"\x09\0\0\0half"] {
+        std::fs::write(&file, nonsense).expect("the folder is ours");
+        let input = std::fs::File::open(&file).expect("just written");
+        let ended = Running::start_reading(Command::new(probe()).arg("--talisman-agent"), input).end();
+        assert!(ended.output.starts_with("talisman-agent 3 ") && ended.errors.is_empty(), "{ended:?}");
+        assert!(ended.status.success(), "{ended:?}");
+    }
+    std::fs::remove_file(&file).expect("just written");
+}

@@ -1,0 +1,195 @@
+//! Jobs that go on without hosts that they lose, that of the launcher among them (`--ft double`).
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use crate::job::{TWO_HOSTS, assert_nothing_left, example, results};
+use crate::network::{Network, Process, Running, eventually};
+
+/// With checkpoints now and then, and none but those after a recovery.
+const OFTEN: &str = "4steps";
+const NEVER: &str = "1h";
+
+/// A run that does not end before it is let go, and what it has to come to. So whatever is done to it is done in time.
+struct Held<'a> {
+    network: &'a Network,
+    running: Running,
+    /// It goes on while this file is there.
+    hold: PathBuf,
+    report: PathBuf,
+    expected: Map<String, Value>,
+}
+
+impl<'a> Held<'a> {
+    fn start(network: &'a Network, hosts: &[&str], every: &str) -> Self {
+        let work = ["program", "--rounds", "150"];
+        let expected = results(network, "rounds", &work, &[]);
+        let [hold, report] = ["hold", "held.json"].map(|name| network.folder().join(name));
+        fs::write(&hold, "").expect("the folder is ours");
+        let _ = fs::remove_file(&report);
+        let mut command = network.command(0, &example("rounds"));
+        command.args(work).arg("--talk").arg("--hold").arg(&hold);
+        command.arg("--hosts").arg(network.hosts_file(hosts)).args(["--pes", "1", "--silence", "3s"]);
+        command.args(["--ft", "double", "--ckpt-every", every]).arg("--report").arg(&report);
+        let mut running = Running::start(&mut command);
+        running.wait_for("at 14\n");
+        Held { network, running, hold, report, expected }
+    }
+
+    fn kill_launcher(&self) {
+        let all = self.network.nodes_of(0, &example("rounds")).into_iter();
+        let launcher = all
+            .filter(|process| process.arguments.contains(&"--hosts".into()))
+            .min_by_key(|process| process.id);
+        assert!(Process::kill(launcher.expect("it runs on the first host").id));
+    }
+
+    /// Under the launcher that it began with, it comes to the same, after it has said all of this.
+    #[track_caller]
+    fn goes_on(self, said: &[&str]) -> Value {
+        self.wait_until_said(said);
+        self.let_go();
+        let Held { network, running, report, expected, .. } = self;
+        let ended = running.end();
+        assert!(ended.status.success(), "{ended:?}");
+        let report = read(&report).unwrap_or_else(|| panic!("no report: {ended:?}"));
+        assert_eq!(report["results"].as_object(), Some(&expected), "{ended:?}");
+        assert_nothing_left(network);
+        report
+    }
+
+    /// Under another.
+    #[track_caller]
+    fn goes_on_without_its_launcher(mut self, said: &[&str]) {
+        self.wait_until_said(said);
+        // That one may write a report as well, in which the job has failed; and it shall not be the later one.
+        self.running.wait_for_end();
+        self.let_go();
+        let Held { network, running, report: file, expected, .. } = self;
+        let ended = running.end();
+        let has_succeeded = || read(&file).is_some_and(|report| report["status"] == 0);
+        assert!(eventually(has_succeeded), "{ended:?} {}", errors_elsewhere(network));
+        let report = read(&file).expect("it has just been there");
+        assert_eq!(report["results"].as_object(), Some(&expected), "{ended:?}");
+        assert!(report["failures"][0]["node"].is_null(), "{report}");
+        assert_nothing_left(network);
+    }
+
+    /// By any launcher.
+    #[track_caller]
+    fn wait_until_said(&self, said: &[&str]) {
+        let so_far = || self.running.errors_so_far() + &errors_elsewhere(self.network);
+        for said in said {
+            assert!(eventually(|| so_far().contains(said)), "no {said:?}: {}", so_far());
+        }
+    }
+
+    fn let_go(&self) {
+        fs::remove_file(&self.hold).expect("it is there until here");
+    }
+}
+
+fn read(report: &PathBuf) -> Option<Value> {
+    serde_json::from_slice(&fs::read(report).ok()?).ok()
+}
+
+/// What was said by a launcher on another host than the first, where the working folder is.
+fn errors_elsewhere(network: &Network) -> String {
+    let files = fs::read_dir(network.folder()).expect("the folder is ours").flatten();
+    let files =
+        files.map(|entry| entry.path()).filter(|file| file.extension().is_some_and(|kind| kind == "err"));
+    files.filter_map(|file| fs::read_to_string(file).ok()).collect()
+}
+
+#[test]
+fn a_job_that_survives_goes_on_without_a_host_it_loses() {
+    let Some(network) = Network::new(3) else { return };
+    let survives = |hosts: &[&str], lost: usize, lose: &dyn Fn(), said: &str| {
+        let held = Held::start(&network, hosts, OFTEN);
+        lose();
+        let report = held.goes_on(&[said, " went back to checkpoint ", " after the loss of node"]);
+        assert_eq!(report["failures"].as_array().map(Vec::len), Some(lost), "{report}");
+    };
+    let agent = || _ = Process::kill(network.agent_of(1, &example("rounds")).id);
+    survives(&TWO_HOSTS, 2, &agent, "host h1 (nodes 0 to 1): its agent ");
+    // The launcher reaches both, but they do not reach each other: the first goes on. With several nodes on each, a connection on which little
+    // is said may be missed later than another, when one node has gone already.
+    let between = |what: &str| network.host(2).namespace.sh(&format!("ip route {what} blackhole 10.77.0.2"));
+    survives(&["h1", "h2"], 1, &|| between("add"), "was killed, as node ");
+    between("del");
+    survives(&TWO_HOSTS, 2, &|| network.host(2).cut_off(), "host h2 (nodes 2 to 3): it said nothing for 3s");
+}
+
+#[test]
+fn a_job_on_several_hosts_goes_on_without_its_launcher() {
+    let Some(network) = Network::new(3) else { return };
+    let held = Held::start(&network, &TWO_HOSTS, OFTEN);
+    held.kill_launcher();
+    let said = ["the launcher is gone; process ", " leads now", " after the loss of the launcher;"];
+    held.goes_on_without_its_launcher(&said);
+}
+
+#[test]
+fn two_hosts_of_three_go_on_without_that_of_the_launcher() {
+    let Some(network) = Network::new(3) else { return };
+    let held = Held::start(&network, &TWO_HOSTS, OFTEN);
+    network.host(0).cut_off();
+    let said = [" on the host h1 leads now", " 4 nodes ", " after the loss of the launcher;"];
+    held.goes_on_without_its_launcher(&said);
+}
+
+/// Either could begin the program anew.
+#[test]
+fn of_two_parts_without_a_checkpoint_the_larger_one_goes_on() {
+    let Some(network) = Network::new(3) else { return };
+    let hosts = ["localhost slots=1 address=10.77.0.1", "h1 slots=1", "h2 slots=1"];
+    let held = Held::start(&network, &hosts, NEVER);
+    network.host(0).cut_off();
+    let too_few = "too many hosts were lost at once, which may go on without the others";
+    let said = [" on the host h1 leads now", " 2 nodes began the program anew", too_few];
+    held.goes_on_without_its_launcher(&said);
+}
+
+#[test]
+fn a_host_alone_does_not_go_on_without_that_of_the_launcher() {
+    let Some(network) = Network::new(2) else { return };
+    let hosts = ["localhost slots=1 address=10.77.0.1", "h1 slots=1"];
+    let held = Held::start(&network, &hosts, OFTEN);
+    network.host(1).cut_off();
+    held.goes_on(&[" after the loss of node 1"]);
+}
+
+#[test]
+fn only_the_launchers_side_of_a_cut_network_computes_on() {
+    let Some(network) = Network::new(3) else { return };
+    let program = example("jacobi3d");
+    let endless =
+        ["--grid", "24,24,24", "--block", "8,8,8", "--steps", "1000000000", "--pes", "1", "--progress"];
+    let hosts = ["localhost slots=1 address=10.77.0.1", "h1 slots=2", "h2 slots=2"];
+    let mut command = network.command(0, &program);
+    command.arg("--hosts").arg(network.hosts_file(&hosts)).args(endless);
+    command.args(["--ft", "double", "--ckpt-every", "200ms", "--silence", "2s"]);
+    let mut running = Running::start(&mut command);
+    let end_by_themselves = |running: &mut Running, host: usize| {
+        assert!(eventually(|| network.nodes_of(host, &program).is_empty()), "nodes of host {host} go on");
+        // The others do, and tell of far more than of the loss.
+        let lines = running.error_lines();
+        running.wait_for_error_lines(lines + 20);
+    };
+    running.wait_for_error_lines(3);
+    network.host(2).cut_off();
+    end_by_themselves(&mut running, 2);
+    // Two nodes of three are more than one, but the launcher is not among them.
+    network.host(1).cut_off();
+    end_by_themselves(&mut running, 1);
+    let left = network.nodes_of(0, &program);
+    assert_eq!(left.len(), 2, "the launcher and its node");
+    for process in left {
+        // The node may have died with the launcher.
+        let _ = Process::kill(process.id);
+    }
+    drop(running);
+    assert_nothing_left(&network);
+}
