@@ -21,7 +21,7 @@ use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 4;
+pub(crate) const VERSION: u16 = 5;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -150,6 +150,8 @@ pub(crate) struct Place {
     pub(crate) life: u64,
     /// Where it listens.
     pub(crate) address: Option<SocketAddr>,
+    /// Its host, by its number among those of the job.
+    pub(crate) host: u32,
 }
 
 /// What a node is told about itself and the job.
@@ -310,17 +312,18 @@ mod tests {
     #[test]
     fn the_documented_bytes_are_those_that_are_sent() {
         let address = "127.0.0.1:8080".parse().unwrap();
+        let place = Place { node: 2, life: 1, address: Some(address), host: 3 };
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 4, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 5, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
             ("Stop", encode(&ToNode::Stop(Stop::default()))),
             ("Halt", encode(&ToNode::Halt { epoch: 1, lost: vec![2] })),
             ("Halted", encode(&ToLauncher::Halted { epoch: 1, held: vec![held()], steps: 40 })),
-            ("Places", encode(&ToNode::Places(vec![Place { node: 2, life: 1, address: Some(address) }]))),
+            ("Places", encode(&ToNode::Places(vec![place]))),
             ("Resume", encode(&ToNode::Resume(Box::new(order())))),
             ("Resumed", encode(&ToLauncher::Resumed { epoch: 1, steps: 36 })),
             ("Suspect", encode(&ToLauncher::Suspect { node: 2, why: "no answer".into() })),
@@ -334,6 +337,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 4, "a new version needs new examples");
+        assert_eq!(VERSION, 5, "a new version needs new examples");
     }
 }

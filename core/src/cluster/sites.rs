@@ -1,6 +1,7 @@
 //! The nodes of all hosts, behind the calls that those of one have.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::IpAddr;
 use std::ops::Range;
@@ -22,7 +23,8 @@ use crate::build::build_number;
 use crate::launch::options::Transport;
 use crate::launch::{Program, RunArgs};
 
-/// Where the nodes of a job are to be, by its options: without `--hosts`, here. Processes that wait (`--spares`) are numbered behind them.
+/// Where the nodes of a job are to be, by its options: without `--hosts`, here. Processes that wait (`--spares`) are
+/// counted behind them.
 ///
 /// # Errors
 /// The hosts cannot be; the message names the file.
@@ -38,7 +40,8 @@ pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
     // No number of nodes means as many as there is room for.
     let spares = options.spares;
     let nodes = if options.nodes == 0 { hosts.slots().saturating_sub(spares) } else { options.nodes };
-    let shares = hosts.distribute(nodes.max(1) + spares).map_err(|error| named(&error))?;
+    let (begins_with, most) = (nodes.max(1) + spares, options.max_nodes.unwrap_or_default() + spares);
+    let shares = hosts.distribute(begins_with, most.max(begins_with)).map_err(|error| named(&error))?;
     // What depends on the number of nodes could not be checked before.
     RunArgs { nodes, ..options.clone() }.validate().map_err(|error| error.to_string())?;
     Ok(shares)
@@ -47,12 +50,20 @@ pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
 /// All hosts of a job.
 pub(super) struct Sites {
     sites: Vec<Site>,
-    /// Nodes that were lost with their host, and have got processes elsewhere: there.
+    /// Nodes that have got other processes, perhaps elsewhere: there.
     moved: BTreeMap<u32, usize>,
+    /// Processes that waited, and are nodes by now.
+    used: BTreeSet<u32>,
 }
 
 struct Site {
+    /// Of the host, among those of the job.
+    number: u32,
+    /// Nodes that it takes.
+    slots: u32,
     nodes: Range<u32>,
+    /// Processes that wait: numbered behind all nodes that there may be.
+    spares: Range<u32>,
     /// Where its nodes listen, if that differs from the plan; elsewhere the agent knows.
     listen: Option<IpAddr>,
     host: Host,
@@ -79,30 +90,43 @@ impl Sites {
         let alone = shares.len() == 1;
         let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_number() };
         let mut sites = Vec::new();
-        for share in shares {
-            let (nodes, address) = (share.numbers(), share.address(alone));
+        for (number, share) in (0..).zip(shares) {
+            let address = share.address(alone);
             let of_nodes = Share { nodes: share.nodes - spares_of(&share, plan), ..share.clone() };
+            let (slots, nodes, spares) = (share.host.slots, of_nodes.numbers(), spare_numbers(&share, plan));
             sites.push(if share.host.is_local() {
                 let mut host = LocalHost::new(inheritance(&of_nodes, means, program, plan), Stdio::inherit());
                 if alone && plan.survives {
                     host = host.outlived(Streams::of_this_process()?, std::process::id());
                 }
-                Site { nodes, listen: address.filter(|_| !alone), host: Host::Local(host) }
+                let listen = address.filter(|_| !alone);
+                Site { number, slots, nodes, spares, listen, host: Host::Local(host) }
             } else {
                 let host = RemoteHost::new(remote(share, plan, address, build)?);
-                Site { nodes, listen: None, host: Host::Remote(Box::new(host)) }
+                Site { number, slots, nodes, spares, listen: None, host: Host::Remote(Box::new(host)) }
             });
         }
-        Ok(Sites { sites, moved: BTreeMap::new() })
+        Ok(Sites::at(sites))
+    }
+
+    fn at(sites: Vec<Site>) -> Sites {
+        Sites { sites, moved: BTreeMap::new(), used: BTreeSet::new() }
     }
 
     /// Of a launcher that has started none of these nodes, all of which are here. It starts other processes on the host that is
     /// given: at first so many that wait.
     pub(super) fn adopted(nodes: u32, adopted: Adopted, spares: u32, host: LocalHost) -> Sites {
-        let site = |nodes, host| Site { nodes, listen: None, host };
-        let adopted = site(0..nodes, Host::Adopted(adopted));
-        let own = site(nodes..nodes + spares, Host::Local(host));
-        Sites { sites: vec![adopted, own], moved: BTreeMap::new() }
+        let site = |of_nodes, spares, host| Site {
+            number: 0,
+            slots: nodes,
+            nodes: of_nodes,
+            spares,
+            listen: None,
+            host,
+        };
+        let adopted = site(0..nodes, 0..0, Host::Adopted(adopted));
+        let own = site(0..0, nodes..nodes + spares, Host::Local(host));
+        Sites::at(vec![adopted, own])
     }
 
     /// Starts all nodes. What comes of it will be events.
@@ -110,7 +134,7 @@ impl Sites {
         for site in &mut self.sites {
             match &mut site.host {
                 Host::Local(host) => {
-                    let numbers: Vec<u32> = site.nodes.clone().collect();
+                    let numbers: Vec<u32> = site.nodes.clone().chain(site.spares.clone()).collect();
                     host.start(&numbers, &means.executable, events, lines);
                 }
                 Host::Remote(host) => host.start(events, lines),
@@ -119,16 +143,19 @@ impl Sites {
         }
     }
 
-    /// Starts another process for a node that has none any more: where it was, or on the next host if that is lost; one that never had any is on the
-    /// first. What comes of it will be events.
-    pub(super) fn start_again(&mut self, node: u32, means: &Means, events: &Events, lines: &Lines) {
-        let before = self.place(node).unwrap_or_default();
-        let count = self.sites.len();
-        let around = (0..count).map(|step| (before + step) % count);
-        let Some(place) = around.into_iter().find(|place| !self.sites[*place].host.is_lost()) else {
+    /// Starts a process for a node that has none, or none any more. What comes of it will be events. On which host, by its number among
+    /// those of the job.
+    pub(super) fn start_again(
+        &mut self,
+        node: u32,
+        means: &Means,
+        events: &Events,
+        lines: &Lines,
+    ) -> Option<u32> {
+        let Some(place) = self.place_for(node) else {
             let why = "all hosts of the job are lost".to_owned();
             let _ = events.send((node, Event::NotStarted(why)));
-            return;
+            return None;
         };
         self.moved.insert(node, place);
         match &mut self.sites[place].host {
@@ -137,12 +164,32 @@ impl Sites {
             // Not found above.
             Host::Adopted(_) => {}
         }
+        Some(self.sites[place].number)
+    }
+
+    /// Where the former process was; if that host is lost, or there was none, on the one with the most slots free.
+    fn place_for(&self, node: u32) -> Option<usize> {
+        let is_there = |place: &usize| !self.sites[*place].host.is_lost();
+        let most_free = || {
+            let all = (0..self.sites.len()).filter(is_there);
+            all.max_by_key(|place| (self.free(*place), Reverse(*place)))
+        };
+        self.place(node).filter(is_there).or_else(most_free)
+    }
+
+    /// Slots that nobody has, or has had last.
+    fn free(&self, place: usize) -> i64 {
+        let begun = self.sites.iter().flat_map(|site| site.nodes.clone().chain(site.spares.clone()));
+        let all: BTreeSet<u32> = begun.chain(self.moved.keys().copied()).collect();
+        let taken = all.difference(&self.used).filter(|number| self.place(**number) == Some(place));
+        i64::from(self.sites[place].slots) - taken.count() as i64
     }
 
     /// A process that waits is this node from now on.
     pub(super) fn use_spare(&mut self, spare: u32, node: u32) {
         let Some(place) = self.place(spare) else { return };
         self.moved.insert(node, place);
+        self.used.insert(spare);
         match &mut self.sites[place].host {
             Host::Local(host) => host.use_spare(spare, node),
             Host::Remote(host) => host.use_spare(spare, node),
@@ -195,7 +242,8 @@ impl Sites {
     }
 
     fn place(&self, node: u32) -> Option<usize> {
-        let first = || self.sites.iter().position(|site| site.nodes.contains(&node));
+        let has = |site: &Site| site.nodes.contains(&node) || site.spares.contains(&node);
+        let first = || self.sites.iter().position(has);
         self.moved.get(&node).copied().or_else(first)
     }
 }
@@ -225,6 +273,13 @@ fn inheritance(share: &Share, means: &Means, program: &Program, plan: &mut Plan)
         plan.transport = Transport::Tcp;
         Inheritance::default()
     })
+}
+
+/// What those are called.
+fn spare_numbers(share: &Share, plan: &Plan) -> Range<u32> {
+    // There are as many numbers between, on one host only.
+    let (absent, end) = (plan.nodes - plan.begins_with, share.numbers().end);
+    end - spares_of(share, plan) + absent..end + absent
 }
 
 /// How many processes of a host are no nodes yet.
