@@ -25,6 +25,8 @@ mod full;
 mod garden;
 #[path = "recovery/growing.rs"]
 mod growing;
+#[path = "recovery/hosts.rs"]
+mod hosts;
 #[path = "processes/job.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod job;
@@ -45,7 +47,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("program") if std::env::args().any(|word| word == "--garden") => garden::start(),
-        Some("program") => program::start(),
+        // An agent is the same whatever its nodes run.
+        Some("program" | "--talisman-agent") => program::start(),
         _ => libtest_mimic::run(&libtest_mimic::Arguments::from_args(), checks::all()).exit_code(),
     }
 }

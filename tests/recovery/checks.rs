@@ -20,6 +20,10 @@ use crate::growing::{
     a_job_that_has_grown_is_started_again, lost_at_random_moments_while_nodes_are_added,
     lost_nodes_are_added_again, more_nodes_than_at_the_start, nodes_from_before_are_added,
     objects_move_to_nodes_that_are_added, released_nodes_are_added_again, spares_are_added,
+    spares_are_added_to_those_of_the_start,
+};
+use crate::hosts::{
+    hosts_are_lost_one_after_the_other, nodes_are_added_on_another_host, spares_on_another_host,
 };
 use crate::job::Shape;
 use crate::joining::{
@@ -86,10 +90,14 @@ trials!(
     lost_nodes_are_added_again,
     objects_move_to_nodes_that_are_added,
     spares_are_added,
+    spares_are_added_to_those_of_the_start,
     more_nodes_than_at_the_start,
     nodes_from_before_are_added,
     a_job_that_has_grown_is_started_again,
     lost_at_random_moments_while_nodes_are_added,
+    hosts_are_lost_one_after_the_other,
+    spares_on_another_host,
+    nodes_are_added_on_another_host,
     the_launcher_between_two_checkpoints,
     the_launcher_before_the_first_checkpoint,
     the_launcher_and_the_first_node_at_once,

@@ -173,7 +173,8 @@ impl Pe {
         }
         assert_eq!(init.chare, collection.key, "an `#[init]` of the collection's chare type");
         let birth = birth.unwrap_or_default();
-        let flags = birth.generation << flag::GENERATION;
+        let is_late = birth.generation > 0 && matches!(collection.chare.kind, Kind::Group | Kind::NodeGroup);
+        let flags = birth.generation << flag::GENERATION | if is_late { flag::LATE } else { 0 };
         let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), flags));
         witness::see_allocated(head);
         // SAFETY: just allocated; freed by this PE only, in `remove_element`.
