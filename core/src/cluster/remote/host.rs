@@ -112,7 +112,7 @@ impl RemoteHost {
 
     /// Whether the conversation with its agent is over.
     pub(crate) fn is_lost(&self) -> bool {
-        self.serving.as_ref().is_none_or(JoinHandle::is_finished)
+        self.orders.is_closed()
     }
 
     /// Kills a node of this host; its end will be an event, or the loss of its host.
