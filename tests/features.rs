@@ -15,6 +15,7 @@ mod features {
     mod flows;
     mod groups;
     mod insertion;
+    mod late;
     mod lost;
     mod migration;
     mod placement;

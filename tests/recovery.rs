@@ -38,6 +38,8 @@ mod joining;
 mod launcher;
 #[path = "recovery/program.rs"]
 mod program;
+#[path = "recovery/spread.rs"]
+mod spread;
 #[path = "recovery/subjects.rs"]
 mod subjects;
 #[path = "processes/system.rs"]
@@ -48,10 +50,9 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
-        // Which of the programs it is, what the agent starts tells.
-        Some("--talisman-agent") => program::start(),
         Some("program") if std::env::args().any(|word| word == "--garden") => garden::start(),
-        Some("program") => program::start(),
+        // An agent is the same whatever its nodes run.
+        Some("program" | "--talisman-agent") => program::start(),
         _ => libtest_mimic::run(&libtest_mimic::Arguments::from_args(), checks::all()).exit_code(),
     }
 }

@@ -206,6 +206,9 @@ impl Pe {
         let number = collection.casts.numbered.get();
         collection.casts.numbered.set(number + 1);
         witness::see(|| Seen::Numbered { collection: id, number });
+        if let (CastCall::Reply(_), Some(root)) = (cast.call, &collection.root) {
+            root.borrow_mut().pass_over(number);
+        }
         self.on_cast(id, number, cast);
     }
 

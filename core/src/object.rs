@@ -24,7 +24,7 @@ pub(crate) struct Head {
     pub(crate) collection: Cell<NonNull<Collection>>,
     pub(crate) slot: Cell<u32>,
     pub(crate) flags: Cell<u32>,
-    /// The next reduction of its collection that it will contribute to.
+    /// The next reduction of its collection that it will contribute to; see [`flag::LATE`].
     pub(crate) reduction: Cell<u32>,
     /// Broadcasts of its collection that it has received.
     pub(crate) broadcasts: Cell<u32>,
@@ -56,13 +56,15 @@ pub(crate) mod flag {
     pub(crate) const HUGE: u32 = 64;
     /// A member of a group that was made on a PE which had been lost: in sections made before it, another had its name.
     pub(crate) const MADE_AGAIN: u32 = 128;
+    /// Made late, and does not know to which reductions it contributes: it numbers its contributions from 0.
+    pub(crate) const LATE: u32 = 256;
     /// Anything of the above that has to be looked at after an entry.
     pub(crate) const AFTER: u32 = DESTROY | MIGRATE;
     /// From this bit on: the generation of one inserted late that has not contributed yet
     /// ([`Birth::generation`](crate::message::envelope::Birth)), else zero.
-    pub(crate) const GENERATION: u32 = 8;
+    pub(crate) const GENERATION: u32 = 9;
     /// What stays with the object when it moves.
-    pub(crate) const TRAVELS: u32 = LIVE | NEW | LONG | HUGE | MADE_AGAIN | u32::MAX << GENERATION;
+    pub(crate) const TRAVELS: u32 = LIVE | NEW | LONG | HUGE | MADE_AGAIN | LATE | u32::MAX << GENERATION;
 }
 
 /// What few objects need beside the [`Head`]; allocated on first use.

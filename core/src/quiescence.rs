@@ -25,8 +25,10 @@ use crate::witness::{self, Seen};
 pub(crate) enum Wave {
     /// Down: count.
     Ask(u32),
-    /// Up: messages sent and received, of a whole branch.
-    Count { wave: u32, sent: u64, received: u64 },
+    /// Up: messages sent and received, of a whole branch, and whether reductions there may wait in vain for late members of groups.
+    Count { wave: u32, sent: u64, received: u64, late: bool },
+    /// Down: nothing is left to do, so they do.
+    AskLate,
     /// Down: the job is stuck; what does everybody wait for?
     Examine,
     /// Straight to the root: this.
@@ -47,6 +49,7 @@ struct Branch {
     missing: u32,
     sent: u64,
     received: u64,
+    late: bool,
 }
 
 #[derive(Default)]
@@ -118,7 +121,8 @@ impl Pe {
     pub(crate) fn on_wave(&self, from: PeId, wave: Wave) {
         match wave {
             Wave::Ask(wave) => self.on_ask(wave),
-            Wave::Count { wave, sent, received } => self.on_count(wave, sent, received),
+            Wave::Count { wave, sent, received, late } => self.on_count(wave, sent, received, late),
+            Wave::AskLate => self.on_ask_late(),
             Wave::Examine => self.on_examine(),
             Wave::Examined(waits) => self.on_examined(from, waits),
         }
@@ -130,16 +134,17 @@ impl Pe {
             self.tell(child, PeMessage::Quiescence(Wave::Ask(wave)));
             missing += 1;
         }
-        self.detector.open.set(Some(Branch { wave, missing, sent: 0, received: 0 }));
+        self.detector.open.set(Some(Branch { wave, missing, sent: 0, received: 0, late: false }));
         self.chores.set(true);
     }
 
-    fn on_count(&self, wave: u32, sent: u64, received: u64) {
+    fn on_count(&self, wave: u32, sent: u64, received: u64, late: bool) {
         let open = self.detector.open.get().filter(|branch| branch.wave == wave && branch.missing > 0);
         let Some(mut branch) = open else { return sometimes("an answer to an older count came") };
         branch.missing -= 1;
         branch.sent = branch.sent.wrapping_add(sent);
         branch.received = branch.received.wrapping_add(received);
+        branch.late |= late;
         self.detector.open.set(Some(branch));
     }
 
@@ -152,11 +157,13 @@ impl Pe {
         self.detector.open.set(None);
         let sent = branch.sent.wrapping_add(self.stats.sent.get());
         let received = branch.received.wrapping_add(self.stats.received.get());
+        let late = branch.late || self.may_wait_for_late();
         match self.view().parent(self.id, FIRST) {
             Some(parent) => {
-                self.tell(parent, PeMessage::Quiescence(Wave::Count { wave: branch.wave, sent, received }));
+                let count = Wave::Count { wave: branch.wave, sent, received, late };
+                self.tell(parent, PeMessage::Quiescence(count));
             }
-            None => self.on_sums(sent, received),
+            None => self.on_sums(sent, received, late),
         }
         true
     }
@@ -171,7 +178,7 @@ impl Pe {
             && !self.is_checkpoint_waited_for()
     }
 
-    fn on_sums(&self, sent: u64, received: u64) {
+    fn on_sums(&self, sent: u64, received: u64, late: bool) {
         let quiet = {
             let mut root = self.detector.root.borrow_mut();
             root.running = false;
@@ -188,6 +195,10 @@ impl Pe {
         if !quiet {
             return self.begin_wave();
         }
+        if late {
+            self.detector.root.borrow_mut().last = None;
+            return self.on_ask_late();
+        }
         witness::see(|| Seen::Quiet);
         let asked = {
             let mut root = self.detector.root.borrow_mut();
@@ -198,6 +209,16 @@ impl Pe {
             return self.examine();
         }
         asked.iter().for_each(|route| self.route(route, Packed::default()));
+    }
+
+    /// Nothing is left to do, but perhaps to complete reductions without late members of groups, which have nothing to contribute. It is
+    /// looked for quiescence again after that.
+    fn on_ask_late(&self) {
+        for child in self.view().children(self.id, FIRST) {
+            self.tell(child, PeMessage::Quiescence(Wave::AskLate));
+        }
+        self.ask_late();
+        self.chores.set(true);
     }
 
     /// Nothing is left to do, and the program has not ended: what does everybody wait for?

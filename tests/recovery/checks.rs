@@ -23,6 +23,7 @@ use crate::growing::{
     a_job_that_has_grown_is_started_again, lost_at_random_moments_while_nodes_are_added,
     lost_nodes_are_added_again, more_nodes_than_at_the_start, nodes_from_before_are_added,
     objects_move_to_nodes_that_are_added, released_nodes_are_added_again, spares_are_added,
+    spares_are_added_to_those_of_the_start,
 };
 use crate::held::begin;
 use crate::hosts::{
@@ -48,6 +49,9 @@ use crate::launcher::{
     the_launcher_and_the_first_node_at_once, the_launcher_before_the_first_checkpoint,
     the_launcher_between_two_checkpoints, the_launcher_during_a_recovery,
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
+};
+use crate::spread::{
+    hosts_are_lost_one_after_the_other, nodes_are_added_on_another_host, spares_on_another_host,
 };
 use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, ROUNDS, Said, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
@@ -101,10 +105,14 @@ trials!(
     lost_nodes_are_added_again,
     objects_move_to_nodes_that_are_added,
     spares_are_added,
+    spares_are_added_to_those_of_the_start,
     more_nodes_than_at_the_start,
     nodes_from_before_are_added,
     a_job_that_has_grown_is_started_again,
     lost_at_random_moments_while_nodes_are_added,
+    hosts_are_lost_one_after_the_other,
+    spares_on_another_host,
+    nodes_are_added_on_another_host,
     the_launcher_between_two_checkpoints,
     the_launcher_before_the_first_checkpoint,
     the_launcher_and_the_first_node_at_once,

@@ -171,7 +171,7 @@ pub fn more_nodes_than_before() {
     let expected = LONG.undisturbed((2, 1, "shm"));
     for (round, pes) in [(6, 1), (11, 2), (37, 1), (55, 2), (81, 1)] {
         let folder = Folder::new();
-        let run = LONG.start((2, pes, "shm"), &folder.held("--tower --ckpt-every 2ms"));
+        let run = LONG.start((2, pes, "shm"), &folder.held("--tower --pendulums --ckpt-every 2ms"));
         let processes = run.job.nodes(2);
         run.job.wait_for_error("committed after");
         run.job.wait_for(&format!("at {round}"));

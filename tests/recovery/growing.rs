@@ -27,7 +27,7 @@ pub fn released_nodes_are_added_again() {
         let expected = LONG.undisturbed(shape);
         let folder = Folder::new();
         let balancer = if victim == 0 { "" } else { "--balancer greedy" };
-        let options = format!("--ft double {NEVER} {balancer} --tower {}", folder.holding());
+        let options = format!("--ft double {NEVER} {balancer} --tower --pendulums {}", folder.holding());
         let run = LONG.start(shape, &options);
         run.job.nodes(4);
         run.job.wait_for("at 9");
@@ -116,14 +116,39 @@ pub fn spares_are_added() {
     run.survives(&expected);
 }
 
+/// A number that was never there is taken by one that waits, too. The job loses the others one after the other.
+pub fn spares_are_added_to_those_of_the_start() {
+    let shape = (2, 2, "mixed");
+    let expected = LONG.undisturbed(shape);
+    let folder = Folder::new();
+    let options = format!("--ft double --max-nodes 4 --spares 1 {NEVER} --tower {}", folder.holding());
+    let run = LONG.start(shape, &options);
+    let before = run.job.nodes(3);
+    run.job.wait_for("at 9");
+    said(&ask(&run, "grow", "1"), 0, "the job goes on with node 2");
+    assert_eq!(nodes(&run, 3), before);
+    said(&ask(&run, "grow", ""), 0, "the job goes on with node 3");
+    let there = nodes(&run, 4);
+    said(&ask(&run, "checkpoint", ""), 0, "is taken");
+    signal(before[2], Signal::KILL);
+    run.job.wait_for_error("after the loss of node 2");
+    said(&ask(&run, "checkpoint", ""), 0, "is taken");
+    signal(there[1], Signal::KILL);
+    run.job.wait_for_error("after the loss of node 1");
+    folder.let_go();
+    assert_eq!(run.survives(&expected).losses, [(2, false), (1, false)]);
+}
+
 /// The job begins with fewer than it may have; with one alone, too. (What sections have for members was there when they were made.)
 pub fn more_nodes_than_at_the_start() {
     for (nodes, transport, victim) in [(2, "tcp", 0), (2, "shm", 2), (1, "mixed", 1)] {
         let shape = (nodes, 2, transport);
         let expected = LONG.undisturbed(shape);
         let folder = Folder::new();
-        let options =
-            format!("--ft double --max-nodes 4 {NEVER} --tower --balancer greedy {}", folder.holding());
+        let options = format!(
+            "--ft double --max-nodes 4 {NEVER} --tower --pendulums --balancer greedy {}",
+            folder.holding()
+        );
         let run = LONG.start(shape, &options);
         run.job.nodes(nodes as usize);
         run.job.wait_for("at 9");

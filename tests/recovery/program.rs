@@ -26,6 +26,9 @@ struct Options {
     /// Has clocks on nodes, too
     #[arg(long)]
     tower: bool,
+    /// Has pendulums, which contribute long after they are told to
+    #[arg(long)]
+    pendulums: bool,
     /// Waits before its 120th round for as long as this file is there
     #[arg(long)]
     hold: Option<String>,
@@ -170,6 +173,75 @@ impl Clock {
     }
 }
 
+/// Members that contribute several times in a round, the later ones long after they were told to.
+#[derive(Pup)]
+struct Pendulum {
+    to: Proxy<Watch>,
+}
+
+#[chare(group)]
+impl Pendulum {
+    #[init]
+    fn new(_: &mut Cx<Self>, to: Proxy<Watch>) -> Self {
+        Pendulum { to }
+    }
+
+    #[entry]
+    fn swing(&mut self, cx: &mut Cx<Self>, round: u64) {
+        self.contribute(cx, 3 * round);
+        cx.me().go_on(cx.index(), 3 * round + 1);
+    }
+
+    /// What a lost member sends itself comes to its stand-in.
+    #[entry]
+    fn go_on(&mut self, cx: &mut Cx<Self>, whose: u32, what: u64) {
+        if whose == cx.index() {
+            self.contribute(cx, what);
+            cx.me().come_to_rest(whose, what + 1);
+        }
+    }
+
+    #[entry]
+    async fn come_to_rest(&mut self, cx: &mut Cx<Self>, whose: u32, what: u64) {
+        cx.sleep(Duration::from_micros(300 * (1 + u64::from(cx.pe()) % 3))).await;
+        if whose == cx.index() {
+            self.contribute(cx, what);
+        }
+    }
+
+    fn contribute(&self, cx: &mut Cx<Self>, what: u64) {
+        cx.contribute((1_u64, what, what), (Sum, Min, Max), self.to.callback(Watch::swung));
+    }
+}
+
+/// Looks whether all pendulums swing alike.
+#[derive(Pup)]
+struct Watch {
+    last: u64,
+    count: u64,
+}
+
+#[chare(single)]
+impl Watch {
+    #[init]
+    fn new() -> Self {
+        Watch { last: 2, count: 0 }
+    }
+
+    #[entry]
+    fn swung(&mut self, sums: (u64, u64, u64)) {
+        let (count, least, most) = sums;
+        assert_eq!((least, most), (self.last + 1, self.last + 1), "{count} pendulums do not swing alike");
+        (self.last, self.count) = (most, count);
+    }
+
+    #[entry]
+    fn count(&mut self, round: u64) -> u64 {
+        assert_eq!(self.last, 3 * round + 2, "pendulums stand still");
+        self.count
+    }
+}
+
 /// One on each node.
 #[derive(Pup)]
 struct Tower {
@@ -210,6 +282,8 @@ async fn main(cx: &mut Cx, options: Options) {
     let clocks: Group<Clock> = Clock::group().new(begin);
     let some: Section<Clock> = clocks.section(0..cx.pes());
     let towers: Option<Group<Tower>> = options.tower.then(|| Tower::group().new(0));
+    let watch: Option<Proxy<Watch>> = options.pendulums.then(|| Watch::chare().new());
+    let pendulums: Option<Group<Pendulum>> = watch.map(|watch| Pendulum::group().new(watch));
     cx.expect_steps(options.rounds);
     for round in 1..=options.rounds {
         while round == 120 && options.holds() {
@@ -221,7 +295,13 @@ async fn main(cx: &mut Cx, options: Options) {
         members.send(round);
         clocks.ring(round);
         some.chime(some, round);
+        pendulums.into_iter().for_each(|pendulums| pendulums.swing(round));
         cx.quiescence().await;
+        if options.pendulums {
+            let one: Proxy<Watch> = watch.expect("it was made");
+            let swung: u64 = one.count(round).await;
+            assert!((1..=u64::from(cx.pes())).contains(&swung), "{swung} pendulums");
+        }
         let time: u64 = clocks.time().reduce(Max).await;
         // Those that know it may be lost, and others made in their place.
         assert!(time == round || time == 0, "the clocks stopped at {time} in round {round}");

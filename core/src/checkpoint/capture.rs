@@ -242,9 +242,9 @@ fn saved_root(collection: &Collection) -> Option<SavedRoot> {
     let root = collection.root.as_ref()?.borrow();
     let (next, open) = root.saved();
     let (numbered, held) = collection.casts.to_be_numbered();
-    let alive = root.elements();
+    let (alive, (heard, late)) = (root.elements(), root.late());
     let counts = alive.is_none() && root.census.is_open();
-    Some(SavedRoot { id: collection.id, alive, next, open, numbered, held, counts, newborn: None })
+    Some(SavedRoot { id: collection.id, alive, next, open, numbered, held, counts, heard, late })
 }
 
 impl Envelope {

@@ -64,7 +64,9 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
         | PeMessage::WasContributing { .. }
         | PeMessage::HasContributed { .. }
         | PeMessage::GoOn
-        | PeMessage::Joins { .. } => Fate::Runs,
+        | PeMessage::TakesPart { .. }
+        | PeMessage::IsWaitedFor { .. }
+        | PeMessage::PutOff { .. } => Fate::Runs,
     }
 }
 

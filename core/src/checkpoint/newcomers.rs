@@ -2,11 +2,11 @@
 //! are added while it runs.
 //!
 //! A newcomer learns the collections from the part of another PE, the *pattern*. Members of groups are made on it by their `#[init]`, and
-//! are from then on where the pattern's members are: they take part in the same reduction next, and run the same broadcasts.
+//! receive the broadcasts that are numbered from then on; those that others were given before and have not run are not theirs.
 //! Whatever the seat of a PE had kept for it, it has itself again.
 //!
-//! The root of a group does not know where that is. So it counts each new member for the next reduction that is to complete, which cannot do
-//! so without it, until its PE has said from which one on it takes part ([`PeMessage::Joins`]).
+//! From which reduction on a new member takes part, the root of its group finds out, which knows from the beginning who is
+//! new ([`late`](crate::reduction::late)).
 //!
 //! In a section that was made before it, a newcomer has no part in what members contribute: it counts from the beginning there, and the
 //! root could take its values for others'. So they go up by themselves, with its name ([`Contribution::made_again`]).
@@ -17,11 +17,11 @@ use super::part::{Newborn, Part, SavedCollection};
 use crate::chare::Kind;
 use crate::collection::home_of;
 use crate::ids::{CollectionId, ObjId, PeId, single_home};
-use crate::message::control::{Cast, CastCall, PeMessage};
+use crate::message::control::PeMessage;
 use crate::message::envelope::Birth;
 use crate::node::Shape;
-use crate::object::flag;
 use crate::pe::Pe;
+use crate::reduction::Begin;
 use crate::registry::{ChareType, Registry};
 use crate::view::View;
 
@@ -84,9 +84,13 @@ impl<'a> Seats<'a> {
         Part { pe, newborn, ..self.taken_over(pe, kept) }
     }
 
-    fn members_of_newcomer(&self, pe: PeId, pattern: &Part) -> Vec<(CollectionId, Option<Newborn>)> {
-        let groups = pattern.collections.iter().filter(|saved| self.member(saved, pe).is_some());
-        groups.map(|saved| (saved.of.id, self.newborn(saved, pattern, pe))).collect()
+    fn members_of_newcomer(&self, pe: PeId, pattern: &Part) -> Vec<Newborn> {
+        let newborn = |saved: &SavedCollection| {
+            let (index, fill) = (self.member(saved, pe)?, saved.of.fill.as_ref()?);
+            let id = ObjId { collection: saved.of.id, index };
+            Some(Newborn { id, init: fill.init, args: fill.args.clone() })
+        };
+        pattern.collections.iter().filter_map(newborn).collect()
     }
 
     /// What a PE takes over from the part of another, which had kept it for one whose seat this one is now.
@@ -102,29 +106,6 @@ impl<'a> Seats<'a> {
         Part { pe: kept.pe, collections, shared, roots, sections, names, away, ..Part::default() }
     }
 
-    fn newborn(&self, saved: &SavedCollection, pattern: &Part, pe: PeId) -> Option<Newborn> {
-        let fill = saved.of.fill.as_ref()?;
-        let index = self.member(saved, pe)?;
-        let like = self.member(saved, pattern.pe)?;
-        let like = pattern
-            .objects
-            .iter()
-            .find(|object| (object.id.collection, object.id.index) == (saved.of.id, like))?;
-        let mut given: Vec<_> = (like.travel.broadcasts..like.given)
-            .filter_map(|number| {
-                pattern.casts.iter().find(|(id, cast, _)| (*id, *cast) == (saved.of.id, number))
-            })
-            .map(|(_, number, cast)| (*number, cast.clone()))
-            .collect();
-        // Who answers a broadcast was counted when it passed.
-        let is_for_all = |cast: &Cast| cast.collect.is_none() && matches!(cast.call, CastCall::Entry(_));
-        let after = given.iter().rposition(|(_, cast)| !is_for_all(cast)).map_or(0, |last| last + 1);
-        given.drain(..after);
-        let id = ObjId { collection: saved.of.id, index };
-        let (init, args, reduction) = (fill.init, fill.args.clone(), like.travel.reduction);
-        Some(Newborn { id, init, args, reduction, given })
-    }
-
     /// The member of a group that a PE has.
     fn member(&self, saved: &SavedCollection, pe: PeId) -> Option<u128> {
         match type_of(saved)?.kind {
@@ -136,12 +117,14 @@ impl<'a> Seats<'a> {
         }
     }
 
-    /// The roots of groups that are in a part wait for the members of these PEs, which are new.
+    /// The roots of groups that are in a part hear of the members of these PEs, which are new.
     pub(super) fn announce(&self, part: &mut Part, newcomers: &[PeId]) {
         for root in &mut part.roots {
             let Some(saved) = part.collections.iter().find(|saved| saved.of.id == root.id) else { continue };
-            let members = newcomers.iter().filter(|pe| self.member(saved, **pe).is_some()).count() as u64;
-            root.newborn = (members > 0).then_some(members);
+            let members = newcomers.iter().filter_map(|pe| self.member(saved, *pe));
+            let late = members.map(|member| (member as u32, Begin::After(saved.passed)));
+            // Of one that there was before, and that was lost, nothing counts any more.
+            root.late.extend(late);
         }
     }
 }
@@ -159,42 +142,33 @@ impl Part {
 }
 
 impl Pe {
-    /// Makes a member of a group on this PE, which is new, as soon as it can be read, if there is to be one. Its root hears of that.
-    pub(super) fn expect_newborn(&self, group: CollectionId, newborn: Option<Newborn>) {
-        let Some(collection) = self.collections.get(group) else { return };
-        let reduction = newborn.as_ref().map(|newborn| newborn.reduction);
-        self.tell(collection.root_pe(), PeMessage::Joins { collection: group, reduction });
-        let Some(mut newborn) = newborn else { return };
-        collection.casts.keep_for(newborn.id.index, std::mem::take(&mut newborn.given));
+    /// Makes a member of a group on this PE, which is new, as soon as it can be read.
+    pub(super) fn expect_newborn(&self, newborn: Newborn) {
+        let Some(collection) = self.collections.get(newborn.id.collection) else { return };
+        // What passes before that is for it, too.
+        collection.casts.keep_for(newborn.id.index, Vec::new());
         let message = self.pe_message(PeMessage::Newborn(Box::new(newborn)));
         if self.lets_in(message) {
             self.enqueue(message);
         }
     }
 
-    /// At the root of a group: the member of a new PE takes part from this reduction on, if there is one.
-    pub(crate) fn on_joins(&self, group: CollectionId, reduction: Option<u32>) {
-        let Some(collection) = self.collections.get(group) else { return };
-        let Some(root) = &collection.root else { return };
-        root.borrow_mut().put_off_newborn(reduction);
-        self.complete_reductions(collection);
-    }
-
     /// It can be.
     pub(crate) fn on_newborn(&self, newborn: Newborn) {
-        let Newborn { id, init, args, reduction, .. } = newborn;
+        let Newborn { id, init, args } = newborn;
         let Some(collection) = self.collections.get(id.collection) else { return };
         let given = collection.casts.take_kept_for(id.index);
-        let birth = Birth { reduction, generation: 1, ..Birth::default() };
+        let birth = Birth { generation: 1, ..Birth::default() };
         self.make_packed(collection, id.index, init, args, Some(birth));
         if let Some(head) = self.find_here(id) {
             // SAFETY: just made, and this PE's.
             let object = unsafe { head.as_ref() };
-            object.set(flag::MADE_AGAIN);
             if let Some((first, _)) = given.first() {
                 object.broadcasts.set(*first);
             }
             self.put_off(object, false, None, given);
+            let slot = object.slot.get();
+            (!self.frozen.get()).then(|| self.receive_kept_in(slot));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::message::control::Cast;
 use crate::object::Travel;
 use crate::order::Order;
 use crate::pup::{Packed, Pup};
-use crate::reduction::ReductionKey;
+use crate::reduction::{Begin, ReductionKey};
 use crate::route::Route;
 
 /// One PE's part of a version. Of names and places nothing depends on how many PEs there will be.
@@ -44,8 +44,8 @@ pub(crate) struct Part {
     pub(crate) names: Vec<(PeId, SavedNames)>,
     /// Of the first PE of a node: what was said there, and those have not heard who are to.
     pub(crate) said: Vec<SavedPeriod>,
-    /// Of a PE that there was not: for each group the member to be made, if there is to be one.
-    pub(crate) newborn: Vec<(CollectionId, Option<Newborn>)>,
+    /// Of a PE that there was not: members of groups to be made.
+    pub(crate) newborn: Vec<Newborn>,
 }
 
 /// A member of a group on a PE that there was not.
@@ -55,10 +55,6 @@ pub(crate) struct Newborn {
     /// The `#[init]` that makes it, with its packed arguments.
     pub(crate) init: u16,
     pub(crate) args: Packed,
-    /// The first reduction that it takes part in.
-    pub(crate) reduction: u32,
-    /// Broadcasts that it is given.
-    pub(crate) given: Vec<(u32, Cast)>,
 }
 
 /// A chare.
@@ -102,8 +98,10 @@ pub(crate) struct SavedRoot {
     pub(crate) held: Vec<Cast>,
     /// `done_inserting` was said, and the first elements are not counted yet.
     pub(crate) counts: bool,
-    /// How many members are to be made on PEs that there were not, if any.
-    pub(crate) newborn: Option<u64>,
+    /// How many broadcasts anybody had received who contributed to reductions that are complete.
+    pub(crate) heard: u32,
+    /// Members that were made late, or are to be, and with which reduction they begin.
+    pub(crate) late: Vec<(u32, Begin)>,
 }
 
 /// A section at its root.

@@ -57,8 +57,8 @@ impl Pe {
             self.take_back_objects(part, &mut came, &mut news);
         }
         self.take_back_births(&mut parts, &mut news);
-        for (group, newborn) in parts.iter_mut().flat_map(|part| part.newborn.drain(..)) {
-            self.expect_newborn(group, newborn);
+        for newborn in parts.iter_mut().flat_map(|part| part.newborn.drain(..)) {
+            self.expect_newborn(newborn);
         }
         for (home, objects) in news {
             self.tell(home, PeMessage::Places { objects });
@@ -105,9 +105,7 @@ impl Pe {
         let Some(collection) = self.collections.get(saved.id) else { return };
         let Some(root) = &collection.root else { return };
         root.borrow_mut().go_on_from(saved.alive, saved.next);
-        if let Some(members) = saved.newborn {
-            root.borrow_mut().expect_newborn(saved.next, members);
-        }
+        root.borrow_mut().go_on_with_late(saved.heard, saved.late);
         collection.casts.go_on_at_root(saved.numbered, saved.held);
         saved.open.into_iter().for_each(|(key, pending)| self.reopen(saved.id, key, pending));
         if saved.counts {

@@ -121,7 +121,7 @@ impl Conductor {
             unsettled: BTreeSet::new(),
             expected: BTreeMap::new(),
             lives: 0,
-            spares: Spares::new(plan.begins_with, plan.spares),
+            spares: Spares::new(plan.nodes, plan.spares),
             requests: Requests::default(),
             plan,
             kills,

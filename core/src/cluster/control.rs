@@ -153,6 +153,8 @@ pub(crate) struct Place {
     pub(crate) life: u64,
     /// Where it listens.
     pub(crate) address: Option<SocketAddr>,
+    /// Its host, by its number among those of the job.
+    pub(crate) host: u32,
 }
 
 /// What a node is told about itself and the job.
@@ -313,6 +315,7 @@ mod tests {
     #[test]
     fn the_documented_bytes_are_those_that_are_sent() {
         let address = "127.0.0.1:8080".parse().unwrap();
+        let place = Place { node: 2, life: 1, address: Some(address), host: 3 };
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
@@ -323,7 +326,7 @@ mod tests {
             ("Stop", encode(&ToNode::Stop(Stop::default()))),
             ("Halt", encode(&ToNode::Halt { epoch: 1, lost: vec![2] })),
             ("Halted", encode(&ToLauncher::Halted { epoch: 1, held: vec![held()], steps: 40 })),
-            ("Places", encode(&ToNode::Places(vec![Place { node: 2, life: 1, address: Some(address) }]))),
+            ("Places", encode(&ToNode::Places(vec![place]))),
             ("Resume", encode(&ToNode::Resume(Box::new(order())))),
             ("Resumed", encode(&ToLauncher::Resumed { epoch: 1, steps: 36 })),
             ("Suspect", encode(&ToLauncher::Suspect { node: 2, why: "no answer".into() })),

@@ -92,29 +92,30 @@ impl Hosts {
     }
 
     /// Distributes a job's nodes: each host is filled before the next, so that neighbours in number are on one host.
-    /// Hosts that are left without a node do not appear.
+    /// Hosts that are left without a node appear only if some may come there when the job grows to the `most` nodes that it may have.
     ///
     /// # Errors
     /// More nodes than slots, or a local host among others that nobody told where to listen.
-    pub(crate) fn distribute(&self, nodes: u32) -> Result<Vec<Share>, HostsError> {
+    pub(crate) fn distribute(&self, nodes: u32, most: u32) -> Result<Vec<Share>, HostsError> {
         let slots = self.slots();
         if nodes > slots {
             return Err(HostsError::TooFewSlots { nodes, slots, hosts: self.0.len() });
         }
-        let shares = self.shares(nodes);
+        let shares = self.shares(nodes, most);
         self.check_addresses(&shares)?;
         Ok(shares)
     }
 
-    fn shares(&self, nodes: u32) -> Vec<Share> {
-        let mut first = 0;
+    fn shares(&self, nodes: u32, most: u32) -> Vec<Share> {
+        let (mut first, mut slots) = (0, 0);
         let mut shares = Vec::new();
         for host in &self.0 {
             let count = host.slots.min(nodes - first);
-            if count > 0 {
+            if slots < most {
                 shares.push(Share { host: host.clone(), first_node: first, nodes: count });
             }
             first += count;
+            slots += host.slots;
         }
         shares
     }
@@ -411,7 +412,7 @@ mod tests {
     }
 
     fn shares(text: &str, nodes: u32) -> Vec<(String, u32, u32)> {
-        let all = Hosts::parse(text).unwrap().distribute(nodes).unwrap();
+        let all = Hosts::parse(text).unwrap().distribute(nodes, nodes).unwrap();
         all.into_iter().map(|share| (share.host.name, share.first_node, share.nodes)).collect()
     }
 
@@ -423,24 +424,24 @@ mod tests {
         assert_eq!(shares(text, 6), [a.clone(), b, c]);
         assert_eq!(shares(text, 3), [a, ("b".to_owned(), 2, 1)]);
         assert_eq!(shares(text, 1), [("a".to_owned(), 0, 1)]);
-        let error = Hosts::parse(text).unwrap().distribute(7).unwrap_err();
+        let error = Hosts::parse(text).unwrap().distribute(7, 7).unwrap_err();
         assert_eq!(error, HostsError::TooFewSlots { nodes: 7, slots: 6, hosts: 3 });
     }
 
     #[test]
     fn the_local_host_is_reached_by_loopback_only_if_it_is_alone() {
         let alone = Hosts::parse("localhost slots=2\nb").unwrap();
-        let shares = alone.distribute(2).unwrap();
+        let shares = alone.distribute(2, 2).unwrap();
         assert_eq!(shares[0].address(true), Some("127.0.0.1".parse().unwrap()));
-        assert_eq!(alone.distribute(3), Err(HostsError::LocalWithoutAddress));
-        let told = Hosts::parse("localhost address=10.0.0.1\nb").unwrap().distribute(2).unwrap();
+        assert_eq!(alone.distribute(3, 3), Err(HostsError::LocalWithoutAddress));
+        let told = Hosts::parse("localhost address=10.0.0.1\nb").unwrap().distribute(2, 2).unwrap();
         assert_eq!(told[0].address(false), Some("10.0.0.1".parse().unwrap()));
         assert_eq!(told[1].address(false), None);
     }
 
     #[test]
     fn shares_are_told_in_words() {
-        let shares = Hosts::parse("a\nb slots=2").unwrap().distribute(3).unwrap();
+        let shares = Hosts::parse("a\nb slots=2").unwrap().distribute(3, 3).unwrap();
         let words: Vec<String> = shares.iter().map(|share| in_words(&share.numbers())).collect();
         assert_eq!(words, ["node 0", "nodes 1 to 2"]);
         assert_eq!(shares[1].numbers(), 1..3);

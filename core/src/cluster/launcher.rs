@@ -89,6 +89,9 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     let of_nodes: Vec<Share> =
         shares.iter().map(|share| share.without_last(&shares, options.spares)).collect();
     let mut plan = Plan::new(options, &of_nodes, kills.watched())?;
+    let spares = (0..).zip(shares.iter().zip(&of_nodes));
+    plan.spare_hosts =
+        spares.flat_map(|(host, (all, nodes))| vec![host; (all.nodes - nodes.nodes) as usize]).collect();
     let shape = Shape { nodes: plan.begins_with, pes_per_node: plan.pes };
     plan.keeping = match Keeping::new(program.name, options, plan.job, shape) {
         Ok(keeping) => keeping,
@@ -213,7 +216,10 @@ impl Launcher {
                 Action::Send(node, message) => self.sites.send(node, message),
                 Action::Kill(node) => self.sites.kill(node),
                 Action::Use { spare, node } => self.sites.use_spare(spare, node),
-                Action::Start(node) => self.sites.start_again(node, means, events, &self.lines),
+                Action::Start(node) => {
+                    let host = self.sites.start_again(node, means, events, &self.lines);
+                    host.into_iter().for_each(|host| self.conductor.on_placed(node, host));
+                }
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),
                 Action::Answer(number, answer) => self.answer(asked, number, answer),
                 Action::Show(steps) => self.show(steps),

@@ -30,8 +30,10 @@ pub(crate) struct Plan {
     pub(crate) transport: Transport,
     pub(crate) tls: bool,
     pub(crate) listen: IpAddr,
-    /// The nodes of each host; every node that there is at the start is in one.
+    /// The nodes of each host; every node that there is or was is in one.
     pub(crate) hosts: Vec<Vec<u32>>,
+    /// The host of each process that waits, by its number among those of the job.
+    pub(crate) spare_hosts: Vec<u32>,
     /// What each host is called, unless it is the launcher's own.
     pub(crate) names: Vec<Option<String>>,
     pub(crate) watched: Vec<u64>,
@@ -85,6 +87,7 @@ impl Plan {
             transport: options.transport,
             tls: options.tls,
             listen: options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            spare_hosts: vec![0; options.spares as usize],
             names: vec![None; hosts.len()],
             hosts,
             watched: Vec::new(),
@@ -98,10 +101,11 @@ impl Plan {
         }
     }
 
-    /// What the job goes on from may have had more nodes: those can be added again. (Numbers behind the first ones are those of processes that
-    /// wait, if any do.)
+    /// What the job goes on from may have had more nodes: those can be added again. (On other hosts, numbers behind the first ones are
+    /// those of processes that wait, if any do.)
     pub(crate) fn number_those_from_before(&mut self) {
-        if let Some(restart) = self.keeping.restart.as_ref().filter(|_| self.spares == 0) {
+        let is_here = self.names.len() == 1 && self.names[0].is_none();
+        if let Some(restart) = self.keeping.restart.as_ref().filter(|_| self.spares == 0 || is_here) {
             self.nodes = self.nodes.max(restart.view.nodes());
         }
     }
@@ -117,9 +121,23 @@ impl Plan {
         self.names.get(host)?.as_deref()
     }
 
-    /// Each node's host, by its number among those of the job.
+    /// A node's host, by its number among those of the job; the first one for nodes that there have not been.
+    pub(crate) fn host_number(&self, node: u32) -> u32 {
+        self.hosts.iter().position(|nodes| nodes.contains(&node)).unwrap_or_default() as u32
+    }
+
+    /// The same of all nodes.
     pub(crate) fn host_numbers(&self) -> Vec<u32> {
-        (0..self.nodes).map(|node| self.task(node).host_number).collect()
+        (0..self.nodes).map(|node| self.host_number(node)).collect()
+    }
+
+    /// A node has its process on this host from now on.
+    pub(crate) fn put(&mut self, node: u32, host: u32) {
+        self.hosts.iter_mut().for_each(|nodes| nodes.retain(|other| *other != node));
+        if let Some(nodes) = self.hosts.get_mut(host as usize) {
+            nodes.push(node);
+            nodes.sort_unstable();
+        }
     }
 
     /// Who leads the job through losses, and knows where it begins.
@@ -136,8 +154,8 @@ impl Plan {
 
     /// What a node is told. The numbers of its host's descriptors are filled in there.
     pub(crate) fn task(&self, node: u32) -> Task {
-        let number = self.hosts.iter().position(|nodes| nodes.contains(&node)).unwrap_or_default();
-        let mut host = self.hosts.get(number).cloned().unwrap_or_default();
+        let number = self.host_number(node);
+        let mut host = self.hosts.get(number as usize).cloned().unwrap_or_default();
         if !host.contains(&node) {
             host.push(node);
         }
@@ -157,7 +175,7 @@ impl Plan {
             watched: self.watched.clone(),
             progress: self.progress,
             silence: self.silence,
-            host_number: number as u32,
+            host_number: number,
             shelves: self.keeping.shelves.clone(),
             restart: self.keeping.restart.clone(),
             life: 0,

@@ -166,6 +166,11 @@ impl Recovery {
         self.leader.on_come(node)
     }
 
+    /// A node has its process on this host from now on.
+    pub(crate) fn put(&mut self, node: u32, host: u32) {
+        self.leader.put(node, host);
+    }
+
     /// It will not be.
     pub(crate) fn on_not_coming(&mut self, node: u32) -> Vec<Action> {
         self.leader.on_not_coming(node)

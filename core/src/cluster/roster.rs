@@ -141,11 +141,11 @@ impl Roster {
         };
     }
 
-    /// Which process each node is now, of those that have one; nothing as long as all are the first ones.
-    pub(crate) fn places(&self) -> Vec<Place> {
+    /// Which process each node is now, of those that have one, and on which host; nothing as long as all are the first ones.
+    pub(crate) fn places(&self, host: impl Fn(u32) -> u32) -> Vec<Place> {
         let place = |node: u32| {
             let Member { life, address, .. } = self[node];
-            Place { node, life, address }
+            Place { node, life, address, host: host(node) }
         };
         let places: Vec<_> =
             self.those(|member| member.stage >= Stage::Running && member.stage < Stage::Gone);

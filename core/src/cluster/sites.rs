@@ -1,6 +1,7 @@
 //! The nodes of all hosts, behind the calls that those of one have.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::IpAddr;
 use std::ops::Range;
@@ -18,6 +19,7 @@ use super::remote::host::{RemoteHost, Start};
 use super::slurm;
 use super::succession::beforehand::{estates, inherit, ranks};
 use super::succession::door::Pass;
+use super::succession::estate;
 use super::succession::quorum::Register;
 use super::succession::rolls::Rolls;
 use super::takeover::adopted::Adopted;
@@ -26,7 +28,8 @@ use crate::build::build_number;
 use crate::launch::options::Transport;
 use crate::launch::{Program, RunArgs};
 
-/// Where the nodes of a job are to be, by its options: without `--hosts`, here. Processes that wait (`--spares`) are numbered behind them.
+/// Where the nodes of a job are to be, by its options: without `--hosts`, here. Processes that wait (`--spares`) are
+/// counted behind them.
 ///
 /// # Errors
 /// The hosts cannot be; the message names the file.
@@ -42,7 +45,8 @@ pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
     // No number of nodes means as many as there is room for.
     let spares = options.spares;
     let nodes = if options.nodes == 0 { hosts.slots().saturating_sub(spares) } else { options.nodes };
-    let shares = hosts.distribute(nodes.max(1) + spares).map_err(|error| named(&error))?;
+    let (begins_with, most) = (nodes.max(1) + spares, options.max_nodes.unwrap_or_default() + spares);
+    let shares = hosts.distribute(begins_with, most.max(begins_with)).map_err(|error| named(&error))?;
     // What depends on the number of nodes could not be checked before.
     RunArgs { nodes, ..options.clone() }.validate().map_err(|error| error.to_string())?;
     Ok(shares)
@@ -51,15 +55,31 @@ pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
 /// All hosts of a job.
 pub(super) struct Sites {
     sites: Vec<Site>,
-    /// Nodes that were lost with their host, and have got processes elsewhere: there.
+    /// Nodes that have got other processes, perhaps elsewhere: there.
     moved: BTreeMap<u32, usize>,
+    /// Processes that waited, and are nodes by now.
+    used: BTreeSet<u32>,
 }
 
 struct Site {
+    /// Of the host, among those of the job.
+    number: u32,
+    /// Nodes that it takes.
+    slots: u32,
     nodes: Range<u32>,
+    /// Processes that wait: numbered behind all nodes that there may be.
+    spares: Range<u32>,
     /// Where its nodes listen, if that differs from the plan; elsewhere the agent knows.
     listen: Option<IpAddr>,
     host: Host,
+}
+
+/// A host whose agent another launcher has started.
+pub(super) struct AttachedHost {
+    pub(super) host: RemoteHost,
+    pub(super) site: estate::Site,
+    /// Nodes whose processes are there.
+    pub(super) left: Vec<u32>,
 }
 
 enum Host {
@@ -86,21 +106,28 @@ impl Sites {
             return Sites::with_heirs(shares, plan);
         }
         let mut sites = Vec::new();
-        for share in shares {
-            let (nodes, address) = (share.numbers(), share.address(alone));
+        for (number, share) in (0..).zip(shares) {
+            let address = share.address(alone);
             let of_nodes = Share { nodes: share.nodes - spares_of(&share, plan), ..share.clone() };
+            let (slots, nodes) = (share.host.slots, numbers_of_nodes(&share, plan));
+            let spares = spare_numbers(&share, plan);
             sites.push(if share.host.is_local() {
                 let mut host = LocalHost::new(inheritance(&of_nodes, means, program, plan), Stdio::inherit());
                 if alone && plan.survives {
                     host = host.outlived(Streams::of_this_process()?, std::process::id());
                 }
-                Site { nodes, listen: address.filter(|_| !alone), host: Host::Local(host) }
+                let listen = address.filter(|_| !alone);
+                Site { number, slots, nodes, spares, listen, host: Host::Local(host) }
             } else {
                 let host = RemoteHost::new(remote(share, plan, address, build)?, None);
-                Site { nodes, listen: None, host: Host::Remote(Box::new(host)) }
+                Site { number, slots, nodes, spares, listen: None, host: Host::Remote(Box::new(host)) }
             });
         }
-        Ok(Sites { sites, moved: BTreeMap::new() })
+        Ok(Sites::at(sites))
+    }
+
+    fn at(sites: Vec<Site>) -> Sites {
+        Sites { sites, moved: BTreeMap::new(), used: BTreeSet::new() }
     }
 
     /// Of a job over several hosts that can do without this process: on each of them, also on this one, there is an agent that can start
@@ -112,49 +139,56 @@ impl Sites {
         let rolls = Rolls::new(Register::new(0, hosts), Pass::new(&estates[0]));
         let mut sites = Vec::new();
         // An agent on this host that has no nodes still has what the launcher prints to.
-        let here = (!ranks.contains(&0)).then(|| (Share { nodes: 0, ..Share::here(0) }, 0));
-        for (share, rank) in shares.into_iter().zip(ranks).chain(here) {
-            let (nodes, address) = (share.numbers(), share.address(false));
+        let here = (!ranks.contains(&0)).then(|| (Share::here(0), 0));
+        for ((share, rank), number) in shares.into_iter().zip(ranks).chain(here).zip(0..) {
+            let (slots, address) = (share.host.slots, share.address(false));
+            let (nodes, spares) = (numbers_of_nodes(&share, plan), spare_numbers(&share, plan));
             let start =
                 inherit(remote(share, plan, address, build_number())?, estates[rank as usize].clone())?;
-            let host = RemoteHost::new(start, Some((rolls.clone(), rank)));
-            sites.push(Site { nodes, listen: None, host: Host::Remote(Box::new(host)) });
+            let host = Host::Remote(Box::new(RemoteHost::new(start, Some((rolls.clone(), rank)))));
+            sites.push(Site { number, slots, nodes, spares, listen: None, host });
         }
-        Ok(Sites { sites, moved: BTreeMap::new() })
+        Ok(Sites::at(sites))
     }
 
-    /// Of a launcher that has started none of these hosts' agents: with the nodes that each had at the start, and those it has now.
-    pub(super) fn attached(hosts: Vec<(RemoteHost, Range<u32>, Vec<u32>)>) -> Sites {
+    /// Of a launcher that has started none of these hosts' agents, in a job of which so many nodes have a number.
+    pub(super) fn attached(nodes: u32, hosts: Vec<AttachedHost>) -> Sites {
         let mut moved = BTreeMap::new();
         let mut sites = Vec::new();
-        for (place, (host, nodes, left)) in hosts.into_iter().enumerate() {
+        for (place, AttachedHost { host, site, left }) in hosts.into_iter().enumerate() {
             moved.extend(left.into_iter().map(|node| (node, place)));
-            sites.push(Site { nodes, listen: None, host: Host::Remote(Box::new(host)) });
+            let (number, slots) = (site.number, site.slots);
+            let (nodes, host) = (site.nodes.start..site.nodes.end.min(nodes), Host::Remote(Box::new(host)));
+            sites.push(Site { number, slots, nodes, spares: 0..0, listen: None, host });
         }
-        Sites { sites, moved }
+        Sites { moved, ..Sites::at(sites) }
     }
 
-    /// Starts processes that wait, one host after the other.
+    /// Starts processes that wait: on which hosts, by their numbers among those of the job.
     pub(super) fn start_waiting(
         &mut self,
         spares: Range<u32>,
         means: &Means,
         events: &Events,
         lines: &Lines,
-    ) {
-        for (spare, place) in spares.zip((0..self.sites.len()).cycle()) {
-            self.moved.insert(spare, place);
-            self.start_again(spare, means, events, lines);
-        }
+    ) -> Vec<u32> {
+        spares.map(|spare| self.start_again(spare, means, events, lines).unwrap_or_default()).collect()
     }
 
     /// Of a launcher that has started none of these nodes, all of which are here. It starts other processes on the host that is
     /// given: at first so many that wait.
     pub(super) fn adopted(nodes: u32, adopted: Adopted, spares: u32, host: LocalHost) -> Sites {
-        let site = |nodes, host| Site { nodes, listen: None, host };
-        let adopted = site(0..nodes, Host::Adopted(adopted));
-        let own = site(nodes..nodes + spares, Host::Local(host));
-        Sites { sites: vec![adopted, own], moved: BTreeMap::new() }
+        let site = |of_nodes, spares, host| Site {
+            number: 0,
+            slots: nodes,
+            nodes: of_nodes,
+            spares,
+            listen: None,
+            host,
+        };
+        let adopted = site(0..nodes, 0..0, Host::Adopted(adopted));
+        let own = site(0..0, nodes..nodes + spares, Host::Local(host));
+        Sites::at(vec![adopted, own])
     }
 
     /// Starts all nodes. What comes of it will be events.
@@ -162,7 +196,7 @@ impl Sites {
         for site in &mut self.sites {
             match &mut site.host {
                 Host::Local(host) => {
-                    let numbers: Vec<u32> = site.nodes.clone().collect();
+                    let numbers: Vec<u32> = site.nodes.clone().chain(site.spares.clone()).collect();
                     host.start(&numbers, &means.executable, events, lines);
                 }
                 Host::Remote(host) => host.start(events, lines),
@@ -171,16 +205,19 @@ impl Sites {
         }
     }
 
-    /// Starts another process for a node that has none any more: where it was, or on the next host if that is lost; one that never had any is on the
-    /// first. What comes of it will be events.
-    pub(super) fn start_again(&mut self, node: u32, means: &Means, events: &Events, lines: &Lines) {
-        let before = self.place(node).unwrap_or_default();
-        let count = self.sites.len();
-        let around = (0..count).map(|step| (before + step) % count);
-        let Some(place) = around.into_iter().find(|place| self.sites[*place].takes_nodes()) else {
+    /// Starts a process for a node that has none, or none any more. What comes of it will be events. On which host, by its number among
+    /// those of the job.
+    pub(super) fn start_again(
+        &mut self,
+        node: u32,
+        means: &Means,
+        events: &Events,
+        lines: &Lines,
+    ) -> Option<u32> {
+        let Some(place) = self.place_for(node) else {
             let why = "all hosts of the job are lost".to_owned();
             let _ = events.send((node, Event::NotStarted(why)));
-            return;
+            return None;
         };
         self.moved.insert(node, place);
         match &mut self.sites[place].host {
@@ -189,12 +226,32 @@ impl Sites {
             // Not found above.
             Host::Adopted(_) => {}
         }
+        Some(self.sites[place].number)
+    }
+
+    /// Where the former process was; if that host is lost, or there was none, on the one with the most slots free.
+    fn place_for(&self, node: u32) -> Option<usize> {
+        let takes_nodes = |place: &usize| self.sites[*place].takes_nodes();
+        let most_free = || {
+            let all = (0..self.sites.len()).filter(takes_nodes);
+            all.max_by_key(|place| (self.free(*place), Reverse(self.sites[*place].number)))
+        };
+        self.place(node).filter(takes_nodes).or_else(most_free)
+    }
+
+    /// Slots that nobody has, or has had last.
+    fn free(&self, place: usize) -> i64 {
+        let begun = self.sites.iter().flat_map(|site| site.nodes.clone().chain(site.spares.clone()));
+        let all: BTreeSet<u32> = begun.chain(self.moved.keys().copied()).collect();
+        let taken = all.difference(&self.used).filter(|number| self.place(**number) == Some(place));
+        i64::from(self.sites[place].slots) - taken.count() as i64
     }
 
     /// A process that waits is this node from now on.
     pub(super) fn use_spare(&mut self, spare: u32, node: u32) {
         let Some(place) = self.place(spare) else { return };
         self.moved.insert(node, place);
+        self.used.insert(spare);
         match &mut self.sites[place].host {
             Host::Local(host) => host.use_spare(spare, node),
             Host::Remote(host) => host.use_spare(spare, node),
@@ -247,7 +304,8 @@ impl Sites {
     }
 
     fn place(&self, node: u32) -> Option<usize> {
-        let first = || self.sites.iter().position(|site| site.nodes.contains(&node));
+        let has = |site: &Site| site.nodes.contains(&node) || site.spares.contains(&node);
+        let first = || self.sites.iter().position(has);
         self.moved.get(&node).copied().or_else(first)
     }
 }
@@ -255,8 +313,7 @@ impl Sites {
 impl Site {
     /// Whether processes can be started there: it is not lost, and not only there for the launcher's sake.
     fn takes_nodes(&self) -> bool {
-        let is_for_nodes = !self.nodes.is_empty() || matches!(self.host, Host::Local(_));
-        is_for_nodes && !self.host.is_lost()
+        self.slots > 0 && !self.host.is_lost()
     }
 }
 
@@ -285,6 +342,19 @@ fn inheritance(share: &Share, means: &Means, program: &Program, plan: &mut Plan)
         plan.transport = Transport::Tcp;
         Inheritance::default()
     })
+}
+
+/// The numbers of those that are.
+fn numbers_of_nodes(share: &Share, plan: &Plan) -> Range<u32> {
+    let numbers = share.numbers();
+    numbers.start..numbers.end - spares_of(share, plan)
+}
+
+/// What the others are called.
+fn spare_numbers(share: &Share, plan: &Plan) -> Range<u32> {
+    // There are as many numbers between, on one host only.
+    let (absent, end) = (plan.nodes - plan.begins_with, share.numbers().end);
+    end - spares_of(share, plan) + absent..end + absent
 }
 
 /// How many processes of a host are no nodes yet.

@@ -173,7 +173,10 @@ impl Pe {
         }
         assert_eq!(init.chare, collection.key, "an `#[init]` of the collection's chare type");
         let birth = birth.unwrap_or_default();
-        let flags = birth.generation << flag::GENERATION;
+        let is_newcomer =
+            birth.generation > 0 && matches!(collection.chare.kind, Kind::Group | Kind::NodeGroup);
+        let newcomer = if is_newcomer { flag::LATE | flag::MADE_AGAIN } else { 0 };
+        let flags = birth.generation << flag::GENERATION | newcomer;
         let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), flags));
         witness::see_allocated(head);
         // SAFETY: just allocated; freed by this PE only, in `remove_element`.

@@ -196,12 +196,12 @@ pub(crate) enum PeMessage {
     HasContributed { member: ObjId, section: SectionId, reductions: u32 },
     /// To the PE itself: everything is back.
     GoOn,
-    /// To the root of a group, from a PE that is new: its member takes part from this reduction on, if it has one.
-    Joins {
-        #[pup(with = wire::rooted)]
-        collection: CollectionId,
-        reduction: Option<u32>,
-    },
+    /// From the root of a group to a member that was made late: it takes part from this reduction on, with its contribution of this number.
+    TakesPart { member: ObjId, first: u32, nth: u32 },
+    /// The same when nothing is left to do in the job: this reduction may wait for it.
+    IsWaitedFor { member: ObjId, reduction: u32 },
+    /// Back: it does, and in vain; whether the member had never contributed to any.
+    PutOff { member: ObjId, reduction: u32, is_first: bool },
 }
 
 impl PeMessage {
@@ -214,7 +214,6 @@ impl PeMessage {
             | PeMessage::SectionCast { collection, .. }
             | PeMessage::CountInserted { collection, .. }
             | PeMessage::Inserted { collection, .. }
-            | PeMessage::Joins { collection, .. }
             | PeMessage::DoneInserting(collection) => Some(*collection),
             PeMessage::Contribution(part) => Some(part.collection),
             PeMessage::Restore { object, .. } => Some(object.id.collection),
@@ -229,7 +228,10 @@ impl PeMessage {
             | PeMessage::Found { id, .. }
             | PeMessage::Gone { id, .. }
             | PeMessage::WasContributing { member: id, .. }
-            | PeMessage::HasContributed { member: id, .. } => Some(id.collection),
+            | PeMessage::HasContributed { member: id, .. }
+            | PeMessage::TakesPart { member: id, .. }
+            | PeMessage::IsWaitedFor { member: id, .. }
+            | PeMessage::PutOff { member: id, .. } => Some(id.collection),
             PeMessage::NewCollection(_)
             | PeMessage::Adopt(_)
             | PeMessage::Share { .. }

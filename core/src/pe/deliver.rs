@@ -468,7 +468,11 @@ impl Pe {
             PeMessage::Places { objects } => self.on_places(from, objects),
             PeMessage::Restore { object, why } => self.on_restore(*object, why),
             PeMessage::Newborn(newborn) => self.on_newborn(*newborn),
-            PeMessage::Joins { collection, reduction } => self.on_joins(collection, reduction),
+            PeMessage::TakesPart { member, first, nth } => self.on_takes_part(member, first, nth),
+            PeMessage::IsWaitedFor { member, reduction } => self.on_is_waited_for(member, reduction),
+            PeMessage::PutOff { member, reduction, is_first } => {
+                self.on_put_off(member, reduction, is_first);
+            }
             PeMessage::Reopen { collection, key, pending } => self.on_reopen(collection, key, pending),
             PeMessage::WasContributing { member, section } => self.on_was_contributing(member, section),
             PeMessage::HasContributed { member, section, reductions } => {

@@ -10,10 +10,12 @@ use crate::pe::Pe;
 use crate::pup::{Packed, Pup, Purpose, Unpacker};
 use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 use crate::route::{Collect, Route};
+use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
 
 impl Pe {
-    /// An element contributes to the next reduction of its collection.
+    /// An element contributes to the next reduction of its collection. What all others contributed while they were made has long been
+    /// reduced, when a late member is made.
     #[track_caller]
     pub(crate) fn contribute<T: Pup + Send + 'static, R: Reducer<T>>(
         &self,
@@ -28,9 +30,12 @@ impl Pe {
                 collection.label(object.index())
             );
         }
-        let key = ReductionKey::All(object.reduction.get());
+        if object.has(flag::LATE) && !object.has(flag::LIVE) {
+            return sometimes("what a late member contributed while it was made was for nothing");
+        }
+        let key = next_of(object);
         self.see_contribution(object.id(), key);
-        let tally = self.tally_of(object, true);
+        let tally = Tally { heard: object.broadcasts.get(), ..self.tally_of(object, true) };
         object.reduction.set(object.reduction.get() + 1);
         self.add_value::<T, R>(collection, key, tally, value, object.index(), Some(to));
     }
@@ -41,7 +46,7 @@ impl Pe {
         if collection.id.is_singles() || mutated("end-not-reported") {
             return;
         }
-        let key = ReductionKey::All(object.reduction.get());
+        let key = next_of(object);
         let tally = self.tally_of(object, false);
         self.contribution_made(collection, Contribution::count(collection.id, key, tally));
     }
@@ -188,5 +193,14 @@ impl Pe {
 
     pub(crate) fn see_contribution(&self, object: ObjId, key: ReductionKey) {
         witness::see(|| Seen::Contributed { object, pe: self.id, reduction: key.into() });
+    }
+}
+
+/// The next reduction that an element contributes to.
+fn next_of(object: &Head) -> ReductionKey {
+    let number = object.reduction.get();
+    match object.has(flag::LATE) {
+        true => ReductionKey::Late { member: object.index() as u32, nth: number },
+        false => ReductionKey::All(number),
     }
 }

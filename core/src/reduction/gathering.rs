@@ -89,7 +89,7 @@ impl Pe {
 
     pub(super) fn above(&self, collection: &Collection, key: ReductionKey) -> PeId {
         match key {
-            ReductionKey::All(_) | ReductionKey::Answers(_) => {
+            ReductionKey::All(_) | ReductionKey::Answers(_) | ReductionKey::Late { .. } => {
                 let above = self.view().parent(self.id, collection.root_pe());
                 above.expect("the root sends nothing up")
             }
@@ -101,7 +101,9 @@ impl Pe {
 
     fn ends_here(&self, collection: &Collection, key: ReductionKey) -> bool {
         match key {
-            ReductionKey::All(_) | ReductionKey::Answers(_) => collection.root.is_some(),
+            ReductionKey::All(_) | ReductionKey::Answers(_) | ReductionKey::Late { .. } => {
+                collection.root.is_some()
+            }
             ReductionKey::Section(section, _) | ReductionKey::SectionAnswers(section, _) => {
                 self.view().seat(section.creator) == self.id
             }
@@ -120,6 +122,15 @@ impl Pe {
                     Some(Ok(())) => self.complete_over_section(collection, section, key),
                     Some(Err(error)) => self.reduction_failed(collection, &error),
                     None => {}
+                }
+            }
+            ReductionKey::Late { member, nth } => {
+                let root = collection.root.as_ref().expect("`ends_here`");
+                let mut part = Pending::default();
+                let added = change(&mut part).and_then(|()| root.borrow_mut().add_late(member, nth, part));
+                match added {
+                    Ok(()) => self.complete_reductions(collection),
+                    Err(error) => self.reduction_failed(collection, &error),
                 }
             }
             ReductionKey::All(_) | ReductionKey::Answers(_) => {
@@ -164,6 +175,9 @@ impl Pe {
     pub(crate) fn complete_reductions(&self, collection: &Collection) {
         let Some(root) = &collection.root else { return };
         loop {
+            if let Err(error) = self.admit_late(collection) {
+                return self.reduction_failed(collection, &error);
+            }
             let complete = root.borrow_mut().take_complete();
             let Some((key, pending)) = complete else { break };
             self.finish(collection, key, pending);

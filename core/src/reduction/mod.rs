@@ -6,10 +6,11 @@
 //!
 //! Elements come and go meanwhile. An element that inserts another says so with its own next contribution, so
 //! the root waits for as many newborn as were announced, generation by generation; one that goes says so too. See
-//! [`Tally::is_complete`].
+//! [`Tally::is_complete`]. Members of groups on PEs that come later are a case of their own ([`late`]).
 
 mod contributing;
 mod gathering;
+pub(crate) mod late;
 mod root;
 mod tally;
 
@@ -18,6 +19,7 @@ use crate::mutations::mutated;
 use crate::pup::Pup;
 use crate::reduce::{AnyPartial, ReduceError};
 use crate::route::{Collect, Route};
+pub(crate) use late::Begin;
 pub(crate) use root::Root;
 pub(crate) use tally::{Generation, Tally};
 
@@ -32,6 +34,8 @@ pub(crate) enum ReductionKey {
     Section(SectionId, u32),
     /// Of the answers to a section's `n`th multicast.
     SectionAnswers(SectionId, u32),
+    /// One of a group's, to which a member that was made late contributes as its `nth` one: the root knows which that is.
+    Late { member: u32, nth: u32 },
 }
 
 /// A part of a reduction on its way up.

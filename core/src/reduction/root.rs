@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::late::LateMembers;
 use super::{Generation, Pending, ReductionKey, Tally};
 use crate::collection::insertion::Census;
 use crate::mutations::mutated;
@@ -16,12 +17,14 @@ pub(crate) struct Root {
     /// The next reduction to complete.
     pub(super) next: u32,
     pub(super) open: BTreeMap<ReductionKey, Pending>,
+    pub(super) late: LateMembers,
     pub(crate) census: Census,
 }
 
 impl Root {
     pub(crate) fn new(elements: Option<u64>) -> Self {
-        Root { alive: elements, next: 0, open: BTreeMap::new(), census: Census::default() }
+        let (open, late, census) = (BTreeMap::new(), LateMembers::default(), Census::default());
+        Root { alive: elements, next: 0, open, late, census }
     }
 
     pub(crate) fn elements(&self) -> Option<u64> {
@@ -43,24 +46,6 @@ impl Root {
         self.next
     }
 
-    /// So many members that there were not take part from this reduction on.
-    pub(crate) fn expect_newborn(&mut self, reduction: u32, members: u64) {
-        let born = Generation { born: members, ..Generation::default() };
-        let first = Tally { generations: vec![born], ..Tally::default() };
-        self.open.entry(ReductionKey::All(reduction)).or_default().tally.add(&first);
-    }
-
-    /// One of them takes part from this one on, or there is none. Until that is said, the next reduction cannot complete.
-    pub(crate) fn put_off_newborn(&mut self, reduction: Option<u32>) {
-        if reduction.is_some_and(|first| first <= self.next) {
-            return;
-        }
-        let next = self.open.entry(ReductionKey::All(self.next)).or_default();
-        let born = &mut next.tally.generation(1).born;
-        *born = born.saturating_sub(1);
-        reduction.into_iter().for_each(|first| self.expect_newborn(first, 1));
-    }
-
     pub(crate) fn expect_answers(&mut self, key: ReductionKey, to: Route) {
         self.open.entry(key).or_default().to = Some(to);
     }
@@ -71,8 +56,10 @@ impl Root {
         if let (Some(alive), Some(pending)) = (self.alive, self.open.get(&key))
             && pending.tally.is_complete(alive)
         {
-            self.alive = Some(pending.tally.contributions());
+            let (contributions, heard) = (pending.tally.contributions(), pending.tally.heard);
+            self.alive = Some(contributions);
             self.next += 1;
+            self.note_heard(heard);
             return self.open.remove_entry(&key);
         }
         None

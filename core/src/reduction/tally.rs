@@ -4,7 +4,7 @@ use crate::mutations::mutated;
 use crate::pup::Pup;
 use crate::sometimes::sometimes;
 
-/// What is counted on the way to the root. All counts add up.
+/// What is counted on the way to the root. All counts add up, but for the one that says the most.
 #[derive(Clone, Default, Debug, PartialEq, Eq, Pup)]
 pub(crate) struct Tally {
     /// Contributions of elements that the previous reduction knew.
@@ -17,6 +17,8 @@ pub(crate) struct Tally {
     pub(crate) reports: u32,
     /// How many those are.
     pub(crate) expected: u64,
+    /// How many broadcasts any of the contributors had received.
+    pub(crate) heard: u32,
 }
 
 /// Elements inserted since the previous reduction, of one generation (`Birth::generation`).
@@ -43,6 +45,7 @@ impl Tally {
         }
         self.reports = self.reports.saturating_add(other.reports);
         add(&mut self.expected, other.expected);
+        self.heard = self.heard.max(other.heard);
     }
 
     /// Whether all of `alive` elements, and all that they inserted, have contributed or gone.
@@ -69,6 +72,17 @@ impl Tally {
             return old && heard_of == born;
         }
         old && self.generations.iter().all(all)
+    }
+
+    /// What one has contributed, or that it went, is that of one born since the previous reduction.
+    pub(super) fn become_newborn(&mut self) {
+        let contributed = std::mem::take(&mut self.old);
+        self.generation(1).contributed += contributed;
+    }
+
+    /// Whether somebody goes, and contributes no more.
+    pub(super) fn is_end(&self) -> bool {
+        self.old_gone > 0 || self.generations.iter().any(|generation| generation.gone > 0)
     }
 
     pub(super) fn contributions(&self) -> u64 {

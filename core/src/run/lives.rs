@@ -59,6 +59,11 @@ impl Lives {
         Ok(Lives { host, number, config, job, start, nets, store, totals })
     }
 
+    /// Which nodes are on the same host, and what that is called.
+    pub(super) fn live_on(&mut self, host: u32, neighbours: Vec<u32>) {
+        (self.config.host, self.config.neighbours) = (host, neighbours.into());
+    }
+
     /// The node of the next life, with these new connections.
     ///
     /// # Errors

@@ -114,6 +114,7 @@ impl Member {
         self.connections.keep_to(|node| order.view.is_there(node));
         let met = self.connections.meet(&self.job, places, |node| order.view.is_there(node));
         let Some(streams) = met else { return };
+        self.find_neighbours(places);
         let ready = match self.lives.next(order, streams) {
             Ok(ready) => ready,
             Err(error) => self.control.failed(format!("cannot go on: {error}")),
@@ -131,6 +132,13 @@ impl Member {
             }
         };
         self.lives.live(ready, begin);
+    }
+
+    /// Where some process has been replaced, it is said where all are now: not all need be where others of their numbers were.
+    fn find_neighbours(&mut self, places: &[Place]) {
+        let Some(own) = places.iter().find(|place| place.node == self.task.number) else { return };
+        let near = places.iter().filter(|place| place.host == own.host);
+        self.lives.live_on(own.host, near.map(|place| place.node).collect());
     }
 
     /// What the launcher wants after a life; nothing if this node is to leave.

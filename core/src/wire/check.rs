@@ -81,9 +81,14 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         }
         PeMessage::WasContributing { .. } => Ok(()),
         PeMessage::HasContributed { reductions, .. } => below("reductions", *reductions, COUNT_MAX),
-        PeMessage::Joins { collection, reduction } => {
-            check_root(pe, *collection)?;
-            reduction.map_or(Ok(()), |first| below("reductions", first, COUNT_MAX))
+        PeMessage::TakesPart { member, first: reduction, .. }
+        | PeMessage::IsWaitedFor { member, reduction } => {
+            check_collection(pe, member.collection)?;
+            below("reductions", *reduction, COUNT_MAX)
+        }
+        PeMessage::PutOff { member, reduction, .. } => {
+            check_root(pe, member.collection)?;
+            below("reductions", *reduction, COUNT_MAX)
         }
         PeMessage::Share { id, .. } => check_share(pe, *id),
         PeMessage::WhenQuiet(_) => {

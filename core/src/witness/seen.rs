@@ -371,6 +371,8 @@ pub enum Reduction {
     Section(SectionId, u32),
     /// Of the answers to a section's `n`th multicast.
     SectionAnswers(SectionId, u32),
+    /// One to which a late member of a group contributes for the `n`th time, and of which its PE does not know which it is.
+    Late(u32, u32),
 }
 
 impl From<ReductionKey> for Reduction {
@@ -380,6 +382,7 @@ impl From<ReductionKey> for Reduction {
             ReductionKey::Answers(number) => Reduction::Answers(number),
             ReductionKey::Section(section, number) => Reduction::Section(section, number),
             ReductionKey::SectionAnswers(section, number) => Reduction::SectionAnswers(section, number),
+            ReductionKey::Late { member, nth } => Reduction::Late(member, nth),
         }
     }
 }

@@ -155,6 +155,11 @@ impl Leader {
         matches!(self.phase, Phase::Running)
     }
 
+    /// A node is on this host from now on, as another process.
+    pub fn put(&mut self, node: NodeId, host: u32) {
+        self.hosts[node as usize] = host;
+    }
+
     /// Nodes that are not lost, in increasing order.
     pub fn there(&self) -> impl Iterator<Item = NodeId> + '_ {
         (0..self.nodes()).filter(|node| !self.lost.contains(node))

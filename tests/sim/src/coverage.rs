@@ -226,6 +226,12 @@ pub const MARKS: &[Mark] = &[
     may("an insertion was sent on to the root"),
     must("an element was removed"),
     must("an element was removed before the turn of messages that had come early"),
+    // Members of groups that come late: in the sweep, nobody does.
+    may("a late member of a group took part in a reduction"),
+    may("a late member of a group was not waited for when nothing was left to do"),
+    may("a late member of a group was lost before it took part in a reduction"),
+    may("a late member of a group contributed to what was complete"),
+    may("what a late member contributed while it was made was for nothing"),
     // Messages on a PE.
     must("a message came to an object before its collection was known"),
     must("a message came to a PE before its collection was known there"),

@@ -67,7 +67,7 @@ fn who_can_do_without_its_launcher_looks_for_another_once_the_program_runs() {
     let view = View::whole(2).after(3, 2, |_| true, |node| node);
     let order = Order { restore: vec![1], ..Order::new(view.clone(), Some(4), 6) };
     attendance.on_message(ToNode::Halt { epoch: 3, lost: vec![] });
-    attendance.on_message(ToNode::Places(vec![Place { node: 0, life: 3, address: None }]));
+    attendance.on_message(ToNode::Places(vec![Place { node: 0, life: 3, address: None, host: 0 }]));
     attendance.on_message(ToNode::Resume(Box::new(order)));
     let again = attendance.follower(4711).expect("it has joined");
     assert_eq!((again.epoch, again.view, again.next_version), (3, view, 6));

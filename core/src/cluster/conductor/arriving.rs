@@ -36,15 +36,23 @@ impl Conductor {
     pub(super) fn start_another(&mut self, now: Duration, node: u32) {
         self.lives += 1;
         self.roster.start_again(node, self.lives, self.plan.silence);
-        let Some((spare, pid)) = self.spares.take(node) else {
+        let Some((spare, pid)) = self.take_spare(node) else {
             return self.actions.push(Action::Start(node));
         };
         sometimes("a process that waited took a node's place");
+        self.on_placed(node, self.host_of_spare(spare));
         self.actions.push(Action::Use { spare, node });
         self.roster[node].pid = pid;
         if pid.is_some() {
             self.on_arriving_hello(now, node);
         }
+    }
+
+    /// A node has, or is to have, its process on this host, by its number among those of the job.
+    pub(crate) fn on_placed(&mut self, node: u32, host: u32) {
+        self.plan.put(node, host);
+        self.roster[node].host = self.plan.host_of(node).map(str::to_owned);
+        self.recovery.iter_mut().for_each(|recovery| recovery.put(node, host));
     }
 
     /// Whether a node has a process that is none of the job's nodes yet, after the program has begun.

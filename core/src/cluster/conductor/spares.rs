@@ -39,9 +39,11 @@ impl Spares {
         self.waiting.keys().copied()
     }
 
-    /// One becomes this node, preferably one that has said `Hello`: its number, and its process id if it has.
-    pub(super) fn take(&mut self, node: u32) -> Option<(u32, Option<u32>)> {
-        let (spare, pid) = self.waiting.iter().max_by_key(|(_, pid)| pid.is_some())?;
+    /// One becomes this node, preferably one that has said `Hello`, and if several have, one that is near: its number, and its process id if
+    /// it has.
+    fn take(&mut self, node: u32, is_near: impl Fn(u32) -> bool) -> Option<(u32, Option<u32>)> {
+        let (spare, pid) =
+            self.waiting.iter().max_by_key(|(spare, pid)| (pid.is_some(), is_near(**spare)))?;
         let (spare, pid) = (*spare, *pid);
         self.waiting.remove(&spare);
         self.used.insert(spare, node);
@@ -50,6 +52,17 @@ impl Spares {
 }
 
 impl Conductor {
+    /// A process that waits is to be this node, preferably one on the host where that was.
+    pub(super) fn take_spare(&mut self, node: u32) -> Option<(u32, Option<u32>)> {
+        let (before, nodes, hosts) = (self.plan.host_number(node), self.plan.nodes, &self.plan.spare_hosts);
+        self.spares.take(node, |spare| host_of(spare, nodes, hosts) == before)
+    }
+
+    /// The host of a process that waits, or has waited, by its number among those of the job.
+    pub(super) fn host_of_spare(&self, spare: u32) -> u32 {
+        host_of(spare, self.plan.nodes, &self.plan.spare_hosts)
+    }
+
     /// Something happened to a process that waits.
     pub(super) fn on_spare(&mut self, _: Duration, spare: u32, event: Event) {
         if !self.spares.waiting.contains_key(&spare) {
@@ -72,4 +85,8 @@ impl Conductor {
         let left = self.spares.waiting.len();
         self.actions.push(Action::Say(format!("a spare process is lost ({why}); {left} left")));
     }
+}
+
+fn host_of(spare: u32, nodes: u32, hosts: &[u32]) -> u32 {
+    hosts.get(spare.saturating_sub(nodes) as usize).copied().unwrap_or_default()
 }

@@ -145,7 +145,7 @@ impl Conductor {
                 self.actions.push(Action::Send(to, ToNode::Halt { epoch, lost }));
             }
             leader::Action::Resume { to, order } => {
-                let places = self.roster.places();
+                let places = self.roster.places(|node| self.plan.host_number(node));
                 if !places.is_empty() {
                     self.actions.push(Action::Send(to, ToNode::Places(places)));
                 }

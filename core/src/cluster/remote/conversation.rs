@@ -1,7 +1,6 @@
 //! What the launcher and a host's agent say to each other, from the login, or from where another launcher left off, to the end.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -28,8 +27,6 @@ const READ: usize = 16 << 10;
 /// A host during its conversation.
 pub(super) struct Host {
     pub(super) watch: Watch,
-    /// The nodes that it had at the start.
-    pub(super) numbers: Range<u32>,
     pub(super) began: Instant,
     pub(super) events: Events,
     pub(super) written: mpsc::UnboundedSender<Chunk>,
@@ -182,7 +179,7 @@ impl Host {
 
     fn print(&self, node: u32, to_errors: bool, bytes: Vec<u8>) {
         let stream = if to_errors { Stream::Err } else { Stream::Out };
-        if self.numbers.contains(&node) || self.watch.has(node) {
+        if self.watch.had(node) {
             let _ = self.written.send(Chunk { node, stream, bytes });
         }
     }
@@ -217,7 +214,7 @@ impl Host {
     /// for people to know.
     pub(super) fn lose(&mut self, why: &str) -> Option<String> {
         let (message, lost) = self.watch.lose(why);
-        if self.numbers.is_empty() {
+        if !self.watch.had_any() {
             return Some(format!("warning: {message}; should the launcher be lost now, the job may be"));
         }
         if lost.is_empty() {

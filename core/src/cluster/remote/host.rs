@@ -1,7 +1,6 @@
 //! The launcher's end: a host's agent behind the same few calls that the nodes of this host are behind.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -112,7 +111,7 @@ impl RemoteHost {
 
     /// Whether the conversation with its agent is over.
     pub(crate) fn is_lost(&self) -> bool {
-        self.serving.as_ref().is_none_or(JoinHandle::is_finished)
+        self.orders.is_closed()
     }
 
     /// Kills a node of this host; its end will be an event, or the loss of its host.
@@ -145,10 +144,8 @@ async fn serve(
     let (written, queue) = mpsc::unbounded_channel();
     let (said, sayings) = mpsc::unbounded_channel();
     let forwarding = tokio::spawn(forward(queue, lines.clone(), said.clone()));
-    let (watch, numbers) = way.watch();
     let mut host = Host {
-        watch,
-        numbers,
+        watch: way.watch(),
         began: Instant::now(),
         input: None,
         used: BTreeMap::new(),
@@ -175,17 +172,15 @@ async fn serve(
 }
 
 impl Way {
-    /// What is known of the host at first, and the numbers of those that were there at the start.
-    fn watch(&self) -> (Watch, Range<u32>) {
+    /// What is known of the host at first.
+    fn watch(&self) -> Watch {
         match self {
             Way::Login(start) => {
-                let (host, numbers) = (start.share.host.to_string(), start.share.numbers());
-                (Watch::new(&host, numbers.clone(), start.begin.silence), numbers)
+                Watch::new(&start.share.host.to_string(), start.share.numbers(), start.begin.silence)
             }
             Way::Found(attached) => {
                 let Attached { site, nodes, silence, .. } = &**attached;
-                let watch = Watch::with(&site.name, site.nodes.clone(), nodes.iter().copied(), *silence);
-                (watch, site.nodes.clone())
+                Watch::with(&site.name, site.nodes.clone(), nodes.iter().copied(), *silence)
             }
         }
     }

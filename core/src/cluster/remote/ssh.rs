@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn host(line: &str) -> Host {
-        Hosts::parse(line).unwrap().distribute(1).unwrap().remove(0).host
+        Hosts::parse(line).unwrap().distribute(1, 1).unwrap().remove(0).host
     }
 
     fn arguments(line: &str, options: &str) -> Vec<String> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::super::heartbeat::Heartbeat;
 use super::super::hosts::in_words;
+use super::super::recovery::nodes_in_words;
 
 /// So long a node that was killed may take to be gone; otherwise its host is lost.
 const KILL_LIMIT: Duration = Duration::from_millis(750);
@@ -16,8 +17,12 @@ const KILL_LIMIT: Duration = Duration::from_millis(750);
 #[derive(Debug)]
 pub(crate) struct Watch {
     name: String,
+    /// Nodes that it had at the start.
+    named: Range<u32>,
     silence: Duration,
     heartbeat: Heartbeat,
+    /// All that have been there since.
+    came: BTreeSet<u32>,
     /// Nodes that have not ended.
     left: BTreeSet<u32>,
     /// When nodes that were killed have to be gone.
@@ -30,18 +35,21 @@ impl Watch {
         Watch::with(host, nodes.clone(), nodes, silence)
     }
 
-    /// Of one that had the first nodes at the start, and has the second ones by now.
+    /// Of one that had the first nodes at the start, and has the others by now.
     pub(crate) fn with(
         host: &str,
         named: Range<u32>,
         left: impl IntoIterator<Item = u32>,
         silence: Duration,
     ) -> Self {
+        let left: BTreeSet<u32> = left.into_iter().collect();
         Watch {
-            name: format!("host {host} ({})", in_words(&named)),
+            name: host.to_owned(),
             silence,
             heartbeat: Heartbeat::new(silence),
-            left: left.into_iter().collect(),
+            came: named.clone().chain(left.iter().copied()).collect(),
+            named,
+            left,
             dying: BTreeMap::new(),
         }
     }
@@ -56,8 +64,19 @@ impl Watch {
         self.left.contains(&node)
     }
 
+    /// Whether a node is there, or has been: what it wrote may still come.
+    pub(crate) fn had(&self, node: u32) -> bool {
+        self.came.contains(&node)
+    }
+
+    /// Whether any is or has been.
+    pub(crate) fn had_any(&self) -> bool {
+        !self.came.is_empty()
+    }
+
     /// A node is started here, again or instead of on another host.
     pub(crate) fn on_start(&mut self, node: u32) {
+        self.came.insert(node);
         self.left.insert(node);
     }
 
@@ -88,7 +107,12 @@ impl Watch {
 
     /// The host is lost: what to say of it, and the nodes that are lost with it.
     pub(crate) fn lose(&mut self, why: &str) -> (String, BTreeSet<u32>) {
-        (format!("{}: {why}", self.name), std::mem::take(&mut self.left))
+        let left = std::mem::take(&mut self.left);
+        let nodes = match self.named.is_empty() && !left.is_empty() {
+            true => nodes_in_words(&left.iter().copied().collect::<Vec<_>>()),
+            false => in_words(&self.named),
+        };
+        (format!("host {} ({nodes}): {why}", self.name), left)
     }
 }
 
@@ -109,6 +133,18 @@ mod tests {
         );
         assert_eq!(lost, [2, 3].into());
         assert!(!watch.has(2));
+    }
+
+    #[test]
+    fn a_host_that_had_no_node_at_the_start_is_lost_with_those_that_came() {
+        let mut watch = Watch::new("b", 0..0, SILENCE);
+        assert_eq!(watch.lose("gone"), ("host b (no node): gone".to_owned(), [].into()));
+        assert!(!watch.had_any());
+        watch.on_start(2);
+        watch.on_start(3);
+        watch.on_end(2);
+        assert_eq!(watch.lose("gone"), ("host b (node 3): gone".to_owned(), [3].into()));
+        assert!([2, 3].into_iter().all(|node| watch.had(node)) && !watch.had(1));
     }
 
     #[test]

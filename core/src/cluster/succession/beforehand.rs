@@ -22,10 +22,14 @@ pub(crate) fn ranks(shares: &[Share]) -> Vec<u32> {
 
 /// What the agent of each host is told for the case that the launcher is lost, by their ranks.
 pub(crate) fn estates(shares: &[Share], ranks: &[u32], plan: &Plan) -> Vec<Estate> {
-    let site = |share: &Share| Site { name: share.host.to_string(), nodes: share.numbers() };
+    let site = |number, share: &Share| {
+        let (name, slots, nodes) = (share.host.to_string(), share.host.slots, share.numbers());
+        Site { number, name, slots, nodes }
+    };
+    let numbered = (0..).zip(shares).zip(ranks);
     let mut sites: BTreeMap<u32, Site> =
-        shares.iter().zip(ranks).map(|(share, rank)| (*rank, site(share))).collect();
-    sites.entry(0).or_insert_with(|| site(&Share::here(0)));
+        numbered.map(|((number, share), rank)| (*rank, site(number, share))).collect();
+    sites.entry(0).or_insert_with(|| site(shares.len() as u32, &Share::here(0)));
     let sites: Vec<Site> = sites.into_values().collect();
     let of = |rank| Estate {
         job: plan.job,
@@ -73,21 +77,21 @@ mod tests {
     use super::*;
     use crate::launch::RunArgs;
 
-    fn sites(text: &str) -> Vec<(String, std::ops::Range<u32>)> {
+    fn sites(text: &str) -> Vec<(u32, String, std::ops::Range<u32>)> {
         let hosts = Hosts::parse(text).expect("lines of hosts");
-        let shares = hosts.distribute(hosts.slots()).expect("there is room");
+        let shares = hosts.distribute(hosts.slots(), hosts.slots()).expect("there is room");
         let plan = Plan::new(&RunArgs::default(), &shares, Vec::new()).expect("random numbers");
         let estates = estates(&shares, &ranks(&shares), &plan);
         assert!((0..).zip(&estates).all(|(rank, estate)| estate.rank == rank));
-        estates[0].sites.iter().map(|site| (site.name.clone(), site.nodes.clone())).collect()
+        estates[0].sites.iter().map(|site| (site.number, site.name.clone(), site.nodes.clone())).collect()
     }
 
     #[test]
     fn the_launchers_host_is_the_first_with_nodes_or_without() {
-        let of = |name: &str, nodes| (name.to_owned(), nodes);
-        assert_eq!(sites("a slots=2\nb"), [of("localhost", 0..0), of("a", 0..2), of("b", 2..3)]);
+        let of = |number, name: &str, nodes| (number, name.to_owned(), nodes);
+        assert_eq!(sites("a slots=2\nb"), [of(2, "localhost", 0..0), of(0, "a", 0..2), of(1, "b", 2..3)]);
         let own = "localhost (10.0.0.1)";
         let with_own = sites("a slots=2\nlocalhost slots=3 address=10.0.0.1\nb");
-        assert_eq!(with_own, [of(own, 2..5), of("a", 0..2), of("b", 5..6)]);
+        assert_eq!(with_own, [of(1, own, 2..5), of(0, "a", 0..2), of(2, "b", 5..6)]);
     }
 }

@@ -37,7 +37,11 @@ pub(crate) struct Estate {
 /// A host of the job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Site {
+    /// Among those of the plan; behind them, if it is only there for the launcher's sake.
+    pub(crate) number: u32,
     pub(crate) name: String,
+    /// Nodes that it takes.
+    pub(crate) slots: u32,
     /// The nodes it had at the start, and the processes that wait there.
     pub(crate) nodes: Range<u32>,
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::TcpListener;
-use std::ops::Range;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -15,6 +14,7 @@ use super::super::local::{Event, Events};
 use super::super::printer::Lines;
 use super::super::remote::host::{Attached, RemoteHost};
 use super::super::remote::message::ToAgent;
+use super::super::sites::AttachedHost;
 use super::super::takeover::follower::{Follower, Followers};
 use super::door::{Newcomer, Newcomers, Pass, Reached, reach};
 use super::estate::{Site, Will};
@@ -24,8 +24,8 @@ use super::rolls::Rolls;
 /// Those that are left.
 pub(super) struct Gathered {
     pub(super) followers: Followers,
-    /// Their hosts: with the nodes that each had at the start, and those it has now.
-    pub(super) hosts: Vec<(RemoteHost, Range<u32>, Vec<u32>)>,
+    /// Their hosts.
+    pub(super) hosts: Vec<AttachedHost>,
     /// What happens to nodes, from what each has said of itself on.
     pub(super) events: Events,
     pub(super) happened: mpsc::UnboundedReceiver<(u32, Event)>,
@@ -153,10 +153,10 @@ impl Coming {
                 .get(rank as usize)
                 .cloned()
                 .ok_or("a host came that is none of the job's")?;
-            let (range, nodes) = (site.nodes.clone(), agent.orphan.nodes.clone());
-            let mut host = attach(agent, site, will.estate.silence, (rolls.clone(), rank));
+            let left = agent.orphan.nodes.clone();
+            let mut host = attach(agent, site.clone(), will.estate.silence, (rolls.clone(), rank));
             host.start(&events, lines);
-            hosts.push((host, range, nodes));
+            hosts.push(AttachedHost { host, site, left });
         }
         rolls.tell(&first);
         let mut following = Following::new(hosts, happened);
@@ -177,7 +177,7 @@ fn attach(agent: Newcomer, site: Site, silence: Duration, rolls: (Rolls, u32)) -
 
 /// Nodes that are asked.
 struct Following {
-    hosts: Vec<(RemoteHost, Range<u32>, Vec<u32>)>,
+    hosts: Vec<AttachedHost>,
     happened: mpsc::UnboundedReceiver<(u32, Event)>,
     missing: BTreeSet<u32>,
     followers: Followers,
@@ -186,11 +186,8 @@ struct Following {
 }
 
 impl Following {
-    fn new(
-        hosts: Vec<(RemoteHost, Range<u32>, Vec<u32>)>,
-        happened: mpsc::UnboundedReceiver<(u32, Event)>,
-    ) -> Self {
-        let missing = hosts.iter().flat_map(|(_, _, nodes)| nodes.iter().copied()).collect();
+    fn new(hosts: Vec<AttachedHost>, happened: mpsc::UnboundedReceiver<(u32, Event)>) -> Self {
+        let missing = hosts.iter().flat_map(|host| host.left.iter().copied()).collect();
         Following { hosts, happened, missing, followers: Followers::default(), kept: Vec::new() }
     }
 
@@ -216,8 +213,8 @@ impl Following {
     }
 
     fn each(&self, tell: impl Fn(&RemoteHost, u32)) {
-        for (host, _, nodes) in &self.hosts {
-            nodes.iter().filter(|node| self.missing.contains(node)).for_each(|node| tell(host, *node));
+        for AttachedHost { host, left, .. } in &self.hosts {
+            left.iter().filter(|node| self.missing.contains(node)).for_each(|node| tell(host, *node));
         }
     }
 

@@ -168,16 +168,19 @@ fn lead(
     let estate = &will.estate;
     let running = followers.running();
     let kills = Kills::new(&options.kill, options.chaos).after(running, followers.steps().done);
-    let plan = plan(estate, options, &kills, followers.lives());
+    let mut plan = plan(estate, options, &kills, followers.lives());
+    for host in &hosts {
+        host.left.iter().for_each(|node| plan.put(*node, host.site.number));
+    }
     let (shelves, pes) = (plan.keeping.shelves.clone(), plan.pes as usize);
     let means = Means { executable: Executable::this(), memory: host_memory };
-    let mut sites = Sites::attached(hosts);
-    let waiting = plan.begins_with..plan.begins_with + plan.spares;
-    let conductor = Conductor::taking_over(plan, kills, &own_name(estate), &followers);
+    let mut sites = Sites::attached(plan.nodes, hosts);
     let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
     let pid = estate.legacy.as_ref().map_or_else(std::process::id, |legacy| legacy.launcher);
     let ended = runtime.block_on(async {
-        sites.start_waiting(waiting, &means, &events, &lines);
+        let waiting = plan.nodes..plan.nodes + plan.spares;
+        plan.spare_hosts = sites.start_waiting(waiting, &means, &events, &lines);
+        let conductor = Conductor::taking_over(plan, kills, &own_name(estate), &followers);
         let launcher = Launcher::new(program, conductor, sites, lines).going_on(start, pid);
         launcher.go_on(&means, (events, happened), signalled, written).await
     });

@@ -101,9 +101,9 @@ pub enum OptionsError {
     /// `--max-nodes` with `--simulate`.
     #[error("--max-nodes: no nodes are added to a simulated job; leave out --simulate")]
     MostNodesSimulated,
-    /// `--max-nodes` with `--spares`.
+    /// `--max-nodes` with `--spares` and `--hosts`.
     #[error(
-        "--max-nodes and --spares do not go together; leave out --spares: nodes that are added start when they are asked for"
+        "--max-nodes and --spares do not go together on several hosts (--hosts); leave out --spares: nodes that are added start when they are asked for"
     )]
     MostNodesWithSpares,
     /// `--max-nodes` is less than `--nodes`.

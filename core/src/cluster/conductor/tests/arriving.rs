@@ -32,6 +32,36 @@ fn comes(conductor: &mut Conductor) -> Vec<Action> {
     conductor.say(at(34), 1, ToLauncher::Halted { epoch: 1, held: vec![], steps: 0 })
 }
 
+/// What it is told, and the others are: where it is by then.
+#[test]
+fn a_lost_node_may_be_started_on_another_host() {
+    let mut conductor = replacing(true, 0);
+    conductor.plan.hosts = vec![vec![0, 1], vec![2]];
+    conductor.plan.names = vec![None, Some("b".into())];
+    conductor.happen(at(10), 1, killed());
+    conductor.on_placed(1, 1);
+    let actions = conductor.say(at(20), 1, hello());
+    let Some(Action::Send(1, ToNode::Task(task))) = actions.last() else { panic!("{actions:?}") };
+    assert_eq!((task.host_number, &task.host.nodes[..]), (1, &[1, 2][..]));
+    let actions = comes(&mut conductor);
+    let Action::Send(0, ToNode::Places(places)) = &actions[0] else { panic!("{actions:?}") };
+    assert_eq!(places.iter().map(|place| place.host).collect::<Vec<_>>(), [0, 1, 1]);
+    assert_eq!(conductor.roster.name(1), "node 1 (pid 7 on the host b)");
+}
+
+#[test]
+fn a_spare_on_the_same_host_is_taken_first() {
+    let mut conductor = replacing(false, 3);
+    conductor.plan.hosts = vec![vec![0], vec![1, 2]];
+    conductor.plan.spare_hosts = vec![0, 1, 0];
+    (3..6).for_each(|spare| assert_eq!(conductor.say(at(5), spare, hello()), []));
+    let actions = conductor.happen(at(10), 1, killed());
+    assert!(actions.contains(&Action::Use { spare: 4, node: 1 }), "{actions:?}");
+    let actions = conductor.happen(at(11), 2, killed());
+    assert!(actions.contains(&Action::Use { spare: 5, node: 2 }), "{actions:?}");
+    assert_eq!(conductor.plan.hosts, [vec![0, 2], vec![1]]);
+}
+
 #[test]
 fn a_lost_node_is_started_again_and_goes_on_with_the_others() {
     let mut conductor = replacing(true, 0);
@@ -41,7 +71,10 @@ fn a_lost_node_is_started_again_and_goes_on_with_the_others() {
     assert_eq!(task(&conductor.say(at(20), 1, hello())), (1, 1, at(20)));
     let actions = comes(&mut conductor);
     let address = Some("127.0.0.1:9".parse().unwrap());
-    let place = |node| Place { node, life: u64::from(node == 1), address: address.filter(|_| node == 1) };
+    let place = |node| {
+        let life = u64::from(node == 1);
+        Place { node, life, address: address.filter(|_| node == 1), host: 0 }
+    };
     let places = ToNode::Places((0..3).map(place).collect());
     assert_eq!(actions[0], Action::Send(0, places));
     let orders: Vec<_> = actions.iter().filter_map(order).collect();

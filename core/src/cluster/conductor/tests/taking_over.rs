@@ -103,7 +103,7 @@ fn who_was_lost_with_the_launcher_is_replaced() {
     assert_eq!(actions, [ToNode::Go, halt].map(|message| Action::Send(0, message)));
     let orders = conductor.say(at(60_014), 0, ToLauncher::Halted { epoch: 1, held: vec![], steps: 0 });
     let places = [(0, 6, None), (1, 0, None), (2, 2, address)];
-    let places = places.map(|(node, life, address)| Place { node, life, address });
+    let places = places.map(|(node, life, address)| Place { node, life, address, host: 0 });
     assert_eq!(orders[0], Action::Send(0, ToNode::Places(places.into())));
 }
 
