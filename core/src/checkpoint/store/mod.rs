@@ -417,7 +417,7 @@ impl Store {
         let all = self.lock();
         let of = |body: &Body| match body {
             Body::Copy(copy) => copy.pieces.iter().filter(|(_, sum)| sum.is_none()).count(),
-            Body::Own(_) | Body::Written | Body::NotWritten(_) => 0,
+            Body::Own(_) | Body::Written => 0,
         };
         all.kept.get(&version).map_or(0, |kept| kept.parts.values().map(of).sum())
     }
