@@ -99,7 +99,7 @@ impl Recovery {
         let noticed = |failure| Noticed { at: now, steps, failure, settled: false };
         let recovery = Recovery {
             leader,
-            printed: Printed::knowing(followers.seen()),
+            printed: Printed::knowing(followers.seen().filter(|_| !mutated("printed-is-forgotten"))),
             failures: failures.into_iter().map(noticed).collect(),
             ..Recovery::new(plan)
         };
