@@ -102,8 +102,8 @@ impl Singer {
 
 impl Singer {
     fn end_if_all_is_sung(&mut self, cx: &mut Cx<Self>) {
-        if self.sung == self.chorus.verses && let Some(ends) = self.ends {
-            cx.contribute(1u64, Sum, ends);
+        if self.sung == self.chorus.verses && let Some(ends) = &self.ends {
+            cx.contribute(1u64, Sum, ends.clone());
         }
     }
 
