@@ -97,7 +97,8 @@ impl World {
     }
 
     pub(super) fn shape(&self) -> Shape {
-        Shape { nodes: self.plan.nodes(), pes_per_node: self.plan.pes_per_node }
+        // A job that goes on from another may have numbers of nodes that it has no processes for.
+        Shape { nodes: self.tasks[0].nodes, ..self.plan.shape() }
     }
 
     /// From now on these are its PEs.
