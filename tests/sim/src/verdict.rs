@@ -80,7 +80,7 @@ pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
 /// What was wrong with the run of a job that went on from the disks of this one: it comes to the result of the calm run, and what both
 /// have printed is what that has. Lines may come again: nobody is left who knows what was printed.
 fn went_on(calm: &Played, before: &Played, again: &Played) -> Vec<(Kind, String)> {
-    let restarted = |(kind, what)| (kind, format!("started again: {what}"));
+    let restarted = |(kind, what): (Kind, String)| (kind, format!("started again: {what}"));
     let mut failures = flaws(again);
     failures.extend(Legal::default().object_to(again).map(|what| (Kind::End, what)));
     let is_line = |line: &&String| line.starts_with(PRINTS);
