@@ -9,8 +9,8 @@ use std::sync::Arc;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, NodeId};
 
-use super::process::{self, Process, Running, Stage};
 use super::letters::Letter;
+use super::process::{self, Process, Running, Stage};
 use super::shelves::{Shelf, can_be_read};
 use super::trace::Who;
 use super::world::{Event, World};

@@ -28,7 +28,11 @@ impl Rest {
     /// A node of that job reads its parts from these disks.
     pub(super) fn bring(&self, store: &Store, shape: Shape) {
         let disk = |(node, disk): (&NodeId, &SharedDisk)| (*node, Box::new(disk.clone()) as AnyDisk);
-        store.go_on_from_disks(self.restart(shape), shape.pes_per_node, self.disks.iter().map(disk).collect());
+        store.go_on_from_disks(
+            self.restart(shape),
+            shape.pes_per_node,
+            self.disks.iter().map(disk).collect(),
+        );
     }
 }
 

@@ -130,7 +130,8 @@ impl World {
             shelf.lose_power();
             shelf.heal();
         }
-        let disks: BTreeMap<_, _> = shelves.into_iter().map(|(node, shelf)| (node, shelf.disk.clone())).collect();
+        let disks: BTreeMap<_, _> =
+            shelves.into_iter().map(|(node, shelf)| (node, shelf.disk.clone())).collect();
         let flaw = match set::newest_on(disks.clone()) {
             Ok(whole) if whole.cover.version >= committed => return Some(Rest { whole, disks }),
             Ok(whole) => format!("version {} is the newest that is whole", whole.cover.version),

@@ -287,8 +287,7 @@ fn users_kill_nodes_of_simulated_jobs_that_survive() {
 fn a_job_that_was_lost_goes_on_from_its_disks_on_other_hosts() {
     let often = CkptEvery::Time(Duration::from_micros(200));
     let on_disk = |plan: Plan| {
-        let options =
-            RunArgs { ft: FaultTolerance::Disk, ckpt_every: Some(often), ..RunArgs::default() };
+        let options = RunArgs { ft: FaultTolerance::Disk, ckpt_every: Some(often), ..RunArgs::default() };
         Plan { options: Box::new(options), ..plan }
     };
     let calm = in_world(&on_disk(Plan::calm(1, 4, 2)));

@@ -113,7 +113,7 @@ impl Worlds {
         played.marks = sometimes::take_marks();
         played.memory_most = (memory::bytes().most - held_by(&played.log) - before.now).max(0) as u64;
         let rest = rest.filter(|_| workloads::can_go_on(case.workload));
-        played.again = rest.map(|rest| Box::new(run(case, &case.plan_again(rest), logging).0));
+        played.again = rest.map(|rest| Box::new(run(case, &case.plan_again(rest), false).0));
         played.memory_left = (memory::bytes().now - held_by(&played) - before.now).max(0) as u64;
         played
     }

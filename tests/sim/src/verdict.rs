@@ -333,8 +333,7 @@ fn names(message: &str, what: &str, number: u32) -> bool {
 /// A result in which each line of the program is only where it was printed first.
 fn without_repeats(result: &[String]) -> Vec<String> {
     let mut printed = BTreeSet::new();
-    let is_new = |line: &&String| !line.starts_with(PRINTS) || printed.insert(line.as_str());
-    result.iter().filter(is_new).cloned().collect()
+    result.iter().filter(|line| !line.starts_with(PRINTS) || printed.insert(*line)).cloned().collect()
 }
 
 /// The first line in which results differ.

@@ -99,7 +99,8 @@ impl Case {
         let silence = shape::silence(&mut generator(seed, "silence"));
         let workload = shape::workload(&mut generator(seed, "workload"), overrides.workload.as_deref())?;
         let survival = overrides.ft.unwrap_or(Survival::draw(&mut generator(seed, "survival")));
-        let heirs = survival.is_on() && overrides.heirs.unwrap_or(survival::heirs(&mut generator(seed, "heirs")));
+        let heirs =
+            survival.is_on() && overrides.heirs.unwrap_or(survival::heirs(&mut generator(seed, "heirs")));
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let hosts = if heirs && overrides.hosts.is_none() { vec![hosts.iter().sum()] } else { hosts };
         let heirs = heirs && hosts.len() == 1;

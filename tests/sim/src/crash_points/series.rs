@@ -110,12 +110,7 @@ fn recoveries(
 
 /// The launcher is killed at one in so many of the steps, and at some of them, by turns, whoever leads or is about to, or another node, at one
 /// in so many of the steps after that.
-fn takeovers(
-    nodes: u32,
-    seed: u64,
-    steps: u64,
-    every: u64,
-) -> impl Iterator<Item = Strikes> + Send + use<> {
+fn takeovers(nodes: u32, seed: u64, steps: u64, every: u64) -> impl Iterator<Item = Strikes> + Send + use<> {
     let launcher = |step| Strike { blow: Blow::Launcher, step };
     let alone = (seed % every..steps).step_by(every as usize).map(move |step| Strikes(vec![launcher(step)]));
     let mut rng = Rng::new(seed);

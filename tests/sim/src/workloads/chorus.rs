@@ -55,8 +55,10 @@ impl Singer {
     }
 
     #[restored]
-    fn restored(&mut self, cx: &mut Cx<Self>, _why: Restored) {
-        self.roam(cx, MOVES);
+    fn restored(&mut self, cx: &mut Cx<Self>, why: Restored) {
+        if !matches!(why, Restored::AfterMigration) {
+            self.roam(cx, MOVES);
+        }
     }
 
     /// All begin at once; whoever has sung all it has to tells this.
@@ -102,7 +104,9 @@ impl Singer {
 
 impl Singer {
     fn end_if_all_is_sung(&mut self, cx: &mut Cx<Self>) {
-        if self.sung == self.chorus.verses && let Some(ends) = &self.ends {
+        if self.sung == self.chorus.verses
+            && let Some(ends) = &self.ends
+        {
             cx.contribute(1u64, Sum, ends.clone());
         }
     }
