@@ -63,11 +63,12 @@ impl Pe {
         for (home, objects) in news {
             self.tell(home, PeMessage::Places { objects });
         }
+        self.enqueue(self.pe_message(PeMessage::GoOn));
+        parts.into_iter().for_each(|part| self.take_back_messages(part));
+        // What they say now comes after what they had said.
         for (id, why) in came {
             self.find_here(id).into_iter().for_each(|head| self.tell_restored(head, why));
         }
-        self.enqueue(self.pe_message(PeMessage::GoOn));
-        parts.into_iter().for_each(|part| self.take_back_messages(part));
         self.chores.set(true);
     }
 

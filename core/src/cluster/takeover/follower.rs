@@ -30,6 +30,8 @@ pub(crate) struct Follower {
     pub(crate) epoch: Epoch,
     /// Of the last order.
     pub(crate) view: View,
+    /// The version that all went back to by that: what was printed until then may have been seen, whoever is left to know.
+    pub(crate) gone_back_to: Option<Version>,
     /// The version that was to come next then.
     pub(crate) next_version: Version,
     pub(crate) steps: Steps,
@@ -78,6 +80,11 @@ impl Followers {
     /// The view of the last orders that anybody has had.
     pub(crate) fn view(&self) -> Option<&View> {
         self.0.values().map(|follower| &follower.view).max_by_key(|view| view.epoch)
+    }
+
+    /// Nobody goes back behind this one any more.
+    pub(crate) fn gone_back_to(&self) -> Option<Version> {
+        self.0.values().filter_map(|follower| follower.gone_back_to).max()
     }
 
     /// As far as they know, no version from this one on was begun before their last order.
