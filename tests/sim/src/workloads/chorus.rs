@@ -34,8 +34,8 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
     Checked::by_itself(ran, &[]).with_unordered_lines()
 }
 
-/// Moves of a singer that was restored, one after the other.
-const MOVES: u32 = 4;
+/// Moves of a singer that was restored, one after the other, at most. It stays where the last one ends.
+const MOVES_MOST: u64 = 4;
 
 #[derive(Pup)]
 struct Singer {
@@ -57,7 +57,8 @@ impl Singer {
     #[restored]
     fn restored(&mut self, cx: &mut Cx<Self>, why: Restored) {
         if !matches!(why, Restored::AfterMigration) {
-            self.roam(cx, MOVES);
+            let moves = 1 + self.rng.below(MOVES_MOST) as u32;
+            self.roam(cx, moves);
         }
     }
 
