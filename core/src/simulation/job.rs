@@ -68,7 +68,6 @@ fn run_on(plan: &Plan, main: Main, watched: &Arc<Job>, logging: bool) -> Ran {
     let node = |number| {
         let diary = Diary::new(number, plan.disk, &mut disks);
         let store = Arc::<Store>::default();
-        plan.former.iter().for_each(|rest| rest.bring(&store, plan.shape()));
         let shelf = Shelf::below(&store, plan, &mut disks);
         let (job, place) = (Job::new(output.clone()), (number, plan.host_of(number)));
         Process::new(place, job, Attendance::new(build), diary, Lives::of(store, shelf))
@@ -78,10 +77,10 @@ fn run_on(plan: &Plan, main: Main, watched: &Arc<Job>, logging: bool) -> Ran {
         World::new(plan, Launcher::new(&led, conductor), nodes, tasks, main, watched.clone(), logging);
     world.run();
     world.read_diaries();
-    let rest = world.read_shelves();
+    world.read_shelves();
     world.judge_orphans();
     let Some(world) = Rc::into_inner(world) else { unreachable!("nobody else keeps the world") };
-    Ran { rest, ..ran(world, &output) }
+    ran(world, &output)
 }
 
 /// What the launcher is told to lead.
@@ -103,8 +102,6 @@ pub(super) fn led(plan: &Plan, watched: Vec<u64>) -> plan::Plan {
     });
     let mut led = plan::Plan::known(secrets.next_u64(), secret, hosts.collect(), &options);
     led.watched = watched;
-    led.keeping.restart = plan.former.as_ref().map(|rest| rest.restart(plan.shape()));
-    led.number_those_from_before();
     led.names = (0..plan.hosts.len()).map(|host| (host > 0).then(|| format!("host{host}"))).collect();
     led
 }
@@ -128,7 +125,6 @@ fn ran(world: World, output: &Output) -> Ran {
         lasted_ns,
         steps: world.steps.get(),
         flaws: world.flaws.into_inner(),
-        rest: None,
         log: world.trace.into_inner().lines(),
     }
 }

@@ -97,8 +97,7 @@ impl World {
     }
 
     pub(super) fn shape(&self) -> Shape {
-        // A job that goes on from another may have numbers of nodes that it has no processes for.
-        Shape { nodes: self.tasks[0].nodes, ..self.plan.shape() }
+        Shape { nodes: self.plan.nodes(), pes_per_node: self.plan.pes_per_node }
     }
 
     /// From now on these are its PEs.

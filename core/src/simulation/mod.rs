@@ -32,7 +32,6 @@ mod plan;
 mod post;
 mod process;
 mod programs;
-mod rest;
 mod shelves;
 mod steps;
 mod takeover;
@@ -53,7 +52,6 @@ pub use messages::{
 };
 pub use plan::{DiskRates, Limits, Line, Network, Plan, Rates, Schedule};
 pub use programs::{Program, run_program};
-pub use rest::Rest;
 
 use crate::chare::{Args, MainChare};
 use crate::run::{Outcome, beginning};
@@ -79,8 +77,6 @@ pub struct Ran {
     pub steps: u64,
     /// What is wrong however the job ended: something hung, or was left over.
     pub flaws: Vec<String>,
-    /// What another job can go on from: the checkpoints on the disks of one that did not end well.
-    pub rest: Option<Rest>,
     /// The last events of each node, and before them those of the launcher; all events, if a log was asked for.
     pub log: Vec<String>,
 }

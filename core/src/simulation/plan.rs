@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use super::fault::Fault;
-use super::rest::Rest;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::faults::{Chaos, Kill};
-use crate::node::Shape;
 
 /// A world. Equal plans and programs give equal runs, event by event.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,8 +37,6 @@ pub struct Plan {
     /// Whether nodes take the place of a launcher that is lost, as real ones do whose host is one and the same. That is so if the job survives
     /// losses and has one host; lines of its output may then come twice.
     pub heirs: bool,
-    /// What a former job left, from which this one goes on: its hosts and PEs may be others.
-    pub former: Option<Rest>,
     /// From then on nothing goes wrong by itself any more: rates are zero, cuts are mended, what was slow is not. What was
     /// planned for later does not happen.
     pub healed_ns: u64,
@@ -159,7 +155,6 @@ impl Plan {
             chaos: None,
             options: Box::default(),
             heirs: false,
-            former: None,
             healed_ns: 0,
             silence: Duration::from_secs(10),
             patience_ns: 3_600_000_000_000,
@@ -170,11 +165,6 @@ impl Plan {
     /// All nodes.
     pub fn nodes(&self) -> u32 {
         self.hosts.iter().sum()
-    }
-
-    /// The processes that it has.
-    pub(super) fn shape(&self) -> Shape {
-        Shape { nodes: self.nodes(), pes_per_node: self.pes_per_node }
     }
 
     /// Whether the job goes on when it loses a node.

@@ -11,7 +11,6 @@ use talisman_ft::Version;
 
 use super::plan::{DiskRates, Plan};
 use super::process::Process;
-use super::rest::Rest;
 use super::world::{Event, World};
 use crate::checkpoint::files::cover::JobMark;
 use crate::checkpoint::files::keeper::{Backlog, Work};
@@ -19,6 +18,7 @@ use crate::checkpoint::files::set;
 use crate::checkpoint::store::Store;
 use crate::disk::{SharedDisk, SimulatedDisk};
 use crate::launch::checkpoints::FaultTolerance;
+use crate::node::Shape;
 use crate::rng::Rng;
 
 /// What a piece of work takes: between these, in nanoseconds.
@@ -46,7 +46,8 @@ impl Shelf {
         }
         let disk = SharedDisk::new(SimulatedDisk::new(plan.disk, Rng::new(rng.next_u64())));
         let job = JobMark { id: plan.seed, program: "simulated".into(), ..JobMark::default() };
-        let backlog = store.keep_on(Box::new(disk.clone()), job, plan.shape());
+        let shape = Shape { nodes: plan.nodes(), pes_per_node: plan.pes_per_node };
+        let backlog = store.keep_on(Box::new(disk.clone()), job, shape);
         Some(Shelf {
             disk,
             backlog: backlog.expect("a new disk is empty"),
@@ -115,30 +116,31 @@ impl World {
         }
     }
 
-    /// All disks lose their power, now that nobody uses them: what was committed last is still there, and is what another job can go on from.
-    pub(super) fn read_shelves(&self) -> Option<Rest> {
+    /// All disks lose their power, now that nobody uses them: what was committed last is still there.
+    pub(super) fn read_shelves(&self) {
         let shelves: BTreeMap<u32, &Shelf> = self
             .nodes
             .iter()
             .filter_map(|process| Some((process.number, process.lives.shelf.as_ref()?)))
             .collect();
         if shelves.values().any(|shelf| shelf.is_rotten || shelf.cleared.get()) {
-            return None;
+            return;
         }
-        let committed = self.nodes.iter().filter_map(committed).max().filter(|_| !shelves.is_empty())?;
+        let Some(committed) = self.nodes.iter().filter_map(committed).max().filter(|_| !shelves.is_empty())
+        else {
+            return;
+        };
         for shelf in shelves.values() {
             shelf.lose_power();
             shelf.heal();
         }
-        let disks: BTreeMap<_, _> =
-            shelves.into_iter().map(|(node, shelf)| (node, shelf.disk.clone())).collect();
-        let flaw = match set::newest_on(disks.clone()) {
-            Ok(whole) if whole.cover.version >= committed => return Some(Rest { whole, disks }),
+        let disks = shelves.into_iter().map(|(node, shelf)| (node, shelf.disk.clone())).collect();
+        let flaw = match set::newest_on(disks) {
+            Ok(whole) if whole.cover.version >= committed => return,
             Ok(whole) => format!("version {} is the newest that is whole", whole.cover.version),
             Err(error) => error.to_string(),
         };
         self.flaw(format!("version {committed} was committed, but is not on disk: {flaw}"));
-        None
     }
 }
 

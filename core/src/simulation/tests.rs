@@ -283,29 +283,6 @@ fn users_kill_nodes_of_simulated_jobs_that_survive() {
     assert!(lost.contains(&Some(2)), "{lost:?}");
 }
 
-#[test]
-fn a_job_that_was_lost_goes_on_from_its_disks_on_other_hosts() {
-    let often = CkptEvery::Time(Duration::from_micros(200));
-    let on_disk = |plan: Plan| {
-        let options = RunArgs { ft: FaultTolerance::Disk, ckpt_every: Some(often), ..RunArgs::default() };
-        Plan { options: Box::new(options), ..plan }
-    };
-    let calm = in_world(&on_disk(Plan::calm(1, 4, 2)));
-    came_out_right(&calm);
-    assert_eq!(calm.rest, None, "nothing is left of what has ended well");
-    let mut again = 0;
-    for moment in 0..20 {
-        let lost = in_world(&on_disk(with(What::LauncherLoss, calm.lasted_ns * moment / 20)));
-        assert_eq!((lost.outcome.status, &lost.flaws), (137, &Vec::new()), "{}", lost.log.join("\n"));
-        for (nodes, pes) in [(1, 1), (2, 3), (4, 2), (6, 1)].into_iter().filter(|_| lost.rest.is_some()) {
-            let plan = Plan { former: lost.rest.clone(), ..Plan::calm(2, nodes, pes) };
-            came_out_right(&in_world(&surviving(often, plan)));
-            again += 1;
-        }
-    }
-    assert!(again > 20, "{again}");
-}
-
 /// Such a job on one host, whose nodes take the launcher's place.
 fn with_heirs(every: CkptEvery, plan: Plan) -> Plan {
     Plan { hosts: vec![4], heirs: true, ..surviving(every, plan) }

@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use talisman::simulation::{Plan, Rest, What};
+use talisman::simulation::{Plan, What};
 use talisman::{mutations, sometimes};
 
 use crate::case::Case;
@@ -56,8 +56,6 @@ pub struct Played {
     pub memory_most: u64,
     /// Bytes of memory that it left behind, besides what is said here.
     pub memory_left: u64,
-    /// The run of a job that went on from what this one had left on its disks.
-    pub again: Option<Box<Played>>,
     /// Events, as they can be read.
     pub log: Vec<String>,
 }
@@ -107,27 +105,19 @@ impl Worlds {
         let expected = Expected { drained: workloads::is_drained(case.workload), ..Expected::default() };
         let book = Box::new(workloads::Ledgers);
         let watched = Watched::beside(oracles::all_expecting(expected), Some(book));
-        let (mut played, rest) = run(case, plan, logging);
+        let run = || workloads::run(case.workload, case.seed, Size(case.size), plan, logging);
+        let checked = catch_unwind(AssertUnwindSafe(run));
+        let mut played = match checked {
+            Ok(checked) => Played::of(checked),
+            Err(payload) => Played::panicked(described(&*payload)),
+        };
         let violation = watched.end(played.panic.is_none() && played.status == 0).err();
         played.violations = violation.iter().map(ToString::to_string).collect();
         played.marks = sometimes::take_marks();
-        played.memory_most = (memory::bytes().most - held_by(&played.log) - before.now).max(0) as u64;
-        let rest = rest.filter(|_| workloads::can_go_on(case.workload));
-        played.again = rest.map(|rest| Box::new(run(case, &case.plan_again(rest), false).0));
-        played.memory_left = (memory::bytes().now - held_by(&played) - before.now).max(0) as u64;
+        let (bytes, told) = (memory::bytes(), held_by(&played));
+        played.memory_most = (bytes.most - held_by(&played.log) - before.now).max(0) as u64;
+        played.memory_left = (bytes.now - told - before.now).max(0) as u64;
         played
-    }
-}
-
-/// Runs a case in a world, and what is left on disks then.
-fn run(case: &Case, plan: &Plan, logging: bool) -> (Played, Option<Rest>) {
-    let run = || workloads::run(case.workload, case.seed, Size(case.size), plan, logging);
-    match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(mut checked) => {
-            let rest = checked.ran.rest.take();
-            (Played::of(checked), rest)
-        }
-        Err(payload) => (Played::panicked(described(&*payload)), None),
     }
 }
 

@@ -58,7 +58,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What was wrong with a run, beside the run without faults.
 pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
     let mut failures = flaws(played);
-    failures.extend(played.again.iter().flat_map(|again| went_on(calm, played, again)));
     if has_no_end(plan, played) {
         failures.retain(|(kind, what)| counts_without_end(*kind, what));
         return failures.into_iter().map(|(kind, what)| Failure { calm: false, kind, what }).collect();
@@ -75,28 +74,6 @@ pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
         failures.push((Kind::Result, difference(&calm, &played)));
     }
     failures.into_iter().map(|(kind, what)| Failure { calm: false, kind, what }).collect()
-}
-
-/// What was wrong with the run of a job that went on from the disks of this one: it comes to the result of the calm run, and what both
-/// have printed is what that has. Lines may come again: nobody is left who knows what was printed.
-fn went_on(calm: &Played, before: &Played, again: &Played) -> Vec<(Kind, String)> {
-    let restarted = |(kind, what): (Kind, String)| (kind, format!("started again: {what}"));
-    let mut failures = flaws(again);
-    failures.extend(Legal::default().object_to(again).map(|what| (Kind::End, what)));
-    let is_line = |line: &&String| line.starts_with(PRINTS);
-    let values = |played: &Played| -> Vec<String> {
-        played.result.iter().filter(|line| !is_line(line)).cloned().collect()
-    };
-    let lines = |runs: &[&Played]| -> Vec<String> {
-        let all: BTreeSet<_> = runs.iter().flat_map(|run| run.result.iter().filter(is_line)).collect();
-        all.into_iter().cloned().collect()
-    };
-    let found = [values(again), lines(&[before, again])].concat();
-    let expected = [values(calm), lines(&[calm])].concat();
-    if again.status == 0 && found != expected {
-        failures.push((Kind::Result, difference(&expected, &found)));
-    }
-    failures.into_iter().map(restarted).collect()
 }
 
 /// Whether a run was given up for its many events before its world was healed. Whoever waits for what a cut holds back may ask

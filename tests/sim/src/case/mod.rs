@@ -10,7 +10,7 @@ mod survival;
 use std::time::Duration;
 
 use talisman::rng::Rng;
-use talisman::simulation::{DiskRates, Fault, Limits, Network, Plan, Rates, Rest, Schedule, What, When};
+use talisman::simulation::{DiskRates, Fault, Limits, Network, Plan, Rates, Schedule, What, When};
 
 pub use classes::Classes;
 pub use faults::{Drawn, Moment};
@@ -113,12 +113,9 @@ impl Case {
                     let rng = &mut generator(seed, "late losses");
                     faults.extend(survival::late_losses(rng, &drawn, faults.len()));
                 }
-                if survival.is_on() && overrides.only.is_empty() {
+                if heirs && overrides.only.is_empty() {
                     let rng = &mut generator(seed, "launcher losses");
-                    faults.extend(match heirs {
-                        true => survival::launcher_losses(rng, &faults),
-                        false => survival.whole_loss(rng, faults.len()).into_iter().collect(),
-                    });
+                    faults.extend(survival::launcher_losses(rng, &faults));
                 }
                 faults::moved_into(overrides.kept(faults)?, &hosts)
             }
@@ -181,22 +178,6 @@ impl Case {
             healed_ns,
             patience_ns: healed_ns + outages + SLACK_NS + SLACK * calm.ns,
             events_max: SLACK_EVENTS + SLACK * calm.events,
-            ..self.calm_plan()
-        }
-    }
-
-    /// The world of a job that goes on from what this one has left, on hosts and PEs of its own, without anything that goes wrong.
-    pub fn plan_again(&self, rest: Rest) -> Plan {
-        let rng = &mut generator(self.seed, "again");
-        let hosts = shape::hosts(rng);
-        let checkpoints = Checkpoints::Time(Duration::from_micros(magnitude(rng, 100, 5_000)));
-        Plan {
-            network: Plan::calm(0, 1, 1).network,
-            pes_per_node: shape::pes(rng),
-            hosts,
-            heirs: false,
-            options: Box::new(Survival::InMemory(checkpoints).options()),
-            former: Some(rest),
             ..self.calm_plan()
         }
     }

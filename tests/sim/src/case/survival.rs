@@ -76,13 +76,6 @@ impl Survival {
         RunArgs { ft, ckpt_every: Some(ckpt_every), ..RunArgs::default() }
     }
 
-    /// All of a job may be lost that can be started again from its disks: its launcher is, and everything goes with that.
-    pub(super) fn whole_loss(self, rng: &mut Rng, number: usize) -> Option<Drawn> {
-        let (is_lost, moment) = (rng.below(2) == 0, Moment::OfEvents(rng.below(MILLION)));
-        let is_on_disk = matches!(self, Survival::OnDisk(_));
-        (is_lost && is_on_disk).then_some(Drawn { number, moment, what: What::LauncherLoss })
-    }
-
     /// Whether the loss of a node does not end the job.
     pub fn is_on(self) -> bool {
         self != Survival::Off

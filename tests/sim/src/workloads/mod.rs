@@ -96,9 +96,6 @@ pub const PRINTS: &str = "prints ";
 /// may be under way then, which nobody waits for.
 const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers"];
 
-/// Those that find their own mistakes, without what they keep beside the runtime: that does not outlive a run.
-const GO_ON: &[&str] = &["jacobi3d", "leanmd", "ring", "nqueens", "chorus", "imbalance", "gradient"];
-
 /// Runs a workload in a world. The seed decides what the program does; the world has a seed of its own, in `plan`.
 /// `logging`: the log has all events.
 ///
@@ -145,11 +142,6 @@ impl oracles::Book for Ledgers {
 /// Whether a workload ends well only when nothing is left to do: the others end with their result, whatever else is on its way.
 pub fn is_drained(name: &str) -> bool {
     DRAINED.contains(&name)
-}
-
-/// Whether a run can go on from what another one has left.
-pub fn can_go_on(name: &str) -> bool {
-    GO_ON.contains(&name)
 }
 
 impl Checked {
