@@ -33,18 +33,16 @@ impl World {
 
     /// Who was only late, or cut off, may have been taken for dead; who is dead is.
     fn lost_by_deaths_only(&self) -> bool {
-        self.hurt.borrow().iter().all(|(_, what)| {
-            !matches!(
-                what,
-                What::Stop { .. }
-                    | What::Slow { .. }
-                    | What::Cut { .. }
-                    | What::Terminate { .. }
-                    | What::ClockJump { .. }
-                    | What::ClockDrift { .. }
-                    | What::LauncherStop { .. }
-                    | What::LauncherLoss
-            )
+        self.hurt.borrow().iter().all(|(_, what)| match what {
+            What::LauncherLoss => self.plan.has_heirs(),
+            What::Stop { .. }
+            | What::Slow { .. }
+            | What::Cut { .. }
+            | What::Terminate { .. }
+            | What::ClockJump { .. }
+            | What::ClockDrift { .. }
+            | What::LauncherStop { .. } => false,
+            _ => true,
         })
     }
 

@@ -28,15 +28,10 @@ const SEARCH_NS: (u64, u64) = (50_000, 1_000_000);
 const AGAIN_NS: u64 = 10_000_000;
 
 impl World {
-    /// Whether its nodes look for another launcher when theirs is lost.
-    pub(super) fn has_heirs(&self) -> bool {
-        self.plan.heirs && self.survives() && self.plan.hosts.len() == 1
-    }
-
     /// What a node is told, with what it needs to do without the launcher.
     pub(super) fn with_heritage(&self, task: Box<Task>) -> Box<Task> {
         let heritage = Heritage { streams: [0; 2], pipes: [0; 2], launcher: 0 };
-        let heritage = self.has_heirs().then_some(heritage);
+        let heritage = self.plan.has_heirs().then_some(heritage);
         Box::new(Task { heritage, ..*task })
     }
 
@@ -62,6 +57,9 @@ impl World {
         }
         let action = process.attendance.borrow().on_end();
         if action != Action::Seek {
+            if process.went.get() {
+                self.flaw(format!("node {number}, whose program runs, looks for no other launcher"));
+            }
             return self.kill(number);
         }
         process.seeks.set(true);
@@ -99,6 +97,18 @@ impl World {
             missing.into_iter().for_each(|number| self.kill(number));
         }
         self.plan(self.now() + AGAIN_NS, Event::Succeed);
+    }
+
+    /// The job is over. If it has no launcher, nobody is left who looked for one, unless by what happened to whoever did.
+    pub(super) fn judge_orphans(&self) {
+        let hurt = self.hurt.borrow();
+        // The second time it was a node that led.
+        let led = hurt.iter().filter(|(_, what)| what.is_of_launcher()).count() > 1;
+        let was_hit = |process: &Process| led || hurt.iter().any(|(_, what)| what.may_end(process.number));
+        let in_vain = |process: &&Process| process.seeks.get() && !was_hit(process);
+        for process in self.nodes.iter().filter(|_| self.launcher.borrow().gone).filter(in_vain) {
+            self.flaw(format!("node {} looked for another launcher, and nobody led", process.number));
+        }
     }
 
     fn lead_on(&self) {

@@ -323,7 +323,7 @@ impl World {
     fn give_up(&self, why: &str) {
         if !self.doomed.replace(true) {
             let at = Duration::from_nanos(self.now());
-            self.flaws.borrow_mut().push(format!("{why}; {at:?} after the start"));
+            self.flaw(format!("{why}; {at:?} after the start"));
             self.say(Who::Launcher, format_args!("given up: {why}"));
         }
     }
@@ -392,6 +392,7 @@ impl World {
             self.say(Who::Launcher, format_args!("prints {line}"));
             self.watched.output.print(line);
         }
+        deeds.letters.iter().for_each(|letter| self.judge_order(letter));
         deeds.letters.into_iter().for_each(|letter| self.post(letter));
         if self.launcher.borrow().is_over() {
             self.unlead();
@@ -434,6 +435,11 @@ impl World {
 
     pub(super) fn nodes_of(&self, host: u32) -> impl Iterator<Item = u32> + '_ {
         self.nodes.iter().filter(move |node| node.host == host).map(|node| node.number)
+    }
+
+    /// Something hung, or was left over, or happened that only a world can see to be wrong.
+    pub(super) fn flaw(&self, what: String) {
+        self.flaws.borrow_mut().push(what);
     }
 
     pub(super) fn say(&self, who: Who, what: impl std::fmt::Display) {

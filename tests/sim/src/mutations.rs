@@ -25,6 +25,8 @@ pub enum Level {
     Resources,
     /// The whole world: connections, nodes, their launcher.
     World,
+    /// The leader alone, which is told of holdings that no world comes to: the tests of `talisman-ft` go through these, and notice it.
+    Leader,
 }
 
 /// Every mistake that can be made.
@@ -657,7 +659,7 @@ pub const MUTATIONS: &[Mutation] = &[
         name: "back-behind-what-was-committed",
         places: &["ft/double/leader.rs"],
         rule: "Nobody goes back behind what was committed, since what was printed until then has been seen.",
-        level: Level::World,
+        level: Level::Leader,
     },
     Mutation {
         name: "heir-without-a-copy",
@@ -675,6 +677,24 @@ pub const MUTATIONS: &[Mutation] = &[
         name: "lines-printed-again",
         places: &["cluster/printed.rs"],
         rule: "Lines of a version are printed once, whoever says them.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "printed-is-forgotten",
+        places: &["cluster/recovery.rs"],
+        rule: "Whoever takes the launcher's place does not print again what that one had printed.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "epochs-begin-again",
+        places: &["cluster/takeover/follower.rs"],
+        rule: "The first epoch of a new launcher is after all that anybody has halted for.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "settled-is-forgotten",
+        places: &["cluster/takeover/follower.rs"],
+        rule: "Nobody goes back when a node may have left already, whoever leads.",
         level: Level::World,
     },
     Mutation {

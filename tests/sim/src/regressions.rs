@@ -57,6 +57,14 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x8100000 --workload storm --size 1 --nodes 1 --ft disk:200us --faults none --calm pause,limits",
         was: "a PE slept while its part of a checkpoint was written, and did not look whether that was done (of the world)",
     },
+    Regression {
+        line: "--seed 0x910003a --workload leanmd --size 1 --ft 1000us --heirs true --faults 3,8,9 --calm lost,limits",
+        was: "who took the place of the second launcher did not know what all had gone back to under the first, and began the program anew",
+    },
+    Regression {
+        line: "--seed 0x9200043 --workload chorus --size 1 --ft 1000us --calm pause,limits",
+        was: "what an object said when it was restored overtook what it had said before the checkpoint",
+    },
 ];
 
 #[derive(Parser)]
