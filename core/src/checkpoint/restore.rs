@@ -63,6 +63,9 @@ impl Pe {
         for (home, objects) in news {
             self.tell(home, PeMessage::Places { objects });
         }
+        if mutated("restored-speak-first") {
+            came.drain(..).for_each(|(slot, why)| self.tell_restored_in(slot, why));
+        }
         self.enqueue(self.pe_message(PeMessage::GoOn));
         parts.into_iter().for_each(|part| self.take_back_messages(part));
         // What they say now comes after what they had said.

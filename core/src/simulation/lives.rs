@@ -9,6 +9,7 @@ use std::sync::Arc;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, NodeId};
 
+use super::left::committed;
 use super::letters::Letter;
 use super::process::{self, Process, Running, Stage};
 use super::shelves::{Shelf, can_be_read};
@@ -133,6 +134,7 @@ impl World {
                 let held = process.lives.store.held_without(&lost, number);
                 let steps = process.job.progress().done;
                 process.lives.halted.set(epoch);
+                self.commit(committed(&held));
                 self.tell_launcher(number, ToLauncher::Halted { epoch, held, steps });
             }
             None if process.lives.done.get() || process.job.how_it_ended().is_none() => {}

@@ -99,6 +99,22 @@ impl World {
         self.plan(self.now() + AGAIN_NS, Event::Succeed);
     }
 
+    /// Whether nobody will ever do anything again: whoever is left is stopped for good, and so is whoever leads, unless nobody does. Those who
+    /// survive a launcher are killed by whoever takes its place, and by nobody else, so in reality their processes stay, stopped, until somebody
+    /// kills them who is not of the job. Here that comes to pass at once: there is nothing that the job might do, or fail to do.
+    pub(super) fn end_if_forsaken(&self) {
+        let is_for_good = |until: u64| until > self.plan.patience_ns;
+        let is_led = !self.launcher.borrow().gone && !is_for_good(self.launcher_stopped_until());
+        if is_led || !self.plan.has_heirs() {
+            return;
+        }
+        let left = || self.nodes.iter().filter(|process| !process.is_gone());
+        if left().next().is_some() && left().all(|process| is_for_good(process.stopped_until.get())) {
+            self.launcher.borrow_mut().gone = true;
+            left().for_each(|process| self.kill(process.number));
+        }
+    }
+
     /// The job is over. If it has no launcher, nobody is left who looked for one, unless by what happened to whoever did.
     pub(super) fn judge_orphans(&self) {
         let hurt = self.hurt.borrow();
@@ -117,6 +133,8 @@ impl World {
         sometimes("a simulated job went on without its launcher");
         let mut followers = Followers::default();
         left().for_each(|process| followers.add(self.follower(process)));
+        // What they went back to may have been printed from, by a launcher that nobody can ask any more.
+        self.commit(followers.gone_back_to());
         let kills = Kills::new(&self.plan.kills, self.plan.chaos);
         let kills = kills.after(followers.running(), followers.steps().done);
         let plan = led(&self.plan, kills.watched());

@@ -6,6 +6,8 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
 
+use talisman_ft::Version;
+
 use super::agenda::Agenda;
 use super::agents::Agent;
 use super::fault::What;
@@ -127,6 +129,8 @@ pub(super) struct World {
     pub(super) leader: Cell<Option<u32>>,
     /// When the launcher was lost.
     pub(super) orphaned_at: Cell<u64>,
+    /// The newest version that nobody may go back behind, whether anybody who is left knows that or not.
+    pub(super) committed: Cell<Option<Version>>,
     /// When the launcher was gone or had nothing left to lead.
     unled_since: Cell<Option<u64>>,
 }
@@ -172,6 +176,7 @@ impl World {
             era: Cell::new(0),
             leader: Cell::new(None),
             orphaned_at: Cell::new(0),
+            committed: Cell::new(None),
             unled_since: Cell::new(None),
         })
     }
@@ -214,6 +219,7 @@ impl World {
             Some(until) => self.agenda.borrow_mut().put_off(until, due),
             None => self.dispatch(due.event),
         }
+        self.end_if_forsaken();
         true
     }
 
@@ -276,7 +282,7 @@ impl World {
     }
 
     /// The same of the launcher.
-    fn launcher_stopped_until(&self) -> u64 {
+    pub(super) fn launcher_stopped_until(&self) -> u64 {
         match self.leader.get() {
             None => self.launcher_stopped_until.get(),
             Some(leader) => self.nodes[leader as usize].stopped_until.get(),
@@ -373,6 +379,7 @@ impl World {
                 if !letter.is_sign_of_life() {
                     self.say(Who::Launcher, format_args!("hears {}", letter.words()));
                 }
+                self.commit_printed(&letter);
                 self.lead(|launcher, now, deeds| launcher.on_letter(now, letter, deeds));
             }
         }

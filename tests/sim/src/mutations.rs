@@ -590,6 +590,12 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::Messages,
     },
     Mutation {
+        name: "restored-speak-first",
+        places: &["checkpoint/restore.rs"],
+        rule: "What an object says when it is restored comes after what it had said before the checkpoint.",
+        level: Level::World,
+    },
+    Mutation {
         name: "slots-named-again",
         places: &["checkpoint/restore.rs"],
         rule: "An object that is made after going back to a checkpoint is not named like one that was there before.",
@@ -689,6 +695,12 @@ pub const MUTATIONS: &[Mutation] = &[
         name: "epochs-begin-again",
         places: &["cluster/takeover/follower.rs"],
         rule: "The first epoch of a new launcher is after all that anybody has halted for.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "gone-back-to-is-forgotten",
+        places: &["cluster/takeover/follower.rs"],
+        rule: "Nobody goes back behind what all had gone back to under a former launcher, which may have printed since.",
         level: Level::World,
     },
     Mutation {

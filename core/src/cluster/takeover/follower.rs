@@ -97,7 +97,8 @@ impl Followers {
 
     /// Nobody goes back behind this one any more.
     pub(crate) fn gone_back_to(&self) -> Option<Version> {
-        self.all.values().filter_map(|follower| follower.gone_back_to).max()
+        let last = self.all.values().filter_map(|follower| follower.gone_back_to).max();
+        last.filter(|_| !mutated("gone-back-to-is-forgotten"))
     }
 
     /// As far as they know, no version from this one on was begun before their last order.
