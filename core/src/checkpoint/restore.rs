@@ -63,9 +63,13 @@ impl Pe {
         for (home, objects) in news {
             self.tell(home, PeMessage::Places { objects });
         }
-        came.into_iter().for_each(|(slot, why)| self.tell_restored_in(slot, why));
+        if mutated("restored-speak-first") {
+            came.drain(..).for_each(|(slot, why)| self.tell_restored_in(slot, why));
+        }
         self.enqueue(self.pe_message(PeMessage::GoOn));
         parts.into_iter().for_each(|part| self.take_back_messages(part));
+        // What they say now comes after what they had said.
+        came.into_iter().for_each(|(slot, why)| self.tell_restored_in(slot, why));
         self.chores.set(true);
     }
 

@@ -104,10 +104,14 @@ impl Said {
         said.lines.clear();
         known.insert((version, node));
         let newer = said.results.clone();
-        // A program may report results of the same names again and again.
+        // A program may report results of the same names again and again: the last value of each is enough, where the name came first.
+        let mut rest = newer.clone();
         for (_, older) in over.range_mut(..(version, node)).filter(|((_, of), _)| *of == node) {
-            older.results = older.results.without(&newer);
+            older.results = older.results.without(&newer.without(&rest));
+            older.results.renew(&rest);
+            rest = rest.without(&older.results);
         }
+        over.entry((version, node)).and_modify(|said| said.results = rest);
         let is_needed = |name: &_, said: &Period| !known.contains(name) || !said.results.is_empty();
         over.retain(|name, said| is_needed(name, said));
         known.retain(|name| over.contains_key(name));
@@ -232,6 +236,29 @@ mod tests {
         said.until(3);
         said.seen(3, 0, 0);
         assert_eq!(said.cut(4, 0).len(), 1, "the last ones of a name are enough");
+    }
+
+    #[test]
+    fn for_the_next_launcher_too_results_are_in_the_order_in_which_their_names_came() {
+        let said = Said::default();
+        let reported = [&["sum", "first"][..], &["sum", "second"], &["second", "sum", "third"]];
+        for (version, names) in (1..).zip(reported) {
+            names.iter().for_each(|name| said.record(name, version.into()));
+            said.cut(version, 0);
+        }
+        said.until(3);
+        // The words of the launcher may come in any order.
+        [1, 3, 2].into_iter().for_each(|version| said.seen(version, 0, 0));
+        let part = said.cut(4, 0);
+        said.go_back();
+        said.take_up(part);
+        let mut results = Results::default();
+        for lines in said.until(4) {
+            lines.results.iter().for_each(|(name, value)| results.set(name, value.clone()));
+        }
+        let expected = [("sum", 3_u64), ("first", 1), ("second", 3), ("third", 3)];
+        let expected = expected.map(|(name, value)| (name, ResultValue::U64(value)));
+        assert!(results.iter().eq(expected.iter().map(|(name, value)| (*name, value))), "{results:?}");
     }
 
     #[test]

@@ -221,6 +221,7 @@ impl Attendance {
             address: None,
             epoch: self.epoch,
             view: order.view,
+            gone_back_to: order.version,
             next_version: order.next_version,
             steps: Steps::default(),
             running: Duration::ZERO,

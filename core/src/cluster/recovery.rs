@@ -95,11 +95,12 @@ impl Recovery {
         hosts.resize(view.nodes() as usize, 0);
         let (epoch, next) = (followers.epoch(), followers.next_version());
         let (mut leader, actions) = Leader::taking_over(hosts, view, epoch, next, lost);
-        followers.seen().for_each(|(version, ..)| leader.on_committed(version));
+        let seen = followers.seen().map(|(version, ..)| version);
+        seen.chain(followers.gone_back_to()).for_each(|version| leader.on_committed(version));
         let noticed = |failure| Noticed { at: now, steps, failure, settled: false };
         let recovery = Recovery {
             leader,
-            printed: Printed::knowing(followers.seen()),
+            printed: Printed::knowing(followers.seen().filter(|_| !mutated("printed-is-forgotten"))),
             failures: failures.into_iter().map(noticed).collect(),
             ..Recovery::new(plan)
         };

@@ -146,6 +146,27 @@ pub enum What {
 }
 
 impl What {
+    /// Whether it may end this node's process, or keep it from answering.
+    pub(super) fn may_end(&self, number: u32) -> bool {
+        match self {
+            What::Crash { node }
+            | What::CrashAmid { node, .. }
+            | What::CrashReset { node }
+            | What::Restart { node, .. }
+            | What::Terminate { node }
+            | What::Stop { node, .. }
+            | What::ClockJump { node, .. } => *node == number,
+            // In a job that has but one.
+            What::HostLoss { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it hits whoever leads.
+    pub(super) fn is_of_launcher(&self) -> bool {
+        matches!(self, What::LauncherLoss | What::LauncherStop { .. })
+    }
+
     /// A word for its kind, as tables and command lines have it.
     pub fn kind(&self) -> &'static str {
         match self {

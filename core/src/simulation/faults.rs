@@ -111,7 +111,7 @@ impl World {
             }
             What::Alter { from, to } => self.network.borrow_mut().alter_next(from, to),
             What::Truncate { from, to } => self.network.borrow_mut().truncate_next(from, to),
-            What::LauncherLoss if self.has_heirs() => self.fence_launcher(),
+            What::LauncherLoss if self.plan.has_heirs() => self.fence_launcher(),
             What::LauncherLoss => self.lose_launcher(),
             What::LauncherStop { for_ns } => self.stop_launcher(now + for_ns),
             What::ClockJump { node, by_ns } => self.nodes[node as usize].clock.jump(now, by_ns),

@@ -56,7 +56,7 @@ impl World {
         self.say(Who::Node(number), format_args!("its diary: {found:?}"));
         match found {
             Found::Fault(kind) => self.count(kind),
-            Found::Flaw(flaw) => self.flaws.borrow_mut().push(flaw),
+            Found::Flaw(flaw) => self.flaw(flaw),
             Found::Entry(_) | Found::Nothing => {}
         }
     }
@@ -91,7 +91,7 @@ impl World {
             // Who answers is convinced first; whether who dialled is, shows at that end.
             Progress::Done(bytes, ..) if side == Side::Acceptor => self.write(conn, side, &bytes),
             Progress::Done(..) => {
-                self.flaws.borrow_mut().push(format!("a former life of node {number} was let in"));
+                self.flaw(format!("a former life of node {number} was let in"));
                 self.close(conn, side);
             }
             Progress::Refused(_, failure) => {

@@ -78,6 +78,7 @@ fn run_on(plan: &Plan, main: Main, watched: &Arc<Job>, logging: bool) -> Ran {
     world.run();
     world.read_diaries();
     world.read_shelves();
+    world.judge_orphans();
     let Some(world) = Rc::into_inner(world) else { unreachable!("nobody else keeps the world") };
     ran(world, &output)
 }

@@ -3,12 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use talisman_ft::Version;
+use talisman_ft::double::Held;
 use talisman_ft::view::View;
 
 use super::fault::What;
+use super::letters::Letter;
 use super::process::{Process, Stage};
 use super::shelves::can_be_read;
 use super::world::World;
+use crate::cluster::control::ToLauncher;
+use crate::cluster::local::Event;
 use crate::cluster::verdict::UNRECOVERABLE;
 use crate::launch::checkpoints::FaultTolerance;
 
@@ -33,25 +37,37 @@ impl World {
 
     /// Who was only late, or cut off, may have been taken for dead; who is dead is.
     fn lost_by_deaths_only(&self) -> bool {
-        self.hurt.borrow().iter().all(|(_, what)| {
-            !matches!(
-                what,
-                What::Stop { .. }
-                    | What::Slow { .. }
-                    | What::Cut { .. }
-                    | What::Terminate { .. }
-                    | What::ClockJump { .. }
-                    | What::ClockDrift { .. }
-                    | What::LauncherStop { .. }
-                    | What::LauncherLoss
-            )
+        self.hurt.borrow().iter().all(|(_, what)| match what {
+            What::LauncherLoss => self.plan.has_heirs(),
+            What::Stop { .. }
+            | What::Slow { .. }
+            | What::Cut { .. }
+            | What::Terminate { .. }
+            | What::ClockJump { .. }
+            | What::ClockDrift { .. }
+            | What::LauncherStop { .. } => false,
+            _ => true,
         })
+    }
+
+    /// Nobody may go back behind this version any more, which no store has to know, or to know later: one that all have gone back to is not
+    /// marked as committed, and those before it are not kept.
+    pub(super) fn commit(&self, version: Option<Version>) {
+        self.committed.set(self.committed.get().max(version));
+    }
+
+    /// The launcher hears this. What it prints of a period has been seen, so that the version that ended it cannot be taken back.
+    pub(super) fn commit_printed(&self, letter: &Letter) {
+        if let Letter::Happened(_, Event::Said(ToLauncher::Lines(lines))) = letter {
+            self.commit(lines.version);
+        }
     }
 
     /// How it might have gone on, if it might.
     fn might_go_on(&self) -> Option<String> {
         let living: Vec<_> = self.nodes.iter().filter(|process| process.stage.get() == Stage::Up).collect();
-        let committed = self.nodes.iter().flat_map(committed).max();
+        let known = self.nodes.iter().flat_map(|process| committed(&process.lives.store.held())).max();
+        let committed = known.max(self.committed.get());
         match (living.len(), committed, newest_whole(&living)) {
             (0, ..) => None,
             (_, None, _) => Some("have begun anew, since nothing was ever committed".into()),
@@ -63,10 +79,9 @@ impl World {
     }
 }
 
-/// Versions that a process knows, or knew, to be committed.
-fn committed(process: &Process) -> Vec<Version> {
-    let held = process.lives.store.held();
-    held.iter().filter(|held| held.committed).map(|held| held.version).collect()
+/// The newest version that a process knows, or knew, to be committed.
+pub(super) fn committed(held: &[Held]) -> Option<Version> {
+    held.iter().filter(|held| held.committed).map(|held| held.version).max()
 }
 
 /// The newest version of which these hold every part.

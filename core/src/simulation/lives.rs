@@ -9,13 +9,16 @@ use std::sync::Arc;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, NodeId};
 
+use super::left::committed;
+use super::letters::Letter;
 use super::process::{self, Process, Running, Stage};
-use super::shelves::Shelf;
+use super::shelves::{Shelf, can_be_read};
 use super::trace::Who;
 use super::world::{Event, World};
 use crate::checkpoint::store::Store;
-use crate::cluster::control::{NodeReport, ToLauncher};
+use crate::cluster::control::{NodeReport, ToLauncher, ToNode};
 use crate::ids::PeId;
+use crate::launch::checkpoints::FaultTolerance;
 use crate::net::{Inbox, Net};
 use crate::node::{Config, Node, Shape};
 use crate::run::turns::{self, Turns};
@@ -38,6 +41,8 @@ pub(super) struct Lives {
     totals: RefCell<Vec<Totals>>,
     /// The epoch for which it is to halt, and who is lost, until it has said that it has.
     halting: RefCell<Option<(Epoch, Vec<NodeId>)>>,
+    /// The last epoch for which it has said that it has halted.
+    halted: Cell<Epoch>,
     /// It has said what it leaves behind.
     done: Cell<bool>,
     /// What that was the last time.
@@ -128,6 +133,8 @@ impl World {
             Some((epoch, lost)) => {
                 let held = process.lives.store.held_without(&lost, number);
                 let steps = process.job.progress().done;
+                process.lives.halted.set(epoch);
+                self.commit(committed(&held));
                 self.tell_launcher(number, ToLauncher::Halted { epoch, held, steps });
             }
             None if process.lives.done.get() || process.job.how_it_ended().is_none() => {}
@@ -138,6 +145,18 @@ impl World {
                 self.hand_over_what_was_said(number);
                 self.tell_launcher(number, ToLauncher::Done(report));
             }
+        }
+    }
+
+    /// The launcher is about to send this. What nobody knows but the world: whether who is told to go on in an epoch has stopped for it, and
+    /// not for an earlier one only, after which it may have come to hold other parts.
+    pub(super) fn judge_order(&self, letter: &Letter) {
+        let Letter::ToNode(number, ToNode::Resume(order)) = letter else { return };
+        let (epoch, halted) = (order.view.epoch, self.nodes[*number as usize].lives.halted.get());
+        if halted < epoch {
+            self.flaw(format!(
+                "node {number} is told to go on in epoch {epoch}, and has not said that it has halted for it"
+            ));
         }
     }
 
@@ -186,11 +205,19 @@ impl World {
         for turns in &running.pes {
             turns.begin(|pe| {
                 let begun = pe.begin_by(order, &self.main);
-                begun.map_err(|error| self.fail(number, format!("cannot go on: {error}"))).is_ok()
+                begun.map_err(|error| self.lack(number, format!("cannot go on: {error}"))).is_ok()
             });
         }
         (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));
         self.after_turn(number);
+    }
+
+    /// A node has not what it is told to go on with, which is its end. Only disks that do not give back what is on them may come to that.
+    fn lack(&self, number: u32, why: String) {
+        if self.plan.options.ft != FaultTolerance::Disk || can_be_read(self.plan.disk) {
+            self.flaw(format!("node {number} {why}"));
+        }
+        self.fail(number, why);
     }
 }
 

@@ -172,6 +172,11 @@ impl Plan {
         self.options.ft != FaultTolerance::Off
     }
 
+    /// Whether its nodes look for another launcher when theirs is lost.
+    pub fn has_heirs(&self) -> bool {
+        self.heirs && self.survives() && self.hosts.len() == 1
+    }
+
     /// The host of a node.
     pub fn host_of(&self, node: u32) -> u32 {
         let mut first = 0;

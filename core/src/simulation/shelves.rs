@@ -140,9 +140,7 @@ impl World {
             Ok(whole) => format!("version {} is the newest that is whole", whole.cover.version),
             Err(error) => error.to_string(),
         };
-        self.flaws
-            .borrow_mut()
-            .push(format!("version {committed} was committed, but is not on disk: {flaw}"));
+        self.flaw(format!("version {committed} was committed, but is not on disk: {flaw}"));
     }
 }
 

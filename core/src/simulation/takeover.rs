@@ -28,15 +28,10 @@ const SEARCH_NS: (u64, u64) = (50_000, 1_000_000);
 const AGAIN_NS: u64 = 10_000_000;
 
 impl World {
-    /// Whether its nodes look for another launcher when theirs is lost.
-    pub(super) fn has_heirs(&self) -> bool {
-        self.plan.heirs && self.survives() && self.plan.hosts.len() == 1
-    }
-
     /// What a node is told, with what it needs to do without the launcher.
     pub(super) fn with_heritage(&self, task: Box<Task>) -> Box<Task> {
         let heritage = Heritage { streams: [0; 2], pipes: [0; 2], launcher: 0 };
-        let heritage = self.has_heirs().then_some(heritage);
+        let heritage = self.plan.has_heirs().then_some(heritage);
         Box::new(Task { heritage, ..*task })
     }
 
@@ -62,6 +57,9 @@ impl World {
         }
         let action = process.attendance.borrow().on_end();
         if action != Action::Seek {
+            if process.went.get() {
+                self.flaw(format!("node {number}, whose program runs, looks for no other launcher"));
+            }
             return self.kill(number);
         }
         process.seeks.set(true);
@@ -101,12 +99,42 @@ impl World {
         self.plan(self.now() + AGAIN_NS, Event::Succeed);
     }
 
+    /// Whether nobody will ever do anything again: whoever is left is stopped for good, and so is whoever leads, unless nobody does. Those who
+    /// survive a launcher are killed by whoever takes its place, and by nobody else, so in reality their processes stay, stopped, until somebody
+    /// kills them who is not of the job. Here that comes to pass at once: there is nothing that the job might do, or fail to do.
+    pub(super) fn end_if_forsaken(&self) {
+        let is_for_good = |until: u64| until > self.plan.patience_ns;
+        let is_led = !self.launcher.borrow().gone && !is_for_good(self.launcher_stopped_until());
+        if is_led || !self.plan.has_heirs() {
+            return;
+        }
+        let left = || self.nodes.iter().filter(|process| !process.is_gone());
+        if left().next().is_some() && left().all(|process| is_for_good(process.stopped_until.get())) {
+            self.launcher.borrow_mut().gone = true;
+            left().for_each(|process| self.kill(process.number));
+        }
+    }
+
+    /// The job is over. If it has no launcher, nobody is left who looked for one, unless by what happened to whoever did.
+    pub(super) fn judge_orphans(&self) {
+        let hurt = self.hurt.borrow();
+        // The second time it was a node that led.
+        let led = hurt.iter().filter(|(_, what)| what.is_of_launcher()).count() > 1;
+        let was_hit = |process: &Process| led || hurt.iter().any(|(_, what)| what.may_end(process.number));
+        let in_vain = |process: &&Process| process.seeks.get() && !was_hit(process);
+        for process in self.nodes.iter().filter(|_| self.launcher.borrow().gone).filter(in_vain) {
+            self.flaw(format!("node {} looked for another launcher, and nobody led", process.number));
+        }
+    }
+
     fn lead_on(&self) {
         let left = || self.nodes.iter().filter(|process| !process.is_gone());
         let Some(own) = left().map(|process| process.number).next() else { return };
         sometimes("a simulated job went on without its launcher");
         let mut followers = Followers::default();
         left().for_each(|process| followers.add(self.follower(process)));
+        // What they went back to may have been printed from, by a launcher that nobody can ask any more.
+        self.commit(followers.gone_back_to());
         let kills = Kills::new(&self.plan.kills, self.plan.chaos);
         let kills = kills.after(followers.running(), followers.steps().done);
         let plan = led(&self.plan, kills.watched());

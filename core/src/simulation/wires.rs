@@ -222,9 +222,7 @@ impl World {
         let process = &self.nodes[number as usize];
         let Agreed { peer, incarnation } = agreed;
         if incarnation != LIFE {
-            self.flaws
-                .borrow_mut()
-                .push(format!("node {number} admits life {incarnation} of node {}", peer.node));
+            self.flaw(format!("node {number} admits life {incarnation} of node {}", peer.node));
         }
         self.say(Who::Node(number), format_args!("is connected with {peer:?} (connection {conn})"));
         let (own, hand) = Pipe::new(number_of(conn, side), self.plan.limits.socket_bytes, &self.board);

@@ -6,6 +6,8 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
 
+use talisman_ft::Version;
+
 use super::agenda::Agenda;
 use super::agents::Agent;
 use super::fault::What;
@@ -127,6 +129,8 @@ pub(super) struct World {
     pub(super) leader: Cell<Option<u32>>,
     /// When the launcher was lost.
     pub(super) orphaned_at: Cell<u64>,
+    /// The newest version that nobody may go back behind, whether anybody who is left knows that or not.
+    pub(super) committed: Cell<Option<Version>>,
     /// When the launcher was gone or had nothing left to lead.
     unled_since: Cell<Option<u64>>,
 }
@@ -172,6 +176,7 @@ impl World {
             era: Cell::new(0),
             leader: Cell::new(None),
             orphaned_at: Cell::new(0),
+            committed: Cell::new(None),
             unled_since: Cell::new(None),
         })
     }
@@ -214,6 +219,7 @@ impl World {
             Some(until) => self.agenda.borrow_mut().put_off(until, due),
             None => self.dispatch(due.event),
         }
+        self.end_if_forsaken();
         true
     }
 
@@ -276,7 +282,7 @@ impl World {
     }
 
     /// The same of the launcher.
-    fn launcher_stopped_until(&self) -> u64 {
+    pub(super) fn launcher_stopped_until(&self) -> u64 {
         match self.leader.get() {
             None => self.launcher_stopped_until.get(),
             Some(leader) => self.nodes[leader as usize].stopped_until.get(),
@@ -323,7 +329,7 @@ impl World {
     fn give_up(&self, why: &str) {
         if !self.doomed.replace(true) {
             let at = Duration::from_nanos(self.now());
-            self.flaws.borrow_mut().push(format!("{why}; {at:?} after the start"));
+            self.flaw(format!("{why}; {at:?} after the start"));
             self.say(Who::Launcher, format_args!("given up: {why}"));
         }
     }
@@ -373,6 +379,7 @@ impl World {
                 if !letter.is_sign_of_life() {
                     self.say(Who::Launcher, format_args!("hears {}", letter.words()));
                 }
+                self.commit_printed(&letter);
                 self.lead(|launcher, now, deeds| launcher.on_letter(now, letter, deeds));
             }
         }
@@ -392,6 +399,7 @@ impl World {
             self.say(Who::Launcher, format_args!("prints {line}"));
             self.watched.output.print(line);
         }
+        deeds.letters.iter().for_each(|letter| self.judge_order(letter));
         deeds.letters.into_iter().for_each(|letter| self.post(letter));
         if self.launcher.borrow().is_over() {
             self.unlead();
@@ -434,6 +442,11 @@ impl World {
 
     pub(super) fn nodes_of(&self, host: u32) -> impl Iterator<Item = u32> + '_ {
         self.nodes.iter().filter(move |node| node.host == host).map(|node| node.number)
+    }
+
+    /// Something hung, or was left over, or happened that only a world can see to be wrong.
+    pub(super) fn flaw(&self, what: String) {
+        self.flaws.borrow_mut().push(what);
     }
 
     pub(super) fn say(&self, who: Who, what: impl std::fmt::Display) {

@@ -41,7 +41,8 @@ impl Ci {
         let mut table = regressions::run(stage, REGRESSIONS);
         table.merge(self.fresh(from, stage)?);
         table.merge(self.crash_points(from, Series::Crashes, self.limit / 2).run(stage)?);
-        table.merge(self.crash_points(from, Series::Recover, self.limit / 3).run(stage)?);
+        table.merge(self.crash_points(from, Series::Recover, self.limit / 6).run(stage)?);
+        table.merge(self.crash_points(from, Series::Takeover, self.limit / 6).run(stage)?);
         print!("{table}");
         let misses = table.misses_paths();
         Ok(table.found.is_empty() && !misses)

@@ -298,7 +298,7 @@ pub const MARKS: &[Mark] = &[
     // Life and end of a job.
     must("a job was over before its program began"),
     may("a node lost its launcher"),
-    may("a simulated job went on without its launcher"),
+    must("a simulated job went on without its launcher"),
     may("a launcher was lost when the nodes were about to leave"),
     must("the launcher was silent for too long"),
     may("a job was asked to end early"),

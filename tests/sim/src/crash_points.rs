@@ -52,6 +52,10 @@ impl CrashPoints {
                 size: self.overrides.size.or(Some(1)),
                 nodes,
                 ft: self.overrides.ft.or(Some(self.survival())),
+                heirs: self
+                    .overrides
+                    .heirs
+                    .or(self.series.survives().then_some(self.series == Series::Takeover)),
                 ..self.overrides.clone()
             };
             all.merge(self.run_one(stage, &overrides, self.pool.share(left))?);

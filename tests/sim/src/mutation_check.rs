@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use crate::case::{Case, Overrides};
-use crate::mutations::{MUTATIONS, Mutation};
+use crate::mutations::{Level, MUTATIONS, Mutation};
 use crate::played::Worlds;
 use crate::pool::Pool;
 use crate::run::judged;
@@ -54,8 +54,8 @@ pub struct Noticed {
 impl MutationCheck {
     /// Checks each mistake and prints the table; whether all were noticed.
     pub fn run(&self) -> bool {
-        let chosen =
-            MUTATIONS.iter().filter(|one| self.only.as_ref().is_none_or(|only| one.name.contains(only)));
+        let is_asked_for = |one: &&Mutation| self.only.as_ref().is_none_or(|only| one.name.contains(only));
+        let chosen = MUTATIONS.iter().filter(|one| one.level != Level::Leader).filter(is_asked_for);
         let outcomes = RefCell::new(Vec::new());
         let start = Instant::now();
         println!("{}", if self.markdown { MARKDOWN_HEAD } else { TEXT_HEAD });

@@ -25,6 +25,8 @@ pub enum Level {
     Resources,
     /// The whole world: connections, nodes, their launcher.
     World,
+    /// The leader alone, which is told of holdings that no world comes to: the tests of `talisman-ft` go through these, and notice it.
+    Leader,
 }
 
 /// Every mistake that can be made.
@@ -588,6 +590,12 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::Messages,
     },
     Mutation {
+        name: "restored-speak-first",
+        places: &["checkpoint/restore.rs"],
+        rule: "What an object says when it is restored comes after what it had said before the checkpoint.",
+        level: Level::World,
+    },
+    Mutation {
         name: "slots-named-again",
         places: &["checkpoint/restore.rs"],
         rule: "An object that is made after going back to a checkpoint is not named like one that was there before.",
@@ -663,7 +671,7 @@ pub const MUTATIONS: &[Mutation] = &[
         name: "back-behind-what-was-committed",
         places: &["ft/double/leader.rs"],
         rule: "Nobody goes back behind what was committed, since what was printed until then has been seen.",
-        level: Level::World,
+        level: Level::Leader,
     },
     Mutation {
         name: "committed-dropped-too-early",
@@ -687,6 +695,30 @@ pub const MUTATIONS: &[Mutation] = &[
         name: "lines-printed-again",
         places: &["cluster/printed.rs"],
         rule: "Lines of a version are printed once, whoever says them.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "printed-is-forgotten",
+        places: &["cluster/recovery.rs"],
+        rule: "Whoever takes the launcher's place does not print again what that one had printed.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "epochs-begin-again",
+        places: &["cluster/takeover/follower.rs"],
+        rule: "The first epoch of a new launcher is after all that anybody has halted for.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "gone-back-to-is-forgotten",
+        places: &["cluster/takeover/follower.rs"],
+        rule: "Nobody goes back behind what all had gone back to under a former launcher, which may have printed since.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "settled-is-forgotten",
+        places: &["cluster/takeover/follower.rs"],
+        rule: "Nobody goes back when a node may have left already, whoever leads.",
         level: Level::World,
     },
     Mutation {

@@ -69,6 +69,30 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x7300533 --workload imbalance --size 4 --pes 2 --ft disk:200us",
         was: "a PE that could not read what it restores had turns with nothing, and its node said that it goes on: it was quiet while messages were on their way (of the world)",
     },
+    Regression {
+        line: "--seed 0x910003a --workload leanmd --size 1 --ft 1000us --heirs true --faults 3,8,9 --calm lost,limits",
+        was: "who took the place of the second launcher did not know what all had gone back to under the first, and began the program anew",
+    },
+    Regression {
+        line: "--seed 0x9200043 --workload chorus --size 1 --ft 1000us --calm pause,limits",
+        was: "what an object said when it was restored overtook what it had said before the checkpoint",
+    },
+    Regression {
+        line: "--seed 0x4d68661f0 --workload timers --size 1 --nodes 1 --ft 200us --heirs true --faults 20 --calm doubled,truncated,reset,late,pause,limits",
+        was: "a result that was reported again lost its place: the next launcher had it behind others",
+    },
+    Regression {
+        line: "--seed 0x4d68665f0 --workload births --size 1 --nodes 2 --heirs true --faults 7,8,9 --calm altered,truncated,disk",
+        was: "nobody was left but a node that was stopped for ever, whose end nobody could bring about (of the world)",
+    },
+    Regression {
+        line: "--seed 0x4d68661de --workload timers --nodes 2 --ft 200us --heirs true --faults 0,1,2 --calm reset,limits,disk",
+        was: "the same, of a node that led",
+    },
+    Regression {
+        line: "--seed 0x4d686683e --workload flood --size 1 --pes 2 --heirs true --faults 5,6,7 --calm late,limits",
+        was: "that a version was committed was forgotten when all had gone back to a later one that was not known to be (of the world)",
+    },
 ];
 
 #[derive(Parser)]

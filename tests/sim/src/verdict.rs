@@ -10,6 +10,7 @@ use talisman::simulation::{Plan, What};
 
 use crate::case::{FOR_EVER_NS, lasts_ns};
 use crate::played::Played;
+use crate::workloads::PRINTS;
 
 /// Something that should not have been.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub enum Kind {
 
 /// Exit status of a job that has lost what it needs.
 const UNRECOVERABLE: i32 = 3;
+/// Exit status that a shell gives for a launcher that was killed.
+const LAUNCHER_KILLED: i32 = 137;
 /// Exit status of a job that somebody asked to end (SIGTERM).
 const TERMINATED: i32 = 143;
 /// A line that damages a frame so often in a row is given up, and the job with it (`DAMAGED_MOST` of the runtime).
@@ -59,12 +62,16 @@ pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
         failures.retain(|(kind, what)| counts_without_end(*kind, what));
         return failures.into_iter().map(|(kind, what)| Failure { calm: false, kind, what }).collect();
     }
-    let legal = Legal::of(plan, &played.hurt);
+    let (legal, ended_well) = (Legal::of(plan, &played.hurt), played.status == 0);
     failures.extend(legal.object_to(played).map(|what| (Kind::End, what)));
     failures.extend(lateness::lateness(plan, played).map(|what| (Kind::Late, what)));
     failures.extend(memory(calm, played).map(|what| (Kind::Flaw, what)));
-    if played.status == 0 && played.result != calm.result {
-        failures.push((Kind::Result, difference(&calm.result, &played.result)));
+    let [calm, played] = [calm, played].map(|played| match legal.lines_may_repeat() {
+        true => without_repeats(&played.result),
+        false => played.result.clone(),
+    });
+    if ended_well && played != calm {
+        failures.push((Kind::Result, difference(&calm, &played)));
     }
     failures.into_iter().map(|(kind, what)| Failure { calm: false, kind, what }).collect()
 }
@@ -152,6 +159,8 @@ struct Legal {
     asked: bool,
     /// In any way, since nobody is there to tell: the launcher died.
     untold: bool,
+    /// Without a launcher, whose place nodes take while any are left. Whether they might have, only the world knows, and says it.
+    orphaned: bool,
     /// Somebody is dead, and nothing else happened that anybody might complain of.
     dead: bool,
     /// The launcher learns of that before it has ended all over what the others complain of.
@@ -206,7 +215,16 @@ impl Legal {
             What::HostLoss { host } => self.blamed.extend(of_hosts(&[*host])),
             What::Cut { from, to, .. } => self.blamed.extend(of_hosts(from).into_iter().chain(of_hosts(to))),
             // Who takes the time for later than it is believes that it has waited long enough for any other.
-            What::ClockJump { .. } | What::LauncherStop { .. } => self.blamed.extend(0..plan.nodes()),
+            What::ClockJump { .. } => self.blamed.extend(0..plan.nodes()),
+            What::LauncherStop { .. } => {
+                self.orphaned |= plan.has_heirs();
+                self.blamed.extend(0..plan.nodes());
+            }
+            // Whoever leads, which the second time is a node.
+            What::LauncherLoss if plan.has_heirs() => {
+                let led = std::mem::replace(&mut self.orphaned, true);
+                self.blamed.extend((0..plan.nodes()).filter(|_| led));
+            }
             What::LauncherLoss => self.untold = true,
             _ => {}
         }
@@ -225,6 +243,11 @@ impl Legal {
         self.is_named_in(first) && !(is_symptom && self.is_learned)
     }
 
+    /// Whether lines may be printed again: only the launcher, and the node that had said them, knew that they had been.
+    fn lines_may_repeat(&self) -> bool {
+        self.orphaned && !self.blamed.is_empty()
+    }
+
     /// What is wrong with the end of a run.
     fn object_to(&self, played: &Played) -> Option<String> {
         let message = played.message.as_deref().unwrap_or("no message");
@@ -234,6 +257,7 @@ impl Legal {
             _ if played.panic.is_some() => None,
             _ if self.untold => None,
             TERMINATED if self.asked => None,
+            LAUNCHER_KILLED if self.orphaned => None,
             0 if self.survives || played.cut_short.is_empty() => None,
             0 => Some(format!("{end}; but nodes {:?} died before they had said all", played.cut_short)),
             UNRECOVERABLE if self.blamed.is_empty() => {
@@ -281,6 +305,12 @@ fn names(message: &str, what: &str, number: u32) -> bool {
     message
         .match_indices(&name)
         .any(|(at, _)| !message[at + name.len()..].starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// A result in which each line of the program is only where it was printed first.
+fn without_repeats(result: &[String]) -> Vec<String> {
+    let mut printed = BTreeSet::new();
+    result.iter().filter(|line| !line.starts_with(PRINTS) || printed.insert(*line)).cloned().collect()
 }
 
 /// The first line in which results differ.

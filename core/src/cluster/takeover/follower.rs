@@ -10,6 +10,7 @@ use talisman_ft::{Epoch, Version};
 
 use crate::launch::Results;
 use crate::launch::progress::Steps;
+use crate::mutations::mutated;
 
 /// A node that has lost its launcher.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub(crate) struct Follower {
     pub(crate) epoch: Epoch,
     /// Of the last order.
     pub(crate) view: View,
+    /// The version that all went back to by that: what was printed until then may have been seen, whoever is left to know.
+    pub(crate) gone_back_to: Option<Version>,
     /// The version that was to come next then.
     pub(crate) next_version: Version,
     pub(crate) steps: Steps,
@@ -83,12 +86,19 @@ impl Followers {
 
     /// No epoch after this one has begun anywhere.
     pub(crate) fn epoch(&self) -> Epoch {
-        self.all.values().map(|follower| follower.epoch).max().unwrap_or_default()
+        let last = self.all.values().map(|follower| follower.epoch).max();
+        last.filter(|_| !mutated("epochs-begin-again")).unwrap_or_default()
     }
 
     /// The view of the last orders that anybody has had.
     pub(crate) fn view(&self) -> Option<&View> {
         self.all.values().map(|follower| &follower.view).max_by_key(|view| view.epoch)
+    }
+
+    /// Nobody goes back behind this one any more.
+    pub(crate) fn gone_back_to(&self) -> Option<Version> {
+        let last = self.all.values().filter_map(|follower| follower.gone_back_to).max();
+        last.filter(|_| !mutated("gone-back-to-is-forgotten"))
     }
 
     /// As far as they know, no version from this one on was begun before their last order.
@@ -104,7 +114,7 @@ impl Followers {
     /// The results of the job, if it has ended in order, and some may have left already.
     pub(crate) fn settled(&self) -> Option<&Results> {
         let told = self.all.values().find_map(|follower| follower.settled.as_ref());
-        told.or(self.settled.as_ref())
+        told.or(self.settled.as_ref()).filter(|_| !mutated("settled-is-forgotten"))
     }
 
     /// How far the program is.

@@ -159,6 +159,15 @@ impl Results {
         Results { entries: entries.cloned().collect() }
     }
 
+    /// Those whose names the others have get the others' values, and keep their places.
+    pub(crate) fn renew(&mut self, others: &Results) {
+        for (name, value) in &mut self.entries {
+            if let Some(newer) = others.value(name) {
+                *value = newer.clone();
+            }
+        }
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

@@ -49,6 +49,8 @@ pub struct Case {
     pub unsettled: Unsettled,
     /// Whether its job survives losses.
     pub survival: Survival,
+    /// Whether it survives that of its launcher, too: all its nodes are on one host.
+    pub heirs: bool,
     /// Whether the run is repeated, to see that it is the same again.
     pub twice: bool,
 }
@@ -94,16 +96,26 @@ impl Case {
         let classes = Classes::draw(&mut generator(seed, "classes"), &overrides.only);
         let drawn = shape::hosts(&mut generator(seed, "hosts"));
         let HostSizes(asked) = overrides.hosts.clone().unwrap_or(HostSizes(drawn.clone()));
-        let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let silence = shape::silence(&mut generator(seed, "silence"));
         let workload = shape::workload(&mut generator(seed, "workload"), overrides.workload.as_deref())?;
         let survival = overrides.ft.unwrap_or(Survival::draw(&mut generator(seed, "survival")));
+        let heirs =
+            survival.is_on() && overrides.heirs.unwrap_or(survival::heirs(&mut generator(seed, "heirs")));
+        let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
+        let hosts = if heirs && overrides.hosts.is_none() { vec![hosts.iter().sum()] } else { hosts };
+        let heirs = heirs && hosts.len() == 1;
         let faults = match &overrides.strikes {
             Some(strikes) => strikes.drawn(&hosts)?,
             None => {
                 let mut faults = faults::draw(seed, &classes, &drawn, silence);
                 if survival.is_on() && overrides.only.is_empty() {
                     faults.extend(survival::losses(&mut generator(seed, "losses"), &drawn, faults.len()));
+                    let rng = &mut generator(seed, "late losses");
+                    faults.extend(survival::late_losses(rng, &drawn, faults.len()));
+                }
+                if heirs && overrides.only.is_empty() {
+                    let rng = &mut generator(seed, "launcher losses");
+                    faults.extend(survival::launcher_losses(rng, &faults));
                 }
                 faults::moved_into(overrides.kept(faults)?, &hosts)
             }
@@ -123,6 +135,7 @@ impl Case {
             hosts,
             unsettled: faults::unsettled(&mut generator(seed, "healing")),
             survival,
+            heirs,
             twice: generator(seed, "twice").below(ONE_IN_IS_REPEATED) == 0,
         })
     }
@@ -143,6 +156,7 @@ impl Case {
             schedule: Schedule { pause_ppm: 0, ..self.schedule },
             limits: self.limits,
             options: Box::new(self.survival.options()),
+            heirs: self.heirs,
             silence: self.silence,
             patience_ns: SLACK_NS,
             events_max: SLACK_EVENTS,

@@ -28,6 +28,9 @@ pub struct Overrides {
     /// with checkpoints on disk
     #[arg(long, value_name = "WHEN")]
     pub ft: Option<Survival>,
+    /// Whether a job that survives losses survives that of its launcher, on one host
+    #[arg(long, value_name = "BOOL")]
+    pub heirs: Option<bool>,
     /// The classes of faults that the seed has, instead of those that it draws
     #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = class)]
     pub only: Vec<String>,
@@ -87,6 +90,7 @@ impl Display for Overrides {
         option("nodes", self.nodes.as_ref().map(|it| it as _))?;
         option("pes", self.pes.as_ref().map(|it| it as _))?;
         option("ft", self.ft.as_ref().map(|it| it as _))?;
+        option("heirs", self.heirs.as_ref().map(|it| it as _))?;
         let only = self.only.join(",");
         option("only", (!only.is_empty()).then_some(&only as _))?;
         option("faults", self.faults.as_ref().map(|it| it as _))?;

@@ -37,6 +37,8 @@ pub enum Checkpoints {
 
 /// One in so many jobs survives losses.
 const ONE_IN_SURVIVES: u64 = 3;
+/// One in so many of these survives the loss of its launcher.
+const ONE_IN_HAS_HEIRS: u64 = 3;
 /// One in so many of these has its checkpoints on disk.
 const ONE_IN_IS_ON_DISK: u64 = 5;
 /// What a survival on disk begins with, as it is written.
@@ -80,6 +82,11 @@ impl Survival {
     }
 }
 
+/// Whether the nodes of a job that survives take the launcher's place.
+pub(super) fn heirs(rng: &mut Rng) -> bool {
+    rng.below(ONE_IN_HAS_HEIRS) == 0
+}
+
 /// What a job that survives loses besides all else that goes wrong: mostly one node, sometimes several, at once, one soon after the
 /// other, or long after. Faults are numbered from `first` on.
 pub(super) fn losses(rng: &mut Rng, hosts: &[u32], first: usize) -> Vec<Drawn> {
@@ -93,6 +100,33 @@ pub(super) fn losses(rng: &mut Rng, hosts: &[u32], first: usize) -> Vec<Drawn> {
         drawn.push(Drawn { number, moment, what: loss(rng, place) });
     }
     drawn
+}
+
+/// A node that is lost when the program has just ended, as one of them says: what the others say of it may come too late.
+pub(super) fn late_losses(rng: &mut Rng, hosts: &[u32], first: usize) -> Option<Drawn> {
+    let (is_lost, moment) = (rng.below(4) == 0, after_end(rng));
+    let what = loss(rng, Place::on(hosts));
+    is_lost.then_some(Drawn { number: first, moment, what })
+}
+
+/// The launcher is lost, and perhaps whoever leads then: while the program runs, soon after something else went wrong, or when it has ended.
+pub(super) fn launcher_losses(rng: &mut Rng, others: &[Drawn]) -> Vec<Drawn> {
+    let first = others.len();
+    let mut drawn: Vec<Drawn> = Vec::new();
+    for number in first..first + one_of(rng, &[0, 1, 1, 1, 1, 2]) {
+        let last = drawn.last().or(others.last()).map(|last| last.number);
+        let moment = match (rng.below(8), last) {
+            (0..3, Some(last)) => Moment::After(last, soon(rng)),
+            (3 | 4, _) => after_end(rng),
+            _ => Moment::OfEvents(rng.below(MILLION + MILLION / 10)),
+        };
+        drawn.push(Drawn { number, moment, what: What::LauncherLoss });
+    }
+    drawn
+}
+
+fn after_end(rng: &mut Rng) -> Moment {
+    Moment::AfterEnd(magnitude(rng, MICROSECOND, 1_000 * MICROSECOND))
 }
 
 fn loss(rng: &mut Rng, place: Place) -> What {

@@ -105,6 +105,7 @@ fn said_again_what_was_drawn_is_the_same_case() {
             nodes: Some(whole.nodes()),
             pes: Some(whole.pes),
             ft: Some(whole.survival),
+            heirs: Some(whole.heirs),
             faults: Some(Kept(whole.faults.iter().map(|drawn| drawn.number).collect())),
             ..Overrides::default()
         };
@@ -127,6 +128,7 @@ fn overrides_are_read_as_they_are_written() {
         nodes: Some(3),
         pes: Some(1),
         ft: Some(Survival::InMemory(Checkpoints::Steps(3))),
+        heirs: Some(true),
         only: vec!["cut".into(), "stop".into()],
         faults: Some(Kept(vec![0, 3])),
         calm: vec!["lost".into(), "limits".into()],

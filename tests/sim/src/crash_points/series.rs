@@ -15,6 +15,8 @@ pub enum Series {
     Pairs,
     /// Each node is killed at some steps, and somebody else at every step of what follows: the job survives losses
     Recover,
+    /// The launcher is killed, and at some of the steps whoever takes its place, soon after: the job survives that
+    Takeover,
     /// Each host but the launcher's loses its power
     Hosts,
     /// Each node is stopped for as long as has to be borne
@@ -31,6 +33,8 @@ const SOON: u64 = 400;
 const RECOVERY: u64 = 1_500;
 /// Recoveries of a run that are looked at for each who is killed first.
 const RECOVERIES: u64 = 4;
+/// Losses of the launcher after which another loss is looked at.
+const TAKEOVERS: u64 = 8;
 
 impl Series {
     /// All strikes on a run of so many steps, at one in so many of them. Which steps are left out is another matter for each
@@ -42,8 +46,10 @@ impl Series {
         every: u64,
     ) -> impl Iterator<Item = Strikes> + Send + use<> {
         let blows = self.blows(case);
-        if self == Series::Recover {
-            return Left(recoveries(blows, case.seed, steps, every));
+        match self {
+            Series::Recover => return Left(recoveries(blows, case.seed, steps, every)),
+            Series::Takeover => return Middle(takeovers(case.nodes(), case.seed, steps, every)),
+            _ => {}
         }
         let (seed, of) = (case.seed, blows.len().max(1) as u64);
         let first = move |turn: usize| seed.wrapping_add(turn as u64 * every / of) % every;
@@ -59,7 +65,7 @@ impl Series {
 
     /// Whether it is about jobs that survive losses.
     pub(super) fn survives(self) -> bool {
-        self == Series::Recover
+        matches!(self, Series::Recover | Series::Takeover)
     }
 
     fn blows(self, case: &Case) -> Vec<Blow> {
@@ -68,6 +74,7 @@ impl Series {
         match self {
             Series::Crashes | Series::Pairs => (0..nodes).map(Blow::Crash).chain([Blow::Launcher]).collect(),
             Series::Recover => (0..nodes).map(Blow::Crash).collect(),
+            Series::Takeover => vec![Blow::Launcher],
             Series::Hosts => (1..hosts).map(Blow::Host).collect(),
             Series::Stops => (0..nodes).map(|node| Blow::Stop(node, borne_ms)).collect(),
             Series::LongStops => (0..nodes).map(|node| Blow::Stop(node, 3 * borne_ms + 2_000)).collect(),
@@ -101,6 +108,26 @@ fn recoveries(
     })
 }
 
+/// The launcher is killed at one in so many of the steps, and at some of them, by turns, whoever leads or is about to, or another node, at one
+/// in so many of the steps after that.
+fn takeovers(nodes: u32, seed: u64, steps: u64, every: u64) -> impl Iterator<Item = Strikes> + Send + use<> {
+    let launcher = |step| Strike { blow: Blow::Launcher, step };
+    let alone = (seed % every..steps).step_by(every as usize).map(move |step| Strikes(vec![launcher(step)]));
+    let mut rng = Rng::new(seed);
+    let firsts: Vec<_> = (0..TAKEOVERS).map(|_| (rng.below(steps.max(1)), rng.below(every))).collect();
+    let pairs = firsts.into_iter().flat_map(move |(step, from)| {
+        (from..RECOVERY).step_by(every as usize).enumerate().map(move |(count, later)| {
+            let blow = match count % 3 {
+                0 => Blow::Crash(0),
+                1 => Blow::Launcher,
+                _ => Blow::Crash(1 % nodes),
+            };
+            Strikes(vec![launcher(step), Strike { blow, step: step + 1 + later }])
+        })
+    });
+    alone.chain(pairs)
+}
+
 /// Somebody else, soon after: as often at once as much later, by orders of magnitude.
 fn second(blows: &[Blow], first: usize, seed: u64, step: u64) -> Strike {
     let mut rng = Rng::new(seed ^ step << 8 ^ first as u64);
@@ -110,20 +137,27 @@ fn second(blows: &[Blow], first: usize, seed: u64, step: u64) -> Strike {
     Strike { blow: blows[other], step: step + later }
 }
 
-/// One of two series.
-enum Either<A, B> {
+/// One of three series.
+enum Either<A, B, C> {
     Left(A),
-    Right(B),
+    Middle(B),
+    Right(C),
 }
 
-use Either::{Left, Right};
+use Either::{Left, Middle, Right};
 
-impl<A: Iterator<Item = Strikes>, B: Iterator<Item = Strikes>> Iterator for Either<A, B> {
+impl<A, B, C> Iterator for Either<A, B, C>
+where
+    A: Iterator<Item = Strikes>,
+    B: Iterator<Item = Strikes>,
+    C: Iterator<Item = Strikes>,
+{
     type Item = Strikes;
 
     fn next(&mut self) -> Option<Strikes> {
         match self {
             Left(all) => all.next(),
+            Middle(all) => all.next(),
             Right(all) => all.next(),
         }
     }
@@ -164,6 +198,18 @@ mod tests {
             let Strikes(pair) = pair.parse().expect("it is of the form");
             assert!(pair[0].blow != pair[1].blow && pair[0].step < pair[1].step, "{pair:?}");
         }
+    }
+
+    #[test]
+    fn the_launcher_is_killed_at_every_step_and_somebody_else_soon_after() {
+        let all = strikes(Series::Takeover, 100, 1);
+        assert_eq!(all.len() as u64, 100 + TAKEOVERS * RECOVERY);
+        assert_eq!(all[..3], ["launcher@0", "launcher@1", "launcher@2"]);
+        for pair in &all[100..] {
+            let Strikes(pair) = pair.parse().expect("it is of the form");
+            assert!(pair[0].blow == Blow::Launcher && pair[0].step < pair[1].step, "{pair:?}");
+        }
+        assert_eq!(strikes(Series::Takeover, 10, 4)[..3], ["launcher@1", "launcher@5", "launcher@9"]);
     }
 
     #[test]

@@ -1,3 +1,6 @@
+use talisman::launch::RunArgs;
+use talisman::launch::checkpoints::FaultTolerance;
+
 use super::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -156,6 +159,41 @@ fn without_its_launcher_a_job_has_no_end_to_be_judged_but_leaves_nothing() {
     assert_eq!(kinds(killed(), &[What::LauncherLoss]), []);
     let left = Played { flaws: vec!["node 1 is still there".into()], ..killed() };
     assert_eq!(kinds(left, &[What::LauncherLoss]), [Kind::Flaw]);
+}
+
+/// A job on one host that survives losses, and that of its launcher.
+fn with_heirs() -> Plan {
+    let options = Box::new(RunArgs { ft: FaultTolerance::Double, ..RunArgs::default() });
+    Plan { hosts: vec![3], heirs: true, options, ..Plan::calm(0, 3, 1) }
+}
+
+fn kinds_with_heirs(played: Played, hurt: &[What]) -> Vec<Kind> {
+    let hurt = hurt.iter().map(|what| (1, what.clone())).collect();
+    let calm = Played { result: vec!["42".into(), "prints a".into(), "prints b".into()], ..well() };
+    let failures = failures(&with_heirs(), &calm, &Played { hurt, ..played });
+    failures.into_iter().map(|failure| failure.kind).collect()
+}
+
+#[test]
+fn a_job_whose_nodes_take_its_launchers_place_comes_to_its_result() {
+    let result = |lines: &str| {
+        let printed = lines.chars().map(|line| format!("prints {line}"));
+        Played { result: ["42".into()].into_iter().chain(printed).collect(), ..well() }
+    };
+    let alone: &[What] = &[What::LauncherLoss];
+    let with_a_node: &[What] = &[What::LauncherLoss, CRASH];
+    let twice: &[What] = &[What::LauncherLoss, What::LauncherLoss];
+    for hurt in [alone, with_a_node, twice] {
+        assert_eq!(kinds_with_heirs(result("ab"), hurt), []);
+        assert_eq!(kinds_with_heirs(result("a"), hurt), [Kind::Result]);
+        assert_eq!(kinds_with_heirs(result("ba"), hurt), [Kind::Result]);
+        assert_eq!(kinds_with_heirs(Played { status: 137, ..well() }, hurt), [], "the world has judged that");
+    }
+    assert_eq!(kinds_with_heirs(result("aba"), alone), [Kind::Result], "who said it lives, and knows");
+    assert_eq!(kinds_with_heirs(result("aba"), with_a_node), []);
+    assert_eq!(kinds_with_heirs(result("aba"), &[CRASH]), [Kind::Result]);
+    assert_eq!(kinds_with_heirs(lost("node 1 is gone"), alone), [Kind::End]);
+    assert_eq!(kinds_with_heirs(Played { status: 137, ..well() }, &[CRASH]), [Kind::End]);
 }
 
 #[test]

@@ -12,6 +12,7 @@
 //! | `births` | elements inserted and removed under messages | each message taken in once, each life counted |
 //! | `timers` | timers, sleep, calls within calls, quiescence | what rang before it was quiet, what was answered |
 //! | `sync` | iterations with balancing steps between, and in the midst of, them | who was at sync and who went on, what came of it |
+//! | `chorus` | elements that print lines wherever they are, up to the end, and move on at once when they are restored | each line comes once |
 //! | `imbalance`, `gradient` | the example, and `leanmd` with a density gradient; objects are balanced | their serial references, to the bit |
 //!
 //! A workload's result depends on its seed and size only, never on nodes, PEs, delays and faults.
@@ -24,6 +25,7 @@ mod balanced;
 mod births;
 mod casts;
 mod chimes;
+mod chorus;
 mod examples;
 mod flood;
 mod jacobi3d;
@@ -84,10 +86,14 @@ pub const NAMES: &[&str] = &[
     "births",
     "timers",
     "sync",
+    "chorus",
     "imbalance",
     "gradient",
     "chimes",
 ];
+
+/// What a result begins with that is a line of the program.
+pub const PRINTS: &str = "prints ";
 
 /// Those whose last step follows a quiescence, and waits for all that it begins. That of `sync` does as well, but a balancing step
 /// may be under way then, which nobody waits for. That of `chimes` calls elements that have moved at last, of
@@ -113,6 +119,7 @@ pub fn run(name: &str, seed: u64, size: Size, plan: &Plan, logging: bool) -> Che
         "births" => births::run,
         "timers" => timers::run,
         "sync" => sync::run,
+        "chorus" => chorus::run,
         "imbalance" => balanced::imbalance,
         "gradient" => balanced::gradient,
         _ => panic!("there is no workload `{name}`; there are {}", NAMES.join(", ")),
@@ -170,8 +177,14 @@ impl Checked {
 
     /// Its lines count as well: each comes once and in its place, whatever was done again. Not of a program that tells times.
     fn with_lines(mut self) -> Self {
-        self.result.extend(self.ran.output.iter().map(|line| format!("prints {line}")));
+        self.result.extend(self.ran.output.iter().map(|line| format!("{PRINTS}{line}")));
         self
+    }
+
+    /// The same of a program whose lines come from everywhere, in any order.
+    fn with_unordered_lines(mut self) -> Self {
+        self.ran.output.sort_unstable();
+        self.with_lines()
     }
 
     /// Of a program that keeps a ledger too.

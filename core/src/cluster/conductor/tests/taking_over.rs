@@ -19,6 +19,7 @@ fn follower(node: u32) -> Follower {
         address: None,
         epoch: 0,
         view: View::whole(3),
+        gone_back_to: None,
         next_version: 1,
         steps: Steps { done: 40 + u64::from(node), total: Some(90) },
         running: at(60_000),
