@@ -21,7 +21,7 @@ use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 5;
+pub(crate) const VERSION: u16 = 6;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +66,11 @@ pub(crate) enum ToNode {
     Settle(Results),
     /// All have said `Settled`, or the job has failed (`--ft`): the process ends.
     Leave,
+    /// Some node cannot reach another: this one tries all its connections; the answer is `Tried`.
+    Try {
+        /// The number of the question, as there may be several.
+        inquiry: u32,
+    },
     /// Another has taken the launcher's place, which the node need not look for, as its host's agent has: the answer is `Follow`.
     Introduce,
 }
@@ -122,6 +127,8 @@ pub(crate) enum ToLauncher {
         /// A sentence for people.
         why: String,
     },
+    /// The answer to `Try` of this number: the nodes with which it has no connection, after it has tried for as long as anybody may be silent.
+    Tried { inquiry: u32, missed: Vec<u32> },
     /// Lines of `cx.output()`, of a period that will not be done again.
     Lines(Lines),
     /// Its launcher is gone: what a new one has to know of it. The first message of a connection with a node that has taken over, or the
@@ -316,7 +323,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 5, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 6, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -327,6 +334,8 @@ mod tests {
             ("Resume", encode(&ToNode::Resume(Box::new(order())))),
             ("Resumed", encode(&ToLauncher::Resumed { epoch: 1, steps: 36 })),
             ("Suspect", encode(&ToLauncher::Suspect { node: 2, why: "no answer".into() })),
+            ("Try", encode(&ToNode::Try { inquiry: 1 })),
+            ("Tried", encode(&ToLauncher::Tried { inquiry: 1, missed: vec![2] })),
             ("Lines", encode(&ToLauncher::Lines(lines()))),
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
             ("Checkpoint", encode(&ToNode::Checkpoint)),
@@ -338,6 +347,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 5, "a new version needs new examples");
+        assert_eq!(VERSION, 6, "a new version needs new examples");
     }
 }

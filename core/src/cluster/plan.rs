@@ -119,7 +119,12 @@ impl Plan {
 
     /// Each node's host, by its number among those of the job.
     pub(crate) fn host_numbers(&self) -> Vec<u32> {
-        (0..self.nodes).map(|node| self.task(node).host_number).collect()
+        (0..self.nodes).map(|node| self.host_number(node)).collect()
+    }
+
+    /// A node's host, by its number among those of the job.
+    pub(crate) fn host_number(&self, node: u32) -> u32 {
+        self.hosts.iter().position(|nodes| nodes.contains(&node)).unwrap_or_default() as u32
     }
 
     /// Who leads the job through losses, and knows where it begins.
@@ -136,8 +141,7 @@ impl Plan {
 
     /// What a node is told. The numbers of its host's descriptors are filled in there.
     pub(crate) fn task(&self, node: u32) -> Task {
-        let number = self.hosts.iter().position(|nodes| nodes.contains(&node)).unwrap_or_default();
-        let mut host = self.hosts.get(number).cloned().unwrap_or_default();
+        let mut host = self.hosts.get(self.host_number(node) as usize).cloned().unwrap_or_default();
         if !host.contains(&node) {
             host.push(node);
         }
@@ -157,7 +161,7 @@ impl Plan {
             watched: self.watched.clone(),
             progress: self.progress,
             silence: self.silence,
-            host_number: number as u32,
+            host_number: self.host_number(node),
             shelves: self.keeping.shelves.clone(),
             restart: self.keeping.restart.clone(),
             life: 0,
