@@ -59,6 +59,13 @@ pub(crate) enum Action {
     /// All have halted: PEs are made anew on the old links, restore what the order says, and the node says `Resumed`. The
     /// order's epoch is that of the last `Halt`.
     Resume(Box<Order>),
+    /// All connections are tried, for so long at most, and the node says `Tried` with this number.
+    Try {
+        /// The number of the question.
+        inquiry: u32,
+        /// As long as anybody may be silent.
+        limit: Duration,
+    },
     /// Somebody asks for a checkpoint, which is begun, and answered once it is committed.
     Checkpoint,
     /// The launcher has printed a piece of the lines that this version ended: they need not be kept any more.
@@ -153,7 +160,7 @@ impl Attendance {
 
     /// The launcher said something. Two words of it may come to one action, or to none.
     pub(crate) fn on_message(&mut self, message: ToNode) -> Option<Action> {
-        let Some((_, heartbeat)) = &mut self.joined else { return self.on_first(message) };
+        let Some((task, heartbeat)) = &mut self.joined else { return self.on_first(message) };
         heartbeat.heard();
         match message {
             ToNode::Book(book) => {
@@ -175,6 +182,10 @@ impl Attendance {
             }
             ToNode::Resume(order) => self.resume(order),
             ToNode::Checkpoint => (self.has_begun && !self.has_halted).then_some(Action::Checkpoint),
+            ToNode::Try { inquiry } => {
+                let limit = task.silence;
+                self.has_begun.then_some(Action::Try { inquiry, limit })
+            }
             ToNode::LinesSeen { version, node, piece } => Some(Action::LinesSeen { version, node, piece }),
             ToNode::Settle(results) => {
                 self.settled = Some(results);

@@ -253,6 +253,7 @@ impl Conductor {
                 self.on_checkpointed(now, node, asked, checkpoint)
             }
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
+            ToLauncher::Tried { inquiry, missed } => self.on_tried(now, node, inquiry, missed),
             ToLauncher::Lines(lines) => self.on_lines(node, lines),
             // Said once, before there is a conductor.
             ToLauncher::Follow(_) => {}

@@ -66,6 +66,11 @@ pub(crate) enum ToNode {
     Settle(Results),
     /// All have said `Settled`, or the job has failed (`--ft`): the process ends.
     Leave,
+    /// Some node cannot reach another: this one tries all its connections; the answer is `Tried`.
+    Try {
+        /// The number of the question, as there may be several.
+        inquiry: u32,
+    },
     /// Another has taken the launcher's place, which the node need not look for, as its host's agent has: the answer is `Follow`.
     Introduce,
 }
@@ -122,6 +127,8 @@ pub(crate) enum ToLauncher {
         /// A sentence for people.
         why: String,
     },
+    /// The answer to `Try` of this number: the nodes with which it has no connection, after it has tried for as long as anybody may be silent.
+    Tried { inquiry: u32, missed: Vec<u32> },
     /// Lines of `cx.output()`, of a period that will not be done again.
     Lines(Lines),
     /// Its launcher is gone: what a new one has to know of it. The first message of a connection with a node that has taken over, or the
@@ -330,6 +337,8 @@ mod tests {
             ("Resume", encode(&ToNode::Resume(Box::new(order())))),
             ("Resumed", encode(&ToLauncher::Resumed { epoch: 1, steps: 36 })),
             ("Suspect", encode(&ToLauncher::Suspect { node: 2, why: "no answer".into() })),
+            ("Try", encode(&ToNode::Try { inquiry: 1 })),
+            ("Tried", encode(&ToLauncher::Tried { inquiry: 1, missed: vec![2] })),
             ("Lines", encode(&ToLauncher::Lines(lines()))),
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
             ("Checkpoint", encode(&ToNode::Checkpoint)),

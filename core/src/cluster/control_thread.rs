@@ -241,6 +241,9 @@ impl Listener {
                 self.shared.change(|heard| heard.halted = false);
                 self.shared.order(|orders| orders.resume(*order));
             }
+            Action::Try { inquiry, limit } => {
+                self.shared.order(|orders| orders.try_connections(inquiry, limit));
+            }
             Action::Checkpoint => self.shared.order(|orders| orders.checkpoint()),
             Action::LinesSeen { version, node, piece } => {
                 self.shared.order(|orders| orders.lines_seen(version, node, piece));

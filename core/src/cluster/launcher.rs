@@ -4,7 +4,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use tokio::runtime;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
@@ -14,6 +13,7 @@ use super::children::Executable;
 use super::conductor::{Action, Conductor, End};
 use super::control::ToNode;
 use super::descriptors;
+use super::desk::{Desk, Wires};
 use super::exhaustion::Exhaustion;
 use super::hosts::Share;
 use super::keeping::{Keeping, Shelves};
@@ -25,10 +25,7 @@ use super::printer::{Chunk, Lines, Print, Printer, Written};
 use super::sites::{Sites, shares};
 use super::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
-use crate::launch::{
-    BalancingStep, CheckpointTaken, ExitStatus, Failure, Interrupts, Program, Progress, Results, RunArgs,
-    Signal,
-};
+use crate::launch::{BalancingStep, CheckpointTaken, ExitStatus, Failure, Program, Results, RunArgs, Signal};
 use crate::node::Shape;
 use crate::stats::Totals;
 
@@ -101,24 +98,11 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     plan.keeping.notes.iter().for_each(|note| eprintln!("{}: {note}", program.name));
     let shelves = plan.keeping.shelves.clone();
     let sites = Sites::new(shares, means, program, &mut plan)?;
-    let (signals, signalled) = mpsc::unbounded_channel();
-    let on_first = move |signal| {
-        // Nobody listens any more once the job is over.
-        let _ = signals.send(signal);
-    };
-    let interrupts = Interrupts::install(on_first).map_err(io::Error::other)?;
-    let progress = if options.progress { Progress::stderr() } else { Progress::off() };
-    let (printer, lines, written) = Printer::start(options.label_output, progress)?;
-    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let (desk, Wires { lines, signalled, written }) = Desk::open(options)?;
     let pes = plan.pes as usize;
     let conductor = Conductor::new(plan, kills);
     let launcher = Launcher::new(program, conductor, sites, lines);
-    let ended = runtime.block_on(launcher.run(means, signalled, written));
-    drop(runtime);
-    let mut outcome = merge(ended, pes);
-    outcome.interrupted = interrupts.received();
-    outcome.conclude(shelves.as_ref(), printer);
-    Ok(outcome)
+    Ok(desk.conclude(launcher.run(means, signalled, written), pes, shelves.as_ref()))
 }
 
 /// What leads a job, and carries out what is to be done.

@@ -10,6 +10,7 @@ use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::net::SocketType;
@@ -55,6 +56,11 @@ pub(crate) trait Orders: Send + Sync {
 
     /// Somebody asks for a checkpoint.
     fn checkpoint(&self) {}
+
+    /// All connections with other nodes are to be tried for so long at most, and `Tried` is to be said with this number.
+    fn try_connections(&self, inquiry: u32, limit: Duration) {
+        let _ = (inquiry, limit);
+    }
 
     /// The launcher has printed a piece of the lines of a node that this version ended.
     fn lines_seen(&self, version: Version, node: u32, piece: u32) {

@@ -7,6 +7,7 @@
 //! | file | is |
 //! |---|---|
 //! | [`launcher`] | the launcher's loop: events in, actions carried out |
+//! | [`desk`] | signals of people and what is printed, beside whatever leads a job |
 //! | [`conductor`] | what is to be done about each event; pure |
 //! | [`plan`], [`roster`] | how many nodes, where, how linked; how far each has come |
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
@@ -32,6 +33,7 @@ pub(crate) mod conductor;
 pub(crate) mod control;
 mod control_thread;
 mod descriptors;
+mod desk;
 mod exhaustion;
 pub(crate) mod fate;
 pub(crate) mod frame;

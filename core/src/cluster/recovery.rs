@@ -72,7 +72,7 @@ impl Recovery {
         Recovery {
             leader: plan.leader(),
             halted: vec![0; plan.nodes as usize],
-            suspicions: Suspicions::default(),
+            suspicions: Suspicions::new(plan.silence),
             printed: Printed::default(),
             failures: Vec::new(),
             halted_at: Duration::ZERO,

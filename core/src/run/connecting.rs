@@ -9,8 +9,8 @@
 //! a dial fails:  it is repeated after a pause, unless that is hopeless, or patience is at its end: then the job ends
 //! ```
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::cluster::control::{Task, Via};
@@ -47,6 +47,8 @@ pub(crate) enum Action {
     AllThere,
     /// Some first connections have not come: this node cannot begin, for this reason.
     GiveUp(String),
+    /// All connections were tried, as asked under this number: with these nodes there is none.
+    Tried { inquiry: u32, missed: Vec<u32> },
 }
 
 /// An attempt to reach a PE.
@@ -66,9 +68,13 @@ pub(crate) struct Connecting {
     missing: BTreeMap<Peer, Missing>,
     /// Who is gone for good, by node.
     gone: Vec<bool>,
+    /// The nodes with which there are to be connections, or were.
+    linked: BTreeSet<u32>,
     stage: Stage,
     /// How often somebody was dialled.
     dials: u32,
+    /// The number under which all connections are tried, and until when.
+    trial: Option<(u32, Duration)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,14 +115,17 @@ impl Connecting {
         let is_other =
             |node: &u32| task.life == 0 && *node != task.number && task.via[*node as usize] == Via::Tcp;
         let lanes = |node| (0..task.pes).map(move |lane| Peer { node, lane });
-        let peers = (0..task.begins_with).filter(is_other).flat_map(lanes);
+        let linked: BTreeSet<u32> = (0..task.begins_with).filter(is_other).collect();
+        let peers = linked.iter().copied().flat_map(lanes);
         let missing = |peer| (peer, Missing::first(Duration::ZERO, Next::Nothing));
         Connecting {
             node: task.number,
             missing: peers.map(missing).collect(),
+            linked,
             gone: vec![false; task.nodes as usize],
             stage: Stage::Alone,
             dials: 0,
+            trial: None,
         }
     }
 
@@ -154,7 +163,24 @@ impl Connecting {
         if self.missing.remove(&peer).is_none() {
             sometimes("a connection came that was not missing");
         }
-        self.is_complete().into_iter().collect()
+        self.is_complete().into_iter().chain(self.has_tried(false)).collect()
+    }
+
+    /// Somebody wants to know with which nodes there are connections; over some, nothing may have gone for long. So each pair makes a new
+    /// one, as at the start, which takes the former one's place; that is tried for so long at most.
+    pub(crate) fn on_trial(&mut self, now: Duration, inquiry: u32, limit: Duration) -> Vec<Action> {
+        self.trial = Some((inquiry, now + limit));
+        for node in self.linked.iter().copied().filter(|node| *node < self.node) {
+            let is_gone = self.gone.get(node as usize) == Some(&true);
+            let is_missing = self.missing.keys().any(|peer| peer.node == node);
+            if !is_gone && !is_missing {
+                let missing = Missing { is_first: false, ..Missing::first(now, Next::Dial(now)) };
+                self.missing.insert(Peer { node, lane: 0 }, missing);
+            }
+        }
+        let mut actions = self.dials_due(now);
+        actions.extend(self.has_tried(false));
+        actions
     }
 
     /// Another process is a node now, or this one is new to it: there is to be a first connection with each of its lanes, but for those
@@ -169,6 +195,7 @@ impl Connecting {
         let next = if dials { Next::Dial(now) } else { Next::Nothing };
         for peer in peers {
             self.missing.remove(&peer);
+            self.linked.insert(peer.node);
             if let Some(gone) = self.gone.get_mut(peer.node as usize) {
                 *gone = false;
             }
@@ -180,11 +207,12 @@ impl Connecting {
     }
 
     /// These nodes are gone, for good unless they are replaced: they are not dialled any more, and what their connections do means nothing.
-    pub(crate) fn on_gone(&mut self, is_gone: impl Fn(u32) -> bool) {
+    pub(crate) fn on_gone(&mut self, is_gone: impl Fn(u32) -> bool) -> Vec<Action> {
         self.missing.retain(|peer, _| !is_gone(peer.node));
         for (_, gone) in (0..).zip(&mut self.gone).filter(|(node, _)| is_gone(*node)) {
             *gone = true;
         }
+        self.has_tried(false).into_iter().collect()
     }
 
     /// An attempt came to nothing.
@@ -204,7 +232,7 @@ impl Connecting {
             sometimes("a connection was given up");
             missing.next = Next::Nothing;
             let message = format!("the connection with node {} is lost: {error}", peer.node);
-            return vec![Action::Lose(peer, message)];
+            return [Action::Lose(peer, message)].into_iter().chain(self.has_tried(false)).collect();
         }
         if !error.is_passing() {
             sometimes("a node was dialled again that had refused");
@@ -216,6 +244,9 @@ impl Connecting {
     /// Time went by: at the latest at [`Connecting::next_time`].
     pub(crate) fn on_time(&mut self, now: Duration) -> Vec<Action> {
         let mut actions = self.dials_due(now);
+        if self.trial.is_some_and(|(_, until)| now >= until) {
+            actions.extend(self.has_tried(true));
+        }
         if self.gives_up_at().is_some_and(|at| now >= at) {
             sometimes("a node had not connected in time");
             self.stage = Stage::Started;
@@ -231,7 +262,8 @@ impl Connecting {
             Next::Dial(at) => Some(at),
             Next::Nothing | Next::Answer(..) => None,
         };
-        self.missing.values().filter_map(dial_at).chain(self.gives_up_at()).min()
+        let trial = self.trial.map(|(_, until)| until);
+        self.missing.values().filter_map(dial_at).chain(self.gives_up_at()).chain(trial).min()
     }
 
     fn dials_due(&mut self, now: Duration) -> Vec<Action> {
@@ -257,6 +289,19 @@ impl Connecting {
             self.stage = Stage::Started;
             Action::AllThere
         })
+    }
+
+    /// What came of a trial, once no connection is missing that may still come, or time is up. First ones are waited for by others.
+    fn has_tried(&mut self, is_late: bool) -> Option<Action> {
+        let (inquiry, _) = self.trial?;
+        let missing = || self.missing.iter().filter(|(_, missing)| !missing.is_first);
+        if !is_late && missing().any(|(_, missing)| missing.next != Next::Nothing) {
+            return None;
+        }
+        let mut missed: Vec<u32> = missing().map(|(peer, _)| peer.node).collect();
+        missed.dedup();
+        self.trial = None;
+        Some(Action::Tried { inquiry, missed })
     }
 
     /// Those who dial give up before, and say why.

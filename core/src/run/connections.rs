@@ -185,6 +185,11 @@ impl Connections {
         self.decide(|connecting, now| connecting.on_new(now, peers, dials, |peer| there.contains(&peer)));
     }
 
+    /// Tries its connections for so long at most, and says under this number what came of it.
+    pub(super) fn try_all(self: &Arc<Self>, inquiry: u32, limit: Duration) {
+        self.decide(|connecting, now| connecting.on_trial(now, inquiry, limit));
+    }
+
     /// Has the first PE look in.
     pub(super) fn knock(&self) {
         self.inboxes.iter().take(1).for_each(|inbox| inbox.knock());
@@ -200,10 +205,7 @@ impl Connections {
 
     /// These nodes alone are there: nobody else is dialled any more.
     pub(super) fn keep_to(self: &Arc<Self>, is_there: impl Fn(u32) -> bool) {
-        self.decide(|connecting, _| {
-            connecting.on_gone(|node| !is_there(node));
-            Vec::new()
-        });
+        self.decide(|connecting, _| connecting.on_gone(|node| !is_there(node)));
     }
 
     /// Has it decided what is to be done about an event, and does that.
@@ -218,6 +220,9 @@ impl Connections {
                 Action::Lose(peer, message) => self.lose(peer, message),
                 Action::AllThere => self.start(Ok(())),
                 Action::GiveUp(why) => self.start(Err(why)),
+                Action::Tried { inquiry, missed } => {
+                    self.control.send(ToLauncher::Tried { inquiry, missed });
+                }
             }
         }
     }

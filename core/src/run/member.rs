@@ -72,9 +72,9 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };
     job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
-    let at_door = connections.clone();
-    let knock = move || at_door.knock();
-    let orders = Arc::new(Orders::new(task.number, job.clone(), knock));
+    let (at_door, tried) = (connections.clone(), connections.clone());
+    let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
+    let orders = Arc::new(Orders::new(task.number, job.clone(), move || at_door.knock(), try_all));
     meeting.begin(orders.clone());
     Member { task, control, job, connections, lives, orders }.run(beginning::<C, A>(args));
 }

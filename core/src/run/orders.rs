@@ -1,6 +1,7 @@
 //! What the launcher wants of a node whose program has begun, as the thread hears it that makes PEs.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, NodeId, Version};
@@ -17,6 +18,8 @@ pub(super) struct Orders {
     job: Arc<Job>,
     /// Has a PE look at what the job is asked for.
     knock: Box<dyn Fn() + Send + Sync>,
+    /// Has connections tried.
+    try_all: Box<dyn Fn(u32, Duration) + Send + Sync>,
     heard: Mutex<Heard>,
     changed: Condvar,
 }
@@ -48,8 +51,14 @@ struct Heard {
 }
 
 impl Orders {
-    pub(super) fn new(number: NodeId, job: Arc<Job>, knock: impl Fn() + Send + Sync + 'static) -> Self {
-        Orders { number, job, knock: Box::new(knock), heard: Mutex::default(), changed: Condvar::new() }
+    pub(super) fn new(
+        number: NodeId,
+        job: Arc<Job>,
+        knock: impl Fn() + Send + Sync + 'static,
+        try_all: impl Fn(u32, Duration) + Send + Sync + 'static,
+    ) -> Self {
+        let (knock, try_all) = (Box::new(knock), Box::new(try_all));
+        Orders { number, job, knock, try_all, heard: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for what is to be done next. All PEs have stopped.
@@ -129,6 +138,10 @@ impl member::Orders for Orders {
         (self.knock)();
     }
 
+    fn try_connections(&self, inquiry: u32, limit: Duration) {
+        (self.try_all)(inquiry, limit);
+    }
+
     fn lines_seen(&self, version: Version, node: u32, piece: u32) {
         self.job.lines_seen(version, node, piece);
     }
@@ -163,7 +176,7 @@ mod tests {
     #[test]
     fn a_halt_is_answered_once_and_an_older_order_is_not_obeyed() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(0, job.clone(), || ());
+        let orders = Orders::new(0, job.clone(), || (), |_, _| ());
         orders.halt(1, vec![0]);
         assert_eq!((orders.next(), job.is_over()), (Word::Halt(1, vec![0]), true));
         orders.resume(order(1));
@@ -177,7 +190,7 @@ mod tests {
     #[test]
     fn an_end_is_said_once_and_again_if_it_was_void() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(0, job.clone(), || ());
+        let orders = Orders::new(0, job.clone(), || (), |_, _| ());
         job.end(0, None);
         assert_eq!(orders.next(), Word::Over);
         orders.halt(1, vec![0]);

@@ -112,10 +112,7 @@ impl World {
     pub(super) fn halt(&self, number: u32, epoch: Epoch, lost: &[u32]) {
         let process = &self.nodes[number as usize];
         *process.lives.halting.borrow_mut() = Some((epoch, lost.to_vec()));
-        self.with_connecting(number, |connecting| {
-            connecting.on_gone(|node| lost.contains(&node));
-            Vec::new()
-        });
+        self.with_connecting(number, |connecting| connecting.on_gone(|node| lost.contains(&node)));
         process.job.halt();
         self.plan(self.now(), Event::Stopped(number));
     }

@@ -85,6 +85,10 @@ impl World {
             Action::Refuse(unfit) => self.fail(number, unfit.to_string()),
             Action::Fail(why) => self.fail(number, why),
             Action::Halt { epoch, lost } => self.halt(number, epoch, &lost),
+            Action::Try { inquiry, limit } => {
+                let now = self.duration();
+                self.with_connecting(number, |connecting| connecting.on_trial(now, inquiry, limit));
+            }
             Action::Checkpoint => unreachable!("nobody asks a simulated job for anything"),
             Action::Places(_) => unreachable!("no simulated node is replaced"),
             Action::Resume(order) => self.resume(number, &order),
@@ -141,6 +145,9 @@ impl World {
                 Action::Lose(peer, why) => self.lose_connection(number, peer, why),
                 Action::AllThere => self.link(number),
                 Action::GiveUp(why) => self.fail(number, why),
+                Action::Tried { inquiry, missed } => {
+                    self.tell_launcher(number, ToLauncher::Tried { inquiry, missed });
+                }
             }
         }
     }

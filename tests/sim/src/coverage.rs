@@ -337,6 +337,10 @@ pub const MARKS: &[Mark] = &[
     may("an end was overtaken by a loss"),
     may("a node was lost after it had said all"),
     may("a node complained of another"),
+    may("a node found that it cannot reach another, when it was asked"),
+    may("a node did not say in time whom it can reach"),
+    may("a node had tried its connections for longer than it was waited for"),
+    may("several nodes had to go at once, as others could not reach them"),
 ];
 
 const fn must(name: &'static str) -> Mark {

@@ -13,6 +13,7 @@ use super::super::control::{Lines, Stop, ToNode};
 use super::super::fate::{Doom, How};
 use super::super::recovery::{Halted, Loss, Recovery, detected_by};
 use super::super::roster::Stage;
+use super::super::suspicions::{Step, Suspect};
 use super::super::verdict::{UNRECOVERABLE, Verdict};
 use super::{Action, Conductor, GRACE_AFTER_LOSS};
 use crate::mutations::mutated;
@@ -90,17 +91,44 @@ impl Conductor {
         }
         if let Some(recovery) = &mut self.recovery {
             sometimes("a node complained of another");
-            recovery.suspicions.hear(now, by, of, why);
+            recovery.suspicions.hear(by, of, why);
         }
+        self.settle_suspicions(now);
     }
 
-    /// Kills those that have to go because others cannot reach them; their ends will be losses.
+    /// A node has tried its connections, as it was asked.
+    pub(super) fn on_tried(&mut self, now: Duration, by: u32, inquiry: u32, missed: Vec<u32>) {
+        if !missed.is_empty() {
+            sometimes("a node found that it cannot reach another, when it was asked");
+        }
+        self.recovery
+            .iter_mut()
+            .for_each(|recovery| recovery.suspicions.on_tried(by, inquiry, missed.clone()));
+        self.settle_suspicions(now);
+    }
+
+    /// Asks who can reach whom if anybody complains, and kills those that have to go because others cannot reach them; their ends
+    /// will be losses.
     pub(super) fn settle_suspicions(&mut self, now: Duration) {
         let undoomed = |node: &u32| self.roster[*node].doom.is_none();
         let living: Vec<u32> = self.roster.living().into_iter().filter(undoomed).collect();
         let Some(recovery) = &mut self.recovery else { return };
-        for suspect in recovery.suspicions.decide(now, &living) {
-            self.kill(now, suspect.node, Doom::Suspected { by: suspect.by, why: suspect.why });
+        let (roster, plan) = (&self.roster, &self.plan);
+        let has_begun = |node: u32| roster[node].stage >= Stage::Running;
+        match recovery.suspicions.settle(now, &living, has_begun, |node| plan.host_number(node)) {
+            Step::Wait => {}
+            Step::Ask(inquiry, nodes) => {
+                let ask = |node| Action::Send(node, ToNode::Try { inquiry });
+                self.actions.extend(nodes.into_iter().map(ask));
+            }
+            Step::LetGo(suspects) => {
+                if suspects.len() > 1 {
+                    sometimes("several nodes had to go at once, as others could not reach them");
+                }
+                for Suspect { node, by, why } in suspects {
+                    self.kill(now, node, Doom::Suspected { by, why });
+                }
+            }
         }
     }
 

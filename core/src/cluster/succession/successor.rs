@@ -8,24 +8,21 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use rustix::io::{FdFlags, fcntl_setfd};
-use tokio::runtime;
-use tokio::sync::mpsc;
-
 use super::super::children::{Executable, leave_open};
 use super::super::conductor::Conductor;
 use super::super::descriptors;
+use super::super::desk::{Desk, Wires};
 use super::super::frame::{Decoder, encode};
 use super::super::keeping::Keeping;
 use super::super::kills::Kills;
-use super::super::launcher::{ClusterOutcome, Launcher, Means, merge};
+use super::super::launcher::{ClusterOutcome, Launcher, Means};
 use super::super::memory::host_memory;
 use super::super::plan::Plan;
-use super::super::printer::Printer;
 use super::super::sites::Sites;
 use super::estate::{Estate, Will};
 use super::gathering::{Gathered, gather};
-use crate::launch::{Interrupts, Program, Progress, RunArgs};
+use crate::launch::{Program, RunArgs};
+use rustix::io::{FdFlags, fcntl_setfd};
 
 /// Tells a process that it is to take a launcher's place: the number of the descriptor at which it listens. What else it has to know comes
 /// by its standard input.
@@ -148,24 +145,25 @@ fn lead(
     will: &Will,
     door: TcpListener,
 ) -> io::Result<Result<ClusterOutcome, String>> {
-    let (signals, signalled) = mpsc::unbounded_channel();
-    let on_first = move |signal| {
-        // Nobody listens any more once the job is over.
-        let _ = signals.send(signal);
-    };
-    let interrupts = Interrupts::install(on_first).map_err(io::Error::other)?;
-    let progress = if options.progress { Progress::stderr() } else { Progress::off() };
-    let (printer, lines, written) = Printer::start(options.label_output, progress)?;
-    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-    let gathered = runtime.block_on(gather(door, will, &lines))?;
-    let Gathered { followers, hosts, events, happened } = match gathered {
-        Ok(gathered) => gathered,
-        Err(why) => {
-            leave_no_output(&will.estate);
-            return Ok(Err(why));
-        }
-    };
-    let estate = &will.estate;
+    let (desk, wires) = Desk::open(options)?;
+    let gathered = desk.wait(gather(door, will, &wires.lines))?;
+    if gathered.is_err() {
+        leave_no_output(&will.estate);
+    }
+    Ok(gathered.map(|gathered| lead_on(program, options, &will.estate, gathered, desk, wires)))
+}
+
+/// Leads those that have been gathered.
+fn lead_on(
+    program: &Program,
+    options: &RunArgs,
+    estate: &Estate,
+    gathered: Gathered,
+    desk: Desk,
+    wires: Wires,
+) -> ClusterOutcome {
+    let Gathered { followers, hosts, events, happened } = gathered;
+    let Wires { lines, signalled, written } = wires;
     let running = followers.running();
     let kills = Kills::new(&options.kill, options.chaos).after(running, followers.steps().done);
     let mut plan = plan(estate, options, &kills, followers.lives());
@@ -177,18 +175,14 @@ fn lead(
     let mut sites = Sites::attached(plan.nodes, hosts);
     let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
     let pid = estate.legacy.as_ref().map_or_else(std::process::id, |legacy| legacy.launcher);
-    let ended = runtime.block_on(async {
+    let job = async {
         let waiting = plan.nodes..plan.nodes + plan.spares;
         plan.spare_hosts = sites.start_waiting(waiting, &means, &events, &lines);
         let conductor = Conductor::taking_over(plan, kills, &own_name(estate), &followers);
         let launcher = Launcher::new(program, conductor, sites, lines).going_on(start, pid);
         launcher.go_on(&means, (events, happened), signalled, written).await
-    });
-    drop(runtime);
-    let mut outcome = merge(ended, pes);
-    outcome.interrupted = interrupts.received();
-    outcome.conclude(shelves.as_ref(), printer);
-    Ok(Ok(outcome))
+    };
+    desk.conclude(job, pes, shelves.as_ref())
 }
 
 /// The job's plan, as far as this host was told. Processes that waited have ended with their launcher: as many will, but for those that

@@ -240,3 +240,61 @@ fn a_node_that_is_gone_is_not_missed() {
     assert_eq!(connecting.on_broken(at(103), peer(2, 0)), [], "the others are");
     assert!(connecting.next_time().is_some());
 }
+
+fn tried(inquiry: u32, missed: &[u32]) -> Action {
+    Action::Tried { inquiry, missed: missed.to_vec() }
+}
+
+/// Of each pair that has a connection, one makes another.
+#[test]
+fn a_trial_is_over_when_all_connections_are_new() {
+    let mut connecting = connected();
+    assert_eq!(connecting.on_trial(at(10), 7, at(3000)), [dial(0, 0, 2)], "node 2 dials this one");
+    assert_eq!(connecting.on_established(peer(2, 0)), []);
+    assert_eq!(connecting.on_established(peer(0, 0)), [tried(7, &[])]);
+    assert_eq!(connecting.next_time(), None);
+    let mut first = node(0, Transport::Tcp, 1);
+    first.on_book(at(0));
+    [1, 2].into_iter().for_each(|node| drop(first.on_established(peer(node, 0))));
+    assert_eq!(first.on_trial(at(10), 1, at(3000)), [tried(1, &[])]);
+}
+
+#[test]
+fn a_trial_is_over_in_time() {
+    let mut connecting = connected();
+    assert_eq!(connecting.on_broken(at(0), peer(2, 0)), []);
+    assert_eq!(connecting.on_trial(at(0), 7, at(500)), [dial(0, 0, 2)]);
+    assert_eq!(connecting.next_time(), Some(at(500)));
+    assert_eq!(connecting.on_time(at(499)), []);
+    assert_eq!(connecting.on_time(at(500)), [tried(7, &[0, 2])]);
+    assert_eq!(connecting.on_established(peer(0, 0)), []);
+}
+
+/// Nobody waits for what will not come.
+#[test]
+fn a_trial_misses_who_is_given_up_and_not_who_is_gone() {
+    let mut connecting = connected();
+    assert_eq!(connecting.on_broken(at(0), peer(0, 0)), [dial(0, 0, 2)]);
+    for (number, now) in (2..).zip([4000, 8000]) {
+        assert_eq!(connecting.on_failed(at(now), attempt(0, 0, number), &nobody()), []);
+        assert_eq!(connecting.on_time(at(now + 20)), [dial(0, 0, number + 1)]);
+    }
+    let lost = connecting.on_failed(at(11_000), attempt(0, 0, 4), &nobody());
+    assert!(matches!(lost[..], [Action::Lose(..)]), "{lost:?}");
+    assert_eq!(connecting.on_trial(at(11_001), 1, at(500)), [tried(1, &[0])]);
+    let mut connecting = connected();
+    assert_eq!(connecting.on_trial(at(10), 2, at(3000)), [dial(0, 0, 2)]);
+    assert_eq!(connecting.on_gone(|node| node == 0), [tried(2, &[])]);
+    assert_eq!(connecting.on_trial(at(20), 3, at(3000)), [tried(3, &[])]);
+}
+
+/// How long that may take is another matter.
+#[test]
+fn a_trial_does_not_wait_for_first_connections() {
+    let mut connecting = connected();
+    connecting.on_established(peer(0, 0));
+    let new = connecting.on_new(at(5), [peer(2, 0)], false, |_| false);
+    assert_eq!(new, []);
+    assert_eq!(connecting.on_trial(at(10), 4, at(3000)), [dial(0, 0, 2)]);
+    assert_eq!(connecting.on_established(peer(0, 0)), [tried(4, &[])]);
+}

@@ -251,15 +251,48 @@ fn a_silent_node_counts_as_lost_when_it_is_proved_dead() {
 fn whoever_is_suspected_is_killed_unless_it_is_gone() {
     let mut conductor = surviving(3, "");
     let suspect = |node| ToLauncher::Suspect { node, why: "no answer".into() };
-    assert_eq!(conductor.say(at(0), 0, suspect(2)), []);
+    let tried = |missed: &[u32]| ToLauncher::Tried { inquiry: 1, missed: missed.to_vec() };
+    let asked = [0, 1, 2].map(|node| Action::Send(node, ToNode::Try { inquiry: 1 }));
+    assert_eq!(conductor.say(at(0), 0, suspect(2)), asked);
     assert_eq!(conductor.say(at(1), 1, suspect(2)), []);
-    let kills: Vec<_> = conductor.wait(0, 1000).into_iter().filter(|(_, action)| is_kill(action)).collect();
-    assert_eq!(kills, [(500, Action::Kill(2))]);
+    assert_eq!(conductor.say(at(2), 0, tried(&[2])), []);
+    assert_eq!(conductor.say(at(3), 2, tried(&[])), []);
+    assert!(!conductor.wait(3, 1000).into_iter().any(|(_, action)| is_kill(&action)));
+    assert_eq!(conductor.say(at(1000), 1, tried(&[])), [Action::Kill(2)]);
     let actions = conductor.happen(at(1000), 2, killed());
     let lost = "node 2 (pid 7) was killed, as node 0 cannot reach it (no answer); the others go back";
     assert_eq!(actions[0], say(lost));
     assert_eq!(conductor.say(at(1001), 0, suspect(2)), []);
     assert!(!conductor.wait(1001, 2000).into_iter().any(|(_, action)| is_kill(&action)));
+}
+
+/// The launcher reaches both hosts, and one connection was in use.
+#[test]
+fn of_two_hosts_that_are_cut_off_from_each_other_one_goes_as_a_whole() {
+    let mut conductor = surviving(4, "");
+    conductor.plan.hosts = vec![vec![0, 1], vec![2, 3]];
+    assert_eq!(conductor.say(at(0), 2, ToLauncher::Suspect { node: 1, why: "no answer".into() }).len(), 4);
+    let tried = |missed: &[u32]| ToLauncher::Tried { inquiry: 1, missed: missed.to_vec() };
+    for (node, missed) in [(0, &[][..]), (2, &[0, 1]), (3, &[0, 1])] {
+        assert_eq!(conductor.say(at(10), node, tried(missed)), []);
+    }
+    assert_eq!(conductor.say(at(11), 1, tried(&[])), [Action::Kill(2), Action::Kill(3)]);
+}
+
+/// It is doomed for another reason, or does not get to it.
+#[test]
+fn whoever_does_not_say_whom_it_can_reach_is_not_waited_for() {
+    let mut conductor = surviving(3, "");
+    conductor.say(at(0), 0, ToLauncher::Suspect { node: 2, why: "no answer".into() });
+    for node in [0, 1] {
+        conductor.say(at(1), node, ToLauncher::Tried { inquiry: 1, missed: vec![] });
+        conductor.say(at(1), node, ToLauncher::Alive);
+    }
+    let bound = conductor.plan.silence + TICK * 4;
+    conductor.on_time(bound - TICK);
+    assert!(!conductor.take_actions().iter().any(is_kill));
+    conductor.on_time(bound);
+    assert_eq!(conductor.take_actions().iter().filter(|action| is_kill(action)).count(), 1);
 }
 
 #[test]

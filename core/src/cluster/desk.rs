@@ -1,0 +1,65 @@
+//! What every process that leads a job has beside it: the signals of people, what it prints, and the runtime in which it waits for both.
+
+use std::future::Future;
+use std::io;
+
+use tokio::runtime::{self, Runtime};
+use tokio::sync::mpsc;
+
+use super::keeping::Shelves;
+use super::launcher::{ClusterOutcome, Ended, merge};
+use super::printer::{Lines, Printer, Written};
+use crate::launch::{Interrupts, Progress, RunArgs, Signal};
+
+/// It outlives what leads the job.
+pub(super) struct Desk {
+    interrupts: Interrupts,
+    printer: Printer,
+    runtime: Runtime,
+}
+
+/// What comes to the desk and goes from it. All that is to be printed is, once nobody has this any more.
+pub(super) struct Wires {
+    pub(super) lines: Lines,
+    pub(super) signalled: mpsc::UnboundedReceiver<Signal>,
+    pub(super) written: Written,
+}
+
+impl Desk {
+    /// From now on signals do not end this process.
+    ///
+    /// # Errors
+    /// What the system says: too many descriptors or threads.
+    pub(super) fn open(options: &RunArgs) -> io::Result<(Desk, Wires)> {
+        let (signals, signalled) = mpsc::unbounded_channel();
+        let on_first = move |signal| {
+            // Nobody listens any more once the job is over.
+            let _ = signals.send(signal);
+        };
+        let interrupts = Interrupts::install(on_first).map_err(io::Error::other)?;
+        let progress = if options.progress { Progress::stderr() } else { Progress::off() };
+        let (printer, lines, written) = Printer::start(options.label_output, progress)?;
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok((Desk { interrupts, printer, runtime }, Wires { lines, signalled, written }))
+    }
+
+    /// Waits for what has to be before the job can be led.
+    pub(super) fn wait<T>(&self, what: impl Future<Output = T>) -> T {
+        self.runtime.block_on(what)
+    }
+
+    /// Waits for the end of the job, with so many PEs on each node, which is led meanwhile, and until all is printed.
+    pub(super) fn conclude(
+        self,
+        job: impl Future<Output = Ended>,
+        pes: usize,
+        shelves: Option<&Shelves>,
+    ) -> ClusterOutcome {
+        let ended = self.runtime.block_on(job);
+        drop(self.runtime);
+        let mut outcome = merge(ended, pes);
+        outcome.interrupted = self.interrupts.received();
+        outcome.conclude(shelves, self.printer);
+        outcome
+    }
+}
