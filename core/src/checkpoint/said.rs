@@ -104,7 +104,8 @@ impl Said {
         said.lines.clear();
         known.insert((version, node));
         let newer = said.results.clone();
-        // A program may report results of the same names again and again: the last value of each is enough, where the name came first.
+        // A program may report results of the same names again and again: the last value of each is enough, in the place where the name
+        // came first.
         let mut rest = newer.clone();
         for (_, older) in over.range_mut(..(version, node)).filter(|((_, of), _)| *of == node) {
             older.results = older.results.without(&newer.without(&rest));
