@@ -21,16 +21,18 @@ use crate::disk::{
 use crate::full::{a_disk_that_is_full, a_folder_that_cannot_be_written_any_more};
 use crate::growing::{
     a_job_that_has_grown_is_started_again, lost_at_random_moments_while_nodes_are_added,
-    lost_nodes_are_added_again, more_nodes_than_at_the_start, nodes_from_before_are_added,
-    objects_move_to_nodes_that_are_added, released_nodes_are_added_again, spares_are_added,
-    spares_are_added_to_those_of_the_start,
+    lost_nodes_are_added_again, more_nodes_than_at_the_start, nodes_are_added_during_a_recovery,
+    nodes_from_before_are_added, objects_move_to_nodes_that_are_added, released_nodes_are_added_again,
+    spares_are_added, spares_are_added_to_those_of_the_start,
 };
 use crate::held::begin;
 use crate::hosts::{
     a_job_on_several_hosts_without_its_launcher_is_asked,
     a_launcher_of_several_hosts_that_is_stopped_is_fenced,
+    nodes_are_added_on_several_hosts_without_the_launcher,
     nodes_of_several_hosts_are_replaced_without_the_launcher, one_host_after_another,
     one_successor_after_another, other_ends_of_several_hosts_without_the_launcher,
+    replaced_nodes_are_found_where_they_are_without_the_launcher,
     spares_of_several_hosts_without_the_launcher, the_launcher_of_several_hosts,
     the_launcher_of_several_hosts_and_more_at_random_moments,
     the_launcher_of_several_hosts_at_the_start_and_at_the_end,
@@ -51,7 +53,8 @@ use crate::launcher::{
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
 };
 use crate::spread::{
-    hosts_are_lost_one_after_the_other, nodes_are_added_on_another_host, spares_on_another_host,
+    hosts_are_lost_one_after_the_other, nodes_are_added_during_a_recovery_of_several_hosts,
+    nodes_are_added_on_another_host, spares_on_another_host,
 };
 use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, ROUNDS, Said, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
@@ -113,6 +116,10 @@ trials!(
     hosts_are_lost_one_after_the_other,
     spares_on_another_host,
     nodes_are_added_on_another_host,
+    nodes_are_added_during_a_recovery,
+    nodes_are_added_during_a_recovery_of_several_hosts,
+    nodes_are_added_on_several_hosts_without_the_launcher,
+    replaced_nodes_are_found_where_they_are_without_the_launcher,
     the_launcher_between_two_checkpoints,
     the_launcher_before_the_first_checkpoint,
     the_launcher_and_the_first_node_at_once,

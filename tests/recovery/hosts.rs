@@ -44,6 +44,10 @@ struct Spread {
 }
 
 fn begin(hosts: &str, options: &str) -> Spread {
+    begin_with(SHAPE, hosts, options)
+}
+
+fn begin_with(shape: Shape, hosts: &str, options: &str) -> Spread {
     let folder = Scratch::new("spread").0.clone();
     fs::create_dir_all(&folder).expect("the scratch folder can be written");
     fs::write(folder.join("ssh"), SSH).expect("the folder is ours");
@@ -51,7 +55,7 @@ fn begin(hosts: &str, options: &str) -> Spread {
     fs::write(folder.join("hosts"), hosts).expect("the folder is ours");
     let holding = Folder::new();
     let options = format!("--ft double --hosts hosts {options} {}", holding.holding());
-    let run = LONG.start_by(SHAPE, &options, |mut command: Command| {
+    let run = LONG.start_by(shape, &options, |mut command: Command| {
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", folder.display())).current_dir(&folder);
         command
@@ -232,6 +236,59 @@ pub fn nodes_of_several_hosts_are_replaced_without_the_launcher() {
     spread.run.job.wait_for_error_after("with nodes 2 and 3 in a new process", "committed after");
     let left = spread.survives(&expected);
     assert!(left.losses.iter().all(|(_, replaced)| *replaced), "{}", left.ended.said());
+}
+
+/// A host that had no node has two then, and is lost with them.
+pub fn nodes_are_added_on_several_hosts_without_the_launcher() {
+    let shape = (2, 1, "shm");
+    let expected = LONG.undisturbed(shape);
+    let spread = begin_with(shape, TWO, &format!("{OFTEN} --max-nodes 4 --balancer greedy"));
+    spread.run.job.wait_for("at 14");
+    spread.kill_launcher();
+    spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+    said(&ask(&spread.run, "grow", ""), 0, "the job goes on with nodes 2 and 3");
+    said(&ask(&spread.run, "checkpoint", ""), 0, "is taken");
+    let two = spread.agent("two");
+    assert_eq!(children(two).len(), 2, "{}", spread.run.job.said());
+    signal(two, Signal::KILL);
+    spread.run.job.wait_for_error("after the loss of nodes 2 and 3");
+    let mut losses = spread.survives(&expected).losses;
+    losses.sort_unstable();
+    assert_eq!(losses, [(2, false), (3, false)]);
+}
+
+/// Whoever leads knows where lost nodes have come to: the copy of what node 1 has is not on the host where that is by then.
+pub fn replaced_nodes_are_found_where_they_are_without_the_launcher() {
+    let shape = (3, 1, "tcp");
+    let expected = LONG.undisturbed(shape);
+    let hosts = "one slots=2\ntwo slots=1\nthree slots=1";
+    let spread = begin_with(shape, hosts, &format!("{NEVER} --respawn --max-nodes 4"));
+    let has = |host: &str, count: usize| {
+        let agent = spread.agent(host);
+        let there = until(|| Some(children(agent)).filter(|nodes| nodes.len() == count));
+        there.unwrap_or_else(|| panic!("not {count} on {host}: {}", spread.run.job.said()));
+        agent
+    };
+    let checkpoint = || said(&ask(&spread.run, "checkpoint", ""), 0, "is taken");
+    spread.run.job.wait_for("at 14");
+    checkpoint();
+    signal(spread.agent("one"), Signal::KILL);
+    spread.run.job.wait_for_error("with nodes 0 and 1 in a new process");
+    has("three", 1);
+    checkpoint();
+    spread.kill_launcher();
+    spread.run.job.wait_for_error("after the loss of the launcher");
+    checkpoint();
+    signal(has("two", 2), Signal::KILL);
+    spread.run.job.wait_for_error("with nodes 1 and 2 in a new process");
+    has("three", 3);
+    let mut losses = spread.survives(&expected).losses;
+    losses.sort_unstable();
+    assert_eq!(
+        losses,
+        [(1, true), (2, true)],
+        "those that the first launcher told of are not known any more"
+    );
 }
 
 /// As many wait again.

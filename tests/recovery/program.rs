@@ -20,7 +20,7 @@ struct Options {
     /// The round in which a member panics
     #[arg(long)]
     panic_at: Option<u64>,
-    /// Members do not wander
+    /// Members do not wander, and all have equally much to do, whatever else the machine does
     #[arg(long)]
     stay: bool,
     /// Has clocks on nodes, too
@@ -73,6 +73,9 @@ impl Member {
 
     #[entry]
     fn send(&mut self, cx: &mut Cx<Self>, round: u64) {
+        if self.stays {
+            cx.set_load(1.0);
+        }
         for to in 1..=3 {
             let words = if to == 2 { self.words } else { 2 };
             let whom = (cx.index() + to * (1 + (round % 5) as i32)) % self.members;

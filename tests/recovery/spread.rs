@@ -4,8 +4,11 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
 
 use rustix::process::Signal;
+use talisman::rng::Rng;
 
 use crate::asking::{ask, said};
 use crate::checks::NEVER;
@@ -134,4 +137,33 @@ pub fn nodes_are_added_on_another_host() {
     let mut losses = run.survives(&expected).losses;
     losses.sort_unstable();
     assert_eq!(losses, [(2, false), (3, false)]);
+}
+
+/// Asked for while a host is lost: whoever was to come there does not, and may be asked for again.
+pub fn nodes_are_added_during_a_recovery_of_several_hosts() {
+    let mut rng = Rng::new(43);
+    for round in 0..4 {
+        let shape = (4, 1, ["tcp", "mixed"][round % 2]);
+        let expected = LONG.undisturbed(shape);
+        let hosts = Hosts::new("a slots=2\nb slots=2\nc slots=4\n");
+        let folder = Folder::new();
+        let respawn = ["", "--respawn"][round / 2];
+        let options = format!("--ckpt-every 4steps --max-nodes 6 {respawn} {}", folder.holding());
+        let run = hosts.start(shape, &options);
+        run.job.wait_for("at 9");
+        said(&ask(&run, "checkpoint", ""), 0, "is taken");
+        signal(agent(&run, "b"), Signal::KILL);
+        sleep(Duration::from_micros(rng.below(60_000)));
+        let grown = ask(&run, "grow", "2");
+        run.job.wait_for_error("after the loss of nodes 2 and 3");
+        if grown.status.code() != Some(0) {
+            said(&grown, 1, "did not join");
+            said(&ask(&run, "grow", "2"), 0, "the job goes on with nodes");
+        }
+        nodes(&run, "a", 2);
+        nodes(&run, "c", if respawn.is_empty() { 2 } else { 4 });
+        folder.let_go();
+        let left = run.survives(&expected);
+        assert!(left.losses.iter().all(|(_, replaced)| *replaced != respawn.is_empty()), "{:?}", left.losses);
+    }
 }

@@ -30,10 +30,12 @@ fn says_all(conductor: &mut Conductor, now: u64, node: u32) -> Vec<Action> {
 
 /// One node runs, of three that there may be.
 fn beginning_with_one() -> Conductor {
-    let options = RunArgs { nodes: 1, max_nodes: Some(3), pes: Some(1), ..RunArgs::default() };
-    let mut plan = Plan::local(&options, vec![]).unwrap();
-    plan.survives = true;
-    started(Conductor::new(plan, Kills::new(&[], None)))
+    started(Conductor::new(three_at_most(1), Kills::new(&[], None)))
+}
+
+fn three_at_most(nodes: u32) -> Plan {
+    let options = RunArgs { nodes, max_nodes: Some(3), pes: Some(1), ..RunArgs::default() };
+    Plan { survives: true, ..Plan::local(&options, vec![]).unwrap() }
 }
 
 fn answer(number: u64, answer: Result<&str, &str>) -> Action {
@@ -137,6 +139,39 @@ fn a_loss_meanwhile_is_seen_to_first() {
     let there: Vec<_> = halted.iter().filter_map(order).map(|(node, _)| node).collect();
     assert_eq!((there, resumed.last()), (vec![0, 2], Some(&ASKS)));
     assert_eq!(conductor.say(at(14), 0, checkpointed(1)).last(), halt(&[2], 3, &[3]).last());
+}
+
+#[test]
+fn what_is_asked_for_while_all_halt_begins_at_once_and_goes_on_after_that() {
+    let mut conductor = with_patience(3, "", TICK * 40);
+    conductor.happen(at(1), 1, killed());
+    assert_eq!(asked(&mut conductor, 1, Request::Grow(None)), [Action::Start(1)]);
+    assert_eq!(conductor.halted(11, 0, 1), []);
+    assert_eq!(says_all(&mut conductor, 12, 1), [], "it is not one of those that go back");
+    let halted = conductor.halted(13, 2, 1);
+    assert_eq!(halted.iter().filter_map(order).map(|(node, _)| node).collect::<Vec<_>>(), [0, 2]);
+    conductor.say(at(14), 0, ToLauncher::Resumed { epoch: 1, steps: 36 });
+    let resumed = conductor.say(at(14), 2, ToLauncher::Resumed { epoch: 1, steps: 36 });
+    assert_eq!(resumed.last(), Some(&ASKS));
+    assert_eq!(conductor.say(at(15), 0, checkpointed(1)).last(), halt(&[2], 2, &[]).last());
+}
+
+#[test]
+fn a_lost_node_that_is_replaced_is_none_of_those_that_are_added_meanwhile() {
+    let plan = Plan { respawns: true, ..three_at_most(2) };
+    let mut conductor = started(Conductor::new(plan, Kills::new(&[], None)));
+    assert!(conductor.happen(at(1), 1, killed()).contains(&Action::Start(1)));
+    assert_eq!(asked(&mut conductor, 1, Request::Grow(None)), [Action::Start(2)]);
+    let halted = ToLauncher::Halted { epoch: 1, held: vec![], steps: 0 };
+    assert_eq!(conductor.say(at(11), 0, halted.clone()), []);
+    assert_eq!(says_all(&mut conductor, 12, 2), []);
+    let come = says_all(&mut conductor, 13, 1);
+    assert_eq!(come, [vec![Action::Send(1, ToNode::Go)], halt(&[1], 1, &[2])].concat());
+    let orders = conductor.say(at(14), 1, halted);
+    assert_eq!(orders.iter().filter_map(order).map(|(node, _)| node).collect::<Vec<_>>(), [0, 1]);
+    conductor.say(at(15), 0, ToLauncher::Resumed { epoch: 1, steps: 0 });
+    let resumed = conductor.say(at(15), 1, ToLauncher::Resumed { epoch: 1, steps: 0 });
+    assert_eq!(resumed.last(), Some(&ASKS));
 }
 
 #[test]
