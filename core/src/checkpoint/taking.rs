@@ -18,6 +18,7 @@ use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use crate::pup::{Segment, SegmentBuffer};
+use crate::sometimes::sometimes;
 
 /// Bytes taken at once: they are in the core's cache still when their checksum is computed, and take some tens of microseconds, so
 /// that messages of others do not wait for long.
@@ -94,6 +95,7 @@ impl Pe {
             Ok(false) => takings.all.borrow_mut().push_front(taking),
             Ok(true) => self.has_taken_copy(checkpoints, taking),
             Err(_) => {
+                sometimes("a part of a checkpoint could not be read where it was");
                 // Who has been lost meanwhile does not mind; everybody else sends it.
                 let version = taking.version;
                 self.tell(taking.from, PeMessage::Checkpoint(Checkpoint::Bring { version }));
@@ -103,6 +105,7 @@ impl Pe {
     }
 
     fn has_taken_copy(&self, checkpoints: &Checkpoints, taking: Taking) {
+        sometimes("a part of a checkpoint was read where it was");
         let Taking { version, from, manifest, whole, room, .. } = taking;
         self.node.store.put_copy(version, self.view(), from, manifest, whole);
         self.node.store.keep_slabs(version, from, room);
@@ -125,7 +128,7 @@ impl Taking {
                 Some(current) => current,
                 None => (memory(&mut self.room, store, len, align)?, Hasher::new()),
             };
-            most -= take_into(&mut buffer, &mut sum, &self.lent, self.done, most)?;
+            most -= take_into(&mut buffer, &mut sum, store, (&self.lent, self.done), most)?;
             if buffer.left() > 0 {
                 self.current = Some((buffer, sum));
                 return Ok(false);
@@ -135,7 +138,7 @@ impl Taking {
                 self.whole.extend(buffer.finish().map(|segment| (vec![segment], sum.finalize())));
             }
         }
-        self.lent.check()?;
+        store.check_lent(&self.lent)?;
         Ok(true)
     }
 }
@@ -152,8 +155,8 @@ fn memory(room: &mut Room, store: &Store, len: u64, align: u32) -> io::Result<Se
 fn take_into(
     buffer: &mut SegmentBuffer,
     sum: &mut Hasher,
-    lent: &Lent,
-    number: usize,
+    store: &Store,
+    (lent, number): (&Lent, usize),
     most: usize,
 ) -> io::Result<usize> {
     let before = buffer.filled().len();
@@ -161,7 +164,7 @@ fn take_into(
     let to = std::ptr::slice_from_raw_parts_mut(buffer.spare().cast::<u8>(), n);
     // SAFETY: memory of the buffer that nobody else has, for `n` bytes, which are all written if there is no error.
     unsafe {
-        lent.read(number, before, to)?;
+        store.read_lent(lent, (number, before), to)?;
         buffer.advance(n);
     }
     sum.update(&buffer.filled()[before..]);
