@@ -46,6 +46,16 @@ impl Lent {
         })
     }
 
+    /// A part of a simulated process, which finds it by this number ([`super::readable`]).
+    pub(super) fn numbered(process: u32, number: u64, buffers: usize) -> Lent {
+        Lent { process, mark_at: number, mark: 0, buffers: (0..buffers as u64).collect(), shared: None }
+    }
+
+    /// The simulated process and the number.
+    pub(super) fn number(&self) -> (u32, u64) {
+        (self.process, self.mark_at)
+    }
+
     /// Lets the other nodes of this host read the memory of this one, where the system asks for that (Yama, a security module):
     /// they are started by the same process, and so is whatever else may read it then.
     pub(crate) fn allow() {

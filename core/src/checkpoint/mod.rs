@@ -24,6 +24,7 @@
 //! | [`safety`] | when parts and copies outlive what they are to outlive |
 //! | [`pieces`] | a part in pieces: how it travels there |
 //! | [`lent`], [`mapped`], [`taking`] | a part that its buddy, a process of the same host, has or reads where it is |
+//! | [`readable`] | what simulated processes may read of each other |
 //! | [`restore`] | how fresh PEs take parts back |
 //! | [`newcomers`] | how PEs begin that there were not |
 //! | [`lost`] | what becomes of members of groups on lost PEs |
@@ -48,6 +49,7 @@ pub(crate) mod message;
 pub(crate) mod newcomers;
 pub(crate) mod part;
 mod pieces;
+pub(crate) mod readable;
 mod restore;
 mod root;
 mod safety;

@@ -20,6 +20,7 @@ use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use crate::pup::{Segment, SegmentBuffer};
+use crate::sometimes::sometimes;
 
 /// Bytes taken at once: they are in the core's cache still when their checksum is computed, and take some tens of microseconds, so
 /// that messages of others do not wait for long.
@@ -99,6 +100,7 @@ impl Pe {
             Ok(false) => takings.all.borrow_mut().push_front(taking),
             Ok(true) => self.has_taken_copy(checkpoints, taking),
             Err(_) => {
+                sometimes("a part of a checkpoint could not be read where it was");
                 // Who has been lost meanwhile does not mind; everybody else sends it.
                 let version = taking.version;
                 self.tell(taking.from, PeMessage::Checkpoint(Checkpoint::Bring { version }));
@@ -108,6 +110,7 @@ impl Pe {
     }
 
     fn has_taken_copy(&self, checkpoints: &Checkpoints, taking: Taking) {
+        sometimes("a part of a checkpoint was read where it was");
         let Taking { version, from, manifest, whole: pieces, mapped, room, .. } = taking;
         let copy = Copy { manifest, pieces, mapped: mapped.unwrap_or_default() };
         self.node.store.put_copy(version, self.view(), from, copy);
@@ -136,7 +139,7 @@ impl Taking {
                 Some(current) => current,
                 None => (memory(&mut self.room, store, len, align)?, Hasher::new()),
             };
-            most -= take_into(&mut buffer, &mut sum, &self.lent, self.done, most)?;
+            most -= take_into(&mut buffer, &mut sum, store, (&self.lent, self.done), most)?;
             if buffer.left() > 0 {
                 self.current = Some((buffer, sum));
                 return Ok(false);
@@ -146,7 +149,7 @@ impl Taking {
                 self.whole.extend(buffer.finish().map(|segment| (vec![segment], Some(sum.finalize()))));
             }
         }
-        self.lent.check()?;
+        store.check_lent(&self.lent)?;
         match self.mapped.iter().flatten().all(|slab| slab.is_unchanged()) {
             true => Ok(true),
             false => Err(io::Error::other("its owner has given it up")),
@@ -173,8 +176,8 @@ fn memory(room: &mut Room, store: &Store, len: u64, align: u32) -> io::Result<Se
 fn take_into(
     buffer: &mut SegmentBuffer,
     sum: &mut Hasher,
-    lent: &Lent,
-    number: usize,
+    store: &Store,
+    (lent, number): (&Lent, usize),
     most: usize,
 ) -> io::Result<usize> {
     let before = buffer.filled().len();
@@ -182,7 +185,7 @@ fn take_into(
     let to = std::ptr::slice_from_raw_parts_mut(buffer.spare().cast::<u8>(), n);
     // SAFETY: memory of the buffer that nobody else has, for `n` bytes, which are all written if there is no error.
     unsafe {
-        lent.read(number, before, to)?;
+        store.read_lent(lent, (number, before), to)?;
         buffer.advance(n);
     }
     sum.update(&buffer.filled()[before..]);

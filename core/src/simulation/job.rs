@@ -11,6 +11,7 @@ use super::process::Process;
 use super::shelves::Shelf;
 use super::world::{Main, World};
 use super::{Plan, Ran};
+use crate::checkpoint::readable::Readable;
 use crate::checkpoint::store::Store;
 use crate::cluster::attendance::Attendance;
 use crate::cluster::conductor::Conductor;
@@ -27,6 +28,8 @@ use crate::transport::auth::Secret;
 
 /// Disks draw from a generator of their own.
 const DISKS: u64 = 0xd15c;
+/// So does who may read whose memory.
+const READABLE: u64 = 0x1e57;
 /// The exit status that a shell gives for a launcher that was killed.
 const LAUNCHER_KILLED: i32 = 137;
 
@@ -65,9 +68,11 @@ fn run_on(plan: &Plan, main: Main, watched: &Arc<Job>, logging: bool) -> Ran {
     let conductor = Conductor::new(led.clone(), kills);
     let tasks = (0..plan.nodes()).map(|node| led.task(node)).collect();
     let mut disks = Rng::new(plan.seed ^ DISKS);
+    let mut readable = Readable::by_chance(plan.nodes(), &mut Rng::new(plan.seed ^ READABLE));
     let node = |number| {
         let diary = Diary::new(number, plan.disk, &mut disks);
         let store = Arc::<Store>::default();
+        readable.next().into_iter().for_each(|readable| store.be_readable(readable));
         let shelf = Shelf::below(&store, plan, &mut disks);
         let (job, place) = (Job::new(output.clone()), (number, plan.host_of(number)));
         Process::new(place, job, Attendance::new(build), diary, Lives::of(store, shelf))

@@ -67,6 +67,7 @@ impl Lives {
     /// All that goes with the process.
     pub(super) fn end(&self) {
         self.nets.take();
+        self.store.stop_lending();
     }
 }
 

@@ -178,6 +178,8 @@ pub const MARKS: &[Mark] = &[
     may("a balancing step waited for the end of a checkpoint"),
     may("a checkpoint began before a PE had thawed after the one before"),
     may("a part of a checkpoint had nobody to keep its copy"),
+    may("a part of a checkpoint was read where it was"),
+    may("a part of a checkpoint could not be read where it was"),
     may("a part of a checkpoint could not be kept"),
     // Going back to one.
     may("an object was on its way home, or gone, before the news of where it was restored"),

@@ -11,6 +11,7 @@ mod spare;
 mod tests;
 mod versions;
 
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -21,10 +22,12 @@ use super::contents::{Counts, Names};
 use super::files::cover::JobMark;
 use super::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
 use super::files::shelf::ShelfError;
+use super::lent::Lent;
 use super::mapped::Shared;
 use super::newcomers::Seats;
 use super::part::Part;
 use super::pieces::{Manifest, checksum, cut, put_together};
+use super::readable::Readable;
 use super::shared::SharedMemory;
 use super::slabs::{Room, Slab};
 use crate::cluster::keeping::Restart;
@@ -48,6 +51,8 @@ pub(crate) struct Store {
     former: OnceLock<Former>,
     /// What slabs are made of, if others can map it.
     memory: OnceLock<Arc<SharedMemory>>,
+    /// What it may read of others, where they are simulated.
+    readable: OnceLock<Readable>,
 }
 
 /// Whether a part outlives whatever it is to outlive.
@@ -117,6 +122,12 @@ impl Store {
         }
     }
 
+    /// The process is a simulated one.
+    pub(crate) fn be_readable(&self, readable: Readable) {
+        let is_first = self.readable.set(readable).is_ok();
+        assert!(is_first, "a process has one memory");
+    }
+
     fn begin(&self, work: Work) {
         if let Some(keeper) = self.keeper.get() {
             keeper.begin(work, &self.versions);
@@ -167,15 +178,67 @@ impl Store {
         }
     }
 
-    /// Another process may read this part of this one, wherever else it is by then, until the version is committed or dropped.
-    pub(super) fn lend(&self, version: Version, part: &Packed) {
-        if let Some(kept) = self.lock().kept.get_mut(&version) {
-            kept.lent.push(part.clone());
+    /// Whether a simulated process may read the memory of this one, as far as is known here.
+    pub(super) fn lends_to(&self, node: NodeId) -> bool {
+        self.readable.get().is_some_and(|readable| readable.lends_to(node))
+    }
+
+    /// Another process may read this part of this one, wherever else it is by then, until the version is committed or dropped. Where
+    /// it is, if it can be read.
+    pub(super) fn lend(&self, version: Version, pe: PeId, part: &Packed) -> Option<Lent> {
+        let part = Arc::new(part.clone());
+        let lent = match self.readable.get() {
+            Some(readable) => readable.lend(&part),
+            None => Lent::of(&part, self.shared(version, pe))?,
+        };
+        self.lock().kept.get_mut(&version)?.lent.push(part);
+        Some(lent)
+    }
+
+    /// The process is no more.
+    pub(crate) fn stop_lending(&self) {
+        self.lock().kept.values_mut().for_each(|kept| kept.lent.clear());
+    }
+
+    /// Reads so many bytes of a buffer that another process lends, from an offset on, to `to`.
+    ///
+    /// # Safety
+    /// As of [`Lent::read`].
+    ///
+    /// # Errors
+    /// It cannot be read, or there is nothing there.
+    pub(super) unsafe fn read_lent(
+        &self,
+        lent: &Lent,
+        (buffer, offset): (usize, usize),
+        to: *mut [u8],
+    ) -> io::Result<()> {
+        let Some(readable) = self.readable.get() else {
+            // SAFETY: the caller's promise.
+            return unsafe { lent.read(buffer, offset, to) };
+        };
+        let part = readable.find(lent)?;
+        let buffers = part.buffers();
+        let bytes = buffers.get(buffer).and_then(|buffer| buffer.bytes().get(offset..offset + to.len()));
+        let bytes = bytes.ok_or_else(|| io::Error::other("there is no such buffer"))?;
+        // SAFETY: as many bytes, in memory that the caller gives, which is nobody else's.
+        unsafe { to.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    /// Sees that what was read so far was read from the process that lent it.
+    ///
+    /// # Errors
+    /// It was another one, or that cannot be known any more.
+    pub(super) fn check_lent(&self, lent: &Lent) -> io::Result<()> {
+        match self.readable.get() {
+            Some(readable) => readable.find(lent).map(drop),
+            None => lent.check(),
         }
     }
 
     /// Where others of the host find the slabs of the part of a PE of this process, if they can be mapped.
-    pub(super) fn shared(&self, version: Version, pe: PeId) -> Option<Shared> {
+    fn shared(&self, version: Version, pe: PeId) -> Option<Shared> {
         self.lock().kept.get(&version)?.slabs.get(&pe)?.shared()
     }
 

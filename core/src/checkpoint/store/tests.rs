@@ -148,7 +148,7 @@ fn what_is_lent_stays_until_its_version_is_committed() {
     let segment = unsafe { Segment::lent(NonNull::from(bytes).cast(), bytes.len(), 1, keeper.clone()) };
     let part = Packed::new(Bytes::new(), vec![segment], Vec::new());
     store.put(1, &view(), 0, part.clone());
-    store.lend(1, &part);
+    assert!(store.lend(1, 0, &part).is_some());
     drop(part);
     store.lock().is_written(1, 0, Ok(()));
     assert_eq!(Arc::strong_count(&keeper), 2, "it is on disk, and others may be reading it");

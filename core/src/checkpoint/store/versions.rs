@@ -33,7 +33,7 @@ pub(super) struct Kept {
     /// Where the large slices of the parts are that are in memory.
     pub(super) slabs: BTreeMap<PeId, Room>,
     /// Own parts that others may be reading, until it is committed.
-    pub(super) lent: Vec<Packed>,
+    pub(super) lent: Vec<Arc<Packed>>,
     /// What is in the parts, all of them, and how to call it.
     pub(super) contents: Option<(Counts, Names)>,
 }
