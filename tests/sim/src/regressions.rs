@@ -57,6 +57,19 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x8100000 --workload storm --size 1 --nodes 1 --ft disk:200us --faults none --calm pause,limits",
         was: "a PE slept while its part of a checkpoint was written, and did not look whether that was done (of the world)",
     },
+    Regression {
+        line: "--seed 0x730094a --workload sync --size 1 --pes 1 --ft disk:200us",
+        was: "all had gone back to a version that was whole in memory and not committed; a disk did not take a part of it, which was forgotten, and what was committed had been dropped",
+    },
+    Regression {
+        line: "--seed 0x730040f --workload births --size 2 --pes 3 --ft disk:200us",
+        was: "the same",
+    },
+    Regression {
+        line: "--seed 0x760029f --workload sync --size 1 --pes 2 --ft disk:200us --only crash,disk --faults 1 --calm limits",
+        was: "a PE that could not read what it restores had turns with nothing, and its node said that it goes on: it was quiet while messages were on their way (of the world)",
+    },
+    Regression { line: "--seed 0x7300533 --workload imbalance --size 4 --pes 2 --ft disk:200us", was: "the same" },
 ];
 
 #[derive(Parser)]

@@ -1,5 +1,7 @@
 //! What a node holds while its disk is full.
 
+use talisman_ft::double::Order;
+
 use super::super::keeper::{Keeper, Work};
 use super::*;
 use crate::checkpoint::store::{Fate, Store};
@@ -46,6 +48,42 @@ fn whatever_comes_after_parts_finds_them_settled() {
     work_off();
     assert_eq!(disk.clone().list().unwrap(), ["v2-pe0.part", "v2.cover"]);
     assert_eq!(store.fate(2, 0), Fate::Safe);
+}
+
+#[test]
+fn a_part_that_a_disk_does_not_take_is_held_until_its_version_is_given_up() {
+    let disk = disk_with(3, DiskRates { full_ppm: 1_000_000, ..DiskRates::default() });
+    let store = Store::default();
+    let backlog = store.keep_on(Box::new(disk), job(7), SHAPE).unwrap();
+    let held = || store.held().iter().map(|held| (held.version, held.held.clone())).collect::<Vec<_>>();
+    for pe in [0, 1] {
+        store.put(3, &View::whole(SHAPE), pe, image(3, pe));
+        store.keep_for_good(3, pe);
+    }
+    assert_eq!(held(), [(3, vec![0])], "as this node says when it halts");
+    std::iter::from_fn(|| backlog.take_next()).for_each(|work| backlog.carry_out(work));
+    assert!([0, 1].iter().all(|pe| matches!(store.fate(3, *pe), Fate::NotSafe(_))));
+    assert_eq!(held(), [(3, vec![0])], "it may have been told to restore it by now");
+    assert!(store.in_pieces(3, 1).is_ok());
+    store.give_up(3);
+    assert_eq!(held(), []);
+}
+
+#[test]
+fn what_was_committed_stays_on_the_disk_beside_what_is_gone_back_to() {
+    let disk = disk(2);
+    let store = Store::default();
+    store.keep_by(Keeper::at_once(Box::new(disk.clone()), job(7), SHAPE).unwrap());
+    let view = View::whole(SHAPE);
+    for version in 4..8 {
+        store.put(version, &view, 0, image(version, 0));
+        store.keep_for_good(version, 0);
+    }
+    let files = || disk.clone().list().unwrap();
+    store.go_back(&Order { committed: Some(5), ..Order::new(view.of_nodes().clone(), Some(6), 8) });
+    assert_eq!(files(), ["v5-pe0.part", "v5.cover", "v6-pe0.part", "v6.cover"]);
+    store.commit(6);
+    assert_eq!(files(), ["v6-pe0.part", "v6.cover"]);
 }
 
 #[test]

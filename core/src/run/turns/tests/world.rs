@@ -79,7 +79,10 @@ pub(super) fn run<C: MainChare>(nature: Nature) -> Seen {
     let world = World::new(nature, output.clone());
     let weak: Weak<World> = Rc::downgrade(&world);
     let _napping = Napping::by(Rc::new(move |pe| weak.upgrade().expect("it runs").nap(pe)));
-    world.pes[0].begin(|pe| create_main::<C, ()>(pe, ()));
+    world.pes[0].begin(|pe| {
+        create_main::<C, ()>(pe, ());
+        true
+    });
     while !world.job.is_over() {
         world.step();
     }
