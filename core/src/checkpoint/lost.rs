@@ -11,7 +11,7 @@ use crate::cluster::verdict::UNRECOVERABLE;
 use crate::collection::Collection;
 use crate::ids::{ObjId, SectionId};
 use crate::message::control::{ObjectMessage, PeMessage};
-use crate::message::envelope::Envelope;
+use crate::message::envelope::{Envelope, Extra};
 use crate::migrate::pack_object;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
@@ -58,7 +58,10 @@ impl Pe {
         if collection.chare.lost.is_some() {
             // SAFETY: as above, of this type, and between entries.
             let state = unsafe { pack_object(collection.chare, head) };
-            let message = self.object_message(collection.object(own), ObjectMessage::Lost { state });
+            let mut message = self.object_message(collection.object(own), ObjectMessage::Lost { state });
+            // Before all that waits here since the cut, such as a request for a broadcast: the lost member does not answer that any more.
+            // SAFETY: just made.
+            unsafe { message.as_mut() }.extra = Some(Box::new(Extra { expedited: true, ..Extra::default() }));
             if self.lets_in(message) {
                 self.dispatch(collection, message);
             }
