@@ -264,31 +264,6 @@ fn a_job_that_survives_goes_back_to_its_last_checkpoint() {
 }
 
 #[test]
-fn a_node_that_cannot_read_what_it_restores_does_not_go_on() {
-    let often = CkptEvery::Time(Duration::from_micros(200));
-    let disk = DiskRates { unreadable_ppm: 150_000, ..DiskRates::default() };
-    let on_disk = |fault| {
-        let mut plan = Plan { disk, ..surviving(often, fault) };
-        plan.options.ft = FaultTolerance::Disk;
-        plan
-    };
-    let calm = in_world(&on_disk(Plan::calm(1, 4, 2)));
-    let mut failed = 0;
-    for (node, percent) in (0..4).flat_map(|node| (20..100).step_by(5).map(move |at| (node, at))) {
-        let ran = in_world(&on_disk(with(What::Crash { node }, calm.lasted_ns * percent / 100)));
-        assert_eq!(ran.flaws, [""; 0], "{}", ran.log.join("\n"));
-        for node in 0..4 {
-            let says =
-                |line: &&String, what: &str| line.contains(&format!(" node {node} ")) && line.contains(what);
-            let mut later = ran.log.iter().skip_while(|line| !says(line, "says Failed(\"cannot go on"));
-            failed += u32::from(later.next().is_some());
-            assert_eq!(later.find(|line| says(line, "says Resumed")), None, "{}", ran.log.join("\n"));
-        }
-    }
-    assert!(failed > 5, "{failed}");
-}
-
-#[test]
 fn users_kill_nodes_of_simulated_jobs_that_survive() {
     let kill = ["2@step1", "1@1ms"].map(|kill| kill.parse().expect("it is of the form"));
     let options = RunArgs {
