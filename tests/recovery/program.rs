@@ -58,9 +58,13 @@ struct Member {
     value: u64,
     /// Of this round, so far.
     taken: u64,
-    /// What has gone into the value: one number changes in each round.
+    /// What has gone into the value: in each round one of the first numbers changes.
     past: Vec<u64>,
 }
+
+/// Enough for a slice that travels beside what is packed.
+const PAST: usize = 2100;
+const ROUNDS_BACK: u64 = 64;
 
 #[chare(array1d)]
 impl Member {
@@ -68,7 +72,7 @@ impl Member {
     fn new(cx: &mut Cx<Self>, options: Options) -> Self {
         let Options { members, words, panic_at, stay: stays, .. } = options;
         let value = cx.index() as u64;
-        Member { members, words, panic_at, stays, value, taken: 0, past: vec![value; words.max(1)] }
+        Member { members, words, panic_at, stays, value, taken: 0, past: vec![value; PAST] }
     }
 
     #[entry]
@@ -93,8 +97,9 @@ impl Member {
     #[entry]
     fn settle(&mut self, cx: &mut Cx<Self>, round: u64) -> u64 {
         assert!(self.panic_at != Some(round) || cx.index() != 5, "enough of it");
-        let places = self.past.len() as u64;
-        let (now, then) = (round % places, mixed(self.value, 3) % places);
+        let (now, then) = (round % ROUNDS_BACK, mixed(self.value, 3) % ROUNDS_BACK);
+        let rest = &self.past[ROUNDS_BACK as usize..];
+        assert!(rest.iter().all(|number| *number == cx.index() as u64), "the past is another's");
         self.past[now as usize] = std::mem::take(&mut self.taken);
         self.value =
             self.value.wrapping_mul(3).wrapping_add(self.past[then as usize] ^ self.past[now as usize]);

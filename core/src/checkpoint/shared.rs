@@ -6,6 +6,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{
@@ -19,6 +20,8 @@ pub(super) struct SharedMemory {
     file: OwnedFd,
     /// Where the next pages begin. No place is used twice: what is given back leaves a hole, which takes no memory.
     end: Mutex<u64>,
+    /// This process is about to end, others may not be: they go on from what they have mapped.
+    is_left: AtomicBool,
 }
 
 impl SharedMemory {
@@ -30,7 +33,7 @@ impl SharedMemory {
         let file = memfd_create("talisman-parts", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         // Whoever maps it may be sure that what is there once stays within the file.
         fcntl_add_seals(&file, SealFlags::SHRINK)?;
-        Ok(SharedMemory { file, end: Mutex::new(0) })
+        Ok(SharedMemory { file, end: Mutex::new(0), is_left: AtomicBool::new(false) })
     }
 
     /// New pages, mapped, and where they are in the file; none if there are none, or files may not be as long as that.
@@ -49,8 +52,16 @@ impl SharedMemory {
         Some((at, from))
     }
 
-    /// Pages that this process has not mapped any more. Where others have, they are zero from now on.
+    /// From now on everything stays as it is.
+    pub(super) fn leave(&self) {
+        self.is_left.store(true, Ordering::Relaxed);
+    }
+
+    /// Pages that this process has not mapped any more, of a version that nobody goes back to. Where others have them, they are zero from now on.
     pub(super) fn give_back(&self, from: u64, len: usize) {
+        if self.is_left.load(Ordering::Relaxed) {
+            return;
+        }
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         // What cannot be given back stays until the process ends.
         let _ = fallocate(&self.file, hole, from, len as u64);

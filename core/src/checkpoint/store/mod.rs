@@ -109,6 +109,7 @@ impl Store {
     /// The job has ended well, and nobody will go back to anything: nothing is left on the disk, nor of nodes that are not there any
     /// more.
     pub(crate) fn clear(&self, there: Vec<NodeId>) {
+        self.leave();
         *self.lock() = Versions::default();
         self.begin(Work::Clear(there));
         self.keeper.get().into_iter().for_each(Keeper::finish);
@@ -126,6 +127,11 @@ impl Store {
     pub(crate) fn be_readable(&self, readable: Readable) {
         let is_first = self.readable.set(readable).is_ok();
         assert!(is_first, "a process has one memory");
+    }
+
+    /// The process ends. If it has been released, others go on from what they have mapped of it.
+    fn leave(&self) {
+        self.memory.get().into_iter().for_each(|memory| memory.leave());
     }
 
     fn begin(&self, work: Work) {
@@ -505,6 +511,12 @@ impl Store {
     fn lock(&self) -> MutexGuard<'_, Versions> {
         // Nothing in a critical section panics half way.
         self.versions.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 

@@ -181,3 +181,21 @@ fn a_copy_that_its_owner_has_given_up_is_not_held() {
     let overwritten = StoreError::Overwritten { pe: 1, version: 1 };
     assert_eq!(buddy.in_pieces(1, 1).err(), Some(overwritten));
 }
+
+/// One that is released ends in order, while others go on from its part.
+#[test]
+fn a_copy_outlives_its_owner() {
+    for is_cleared in [true, false] {
+        let owner = Store::default();
+        owner.share();
+        put_in_slabs(&owner, 1, 1, 1 << 20);
+        let at = owner.own(1, 1).expect("it was put there").segments()[0].bytes().as_ptr().addr() as u64;
+        let mapped = owner.shared(1, 1).expect("its slab can be mapped").map(std::process::id()).unwrap();
+        let slice = mapped[0].segment(at, 1 << 20, 8).expect("it is there");
+        if is_cleared {
+            owner.clear(vec![0, 1]);
+        }
+        drop(owner);
+        assert!(mapped[0].is_unchanged() && slice.bytes().iter().all(|byte| *byte == 1));
+    }
+}
