@@ -24,7 +24,7 @@ struct Held<'a> {
 
 impl<'a> Held<'a> {
     fn start(network: &'a Network, hosts: &[&str], every: &str) -> Self {
-        let work = ["program", "--rounds", "150"];
+        let work = ["program", "--rounds", "80"];
         let expected = results(network, "rounds", &work, &[]);
         let [hold, report] = ["hold", "held.json"].map(|name| network.folder().join(name));
         fs::write(&hold, "").expect("the folder is ours");

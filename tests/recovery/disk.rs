@@ -169,7 +169,7 @@ pub fn a_whole_job_is_started_again() {
 pub fn more_nodes_than_before() {
     let mut rng = Rng::new(14);
     let expected = LONG.undisturbed((2, 1, "shm"));
-    for (round, pes) in [(6, 1), (11, 2), (37, 1), (55, 2), (81, 1)] {
+    for (round, pes) in [(6, 1), (11, 2), (27, 1), (41, 2), (57, 1)] {
         let folder = Folder::new();
         let run = LONG.start((2, pes, "shm"), &folder.held("--tower --pendulums --ckpt-every 2ms"));
         let processes = run.job.nodes(2);
@@ -216,12 +216,12 @@ pub fn it_can_be_started_again_more_than_once() {
     let run = LONG.start((4, 1, "shm"), &folder.held("--ckpt-every 4steps"));
     let mut said = cut_off(run, &folder, 4, "at 10");
     let again = folder.restart("--ft disk --ckpt-every 4steps");
-    for (nodes, after) in [(3, "at 50"), (6, "at 90")] {
+    for (nodes, after) in [(3, "at 30"), (6, "at 55")] {
         folder.holding();
         let run = LONG.start((nodes, 1, "mixed"), &again);
         said.extend(cut_off(run, &folder, nodes as usize, after));
     }
-    let again = folder.restart("--ft disk --ckpt-every 1h --kill 1@step120");
+    let again = folder.restart("--ft disk --ckpt-every 1h --kill 1@step60");
     goes_on(LONG, (2, 1, "shm"), &again, &said, &expected);
 }
 

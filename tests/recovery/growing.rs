@@ -76,7 +76,7 @@ pub fn lost_nodes_are_added_again() {
 pub fn objects_move_to_nodes_that_are_added() {
     for (balancer, moves) in [("rotate", true), ("off", false)] {
         let folder = Folder::new();
-        let kills = "--kill 1@step130 --kill 2@step130";
+        let kills = "--kill 1@step70 --kill 2@step70";
         let options =
             format!("--ft double {NEVER} --stay --balancer {balancer} --lb-log {kills} {}", folder.holding());
         let run = LONG.start((3, 1, "mixed"), &options);
@@ -180,7 +180,7 @@ pub fn nodes_from_before_are_added() {
     folder.holding();
     let run = LONG.start((2, 1, "tcp"), &folder.restart("--ft disk"));
     run.job.nodes(2);
-    run.job.wait_for("at 119");
+    run.job.wait_for("at 59");
     said(&ask(&run, "grow", ""), 0, "the job goes on with nodes 2 and 3");
     folder.let_go();
     let said_by_both = run.end().said.and_before(&before);

@@ -140,12 +140,12 @@ pub fn the_launcher_of_a_job_with_a_node_that_is_stopped() {
 pub fn other_losses_and_ends_without_the_launcher() {
     let shape = (4, 1, "mixed");
     let expected = LONG.undisturbed(shape);
-    let held = begin(LONG, shape, &format!("{OFTEN} --kill 2@step122 --kill 0@step132"));
+    let held = begin(LONG, shape, &format!("{OFTEN} --kill 2@step62 --kill 0@step72"));
     held.run.job.wait_for("at 12");
     held.kill_launcher();
     led_by(&held.survives_its_launcher(&expected), &[0, 1]);
 
-    let held = begin(LONG, shape, &format!("{OFTEN} --panic-at 130"));
+    let held = begin(LONG, shape, &format!("{OFTEN} --panic-at 70"));
     held.run.job.wait_for("at 12");
     held.kill_launcher();
     let left = held.ends_without_its_launcher();

@@ -29,7 +29,7 @@ struct Options {
     /// Has pendulums, which contribute long after they are told to
     #[arg(long)]
     pendulums: bool,
-    /// Waits before its 120th round for as long as this file is there
+    /// Waits before its 60th round for as long as this file is there
     #[arg(long)]
     hold: Option<String>,
     /// Meanwhile the last PE is told something again and again, so that it is missed when it cannot be reached
@@ -288,7 +288,7 @@ async fn main(cx: &mut Cx, options: Options) {
     let pendulums: Option<Group<Pendulum>> = watch.map(|watch| Pendulum::group().new(watch));
     cx.expect_steps(options.rounds);
     for round in 1..=options.rounds {
-        while round == 120 && options.holds() {
+        while round == 60 && options.holds() {
             if options.talk {
                 clocks.on(cx.pes() - 1).listen();
             }

@@ -21,7 +21,7 @@ pub const ROUNDS: Subject = Subject { name: "", options: "" };
 /// Can be held.
 pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" };
 /// Can be held, and is long enough to be cut off.
-pub const LONG: Subject = Subject { name: "", options: "--rounds 150" };
+pub const LONG: Subject = Subject { name: "", options: "--rounds 80" };
 pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
 pub const LEANMD: Subject = Subject {
