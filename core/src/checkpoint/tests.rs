@@ -289,7 +289,7 @@ fn a_part_in_memory_that_is_shared_is_there_without_a_copy() {
     lab.pes.iter().step_by(2).for_each(|pe| pe.node.store.share());
     parts_are_lent(&mut lab);
     let mapped = |pe: &Pe| pe.node.store.mapped(3);
-    let mapped: usize = lab.pes.iter().step_by(2).map(|pe| mapped(pe)).sum();
+    let mapped: usize = lab.pes.iter().step_by(2).map(mapped).sum();
     assert_eq!(mapped, 6, "the boards");
 }
 
