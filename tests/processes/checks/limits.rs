@@ -1,6 +1,7 @@
 //! What the system does not give.
 
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit, setrlimit};
@@ -69,16 +70,29 @@ fn of_memory() {
 /// Too little for a launcher, a node, or its threads: it ends, and whoever could say something did.
 fn of_memory_at_the_start() {
     for transport in ["tcp", "shm"] {
-        // The program itself takes 20 MiB. With less than 25 the loader lacks memory for libraries, or the system for the first
-        // stack, before the program can do anything about it.
-        for limit in [27, 29, 33, 40] {
+        // With less than 5 MiB beside the program itself the loader lacks memory for libraries, or the system for the first stack,
+        // before the program can do anything about it.
+        for beside in [7, 9, 13, 20] {
             let mut command = example("hello", "", (4, 4, transport));
+            let limit = loaded(Path::new(command.get_program())).div_ceil(1 << 20) + beside;
             limited(&mut command, Resource::As, limit << 20);
             let ended = run(command).at_once();
             let well = ended.status.success() && ended.stdout.len() == 16;
             assert!(well || !ended.stderr.is_empty(), "with {limit} MiB: {}", ended.said());
         }
     }
+}
+
+/// The memory that a program takes when it is loaded, as its file says (ELF, 64 bits, program headers of the kind `PT_LOAD`).
+fn loaded(program: &Path) -> u64 {
+    let file = std::fs::read(program).expect("it has been built");
+    let number = |at: usize, len: usize| {
+        let bytes = file[at..at + len].iter().rev();
+        bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let (first, size, count) = (number(32, 8) as usize, number(54, 2) as usize, number(56, 2) as usize);
+    let headers = (0..count).map(|header| first + header * size);
+    headers.filter(|at| number(*at, 4) == 1).map(|at| number(at + 40, 8)).sum()
 }
 
 fn of_ports() {
