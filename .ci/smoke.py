@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every example of the release build shortly, in several ways, and compares what it reports.
+"""Runs every example shortly, as `cargo build --examples` makes it, in several ways, and compares what it reports.
 
 An example gives the same results on 1, 2 and 8 PEs, with every message packed and every object repacked, and in
 simulation; the same seed gives the same simulated run, event by event. Results whose name ends in `_s` (seconds, or
@@ -55,13 +55,13 @@ def main():
 
 
 def built_examples():
-    """The folder of the release build's examples, and the names of those that are for people, not for tests."""
+    """The folder of the built examples, and the names of those that are for people, not for tests."""
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
     metadata = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=ROOT).stdout)
     targets = [target for package in metadata["packages"] for target in package["targets"]]
     shown = [target for target in targets if target["kind"] == ["example"] and "/examples/" in target["src_path"]]
     names = sorted(target["name"] for target in shown)
-    return pathlib.Path(metadata["target_directory"]) / "release" / "examples", names
+    return pathlib.Path(metadata["target_directory"]) / "debug" / "examples", names
 
 
 def check_example(program, name):
