@@ -312,8 +312,6 @@ pub fn a_job_on_several_hosts_without_its_launcher_is_asked() {
     spread.run.job.wait_for_error_after("leads now", " went back to ");
     said(&ask(&spread.run, "checkpoint", ""), 0, "in the memory of the nodes");
     said(&ask(&spread.run, "shrink", "3"), 0, "the job goes on without node 3");
-    let has_left = until(|| (children(spread.agent("two")).len() == 1).then_some(()));
-    assert!(has_left.is_some(), "node 3 does not leave: {}", spread.run.job.said());
     signal(spread.leader(0), Signal::KILL);
     spread.leader(1);
     let left = spread.survives(&expected);

@@ -101,6 +101,8 @@ struct Agent {
     finishing: Option<JoinHandle<()>>,
     /// Processes that are there.
     there: BTreeSet<u32>,
+    /// Ends of nodes that the next launcher takes to be there, while it is looked for.
+    untold: Option<Vec<FromAgent>>,
     /// What it needs to do without the launcher, if the job can.
     heir: Option<Heir>,
 }
@@ -137,6 +139,7 @@ impl Agent {
             said: said.clone(),
             finishing: None,
             there: BTreeSet::new(),
+            untold: None,
             heir,
         })
     }
@@ -166,6 +169,7 @@ impl Agent {
                     Next::Launcher(orders) => {
                         launcher = Some(orders);
                         heartbeat = Heartbeat::new(begin.silence);
+                        self.untold.take().into_iter().flatten().for_each(|end| self.say(end));
                     }
                     Next::Nobody => return Ok(()),
                     Next::More => {}
@@ -242,6 +246,10 @@ impl Agent {
                     // The next launcher has not been told of it.
                     return;
                 }
+                if let Some(untold) = &mut self.untold {
+                    // The former one does not hear it any more.
+                    return untold.push(FromAgent::of_event(node, event));
+                }
             }
             Event::Said(_) | Event::Garbled(_) | Event::Lost(_) | Event::NotStarted(_) => {}
         }
@@ -258,6 +266,7 @@ impl Agent {
                 self.there.remove(&node);
             }
         }
+        self.untold = Some(Vec::new());
         heir.seek(self.there.iter().copied().collect())
     }
 

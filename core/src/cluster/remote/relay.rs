@@ -84,6 +84,10 @@ pub(super) async fn write(
     let Some(mut launcher) = launchers.recv().await else { return };
     while let Some(message) = queue.recv().await {
         let Ok(frame) = encode(&message) else { return };
+        // Whoever came before the message was taken up is whom it is for.
+        while let Ok(next) = launchers.try_recv() {
+            launcher = next;
+        }
         // One that does not read any more must not keep its successor waiting.
         let next = tokio::select! {
             biased;
@@ -148,6 +152,46 @@ async fn feed(writer: PipeWriter, mut queue: mpsc::UnboundedReceiver<Vec<u8>>, s
         let Some(bytes) = queue.recv().await else { return };
         if pipe.write_all(&bytes).await.is_err() {
             return; // The node reads no more.
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::duplex;
+    use tokio::runtime;
+
+    use super::*;
+
+    /// The writer had nothing to write when the next launcher came, or was in the midst of something that the former one did not read.
+    #[test]
+    fn what_is_said_after_the_next_launcher_has_come_is_said_to_it() {
+        for is_stuck in [false, true] {
+            let (voices, launchers) = mpsc::unbounded_channel::<Voice>();
+            let (said, queue) = mpsc::unbounded_channel();
+            let (former, _unread) = duplex(1);
+            let (next, mut heard) = duplex(1 << 10);
+            let runtime =
+                runtime::Builder::new_current_thread().enable_time().build().expect("it needs nothing");
+            let found = runtime.block_on(async {
+                let _ = voices.send(Box::new(former));
+                let writing = tokio::spawn(write(launchers, queue));
+                if is_stuck {
+                    let _ = said.send(FromAgent::Alive);
+                }
+                tokio::task::yield_now().await;
+                let _ = voices.send(Box::new(next));
+                let _ = said.send(FromAgent::Enrolled(7));
+                drop(said);
+                let ended = tokio::time::timeout(Duration::from_secs(60), writing).await;
+                assert!(ended.is_ok(), "it waits for one that does not read, stuck: {is_stuck}");
+                let mut bytes = Vec::new();
+                let _ = heard.read_to_end(&mut bytes).await;
+                bytes
+            });
+            assert_eq!(found, encode(&FromAgent::Enrolled(7)).expect("it can be said"), "stuck: {is_stuck}");
         }
     }
 }
