@@ -16,7 +16,7 @@ use crate::mutations::mutated;
 use crate::object::{Extras, Head, Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
-use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, SegmentBuffer, Unpacker};
+use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, SegmentBuffer, Unpacker};
 use crate::registry::ChareType;
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
@@ -104,22 +104,23 @@ impl Pup for Luggage {
 /// The head is that of a live object of this type that nobody borrows.
 pub(crate) unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Packed {
     // SAFETY: the caller's promise.
-    unsafe { pack_object_in(chare, head, |_, _| None) }
+    unsafe { pack_object_in(chare, head, Packer::new(Purpose::Migration), |_, _| None) }.into()
 }
 
-/// The same, into memory that there is for its large slices.
+/// The same with a packer that there is, and into memory that there is for its large slices.
 ///
 /// # Safety
 /// The same.
 pub(crate) unsafe fn pack_object_in(
     chare: &ChareType,
     head: NonNull<Head>,
+    packer: Packer,
     spare: impl FnMut(usize, usize) -> Option<SegmentBuffer>,
-) -> Packed {
-    let mut lender = Lender::new(Packer::new(Purpose::Migration));
+) -> (Packer, Vec<Segment>) {
+    let mut lender = Lender::new(packer);
     // SAFETY: the caller's promise; what is lent is copied right below.
     unsafe { (chare.lend)(head, &mut lender) };
-    lender.finish_in(spare).into()
+    lender.finish_in(spare)
 }
 
 impl Pe {

@@ -41,6 +41,7 @@ impl Pe {
         let part = self.packed(checkpoints, &part, &mut room);
         let taken = Taken { bytes: part.size() as u64, objects, run: self.stats.run.get() };
         self.node.store.put(version, self.view(), self.id, part);
+        drop(room.scratch());
         self.node.store.keep_slabs(version, self.id, room);
         (taken, counts)
     }
@@ -132,8 +133,11 @@ impl Pe {
     pub(super) fn packed_state(&self, head: NonNull<Head>, room: &mut Room) -> Packed {
         // SAFETY: the caller's object.
         let chare = unsafe { head.as_ref() }.collection().chare;
+        let (store, packer) = (&self.node.store, Packer::over(Purpose::Migration, room.scratch()));
         // SAFETY: as above, and of this type.
-        unsafe { pack_object_in(chare, head, |size, align| room.buffer(&self.node.store, size, align)) }
+        let packed =
+            unsafe { pack_object_in(chare, head, packer, |size, align| room.buffer(store, size, align)) };
+        room.packed(store, packed)
     }
 
     /// Objects to be made here, messages for objects, and what the program has asked of PEs.

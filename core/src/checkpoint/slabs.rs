@@ -11,12 +11,13 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
+use bytes::Bytes;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use super::mapped::{Shared, SharedSlab};
 use super::shared::SharedMemory;
 use super::store::Store;
-use crate::pup::{ALIGN_MAX, SegmentBuffer};
+use crate::pup::{ALIGN_MAX, Packed, Packer, SEGMENT_MIN, Segment, SegmentBuffer};
 
 /// What the first slab of a part has room for. Each is twice as large as the one before, so that small parts take little and large ones few.
 const SMALLEST: usize = (256 << 10) - LINE;
@@ -90,11 +91,12 @@ impl Drop for Slab {
 pub(super) struct Slabs(Vec<Arc<Slab>>);
 
 impl Slabs {
-    /// The smallest for at least so many bytes.
+    /// The smallest for at least so many bytes, of such as are alike the one that came first: a part whose last slab it filled in part only
+    /// is followed by one that does the same, and the rest of that one needs no memory.
     pub(super) fn take(&mut self, len: usize) -> Option<Arc<Slab>> {
         let large = self.0.iter().enumerate().filter(|(_, slab)| slab.len - LINE >= len);
         let (place, _) = large.min_by_key(|(_, slab)| slab.len)?;
-        Some(self.0.swap_remove(place))
+        Some(self.0.remove(place))
     }
 
     /// Takes in those of a part that is gone, if nobody has any of it.
@@ -109,9 +111,37 @@ pub(super) struct Room {
     slabs: Vec<Arc<Slab>>,
     /// Bytes of the last one that are taken.
     used: usize,
+    /// Where objects are packed before it is known how large they are.
+    scratch: Vec<u8>,
 }
 
 impl Room {
+    /// Where an object can be packed: memory, empty, that the one before it used.
+    pub(super) fn scratch(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.scratch)
+    }
+
+    /// An object that was packed there. What is beside its large slices goes into slabs too if it is as much as one of them: whoever maps
+    /// these has it then.
+    pub(super) fn packed(&mut self, store: &Store, (packer, segments): (Packer, Vec<Segment>)) -> Packed {
+        let (mut bytes, needs) = packer.into_parts();
+        let packed = Packed::new(self.copied(store, &bytes), segments, needs);
+        if bytes.capacity() <= SMALLEST {
+            bytes.clear();
+            self.scratch = bytes;
+        }
+        packed
+    }
+
+    fn copied(&mut self, store: &Store, bytes: &[u8]) -> Bytes {
+        let is_large = bytes.len() >= SEGMENT_MIN;
+        let Some(mut memory) = is_large.then(|| self.buffer(store, bytes.len(), 1)).flatten() else {
+            return Bytes::copy_from_slice(bytes);
+        };
+        memory.fill_past_cache(bytes);
+        Bytes::from_owner(memory.finish().expect("it has room for just these"))
+    }
+
     /// Memory for a slice, in slabs of the store or in new ones; none if there is none.
     pub(super) fn buffer(&mut self, store: &Store, len: usize, align: usize) -> Option<SegmentBuffer> {
         if !align.is_power_of_two() || align > ALIGN_MAX {
@@ -158,7 +188,7 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pup::Segment;
+    use crate::pup::Purpose;
 
     fn filled(room: &mut Room, store: &Store, len: usize, align: usize) -> Segment {
         let mut buffer = room.buffer(store, len, align).expect("there is memory");
@@ -196,6 +226,39 @@ mod tests {
         );
         assert!(slabs.take(1).is_none(), "a slice is in the other");
         drop(first);
+    }
+
+    #[test]
+    fn slabs_that_are_alike_are_filled_in_the_same_order_again() {
+        let (store, mut slabs, mut room) = (Store::default(), Slabs::default(), Room::default());
+        let of_three =
+            |room: &mut Room| [(); 3].map(|()| filled(room, &store, LARGEST - 4 * LINE, 8).bytes().as_ptr());
+        let first = of_three(&mut room);
+        slabs.add(room);
+        let mut room = Room::default();
+        let again = [(); 3].map(|()| {
+            room.begin(slabs.take(LARGEST - 4 * LINE).expect("there are three"));
+            filled(&mut room, &store, LARGEST - 4 * LINE, 8).bytes().as_ptr()
+        });
+        assert_eq!(first, again);
+    }
+
+    #[test]
+    fn much_beside_large_slices_is_in_slabs_too() {
+        let (store, mut room) = (Store::default(), Room::default());
+        let mut packed = |len: usize| {
+            let mut packer = Packer::over(Purpose::Migration, room.scratch());
+            packer.bytes(&vec![7; len]);
+            let packed = room.packed(&store, (packer, Vec::new()));
+            assert_eq!(packed.bytes(), vec![7; len]);
+            let slab =
+                room.slabs.last().map(|slab| slab.at.as_ptr().addr()..slab.at.as_ptr().addr() + slab.len);
+            slab.is_some_and(|slab| slab.contains(&packed.bytes().as_ptr().addr()))
+        };
+        assert!(packed(SEGMENT_MIN));
+        assert!(!packed(SEGMENT_MIN - 1), "so few are not worth a segment");
+        assert!(packed(SMALLEST + 1));
+        assert_eq!(room.scratch().capacity(), 0, "what is that large is given back");
     }
 
     #[test]
