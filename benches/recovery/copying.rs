@@ -21,6 +21,17 @@ pub struct Copied {
     pub sent_s: f64,
 }
 
+impl Copied {
+    pub fn mean(self, other: Copied) -> Copied {
+        let mean = |of: fn(&Copied) -> f64| (of(&self) + of(&other)) / 2.0;
+        Copied {
+            fresh_s: mean(|copied| copied.fresh_s),
+            used_s: mean(|copied| copied.used_s),
+            sent_s: mean(|copied| copied.sent_s),
+        }
+    }
+}
+
 /// Measures them, after one another.
 pub fn at_once(processes: u32, bytes_each: u64) -> Copied {
     let mut all: Vec<Process> =

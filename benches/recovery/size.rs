@@ -1,6 +1,9 @@
 //! Grids of `jacobi3d` by how large a checkpoint of them is.
 
-/// A grid in blocks of 32³ cells, each of which packs into 314 KB.
+/// Of a block of 32³ cells, packed, within a few parts in a thousand.
+const BLOCK_BYTES: u64 = 360_800;
+
+/// A grid in blocks of 32³ cells.
 #[derive(Clone, Copy)]
 pub struct Size {
     /// In words.
@@ -15,6 +18,11 @@ pub const MB_200: Size = Size { name: "200 MB", blocks: [8, 8, 10] };
 pub const GB_1: Size = Size { name: "1 GB", blocks: [16, 20, 10] };
 
 impl Size {
+    /// About as many as a checkpoint has.
+    pub fn bytes(&self) -> u64 {
+        BLOCK_BYTES * self.blocks.map(u64::from).iter().product::<u64>()
+    }
+
     /// Options that make `jacobi3d` have it.
     pub fn options(&self) -> String {
         let [x, y, z] = self.blocks.map(|blocks| 32 * blocks);

@@ -37,8 +37,8 @@ impl Pe {
         let mut parts: Vec<Part> = parts.into_iter().flatten().collect();
         self.node.store.make_room(version, self.view(), self.id, &mut parts);
         self.say_again(order, &mut parts);
-        self.restore(parts);
-        if self.is_first() {
+        let is_back = self.restore(parts);
+        if is_back && self.is_first() {
             // Until that is committed, some parts are held once. And some PEs have what others had.
             self.want_checkpoint(Why::Failure, None);
             self.want_balance(Balancing::Membership, None);

@@ -36,9 +36,11 @@ type News = BTreeMap<PeId, Vec<(ObjId, u32)>>;
 
 impl Pe {
     /// Takes back what was saved: its own part first, and then those of lost PEs whose seat it is. To be called before its first turn.
-    pub(crate) fn restore(&self, parts: Vec<Part>) {
+    /// `false` if the program's code panicked, which ends the job.
+    #[must_use]
+    pub(crate) fn restore(&self, parts: Vec<Part>) -> bool {
         let _here = Here::enter(self);
-        caught(self, || self.take_back(parts));
+        caught(self, || self.take_back(parts))
     }
 
     fn take_back(&self, mut parts: Vec<Part>) {

@@ -16,6 +16,9 @@ use crate::cluster::local::Event;
 use crate::cluster::verdict::UNRECOVERABLE;
 use crate::launch::checkpoints::FaultTolerance;
 
+/// A process that hangs for a year is not there any more.
+const FOR_GOOD_NS: u64 = 365 * 24 * 3_600 * 1_000_000_000;
+
 /// What is left of a version.
 struct Rest {
     view: View,
@@ -35,12 +38,12 @@ impl World {
         }
     }
 
-    /// Who was only late, or cut off, may have been taken for dead; who is dead is.
+    /// Who was only late, or cut off, may have been taken for dead; who is dead is, and so is who hangs for good.
     fn lost_by_deaths_only(&self) -> bool {
         self.hurt.borrow().iter().all(|(_, what)| match what {
             What::LauncherLoss => self.plan.has_heirs(),
-            What::Stop { .. }
-            | What::Slow { .. }
+            What::Stop { for_ns, .. } => *for_ns >= FOR_GOOD_NS,
+            What::Slow { .. }
             | What::Cut { .. }
             | What::Terminate { .. }
             | What::ClockJump { .. }

@@ -91,6 +91,10 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "nobody was left but a node that was stopped for ever, whose end nobody could bring about (of the world)",
     },
     Regression {
+        line: "--seed 0xb000326 --ft 200us --faults 1,2,3,5,6",
+        was: "a process that was killed while it went back did what follows that",
+    },
+    Regression {
         line: "--seed 0x4d68661de --workload timers --nodes 2 --ft 200us --heirs true --faults 0,1,2 --calm reset,limits,disk",
         was: "the same, of a node that led",
     },

@@ -110,7 +110,7 @@ impl Cluster {
     fn restore(&mut self, parts: BTreeMap<PeId, Vec<Part>>, rules: &mut impl Rules) {
         let now = self.clock.get();
         for (pe, parts) in parts {
-            self.pes[pe as usize].restore(parts);
+            assert!(self.pes[pe as usize].restore(parts), "nothing panics");
             rules.collect(self, pe);
             self.wake(pe, now);
         }
