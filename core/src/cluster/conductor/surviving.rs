@@ -86,6 +86,9 @@ impl Conductor {
 
     /// A node cannot reach another. Those that are doomed have nothing to complain of.
     pub(super) fn on_suspect(&mut self, now: Duration, by: u32, of: u32, why: String) {
+        if self.leaves {
+            return sometimes("a node complained of another when nobody needed that one any more");
+        }
         if !self.survives() {
             return self.on_word(now, Stop { status: UNRECOVERABLE, message: Some(why) });
         }
