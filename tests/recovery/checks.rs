@@ -51,6 +51,7 @@ use crate::launcher::{
     the_launcher_and_the_first_node_at_once, the_launcher_before_the_first_checkpoint,
     the_launcher_between_two_checkpoints, the_launcher_during_a_recovery,
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
+    the_report_is_that_of_the_whole_job,
 };
 use crate::spread::{
     hosts_are_lost_one_after_the_other, nodes_are_added_during_a_recovery_of_several_hosts,
@@ -129,6 +130,7 @@ trials!(
     the_launcher_of_a_job_with_a_node_that_is_stopped,
     other_losses_and_ends_without_the_launcher,
     the_launcher_of_other_programs_and_on_disk,
+    the_report_is_that_of_the_whole_job,
     nodes_are_replaced_without_the_launcher,
     spares_without_the_launcher,
     a_job_without_its_launcher_is_asked,
