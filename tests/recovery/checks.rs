@@ -36,7 +36,8 @@ use crate::hosts::{
     spares_of_several_hosts_without_the_launcher, the_launcher_of_several_hosts,
     the_launcher_of_several_hosts_and_more_at_random_moments,
     the_launcher_of_several_hosts_at_the_start_and_at_the_end,
-    the_launcher_of_several_hosts_during_a_recovery, the_launcher_with_its_whole_host,
+    the_launcher_of_several_hosts_during_a_recovery, the_launcher_of_several_hosts_with_encryption,
+    the_launcher_with_its_whole_host,
 };
 use crate::job::Shape;
 use crate::joining::{
@@ -135,6 +136,7 @@ trials!(
     spares_without_the_launcher,
     a_job_without_its_launcher_is_asked,
     the_launcher_of_several_hosts,
+    the_launcher_of_several_hosts_with_encryption,
     one_successor_after_another,
     the_launcher_with_its_whole_host,
     one_host_after_another,

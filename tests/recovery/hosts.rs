@@ -139,6 +139,26 @@ pub fn the_launcher_of_several_hosts() {
     }
 }
 
+/// What agents and the one that leads next say to each other is encrypted, too.
+pub fn the_launcher_of_several_hosts_with_encryption() {
+    let expected = LONG.undisturbed(SHAPE);
+    let spread = begin(WITH_OWN, &format!("{OFTEN} --respawn --tls"));
+    spread.run.job.wait_for("at 14");
+    spread.kill_launcher();
+    spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+    signal(children(spread.agent("two"))[0], Signal::KILL);
+    spread.run.job.wait_for_error_after("with node 3 in a new process", "committed after");
+    signal(spread.leader(0), Signal::KILL);
+    let second = spread.leader(1);
+    spread.run.job.wait_for_error_after(&format!("process {second} leads"), "committed after");
+    let own = spread.agent("");
+    let nodes = children(own);
+    signal(own, Signal::STOP);
+    nodes.into_iter().chain([second, own]).for_each(|process| signal(process, Signal::KILL));
+    let left = spread.survives(&expected);
+    assert_eq!(left.lost()[..3], [None, Some(3), None], "{}", left.ended.said());
+}
+
 /// By a process that the same agent starts.
 pub fn one_successor_after_another() {
     let expected = LONG.undisturbed(SHAPE);
