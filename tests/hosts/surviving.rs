@@ -24,6 +24,10 @@ struct Held<'a> {
 
 impl<'a> Held<'a> {
     fn start(network: &'a Network, hosts: &[&str], every: &str) -> Self {
+        Held::start_with(network, hosts, every, &[])
+    }
+
+    fn start_with(network: &'a Network, hosts: &[&str], every: &str, options: &[&str]) -> Self {
         let work = ["program", "--rounds", "80"];
         let expected = results(network, "rounds", &work, &[]);
         let [hold, report] = ["hold", "held.json"].map(|name| network.folder().join(name));
@@ -32,7 +36,7 @@ impl<'a> Held<'a> {
         let mut command = network.command(0, &example("rounds"));
         command.args(work).arg("--talk").arg("--hold").arg(&hold);
         command.arg("--hosts").arg(network.hosts_file(hosts)).args(["--pes", "1", "--silence", "3s"]);
-        command.args(["--ft", "double", "--ckpt-every", every]).arg("--report").arg(&report);
+        command.args(["--ft", "double", "--ckpt-every", every]).arg("--report").arg(&report).args(options);
         let mut running = Running::start(&mut command);
         running.wait_for("at 14\n");
         Held { network, running, hold, report, expected }
@@ -126,16 +130,18 @@ fn a_job_that_survives_goes_on_without_a_host_it_loses() {
 #[test]
 fn a_job_on_several_hosts_goes_on_without_its_launcher() {
     let Some(network) = Network::new(3) else { return };
-    let held = Held::start(&network, &TWO_HOSTS, OFTEN);
-    held.kill_launcher();
-    let said = ["the launcher is gone; process ", " leads now", " after the loss of the launcher;"];
-    held.goes_on_without_its_launcher(&said);
+    for options in [&[][..], &["--tls"]] {
+        let held = Held::start_with(&network, &TWO_HOSTS, OFTEN, options);
+        held.kill_launcher();
+        let said = ["the launcher is gone; process ", " leads now", " after the loss of the launcher;"];
+        held.goes_on_without_its_launcher(&said);
+    }
 }
 
 #[test]
 fn two_hosts_of_three_go_on_without_that_of_the_launcher() {
     let Some(network) = Network::new(3) else { return };
-    let held = Held::start(&network, &TWO_HOSTS, OFTEN);
+    let held = Held::start_with(&network, &TWO_HOSTS, OFTEN, &["--tls"]);
     network.host(0).cut_off();
     let said = [" on the host h1 leads now", " 4 nodes ", " after the loss of the launcher;"];
     held.goes_on_without_its_launcher(&said);

@@ -36,7 +36,8 @@ use crate::hosts::{
     spares_of_several_hosts_without_the_launcher, the_launcher_of_several_hosts,
     the_launcher_of_several_hosts_and_more_at_random_moments,
     the_launcher_of_several_hosts_at_the_start_and_at_the_end,
-    the_launcher_of_several_hosts_during_a_recovery, the_launcher_with_its_whole_host,
+    the_launcher_of_several_hosts_during_a_recovery, the_launcher_of_several_hosts_with_encryption,
+    the_launcher_with_its_whole_host,
 };
 use crate::job::Shape;
 use crate::joining::{
@@ -51,6 +52,7 @@ use crate::launcher::{
     the_launcher_and_the_first_node_at_once, the_launcher_before_the_first_checkpoint,
     the_launcher_between_two_checkpoints, the_launcher_during_a_recovery,
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
+    the_report_is_that_of_the_whole_job,
 };
 use crate::spread::{
     hosts_are_lost_one_after_the_other, nodes_are_added_during_a_recovery_of_several_hosts,
@@ -129,10 +131,12 @@ trials!(
     the_launcher_of_a_job_with_a_node_that_is_stopped,
     other_losses_and_ends_without_the_launcher,
     the_launcher_of_other_programs_and_on_disk,
+    the_report_is_that_of_the_whole_job,
     nodes_are_replaced_without_the_launcher,
     spares_without_the_launcher,
     a_job_without_its_launcher_is_asked,
     the_launcher_of_several_hosts,
+    the_launcher_of_several_hosts_with_encryption,
     one_successor_after_another,
     the_launcher_with_its_whole_host,
     one_host_after_another,

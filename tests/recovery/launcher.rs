@@ -54,8 +54,9 @@ pub fn the_launcher_and_the_first_node_at_once() {
         // The first node may have got to say that it leads.
         let told = left.ended.stderr.iter().filter(|line| line.contains(&leads(1))).count();
         assert_eq!(told, 1, "{}", left.ended.said());
-        let lost: Vec<_> = left.failures.iter().map(|failure| failure["node"].as_u64()).collect();
-        assert_eq!(lost, [None, Some(0)], "{}", left.ended.said());
+        let lost = left.lost();
+        // That may be in the report as well then.
+        assert_eq!(lost[lost.len() - 2..], [None, Some(0)], "{}", left.ended.said());
     }
 }
 
@@ -208,7 +209,7 @@ pub fn nodes_are_replaced_without_the_launcher() {
             .wait_for_error("after the loss of the launcher and of node 0, with node 0 in a new process");
         let left = held.survives_its_launcher(&expected);
         led_by(&left, &[0, 1]);
-        assert_eq!(left.losses, [(0, true)], "{}", left.ended.said());
+        assert_eq!(left.losses, [(2, true), (0, true)], "{}", left.ended.said());
     }
 }
 
@@ -226,7 +227,7 @@ pub fn spares_without_the_launcher() {
     signal(nodes[2], Signal::KILL);
     held.run.job.wait_for_error("after the loss of node 2, with node 2 in a new process");
     let left = held.survives_its_launcher(&expected);
-    assert_eq!(left.losses, [(2, true)], "{}", left.ended.said());
+    assert_eq!(left.losses, [(1, true), (2, true)], "{}", left.ended.said());
 }
 
 /// Under the number of the process that was started.
@@ -252,7 +253,44 @@ pub fn a_job_without_its_launcher_is_asked() {
     assert_eq!(left.losses, [], "{}", left.ended.said());
 }
 
-/// These nodes led, one after another, as people were told; the last one reports that the launcher before it was lost.
+/// With what was done about each loss. The first node takes along what it knew of checkpoints.
+pub fn the_report_is_that_of_the_whole_job() {
+    let shape = (5, 1, "mixed");
+    let expected = LONG.undisturbed(shape);
+    for with_the_first in [false, true] {
+        let held = begin(LONG, shape, &format!("{OFTEN} --ft-log"));
+        let nodes = held.run.job.nodes(5);
+        held.run.job.wait_for("at 14");
+        signal(nodes[3], Signal::KILL);
+        held.wait_until_held_twice("after the loss of node 3");
+        held.kill_launcher();
+        held.wait_until_held_twice("after the loss of the launcher");
+        signal(nodes[2], Signal::KILL);
+        held.wait_until_held_twice("after the loss of node 2");
+        if with_the_first {
+            signal(nodes[0], Signal::KILL);
+        }
+        let left = held.survives_its_launcher(&expected);
+        let all = [Some(3), None, Some(2), None, Some(0)];
+        let lost = if with_the_first { &all[..] } else { &all[..3] };
+        assert_eq!(left.lost(), lost, "{}", left.ended.said());
+        let what = left.failures[0]["what"].as_str().expect("a sentence");
+        assert!(what.contains("was killed by signal 9"), "as the first launcher knew: {what}");
+        for failure in &left.failures[..3] {
+            for phase in ["halt_s", "recover_s", "version"] {
+                assert!(failure[phase].is_number(), "{phase}: {failure}");
+            }
+        }
+        if !with_the_first {
+            let first = left.failures[0]["at_s"].as_f64().expect("a time");
+            assert!(left.checkpoints.iter().any(|at| *at < first), "{:?}", left.checkpoints);
+            assert!(left.failures.iter().all(|failure| failure["replicate_s"].is_number()));
+        }
+    }
+}
+
+/// These nodes led, one after another, as people were told; the last one reports that the launcher before it was lost, after those whose
+/// followers had heard of it.
 #[track_caller]
 fn led_by(left: &Left, leaders: &[u32]) {
     let told: Vec<_> = left.ended.stderr.iter().filter(|line| line.contains("leads now")).collect();
@@ -260,10 +298,13 @@ fn led_by(left: &Left, leaders: &[u32]) {
     for (told, leader) in told.iter().zip(leaders) {
         assert!(told.contains(&leads(*leader)), "{}", left.ended.said());
     }
-    let launchers: Vec<_> = left.failures.iter().filter(|failure| failure["node"].is_null()).collect();
-    assert_eq!(launchers.len(), 1, "{:?}", left.failures);
-    let what = launchers[0]["what"].as_str().expect("a sentence");
-    assert!(what.starts_with(&leads(*leaders.last().expect("somebody led"))), "{what}");
+    let launchers = left.failures.iter().filter(|failure| failure["node"].is_null());
+    let whats: Vec<_> = launchers.map(|failure| failure["what"].as_str().expect("a sentence")).collect();
+    let last = whats.last().expect("a launcher was lost");
+    assert!(last.starts_with(&leads(*leaders.last().expect("somebody led"))), "{last}");
+    let mut leaders = leaders.iter();
+    let in_order = whats.iter().all(|what| leaders.any(|leader| what.starts_with(&leads(*leader))));
+    assert!(in_order, "{whats:?}");
 }
 
 /// Waits until all have gone back, led by this node.

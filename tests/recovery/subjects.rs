@@ -59,6 +59,8 @@ pub struct Left {
     pub failures: Vec<Value>,
     /// Of each loss in the report: the node, and whether another process took its place.
     pub losses: Vec<(u64, bool)>,
+    /// When each checkpoint in the report began.
+    pub checkpoints: Vec<f64>,
 }
 
 impl Said {
@@ -147,6 +149,11 @@ impl Run {
 }
 
 impl Left {
+    /// Whom the job has lost, in their order; the launcher has no number.
+    pub fn lost(&self) -> Vec<Option<u64>> {
+        self.failures.iter().map(|failure| failure["node"].as_u64()).collect()
+    }
+
     /// What is left when the job has ended and written its report.
     #[track_caller]
     fn of(ended: Ended, report: &Scratch) -> Left {
@@ -161,7 +168,9 @@ impl Left {
         let (status, failures) = (report["status"].as_i64(), report["failures"].as_array());
         let failures = failures.expect("a report has failures").clone();
         let losses = losses(&report);
-        Left { said: Said { lines, results }, ended, wall, status, failures, losses }
+        let checkpoints = report["checkpoints"].as_array().into_iter().flatten();
+        let checkpoints = checkpoints.filter_map(|taken| taken["at_s"].as_f64()).collect();
+        Left { said: Said { lines, results }, ended, wall, status, failures, losses, checkpoints }
     }
 }
 

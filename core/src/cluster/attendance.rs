@@ -20,8 +20,8 @@ use talisman_ft::{Epoch, Version};
 use super::control::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
 use super::takeover::follower::Follower;
-use crate::launch::Results;
 use crate::launch::progress::Steps;
+use crate::launch::{Failure, Results};
 use crate::sometimes::sometimes;
 
 #[cfg(test)]
@@ -134,6 +134,8 @@ pub(crate) struct Attendance {
     lives: u64,
     /// The results of the job, once nobody goes back any more.
     settled: Option<Results>,
+    /// Losses that the job has had.
+    losses: Vec<Failure>,
 }
 
 impl Attendance {
@@ -150,6 +152,7 @@ impl Attendance {
             order: None,
             lives: 0,
             settled: None,
+            losses: Vec::new(),
         }
     }
 
@@ -192,6 +195,11 @@ impl Attendance {
                 Some(Action::Say(ToLauncher::Settled))
             }
             ToNode::Leave => Some(Action::Leave),
+            ToNode::Losses { from, losses } => {
+                self.losses.truncate(from as usize);
+                self.losses.extend(losses);
+                None
+            }
             ToNode::Introduce => self.has_begun.then_some(Action::Introduce),
             ToNode::Task(_) | ToNode::Ping => None,
         }
@@ -238,6 +246,7 @@ impl Attendance {
             running: Duration::ZERO,
             seen: Vec::new(),
             settled: self.settled.clone(),
+            losses: self.losses.clone(),
         })
     }
 

@@ -16,12 +16,12 @@ use super::keeping::{Restart, Shelves};
 use super::takeover::follower::Follower;
 use super::takeover::streams::Heritage;
 use crate::launch::progress::Steps;
-use crate::launch::{BalancingStep, CheckpointTaken, Results};
+use crate::launch::{BalancingStep, CheckpointTaken, Failure, Results};
 use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 6;
+pub(crate) const VERSION: u16 = 7;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,6 +73,13 @@ pub(crate) enum ToNode {
     },
     /// Another has taken the launcher's place, which the node need not look for, as its host's agent has: the answer is `Follow`.
     Introduce,
+    /// Losses that the job has had, as its report will have them (`--ft`): whoever leads next is to know of them, too.
+    Losses {
+        /// The place of the first of these among all; what the node was told of those from there on does not hold any more.
+        from: u32,
+        /// Those that the others have not gone on without yet come last.
+        losses: Vec<Failure>,
+    },
 }
 
 /// From a node to the launcher.
@@ -315,6 +322,13 @@ mod tests {
         results
     }
 
+    fn losses() -> ToNode {
+        let what = "node 2 is gone".into();
+        let failure =
+            Failure { node: Some(2), what, detected: "exit".into(), at_s: 1.5, ..Failure::default() };
+        ToNode::Losses { from: 0, losses: vec![failure] }
+    }
+
     fn lines() -> Lines {
         Lines { version: Some(7), node: 2, lines: vec!["hi".into()], ..Lines::default() }
     }
@@ -326,7 +340,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 6, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 7, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -347,9 +361,10 @@ mod tests {
             ("Settled", encode(&ToLauncher::Settled)),
             ("Leave", encode(&ToNode::Leave)),
             ("Introduce", encode(&ToNode::Introduce)),
+            ("Losses", encode(&losses())),
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 6, "a new version needs new examples");
+        assert_eq!(VERSION, 7, "a new version needs new examples");
     }
 }

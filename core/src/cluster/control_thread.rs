@@ -206,8 +206,13 @@ impl Listener {
 
     /// What the former launcher may have been told, and nobody else.
     fn say_again(&self) {
-        if let Some(stop) = self.shared.orders().and_then(|orders| orders.failed()) {
+        let orders = self.shared.orders();
+        if let Some(stop) = orders.as_ref().and_then(|orders| orders.failed()) {
             self.control.send(ToLauncher::Ended(stop));
+        }
+        // Whoever has given another up does not try again, and all go back over the connections that there are.
+        for (node, why) in orders.iter().flat_map(|orders| orders.complaints()) {
+            self.control.send(ToLauncher::Suspect { node, why });
         }
         // Void, unless nobody goes back any more.
         if let Some(report) = self.shared.report() {

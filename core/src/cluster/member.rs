@@ -62,6 +62,11 @@ pub(crate) trait Orders: Send + Sync {
         let _ = (inquiry, limit);
     }
 
+    /// The nodes that could not be reached, and still are not, and why.
+    fn complaints(&self) -> Vec<(u32, String)> {
+        Vec::new()
+    }
+
     /// The launcher has printed a piece of the lines of a node that this version ended.
     fn lines_seen(&self, version: Version, node: u32, piece: u32) {
         let _ = (version, node, piece);

@@ -67,6 +67,14 @@ struct Noticed {
     settled: bool,
 }
 
+impl Noticed {
+    /// As a former launcher has told of it, when the program has been running for so long and is so far.
+    fn before(failure: Failure, now: Duration, steps: u64) -> Self {
+        let at = Duration::try_from_secs_f64(failure.at_s).unwrap_or(now);
+        Noticed { at, steps, settled: failure.is_settled(), failure }
+    }
+}
+
 impl Recovery {
     pub(crate) fn new(plan: &Plan) -> Self {
         Recovery {
@@ -97,11 +105,19 @@ impl Recovery {
         let (mut leader, actions) = Leader::taking_over(hosts, view, epoch, next, lost);
         let seen = followers.seen().map(|(version, ..)| version);
         seen.chain(followers.gone_back_to()).for_each(|version| leader.on_committed(version));
+        let before = followers.losses().iter().cloned().map(|failure| Noticed::before(failure, now, steps));
         let noticed = |failure| Noticed { at: now, steps, failure, settled: false };
+        let failures: Vec<Noticed> = before.chain(failures.into_iter().map(noticed)).collect();
+        let unsettled = failures.iter().filter(|noticed| !noticed.settled);
         let recovery = Recovery {
             leader,
             printed: Printed::knowing(followers.seen().filter(|_| !mutated("printed-is-forgotten"))),
-            failures: failures.into_iter().map(noticed).collect(),
+            // Whoever is there again had come when the former launcher was lost.
+            replaced: unsettled
+                .filter_map(|noticed| noticed.failure.node)
+                .filter(|node| followers.has(*node))
+                .collect(),
+            failures,
             ..Recovery::new(plan)
         };
         (recovery, actions)
@@ -112,6 +128,16 @@ impl Recovery {
         let noticed = |failure| Noticed { at: Duration::ZERO, steps: 0, failure, settled: true };
         let failures = failures.into_iter().map(noticed).collect();
         Recovery { failures, printed: Printed::with_results(results), ..Recovery::new(plan) }
+    }
+
+    /// So many losses are known as they will be reported.
+    pub(crate) fn settled_losses(&self) -> usize {
+        self.failures.iter().take_while(|noticed| noticed.settled).count()
+    }
+
+    /// All losses but the first ones.
+    pub(crate) fn losses_after(&self, first: usize) -> Vec<Failure> {
+        self.failures.iter().skip(first).map(|noticed| noticed.failure.clone()).collect()
     }
 
     /// Whether what a node says of its program was overtaken by a loss that it had not been told of when it said that.

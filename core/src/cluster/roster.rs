@@ -34,6 +34,8 @@ pub(crate) struct Member {
     pub(crate) life: u64,
     /// The others go on without it, and it leaves.
     pub(crate) released: bool,
+    /// So many losses it knows as they will be reported.
+    pub(crate) losses_told: usize,
 }
 
 /// How far a node has come.
@@ -65,6 +67,7 @@ impl Roster {
             leave_by: Duration::MAX,
             life: 0,
             released: false,
+            losses_told: 0,
         };
         Roster((0..plan.nodes).map(member).collect())
     }
@@ -138,6 +141,7 @@ impl Roster {
             leave_by: Duration::MAX,
             life,
             released: false,
+            losses_told: 0,
         };
     }
 

@@ -102,7 +102,7 @@ impl Sites {
     ) -> io::Result<Sites> {
         let alone = shares.len() == 1;
         let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_number() };
-        if plan.survives && !plan.tls && shares.iter().any(|share| !share.host.is_local() || !alone) {
+        if plan.survives && shares.iter().any(|share| !share.host.is_local() || !alone) {
             return Sites::with_heirs(shares, plan);
         }
         let mut sites = Vec::new();
@@ -136,7 +136,7 @@ impl Sites {
         let ranks = ranks(&shares);
         let estates = estates(&shares, &ranks, plan);
         let hosts = estates.len() as u32;
-        let rolls = Rolls::new(Register::new(0, hosts), Pass::new(&estates[0]));
+        let rolls = Rolls::new(Register::new(0, hosts), Pass::new(&estates[0]).map_err(io::Error::other)?);
         let mut sites = Vec::new();
         // An agent on this host that has no nodes still has what the launcher prints to.
         let here = (!ranks.contains(&0)).then(|| (Share::here(0), 0));

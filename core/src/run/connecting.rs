@@ -96,6 +96,8 @@ struct Missing {
     is_first: bool,
     refused: u32,
     next: Next,
+    /// What was said when it was given up.
+    lost: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +156,7 @@ impl Connecting {
             return Vec::new();
         };
         let since = if peer.node < self.node { now } else { now + TURN };
-        entry.insert(Missing { since, is_first: false, refused: 0, next: Next::Dial(since) });
+        entry.insert(Missing { is_first: false, ..Missing::first(since, Next::Dial(since)) });
         self.dials_due(now)
     }
 
@@ -215,6 +217,17 @@ impl Connecting {
         self.has_tried(false).into_iter().collect()
     }
 
+    /// The nodes with which there is still no connection after it was given up, and what was said of each then.
+    pub(crate) fn complaints(&self) -> Vec<(u32, String)> {
+        let lost = |(peer, missing): (&Peer, &Missing)| Some((peer.node, missing.lost.clone()?));
+        let mut complaints: Vec<(u32, String)> = self.missing.iter().filter_map(lost).collect();
+        complaints.dedup_by_key(|(node, _)| *node);
+        if !complaints.is_empty() {
+            sometimes("a node complained of another to the next launcher, too");
+        }
+        complaints
+    }
+
     /// An attempt came to nothing.
     pub(crate) fn on_failed(&mut self, now: Duration, dial: Dial, error: &DialError) -> Vec<Action> {
         let Dial { peer, number } = dial;
@@ -232,6 +245,7 @@ impl Connecting {
             sometimes("a connection was given up");
             missing.next = Next::Nothing;
             let message = format!("the connection with node {} is lost: {error}", peer.node);
+            missing.lost = Some(message.clone());
             return [Action::Lose(peer, message)].into_iter().chain(self.has_tried(false)).collect();
         }
         if !error.is_passing() {
@@ -315,7 +329,7 @@ impl Connecting {
 
 impl Missing {
     fn first(since: Duration, next: Next) -> Self {
-        Missing { since, is_first: true, refused: 0, next }
+        Missing { since, is_first: true, refused: 0, next, lost: None }
     }
 
     /// What was due is done only now: if that is late, patience is as long as if it had been in time.

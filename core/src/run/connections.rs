@@ -190,6 +190,11 @@ impl Connections {
         self.decide(|connecting, now| connecting.on_trial(now, inquiry, limit));
     }
 
+    /// The nodes that could not be reached, and still are not: see [`Connecting::complaints`].
+    pub(super) fn complaints(&self) -> Vec<(u32, String)> {
+        self.lock().connecting.complaints()
+    }
+
     /// Has the first PE look in.
     pub(super) fn knock(&self) {
         self.inboxes.iter().take(1).for_each(|inbox| inbox.knock());

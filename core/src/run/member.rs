@@ -72,9 +72,11 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Err(error) => control.failed(format!("cannot be linked with the other nodes: {error}")),
     };
     job.join(Box::new(Voice { control: control.clone(), job: Arc::downgrade(&job) }));
-    let (at_door, tried) = (connections.clone(), connections.clone());
+    let (at_door, tried, missing) = (connections.clone(), connections.clone(), connections.clone());
     let try_all = move |inquiry, limit| tried.try_all(inquiry, limit);
-    let orders = Arc::new(Orders::new(task.number, job.clone(), move || at_door.knock(), try_all));
+    let complaints = move || missing.complaints();
+    let orders = Orders::new(task.number, job.clone(), move || at_door.knock(), try_all, complaints);
+    let orders = Arc::new(orders);
     meeting.begin(orders.clone());
     Member { task, control, job, connections, lives, orders }.run(beginning::<C, A>(args));
 }

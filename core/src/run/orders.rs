@@ -20,6 +20,8 @@ pub(super) struct Orders {
     knock: Box<dyn Fn() + Send + Sync>,
     /// Has connections tried.
     try_all: Box<dyn Fn(u32, Duration) + Send + Sync>,
+    /// The nodes that could not be reached, and why.
+    complaints: Box<dyn Fn() -> Vec<(NodeId, String)> + Send + Sync>,
     heard: Mutex<Heard>,
     changed: Condvar,
 }
@@ -56,9 +58,10 @@ impl Orders {
         job: Arc<Job>,
         knock: impl Fn() + Send + Sync + 'static,
         try_all: impl Fn(u32, Duration) + Send + Sync + 'static,
+        complaints: impl Fn() -> Vec<(NodeId, String)> + Send + Sync + 'static,
     ) -> Self {
-        let (knock, try_all) = (Box::new(knock), Box::new(try_all));
-        Orders { number, job, knock, try_all, heard: Mutex::default(), changed: Condvar::new() }
+        let (knock, try_all, complaints) = (Box::new(knock), Box::new(try_all), Box::new(complaints));
+        Orders { number, job, knock, try_all, complaints, heard: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for what is to be done next. All PEs have stopped.
@@ -142,6 +145,10 @@ impl member::Orders for Orders {
         (self.try_all)(inquiry, limit);
     }
 
+    fn complaints(&self) -> Vec<(NodeId, String)> {
+        (self.complaints)()
+    }
+
     fn lines_seen(&self, version: Version, node: u32, piece: u32) {
         self.job.lines_seen(version, node, piece);
     }
@@ -176,7 +183,7 @@ mod tests {
     #[test]
     fn a_halt_is_answered_once_and_an_older_order_is_not_obeyed() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(0, job.clone(), || (), |_, _| ());
+        let orders = Orders::new(0, job.clone(), || (), |_, _| (), Vec::new);
         orders.halt(1, vec![0]);
         assert_eq!((orders.next(), job.is_over()), (Word::Halt(1, vec![0]), true));
         orders.resume(order(1));
@@ -190,7 +197,7 @@ mod tests {
     #[test]
     fn an_end_is_said_once_and_again_if_it_was_void() {
         let job = Job::new(Output::capture());
-        let orders = Orders::new(0, job.clone(), || (), |_, _| ());
+        let orders = Orders::new(0, job.clone(), || (), |_, _| (), Vec::new);
         job.end(0, None);
         assert_eq!(orders.next(), Word::Over);
         orders.halt(1, vec![0]);

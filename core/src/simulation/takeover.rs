@@ -18,6 +18,7 @@ use crate::cluster::fate::named;
 use crate::cluster::kills::Kills;
 use crate::cluster::takeover::follower::{Follower, Followers};
 use crate::cluster::takeover::streams::Heritage;
+use crate::run::connecting::Connecting;
 use crate::sometimes::sometimes;
 
 /// A node sees that its connection has ended: after between so many nanoseconds.
@@ -162,7 +163,13 @@ impl World {
         process.attendance.borrow_mut().on_successor();
         let failed = process.job.how_it_ended().filter(|end| end.status != 0);
         let ended = failed.map(|end| ToLauncher::Ended(Stop { status: end.status, message: end.message }));
+        let complaints = process.connecting.borrow().as_ref().map(Connecting::complaints).unwrap_or_default();
+        let complaints = complaints.into_iter().map(|(node, why)| ToLauncher::Suspect { node, why });
         let done = process.lives.report().map(ToLauncher::Done);
-        ended.into_iter().chain(done).for_each(|message| self.tell_launcher(process.number, message));
+        ended
+            .into_iter()
+            .chain(complaints)
+            .chain(done)
+            .for_each(|message| self.tell_launcher(process.number, message));
     }
 }

@@ -332,3 +332,27 @@ fn a_job_goes_on_without_its_launcher_and_who_took_its_place() {
     }
     assert!(led > 5, "{led}");
 }
+
+/// Two nodes cannot reach each other any more, and have said so; a third does not answer, so that nothing is done about it before the launcher
+/// is lost.
+#[test]
+fn a_complaint_is_made_to_the_next_launcher_too() {
+    const MILLISECOND: u64 = 1_000_000;
+    let at = |ns, what| Fault { when: When::At(ns), what };
+    let begun = in_world(&with_heirs(NEVER, Plan::calm(1, 4, 2))).lasted_ns / 2;
+    let damaged = (0..1_000).flat_map(|moment| {
+        let ns = begun + moment * 5 * MILLISECOND;
+        [What::Alter { from: 1, to: 2 }, What::Alter { from: 2, to: 1 }].map(|what| at(ns, what))
+    });
+    let others = [
+        at(begun, What::Reset { one: 1, other: 2 }),
+        at(begun, What::Stop { node: 3, for_ns: 6_000 * MILLISECOND }),
+        at(begun + 4_000 * MILLISECOND, What::LauncherLoss),
+    ];
+    let faults = damaged.chain(others).collect();
+    let plan = Plan { faults, patience_ns: 60_000 * MILLISECOND, ..Plan::calm(1, 4, 2) };
+    let ran = came_out_right_perhaps_twice(in_world(&with_heirs(NEVER, plan)));
+    let lost: Vec<_> = ran.outcome.failures.iter().map(|failure| failure.node).collect();
+    assert!(lost == [None, Some(1)] || lost == [None, Some(2)], "{lost:?}");
+    assert_eq!(ran.outcome.failures[1].detected, "suspicion");
+}

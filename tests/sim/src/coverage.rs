@@ -301,6 +301,8 @@ pub const MARKS: &[Mark] = &[
     must("a job was over before its program began"),
     may("a node lost its launcher"),
     must("a simulated job went on without its launcher"),
+    may("a node complained of another to the next launcher, too"),
+    may("a node complained of another when nobody needed that one any more"),
     may("a launcher was lost when the nodes were about to leave"),
     must("the launcher was silent for too long"),
     may("a job was asked to end early"),

@@ -195,3 +195,18 @@ fn a_node_halts_once_for_each_epoch_and_resumes_with_its_order_only() {
 fn nobody_halts_before_the_program_has_begun() {
     assert_eq!(joined().on_message(ToNode::Halt { epoch: 1, lost: vec![0] }), None);
 }
+
+#[test]
+fn what_is_told_of_losses_later_replaces_what_was_told_of_the_same() {
+    let mut attendance = begun();
+    let loss = |what: &str| Failure { what: what.into(), ..Failure::default() };
+    let mut told = |from, losses: &[&str]| {
+        let losses = losses.iter().map(|what| loss(what)).collect();
+        assert_eq!(attendance.on_message(ToNode::Losses { from, losses }), None);
+        let losses = attendance.follower(1).expect("it has joined").losses;
+        losses.into_iter().map(|loss| loss.what).collect::<Vec<_>>()
+    };
+    assert_eq!(told(0, &["a", "b?"]), ["a", "b?"]);
+    assert_eq!(told(1, &["b", "c?"]), ["a", "b", "c?"]);
+    assert_eq!(told(0, &["a"]), ["a"]);
+}

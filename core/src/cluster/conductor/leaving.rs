@@ -55,6 +55,7 @@ impl Conductor {
         self.recovery = Some(Recovery::settled(&self.plan, failures, results));
         self.verdict.on_word(Stop::default());
         self.leaves = true;
+        self.roster.living().into_iter().for_each(|node| self.tell_losses(node));
     }
 
     fn settle(&mut self) {

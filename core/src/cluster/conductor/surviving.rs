@@ -86,6 +86,9 @@ impl Conductor {
 
     /// A node cannot reach another. Those that are doomed have nothing to complain of.
     pub(super) fn on_suspect(&mut self, now: Duration, by: u32, of: u32, why: String) {
+        if self.leaves {
+            return sometimes("a node complained of another when nobody needed that one any more");
+        }
         if !self.survives() {
             return self.on_word(now, Stop { status: UNRECOVERABLE, message: Some(why) });
         }
@@ -170,6 +173,7 @@ impl Conductor {
     pub(super) fn carry_out(&mut self, now: Duration, action: leader::Action) {
         match action {
             leader::Action::Halt { to, epoch, lost } => {
+                self.tell_losses(to);
                 self.actions.push(Action::Send(to, ToNode::Halt { epoch, lost }));
             }
             leader::Action::Resume { to, order } => {
@@ -184,6 +188,9 @@ impl Conductor {
                     self.steps.done = recovery.steps();
                     self.actions.push(Action::Say(recovery.settle(now, version)));
                 }
+                let running = self.roster.living().into_iter();
+                let running = running.filter(|node| self.roster[*node].stage >= Stage::Running);
+                running.collect::<Vec<_>>().into_iter().for_each(|node| self.tell_losses(node));
                 self.go_on_with_requests();
             }
             leader::Action::Release(nodes) => self.release(now + self.went.unwrap_or_default(), nodes),
@@ -192,6 +199,17 @@ impl Conductor {
                 self.verdict.on_loss(why);
                 self.stop(now + self.went.unwrap_or_default(), Some(GRACE_AFTER_LOSS));
             }
+        }
+    }
+
+    /// Whoever leads next has it of the nodes which losses the job has had.
+    pub(super) fn tell_losses(&mut self, node: u32) {
+        let Some(recovery) = &self.recovery else { return };
+        let told = &mut self.roster[node].losses_told;
+        let (from, losses) = (*told as u32, recovery.losses_after(*told));
+        *told = recovery.settled_losses();
+        if !losses.is_empty() {
+            self.actions.push(Action::Send(node, ToNode::Losses { from, losses }));
         }
     }
 

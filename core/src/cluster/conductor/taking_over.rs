@@ -18,7 +18,13 @@ impl Conductor {
         let (lost, left): (Vec<u32>, Vec<u32>) = (0..plan.nodes).partition(|node| !followers.has(*node));
         let is_missed = |node: &u32| followers.was_there(*node) && followers.settled().is_none();
         let gone: Vec<u32> = lost.iter().copied().filter(is_missed).collect();
-        let who = [None].into_iter().chain(gone.iter().copied().map(Some));
+        // The former launcher may have told of some before it was lost itself.
+        let is_told = |node: &u32| {
+            let mut unsettled = followers.losses().iter().filter(|loss| !loss.is_settled());
+            unsettled.any(|loss| loss.node == Some(*node))
+        };
+        let news = gone.iter().copied().filter(|node| !is_told(node));
+        let who = [None].into_iter().chain(news.map(Some));
         let failures: Vec<Failure> = who.map(|node| failure(node, leader, now)).collect();
         let mut conductor = Conductor::new(plan, kills);
         conductor.went = Some(Duration::ZERO);
@@ -27,7 +33,7 @@ impl Conductor {
         (0..conductor.plan.nodes).for_each(|node| conductor.take_up(node, followers.get(node)));
         conductor.actions.extend(failures.iter().map(|failure| Action::Say(failure.what.clone())));
         if let Some(results) = followers.settled() {
-            conductor.end_settled(failures, results.clone());
+            conductor.end_settled([followers.losses(), &failures].concat(), results.clone());
             return conductor;
         }
         let told = (failures, now, conductor.steps.done);

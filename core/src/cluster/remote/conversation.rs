@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval, timeout};
 
@@ -90,7 +90,7 @@ impl Host {
         orders: mpsc::UnboundedReceiver<ToAgent>,
         sayings: mpsc::UnboundedReceiver<ToAgent>,
     ) -> Result<(), String> {
-        let (mut reader, writer) = attached.stream.into_split();
+        let (mut reader, writer) = split(attached.talk);
         let writing = tokio::spawn(write(writer, sayings));
         let ended = self.relay(&mut reader, attached.decoder, orders).await;
         writing.abort();
@@ -264,7 +264,7 @@ async fn until_killed(orders: &mut mpsc::UnboundedReceiver<ToAgent>, kept: &mut 
 async fn write(mut stdin: impl AsyncWrite + Unpin, mut sayings: mpsc::UnboundedReceiver<ToAgent>) {
     while let Some(message) = sayings.recv().await {
         let Ok(frame) = encode(&message) else { return };
-        if stdin.write_all(&frame).await.is_err() {
+        if stdin.write_all(&frame).await.is_err() || stdin.flush().await.is_err() {
             return; // The connection is gone; that is noticed where it is read.
         }
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -21,6 +20,7 @@ use super::message::{Begin, ToAgent};
 use super::session::Heir;
 use super::watch::Watch;
 use crate::transport::auth::{BYTES, Secret};
+use crate::transport::tcp::Talk;
 
 /// The nodes of another host.
 pub(crate) struct RemoteHost {
@@ -58,7 +58,7 @@ pub(crate) struct Attached {
     /// Nodes whose processes are there.
     pub(crate) nodes: Vec<u32>,
     pub(crate) silence: Duration,
-    pub(crate) stream: TcpStream,
+    pub(crate) talk: Talk,
     /// What has come of it.
     pub(crate) decoder: Decoder,
 }

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, PidfdFlags, getppid, pidfd_open};
+use tokio::io::split;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
@@ -40,6 +41,7 @@ const LEADS: u32 = 32;
 /// What an agent needs for that.
 pub(super) struct Heir {
     estate: Estate,
+    pass: Pass,
     executable: Executable,
     roll: Option<Roll>,
     /// Nodes whose program has begun.
@@ -95,12 +97,14 @@ impl Heir {
     ) -> Result<Self, String> {
         let why = |error: std::io::Error| format!("cannot listen at {address}: {error}");
         let door = door(&estate, address).map_err(why)?;
-        let newcomers = Newcomers::at(door.try_clone().map_err(why)?, Pass::new(&estate)).map_err(why)?;
+        let pass = Pass::new(&estate).map_err(|error| error.to_string())?;
+        let newcomers = Newcomers::at(door.try_clone().map_err(why)?, pass.clone()).map_err(why)?;
         let _ = said.send(FromAgent::Listening(door.local_addr().map_err(why)?));
         Ok(Heir {
             launcher: launcher(&estate),
             had_terminal: estate.legacy.is_some() && has_terminal(),
             estate,
+            pass,
             executable,
             roll: None,
             begun: BTreeSet::new(),
@@ -139,7 +143,7 @@ impl Heir {
             // It was there when that was asked, and whoever had lost it then has been lost by it.
             ToAgent::Here(number) => {
                 let out = |asked: &(u64, Newcomer)| asked.0 <= *number;
-                for (_, asks) in self.waiting.iter().filter(|asked| out(asked)) {
+                for (_, asks) in self.waiting.iter_mut().filter(|asked| out(asked)) {
                     asks.tell(&ToAgent::Out);
                 }
                 self.waiting.retain(|asked| !out(asked));
@@ -205,7 +209,7 @@ impl Heir {
 
     /// Time goes by for those that wait.
     pub(super) fn tick(&mut self) {
-        self.waiting.retain(|(_, newcomer)| newcomer.tell(&ToAgent::Wait));
+        self.waiting.retain_mut(|(_, newcomer)| newcomer.tell(&ToAgent::Wait));
         if self.launcher.is_none() {
             self.look_at_terminal();
         }
@@ -215,7 +219,7 @@ impl Heir {
         let (roll, successor, is_led) = (orphan.roll.clone(), self.successor.clone(), self.is_led.clone());
         let (estate, executable) = (self.estate.clone(), self.executable.clone());
         let door = self.door.try_clone();
-        let (pass, silence) = (Pass::new(&estate), estate.silence);
+        let (pass, silence) = (self.pass.clone(), estate.silence);
         let lead = move || {
             let door = door.as_ref().map_err(|error| std::io::Error::from(error.kind()))?;
             let will = Will { estate: estate.clone(), roll: roll.clone() };
@@ -227,14 +231,14 @@ impl Heir {
     }
 
     fn on_found(&mut self, found: Found) -> Next {
-        let (stream, decoder) = match found {
-            Found::Launcher(stream, decoder) => (stream, decoder),
+        let (talk, decoder) = match found {
+            Found::Launcher(talk, decoder) => (talk, decoder),
             Found::Nobody(why) => {
                 successor::complain(&self.estate, &format!("talisman: error: the launcher is gone; {why}"));
                 return Next::Nobody;
             }
         };
-        let (reader, writer) = stream.into_split();
+        let (reader, writer) = split(talk);
         self.window.open_again();
         let _ = self.voices.send(Box::new(writer));
         // It has to be asked whether it is there, as the one before.
@@ -248,7 +252,7 @@ impl Heir {
     fn begins_to_listen(&mut self) -> bool {
         if self.newcomers.is_none() {
             let door = self.door.try_clone();
-            self.newcomers = door.and_then(|door| Newcomers::at(door, Pass::new(&self.estate))).ok();
+            self.newcomers = door.and_then(|door| Newcomers::at(door, self.pass.clone())).ok();
         }
         self.newcomers.is_some()
     }

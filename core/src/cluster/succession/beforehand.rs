@@ -34,6 +34,7 @@ pub(crate) fn estates(shares: &[Share], ranks: &[u32], plan: &Plan) -> Vec<Estat
     let of = |rank| Estate {
         job: plan.job,
         secret: plan.secret.clone(),
+        tls: plan.tls,
         nodes: plan.nodes,
         hosts: plan.hosts.clone(),
         names: plan.names.clone(),

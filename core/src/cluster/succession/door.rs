@@ -4,6 +4,8 @@
 //! who comes:  MAGIC, nonce ─►            who is there:  nonce, proof ─►            who comes:  proof ─► Follow, …
 //! ```
 //!
+//! With `--tls` all of that is encrypted like the links of nodes, from the first byte on, and whoever does not encrypt is turned away.
+//!
 //! Both proofs cover the job and both nonces, so that neither words that are repeated nor one's own sent back prove anything.
 
 use std::io;
@@ -21,6 +23,9 @@ use super::super::frame::{Decoder, encode};
 use super::super::remote::message::{FromAgent, ToAgent};
 use super::estate::{Estate, Orphan};
 use crate::transport::auth::{BYTES, Nonce, Proof, Secret, nonce};
+use crate::transport::tcp::Talk;
+use crate::transport::tcp::channel::Channel;
+use crate::transport::tls::{Credentials, Unavailable};
 
 /// What a conversation begins with.
 const MAGIC: &[u8; 8] = b"TALISMAN";
@@ -41,11 +46,16 @@ const IS_THERE: &str = "talisman successor: is there";
 pub(crate) struct Pass {
     job: u64,
     secret: Secret,
+    /// If connections are encrypted.
+    credentials: Option<Credentials>,
 }
 
 impl Pass {
-    pub(crate) fn new(estate: &Estate) -> Self {
-        Pass { job: estate.job, secret: estate.secret.clone() }
+    /// # Errors
+    /// Connections are to be encrypted and cannot be.
+    pub(crate) fn new(estate: &Estate) -> Result<Self, Unavailable> {
+        let credentials = estate.tls.then(|| Credentials::of(&estate.secret)).transpose()?;
+        Ok(Pass { job: estate.job, secret: estate.secret.clone(), credentials })
     }
 
     fn said(&self, first: &Nonce, second: &Nonce) -> Vec<u8> {
@@ -55,7 +65,7 @@ impl Pass {
 
 /// What has become of an attempt.
 pub(crate) enum Reached {
-    There(TcpStream),
+    There(Talk),
     /// Nobody holds the address any more: its processes are dead, unlike its machine.
     Dead,
     /// Nothing is known.
@@ -66,8 +76,8 @@ pub(crate) enum Reached {
 pub(crate) async fn reach(door: SocketAddr, pass: &Pass) -> Reached {
     match timeout(LIMIT, TcpStream::connect(door)).await {
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Reached::Dead,
-        Ok(Ok(mut stream)) => match timeout(LIMIT, come(&mut stream, pass)).await {
-            Ok(Ok(())) => Reached::There(stream),
+        Ok(Ok(socket)) => match timeout(LIMIT, come(socket, pass)).await {
+            Ok(Ok(talk)) => Reached::There(talk),
             _ => Reached::Nobody,
         },
         _ => Reached::Nobody,
@@ -77,16 +87,15 @@ pub(crate) async fn reach(door: SocketAddr, pass: &Pass) -> Reached {
 /// An agent without a launcher that has come, and its connection.
 pub(crate) struct Newcomer {
     pub(crate) orphan: Orphan,
-    pub(crate) stream: TcpStream,
+    pub(crate) talk: Talk,
     /// What has come behind its first message.
     pub(crate) decoder: Decoder,
 }
 
 impl Newcomer {
     /// Says something short; whether it is still there to hear that.
-    pub(crate) fn tell(&self, message: &ToAgent) -> bool {
-        encode(message)
-            .is_ok_and(|frame| self.stream.try_write(&frame).is_ok_and(|count| count == frame.len()))
+    pub(crate) fn tell(&mut self, message: &ToAgent) -> bool {
+        encode(message).is_ok_and(|frame| self.talk.try_say(&frame))
     }
 }
 
@@ -126,13 +135,13 @@ impl Drop for Newcomers {
 async fn accept(door: TcpListener, pass: Pass, introduced: mpsc::UnboundedSender<Newcomer>) {
     let room = Arc::new(Semaphore::new(CROWD));
     while let Ok(place) = room.clone().acquire_owned().await {
-        let Ok((stream, _)) = door.accept().await else {
+        let Ok((socket, _)) = door.accept().await else {
             sleep(PAUSE).await;
             continue;
         };
         let (pass, introduced) = (pass.clone(), introduced.clone());
         tokio::spawn(async move {
-            if let Ok(Some(newcomer)) = timeout(PATIENCE, introduce(stream, &pass)).await {
+            if let Ok(Some(newcomer)) = timeout(PATIENCE, introduce(socket, &pass)).await {
                 let _ = introduced.send(newcomer);
             }
             drop(place);
@@ -140,14 +149,14 @@ async fn accept(door: TcpListener, pass: Pass, introduced: mpsc::UnboundedSender
     }
 }
 
-async fn introduce(mut stream: TcpStream, pass: &Pass) -> Option<Newcomer> {
-    admit(&mut stream, pass).await.ok()?;
+async fn introduce(socket: TcpStream, pass: &Pass) -> Option<Newcomer> {
+    let mut talk = admit(socket, pass).await.ok()?;
     let (mut decoder, mut bytes) = (Decoder::default(), vec![0; 4096]);
     loop {
         match decoder.next().ok()? {
-            Some(FromAgent::Follow(orphan)) => return Some(Newcomer { orphan: *orphan, stream, decoder }),
+            Some(FromAgent::Follow(orphan)) => return Some(Newcomer { orphan: *orphan, talk, decoder }),
             Some(_) => return None,
-            None => match stream.read(&mut bytes).await.ok()? {
+            None => match talk.read(&mut bytes).await.ok()? {
                 0 => return None,
                 count => decoder.push(&bytes[..count]),
             },
@@ -155,29 +164,46 @@ async fn introduce(mut stream: TcpStream, pass: &Pass) -> Option<Newcomer> {
     }
 }
 
-async fn come(stream: &mut TcpStream, pass: &Pass) -> io::Result<()> {
-    stream.set_nodelay(true)?;
+async fn come(socket: TcpStream, pass: &Pass) -> io::Result<Talk> {
+    socket.set_nodelay(true)?;
+    let mut channel = Channel::new(socket);
+    if let Some(credentials) = &pass.credentials {
+        channel.encrypt(credentials).await.map_err(io::Error::other)?;
+    }
+    let mut talk = channel.into_talk();
     let own = nonce().map_err(io::Error::other)?;
-    stream.write_all(&[&MAGIC[..], &own].concat()).await?;
+    say(&mut talk, &[&MAGIC[..], &own].concat()).await?;
     let (mut theirs, mut proof): (Nonce, Proof) = ([0; BYTES], [0; BYTES]);
-    stream.read_exact(&mut theirs).await?;
-    stream.read_exact(&mut proof).await?;
+    talk.read_exact(&mut theirs).await?;
+    talk.read_exact(&mut proof).await?;
     let said = pass.said(&own, &theirs);
     check(pass.secret.verify(IS_THERE, &said, &proof))?;
-    stream.write_all(&pass.secret.prove(COMES, &said)).await
+    say(&mut talk, &pass.secret.prove(COMES, &said)).await?;
+    Ok(talk)
 }
 
-async fn admit(stream: &mut TcpStream, pass: &Pass) -> io::Result<()> {
-    stream.set_nodelay(true)?;
+async fn admit(socket: TcpStream, pass: &Pass) -> io::Result<Talk> {
+    socket.set_nodelay(true)?;
+    let mut channel = Channel::new(socket);
+    if let Some(credentials) = &pass.credentials {
+        channel.be_encrypted(credentials).await.map_err(io::Error::other)?;
+    }
+    let mut talk = channel.into_talk();
     let (mut magic, mut theirs, mut proof): (_, Nonce, Proof) = ([0; MAGIC.len()], [0; BYTES], [0; BYTES]);
-    stream.read_exact(&mut magic).await?;
+    talk.read_exact(&mut magic).await?;
     check(magic == *MAGIC)?;
-    stream.read_exact(&mut theirs).await?;
+    talk.read_exact(&mut theirs).await?;
     let own = nonce().map_err(io::Error::other)?;
     let said = pass.said(&theirs, &own);
-    stream.write_all(&[own, pass.secret.prove(IS_THERE, &said)].concat()).await?;
-    stream.read_exact(&mut proof).await?;
-    check(pass.secret.verify(COMES, &said, &proof))
+    say(&mut talk, &[own, pass.secret.prove(IS_THERE, &said)].concat()).await?;
+    talk.read_exact(&mut proof).await?;
+    check(pass.secret.verify(COMES, &said, &proof))?;
+    Ok(talk)
+}
+
+async fn say(talk: &mut Talk, bytes: &[u8]) -> io::Result<()> {
+    talk.write_all(bytes).await?;
+    talk.flush().await
 }
 
 fn check(holds: bool) -> io::Result<()> {
@@ -192,7 +218,11 @@ mod tests {
     use super::*;
 
     fn pass(secret: u8) -> Pass {
-        Pass { job: 7, secret: Secret::from_bytes([secret; BYTES]) }
+        Pass { job: 7, secret: Secret::from_bytes([secret; BYTES]), credentials: None }
+    }
+
+    fn orphan() -> Orphan {
+        Orphan { rank: 3, roll: Roll::default(), nodes: vec![6, 7], settled: None }
     }
 
     fn inside<T>(work: impl Future<Output = T>) -> T {
@@ -209,17 +239,21 @@ mod tests {
     fn who_knows_the_secret_is_let_in_and_says_who_it_is() {
         inside(async {
             let (listener, address) = listener();
-            let mut newcomers = Newcomers::at(listener, pass(1)).expect("a descriptor");
-            let Reached::There(mut stream) = reach(address, &pass(1)).await else { panic!("it is there") };
-            let orphan = Orphan { rank: 3, roll: Roll::default(), nodes: vec![6, 7], settled: None };
-            let follow = encode(&FromAgent::Follow(Box::new(orphan.clone()))).expect("it is short");
-            stream.write_all(&follow).await.expect("somebody reads");
-            let newcomer = newcomers.next().await;
-            assert_eq!(newcomer.orphan, orphan);
-            assert!(newcomer.tell(&ToAgent::Wait));
-            let mut said = vec![0; encode(&ToAgent::Wait).expect("it is short").len()];
-            stream.read_exact(&mut said).await.expect("it was said");
+            follows(listener, address, &pass(1)).await;
         });
+    }
+
+    /// Somebody who comes to this address comes in here, and is answered.
+    async fn follows(listener: std::net::TcpListener, address: SocketAddr, pass: &Pass) {
+        let mut newcomers = Newcomers::at(listener, pass.clone()).expect("a descriptor");
+        let Reached::There(mut talk) = reach(address, pass).await else { panic!("it is there") };
+        let follow = encode(&FromAgent::Follow(Box::new(orphan()))).expect("it is short");
+        say(&mut talk, &follow).await.expect("somebody reads");
+        let mut newcomer = newcomers.next().await;
+        assert_eq!(newcomer.orphan, orphan());
+        assert!(newcomer.tell(&ToAgent::Wait));
+        let mut said = vec![0; encode(&ToAgent::Wait).expect("it is short").len()];
+        talk.read_exact(&mut said).await.expect("it was said");
     }
 
     #[test]
@@ -246,5 +280,67 @@ mod tests {
             drop(copy);
             assert!(matches!(reach(address, &pass(1)).await, Reached::Dead));
         });
+    }
+
+    #[cfg(feature = "tls")]
+    mod encrypted {
+        use super::*;
+
+        fn encrypting(secret: u8) -> Pass {
+            let plain = pass(secret);
+            Pass { credentials: Some(Credentials::of(&plain.secret).expect("it is built in")), ..plain }
+        }
+
+        /// Passes on what comes here to another address, and gives all bytes that went in either direction.
+        async fn overhear(here: TcpListener, address: SocketAddr) -> Vec<u8> {
+            let (mut one, mut other) = (
+                here.accept().await.expect("it comes").0,
+                TcpStream::connect(address).await.expect("it is there"),
+            );
+            let (mut heard, mut from_one, mut from_other) = (Vec::new(), [0; 4096], [0; 4096]);
+            loop {
+                let (bytes, to) = tokio::select! {
+                    count = one.read(&mut from_one) => (&from_one[..count.unwrap_or(0)], &mut other),
+                    count = other.read(&mut from_other) => (&from_other[..count.unwrap_or(0)], &mut one),
+                };
+                if bytes.is_empty() || to.write_all(bytes).await.is_err() {
+                    return heard;
+                }
+                heard.extend_from_slice(bytes);
+            }
+        }
+
+        #[test]
+        fn nothing_that_is_said_can_be_read_by_others() {
+            for (pass, is_secret) in [(pass(1), false), (encrypting(1), true)] {
+                let heard = inside(async {
+                    let (listener, address) = listener();
+                    let between = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+                    let door = between.local_addr().expect("its address");
+                    let overhearing = tokio::spawn(overhear(between, address));
+                    follows(listener, door, &pass).await;
+                    overhearing.await.expect("it ends when both have")
+                });
+                let has = |text: &[u8]| heard.windows(text.len()).any(|bytes| bytes == text);
+                assert!([MAGIC, &b"Follow"[..], b"Wait"].iter().all(|text| has(text) != is_secret));
+            }
+        }
+
+        #[test]
+        fn who_does_not_encrypt_is_turned_away_and_turns_away_who_does() {
+            let reached = |there: Pass, comes: Pass| {
+                inside(async {
+                    let (listener, address) = listener();
+                    let _newcomers = Newcomers::at(listener, there).expect("a descriptor");
+                    matches!(reach(address, &comes).await, Reached::There(_))
+                })
+            };
+            assert!(reached(encrypting(1), encrypting(1)));
+            assert!(!reached(encrypting(1), pass(1)));
+            assert!(!reached(pass(1), encrypting(1)));
+            assert!(!reached(encrypting(1), encrypting(2)), "of another job");
+            let elsewhere = Pass { job: 8, ..encrypting(1) };
+            assert!(!reached(encrypting(1), elsewhere));
+        }
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Estate {
     pub(crate) job: u64,
     /// What proves to others that one is of this job.
     pub(crate) secret: Secret,
+    /// Whether connections are encrypted, as those of nodes are.
+    pub(crate) tls: bool,
     /// How many nodes have a number.
     pub(crate) nodes: u32,
     /// The nodes of each host at the start, and what it is called unless it is the launcher's own, as in the plan of the job.

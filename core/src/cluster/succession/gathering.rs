@@ -40,16 +40,17 @@ pub(super) async fn gather(
     will: &Will,
     lines: &Lines,
 ) -> io::Result<Result<Gathered, String>> {
-    let mut newcomers = Newcomers::at(door, Pass::new(&will.estate))?;
-    let coming = Coming::all(will, &mut newcomers).await;
+    let pass = Pass::new(&will.estate).map_err(io::Error::other)?;
+    let mut newcomers = Newcomers::at(door, pass.clone())?;
+    let mut coming = Coming::all(will, &pass, &mut newcomers).await;
     tokio::spawn(turn_away(newcomers));
     if let Err(why) = coming.may_go_on() {
-        for agent in coming.come.values() {
+        for agent in coming.come.values_mut() {
             agent.tell(&ToAgent::Out);
         }
         return Ok(Err(why));
     }
-    Ok(coming.follow(will, lines).await)
+    Ok(coming.follow(will, pass, lines).await)
 }
 
 /// Whoever comes later has been lost.
@@ -70,7 +71,7 @@ struct Coming {
 }
 
 impl Coming {
-    async fn all(will: &Will, newcomers: &mut Newcomers) -> Self {
+    async fn all(will: &Will, pass: &Pass, newcomers: &mut Newcomers) -> Self {
         let (own, silence) = (will.estate.rank, will.estate.silence);
         let roll = will.roll.clone();
         let mut coming = Coming { own, come: BTreeMap::new(), dead: BTreeSet::new(), roll };
@@ -85,7 +86,7 @@ impl Coming {
                 Some(rank) = proofs.recv() => drop(coming.dead.insert(rank)),
                 _ = ticks.tick() => {
                     coming.come.retain(|_, agent| agent.tell(&ToAgent::Ping));
-                    coming.look(&Pass::new(&will.estate), &proved);
+                    coming.look(pass, &proved);
                     if patience.tick() {
                         break;
                     }
@@ -95,7 +96,7 @@ impl Coming {
         coming
     }
 
-    fn on_come(&mut self, newcomer: Newcomer) {
+    fn on_come(&mut self, mut newcomer: Newcomer) {
         if newcomer.orphan.roll.number > self.roll.number {
             self.roll = newcomer.orphan.roll.clone();
         }
@@ -139,11 +140,11 @@ impl Coming {
     }
 
     /// All nodes say what they are.
-    async fn follow(self, will: &Will, lines: &Lines) -> Result<Gathered, String> {
+    async fn follow(self, will: &Will, pass: Pass, lines: &Lines) -> Result<Gathered, String> {
         let settled = self.come.values().find_map(|agent| agent.orphan.settled.clone());
         let here = self.here();
         let (register, first) = Register::going_on(self.own, here, self.dead, self.roll);
-        let rolls = Rolls::new(register, Pass::new(&will.estate));
+        let rolls = Rolls::new(register, pass);
         let (events, happened) = mpsc::unbounded_channel();
         let mut hosts = Vec::new();
         for (rank, agent) in self.come {
@@ -171,8 +172,8 @@ impl Coming {
 }
 
 fn attach(agent: Newcomer, site: Site, silence: Duration, rolls: (Rolls, u32)) -> RemoteHost {
-    let Newcomer { orphan, stream, decoder } = agent;
-    RemoteHost::attached(Attached { site, nodes: orphan.nodes, silence, stream, decoder }, rolls)
+    let Newcomer { orphan, talk, decoder } = agent;
+    RemoteHost::attached(Attached { site, nodes: orphan.nodes, silence, talk, decoder }, rolls)
 }
 
 /// Nodes that are asked.

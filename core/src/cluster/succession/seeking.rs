@@ -4,7 +4,6 @@ use std::io;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::super::frame::{Decoder, encode};
@@ -13,6 +12,7 @@ use super::super::remote::message::{FromAgent, ToAgent};
 use super::super::takeover::search::{Patience, Search};
 use super::door::{Pass, Reached, reach};
 use super::estate::Orphan;
+use crate::transport::tcp::Talk;
 
 /// It may take a moment until somebody listens, or is refused.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -22,7 +22,7 @@ const STARTS_WITHIN: Duration = Duration::from_secs(20);
 /// What has become of a search.
 pub(crate) enum Found {
     /// Whoever leads, and what has come from it.
-    Launcher(TcpStream, Decoder),
+    Launcher(Talk, Decoder),
     /// Why this host is to end what it runs.
     Nobody(String),
 }
@@ -61,8 +61,8 @@ pub(crate) async fn seek(
         let tried = Instant::now();
         match reach(door, &pass).await {
             Reached::Dead => search.on_dead(),
-            Reached::There(stream) => match ask(stream, &follow, &mut search).await {
-                Answer::Leads(stream, decoder) => return Found::Launcher(stream, decoder),
+            Reached::There(talk) => match ask(talk, &follow, &mut search).await {
+                Answer::Leads(talk, decoder) => return Found::Launcher(talk, decoder),
                 Answer::Out => return Found::Nobody("the job goes on without this host, if at all".into()),
                 Answer::Nothing => sleep(PAUSE).await,
             },
@@ -76,14 +76,14 @@ pub(crate) async fn seek(
 }
 
 enum Answer {
-    Leads(TcpStream, Decoder),
+    Leads(Talk, Decoder),
     Out,
     Nothing,
 }
 
 /// Says who one is, and waits for a word.
-async fn ask(mut stream: TcpStream, follow: &[u8], search: &mut Search) -> Answer {
-    if stream.write_all(follow).await.is_err() {
+async fn ask(mut talk: Talk, follow: &[u8], search: &mut Search) -> Answer {
+    if talk.write_all(follow).await.is_err() || talk.flush().await.is_err() {
         return Answer::Nothing;
     }
     let (mut decoder, mut bytes, candidate) = (Decoder::default(), vec![0; 4096], search.candidate());
@@ -91,8 +91,8 @@ async fn ask(mut stream: TcpStream, follow: &[u8], search: &mut Search) -> Answe
         match decoder.next() {
             Ok(Some(ToAgent::Wait)) => search.on_word(),
             Ok(Some(ToAgent::Out)) => return Answer::Out,
-            Ok(Some(_)) => return Answer::Leads(stream, decoder),
-            Ok(None) => match timeout(TICK, stream.read(&mut bytes)).await {
+            Ok(Some(_)) => return Answer::Leads(talk, decoder),
+            Ok(None) => match timeout(TICK, talk.read(&mut bytes)).await {
                 Ok(Ok(count @ 1..)) => decoder.push(&bytes[..count]),
                 Ok(_) => return Answer::Nothing,
                 Err(_) => {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
-use crate::launch::Results;
 use crate::launch::progress::Steps;
+use crate::launch::{Failure, Results};
 use crate::mutations::mutated;
 
 /// A node that has lost its launcher.
@@ -41,6 +41,8 @@ pub(crate) struct Follower {
     pub(crate) seen: Vec<(Version, u32, u32)>,
     /// The results of the job, if nobody goes back any more.
     pub(crate) settled: Option<Results>,
+    /// Losses that the job has had, as far as it was told.
+    pub(crate) losses: Vec<Failure>,
 }
 
 /// All that are left, by their numbers.
@@ -115,6 +117,13 @@ impl Followers {
     pub(crate) fn settled(&self) -> Option<&Results> {
         let told = self.all.values().find_map(|follower| follower.settled.as_ref());
         told.or(self.settled.as_ref()).filter(|_| !mutated("settled-is-forgotten"))
+    }
+
+    /// The losses that former launchers have told of, as whoever was told last knows them.
+    pub(crate) fn losses(&self) -> &[Failure] {
+        let settled = |losses: &[Failure]| losses.iter().filter(|loss| loss.is_settled()).count();
+        let all = self.all.values().map(|follower| &follower.losses[..]);
+        all.max_by_key(|losses| (losses.len(), settled(losses))).unwrap_or_default()
     }
 
     /// How far the program is.

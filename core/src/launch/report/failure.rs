@@ -34,9 +34,14 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Whether the others have gone on without it, or with another in its place.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.recover_s.is_some()
+    }
+
     /// Finds the checkpoint with which everything was held twice again, among those that were committed, by their versions.
     pub(crate) fn find_replication(&mut self, checkpoints: &[CheckpointTaken]) {
-        let gone_on = self.recover_s.is_some();
+        let gone_on = self.is_settled();
         let is_next = |taken: &&CheckpointTaken| gone_on && Some(taken.version) > self.version;
         let next = checkpoints.iter().find(is_next);
         self.replicate_s = next.map(|taken| (taken.at_s + taken.commit_s - self.at_s).max(0.0));

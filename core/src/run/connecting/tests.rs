@@ -204,6 +204,33 @@ fn patience_with_a_broken_connection_counts_from_the_first_dial() {
     }
 }
 
+/// Whoever leads next has not heard of it.
+#[test]
+fn a_complaint_holds_until_the_other_is_reached_or_gone() {
+    let given_up = || {
+        let mut connecting = connected();
+        let error = refused(Refusal::Secret);
+        connecting.on_broken(at(0), peer(0, 0));
+        for number in 2..=10 {
+            assert_eq!(connecting.complaints(), [], "it may be reached yet");
+            connecting.on_failed(PAUSE * number, attempt(0, 0, number), &error);
+            connecting.on_time(PAUSE * (number + 1));
+        }
+        let why = format!("the connection with node 0 is lost: {error}");
+        assert_eq!(connecting.complaints(), [(0, why)]);
+        connecting
+    };
+    let mut reached = given_up();
+    reached.on_established(peer(0, 0));
+    assert_eq!(reached.complaints(), []);
+    let mut gone = given_up();
+    gone.on_gone(|node| node == 0);
+    assert_eq!(gone.complaints(), []);
+    let mut replaced = given_up();
+    replaced.on_new(at(20_000), [peer(0, 0)], true, |_| false);
+    assert_eq!(replaced.complaints(), []);
+}
+
 #[test]
 fn a_node_that_was_known_may_refuse_eight_times() {
     let mut connecting = connected();

@@ -1,4 +1,4 @@
-//! A connection on which two nodes are making sure of each other: with encryption, once that is agreed on.
+//! A connection on which two nodes, or agents, are making sure of each other: with encryption, once that is agreed on.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -6,18 +6,18 @@ use std::mem::MaybeUninit;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::Stream;
+use super::{Stream, Talk};
 use crate::transport::handshake::{Failure, Refusal, is_ours};
 use crate::transport::tls::{Credentials, HANDSHAKE, Session};
 
-pub(super) struct Channel {
+pub(crate) struct Channel {
     socket: TcpStream,
     session: Option<Session>,
 }
 
 impl Channel {
     /// Not encrypted yet.
-    pub(super) fn new(socket: TcpStream) -> Channel {
+    pub(crate) fn new(socket: TcpStream) -> Channel {
         Channel { socket, session: None }
     }
 
@@ -25,7 +25,7 @@ impl Channel {
     ///
     /// # Errors
     /// It cannot, or will not, or is none.
-    pub(super) async fn encrypt(&mut self, credentials: &Credentials) -> Result<(), Failure> {
+    pub(crate) async fn encrypt(&mut self, credentials: &Credentials) -> Result<(), Failure> {
         // Without random numbers nobody can be made sure of.
         let mut session = Session::dialling(credentials).map_err(|_| Refusal::Closed)?;
         while !greet(&mut self.socket, &mut session).await? {
@@ -39,7 +39,7 @@ impl Channel {
     }
 
     /// The same with the node that has dialled.
-    pub(super) async fn be_encrypted(&mut self, credentials: &Credentials) -> Result<(), Refusal> {
+    pub(crate) async fn be_encrypted(&mut self, credentials: &Credentials) -> Result<(), Refusal> {
         let mut session = Session::accepting(credentials).map_err(|_| Refusal::Closed)?;
         read(&mut self.socket, &mut session).await?;
         match session.arrived() {
@@ -84,6 +84,11 @@ impl Channel {
             }
         };
         self.socket.try_write(bytes).map(drop)
+    }
+
+    /// For those who wait for what is said.
+    pub(crate) fn into_talk(self) -> Talk {
+        Talk::new(self.socket, self.session)
     }
 
     /// For a link.

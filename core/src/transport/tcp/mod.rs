@@ -9,7 +9,7 @@
 
 mod assembly;
 mod buffer;
-mod channel;
+pub(crate) mod channel;
 pub(crate) mod connect;
 mod encrypted;
 mod inbound;
@@ -18,6 +18,7 @@ mod out;
 mod retained;
 mod shared;
 mod stream;
+mod talk;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,7 @@ use std::sync::Arc;
 pub(crate) use inbound::Receiver;
 pub(crate) use out::Sender;
 pub(crate) use stream::{Stop, Stream};
+pub(crate) use talk::Talk;
 
 use super::Peer;
 

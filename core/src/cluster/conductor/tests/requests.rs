@@ -6,7 +6,7 @@ use crate::launch::asking::Request;
 
 pub(super) fn asked(conductor: &mut Conductor, number: u64, request: Request) -> Vec<Action> {
     conductor.on_request(at(10), number, request);
-    conductor.take_actions()
+    conductor.decided()
 }
 
 pub(super) fn checkpointed(asked: u32) -> ToLauncher {
@@ -86,7 +86,7 @@ fn what_cannot_be_is_refused_at_once() {
     asked(&mut conductor, 2, Request::Checkpoint);
     conductor.on_interrupt(at(11), 130);
     let refused = Action::Answer(2, Err("the job ends".into()));
-    assert!(conductor.take_actions().contains(&refused));
+    assert!(conductor.decided().contains(&refused));
     assert_eq!(
         asked(&mut conductor, 3, Request::Checkpoint),
         [Action::Answer(3, Err("the job ends".into()))]
