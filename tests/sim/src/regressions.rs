@@ -95,6 +95,10 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "a process that was killed while it went back did what follows that",
     },
     Regression {
+        line: "--seed 0xb100931 --size 1 --pes 2 --ft 200us --heirs true --faults 7,8 --calm doubled,reset,disk",
+        was: "the loss of a node that was given up for a line that damages everything was taken for none (of the verdict)",
+    },
+    Regression {
         line: "--seed 0x4d68661de --workload timers --nodes 2 --ft 200us --heirs true --faults 0,1,2 --calm reset,limits,disk",
         was: "the same, of a node that led",
     },

@@ -260,7 +260,10 @@ impl Legal {
             LAUNCHER_KILLED if self.orphaned => None,
             0 if self.survives || played.cut_short.is_empty() => None,
             0 => Some(format!("{end}; but nodes {:?} died before they had said all", played.cut_short)),
-            UNRECOVERABLE if self.blamed.is_empty() => {
+            // Who sends nothing but damaged frames is lost, and so is what it held.
+            UNRECOVERABLE
+                if self.blamed.is_empty() && !(self.survives && alterations(played) >= DAMAGED_MOST) =>
+            {
                 Some(format!("{end}; but nothing happened that may end it"))
             }
             UNRECOVERABLE if self.survives && !message.contains("cannot go on without") => None,

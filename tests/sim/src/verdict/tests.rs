@@ -94,6 +94,18 @@ fn a_line_is_given_up_only_if_it_damages_everything() {
     assert_eq!((kinds(given_up(2), &[]), kinds(given_up(3), &[])), (vec![Kind::End], vec![]));
 }
 
+/// The line of a node, in a job that survives losses: what it held may be lost with it.
+#[test]
+fn who_damages_everything_is_lost() {
+    let options = RunArgs { ft: FaultTolerance::Double, ..plan().options };
+    let plan = Plan { options, ..plan() };
+    let gave_up = |altered| {
+        let played = lost("the job cannot go on: of checkpoint 2, all copies are lost of 2 objects");
+        failures(&plan, &well(), &Played { injected: [("altered", altered)].into(), ..played }).len()
+    };
+    assert_eq!((gave_up(2), gave_up(3)), (1, 0));
+}
+
 #[test]
 fn what_a_survivor_says_of_the_dead_is_not_the_reason() {
     let symptom = || lost("node 0 (pid 7): node 1 does not answer");
