@@ -97,7 +97,7 @@ fn a_line_is_given_up_only_if_it_damages_everything() {
 /// The line of a node, in a job that survives losses: what it held may be lost with it.
 #[test]
 fn who_damages_everything_is_lost() {
-    let options = RunArgs { ft: FaultTolerance::Double, ..plan().options };
+    let options = Box::new(RunArgs { ft: FaultTolerance::Double, ..RunArgs::default() });
     let plan = Plan { options, ..plan() };
     let gave_up = |altered| {
         let played = lost("the job cannot go on: of checkpoint 2, all copies are lost of 2 objects");
