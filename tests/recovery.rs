@@ -36,6 +36,8 @@ mod job;
 mod joining;
 #[path = "recovery/launcher.rs"]
 mod launcher;
+#[path = "recovery/moments.rs"]
+mod moments;
 #[path = "recovery/program.rs"]
 mod program;
 #[path = "recovery/spread.rs"]

@@ -38,7 +38,6 @@ use crate::hosts::{
     the_launcher_of_several_hosts_at_the_start_and_at_the_end,
     the_launcher_of_several_hosts_during_a_recovery, the_launcher_with_its_whole_host,
 };
-use crate::job::Shape;
 use crate::joining::{
     a_killed_node_is_replaced, more_losses_than_nodes, nobody_waits_for_what_cannot_be,
     options_without_sense, replaced_at_random_moments, several_are_replaced_at_once,
@@ -52,11 +51,12 @@ use crate::launcher::{
     the_launcher_between_two_checkpoints, the_launcher_during_a_recovery,
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
 };
+use crate::moments::random_moments;
 use crate::spread::{
     hosts_are_lost_one_after_the_other, nodes_are_added_during_a_recovery_of_several_hosts,
     nodes_are_added_on_another_host, spares_on_another_host,
 };
-use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, ROUNDS, Said, Subject};
+use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, ROUNDS};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
 
 macro_rules! trials {
@@ -341,44 +341,5 @@ fn other_ends_are_as_ever() {
         interrupted.wait_for("at 30");
         interrupted.processes().into_iter().for_each(|pid| signal(pid, Signal::INT));
         interrupted.end().expect(130, &[]);
-    }
-}
-
-fn random_moments() {
-    let rounds = std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
-    let mut rng = Rng::new(13);
-    let ways = [
-        (ROUNDS, (4, 2, "mixed")),
-        (ROUNDS, (3, 1, "tcp")),
-        (GARDEN, (4, 1, "shm")),
-        (GARDEN, (3, 2, "mixed")),
-        (JACOBI, (3, 2, "tcp")),
-        (LEANMD, (4, 1, "mixed")),
-        (LEANMD, (2, 2, "shm")),
-    ];
-    let ways = ways.map(|(subject, shape)| Way::of(subject, shape));
-    for round in 0..rounds {
-        let Way { subject, shape, expected, wall } = &ways[round % ways.len()];
-        let every = ["1h", "2ms", "20ms", "7steps"][rng.below(4) as usize];
-        let (victim, at) = (rng.below(shape.0.into()), wall.mul_f64(rng.unit_f64()));
-        let options = format!("--ckpt-every {every} --kill {victim}@{}ms", at.as_secs_f64() * 1e3);
-        subject.survives(*shape, &options, expected);
-    }
-}
-
-/// A subject on a number of nodes, and what it says undisturbed.
-struct Way {
-    subject: Subject,
-    shape: Shape,
-    expected: Said,
-    /// How long it takes, so that kills come in that time for the most part.
-    wall: Duration,
-}
-
-impl Way {
-    fn of(subject: Subject, shape: Shape) -> Self {
-        let expected = subject.undisturbed(shape);
-        let wall = subject.survives(shape, "--ckpt-every 20ms", &expected).wall;
-        Way { subject, shape, expected, wall }
     }
 }
