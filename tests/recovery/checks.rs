@@ -52,6 +52,7 @@ use crate::launcher::{
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
 };
 use crate::moments::random_moments;
+use crate::searches::{searches_go_back_to_checkpoints, the_search_with_heirs_goes_back};
 use crate::spread::{
     hosts_are_lost_one_after_the_other, nodes_are_added_during_a_recovery_of_several_hosts,
     nodes_are_added_on_another_host, spares_on_another_host,
@@ -83,6 +84,8 @@ trials!(
     connections_that_break_meanwhile,
     other_ends_are_as_ever,
     random_moments,
+    searches_go_back_to_checkpoints,
+    the_search_with_heirs_goes_back,
     on_disk_like_in_memory,
     a_whole_job_is_started_again,
     more_nodes_than_before,

@@ -39,6 +39,10 @@ pub const PINGPONG: Subject = Subject { name: "pingpong", options: "--bytes 100 
 pub const HELLO: Subject = Subject { name: "hello", options: "" };
 pub const GOLOMB: Subject = Subject { name: "golomb", options: "--marks 8 --depth 4" };
 pub const NQUEENS: Subject = Subject { name: "nqueens", options: "--queens 12 --grain 8" };
+/// Takes an order of magnitude longer.
+pub const LARGE_GOLOMB: Subject = Subject { name: "golomb", options: "--marks 9 --depth 4" };
+/// The same.
+pub const LARGE_NQUEENS: Subject = Subject { name: "nqueens", options: "--queens 13 --grain 9" };
 
 /// Has to be ended.
 pub const ENDLESS: Subject = Subject {
@@ -68,6 +72,7 @@ pub struct Left {
     /// Of the job, as its report says.
     pub status: Option<i64>,
     pub failures: Vec<Value>,
+    pub report: Value,
     /// Of each loss in the report: the node, and whether another process took its place.
     pub losses: Vec<(u64, bool)>,
 }
@@ -173,7 +178,7 @@ impl Left {
         let (status, failures) = (report["status"].as_i64(), report["failures"].as_array());
         let failures = failures.expect("a report has failures").clone();
         let losses = losses(&report);
-        Left { said: Said { lines, results }, ended, wall, status, failures, losses }
+        Left { said: Said { lines, results }, ended, wall, status, failures, report, losses }
     }
 }
 
