@@ -40,6 +40,8 @@ mod launcher;
 mod moments;
 #[path = "recovery/program.rs"]
 mod program;
+#[path = "recovery/reports.rs"]
+mod reports;
 #[path = "recovery/searches.rs"]
 mod searches;
 #[path = "recovery/spread.rs"]

@@ -52,6 +52,9 @@ use crate::launcher::{
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
 };
 use crate::moments::random_moments;
+use crate::reports::{
+    a_job_with_two_losses_tells_all_of_them, one_node_holds_nothing_twice, why_there_were_checkpoints,
+};
 use crate::searches::{searches_go_back_to_checkpoints, the_search_with_heirs_goes_back};
 use crate::spread::{
     hosts_are_lost_one_after_the_other, nodes_are_added_during_a_recovery_of_several_hosts,
@@ -86,6 +89,9 @@ trials!(
     random_moments,
     searches_go_back_to_checkpoints,
     the_search_with_heirs_goes_back,
+    a_job_with_two_losses_tells_all_of_them,
+    one_node_holds_nothing_twice,
+    why_there_were_checkpoints,
     on_disk_like_in_memory,
     a_whole_job_is_started_again,
     more_nodes_than_before,

@@ -27,6 +27,8 @@ pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" 
 pub const LONG: Subject = Subject { name: "", options: "--rounds 80" };
 pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
+/// Waits for a checkpoint after each eight rounds: what is lost later is lost after it.
+pub const SAVED: Subject = Subject { name: "", options: "--rounds 24 --save-every 8" };
 pub const LEANMD: Subject = Subject {
     name: "leanmd",
     options: "--cells 3,3,3 --atoms-per-cell 8 --steps 40 --migrate-every 10 --check",

@@ -222,6 +222,7 @@ impl Recovery {
     pub(crate) fn settle(&mut self, now: Duration, version: Option<Version>) -> String {
         let (mut lost, mut first) = (Vec::new(), now);
         let (halted_at, steps) = (self.halted_at, self.steps);
+        let left = self.leader.there().count();
         let replaced = std::mem::take(&mut self.replaced);
         self.tries.clear();
         for noticed in self.unsettled() {
@@ -231,10 +232,10 @@ impl Recovery {
             noticed.failure.halt_s = Some(halted_at.saturating_sub(noticed.at).as_secs_f64());
             noticed.failure.recover_s = Some(now.saturating_sub(noticed.at).as_secs_f64());
             noticed.failure.version = version;
+            noticed.failure.nodes_left = Some(left as u32);
             noticed.failure.replaced = noticed.failure.node.is_some_and(|node| replaced.contains(&node));
             noticed.failure.steps_redone = noticed.steps.checked_sub(steps);
         }
-        let left = self.leader.there().count();
         let nodes = if left == 1 { "1 node".to_owned() } else { format!("{left} nodes") };
         let what = match version {
             Some(version) => format!("went back to checkpoint {version}"),

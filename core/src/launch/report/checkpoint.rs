@@ -11,7 +11,7 @@ pub struct CheckpointTaken {
     pub version: u64,
     /// When it began, in seconds from the start of the job.
     pub at_s: f64,
-    /// Why there was one: `period`, `auto`, `steps`, `request` or `failure`.
+    /// Why there was one: `period`, `auto`, `steps`, `request` (of the program), `asked` (from outside) or `failure`.
     pub trigger: String,
     /// Objects in it.
     pub objects: u64,
