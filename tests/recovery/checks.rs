@@ -53,7 +53,8 @@ use crate::launcher::{
 };
 use crate::moments::random_moments;
 use crate::reports::{
-    a_job_with_two_losses_tells_all_of_them, one_node_holds_nothing_twice, why_there_were_checkpoints,
+    a_job_with_two_losses_tells_all_of_them, losses_without_replacement, one_node_holds_nothing_twice,
+    why_there_were_checkpoints,
 };
 use crate::searches::{searches_go_back_to_checkpoints, the_search_with_heirs_goes_back};
 use crate::spread::{
@@ -90,6 +91,7 @@ trials!(
     searches_go_back_to_checkpoints,
     the_search_with_heirs_goes_back,
     a_job_with_two_losses_tells_all_of_them,
+    losses_without_replacement,
     one_node_holds_nothing_twice,
     why_there_were_checkpoints,
     on_disk_like_in_memory,

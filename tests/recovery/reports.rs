@@ -60,6 +60,18 @@ pub fn a_job_with_two_losses_tells_all_of_them() {
     is_balanced_after_each(&left, 4);
 }
 
+/// The job is balanced all the same, by the nodes that are left.
+pub fn losses_without_replacement() {
+    let shape = (4, 1, "tcp");
+    let expected = SAVED.undisturbed(shape);
+    let options = format!("{NEVER} --balancer rotate --lb-log --kill 1@step10");
+    let left = SAVED.survives(shape, &options, &expected);
+    let [failure] = &left.failures[..] else { panic!("{:?}", left.failures) };
+    assert_eq!((&failure["replaced"], &failure["nodes_left"]), (&false.into(), &3.into()), "{failure}");
+    once(&left, &[&gone_back(3, &failure["version"]), &after(1), DEGRADED]);
+    is_balanced_after_each(&left, 3);
+}
+
 /// Nobody holds anything for a node that is alone: the job is degraded to its end.
 pub fn one_node_holds_nothing_twice() {
     let shape = (2, 1, "shm");
