@@ -39,9 +39,9 @@ use crate::hosts::{
     the_launcher_of_several_hosts_during_a_recovery, the_launcher_with_its_whole_host,
 };
 use crate::joining::{
-    a_killed_node_is_replaced, more_losses_than_nodes, nobody_waits_for_what_cannot_be,
-    options_without_sense, replaced_at_random_moments, several_are_replaced_at_once,
-    spares_take_the_places_of_lost_nodes,
+    a_killed_node_is_replaced, losses_by_chaos_are_replaced, more_losses_than_nodes,
+    nobody_waits_for_what_cannot_be, options_without_sense, replaced_at_random_moments,
+    several_are_replaced_at_once, spares_take_the_places_of_lost_nodes,
 };
 use crate::launcher::{
     a_job_without_its_launcher_is_asked, nodes_and_launchers_that_are_stopped_are_fenced,
@@ -107,6 +107,7 @@ trials!(
     a_killed_node_is_replaced,
     several_are_replaced_at_once,
     more_losses_than_nodes,
+    losses_by_chaos_are_replaced,
     spares_take_the_places_of_lost_nodes,
     nobody_waits_for_what_cannot_be,
     replaced_at_random_moments,
