@@ -21,7 +21,7 @@ use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 6;
+pub(crate) const VERSION: u16 = 7;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -306,7 +306,7 @@ mod tests {
     /// To the same, after the loss of node 2.
     fn order() -> Order {
         let view = View::whole(3).after(1, 3, |node| node != 2, |_| 0);
-        Order { restore: vec![1], ..Order::new(view, Some(7), 8) }
+        Order { restore: vec![1], failures: 1, ..Order::new(view, Some(7), 8) }
     }
 
     fn results() -> Results {
@@ -326,7 +326,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 6, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 7, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -350,6 +350,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 6, "a new version needs new examples");
+        assert_eq!(VERSION, 7, "a new version needs new examples");
     }
 }

@@ -95,6 +95,7 @@ impl Recovery {
         hosts.resize(view.nodes() as usize, 0);
         let (epoch, next) = (followers.epoch(), followers.next_version());
         let (mut leader, actions) = Leader::taking_over(hosts, view, epoch, next, lost);
+        leader.add_failures(followers.failures());
         let seen = followers.seen().map(|(version, ..)| version);
         seen.chain(followers.gone_back_to()).for_each(|version| leader.on_committed(version));
         let noticed = |failure| Noticed { at: now, steps, failure, settled: false };
