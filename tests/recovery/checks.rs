@@ -38,6 +38,7 @@ use crate::hosts::{
     the_launcher_of_several_hosts_at_the_start_and_at_the_end,
     the_launcher_of_several_hosts_during_a_recovery, the_launcher_with_its_whole_host,
 };
+use crate::job::{Job, example};
 use crate::joining::{
     a_killed_node_is_replaced, losses_by_chaos_are_replaced, more_losses_than_nodes,
     nobody_waits_for_what_cannot_be, options_without_sense, replaced_at_random_moments,
@@ -79,6 +80,7 @@ trials!(
     before_the_first_checkpoint_the_program_begins_anew,
     whoever_is_lost_at_a_step,
     examples_at_a_step,
+    what_the_readme_shows,
     two_at_once,
     one_after_another_until_one_is_left,
     during_checkpoints,
@@ -198,6 +200,22 @@ fn examples_at_a_step() {
             subject.survives(shape, &format!("--ckpt-every 6steps --kill {victim}@step20"), &expected);
         }
     }
+}
+
+/// Its command with a kill ends with the energies that it shows of the one without.
+fn what_the_readme_shows() {
+    let readme = include_str!("../../README.md");
+    let after = |prompt: &str| readme.split_once(prompt).expect("the README shows it").1;
+    let (undisturbed, rest) = after("$ leanmd --cells 3,3,3 ").split_once("\n").expect("it has more lines");
+    let options = undisturbed.strip_suffix(" --nodes 4 | tail -1").expect("the last line of four nodes");
+    let (energies, command) = rest.split_once("\n").expect("it has more lines");
+    let with_kill = format!("$ leanmd --cells 3,3,3 {options} --nodes 4 ");
+    let survives = command.strip_prefix(&with_kill).and_then(|rest| rest.lines().next()).expect("the same");
+    assert!(energies.contains("kinetic") && survives.contains("--kill"), "{energies} {survives}");
+    let run = Job::start(example("leanmd", &format!("--cells 3,3,3 {options} {survives}"), (4, 1, "mixed")));
+    let ended =
+        run.end().expect(0, &["node 2 (pid", "3 nodes went back to checkpoint", "after the loss of node 2"]);
+    assert_eq!(ended.stdout.last().map(String::as_str), Some(energies), "{}", ended.said());
 }
 
 /// Neither keeps the copies of the other.
