@@ -36,8 +36,14 @@ mod job;
 mod joining;
 #[path = "recovery/launcher.rs"]
 mod launcher;
+#[path = "recovery/moments.rs"]
+mod moments;
 #[path = "recovery/program.rs"]
 mod program;
+#[path = "recovery/reports.rs"]
+mod reports;
+#[path = "recovery/searches.rs"]
+mod searches;
 #[path = "recovery/spread.rs"]
 mod spread;
 #[path = "recovery/subjects.rs"]

@@ -39,11 +39,11 @@ use crate::hosts::{
     the_launcher_of_several_hosts_during_a_recovery, the_launcher_of_several_hosts_with_encryption,
     the_launcher_with_its_whole_host,
 };
-use crate::job::Shape;
+use crate::job::{Job, example};
 use crate::joining::{
-    a_killed_node_is_replaced, more_losses_than_nodes, nobody_waits_for_what_cannot_be,
-    options_without_sense, replaced_at_random_moments, several_are_replaced_at_once,
-    spares_take_the_places_of_lost_nodes,
+    a_killed_node_is_replaced, losses_by_chaos_are_replaced, more_losses_than_nodes,
+    nobody_waits_for_what_cannot_be, options_without_sense, replaced_at_random_moments,
+    several_are_replaced_at_once, spares_take_the_places_of_lost_nodes,
 };
 use crate::launcher::{
     a_job_without_its_launcher_is_asked, nodes_and_launchers_that_are_stopped_are_fenced,
@@ -54,11 +54,17 @@ use crate::launcher::{
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
     the_report_is_that_of_the_whole_job,
 };
+use crate::moments::random_moments;
+use crate::reports::{
+    a_job_with_two_losses_tells_all_of_them, losses_without_replacement, one_node_holds_nothing_twice,
+    why_there_were_checkpoints,
+};
+use crate::searches::{searches_go_back_to_checkpoints, the_search_with_heirs_goes_back};
 use crate::spread::{
     hosts_are_lost_one_after_the_other, nodes_are_added_during_a_recovery_of_several_hosts,
     nodes_are_added_on_another_host, spares_on_another_host,
 };
-use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, ROUNDS, Said, Subject};
+use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, ROUNDS};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
 
 macro_rules! trials {
@@ -76,6 +82,7 @@ trials!(
     before_the_first_checkpoint_the_program_begins_anew,
     whoever_is_lost_at_a_step,
     examples_at_a_step,
+    what_the_readme_shows,
     two_at_once,
     one_after_another_until_one_is_left,
     during_checkpoints,
@@ -85,6 +92,12 @@ trials!(
     connections_that_break_meanwhile,
     other_ends_are_as_ever,
     random_moments,
+    searches_go_back_to_checkpoints,
+    the_search_with_heirs_goes_back,
+    a_job_with_two_losses_tells_all_of_them,
+    losses_without_replacement,
+    one_node_holds_nothing_twice,
+    why_there_were_checkpoints,
     on_disk_like_in_memory,
     a_whole_job_is_started_again,
     more_nodes_than_before,
@@ -98,6 +111,7 @@ trials!(
     a_killed_node_is_replaced,
     several_are_replaced_at_once,
     more_losses_than_nodes,
+    losses_by_chaos_are_replaced,
     spares_take_the_places_of_lost_nodes,
     nobody_waits_for_what_cannot_be,
     replaced_at_random_moments,
@@ -190,6 +204,22 @@ fn examples_at_a_step() {
             subject.survives(shape, &format!("--ckpt-every 6steps --kill {victim}@step20"), &expected);
         }
     }
+}
+
+/// Its command with a kill ends with the energies that it shows of the one without.
+fn what_the_readme_shows() {
+    let readme = include_str!("../../README.md");
+    let after = |prompt: &str| readme.split_once(prompt).expect("the README shows it").1;
+    let (undisturbed, rest) = after("$ leanmd --cells 3,3,3 ").split_once("\n").expect("it has more lines");
+    let options = undisturbed.strip_suffix(" --nodes 4 | tail -1").expect("the last line of four nodes");
+    let (energies, command) = rest.split_once("\n").expect("it has more lines");
+    let with_kill = format!("$ leanmd --cells 3,3,3 {options} --nodes 4 ");
+    let survives = command.strip_prefix(&with_kill).and_then(|rest| rest.lines().next()).expect("the same");
+    assert!(energies.contains("kinetic") && survives.contains("--kill"), "{energies} {survives}");
+    let run = Job::start(example("leanmd", &format!("--cells 3,3,3 {options} {survives}"), (4, 1, "mixed")));
+    let ended =
+        run.end().expect(0, &["node 2 (pid", "3 nodes went back to checkpoint", "after the loss of node 2"]);
+    assert_eq!(ended.stdout.last().map(String::as_str), Some(energies), "{}", ended.said());
 }
 
 /// Neither keeps the copies of the other.
@@ -345,44 +375,5 @@ fn other_ends_are_as_ever() {
         interrupted.wait_for("at 30");
         interrupted.processes().into_iter().for_each(|pid| signal(pid, Signal::INT));
         interrupted.end().expect(130, &[]);
-    }
-}
-
-fn random_moments() {
-    let rounds = std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
-    let mut rng = Rng::new(13);
-    let ways = [
-        (ROUNDS, (4, 2, "mixed")),
-        (ROUNDS, (3, 1, "tcp")),
-        (GARDEN, (4, 1, "shm")),
-        (GARDEN, (3, 2, "mixed")),
-        (JACOBI, (3, 2, "tcp")),
-        (LEANMD, (4, 1, "mixed")),
-        (LEANMD, (2, 2, "shm")),
-    ];
-    let ways = ways.map(|(subject, shape)| Way::of(subject, shape));
-    for round in 0..rounds {
-        let Way { subject, shape, expected, wall } = &ways[round % ways.len()];
-        let every = ["1h", "2ms", "20ms", "7steps"][rng.below(4) as usize];
-        let (victim, at) = (rng.below(shape.0.into()), wall.mul_f64(rng.unit_f64()));
-        let options = format!("--ckpt-every {every} --kill {victim}@{}ms", at.as_secs_f64() * 1e3);
-        subject.survives(*shape, &options, expected);
-    }
-}
-
-/// A subject on a number of nodes, and what it says undisturbed.
-struct Way {
-    subject: Subject,
-    shape: Shape,
-    expected: Said,
-    /// How long it takes, so that kills come in that time for the most part.
-    wall: Duration,
-}
-
-impl Way {
-    fn of(subject: Subject, shape: Shape) -> Self {
-        let expected = subject.undisturbed(shape);
-        let wall = subject.survives(shape, "--ckpt-every 20ms", &expected).wall;
-        Way { subject, shape, expected, wall }
     }
 }

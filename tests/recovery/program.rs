@@ -32,6 +32,9 @@ struct Options {
     /// Waits before its 60th round for as long as this file is there
     #[arg(long)]
     hold: Option<String>,
+    /// Takes a checkpoint after every so many rounds, and waits for it
+    #[arg(long)]
+    save_every: Option<u64>,
     /// Meanwhile the last PE is told something again and again, so that it is missed when it cannot be reached
     #[arg(long)]
     talk: bool,
@@ -264,6 +267,29 @@ impl Tower {
     }
 }
 
+/// Takes checkpoints when it is told to.
+#[derive(Pup)]
+struct Saver;
+
+#[chare(single)]
+impl Saver {
+    #[init]
+    fn new() -> Self {
+        Saver
+    }
+
+    #[entry]
+    fn saved();
+
+    #[entry]
+    async fn save(&mut self, cx: &mut Cx<Self>, round: u64) -> u64 {
+        let saved = cx.callback(Self::saved);
+        cx.checkpoint(saved);
+        cx.when(Self::saved).await;
+        round
+    }
+}
+
 /// Some number that depends on both.
 fn mixed(one: u64, other: u64) -> u64 {
     let mixed = (one ^ other.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -286,6 +312,7 @@ async fn main(cx: &mut Cx, options: Options) {
     let towers: Option<Group<Tower>> = options.tower.then(|| Tower::group().new(0));
     let watch: Option<Proxy<Watch>> = options.pendulums.then(|| Watch::chare().new());
     let pendulums: Option<Group<Pendulum>> = watch.map(|watch| Pendulum::group().new(watch));
+    let saves: Option<Proxy<Saver>> = options.save_every.map(|_| Saver::chare().on(cx.pes() - 1).new());
     cx.expect_steps(options.rounds);
     for round in 1..=options.rounds {
         while round == 60 && options.holds() {
@@ -324,6 +351,11 @@ async fn main(cx: &mut Cx, options: Options) {
         writeln!(cx.output(), "{round} rounds: {sum}");
         println!("at {round}");
         cx.step(round);
+        if options.save_every.is_some_and(|every| round.is_multiple_of(every)) {
+            let saver: Proxy<Saver> = saves.expect("it was made");
+            let saved: u64 = saver.save(round).await;
+            assert_eq!(saved, round);
+        }
         if round == options.rounds {
             cx.result("sum", sum);
         }

@@ -10,6 +10,9 @@ use crate::job::{Ended, Job, Scratch, Shape, example, program};
 /// What does this binary's own program print for the tests, by `println!`: such lines may come twice.
 const MARK: &str = "at ";
 
+/// What lines have that tell of times as the examples measured them: they are others in every run.
+const TIMES: [&str; 4] = [" ms a step, ", " ns each", " µs one way", " s, fingerprint "];
+
 /// A program with its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
@@ -24,10 +27,24 @@ pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" 
 pub const LONG: Subject = Subject { name: "", options: "--rounds 80" };
 pub const JACOBI: Subject =
     Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
+/// Waits for a checkpoint after each eight rounds: what is lost later is lost after it.
+pub const SAVED: Subject = Subject { name: "", options: "--rounds 24 --save-every 8" };
 pub const LEANMD: Subject = Subject {
     name: "leanmd",
     options: "--cells 3,3,3 --atoms-per-cell 8 --steps 40 --migrate-every 10 --check",
 };
+
+pub const IMBALANCE: Subject =
+    Subject { name: "imbalance", options: "--grid 48 --objects-per-pe 8 --steps 40 --check" };
+pub const RING: Subject = Subject { name: "ring", options: "--members 10 --laps 300" };
+pub const PINGPONG: Subject = Subject { name: "pingpong", options: "--bytes 100 --rounds 1500" };
+pub const HELLO: Subject = Subject { name: "hello", options: "" };
+pub const GOLOMB: Subject = Subject { name: "golomb", options: "--marks 8 --depth 4" };
+pub const NQUEENS: Subject = Subject { name: "nqueens", options: "--queens 12 --grain 8" };
+/// Takes an order of magnitude longer.
+pub const LARGE_GOLOMB: Subject = Subject { name: "golomb", options: "--marks 9 --depth 4" };
+/// The same.
+pub const LARGE_NQUEENS: Subject = Subject { name: "nqueens", options: "--queens 13 --grain 9" };
 
 /// Has to be ended.
 pub const ENDLESS: Subject = Subject {
@@ -57,6 +74,7 @@ pub struct Left {
     /// Of the job, as its report says.
     pub status: Option<i64>,
     pub failures: Vec<Value>,
+    pub report: Value,
     /// Of each loss in the report: the node, and whether another process took its place.
     pub losses: Vec<(u64, bool)>,
     /// When each checkpoint in the report began.
@@ -162,7 +180,8 @@ impl Left {
         let report: Value = serde_json::from_str(&text).expect("a report is JSON");
         let mut results = report["results"].as_object().expect("a report has results").clone();
         results.retain(|name, _| !name.ends_with("_s") && !name.ends_with("_ratio"));
-        let mut lines: Vec<_> = ended.stdout.iter().filter(|line| !line.starts_with(MARK)).cloned().collect();
+        let is_open = |line: &&String| line.starts_with(MARK) || TIMES.iter().any(|time| line.contains(time));
+        let mut lines: Vec<_> = ended.stdout.iter().filter(|line| !is_open(line)).cloned().collect();
         lines.sort();
         let wall = Duration::from_secs_f64(report["wall_s"].as_f64().expect("a report has a wall time"));
         let (status, failures) = (report["status"].as_i64(), report["failures"].as_array());
@@ -170,7 +189,7 @@ impl Left {
         let losses = losses(&report);
         let checkpoints = report["checkpoints"].as_array().into_iter().flatten();
         let checkpoints = checkpoints.filter_map(|taken| taken["at_s"].as_f64()).collect();
-        Left { said: Said { lines, results }, ended, wall, status, failures, losses, checkpoints }
+        Left { said: Said { lines, results }, ended, wall, status, failures, report, losses, checkpoints }
     }
 }
 

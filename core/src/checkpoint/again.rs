@@ -16,7 +16,7 @@ impl Pe {
     /// # Errors
     /// A part that is to be restored is not what it was.
     pub(crate) fn begin_by(&self, order: &Order, beginning: impl FnOnce(&Pe)) -> Result<(), StoreError> {
-        self.begin_with_version(order.next_version);
+        self.prepare_checkpoints(order);
         match order.version {
             Some(version) => self.go_back(version, order)?,
             None if self.is_first() => beginning(self),

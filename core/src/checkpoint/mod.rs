@@ -68,6 +68,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use talisman_ft::Version;
+use talisman_ft::double::Order;
 
 use crate::ids::PeId;
 use crate::message::control::PeMessage;
@@ -131,10 +132,11 @@ impl Checkpoints {
 }
 
 impl Pe {
-    /// The job has gone back, and this is the version of its next checkpoint.
-    fn begin_with_version(&self, next: Version) {
+    /// The job begins or has gone back: what its next checkpoint is, and when it comes.
+    fn prepare_checkpoints(&self, order: &Order) {
         if let Some(checkpoints) = self.checkpoints.as_deref() {
-            checkpoints.version.set(next - 1);
+            checkpoints.version.set(order.next_version - 1);
+            checkpoints.root.borrow_mut().period.failed(order.failures);
         }
     }
 

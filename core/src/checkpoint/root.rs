@@ -22,7 +22,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(10);
 
 /// What the root knows.
 pub(super) struct Root {
-    period: Period,
+    pub(super) period: Period,
     running: Option<Running>,
     /// Wanted since that began.
     wanted: Vec<(Why, Option<Route>)>,
@@ -80,11 +80,7 @@ impl Pe {
     fn set_checkpoint_timer(&self, checkpoints: &Checkpoints) {
         let period = match checkpoints.settings.every {
             CkptEvery::Time(period) => Some(period),
-            CkptEvery::Auto => {
-                let mut root = checkpoints.root.borrow_mut();
-                root.period.failed(self.view().of_nodes().epoch);
-                Some(root.period.next(self.clock.now()))
-            }
+            CkptEvery::Auto => Some(checkpoints.root.borrow().period.next(self.clock.now())),
             CkptEvery::Steps(_) => None,
         };
         self.timers.checkpoint.set(period.map(|period| self.clock.now() + period));

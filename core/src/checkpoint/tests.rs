@@ -1,6 +1,8 @@
 //! Checkpoints of a job of four PEs on two nodes that is taken forward by hand.
 
-use talisman_ft::double::Contents;
+use talisman_ft::double::{Contents, Order};
+use talisman_ft::period::Period;
+use talisman_ft::view::View;
 
 use self::program::Main;
 use super::Checkpoints;
@@ -346,4 +348,20 @@ fn a_part_that_cannot_be_read_comes_in_pieces() {
     lend(&mut lab, |_| panic!("who was refused once does not lend any more"));
     assert_eq!(committed(&lab), [1, 2]);
     assert_eq!(lab.how_it_ended(), (-1, None));
+}
+
+/// A job halts for other reasons than losses, too.
+#[test]
+fn the_period_follows_failures_and_not_epochs() {
+    let ckpt_every = Some(CkptEvery::Auto);
+    let lab = Lab::with::<Main>(&RunArgs { ft: FaultTolerance::Double, ckpt_every, ..RunArgs::default() });
+    let view = View::whole(2).after(7, 2, |_| true, |node| node);
+    let order = Order { failures: 2, ..Order::new(view, None, 1) };
+    let _here = Here::enter(&lab.pes[0]);
+    lab.pes[0].begin_by(&order, |_| ()).expect("there is nothing to restore");
+    lab.pes[0].begin_checkpoints();
+    let mut expected = Period::new(None);
+    expected.failed(2);
+    let checkpoints = lab.pes[0].checkpoints.as_deref().expect("they were asked for");
+    assert_eq!(checkpoints.root.borrow().period, expected);
 }

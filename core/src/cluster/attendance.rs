@@ -242,6 +242,7 @@ impl Attendance {
             view: order.view,
             gone_back_to: order.version,
             next_version: order.next_version,
+            failures: order.failures,
             steps: Steps::default(),
             running: Duration::ZERO,
             seen: Vec::new(),

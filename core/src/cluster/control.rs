@@ -313,7 +313,7 @@ mod tests {
     /// To the same, after the loss of node 2.
     fn order() -> Order {
         let view = View::whole(3).after(1, 3, |node| node != 2, |_| 0);
-        Order { restore: vec![1], ..Order::new(view, Some(7), 8) }
+        Order { restore: vec![1], failures: 1, ..Order::new(view, Some(7), 8) }
     }
 
     fn results() -> Results {

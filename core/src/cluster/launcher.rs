@@ -291,7 +291,10 @@ pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
         report.results.iter().for_each(|(name, value)| outcome.results.set(name, value.clone()));
     }
     outcome.checkpoints.sort_by_key(|taken| taken.version);
-    outcome.failures.iter_mut().for_each(|failure| failure.find_replication(&outcome.checkpoints));
+    // Whoever is the first PE may have been several, one after the other.
+    outcome.balancing.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
+    let (checkpoints, balancing, wall) = (&outcome.checkpoints, &outcome.balancing, outcome.wall);
+    outcome.failures.iter_mut().for_each(|failure| failure.find_what_followed(checkpoints, balancing, wall));
     outcome
 }
 

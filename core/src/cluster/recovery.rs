@@ -103,6 +103,7 @@ impl Recovery {
         hosts.resize(view.nodes() as usize, 0);
         let (epoch, next) = (followers.epoch(), followers.next_version());
         let (mut leader, actions) = Leader::taking_over(hosts, view, epoch, next, lost);
+        leader.add_failures(followers.failures());
         let seen = followers.seen().map(|(version, ..)| version);
         seen.chain(followers.gone_back_to()).for_each(|version| leader.on_committed(version));
         let before = followers.losses().iter().cloned().map(|failure| Noticed::before(failure, now, steps));
@@ -248,6 +249,7 @@ impl Recovery {
     pub(crate) fn settle(&mut self, now: Duration, version: Option<Version>) -> String {
         let (mut lost, mut first) = (Vec::new(), now);
         let (halted_at, steps) = (self.halted_at, self.steps);
+        let left = self.leader.there().count();
         let replaced = std::mem::take(&mut self.replaced);
         self.tries.clear();
         for noticed in self.unsettled() {
@@ -257,10 +259,10 @@ impl Recovery {
             noticed.failure.halt_s = Some(halted_at.saturating_sub(noticed.at).as_secs_f64());
             noticed.failure.recover_s = Some(now.saturating_sub(noticed.at).as_secs_f64());
             noticed.failure.version = version;
+            noticed.failure.nodes_left = Some(left as u32);
             noticed.failure.replaced = noticed.failure.node.is_some_and(|node| replaced.contains(&node));
             noticed.failure.steps_redone = noticed.steps.checked_sub(steps);
         }
-        let left = self.leader.there().count();
         let nodes = if left == 1 { "1 node".to_owned() } else { format!("{left} nodes") };
         let what = match version {
             Some(version) => format!("went back to checkpoint {version}"),

@@ -41,14 +41,16 @@ pub struct Order {
     /// The newest version that is known to be committed. It is older than the one to go back to if nobody who is left knows whether that
     /// is committed: then that may be held once only, or not be on any disk yet, and may be lost before the next one is committed.
     pub committed: Option<Version>,
+    /// How often something was lost since the job began, as far as that is known. What makes the job halt is not always a loss.
+    pub failures: u32,
 }
 
 impl Order {
-    /// To go on in this view from this version, which is committed, without anything to restore.
+    /// To go on in this view from this version, which is committed, without anything to restore, or anything that was lost.
     #[must_use]
     pub fn new(view: View, version: Option<Version>, next_version: Version) -> Self {
         let (restore, fetch, send) = (Vec::new(), Vec::new(), Vec::new());
-        Order { view, version, restore, fetch, send, next_version, committed: version }
+        Order { view, version, restore, fetch, send, next_version, committed: version, failures: 0 }
     }
 
     /// Whether what is held of a version stays until the next one is committed: all that the job may go back to until then.

@@ -84,6 +84,8 @@ pub struct Leader {
     committed: Option<Version>,
     /// No version from this one on has ever been begun.
     next: Version,
+    /// Nodes that were lost, each as often as it was, and former leaders.
+    failures: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -103,7 +105,7 @@ impl Leader {
         let view = View::whole(hosts.len() as u32);
         let (lost, expected, leaving) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let (epoch, phase, next) = (0, Phase::Running, FIRST_VERSION);
-        Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next }
+        Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next, failures: 0 }
     }
 
     /// The same of which only so many are there at first, those with the lowest numbers. The others may be added.
@@ -121,7 +123,7 @@ impl Leader {
         let lost = (0..view.nodes()).filter(|node| !view.is_there(*node)).collect();
         let (epoch, expected, leaving) = (view.epoch, BTreeSet::new(), BTreeSet::new());
         let (phase, committed) = (Phase::Running, Some(version));
-        Leader { hosts, lost, expected, leaving, view, epoch, phase, committed, next }
+        Leader { hosts, lost, expected, leaving, view, epoch, phase, committed, next, failures: 0 }
     }
 
     /// Of a job whose former leader is gone, by what those say who are left: no epoch after this one has begun, and no version from
@@ -135,12 +137,19 @@ impl Leader {
         next: Version,
         lost: impl IntoIterator<Item = NodeId>,
     ) -> (Self, Vec<Action>) {
-        let before = (0..view.nodes()).filter(|node| !view.is_there(*node));
-        let lost = before.chain(lost).collect();
+        let before: BTreeSet<_> = (0..view.nodes()).filter(|node| !view.is_there(*node)).collect();
+        let lost: BTreeSet<_> = before.iter().copied().chain(lost).collect();
+        let failures = 1 + (lost.len() - before.len()) as u32;
         let (expected, leaving, phase) = (BTreeSet::new(), BTreeSet::new(), Phase::Running);
-        let mut leader = Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next };
+        let mut leader =
+            Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next, failures };
         let actions = leader.begin();
         (leader, actions)
+    }
+
+    /// So often something was lost before it led.
+    pub fn add_failures(&mut self, before: u32) {
+        self.failures += before;
     }
 
     /// The epoch that has begun last.
@@ -175,6 +184,7 @@ impl Leader {
         if self.lost.len() == before {
             return Vec::new();
         }
+        self.failures += (self.lost.len() - before) as u32;
         self.begin()
     }
 
@@ -395,6 +405,7 @@ impl Leader {
             send: sent().filter(|(_, from, _)| *from == node).map(|(part, _, to)| (part, to)).collect(),
             next_version: self.next,
             committed: self.committed,
+            failures: self.failures,
         };
         there.iter().map(|to| Action::Resume { to: *to, order: order(*to) }).collect()
     }

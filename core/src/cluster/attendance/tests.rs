@@ -65,12 +65,12 @@ fn who_can_do_without_its_launcher_looks_for_another_once_the_program_runs() {
     attendance.on_successor();
     assert_eq!(attendance.on_tick(), [Action::Say(ToLauncher::Alive)]);
     let view = View::whole(2).after(3, 2, |_| true, |node| node);
-    let order = Order { restore: vec![1], ..Order::new(view.clone(), Some(4), 6) };
+    let order = Order { restore: vec![1], failures: 2, ..Order::new(view.clone(), Some(4), 6) };
     attendance.on_message(ToNode::Halt { epoch: 3, lost: vec![] });
     attendance.on_message(ToNode::Places(vec![Place { node: 0, life: 3, address: None, host: 0 }]));
     attendance.on_message(ToNode::Resume(Box::new(order)));
     let again = attendance.follower(4711).expect("it has joined");
-    assert_eq!((again.epoch, again.view, again.next_version), (3, view, 6));
+    assert_eq!((again.epoch, again.view, again.next_version, again.failures), (3, view, 6, 2));
     assert_eq!((again.life, again.lives), (0, 3));
 }
 

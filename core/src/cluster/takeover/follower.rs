@@ -34,6 +34,8 @@ pub(crate) struct Follower {
     pub(crate) gone_back_to: Option<Version>,
     /// The version that was to come next then.
     pub(crate) next_version: Version,
+    /// How often something had been lost by then.
+    pub(crate) failures: u32,
     pub(crate) steps: Steps,
     /// Since the program began.
     pub(crate) running: Duration,
@@ -106,6 +108,11 @@ impl Followers {
     /// As far as they know, no version from this one on was begun before their last order.
     pub(crate) fn next_version(&self) -> Version {
         self.all.values().map(|follower| follower.next_version).max().unwrap_or_default()
+    }
+
+    /// How often something had been lost by their last order.
+    pub(crate) fn failures(&self) -> u32 {
+        self.all.values().map(|follower| follower.failures).max().unwrap_or_default()
     }
 
     /// For how long the program has been running.

@@ -37,7 +37,7 @@ fn survivors_halt_go_back_to_the_checkpoint_and_go_on() {
     assert!(!leader.is_running());
     assert_eq!(leader.on_halted(2, 1, vec![held(2, 3, 7)]), []);
     let view = View::whole(3).after(1, 3, |node| node != 1, |_| 2);
-    let order = |restore| Order { restore, ..Order::new(view.clone(), Some(7), 8) };
+    let order = |restore| Order { restore, failures: 1, ..Order::new(view.clone(), Some(7), 8) };
     let orders = [(0, order(vec![0])), (2, order(vec![2, 1]))];
     assert_eq!(
         leader.on_halted(0, 1, vec![held(0, 3, 7)]),
@@ -54,7 +54,7 @@ fn the_program_begins_anew_if_no_checkpoint_was_ever_complete() {
     assert_eq!(leader.on_lost([0]), halts(&[1], 1, &[0]));
     let part = Held { held: vec![1], ..uncommitted(1, 2, 1) };
     let view = View::whole(2).after(1, 2, |node| node == 1, |_| 1);
-    let order = Order::new(view, None, 2);
+    let order = Order { failures: 1, ..Order::new(view, None, 2) };
     assert_eq!(leader.on_halted(1, 1, vec![part]), [Action::Resume { to: 1, order }]);
     assert_eq!(leader.on_resumed(1, 1), [Action::Recovered { epoch: 1, version: None }]);
 }
@@ -66,6 +66,9 @@ fn who_takes_over_begins_the_next_epoch_whoever_is_left() {
         |lost: &[NodeId]| Leader::taking_over(vec![0; 3], before.clone(), 2, 8, lost.iter().copied());
     let (mut leader, actions) = taking_over(&[]);
     assert_eq!(actions, halts(&[0, 2], 3, &[1]), "who was lost before stays so");
+    assert_eq!(leader.failures, 1, "that of the former leader");
+    leader.add_failures(3);
+    assert_eq!((leader.failures, taking_over(&[0]).0.failures), (4, 2));
     assert_eq!(leader.on_halted(0, 2, vec![held(0, 3, 9)]), [], "of the former leader's epoch");
     assert_eq!(leader.on_halted(0, 3, vec![held(0, 3, 9)]), []);
     let actions = leader.on_halted(2, 3, vec![held(2, 3, 9)]);
@@ -214,7 +217,7 @@ fn a_node_that_is_replaced_is_waited_for_and_fetches_its_part() {
     assert_eq!(leader.on_come(1), halts(&[1], 1, &[]));
     assert_eq!(leader.on_come(1), [], "it has");
     let view = View::whole(3).after(1, 3, |_| true, |node| node);
-    let order = |node| Order { restore: vec![node], ..Order::new(view.clone(), Some(7), 8) };
+    let order = |node| Order { restore: vec![node], failures: 1, ..Order::new(view.clone(), Some(7), 8) };
     let orders =
         [order(0), Order { fetch: vec![(1, 2)], ..order(1) }, Order { send: vec![(1, 1)], ..order(2) }];
     let resumes = (0..).zip(orders).map(|(to, order)| Action::Resume { to, order });
@@ -289,7 +292,7 @@ fn a_node_that_is_added_begins_with_what_is_made_of_the_part_of_its_stand_in() {
     assert_eq!(leader.on_halted(0, 2, held(&[0, 2])), []);
     assert_eq!(leader.on_halted(1, 2, vec![]), []);
     let view = View::whole(3).after(2, 3, |_| true, |node| node);
-    let order = |node| Order { restore: vec![node], ..Order::new(view.clone(), Some(8), 9) };
+    let order = |node| Order { restore: vec![node], failures: 1, ..Order::new(view.clone(), Some(8), 9) };
     let orders =
         [order(0), Order { fetch: vec![(1, 2)], ..order(1) }, Order { send: vec![(1, 1)], ..order(2) }];
     let resumes = (0..).zip(orders).map(|(to, order)| Action::Resume { to, order });

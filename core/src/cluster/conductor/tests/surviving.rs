@@ -81,7 +81,7 @@ fn a_loss_while_the_program_runs_is_survived_and_told() {
     let failure = conductor.into_end().failures.remove(0);
     assert_eq!((failure.node, &failure.detected[..], failure.version), (Some(1), "exit", Some(7)));
     assert_eq!((failure.at_s, failure.halt_s, failure.recover_s), (0.1, Some(0.004), Some(0.012)));
-    assert_eq!((failure.detect_s, failure.steps_redone), (None, Some(5)));
+    assert_eq!((failure.detect_s, failure.steps_redone, failure.nodes_left), (None, Some(5), Some(2)));
 }
 
 #[test]

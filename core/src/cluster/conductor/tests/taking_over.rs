@@ -22,6 +22,7 @@ fn follower(node: u32) -> Follower {
         view: View::whole(3),
         gone_back_to: None,
         next_version: 1,
+        failures: 0,
         steps: Steps { done: 40 + u64::from(node), total: Some(90) },
         running: at(60_000),
         seen: Vec::new(),
@@ -54,7 +55,7 @@ fn halted(node: u32, epoch: u32) -> ToLauncher {
 
 #[test]
 fn all_that_follow_go_back_in_the_next_epoch() {
-    let mut conductor = taken_over(vec![Follower { epoch: 4, ..follower(1) }, follower(2)]);
+    let mut conductor = taken_over(vec![Follower { epoch: 4, failures: 2, ..follower(1) }, follower(2)]);
     let halt = |node| Action::Send(node, ToNode::Halt { epoch: 5, lost: vec![0] });
     let say = |text: &str| Action::Say(text.into());
     let told = [say("the launcher is gone; node 1 (pid 101) leads now"), say("node 0 is gone too")];
@@ -62,7 +63,10 @@ fn all_that_follow_go_back_in_the_next_epoch() {
     assert_eq!(conductor.say(at(60_001), 1, ToLauncher::Ended(Stop::default())), [], "of its former life");
     assert_eq!(conductor.say(at(60_002), 1, halted(1, 5)), []);
     let orders = conductor.say(at(60_002), 2, halted(2, 5));
-    assert!(matches!(&orders[..], [Action::Send(1, ToNode::Resume(_)), Action::Send(2, ToNode::Resume(_))]));
+    let [Action::Send(1, ToNode::Resume(one)), Action::Send(2, ToNode::Resume(other))] = &orders[..] else {
+        panic!("{orders:?}")
+    };
+    assert_eq!((one.failures, other.failures), (4, 4), "two before, the launcher and node 0");
     conductor.say(at(60_005), 1, ToLauncher::Resumed { epoch: 5, steps: 36 });
     let last = conductor.say(at(60_005), 2, ToLauncher::Resumed { epoch: 5, steps: 36 });
     let back = "2 nodes went back to checkpoint 7 in 5 ms after the loss of the launcher and of node 0; \

@@ -235,7 +235,7 @@ impl Model {
     }
 
     fn take_order(&mut self, to: NodeId, order: &Order) {
-        let Order { view, version, restore, fetch, send, next_version, committed } = order.clone();
+        let Order { view, version, restore, fetch, send, next_version, committed, .. } = order.clone();
         assert!(committed <= version, "nobody goes back behind what was committed: {self:?}");
         assert_eq!(view.epoch, self.leader.epoch());
         assert_eq!(view.there().collect::<Vec<_>>(), self.living());

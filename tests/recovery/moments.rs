@@ -1,0 +1,75 @@
+//! Nodes that are killed at random moments, in every example.
+
+use std::time::Duration;
+
+use talisman::rng::Rng;
+
+use crate::job::Shape;
+use crate::subjects::{
+    GARDEN, GOLOMB, HELLO, IMBALANCE, JACOBI, LEANMD, Left, NQUEENS, PINGPONG, RING, ROUNDS, Said, Subject,
+};
+
+/// All of them, on several numbers of nodes and all links. Members of `hello` are not missed, so that lost nodes of that have to be
+/// replaced; and it is over so soon that most are killed when it has ended.
+const WAYS: [(Subject, Shape, &str); 13] = [
+    (ROUNDS, (4, 2, "mixed"), ""),
+    (ROUNDS, (3, 1, "tcp"), ""),
+    (GARDEN, (4, 1, "shm"), ""),
+    (GARDEN, (3, 2, "mixed"), ""),
+    (JACOBI, (3, 2, "tcp"), ""),
+    (LEANMD, (4, 1, "mixed"), ""),
+    (LEANMD, (2, 2, "shm"), ""),
+    (IMBALANCE, (4, 1, "tcp"), "--balancer greedy"),
+    (GOLOMB, (3, 1, "mixed"), ""),
+    (NQUEENS, (4, 1, "shm"), ""),
+    (RING, (3, 1, "shm"), ""),
+    (PINGPONG, (2, 1, "tcp"), ""),
+    (HELLO, (3, 1, "mixed"), "--respawn"),
+];
+
+/// A kill may come when the program has just ended.
+pub fn random_moments() {
+    let rounds = std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
+    let mut rng = Rng::new(13);
+    let mut ways = WAYS.map(|(subject, shape, options)| Way::of(subject, shape, options));
+    let (mut lost, mut gone_back) = (0, 0);
+    for round in 0..rounds {
+        let every = ["1h", "2ms", "20ms", "7steps"][rng.below(4) as usize];
+        let (turn, way) = (round / WAYS.len(), round % WAYS.len());
+        let left = ways[way].run((turn + way) as u32, every, rng.unit_f64());
+        lost += usize::from(!left.failures.is_empty());
+        gone_back += usize::from(left.failures.iter().any(|failure| !failure["version"].is_null()));
+    }
+    println!("of {rounds} jobs, {lost} lost a node, and {gone_back} of them went back to a checkpoint");
+    assert!(lost >= rounds / 3, "{lost} of {rounds} jobs lost a node");
+    assert!(gone_back >= rounds / 20, "{gone_back} of {rounds} jobs went back to a checkpoint");
+}
+
+/// A subject on a number of nodes, and what it says undisturbed.
+struct Way {
+    subject: Subject,
+    shape: Shape,
+    options: &'static str,
+    expected: Said,
+    /// How long it takes, so that kills come in that time for the most part.
+    wall: Duration,
+}
+
+impl Way {
+    fn of(subject: Subject, shape: Shape, options: &'static str) -> Self {
+        let Left { said: expected, wall, .. } = subject.start(shape, "").end();
+        Way { subject, shape, options, expected, wall }
+    }
+
+    /// A run that may lose a node at this part of its time: each node of a way in turn.
+    fn run(&mut self, turn: u32, every: &str, at: f64) -> Left {
+        let (victim, at_s) = (turn % self.shape.0, self.wall.mul_f64(at).as_secs_f64());
+        let options = format!("{} --ckpt-every {every} --kill {victim}@{}ms", self.options, at_s * 1e3);
+        let left = self.subject.survives(self.shape, &options, &self.expected);
+        if left.failures.is_empty() {
+            // The kill came too late: the machine was busier before.
+            self.wall = left.wall;
+        }
+        left
+    }
+}
