@@ -11,14 +11,18 @@ use talisman::rng::Rng;
 
 use crate::asking::{
     a_checkpoint_when_it_is_asked_for, copies_on_one_host_are_mapped, nodes_are_released,
-    what_cannot_be_asked,
+    what_cannot_be_asked, what_was_asked_for_goes_when_the_job_has_ended,
+    what_was_asked_for_outlives_all_nodes,
 };
 use crate::disk::{
     a_whole_job_is_started_again, damaged_files_are_named_and_nothing_is_overwritten,
     examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
     lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
 };
-use crate::full::{a_disk_that_is_full, a_folder_that_cannot_be_written_any_more};
+use crate::full::{
+    a_disk_that_does_not_take_what_is_asked_for, a_disk_that_is_full,
+    a_folder_that_cannot_be_written_any_more,
+};
 use crate::growing::{
     a_job_that_has_grown_is_started_again, lost_at_random_moments_while_nodes_are_added,
     lost_nodes_are_added_again, more_nodes_than_at_the_start, nodes_are_added_during_a_recovery,
@@ -93,6 +97,7 @@ trials!(
     folders_that_cannot_be_used,
     a_disk_that_is_full,
     a_folder_that_cannot_be_written_any_more,
+    a_disk_that_does_not_take_what_is_asked_for,
     a_killed_node_is_replaced,
     several_are_replaced_at_once,
     more_losses_than_nodes,
@@ -101,6 +106,8 @@ trials!(
     replaced_at_random_moments,
     options_without_sense,
     a_checkpoint_when_it_is_asked_for,
+    what_was_asked_for_outlives_all_nodes,
+    what_was_asked_for_goes_when_the_job_has_ended,
     copies_on_one_host_are_mapped,
     nodes_are_released,
     what_cannot_be_asked,

@@ -1,5 +1,7 @@
 //! Jobs that keep their checkpoints on disk, lose all their processes, and are started again (`--ft disk`, `--restart`).
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -35,7 +37,7 @@ impl Folder {
 
     fn files(&self) -> Vec<PathBuf> {
         let all = |folder: &Path| -> Vec<PathBuf> {
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+            fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
         };
         let mut files: Vec<_> = all(&self.0).iter().flat_map(|node| all(node)).collect();
         files.sort();
@@ -47,7 +49,24 @@ impl Folder {
         self.files().into_iter().filter(is_part).collect()
     }
 
-    fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    /// Of which there are files, in increasing order.
+    pub fn versions(&self) -> Vec<u64> {
+        let name = |file: PathBuf| file.file_name().unwrap().to_str().unwrap().to_owned();
+        let version = |name: String| name.strip_prefix('v')?.split(['-', '.']).next()?.parse().ok();
+        let versions: BTreeSet<u64> = self.files().into_iter().map(name).filter_map(version).collect();
+        versions.into_iter().collect()
+    }
+
+    /// How many nodes have each part.
+    pub fn copies(&self) -> BTreeMap<OsString, u32> {
+        let mut copies = BTreeMap::new();
+        for part in self.parts() {
+            *copies.entry(part.file_name().unwrap().to_owned()).or_default() += 1;
+        }
+        copies
+    }
+
+    pub fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
         self.files().into_iter().map(|file| (file.clone(), fs::read(file).unwrap())).collect()
     }
 

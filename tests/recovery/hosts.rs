@@ -310,7 +310,7 @@ pub fn a_job_on_several_hosts_without_its_launcher_is_asked() {
     spread.run.job.wait_for("at 14");
     spread.kill_launcher();
     spread.run.job.wait_for_error_after("leads now", " went back to ");
-    said(&ask(&spread.run, "checkpoint", ""), 0, "in the memory of the nodes");
+    said(&ask(&spread.run, "checkpoint", ""), 0, "is taken; after the loss of all nodes: --restart");
     said(&ask(&spread.run, "shrink", "3"), 0, "the job goes on without node 3");
     signal(spread.leader(0), Signal::KILL);
     spread.leader(1);

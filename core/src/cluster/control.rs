@@ -21,7 +21,7 @@ use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 6;
+pub(crate) const VERSION: u16 = 7;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,7 +51,10 @@ pub(crate) enum ToNode {
     /// All have halted: how this node goes on, in the epoch of its last `Halt`; the answer is `Resumed`.
     Resume(Box<Order>),
     /// Somebody asks for a checkpoint: it is begun; the answer is `Checkpointed`, from whichever node. It is void with the next `Halt`.
-    Checkpoint,
+    Checkpoint {
+        /// It is to be on disk when it is answered, if the job keeps what is asked for there.
+        on_disk: bool,
+    },
     /// The launcher has printed these lines: the node need not keep them any more.
     LinesSeen {
         /// The version that ended their period.
@@ -120,7 +123,12 @@ pub(crate) enum ToLauncher {
         steps: u64,
     },
     /// So many requests for a checkpoint are answered: by this version, which is committed, or why there is none.
-    Checkpointed { asked: u32, checkpoint: Result<Version, String> },
+    Checkpointed {
+        asked: u32,
+        checkpoint: Result<Version, String>,
+        /// Why it is not on disk, where it was to be.
+        not_written: Option<String>,
+    },
     /// It cannot reach another node. The launcher sees to it that one of the two is lost, or ends a job without `--ft`.
     Suspect {
         node: u32,
@@ -323,10 +331,11 @@ mod tests {
     fn the_documented_bytes_are_those_that_are_sent() {
         let address = "127.0.0.1:8080".parse().unwrap();
         let place = Place { node: 2, life: 1, address: Some(address), host: 3 };
+        let checkpointed = ToLauncher::Checkpointed { asked: 1, checkpoint: Ok(9), not_written: None };
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 6, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 7, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -341,8 +350,8 @@ mod tests {
             ("Tried", encode(&ToLauncher::Tried { inquiry: 1, missed: vec![2] })),
             ("Lines", encode(&ToLauncher::Lines(lines()))),
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
-            ("Checkpoint", encode(&ToNode::Checkpoint)),
-            ("Checkpointed", encode(&ToLauncher::Checkpointed { asked: 1, checkpoint: Ok(9) })),
+            ("Checkpoint", encode(&ToNode::Checkpoint { on_disk: true })),
+            ("Checkpointed", encode(&checkpointed)),
             ("Settle", encode(&ToNode::Settle(results()))),
             ("Settled", encode(&ToLauncher::Settled)),
             ("Leave", encode(&ToNode::Leave)),
@@ -350,6 +359,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 6, "a new version needs new examples");
+        assert_eq!(VERSION, 7, "a new version needs new examples");
     }
 }

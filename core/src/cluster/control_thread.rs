@@ -244,7 +244,7 @@ impl Listener {
             Action::Try { inquiry, limit } => {
                 self.shared.order(|orders| orders.try_connections(inquiry, limit));
             }
-            Action::Checkpoint => self.shared.order(|orders| orders.checkpoint()),
+            Action::Checkpoint { on_disk } => self.shared.order(|orders| orders.checkpoint(on_disk)),
             Action::LinesSeen { version, node, piece } => {
                 self.shared.order(|orders| orders.lines_seen(version, node, piece));
             }

@@ -111,8 +111,8 @@ impl RunArgs {
                 Err(OptionsError::CheckpointsWithoutFt)
             }
             Some(mtbf) if mtbf.is_zero() => Err(OptionsError::NoTimeBetweenFailures),
-            _ if self.ckpt_dir.is_some() && self.ft != FaultTolerance::Disk => {
-                Err(OptionsError::FolderWithoutDisk)
+            _ if self.ckpt_dir.is_some() && self.ft == FaultTolerance::Off => {
+                Err(OptionsError::FolderWithoutFt)
             }
             _ if self.restart.is_some() && self.simulate => Err(OptionsError::RestartSimulated),
             _ => self.validate_replacements().and_then(|()| self.validate_most_nodes()),
