@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rustix::process::Signal;
+use rustix::process::{Signal, getuid};
 
 use crate::disk::Folder;
 use crate::job::until;
@@ -20,7 +20,7 @@ use crate::system::signal;
 
 /// A failure where this variable is set, instead of a skipped test: for machines that are known to have all it takes.
 const REQUIRED: &str = "TALISMAN_TEST_HOSTS_REQUIRED";
-const WANTED: &str = "that needs user namespaces, `unshare` and `setpriv`";
+const WANTED: &str = "that needs root or namespaces of users, `unshare` and `setpriv`";
 
 /// What surrounds a job: a disk is mounted on the first argument, and the others are the job's command.
 const SURROUNDINGS: &str = "mount -t tmpfs -o size=16m tmpfs \"$1\" && shift && \
@@ -137,7 +137,9 @@ fn can_have_disks() -> bool {
 
 fn on_its_own_disk(folder: &Path, command: &Command) -> Command {
     let mut surrounded = Command::new("unshare");
-    surrounded.args(["--user", "--map-root-user", "--mount", "sh", "-c", SURROUNDINGS, "sh"]).arg(folder);
+    // Who may mount anyway needs no namespace of users, of which there may be none.
+    let as_root: &[&str] = if getuid().is_root() { &[] } else { &["--user", "--map-root-user"] };
+    surrounded.args(as_root).args(["--mount", "sh", "-c", SURROUNDINGS, "sh"]).arg(folder);
     surrounded.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
