@@ -16,7 +16,7 @@ use crate::asking::{ask, said};
 use crate::checks::NEVER;
 use crate::disk::Folder;
 use crate::job::{Scratch, Shape, until};
-use crate::subjects::{LONG, Left, Run, Said};
+use crate::subjects::{HELD_AT, LONG, Left, Run, Said, led};
 use crate::system::{arguments, children, environment, signal};
 
 /// A checkpoint now and then.
@@ -98,19 +98,22 @@ impl Spread {
         printed(&self.folder, kind)
     }
 
+    /// What is left, and what was printed elsewhere; how many processes have led the job after the first.
     #[track_caller]
-    fn ends(self) -> (Left, Vec<String>) {
+    fn ends(self) -> (Left, Vec<String>, usize) {
         self.holding.let_go();
         let left = self.run.ends_without_its_launcher();
-        let elsewhere = printed(&self.folder, "out");
+        let (elsewhere, errors) = (printed(&self.folder, "out"), printed(&self.folder, "err"));
+        let led = led(&left.ended.stderr) + led(&errors);
         let _ = fs::remove_dir_all(&self.folder);
-        (left, elsewhere)
+        (left, elsewhere, led)
     }
 
     /// No output is missing or wrong, though lines may have come twice, wherever it was printed.
     #[track_caller]
     fn survives(self, expected: &Said) -> Left {
-        let (left, elsewhere) = self.ends();
+        let (left, elsewhere, led) = self.ends();
+        left.said.and_elsewhere(&elsewhere).check_repeats(1 + led, HELD_AT);
         let said = left.said.and_before(&elsewhere);
         let (missing, wrong) = (expected.without(&said), said.without(expected));
         assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
@@ -323,7 +326,7 @@ pub fn other_ends_of_several_hosts_without_the_launcher() {
     let spread = begin(TWO, &format!("{OFTEN} --panic-at 70"));
     spread.run.job.wait_for("at 14");
     spread.kill_launcher();
-    let (left, _) = spread.ends();
+    let (left, ..) = spread.ends();
     assert_eq!(left.status, Some(1), "{}", left.ended.said());
     let spread = begin(TWO, OFTEN);
     spread.run.job.wait_for("at 14");
