@@ -31,6 +31,7 @@ use crate::growing::{
 };
 use crate::held::begin;
 use crate::hosts::{
+    a_host_that_was_stopped_does_no_harm_when_it_goes_on,
     a_job_on_several_hosts_without_its_launcher_is_asked,
     a_launcher_of_several_hosts_that_is_stopped_is_fenced,
     nodes_are_added_on_several_hosts_without_the_launcher,
@@ -145,6 +146,7 @@ trials!(
     one_host_after_another,
     the_launcher_of_several_hosts_during_a_recovery,
     a_launcher_of_several_hosts_that_is_stopped_is_fenced,
+    a_host_that_was_stopped_does_no_harm_when_it_goes_on,
     nodes_of_several_hosts_are_replaced_without_the_launcher,
     spares_of_several_hosts_without_the_launcher,
     a_job_on_several_hosts_without_its_launcher_is_asked,
@@ -285,6 +287,7 @@ fn what_is_lost(complaint: &str) -> Option<(u64, Vec<(u64, &str)>)> {
     Some((sum.parse().ok()?, counts.collect::<Option<_>>()?))
 }
 
+/// Its loss is not known before it has said nothing for as long as that is borne.
 fn a_node_that_is_stopped_is_fenced() {
     for (victim, transport) in [(0, "shm"), (2, "tcp"), (3, "mixed")] {
         let shape = (4, 1, transport);
@@ -293,8 +296,12 @@ fn a_node_that_is_stopped_is_fenced() {
         let nodes = held.run.job.nodes(4);
         held.run.job.wait_for("at 12");
         signal(nodes[victim], Signal::STOP);
+        held.run.job.wait_for_error("said nothing for 3s");
         let left = held.survives(&expected);
         assert_eq!(left.losses, [(victim as u64, false)], "{}", left.ended.said());
+        let failure = &left.failures[0];
+        assert_eq!(failure["detected"], "silence", "{failure}");
+        assert!(["detect_s", "at_s"].iter().all(|time| failure[time].as_f64() >= Some(3.0)), "{failure}");
     }
 }
 

@@ -17,7 +17,7 @@ use crate::checks::NEVER;
 use crate::disk::Folder;
 use crate::job::{Scratch, Shape, until};
 use crate::subjects::{HELD_AT, LONG, Left, Run, Said, led};
-use crate::system::{arguments, children, environment, signal};
+use crate::system::{arguments, children, environment, signal, state};
 
 /// A checkpoint now and then.
 const OFTEN: &str = "--ckpt-every 4steps --ft-log";
@@ -48,9 +48,13 @@ fn begin(hosts: &str, options: &str) -> Spread {
 }
 
 fn begin_with(shape: Shape, hosts: &str, options: &str) -> Spread {
+    begin_by(SSH, shape, hosts, options)
+}
+
+fn begin_by(ssh: &str, shape: Shape, hosts: &str, options: &str) -> Spread {
     let folder = Scratch::new("spread").0.clone();
     fs::create_dir_all(&folder).expect("the scratch folder can be written");
-    fs::write(folder.join("ssh"), SSH).expect("the folder is ours");
+    fs::write(folder.join("ssh"), ssh).expect("the folder is ours");
     fs::set_permissions(folder.join("ssh"), PermissionsExt::from_mode(0o755)).expect("it is ours");
     fs::write(folder.join("hosts"), hosts).expect("the folder is ours");
     let holding = Folder::new();
@@ -223,6 +227,32 @@ pub fn a_launcher_of_several_hosts_that_is_stopped_is_fenced() {
     signal(first, Signal::STOP);
     spread.leader(1);
     spread.survives(&expected);
+}
+
+/// Its agent and its nodes, after the others have gone on without them: they end, while the job does not.
+pub fn a_host_that_was_stopped_does_no_harm_when_it_goes_on() {
+    let expected = LONG.undisturbed(SHAPE);
+    // The launcher kills what it has started with all that is in its group. What is on another host is not.
+    let ssh = SSH.replace(" sh -c ", " setsid sh -c ");
+    let spread = begin_by(&ssh, SHAPE, TWO, &format!("{OFTEN} --silence 3s"));
+    spread.run.job.wait_for("at 14");
+    let agent = spread.agent("two");
+    let stopped = [vec![agent], children(agent)].concat();
+    assert_eq!(stopped.len(), 3, "{}", spread.run.job.said());
+    stopped.iter().for_each(|pid| signal(*pid, Signal::STOP));
+    spread.run.job.wait_for_error("it said nothing for 3s");
+    spread.run.job.wait_for_error_after("after the loss of nodes 2 and 3", "committed after");
+    let states: Vec<_> = stopped.iter().map(|pid| state(*pid)).collect();
+    assert_eq!(states, [Some('T'); 3], "nobody can kill them: {}", spread.run.job.said());
+    stopped.iter().for_each(|pid| signal(*pid, Signal::CONT));
+    let left = || spread.run.job.processes().into_iter().any(|pid| stopped.contains(&pid));
+    until(|| (!left()).then_some(())).unwrap_or_else(|| panic!("they go on: {}", spread.run.job.said()));
+    let Spread { run, holding, folder } = spread;
+    holding.let_go();
+    let mut losses = run.survives(&expected).losses;
+    losses.sort_unstable();
+    assert_eq!(losses, [(2, false), (3, false)]);
+    let _ = fs::remove_dir_all(&folder);
 }
 
 /// Where they were, or on another host if that is lost.
