@@ -197,8 +197,8 @@ pub(crate) struct Job {
     results: Mutex<Results>,
     balancing: Mutex<VecDeque<BalancingStep>>,
     checkpoints: Mutex<VecDeque<CheckpointTaken>>,
-    /// How often somebody outside has asked for a checkpoint that no PE has heard of.
-    asked: AtomicU32,
+    /// How often somebody outside has asked for a checkpoint that no PE has heard of: not for one on disk, and for one.
+    asked: [AtomicU32; 2],
     /// The nodes of this process, to be woken at the end.
     nodes: Mutex<Vec<Weak<Node>>>,
     /// The rest of the job, if it has other processes.
@@ -216,9 +216,10 @@ pub(crate) trait Others: Send + Sync {
     /// A node cannot be reached, or says what cannot be: it is to be ended if it is not yet, and the job to go on without it.
     fn suspect(&self, node: u32, why: String);
 
-    /// So many requests from outside for a checkpoint are answered: by this version, or why there is none.
-    fn answer(&self, asked: u32, checkpoint: Result<Version, String>) {
-        let _ = (asked, checkpoint);
+    /// So many requests from outside for a checkpoint are answered: by this version, or why there is none; and why it is not on disk, if it was
+    /// to be.
+    fn answer(&self, asked: u32, checkpoint: Result<Version, String>, not_written: Option<String>) {
+        let _ = (asked, checkpoint, not_written);
     }
 
     /// The program printed this, in a period that will not be done again, or in its last.
@@ -247,7 +248,7 @@ impl Job {
             results: Mutex::default(),
             balancing: Mutex::default(),
             checkpoints: Mutex::default(),
-            asked: AtomicU32::new(0),
+            asked: Default::default(),
             nodes: Mutex::default(),
             others: OnceLock::new(),
         })
@@ -428,19 +429,24 @@ impl Job {
     }
 
     /// Somebody outside asks for a checkpoint; the PE that looks next sees to it.
-    pub(crate) fn ask_for_checkpoint(&self) {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn ask_for_checkpoint(&self, on_disk: bool) {
+        self.asked[usize::from(on_disk)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often somebody has since this was last looked at.
-    pub(crate) fn take_asked(&self) -> u32 {
-        self.asked.swap(0, Ordering::Relaxed)
+    /// How often somebody has since this was last looked at: for one that need not be on disk, and for one that is to be.
+    pub(crate) fn take_asked(&self) -> [(bool, u32); 2] {
+        [false, true].map(|on_disk| (on_disk, self.asked[usize::from(on_disk)].swap(0, Ordering::Relaxed)))
     }
 
     /// So many of these requests are answered.
-    pub(crate) fn answer(&self, asked: u32, checkpoint: Result<Version, String>) {
+    pub(crate) fn answer(
+        &self,
+        asked: u32,
+        checkpoint: Result<Version, String>,
+        not_written: Option<String>,
+    ) {
         if let Some(others) = self.others.get().filter(|_| asked > 0) {
-            others.answer(asked, checkpoint);
+            others.answer(asked, checkpoint, not_written);
         }
     }
 

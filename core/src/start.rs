@@ -46,6 +46,9 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
     if let Some(will) = will {
         return succeed(&program, &options, will).into();
     }
+    if let Some(note) = options.note().filter(|_| joining.is_none()) {
+        eprintln!("{}: {note}", program.name);
+    }
     let status = match joining {
         None if options.has_processes() => lead(&program, &options),
         None => start::<C, A>(&program, &options, args),

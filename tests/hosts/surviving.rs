@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use crate::job::{TWO_HOSTS, assert_nothing_left, example, results};
-use crate::network::{Network, Process, Running, eventually};
+use crate::network::{Network, Process, Running, eventually, signal};
 
 /// With checkpoints now and then, and none but those after a recovery.
 const OFTEN: &str = "4steps";
@@ -125,6 +125,31 @@ fn a_job_that_survives_goes_on_without_a_host_it_loses() {
         between("del");
     }
     survives(&TWO_HOSTS, 2, &|| network.host(2).cut_off(), "host h2 (nodes 2 to 3): it said nothing for 3s");
+}
+
+/// At once, and when its processes did not get to notice that the others were gone: what they say then, and what was on its way, is heard by nobody.
+#[test]
+fn a_host_that_is_back_when_its_loss_is_known_does_no_harm() {
+    let Some(network) = Network::new(3) else { return };
+    for stops in [false, true] {
+        let held = Held::start(&network, &TWO_HOSTS, OFTEN);
+        let agent = network.agent_of(2, &example("rounds"));
+        let all = [vec![agent], network.nodes_of(2, &example("rounds"))].concat();
+        assert_eq!(all.len(), 3);
+        let tell_all =
+            |word: &str| _ = all.iter().filter(|_| stops).map(|process| signal(process.id, word)).count();
+        tell_all("STOP");
+        network.host(2).cut_off();
+        held.wait_until_said(&["host h2 (nodes 2 to 3): it said nothing for 3s", " after the loss of node"]);
+        network.host(2).link_again();
+        tell_all("CONT");
+        let is_left = |process: &Process| all.iter().any(|other| other.id == process.id);
+        assert!(eventually(|| !network.processes().iter().any(is_left)), "they go on");
+        let report = held.goes_on(&[]);
+        let lost: Vec<_> =
+            report["failures"].as_array().into_iter().flatten().map(|lost| &lost["node"]).collect();
+        assert_eq!(lost, [2, 3], "{report}");
+    }
 }
 
 #[test]

@@ -38,6 +38,62 @@ pub fn a_checkpoint_when_it_is_asked_for() {
     goes_on(LONG, (2, 2, "tcp"), &folder.restart("--ft disk"), &before, &expected);
 }
 
+/// It is on disk though all others are in memory, before and after it; and so is the next one, in its place.
+pub fn what_was_asked_for_outlives_all_nodes() {
+    let shape = (3, 2, "shm");
+    let expected = LONG.undisturbed(shape);
+    let folder = Folder::new();
+    let run = LONG.start(shape, &in_memory(&folder));
+    let nodes = run.job.nodes(3);
+    run.job.wait_for("at 9");
+    assert_eq!(folder.versions(), [0_u64; 0], "nobody has asked");
+    said(&ask(&run, "checkpoint", ""), 0, &format!("checkpoint 1 is taken; {}", restart(&folder)));
+    said(&ask(&run, "shrink", "2"), 0, "the job goes on without node 2");
+    assert_eq!(folder.versions(), [1], "what is gone on from at once is in memory only");
+    signal(run.job.launcher_pid(), Signal::USR1);
+    run.job.wait_for_error(&format!(" is taken; {}", restart(&folder)));
+    let one = until(|| <[u64; 1]>::try_from(folder.versions()).ok().filter(|[version]| *version > 2));
+    let [version] = one.unwrap_or_else(|| panic!("{:?}: {}", folder.versions(), run.job.said()));
+    let copies = folder.copies();
+    assert!(copies.len() == 4 && copies.values().all(|copies| *copies == 2), "{copies:?}");
+    let before = kill_all(run, &folder, nodes[..2].to_vec());
+    let files = folder.contents();
+    for (nodes, pes, ft) in [(4, 2, "double"), (1, 3, "off")] {
+        let options = folder.restart(&format!("--ft {ft}"));
+        let left = goes_on(LONG, (nodes, pes, "tcp"), &options, &before, &expected);
+        let told = format!("goes on from checkpoint {version} in ");
+        assert!(left.ended.stderr.iter().any(|line| line.contains(&told)), "{}", left.ended.said());
+        assert!(folder.contents() == files, "nobody has asked for another");
+    }
+}
+
+/// Of a job that ends well nothing is left, though the process of a node is another than the one that wrote.
+pub fn what_was_asked_for_goes_when_the_job_has_ended() {
+    let shape = (3, 1, "tcp");
+    let expected = LONG.undisturbed(shape);
+    let folder = Folder::new();
+    let run = LONG.start(shape, &format!("--respawn {}", in_memory(&folder)));
+    let nodes = run.job.nodes(3);
+    run.job.wait_for("at 9");
+    said(&ask(&run, "checkpoint", ""), 0, &restart(&folder));
+    signal(nodes[1], Signal::KILL);
+    run.job.wait_for_error("with node 1 in a new process");
+    assert_eq!(folder.versions(), [1]);
+    folder.let_go();
+    run.survives(&expected);
+    assert!(!folder.0.exists());
+}
+
+/// Options of a job that has on disk what is asked for, and does not end before it is let go.
+fn in_memory(folder: &Folder) -> String {
+    format!("--ft double {NEVER} --ckpt-dir {} {}", folder.0.display(), folder.holding())
+}
+
+/// What is said of a checkpoint on disk.
+fn restart(folder: &Folder) -> String {
+    format!("after the loss of all nodes: --restart {}", folder.0.display())
+}
+
 /// On one host nobody copies the large slices of a part: its buddy maps them, and goes on from them when the owner has been killed.
 pub fn copies_on_one_host_are_mapped() {
     for (transport, maps) in [("shm", true), ("tcp", false)] {
@@ -47,7 +103,7 @@ pub fn copies_on_one_host_are_mapped() {
         let run = LONG.start(shape, &format!("--ft double {NEVER} {}", folder.holding()));
         let nodes = run.job.nodes(3);
         run.job.wait_for("at 9");
-        said(&ask(&run, "checkpoint", ""), 0, "in the memory of the nodes");
+        said(&ask(&run, "checkpoint", ""), 0, "is taken; after the loss of all nodes: --restart");
         for node in &nodes {
             let found = std::fs::read_to_string(format!("/proc/{node}/maps")).expect("it is there");
             let theirs = |line: &&str| line.contains("r--s") && line.contains("memfd:talisman-parts");
@@ -73,7 +129,7 @@ pub fn nodes_are_released() {
         let left = 5 - released.split_whitespace().count();
         let nodes = until(|| Some(children(run.job.launcher_pid())).filter(|nodes| nodes.len() == left));
         said(&ask(&run, "shrink", released), 1, "is not there");
-        said(&ask(&run, "checkpoint", ""), 0, "in the memory of the nodes");
+        said(&ask(&run, "checkpoint", ""), 0, "is taken; after the loss of all nodes: --restart");
         signal(nodes.expect("those that are released leave")[1], Signal::KILL);
         folder.let_go();
         let left = run.survives(&expected);

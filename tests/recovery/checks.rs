@@ -11,14 +11,18 @@ use talisman::rng::Rng;
 
 use crate::asking::{
     a_checkpoint_when_it_is_asked_for, copies_on_one_host_are_mapped, nodes_are_released,
-    what_cannot_be_asked,
+    what_cannot_be_asked, what_was_asked_for_goes_when_the_job_has_ended,
+    what_was_asked_for_outlives_all_nodes,
 };
 use crate::disk::{
     a_whole_job_is_started_again, damaged_files_are_named_and_nothing_is_overwritten,
     examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
     lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
 };
-use crate::full::{a_disk_that_is_full, a_folder_that_cannot_be_written_any_more};
+use crate::full::{
+    a_disk_that_does_not_take_what_is_asked_for, a_disk_that_is_full,
+    a_folder_that_cannot_be_written_any_more,
+};
 use crate::growing::{
     a_job_that_has_grown_is_started_again, lost_at_random_moments_while_nodes_are_added,
     lost_nodes_are_added_again, more_nodes_than_at_the_start, nodes_are_added_during_a_recovery,
@@ -27,6 +31,7 @@ use crate::growing::{
 };
 use crate::held::begin;
 use crate::hosts::{
+    a_host_that_was_stopped_does_no_harm_when_it_goes_on,
     a_job_on_several_hosts_without_its_launcher_is_asked,
     a_launcher_of_several_hosts_that_is_stopped_is_fenced,
     nodes_are_added_on_several_hosts_without_the_launcher,
@@ -108,6 +113,7 @@ trials!(
     folders_that_cannot_be_used,
     a_disk_that_is_full,
     a_folder_that_cannot_be_written_any_more,
+    a_disk_that_does_not_take_what_is_asked_for,
     a_killed_node_is_replaced,
     several_are_replaced_at_once,
     more_losses_than_nodes,
@@ -117,6 +123,8 @@ trials!(
     replaced_at_random_moments,
     options_without_sense,
     a_checkpoint_when_it_is_asked_for,
+    what_was_asked_for_outlives_all_nodes,
+    what_was_asked_for_goes_when_the_job_has_ended,
     copies_on_one_host_are_mapped,
     nodes_are_released,
     what_cannot_be_asked,
@@ -156,6 +164,7 @@ trials!(
     one_host_after_another,
     the_launcher_of_several_hosts_during_a_recovery,
     a_launcher_of_several_hosts_that_is_stopped_is_fenced,
+    a_host_that_was_stopped_does_no_harm_when_it_goes_on,
     nodes_of_several_hosts_are_replaced_without_the_launcher,
     spares_of_several_hosts_without_the_launcher,
     a_job_on_several_hosts_without_its_launcher_is_asked,
@@ -312,6 +321,7 @@ fn what_is_lost(complaint: &str) -> Option<(u64, Vec<(u64, &str)>)> {
     Some((sum.parse().ok()?, counts.collect::<Option<_>>()?))
 }
 
+/// Its loss is not known before it has said nothing for as long as that is borne.
 fn a_node_that_is_stopped_is_fenced() {
     for (victim, transport) in [(0, "shm"), (2, "tcp"), (3, "mixed")] {
         let shape = (4, 1, transport);
@@ -320,8 +330,12 @@ fn a_node_that_is_stopped_is_fenced() {
         let nodes = held.run.job.nodes(4);
         held.run.job.wait_for("at 12");
         signal(nodes[victim], Signal::STOP);
+        held.run.job.wait_for_error("said nothing for 3s");
         let left = held.survives(&expected);
         assert_eq!(left.losses, [(victim as u64, false)], "{}", left.ended.said());
+        let failure = &left.failures[0];
+        assert_eq!(failure["detected"], "silence", "{failure}");
+        assert!(["detect_s", "at_s"].iter().all(|time| failure[time].as_f64() >= Some(3.0)), "{failure}");
     }
 }
 

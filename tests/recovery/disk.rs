@@ -1,5 +1,7 @@
 //! Jobs that keep their checkpoints on disk, lose all their processes, and are started again (`--ft disk`, `--restart`).
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -9,7 +11,7 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::job::{Scratch, Shape};
-use crate::subjects::{JACOBI, LEANMD, LONG, Left, ROUNDS, Run, Said, Subject};
+use crate::subjects::{JACOBI, LEANMD, LONG, Left, ROUNDS, Run, Said, Subject, led};
 use crate::system::{children, signal};
 
 /// A folder for checkpoints, which a test takes away.
@@ -35,7 +37,7 @@ impl Folder {
 
     fn files(&self) -> Vec<PathBuf> {
         let all = |folder: &Path| -> Vec<PathBuf> {
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+            fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
         };
         let mut files: Vec<_> = all(&self.0).iter().flat_map(|node| all(node)).collect();
         files.sort();
@@ -47,7 +49,34 @@ impl Folder {
         self.files().into_iter().filter(is_part).collect()
     }
 
-    fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    /// The first part, or cover, in all folders that have it.
+    fn copies_of_one(&self, kind: &str) -> Vec<PathBuf> {
+        let is_of_kind = |file: &PathBuf| file.extension().is_some_and(|extension| extension == kind);
+        let mut all: Vec<_> = self.files().into_iter().filter(is_of_kind).collect();
+        let first = name(&all[0]).to_owned();
+        all.retain(|file| name(file) == first);
+        assert!(all.len() > 1, "each is there twice: {all:?}");
+        all
+    }
+
+    /// Of which there are files, in increasing order.
+    pub fn versions(&self) -> Vec<u64> {
+        let files = self.files();
+        let version = |file: &PathBuf| name(file).strip_prefix('v')?.split(['-', '.']).next()?.parse().ok();
+        let versions: BTreeSet<u64> = files.iter().filter_map(version).collect();
+        versions.into_iter().collect()
+    }
+
+    /// How many nodes have each part.
+    pub fn copies(&self) -> BTreeMap<OsString, u32> {
+        let mut copies = BTreeMap::new();
+        for part in self.parts() {
+            *copies.entry(part.file_name().unwrap().to_owned()).or_default() += 1;
+        }
+        copies
+    }
+
+    pub fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
         self.files().into_iter().map(|file| (file.clone(), fs::read(file).unwrap())).collect()
     }
 
@@ -96,6 +125,10 @@ impl Drop for Folder {
     }
 }
 
+fn name(file: &Path) -> &str {
+    file.file_name().and_then(|name| name.to_str()).expect("they have names of letters")
+}
+
 pub fn on_disk_like_in_memory() {
     for (subject, transport) in [(ROUNDS, "mixed"), (JACOBI, "shm"), (LEANMD, "tcp")] {
         let shape = (3, 2, transport);
@@ -119,15 +152,18 @@ fn cut_off(run: Run, folder: &Folder, nodes: usize, after: &str) -> Vec<String> 
 pub fn kill_all(run: Run, folder: &Folder, processes: Vec<i32>) -> Vec<String> {
     signal(run.job.launcher_pid(), Signal::KILL);
     processes.into_iter().for_each(|node| signal(node, Signal::KILL));
-    let said = run.job.end().stdout;
+    let ended = run.job.end();
     folder.let_go();
-    said
+    // A node may have come to lead before it was killed.
+    Said::of(&ended.stdout).check_repeats(1 + led(&ended.stderr), u64::MAX);
+    ended.stdout
 }
 
-/// What has been said before and after is what an undisturbed run says; lines may have been said twice.
+/// What has been said before and after is what an undisturbed run says. Lines may have been said by both, and by neither twice.
 #[track_caller]
 pub fn goes_on(subject: Subject, shape: Shape, options: &str, said: &[String], expected: &Said) -> Left {
     let left = subject.start(shape, options).end();
+    left.said.check_repeats(1, 0);
     let both = left.said.and_before(said);
     let (missing, wrong) = (expected.without(&both), both.without(expected));
     assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
@@ -244,32 +280,46 @@ pub fn damaged_files_are_named_and_nothing_is_overwritten() {
     let whole = Folder::new();
     let said = cut_off(LONG.start((3, 1, "shm"), &whole.held("--ckpt-every 5steps")), &whole, 3, "at 17");
     let left = goes_on(LONG, (2, 1, "shm"), &whole.restart(""), &said, &expected);
-    let (_, version) =
-        left.ended.stderr[0].split_once("from checkpoint ").expect("it says what it goes on from");
+    let told = left.ended.stderr.iter().find_map(|line| line.split_once("from checkpoint "));
+    let (_, version) = told.expect("it says what it goes on from");
     whole.keep_only(&format!("v{}", version.split(' ').next().expect("a number")));
     type Damage = fn(&Path);
-    let damages: [Damage; 3] = [
-        |file| fs::remove_file(file).unwrap(),
-        |file| fs::write(file, &fs::read(file).unwrap()[..100]).unwrap(),
-        |file| {
-            let mut bytes = fs::read(file).unwrap();
-            *bytes.last_mut().unwrap() ^= 4;
-            fs::write(file, bytes).unwrap();
-        },
+    let damages: [(Damage, [&str; 2]); 3] = [
+        (|file| fs::remove_file(file).unwrap(), ["is nowhere", "no cover that can be read"]),
+        (
+            |file| fs::write(file, &fs::read(file).unwrap()[..100]).unwrap(),
+            ["72 bytes after its header", "72 bytes after its header"],
+        ),
+        (
+            |file| {
+                let mut bytes = fs::read(file).unwrap();
+                *bytes.last_mut().unwrap() ^= 4;
+                fs::write(file, bytes).unwrap();
+            },
+            ["is damaged somewhere", "is damaged somewhere"],
+        ),
     ];
-    for (damage, word) in damages.into_iter().zip(["nowhere", "72 bytes after its header", "is damaged"]) {
+    for (damage, words) in damages {
         let folder = whole.copy();
-        let name = |file: &PathBuf| file.file_name().unwrap().to_owned();
-        let victim = name(&folder.parts()[0]);
-        let copies: Vec<_> = folder.parts().into_iter().filter(|file| name(file) == victim).collect();
-        assert_eq!(copies.len(), 2, "each part is there twice");
-        damage(&copies[0]);
-        goes_on(LONG, (2, 1, "shm"), &folder.copy().restart(""), &said, &expected);
-        damage(&copies[1]);
-        let before = folder.contents();
-        let refused = LONG.start((2, 1, "shm"), &folder.restart("--ft disk")).job.end();
-        refused.expect(2, &["is whole, and nothing was changed there", word, victim.to_str().unwrap()]);
-        assert_eq!(folder.contents(), before);
+        let victims = ["part", "cover"].map(|kind| folder.copies_of_one(kind));
+        victims.iter().for_each(|copies| damage(&copies[0]));
+        let left = goes_on(LONG, (2, 1, "shm"), &folder.restart(""), &said, &expected);
+        // What is not there cannot be named: the others are enough.
+        for file in victims.iter().map(|copies| &copies[0]).filter(|file| file.exists()) {
+            let names = |line: &String| {
+                line.contains(file.parent().unwrap().to_str().unwrap()) && line.contains(name(file))
+            };
+            assert!(left.ended.stderr.iter().any(names), "{file:?}: {}", left.ended.said());
+        }
+        for (kind, word) in ["part", "cover"].into_iter().zip(words) {
+            let folder = whole.copy();
+            let copies = folder.copies_of_one(kind);
+            copies.iter().for_each(|file| damage(file));
+            let before = folder.contents();
+            let refused = LONG.start((2, 1, "shm"), &folder.restart("--ft disk")).job.end();
+            refused.expect(2, &["is whole, and nothing was changed there", word, name(&copies[0])]);
+            assert!(folder.contents() == before, "{word}");
+        }
     }
 }
 

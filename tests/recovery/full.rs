@@ -1,5 +1,6 @@
 //! Disks that do not take a checkpoint while a job runs (`--ft disk`): the version is given up, which is said, the one before it stays, the
-//! job goes on, and goes back to that one if it has to; later ones are kept when the disk takes them again.
+//! job goes on, and goes back to that one if it has to; later ones are kept when the disk takes them again. With `--ft double`, only who has
+//! asked for one is told.
 //!
 //! The jobs have a small disk of their own, in a namespace where anybody may mount one, and no right to write where permissions say
 //! otherwise.
@@ -10,32 +11,84 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rustix::process::Signal;
+use rustix::process::{Signal, getuid};
 
 use crate::disk::Folder;
 use crate::job::until;
 use crate::subjects::LONG;
 use crate::system::signal;
 
+/// A failure where this variable is set, instead of a skipped test: for machines that are known to have all it takes.
+const REQUIRED: &str = "TALISMAN_TEST_HOSTS_REQUIRED";
+const WANTED: &str = "that needs root or namespaces of users, `unshare` and `setpriv`";
+
 /// What surrounds a job: a disk is mounted on the first argument, and the others are the job's command.
 const SURROUNDINGS: &str = "mount -t tmpfs -o size=16m tmpfs \"$1\" && shift && \
                             exec setpriv --bounding-set=-dac_override,-dac_read_search \"$@\"";
 
 pub fn a_disk_that_is_full() {
-    let ballast = |disk: &Path| disk.join("ballast");
-    let fill = |disk: &Path| {
-        let mut file = File::options().append(true).create(true).open(ballast(disk)).unwrap();
-        while file.write_all(&[1; 4096]).is_ok() {}
-    };
-    goes_on_without(fill, |disk| fs::remove_file(ballast(disk)).unwrap(), "no space is left on its disk");
+    goes_on_without(fill, empty, "no space is left on its disk");
 }
 
 pub fn a_folder_that_cannot_be_written_any_more() {
-    let permit = |disk: &Path, mode| {
-        let folder = fs::read_dir(disk).unwrap().map(|entry| entry.unwrap().path()).min().unwrap();
-        fs::set_permissions(folder, Permissions::from_mode(mode)).unwrap();
-    };
     goes_on_without(|disk| permit(disk, 0o555), |disk| permit(disk, 0o755), "Permission denied");
+}
+
+/// Those that are in memory do not need it.
+pub fn a_disk_that_does_not_take_what_is_asked_for() {
+    asks_in_vain(fill, empty, "no space is left on its disk");
+    asks_in_vain(|disk| permit(disk, 0o555), |disk| permit(disk, 0o755), "Permission denied");
+}
+
+fn fill(disk: &Path) {
+    let mut file = File::options().append(true).create(true).open(ballast(disk)).unwrap();
+    while file.write_all(&[1; 4096]).is_ok() {}
+}
+
+fn empty(disk: &Path) {
+    fs::remove_file(ballast(disk)).unwrap();
+}
+
+fn ballast(disk: &Path) -> PathBuf {
+    disk.join("ballast")
+}
+
+/// Says how the folder of the first node may be used.
+fn permit(disk: &Path, mode: u32) {
+    let folder = fs::read_dir(disk).unwrap().map(|entry| entry.unwrap().path()).min().unwrap();
+    fs::set_permissions(folder, Permissions::from_mode(mode)).unwrap();
+}
+
+/// A job in memory whose disk is hurt when it is asked for a checkpoint, loses a node, and has its disk repaired.
+fn asks_in_vain(hurt: impl Fn(&Path), repair: impl Fn(&Path), reason: &str) {
+    if !can_have_disks() {
+        return;
+    }
+    let shape = (3, 1, "shm");
+    let expected = LONG.undisturbed(shape);
+    let folder = Folder::new();
+    fs::create_dir_all(&folder.0).unwrap();
+    let on_disk = format!("--ckpt-dir {}", folder.0.display());
+    let options = format!("--ft double --ckpt-every 1h {on_disk} {}", folder.holding());
+    let run = LONG.start_by(shape, &options, |command| on_its_own_disk(&folder.0, &command));
+    let ask = |answer: &str| {
+        signal(run.job.launcher_pid(), Signal::USR1);
+        run.job.wait_for_error(answer)
+    };
+    run.job.wait_for("at 3");
+    let nodes = run.job.nodes(3);
+    ask("checkpoint 1 is taken; after the loss of all nodes");
+    let disk = seen_by(run.job.launcher_pid(), &folder.0);
+    hurt(&disk);
+    let told = ask("checkpoint 2 is taken, in the memory of the nodes, but not in ");
+    assert!(told.contains(reason) && told.contains("node "), "{told}");
+    signal(nodes[1], Signal::KILL);
+    run.job.wait_for_error("nodes went back to checkpoint 2");
+    repair(&disk);
+    signal(run.job.launcher_pid(), Signal::USR1);
+    run.job.wait_for_error_after("nodes went back", "is taken; after the loss of all nodes");
+    folder.let_go();
+    run.survives(&expected);
 }
 
 /// A job whose disk is hurt until a checkpoint is given up for this reason, loses a node, and has its disk repaired.
@@ -75,15 +128,18 @@ fn can_have_disks() -> bool {
     fs::create_dir_all(&folder.0).unwrap();
     let mut attempt = on_its_own_disk(&folder.0, &Command::new("true"));
     let can = attempt.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    assert!(can || std::env::var_os(REQUIRED).is_none(), "disks cannot be mounted: {WANTED}");
     if !can {
-        eprintln!("skipped: disks that are full or cannot be written (needs user namespaces and `setpriv`)");
+        eprintln!("skipped: disks that are full or cannot be written: {WANTED}");
     }
     can
 }
 
 fn on_its_own_disk(folder: &Path, command: &Command) -> Command {
     let mut surrounded = Command::new("unshare");
-    surrounded.args(["--user", "--map-root-user", "--mount", "sh", "-c", SURROUNDINGS, "sh"]).arg(folder);
+    // Who may mount anyway needs no namespace of users, of which there may be none.
+    let as_root: &[&str] = if getuid().is_root() { &[] } else { &["--user", "--map-root-user"] };
+    surrounded.args(as_root).args(["--mount", "sh", "-c", SURROUNDINGS, "sh"]).arg(folder);
     surrounded.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {

@@ -16,8 +16,8 @@ use crate::asking::{ask, said};
 use crate::checks::NEVER;
 use crate::disk::Folder;
 use crate::job::{Scratch, Shape, until};
-use crate::subjects::{LONG, Left, Run, Said};
-use crate::system::{arguments, children, environment, signal};
+use crate::subjects::{HELD_AT, LONG, Left, Run, Said, led};
+use crate::system::{arguments, children, environment, signal, state};
 
 /// A checkpoint now and then.
 const OFTEN: &str = "--ckpt-every 4steps --ft-log";
@@ -48,9 +48,13 @@ fn begin(hosts: &str, options: &str) -> Spread {
 }
 
 fn begin_with(shape: Shape, hosts: &str, options: &str) -> Spread {
+    begin_by(SSH, shape, hosts, options)
+}
+
+fn begin_by(ssh: &str, shape: Shape, hosts: &str, options: &str) -> Spread {
     let folder = Scratch::new("spread").0.clone();
     fs::create_dir_all(&folder).expect("the scratch folder can be written");
-    fs::write(folder.join("ssh"), SSH).expect("the folder is ours");
+    fs::write(folder.join("ssh"), ssh).expect("the folder is ours");
     fs::set_permissions(folder.join("ssh"), PermissionsExt::from_mode(0o755)).expect("it is ours");
     fs::write(folder.join("hosts"), hosts).expect("the folder is ours");
     let holding = Folder::new();
@@ -98,19 +102,22 @@ impl Spread {
         printed(&self.folder, kind)
     }
 
+    /// What is left, and what was printed elsewhere; how many processes have led the job after the first.
     #[track_caller]
-    fn ends(self) -> (Left, Vec<String>) {
+    fn ends(self) -> (Left, Vec<String>, usize) {
         self.holding.let_go();
         let left = self.run.ends_without_its_launcher();
-        let elsewhere = printed(&self.folder, "out");
+        let (elsewhere, errors) = (printed(&self.folder, "out"), printed(&self.folder, "err"));
+        let led = led(&left.ended.stderr) + led(&errors);
         let _ = fs::remove_dir_all(&self.folder);
-        (left, elsewhere)
+        (left, elsewhere, led)
     }
 
     /// No output is missing or wrong, though lines may have come twice, wherever it was printed.
     #[track_caller]
     fn survives(self, expected: &Said) -> Left {
-        let (left, elsewhere) = self.ends();
+        let (left, elsewhere, led) = self.ends();
+        left.said.and_elsewhere(&elsewhere).check_repeats(1 + led, HELD_AT);
         let said = left.said.and_before(&elsewhere);
         let (missing, wrong) = (expected.without(&said), said.without(expected));
         assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
@@ -243,6 +250,32 @@ pub fn a_launcher_of_several_hosts_that_is_stopped_is_fenced() {
     spread.survives(&expected);
 }
 
+/// Its agent and its nodes, after the others have gone on without them: they end, while the job does not.
+pub fn a_host_that_was_stopped_does_no_harm_when_it_goes_on() {
+    let expected = LONG.undisturbed(SHAPE);
+    // The launcher kills what it has started with all that is in its group. What is on another host is not.
+    let ssh = SSH.replace(" sh -c ", " setsid sh -c ");
+    let spread = begin_by(&ssh, SHAPE, TWO, &format!("{OFTEN} --silence 3s"));
+    spread.run.job.wait_for("at 14");
+    let agent = spread.agent("two");
+    let stopped = [vec![agent], children(agent)].concat();
+    assert_eq!(stopped.len(), 3, "{}", spread.run.job.said());
+    stopped.iter().for_each(|pid| signal(*pid, Signal::STOP));
+    spread.run.job.wait_for_error("it said nothing for 3s");
+    spread.run.job.wait_for_error_after("after the loss of nodes 2 and 3", "committed after");
+    let states: Vec<_> = stopped.iter().map(|pid| state(*pid)).collect();
+    assert_eq!(states, [Some('T'); 3], "nobody can kill them: {}", spread.run.job.said());
+    stopped.iter().for_each(|pid| signal(*pid, Signal::CONT));
+    let left = || spread.run.job.processes().into_iter().any(|pid| stopped.contains(&pid));
+    until(|| (!left()).then_some(())).unwrap_or_else(|| panic!("they go on: {}", spread.run.job.said()));
+    let Spread { run, holding, folder } = spread;
+    holding.let_go();
+    let mut losses = run.survives(&expected).losses;
+    losses.sort_unstable();
+    assert_eq!(losses, [(2, false), (3, false)]);
+    let _ = fs::remove_dir_all(&folder);
+}
+
 /// Where they were, or on another host if that is lost.
 pub fn nodes_of_several_hosts_are_replaced_without_the_launcher() {
     let expected = LONG.undisturbed(SHAPE);
@@ -327,7 +360,7 @@ pub fn a_job_on_several_hosts_without_its_launcher_is_asked() {
     spread.run.job.wait_for("at 14");
     spread.kill_launcher();
     spread.run.job.wait_for_error_after("leads now", " went back to ");
-    said(&ask(&spread.run, "checkpoint", ""), 0, "in the memory of the nodes");
+    said(&ask(&spread.run, "checkpoint", ""), 0, "is taken; after the loss of all nodes: --restart");
     said(&ask(&spread.run, "shrink", "3"), 0, "the job goes on without node 3");
     signal(spread.leader(0), Signal::KILL);
     spread.leader(1);
@@ -340,7 +373,7 @@ pub fn other_ends_of_several_hosts_without_the_launcher() {
     let spread = begin(TWO, &format!("{OFTEN} --panic-at 70"));
     spread.run.job.wait_for("at 14");
     spread.kill_launcher();
-    let (left, _) = spread.ends();
+    let (left, ..) = spread.ends();
     assert_eq!(left.status, Some(1), "{}", left.ended.said());
     let spread = begin(TWO, OFTEN);
     spread.run.job.wait_for("at 14");

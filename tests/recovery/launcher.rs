@@ -144,7 +144,7 @@ pub fn other_losses_and_ends_without_the_launcher() {
     let held = begin(LONG, shape, &format!("{OFTEN} --kill 2@step62 --kill 0@step72"));
     held.run.job.wait_for("at 12");
     held.kill_launcher();
-    led_by(&held.survives_its_launcher(&expected), &[0, 1]);
+    led_by(&held.survives_its_launchers(73, &expected), &[0, 1]);
 
     let held = begin(LONG, shape, &format!("{OFTEN} --panic-at 70"));
     held.run.job.wait_for("at 12");
@@ -239,9 +239,9 @@ pub fn a_job_without_its_launcher_is_asked() {
     held.run.job.wait_for("at 14");
     held.kill_launcher();
     wait_until_led_by(&held, 0);
-    said(&ask(&held.run, "checkpoint", ""), 0, "in the memory of the nodes");
+    said(&ask(&held.run, "checkpoint", ""), 0, "is taken; after the loss of all nodes: --restart");
     signal(nodes[0], Signal::USR1);
-    held.run.job.wait_for_error(" is taken, in the memory");
+    held.run.job.wait_for_error(" is taken; after the loss of all nodes");
     said(&ask(&held.run, "shrink", "2"), 0, "the job goes on without node 2");
     // It leads on, though it is none of the nodes any more.
     said(&ask(&held.run, "shrink", "0"), 0, "the job goes on without node 0");

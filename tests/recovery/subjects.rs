@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::job::{Ended, Job, Scratch, Shape, example, program};
 
+/// [`LONG`] does not begin this round as long as it is held.
+pub const HELD_AT: u64 = 60;
 /// What does this binary's own program print for the tests, by `println!`: such lines may come twice.
 const MARK: &str = "at ";
 
@@ -82,6 +84,12 @@ pub struct Left {
 }
 
 impl Said {
+    /// Lines, as they were printed.
+    pub fn of(lines: &[String]) -> Said {
+        let nothing = Said { lines: Vec::new(), results: Map::new() };
+        nothing.and_elsewhere(lines)
+    }
+
     pub fn has_the_results_of(&self, other: &Said) -> bool {
         self.results == other.results
     }
@@ -91,12 +99,27 @@ impl Said {
         self.lines.iter().filter(|line| !other.lines.contains(line)).map(String::as_str).collect()
     }
 
+    /// No line was said more often than once by each of so many launchers; from this round of [`LONG`] on, there was but one.
+    #[track_caller]
+    pub fn check_repeats(&self, launchers: usize, one_from: u64) {
+        for same in self.lines.chunk_by(|one, other| one == other) {
+            let most = if round_of(&same[0]) >= Some(one_from) { 1 } else { launchers };
+            assert!(same.len() <= most, "{} times, though {most} would do: {}", same.len(), same[0]);
+        }
+    }
+
     /// Together with lines that a job had said from which this one went on. Where it had got to, lines may come twice.
     pub fn and_before(&self, before: &[String]) -> Said {
-        let before = before.iter().filter(|line| !line.starts_with(MARK));
-        let mut lines: Vec<_> = self.lines.iter().chain(before).cloned().collect();
+        let mut said = self.and_elsewhere(before);
+        said.lines.dedup();
+        said
+    }
+
+    /// Together with lines that were printed where this did not come.
+    pub fn and_elsewhere(&self, others: &[String]) -> Said {
+        let others = others.iter().filter(|line| !line.starts_with(MARK));
+        let mut lines: Vec<_> = self.lines.iter().chain(others).cloned().collect();
         lines.sort();
-        lines.dedup();
         Said { lines, results: self.results.clone() }
     }
 }
@@ -144,10 +167,12 @@ impl Run {
         Left::of(job.end().expect(0, &[]), &report)
     }
 
-    /// To the end of a run whose launcher was killed: no output is missing or wrong, though lines may have come twice.
+    /// To the end of a run whose launchers were killed before this round: no output is missing or wrong, though lines that one
+    /// printed and did not get to tell of may have come again from the next one.
     #[track_caller]
-    pub fn survives_its_launcher(self, expected: &Said) -> Left {
+    pub fn survives_its_launchers(self, one_from: u64, expected: &Said) -> Left {
         let mut left = self.ends_without_its_launcher();
+        left.said.check_repeats(1 + led(&left.ended.stderr), one_from);
         left.said.lines.dedup();
         let (missing, wrong) = (expected.without(&left.said), left.said.without(expected));
         assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
@@ -191,6 +216,17 @@ impl Left {
         let checkpoints = checkpoints.filter_map(|taken| taken["at_s"].as_f64()).collect();
         Left { said: Said { lines, results }, ended, wall, status, failures, report, losses, checkpoints }
     }
+}
+
+/// How many processes have taken the launcher's place, as errors tell.
+pub fn led(errors: &[String]) -> usize {
+    errors.iter().filter(|line| line.contains("leads now")).count()
+}
+
+/// The round in which [`LONG`] has said this line.
+fn round_of(line: &str) -> Option<u64> {
+    let (before, _) = line.split_once(" rounds: ")?;
+    before.rsplit(' ').next()?.parse().ok()
 }
 
 fn losses(report: &Value) -> Vec<(u64, bool)> {

@@ -45,6 +45,14 @@ pub(crate) enum Checkpoint {
     GiveUp { version: Version },
     /// Back: it cannot be read where it is; it is to come in pieces.
     Bring { version: Version },
+    /// Down: this version, which is committed, is to be on disk as well.
+    Write { version: Version },
+    /// To the root: the parts of this PE are, its own and those that it has copies of.
+    Written { version: Version },
+    /// To the root: some of them cannot be.
+    NotWritten { version: Version, why: String },
+    /// Down: everybody's are, so that what was written before is not needed any more; or never will be, and are not needed themselves.
+    AllWritten { version: Version, is_whole: bool },
 }
 
 /// What a branch took.
@@ -76,8 +84,8 @@ pub(crate) enum Why {
     Step(u64),
     /// The program asked for it.
     Request,
-    /// Somebody outside asked for it (`talisman checkpoint`).
-    Asked,
+    /// Somebody outside asked for it: to be kept on disk as well (`talisman checkpoint`), or to go on from at once with other nodes.
+    Asked { on_disk: bool },
     /// Nodes were lost, and their parts are held but once.
     Failure,
 }

@@ -29,6 +29,7 @@
 //! | [`newcomers`] | how PEs begin that there were not |
 //! | [`lost`] | what becomes of members of groups on lost PEs |
 //! | [`files`] | parts on disk, and sets of them from which a job is started again |
+//! | [`written`] | versions that are on disk because somebody asked for them, while others are in memory |
 //! | [`again`] | how PEs begin after a loss |
 //! | [`handing`] | parts that go to a process which has none of its own |
 //! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
@@ -62,6 +63,7 @@ mod taking;
 #[cfg(test)]
 mod tests;
 pub(crate) mod waiting;
+mod written;
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
@@ -83,6 +85,7 @@ use message::{Checkpoint, Why};
 use root::Root;
 use safety::Safety;
 pub(crate) use settings::Settings;
+use written::Writing;
 
 /// What a PE keeps for checkpoints.
 pub(crate) struct Checkpoints {
@@ -99,6 +102,7 @@ pub(crate) struct Checkpoints {
     ahead: Ahead,
     copies: Copies,
     safety: Safety,
+    writing: Writing,
     /// Used by the first PE.
     root: RefCell<Root>,
     /// The last step of the program for which a checkpoint was asked for here.
@@ -120,6 +124,7 @@ impl Checkpoints {
             ahead: Ahead::default(),
             copies: Copies::default(),
             safety: Safety::default(),
+            writing: Writing::default(),
             step: Cell::new(0),
             head: Cell::new(0),
         })
@@ -188,6 +193,10 @@ impl Pe {
             Checkpoint::NotStored { version, why } => self.on_stored(checkpoints, version, Err(why)),
             Checkpoint::NotSafe { version, why } => self.on_not_safe(checkpoints, version, why),
             Checkpoint::GiveUp { version } => self.on_give_up(checkpoints, version),
+            Checkpoint::Write { version } => self.on_write(checkpoints, version),
+            Checkpoint::Written { version } => self.on_written(checkpoints, version, None),
+            Checkpoint::NotWritten { version, why } => self.on_written(checkpoints, version, Some(why)),
+            Checkpoint::AllWritten { version, is_whole } => self.on_all_written(version, is_whole),
         }
     }
 

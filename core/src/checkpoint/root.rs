@@ -39,6 +39,8 @@ struct Running {
     then: Vec<(Why, Route)>,
     /// How often somebody outside has asked for it.
     asked: u32,
+    /// One of them wants it on disk, where others are not.
+    on_disk: bool,
     begun: Duration,
     /// How long entries waited, and what was taken, once that is known.
     blocked: Option<(Duration, Taken)>,
@@ -105,7 +107,7 @@ impl Pe {
             match why {
                 Why::Step(step) if step <= root.step => return,
                 Why::Step(step) => root.step = step,
-                Why::Period | Why::Request | Why::Asked | Why::Failure => {}
+                Why::Period | Why::Request | Why::Asked { .. } | Why::Failure => {}
             }
             root.wanted.push((why, then));
         }
@@ -118,19 +120,30 @@ impl Pe {
         let version = {
             let mut root = checkpoints.root.borrow_mut();
             let Some(why) = root.wanted.iter().map(|(why, _)| *why).max() else { return };
-            if root.running.is_some() {
+            if root.running.is_some() || checkpoints.writing.is_waited_for() {
                 return sometimes("a checkpoint was wanted while one was under way");
             }
             if self.is_balancing() {
                 return sometimes("a checkpoint waited for the end of a balancing step");
             }
             let wanted = std::mem::take(&mut root.wanted);
-            let asked = wanted.iter().filter(|(why, _)| *why == Why::Asked).count() as u32;
+            let asked = wanted.iter().filter(|(why, _)| matches!(why, Why::Asked { .. })).count() as u32;
+            let on_disk = wanted.iter().any(|(why, _)| *why == Why::Asked { on_disk: true });
+            let on_disk = on_disk && self.node.store.writes_what_is_asked_for();
             let then = wanted.into_iter().filter_map(|(why, then)| Some((why, then?))).collect();
             let (version, begun) = (checkpoints.version.get() + 1, self.clock.now());
             let missing = self.view().pes();
-            root.running =
-                Some(Running { version, why, then, asked, begun, blocked: None, missing, wrong: None });
+            root.running = Some(Running {
+                version,
+                why,
+                then,
+                asked,
+                on_disk,
+                begun,
+                blocked: None,
+                missing,
+                wrong: None,
+            });
             version
         };
         self.timers.checkpoint.set(None);
@@ -199,7 +212,7 @@ impl Pe {
     fn give_up_checkpoint(&self, checkpoints: &Checkpoints, done: Running) {
         let (version, wrong) = (done.version, done.wrong.unwrap_or_default());
         self.on_give_up(checkpoints, version);
-        self.node.job.answer(done.asked, Err(wrong.clone()));
+        self.node.job.answer(done.asked, Err(wrong.clone()), None);
         self.node.job.say(&format!(
             "checkpoint {version} is given up: {wrong}. The job goes on, and the checkpoint before it stays; the next \
              one is tried when it is due"
@@ -224,7 +237,10 @@ impl Pe {
         checkpoints.root.borrow_mut().period.checkpoint(self.clock.now().saturating_sub(done.begun));
         let idle = taken.run == std::mem::replace(&mut checkpoints.root.borrow_mut().run, taken.run);
         self.account_for_checkpoint(checkpoints, &done, blocked, taken);
-        self.node.job.answer(done.asked, Ok(done.version));
+        match done.on_disk {
+            true => self.write(checkpoints, done.version, done.asked),
+            false => self.node.job.answer(done.asked, Ok(done.version), None),
+        }
         for (_, then) in done.then {
             self.route(&then, Packed::default());
         }

@@ -65,7 +65,14 @@ impl Pe {
     pub(crate) fn look_at_disk(&self) {
         if let Some(checkpoints) = self.checkpoints.as_deref() {
             self.look_at_parts(checkpoints);
+            self.look_at_written(checkpoints);
         }
+    }
+
+    /// Looks again after a while, if there is anything to look at.
+    pub(super) fn set_disk_timer(&self, checkpoints: &Checkpoints) {
+        let any = !checkpoints.safety.open.borrow().is_empty() || checkpoints.writing.is_under_way();
+        self.timers.disk.set(any.then(|| self.clock.now() + LOOK_EVERY));
     }
 
     /// Looks what has become of the parts that are to be kept for good.
@@ -81,8 +88,7 @@ impl Pe {
                 }
             }
         }
-        let any = !checkpoints.safety.open.borrow().is_empty();
-        self.timers.disk.set(any.then(|| self.clock.now() + LOOK_EVERY));
+        self.set_disk_timer(checkpoints);
     }
 
     fn tell_kept(&self, checkpoints: &Checkpoints, version: Version, of: PeId, kept: Kept) {

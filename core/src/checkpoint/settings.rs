@@ -33,7 +33,7 @@ impl Settings {
             Why::Period => "period",
             Why::Step(_) => "steps",
             Why::Request => "request",
-            Why::Asked => "asked",
+            Why::Asked { .. } => "asked",
             Why::Failure => "failure",
         }
     }

@@ -1,5 +1,7 @@
 //! Checkpoints of a job of four PEs on two nodes that is taken forward by hand.
 
+mod written;
+
 use talisman_ft::double::{Contents, Order};
 use talisman_ft::period::Period;
 use talisman_ft::view::View;
@@ -158,6 +160,10 @@ fn what_is_out_of_turn_changes_nothing() {
             Checkpoint::Stored { version: 4 },
             Checkpoint::Commit { version: 4 },
             Checkpoint::Bring { version: 4 },
+            Checkpoint::Write { version: 4 },
+            Checkpoint::Written { version: 4 },
+            Checkpoint::NotWritten { version: 4, why: String::new() },
+            Checkpoint::AllWritten { version: 4, is_whole: true },
         ]
     };
     let mut lab = lab();

@@ -81,7 +81,7 @@ impl Asked {
                 let _ = waiting.send(answer);
                 None
             }
-            None => Some(answer.unwrap_or_else(|why| format!("no checkpoint was taken: {why}"))),
+            None => Some(answer.unwrap_or_else(|why| format!("a checkpoint was asked for: {why}"))),
         }
     }
 

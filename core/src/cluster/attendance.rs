@@ -67,7 +67,7 @@ pub(crate) enum Action {
         limit: Duration,
     },
     /// Somebody asks for a checkpoint, which is begun, and answered once it is committed.
-    Checkpoint,
+    Checkpoint { on_disk: bool },
     /// The launcher has printed a piece of the lines that this version ended: they need not be kept any more.
     LinesSeen {
         /// The version that ended their period.
@@ -184,7 +184,9 @@ impl Attendance {
                 self.has_halted.then_some(Action::Places(places))
             }
             ToNode::Resume(order) => self.resume(order),
-            ToNode::Checkpoint => (self.has_begun && !self.has_halted).then_some(Action::Checkpoint),
+            ToNode::Checkpoint { on_disk } => {
+                (self.has_begun && !self.has_halted).then_some(Action::Checkpoint { on_disk })
+            }
             ToNode::Try { inquiry } => {
                 let limit = task.silence;
                 self.has_begun.then_some(Action::Try { inquiry, limit })

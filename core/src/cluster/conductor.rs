@@ -249,8 +249,8 @@ impl Conductor {
                 self.on_halted(now, node, Halted { epoch, held, steps })
             }
             ToLauncher::Resumed { epoch, steps } => self.on_resumed(now, node, epoch, steps),
-            ToLauncher::Checkpointed { asked, checkpoint } => {
-                self.on_checkpointed(now, node, asked, checkpoint)
+            ToLauncher::Checkpointed { asked, checkpoint, not_written } => {
+                self.on_checkpointed(now, node, asked, (checkpoint, not_written))
             }
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
             ToLauncher::Tried { inquiry, missed } => self.on_tried(now, node, inquiry, missed),

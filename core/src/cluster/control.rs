@@ -51,7 +51,10 @@ pub(crate) enum ToNode {
     /// All have halted: how this node goes on, in the epoch of its last `Halt`; the answer is `Resumed`.
     Resume(Box<Order>),
     /// Somebody asks for a checkpoint: it is begun; the answer is `Checkpointed`, from whichever node. It is void with the next `Halt`.
-    Checkpoint,
+    Checkpoint {
+        /// It is to be on disk when it is answered, if the job keeps what is asked for there.
+        on_disk: bool,
+    },
     /// The launcher has printed these lines: the node need not keep them any more.
     LinesSeen {
         /// The version that ended their period.
@@ -127,7 +130,12 @@ pub(crate) enum ToLauncher {
         steps: u64,
     },
     /// So many requests for a checkpoint are answered: by this version, which is committed, or why there is none.
-    Checkpointed { asked: u32, checkpoint: Result<Version, String> },
+    Checkpointed {
+        asked: u32,
+        checkpoint: Result<Version, String>,
+        /// Why it is not on disk, where it was to be.
+        not_written: Option<String>,
+    },
     /// It cannot reach another node. The launcher sees to it that one of the two is lost, or ends a job without `--ft`.
     Suspect {
         node: u32,
@@ -337,6 +345,7 @@ mod tests {
     fn the_documented_bytes_are_those_that_are_sent() {
         let address = "127.0.0.1:8080".parse().unwrap();
         let place = Place { node: 2, life: 1, address: Some(address), host: 3 };
+        let checkpointed = ToLauncher::Checkpointed { asked: 1, checkpoint: Ok(9), not_written: None };
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
@@ -355,8 +364,8 @@ mod tests {
             ("Tried", encode(&ToLauncher::Tried { inquiry: 1, missed: vec![2] })),
             ("Lines", encode(&ToLauncher::Lines(lines()))),
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
-            ("Checkpoint", encode(&ToNode::Checkpoint)),
-            ("Checkpointed", encode(&ToLauncher::Checkpointed { asked: 1, checkpoint: Ok(9) })),
+            ("Checkpoint", encode(&ToNode::Checkpoint { on_disk: true })),
+            ("Checkpointed", encode(&checkpointed)),
             ("Settle", encode(&ToNode::Settle(results()))),
             ("Settled", encode(&ToLauncher::Settled)),
             ("Leave", encode(&ToNode::Leave)),

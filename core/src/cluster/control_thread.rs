@@ -249,7 +249,7 @@ impl Listener {
             Action::Try { inquiry, limit } => {
                 self.shared.order(|orders| orders.try_connections(inquiry, limit));
             }
-            Action::Checkpoint => self.shared.order(|orders| orders.checkpoint()),
+            Action::Checkpoint { on_disk } => self.shared.order(|orders| orders.checkpoint(on_disk)),
             Action::LinesSeen { version, node, piece } => {
                 self.shared.order(|orders| orders.lines_seen(version, node, piece));
             }

@@ -30,6 +30,8 @@ const TRIAL: &str = "trial.tmp";
 pub(crate) struct Shelves {
     /// Each node has a folder in it, on its host.
     pub(crate) dir: PathBuf,
+    /// Whether all checkpoints are there; else those that somebody asks for.
+    pub(crate) has_all: bool,
     pub(crate) job: JobMark,
 }
 
@@ -77,20 +79,30 @@ impl Keeping {
             let whole = set::newest(&dir).map_err(|error| format!("--restart: {error}"))?;
             keeping.go_on_from(dir, whole, &mut mark, (shape, options.numbers()))?;
         }
-        if options.ft == FaultTolerance::Disk {
-            let given = options.ckpt_dir.as_deref().map(absolute).transpose()?;
-            let restarted = keeping.restart.as_ref().map(|restart| restart.dir.clone());
-            let dir = given.or(restarted).unwrap_or_else(|| {
-                let dir = std::env::temp_dir().join(format!("talisman-{program}-{job:016x}"));
-                keeping.notes.push(format!("checkpoints are kept in {} (--ckpt-dir)", dir.display()));
-                dir
-            });
-            if options.hosts.is_none() {
-                try_out(&dir, mark.id)?;
-            }
-            keeping.shelves = Some(Shelves { dir, job: mark });
+        if options.ft != FaultTolerance::Off {
+            keeping.keep(program, options, job, mark)?;
         }
         Ok(keeping)
+    }
+
+    fn keep(&mut self, program: &str, options: &RunArgs, job: u64, mark: JobMark) -> Result<(), String> {
+        let has_all = options.ft == FaultTolerance::Disk;
+        let given = options.ckpt_dir.as_deref().map(absolute).transpose()?;
+        // Without any checkpoint on disk, one may yet be asked for, and the folder does not matter before.
+        let is_needed = options.hosts.is_none() && (has_all || given.is_some());
+        let restarted = self.restart.as_ref().map(|restart| restart.dir.clone());
+        let dir = given.or(restarted).unwrap_or_else(|| {
+            let dir = std::env::temp_dir().join(format!("talisman-{program}-{job:016x}"));
+            if has_all {
+                self.notes.push(format!("checkpoints are kept in {} (--ckpt-dir)", dir.display()));
+            }
+            dir
+        });
+        if is_needed {
+            try_out(&dir, mark.id)?;
+        }
+        self.shelves = Some(Shelves { dir, has_all, job: mark });
+        Ok(())
     }
 
     fn go_on_from(
@@ -213,6 +225,11 @@ fn try_out(dir: &Path, job: u64) -> Result<(), String> {
 }
 
 impl Shelves {
+    /// Whether there may be a checkpoint in it, as far as is known on this host: of those that somebody asks for, there may have been none.
+    pub(crate) fn may_have_any(&self) -> bool {
+        self.has_all || nodes_in(&self.dir).is_ok_and(|nodes| !nodes.is_empty())
+    }
+
     /// The job has ended well, and its nodes have taken their files away: what is left are empty folders.
     pub(crate) fn tidy(&self) {
         for node in nodes_in(&self.dir).unwrap_or_default() {

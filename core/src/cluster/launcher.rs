@@ -316,7 +316,7 @@ impl ClusterOutcome {
         if self.status == 0 && self.interrupted.is_none() {
             return shelves.tidy();
         }
-        if let Some(message) = &mut self.message {
+        if let Some(message) = self.message.as_mut().filter(|_| shelves.may_have_any()) {
             let dir = shelves.dir.display();
             message.push_str(&format!(
                 "; if it had taken a checkpoint, it can go on from that: --restart {dir}"

@@ -54,8 +54,10 @@ pub(crate) trait Orders: Send + Sync {
         let _ = order;
     }
 
-    /// Somebody asks for a checkpoint.
-    fn checkpoint(&self) {}
+    /// Somebody asks for a checkpoint, which may be to be on disk.
+    fn checkpoint(&self, on_disk: bool) {
+        let _ = on_disk;
+    }
 
     /// All connections with other nodes are to be tried for so long at most, and `Tried` is to be said with this number.
     fn try_connections(&self, inquiry: u32, limit: Duration) {

@@ -63,6 +63,13 @@ impl Replacing {
         written
     }
 
+    /// What was written for `name` is not to come to its place.
+    pub(crate) fn forget(&mut self, disk: &mut impl Disk, name: &str) {
+        self.names.retain(|other| other != name);
+        // Only tidying up: whatever is left is taken away before the disk is used the next time.
+        let _ = disk.remove(&temporary(name));
+    }
+
     /// Whether nothing is written that has not come to its place.
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty()

@@ -59,8 +59,8 @@ enum Tool {
     LbReplay(Replay),
     /// Have a running job take a checkpoint now, and wait until it is kept
     ///
-    /// A job of several nodes with --ft. With --ft disk the job can be started again from it (--restart), as long as it has not ended
-    /// well. SIGUSR1 to the same process does the same.
+    /// A job of several nodes with --ft. The checkpoint is on disk then, and the answer says where (--ckpt-dir): the job can be started again
+    /// from it (--restart), as long as it has not ended well. SIGUSR1 to the same process does the same.
     Checkpoint {
         /// The process id of the process that was started
         job: u32,

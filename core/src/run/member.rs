@@ -194,14 +194,19 @@ impl Member {
     }
 }
 
-/// What holds the parts of checkpoints: as the task says, on disk too.
+/// What holds the parts of checkpoints: as the task says, on disk too, all or those that are asked for.
 fn store(task: &Task) -> Result<Arc<Store>, KeeperError> {
     let store = Arc::new(Store::default());
     let nodes = task.restart.as_ref().map_or(task.nodes, |restart| restart.view.nodes());
-    if let Some(Shelves { dir, job }) = &task.shelves {
-        let shape = Shape { nodes, pes_per_node: task.pes };
-        store.keep_in(dir, task.number, job.clone(), shape)?;
-    } else if task.host.nodes.len() > 1 {
+    let shape = Shape { nodes, pes_per_node: task.pes };
+    match &task.shelves {
+        Some(Shelves { dir, has_all: true, job }) => store.keep_in(dir, task.number, job.clone(), shape)?,
+        Some(Shelves { dir, has_all: false, job }) => {
+            store.write_what_is_asked_for_in(dir, task.number, job.clone(), shape);
+        }
+        None => {}
+    }
+    if store.is_in_memory() && task.host.nodes.len() > 1 {
         store.share();
     }
     if let Some(restart) = &task.restart {
@@ -268,8 +273,8 @@ impl Others for Voice {
         self.control.send(ToLauncher::Suspect { node, why });
     }
 
-    fn answer(&self, asked: u32, checkpoint: Result<Version, String>) {
-        self.control.send(ToLauncher::Checkpointed { asked, checkpoint });
+    fn answer(&self, asked: u32, checkpoint: Result<Version, String>, not_written: Option<String>) {
+        self.control.send(ToLauncher::Checkpointed { asked, checkpoint, not_written });
     }
 
     fn say(&self, lines: Lines) {

@@ -136,8 +136,8 @@ impl member::Orders for Orders {
         });
     }
 
-    fn checkpoint(&self) {
-        self.job.ask_for_checkpoint();
+    fn checkpoint(&self, on_disk: bool) {
+        self.job.ask_for_checkpoint(on_disk);
         (self.knock)();
     }
 

@@ -89,7 +89,7 @@ impl World {
                 let now = self.duration();
                 self.with_connecting(number, |connecting| connecting.on_trial(now, inquiry, limit));
             }
-            Action::Checkpoint => unreachable!("nobody asks a simulated job for anything"),
+            Action::Checkpoint { .. } => unreachable!("nobody asks a simulated job for anything"),
             Action::Places(_) => unreachable!("no simulated node is replaced"),
             Action::Resume(order) => self.resume(number, &order),
             Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),

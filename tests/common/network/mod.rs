@@ -140,6 +140,12 @@ impl Host {
     pub fn cut_off(&self) {
         self.namespace.sh("ip link set eth0 down");
     }
+
+    /// It is on the network again.
+    #[allow(dead_code, reason = "not all tests need it")]
+    pub fn link_again(&self) {
+        self.namespace.sh("ip link set eth0 up");
+    }
 }
 
 fn is_agent(process: &Process) -> bool {

@@ -47,8 +47,8 @@ pub(crate) enum Work {
     KeepOnly(Vec<Version>),
     /// A version will never be whole.
     GiveUp(Version),
-    /// The job has ended well: nobody will go back to anything. These nodes take away their own.
-    Clear(Vec<NodeId>),
+    /// The job has ended well: nobody will go back to any version from this one on. These nodes take away their own.
+    Clear(Version, Vec<NodeId>),
 }
 
 /// A node's disk, and who uses it.
@@ -219,9 +219,9 @@ impl Hands {
             }
             Work::KeepOnly(versions) => lock(&self.shelf).keep_only(|other| versions.contains(&other)),
             Work::GiveUp(version) => lock(&self.shelf).keep_only(|other| other != version),
-            Work::Clear(there) => {
-                self.clear_others(&there, |_| true);
-                lock(&self.shelf).keep_only(|_| false)
+            Work::Clear(from, there) => {
+                self.clear_others(&there, |other| other >= from);
+                lock(&self.shelf).keep_only(|other| other < from)
             }
         };
     }
@@ -232,8 +232,16 @@ impl Hands {
         let slices: Vec<&[u8]> = slices.iter().map(|slice| slice.bytes()).collect();
         let taken = (self.now)();
         let begun = lock(&self.shelf).begin((version, pe), &view, taken, buffers, &slices);
-        if let Err(error) = begun {
-            lock(versions).is_written(version, pe, Err(error.to_string()));
+        let begun = begun.map_err(|error| error.to_string());
+        let written = match body.is_unchanged() {
+            true => begun,
+            false => {
+                lock(&self.shelf).forget(version, pe);
+                begun.and(Err("its owner gave it up while it was written".into()))
+            }
+        };
+        if let Err(why) = written {
+            lock(versions).is_written(version, pe, Err(why));
         }
     }
 

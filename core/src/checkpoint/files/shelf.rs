@@ -80,6 +80,12 @@ impl<D: Disk> Shelf<D> {
         Ok(())
     }
 
+    /// A part that is written is not what it was to be: it will not be there.
+    pub(crate) fn forget(&mut self, version: Version, pe: PeId) {
+        self.begun.retain(|part| *part != (version, pe));
+        self.files.forget(&mut self.disk, &File::Part(version, pe).name());
+    }
+
     /// Whether anything is written that is not settled.
     pub(crate) fn has_begun(&self) -> bool {
         !self.files.is_empty()

@@ -2,8 +2,9 @@
 //!
 //! It outlives the PEs of the process: when the job goes back to a version, they are made anew from what is in here. The
 //! memory of versions that are not needed any more is filled again by the next one. With `--ft disk` a part is in memory until it is
-//! on the node's disk ([`Keeper`]).
+//! on the node's disk ([`Keeper`]); with `--ft double` those that somebody asks for are written too, and stay where they are ([`Archive`]).
 
+pub(super) mod archive;
 mod error;
 mod former;
 mod spare;
@@ -35,6 +36,7 @@ use crate::ids::PeId;
 use crate::node::Shape;
 use crate::pup::{Packed, Segment};
 use crate::view::View;
+use archive::Archive;
 pub(crate) use error::StoreError;
 use former::Former;
 pub(super) use versions::Copy;
@@ -47,6 +49,8 @@ pub(crate) struct Store {
     versions: Arc<Mutex<Versions>>,
     /// What has them on disk, if anything does.
     keeper: OnceLock<Keeper>,
+    /// What has those on disk that somebody asked for, if the others are in memory only.
+    archive: OnceLock<Archive>,
     /// What the job goes on from, if it has not begun with the program.
     former: OnceLock<Former>,
     /// What slabs are made of, if others can map it.
@@ -99,6 +103,22 @@ impl Store {
         assert!(self.keeper.set(keeper).is_ok(), "parts are kept in one place");
     }
 
+    /// From now on what somebody asks for is on disk too, in the folder of this node in that of the job, which is not touched before.
+    pub(crate) fn write_what_is_asked_for_in(&self, dir: &Path, node: NodeId, job: JobMark, shape: Shape) {
+        self.write_what_is_asked_for(Archive::new(archive::Folder { dir: dir.to_owned(), node, job, shape }));
+    }
+
+    /// The same by this archive.
+    pub(super) fn write_what_is_asked_for(&self, archive: Archive) {
+        assert!(self.archive.set(archive).is_ok(), "what is asked for is written in one place");
+        self.lock().stay_in_memory = true;
+    }
+
+    /// Whether what somebody asks for is on disk too, unlike all else.
+    pub(super) fn writes_what_is_asked_for(&self) -> bool {
+        self.archive.get().is_some()
+    }
+
     /// The job goes on from this, on so many PEs per node.
     pub(crate) fn go_on_from(&self, restart: Restart, pes_per_node: u32) {
         let view = View::new(restart.view.clone(), pes_per_node);
@@ -111,7 +131,12 @@ impl Store {
     pub(crate) fn clear(&self, there: Vec<NodeId>) {
         self.leave();
         *self.lock() = Versions::default();
-        self.begin(Work::Clear(there));
+        if let Some(archive) = self.archive.get() {
+            // What it went on from was not written by this job, unless all is to be on disk.
+            let from = self.former.get().map_or(0, |former| former.restart.next_version);
+            archive.clear(from, &there, &self.versions);
+        }
+        self.begin(Work::Clear(0, there));
         self.keeper.get().into_iter().for_each(Keeper::finish);
     }
 
@@ -160,6 +185,38 @@ impl Store {
         }
     }
 
+    /// The parts of a version that are held here, of these PEs, are to be on disk as well: whose those are. See [`Store::fate_on_disk`].
+    pub(super) fn write(&self, version: Version, of: impl Fn(PeId) -> bool) -> Vec<PeId> {
+        let held = |kept: &Kept| kept.parts.keys().copied().filter(|pe| of(*pe)).collect();
+        let parts: Vec<PeId> = self.lock().kept.get(&version).map(held).unwrap_or_default();
+        if let Some(archive) = self.archive.get() {
+            parts.iter().for_each(|pe| archive.write(version, *pe, &self.versions));
+        }
+        parts
+    }
+
+    /// What has become of that.
+    pub(super) fn fate_on_disk(&self, version: Version, pe: PeId) -> Fate {
+        let all = self.lock();
+        let Some(kept) = all.kept.get(&version) else {
+            return Fate::NotSafe("its version was given up meanwhile".into());
+        };
+        match kept.not_written.get(&pe) {
+            Some(why) => Fate::NotSafe(why.clone()),
+            None if kept.written_too.contains(&pe) => Fate::Safe,
+            None => Fate::Open,
+        }
+    }
+
+    /// All parts of a version are on disk, on all nodes, and what was written before is not needed any more; or never will be.
+    pub(super) fn all_written(&self, version: Version, is_whole: bool) {
+        let there = self.lock().kept.get(&version).map(|kept| kept.view.nodes().to_vec());
+        if let (Some(archive), Some(there)) = (self.archive.get(), there) {
+            let work = if is_whole { Work::KeepFrom(version, there) } else { Work::GiveUp(version) };
+            archive.begin(work, &self.versions);
+        }
+    }
+
     /// A version will never be complete: what is here of it goes.
     pub(super) fn give_up(&self, version: Version) {
         self.lock().drop_all_but(|other| other != version);
@@ -167,7 +224,7 @@ impl Store {
     }
 
     /// Whether a part is safe as soon as it is here.
-    pub(super) fn is_in_memory(&self) -> bool {
+    pub(crate) fn is_in_memory(&self) -> bool {
         self.keeper.get().is_none()
     }
 

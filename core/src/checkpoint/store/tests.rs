@@ -6,11 +6,16 @@ use bytes::Bytes;
 
 use super::super::pieces::PIECE_MAX;
 use super::*;
+use crate::disk::{Disk as _, SharedDisk, SimulatedDisk};
 use crate::node::Shape;
+use crate::rng::Rng;
+use crate::simulation::DiskRates;
 
 /// Two nodes of two PEs.
+const SHAPE: Shape = Shape { nodes: 2, pes_per_node: 2 };
+
 fn view() -> View {
-    View::whole(Shape { nodes: 2, pes_per_node: 2 })
+    View::whole(SHAPE)
 }
 
 fn packed(size: usize) -> Packed {
@@ -180,6 +185,33 @@ fn a_copy_that_its_owner_has_given_up_is_not_held() {
     assert_eq!(versions(&buddy), [(1, vec![], false)]);
     let overwritten = StoreError::Overwritten { pe: 1, version: 1 };
     assert_eq!(buddy.in_pieces(1, 1).err(), Some(overwritten));
+}
+
+/// Its file would have a checksum, of whatever came meanwhile.
+#[test]
+fn a_copy_that_its_owner_has_given_up_is_not_written() {
+    let (owner, buddy) = (Store::default(), Store::default());
+    owner.share();
+    let disk = SharedDisk::new(SimulatedDisk::new(DiskRates::default(), Rng::new(4)));
+    let backlog = buddy.keep_on(Box::new(disk.clone()), JobMark::default(), SHAPE).unwrap();
+    put_in_slabs(&owner, 1, 1, 1 << 20);
+    let part = owner.own(1, 1).expect("it was put there");
+    let mapped = owner.shared(1, 1).expect("its slab can be mapped").map(std::process::id()).unwrap();
+    let at = part.segments()[0].bytes().as_ptr().addr() as u64;
+    let slice = mapped[0].segment(at, 1 << 20, 8).expect("it is there");
+    let copy = Copy { manifest: Manifest::uncut(&part), pieces: vec![(vec![slice], None)], mapped };
+    drop(part);
+    buddy.put_copy(1, &view(), 1, copy);
+    buddy.put(1, &view(), 0, packed(8));
+    [0, 1].iter().for_each(|pe| buddy.keep_for_good(1, *pe));
+    for version in [2, 3] {
+        owner.commit(version - 1);
+        put_in_slabs(&owner, version, 1, 1 << 20);
+    }
+    std::iter::from_fn(|| backlog.take_next()).for_each(|work| backlog.carry_out(work));
+    assert_eq!(disk.clone().list().unwrap(), ["v1-pe0.part", "v1.cover"]);
+    let why = "its owner gave it up while it was written".to_owned();
+    assert_eq!([0, 1].map(|pe| buddy.fate(1, pe)), [Fate::Safe, Fate::NotSafe(why)]);
 }
 
 /// One that is released ends in order, while others go on from its part.

@@ -1,6 +1,6 @@
 //! What is held of each version.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use talisman_ft::double::Held;
@@ -20,6 +20,8 @@ pub(crate) struct Versions {
     /// The newest one that is known to be committed.
     pub(super) committed: Option<Version>,
     pub(super) kept: BTreeMap<Version, Kept>,
+    /// Parts stay in memory, also those that are written.
+    pub(super) stay_in_memory: bool,
     pub(super) spare: Spare,
 }
 
@@ -30,6 +32,8 @@ pub(super) struct Kept {
     pub(super) parts: BTreeMap<PeId, Body>,
     /// Why those could not be written that a disk did not take: they stay in memory, where they were said to be held.
     pub(super) not_written: BTreeMap<PeId, String>,
+    /// Those that are in memory and have been written as well.
+    pub(super) written_too: BTreeSet<PeId>,
     /// Where the large slices of the parts are that are in memory.
     pub(super) slabs: BTreeMap<PeId, Room>,
     /// Own parts that others may be reading, until it is committed.
@@ -82,6 +86,10 @@ impl Versions {
             kept.not_written.insert(pe, why);
             return;
         }
+        if self.stay_in_memory {
+            kept.written_too.insert(pe);
+            return;
+        }
         *body = Body::Written;
         kept.slabs.remove(&pe);
     }
@@ -99,6 +107,7 @@ impl Versions {
             view: view.clone(),
             parts: BTreeMap::new(),
             not_written: BTreeMap::new(),
+            written_too: BTreeSet::new(),
             slabs: BTreeMap::new(),
             lent: Vec::new(),
             contents: None,
@@ -157,6 +166,14 @@ impl InMemory {
                 let slices = copy.pieces.iter().flat_map(|(slices, _)| slices).cloned().collect();
                 (copy.manifest.buffers.clone(), slices)
             }
+        }
+    }
+
+    /// Whether what was read of it before was the part: a copy may be the memory of its owner, who may have given it up.
+    pub(in crate::checkpoint) fn is_unchanged(&self) -> bool {
+        match self {
+            InMemory::Own(_) => true,
+            InMemory::Copy(copy) => copy.is_unchanged(),
         }
     }
 }

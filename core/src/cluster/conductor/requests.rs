@@ -47,17 +47,17 @@ impl Conductor {
 
     /// A request goes on once there is a checkpoint.
     pub(super) fn wait_for_checkpoint(&mut self, number: u64, request: Request) {
+        self.ask_for_checkpoint(&request);
         self.requests.waiting.push_back((number, request));
-        self.ask_for_checkpoint();
     }
 
-    /// So many requests for a checkpoint have come to an end.
+    /// So many requests for a checkpoint have come to an end; and why it is not on disk, if any of them wanted that in vain.
     pub(super) fn on_checkpointed(
         &mut self,
         now: Duration,
         node: u32,
         asked: u32,
-        checkpoint: Result<Version, String>,
+        (checkpoint, not_written): (Result<Version, String>, Option<String>),
     ) {
         for _ in 0..asked {
             if self.is_void(node) || !self.goes_on() {
@@ -69,8 +69,8 @@ impl Conductor {
                 (Request::Grow(_), kept) => self.grow(now, number, kept.map(|_| ())),
                 (_, Err(why)) => self.actions.push(Action::Answer(number, Err(why))),
                 (Request::Checkpoint, Ok(version)) => {
-                    let text = self.taken(version);
-                    self.actions.push(Action::Answer(number, Ok(text)));
+                    let text = self.taken(version, not_written.as_deref());
+                    self.actions.push(Action::Answer(number, text));
                 }
                 (Request::Shrink(nodes), Ok(_)) => self.begin_release(now, number, nodes),
             }
@@ -103,7 +103,9 @@ impl Conductor {
             ));
         }
         self.answer_if_grown();
-        (0..self.requests.waiting.len()).for_each(|_| self.ask_for_checkpoint());
+        let waiting: Vec<Request> =
+            self.requests.waiting.iter().map(|(_, request)| request.clone()).collect();
+        waiting.iter().for_each(|request| self.ask_for_checkpoint(request));
     }
 
     /// Nothing that is asked for will be done.
@@ -145,11 +147,13 @@ impl Conductor {
         self.survives() && self.recovery.as_ref().is_some_and(super::Recovery::is_running)
     }
 
-    /// Tells the first node that one more checkpoint is wanted; while the job halts nobody is there to hear that.
-    fn ask_for_checkpoint(&mut self) {
+    /// Tells the first node that one more checkpoint is wanted; while the job halts nobody is there to hear that. What is gone on from at
+    /// once need not be on disk.
+    fn ask_for_checkpoint(&mut self, request: &Request) {
+        let on_disk = *request == Request::Checkpoint;
         let first = self.roster.living().into_iter().find(|node| self.roster[*node].stage == Stage::Running);
         if let Some(node) = first.filter(|_| self.goes_on()) {
-            self.actions.push(Action::Send(node, ToNode::Checkpoint));
+            self.actions.push(Action::Send(node, ToNode::Checkpoint { on_disk }));
         }
     }
 
@@ -163,13 +167,15 @@ impl Conductor {
         self.lead(self.running_for(now), |recovery| recovery.release(&nodes));
     }
 
-    fn taken(&self, version: Version) -> String {
-        match &self.plan.keeping.shelves {
-            Some(shelves) => {
-                let dir = shelves.dir.display();
-                format!("checkpoint {version} is taken; after the loss of all nodes: --restart {dir}")
+    fn taken(&self, version: Version, not_written: Option<&str>) -> Result<String, String> {
+        let in_memory = format!("checkpoint {version} is taken, in the memory of the nodes");
+        let Some(shelves) = &self.plan.keeping.shelves else { return Ok(in_memory) };
+        let dir = shelves.dir.display();
+        match not_written {
+            None => {
+                Ok(format!("checkpoint {version} is taken; after the loss of all nodes: --restart {dir}"))
             }
-            None => format!("checkpoint {version} is taken, in the memory of the nodes"),
+            Some(why) => Err(format!("{in_memory}, but not in {dir}: {why}")),
         }
     }
 }

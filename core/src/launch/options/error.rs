@@ -89,9 +89,11 @@ pub enum OptionsError {
     /// `--ckpt-every` without `--ft`.
     #[error("--ckpt-every: checkpoints are for a job that survives the loss of nodes; add --ft double")]
     CheckpointsWithoutFt,
-    /// `--ckpt-dir` without `--ft disk`.
-    #[error("--ckpt-dir: only --ft disk keeps checkpoints in a folder; add that")]
-    FolderWithoutDisk,
+    /// `--ckpt-dir` without `--ft`.
+    #[error(
+        "--ckpt-dir: without --ft there are no checkpoints to keep in a folder; add --ft disk, or --ft double for those that are asked for"
+    )]
+    FolderWithoutFt,
     /// `--restart` with `--simulate`.
     #[error("--restart: simulated nodes have no disks to go on from; leave --simulate out")]
     RestartSimulated,

@@ -255,13 +255,13 @@ pub struct RunArgs {
     #[arg(value_parser = FalseyValueParser::new())]
     pub ft_log: bool,
 
-    /// With --ft disk: where each node keeps its checkpoints, in a folder of its own on its host [default: that of --restart, else a
-    /// new one among the temporary files]
+    /// Where each node keeps its checkpoints, in a folder of its own on its host: with --ft disk all, with --ft double those that are asked for
+    /// (`talisman checkpoint`) [default: that of --restart, else a new one among the temporary files]
     #[arg(id = "talisman-ckpt-dir", long = "ckpt-dir", env = "TALISMAN_CKPT_DIR", hide_env_values = true)]
     #[arg(value_name = "FOLDER")]
     pub ckpt_dir: Option<PathBuf>,
 
-    /// Go on from the newest checkpoint that a job with --ft disk has left in this folder, on any number of nodes and PEs
+    /// Go on from the newest checkpoint that a job with --ft has left in this folder (--ckpt-dir), on any number of nodes and PEs
     #[arg(id = "talisman-restart", long = "restart", env = "TALISMAN_RESTART", hide_env_values = true)]
     #[arg(value_name = "FOLDER")]
     pub restart: Option<PathBuf>,

@@ -99,6 +99,30 @@ fn checkpoints_are_for_jobs_that_survive() {
 }
 
 #[test]
+fn who_is_alone_is_told_that_nothing_is_held_twice() {
+    let job = RunArgs { nodes: 1, ft: FaultTolerance::Double, ..RunArgs::default() };
+    let note = job.note().expect("it may not be what is wanted");
+    assert!(note.contains("--nodes 2 or more") && note.contains("--ft disk"), "{note}");
+    let grows = RunArgs { max_nodes: Some(2), ..job.clone() }.note();
+    assert!(grows.is_some_and(|note| note.contains("talisman grow")));
+    let others = [
+        RunArgs { nodes: 2, ..job.clone() },
+        RunArgs { ft: FaultTolerance::Disk, ..job.clone() },
+        RunArgs { ft: FaultTolerance::Off, ..job.clone() },
+        RunArgs { simulate: true, ..job.clone() },
+        RunArgs { hosts: Some(PathBuf::from("hosts")), ..job },
+    ];
+    assert!(others.iter().all(|options| options.note().is_none()));
+}
+
+#[test]
+fn a_folder_is_for_jobs_with_checkpoints() {
+    let with = |ft| RunArgs { ft, ckpt_dir: Some("folder".into()), ..RunArgs::default() }.validate();
+    assert_eq!(with(FaultTolerance::Off), Err(OptionsError::FolderWithoutFt));
+    assert_eq!([FaultTolerance::Double, FaultTolerance::Disk].map(with), [Ok(()), Ok(())]);
+}
+
+#[test]
 fn replacements_are_for_jobs_of_several_processes_that_survive() {
     let (option, respawn) = ("--respawn", true);
     let with =

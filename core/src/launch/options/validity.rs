@@ -40,6 +40,21 @@ impl RunArgs {
         self.validate_report()
     }
 
+    /// What is as these options say, and may not be what is wanted.
+    pub(crate) fn note(&self) -> Option<String> {
+        let is_alone = self.nodes == 1 && self.hosts.is_none() && !self.simulate;
+        let (nodes, until) = match self.max_nodes {
+            Some(2..) => ("more", "until nodes are added (`talisman grow`), "),
+            _ => ("--nodes 2 or more", ""),
+        };
+        (is_alone && self.ft == FaultTolerance::Double).then(|| {
+            format!(
+                "--ft double with one node: {until}nothing is held twice, and its loss is the job's; add {nodes}, or keep \
+                 checkpoints on disk (--ft disk)"
+            )
+        })
+    }
+
     fn validate_pes(&self) -> Result<(), OptionsError> {
         match self.pes {
             Some(0) => Err(OptionsError::NoPes),
@@ -111,8 +126,8 @@ impl RunArgs {
                 Err(OptionsError::CheckpointsWithoutFt)
             }
             Some(mtbf) if mtbf.is_zero() => Err(OptionsError::NoTimeBetweenFailures),
-            _ if self.ckpt_dir.is_some() && self.ft != FaultTolerance::Disk => {
-                Err(OptionsError::FolderWithoutDisk)
+            _ if self.ckpt_dir.is_some() && self.ft == FaultTolerance::Off => {
+                Err(OptionsError::FolderWithoutFt)
             }
             _ if self.restart.is_some() && self.simulate => Err(OptionsError::RestartSimulated),
             _ => self.validate_replacements().and_then(|()| self.validate_most_nodes()),

@@ -3,7 +3,7 @@
 use talisman_ft::double::Held;
 use talisman_ft::view::View;
 
-use super::requests::{ASKS, asked, checkpointed};
+use super::requests::{ASKS_FOR_ANY, asked, checkpointed};
 use super::surviving::{halt, order, say, with_patience};
 use super::*;
 use crate::launch::asking::Request;
@@ -46,7 +46,7 @@ fn answer(number: u64, answer: Result<&str, &str>) -> Action {
 fn a_process_comes_first_then_a_checkpoint_and_then_all_go_back_with_it() {
     let mut conductor = without_one();
     assert_eq!(asked(&mut conductor, 1, Request::Grow(None)), [Action::Start(1)]);
-    assert_eq!(says_all(&mut conductor, 20, 1), [ASKS], "nobody has halted");
+    assert_eq!(says_all(&mut conductor, 20, 1), [ASKS_FOR_ANY], "nobody has halted");
     let actions = conductor.say(at(21), 0, checkpointed(1));
     let added = vec![say("node 1 is added; all go back"), Action::Send(1, ToNode::Go)];
     assert_eq!(actions, [added, halt(&[0, 1, 2], 2, &[])].concat());
@@ -84,7 +84,7 @@ fn one_that_was_released_is_waited_for_until_it_has_left() {
     assert_eq!(asked(&mut conductor, 2, Request::Grow(Some(1))), []);
     conductor.say(at(14), 0, ToLauncher::Done(NodeReport::default()));
     assert_eq!(conductor.happen(at(15), 0, Event::Ended(How::Exited(0))), [Action::Start(0)]);
-    assert_eq!(says_all(&mut conductor, 16, 0), [Action::Send(1, ToNode::Checkpoint)]);
+    assert_eq!(says_all(&mut conductor, 16, 0), [Action::Send(1, ToNode::Checkpoint { on_disk: false })]);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_loss_meanwhile_is_seen_to_first() {
     assert_eq!(says_all(&mut conductor, 12, 1), [], "they halt");
     let [halted, resumed] = conductor.recover(13, &[0, 2], 2);
     let there: Vec<_> = halted.iter().filter_map(order).map(|(node, _)| node).collect();
-    assert_eq!((there, resumed.last()), (vec![0, 2], Some(&ASKS)));
+    assert_eq!((there, resumed.last()), (vec![0, 2], Some(&ASKS_FOR_ANY)));
     assert_eq!(conductor.say(at(14), 0, checkpointed(1)).last(), halt(&[2], 3, &[3]).last());
 }
 
@@ -152,7 +152,7 @@ fn what_is_asked_for_while_all_halt_begins_at_once_and_goes_on_after_that() {
     assert_eq!(halted.iter().filter_map(order).map(|(node, _)| node).collect::<Vec<_>>(), [0, 2]);
     conductor.say(at(14), 0, ToLauncher::Resumed { epoch: 1, steps: 36 });
     let resumed = conductor.say(at(14), 2, ToLauncher::Resumed { epoch: 1, steps: 36 });
-    assert_eq!(resumed.last(), Some(&ASKS));
+    assert_eq!(resumed.last(), Some(&ASKS_FOR_ANY));
     assert_eq!(conductor.say(at(15), 0, checkpointed(1)).last(), halt(&[2], 2, &[]).last());
 }
 
@@ -171,7 +171,7 @@ fn a_lost_node_that_is_replaced_is_none_of_those_that_are_added_meanwhile() {
     assert_eq!(orders.iter().filter_map(order).map(|(node, _)| node).collect::<Vec<_>>(), [0, 1]);
     conductor.say(at(15), 0, ToLauncher::Resumed { epoch: 1, steps: 0 });
     let resumed = conductor.say(at(15), 1, ToLauncher::Resumed { epoch: 1, steps: 0 });
-    assert_eq!(resumed.last(), Some(&ASKS));
+    assert_eq!(resumed.last(), Some(&ASKS_FOR_ANY));
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn one_that_is_lost_before_all_go_on_with_it_is_a_loss() {
 fn numbers_that_were_never_there_are_added_like_others() {
     let mut conductor = beginning_with_one();
     assert_eq!(asked(&mut conductor, 1, Request::Grow(Some(1))), [Action::Start(1)]);
-    assert_eq!(says_all(&mut conductor, 20, 1), [ASKS]);
+    assert_eq!(says_all(&mut conductor, 20, 1), [ASKS_FOR_ANY]);
     assert_eq!(conductor.say(at(21), 0, checkpointed(1))[2..], halt(&[0, 1], 1, &[2]));
     let (view, missed) = (View::beginning_with(1, 3), Vec::new());
     let held = vec![Held { version: 1, view, held: vec![0], committed: true, missed }];

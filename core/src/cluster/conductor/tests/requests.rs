@@ -2,6 +2,8 @@
 
 use super::surviving::{halt, lines, order, say, with_patience};
 use super::*;
+use crate::checkpoint::files::cover::JobMark;
+use crate::cluster::keeping::Shelves;
 use crate::launch::asking::Request;
 
 pub(super) fn asked(conductor: &mut Conductor, number: u64, request: Request) -> Vec<Action> {
@@ -10,10 +12,14 @@ pub(super) fn asked(conductor: &mut Conductor, number: u64, request: Request) ->
 }
 
 pub(super) fn checkpointed(asked: u32) -> ToLauncher {
-    ToLauncher::Checkpointed { asked, checkpoint: Ok(7) }
+    ToLauncher::Checkpointed { asked, checkpoint: Ok(7), not_written: None }
 }
 
-pub(super) const ASKS: Action = Action::Send(0, ToNode::Checkpoint);
+/// For a checkpoint that is to be on disk.
+const ASKS: Action = Action::Send(0, ToNode::Checkpoint { on_disk: true });
+
+/// For one that is gone on from at once.
+pub(super) const ASKS_FOR_ANY: Action = Action::Send(0, ToNode::Checkpoint { on_disk: false });
 
 fn taken() -> Result<String, String> {
     Ok("checkpoint 7 is taken, in the memory of the nodes".into())
@@ -25,10 +31,28 @@ fn a_checkpoint_is_begun_and_answered_when_it_is_committed() {
     assert_eq!(asked(&mut conductor, 1, Request::Checkpoint), [ASKS]);
     assert_eq!(asked(&mut conductor, 2, Request::Checkpoint), [ASKS]);
     assert_eq!(conductor.say(at(11), 1, checkpointed(1)), [Action::Answer(1, taken())]);
-    let failed = ToLauncher::Checkpointed { asked: 1, checkpoint: Err("no room".into()) };
+    let failed = ToLauncher::Checkpointed { asked: 1, checkpoint: Err("no room".into()), not_written: None };
     let why = Err("the checkpoint cannot be kept: no room".into());
     assert_eq!(conductor.say(at(12), 1, failed), [Action::Answer(2, why)]);
     assert_eq!(conductor.say(at(13), 1, checkpointed(1)), []);
+}
+
+#[test]
+fn who_asks_is_told_where_a_checkpoint_is_and_why_it_is_not() {
+    let mut conductor = with_patience(3, "", TICK * 40);
+    let shelves = Shelves { dir: "/scratch/job".into(), has_all: false, job: JobMark::default() };
+    conductor.plan.keeping.shelves = Some(shelves);
+    asked(&mut conductor, 1, Request::Checkpoint);
+    let there = Ok("checkpoint 7 is taken; after the loss of all nodes: --restart /scratch/job".into());
+    assert_eq!(conductor.say(at(11), 1, checkpointed(1)), [Action::Answer(1, there)]);
+    asked(&mut conductor, 2, Request::Checkpoint);
+    asked(&mut conductor, 3, Request::Shrink(vec![1]));
+    let not_written = Some("node 1: no room".into());
+    let actions =
+        conductor.say(at(12), 1, ToLauncher::Checkpointed { asked: 2, checkpoint: Ok(7), not_written });
+    let why = "checkpoint 7 is taken, in the memory of the nodes, but not in /scratch/job: node 1: no room";
+    assert_eq!(actions[0], Action::Answer(2, Err(why.into())));
+    assert_eq!(actions[1], say("node 1 is to be released; all go back"), "that needs no disk");
 }
 
 #[test]
@@ -49,7 +73,7 @@ fn what_a_loss_has_overtaken_is_asked_for_again() {
 #[test]
 fn a_node_is_released_from_a_checkpoint_and_is_no_loss() {
     let mut conductor = with_patience(3, "", TICK * 40);
-    assert_eq!(asked(&mut conductor, 1, Request::Shrink(vec![1])), [ASKS]);
+    assert_eq!(asked(&mut conductor, 1, Request::Shrink(vec![1])), [ASKS_FOR_ANY]);
     let actions = conductor.say(at(11), 0, checkpointed(1));
     let released = vec![say("node 1 is to be released; all go back")];
     assert_eq!(actions, [released, halt(&[0, 1, 2], 1, &[])].concat());

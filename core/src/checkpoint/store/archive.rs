@@ -1,0 +1,93 @@
+//! What writes versions that somebody asked for, beside memory.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use talisman_ft::{NodeId, Version};
+
+use super::super::files::cover::JobMark;
+use super::super::files::folder_of;
+use super::super::files::keeper::{Keeper, Work};
+use super::versions::Versions;
+use crate::ids::PeId;
+use crate::node::Shape;
+
+/// A node's disk, which is not touched before anything is to be written.
+pub(in crate::checkpoint) struct Archive {
+    place: Box<dyn Place>,
+    keeper: Mutex<Option<Keeper>>,
+}
+
+/// Where a node's disk is.
+pub(in crate::checkpoint) trait Place: Send + Sync {
+    /// Whether anything was ever written there.
+    fn is_used(&self) -> bool;
+
+    /// Has it, for this process alone; or the reason why it cannot.
+    fn open(&self, versions: Arc<Mutex<Versions>>) -> Result<Keeper, String>;
+}
+
+/// A folder in that of the job.
+pub(super) struct Folder {
+    pub(super) dir: PathBuf,
+    pub(super) node: NodeId,
+    pub(super) job: JobMark,
+    pub(super) shape: Shape,
+}
+
+impl Place for Folder {
+    fn is_used(&self) -> bool {
+        folder_of(&self.dir, self.node).exists()
+    }
+
+    fn open(&self, versions: Arc<Mutex<Versions>>) -> Result<Keeper, String> {
+        let keeper = Keeper::open(&self.dir, self.node, self.job.clone(), self.shape, versions);
+        keeper.map_err(|error| error.to_string())
+    }
+}
+
+impl Archive {
+    /// On this disk.
+    pub(in crate::checkpoint) fn new(place: impl Place + 'static) -> Self {
+        Archive { place: Box::new(place), keeper: Mutex::default() }
+    }
+
+    /// Begins to write a part that is in memory.
+    pub(super) fn write(&self, version: Version, pe: PeId, versions: &Arc<Mutex<Versions>>) {
+        if let Err(why) = self.open_if_closed(versions) {
+            return lock(versions).is_written(version, pe, Err(why));
+        }
+        self.begin(Work::Write(version, pe), versions);
+    }
+
+    /// Has this done, if anything was ever written.
+    pub(super) fn begin(&self, work: Work, versions: &Mutex<Versions>) {
+        if let Some(keeper) = &*lock(&self.keeper) {
+            keeper.begin(work, versions);
+        }
+    }
+
+    /// The job has ended well: none of its versions from this one on is left, also of nodes that are not among these. A former process of this node may have
+    /// written them.
+    pub(super) fn clear(&self, from: Version, there: &[NodeId], versions: &Arc<Mutex<Versions>>) {
+        if !self.place.is_used() || self.open_if_closed(versions).is_err() {
+            return;
+        }
+        self.begin(Work::Clear(from, there.to_vec()), versions);
+        lock(&self.keeper).iter().for_each(Keeper::finish);
+    }
+
+    /// What could not be had before may be there now.
+    fn open_if_closed(&self, versions: &Arc<Mutex<Versions>>) -> Result<(), String> {
+        let mut keeper = lock(&self.keeper);
+        if keeper.is_none() {
+            *keeper = Some(self.place.open(versions.clone())?);
+        }
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing in a critical section panics half way.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
