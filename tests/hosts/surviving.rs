@@ -136,8 +136,9 @@ fn a_host_that_is_back_when_its_loss_is_known_does_no_harm() {
         let agent = network.agent_of(2, &example("rounds"));
         let all = [vec![agent], network.nodes_of(2, &example("rounds"))].concat();
         assert_eq!(all.len(), 3);
-        let tell_all =
-            |word: &str| _ = all.iter().filter(|_| stops).map(|process| signal(process.id, word)).count();
+        let tell_all = |word: &str| {
+            all.iter().filter(|_| stops).for_each(|process| _ = signal(process.id, word));
+        };
         tell_all("STOP");
         network.host(2).cut_off();
         held.wait_until_said(&["host h2 (nodes 2 to 3): it said nothing for 3s", " after the loss of node"]);
