@@ -111,7 +111,7 @@ struct Line {
 pub fn run(stage: &dyn Stage, regressions: &[Regression]) -> Table {
     let mut table = Table::default();
     for regression in regressions {
-        let case = case(regression.line).expect("a test reads every line");
+        let case = case_of(regression.line).expect("a test reads every line");
         let judged = judged(stage, &case, true, false);
         table.add(&case, &judged);
         if let Some(failure) = judged.failures.first() {
@@ -127,7 +127,8 @@ pub fn run(stage: &dyn Stage, regressions: &[Regression]) -> Table {
     table
 }
 
-fn case(line: &str) -> Result<Case, String> {
+/// The case that a line stands for.
+pub(crate) fn case_of(line: &str) -> Result<Case, String> {
     let Line { replay } = Line::try_parse_from(line.split_whitespace()).map_err(|error| error.to_string())?;
     replay.case()
 }
@@ -139,16 +140,16 @@ mod tests {
     #[test]
     fn every_line_can_be_read() {
         for Regression { line, was } in REGRESSIONS {
-            assert!(case(line).is_ok(), "{line}: {:?}", case(line));
+            assert!(case_of(line).is_ok(), "{line}: {:?}", case_of(line));
             assert!(!was.is_empty(), "{line}: what was it?");
         }
     }
 
     #[test]
     fn a_line_is_read_as_on_the_command_line() {
-        let case = case("--seed 0x2a --nodes 3 --calm lost,reset").expect("it can be drawn");
+        let case = case_of("--seed 0x2a --nodes 3 --calm lost,reset").expect("it can be drawn");
         assert_eq!((case.seed, case.nodes()), (42, 3));
         assert_eq!(case.overrides.calm, ["lost", "reset"]);
-        assert!(self::case("--seed 0x2a --node 3").is_err());
+        assert!(case_of("--seed 0x2a --node 3").is_err());
     }
 }

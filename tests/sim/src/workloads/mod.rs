@@ -96,9 +96,8 @@ pub const NAMES: &[&str] = &[
 pub const PRINTS: &str = "prints ";
 
 /// Those whose last step follows a quiescence, and waits for all that it begins. That of `sync` does as well, but a balancing step
-/// may be under way then, which nobody waits for. That of `chimes` calls elements that have moved at last, of
-/// which some word may be left.
-const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers"];
+/// may be under way then, which nobody waits for.
+const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers", "chimes"];
 
 /// Runs a workload in a world. The seed decides what the program does; the world has a seed of its own, in `plan`.
 /// `logging`: the log has all events.
