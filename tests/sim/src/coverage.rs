@@ -306,6 +306,7 @@ pub const MARKS: &[Mark] = &[
     must("a job was over before its program began"),
     may("a node lost its launcher"),
     must("a simulated job went on without its launcher"),
+    must("a simulated job was started again from its disks"),
     may("a launcher was lost when the nodes were about to leave"),
     must("the launcher was silent for too long"),
     may("a job was asked to end early"),

@@ -62,14 +62,14 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "all had gone back to a version that was whole in memory and not committed; a disk did not take a part of it, which was forgotten, and what was committed had been dropped",
     },
     Regression {
-        line: "--seed 0x730040f --workload births --size 2 --pes 3 --ft disk:200us",
+        line: "--seed 0x730040f --workload births --size 2 --pes 3 --ft disk:200us --faults 0,1,2,3,4,5,6,7,8,9",
         was: "the same",
     },
     Regression {
         line: "--seed 0x760029f --workload sync --size 1 --pes 2 --ft disk:200us --only crash,disk --faults 1 --calm limits",
         was: "a PE that could not read what it restores had turns with nothing, and its node said that it goes on: it was quiet while messages were on their way (of the world)",
     },
-    Regression { line: "--seed 0x7300533 --workload imbalance --size 4 --pes 2 --ft disk:200us", was: "the same" },
+    Regression { line: "--seed 0x7300533 --workload imbalance --size 4 --pes 2 --ft disk:200us --faults 0,1,2,3,4,5,6,7,8,9,10,11,12,13", was: "the same" },
     Regression {
         line: "--seed 0x910003a --workload leanmd --size 1 --ft 1000us --heirs true --faults 3,8,9 --calm lost,limits",
         was: "who took the place of the second launcher did not know what all had gone back to under the first, and began the program anew",
