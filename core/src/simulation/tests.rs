@@ -283,50 +283,6 @@ fn users_kill_nodes_of_simulated_jobs_that_survive() {
     assert!(lost.contains(&Some(2)), "{lost:?}");
 }
 
-/// The same with its checkpoints on disks, after every so much time.
-fn on_disks(every: CkptEvery, plan: Plan) -> Plan {
-    let options = RunArgs { ft: FaultTolerance::Disk, ckpt_every: Some(every), ..RunArgs::default() };
-    Plan { options: Box::new(options), ..plan }
-}
-
-#[test]
-fn a_job_that_was_lost_is_started_again_from_its_disks_on_other_hosts() {
-    let often = CkptEvery::Time(Duration::from_micros(200));
-    let calm = in_world(&on_disks(often, Plan::calm(1, 4, 2)));
-    came_out_right(&calm);
-    let mut again = 0;
-    for moment in 0..20 {
-        for (nodes, pes) in [(1, 1), (2, 3), (4, 2), (6, 1)] {
-            let next = surviving(often, Plan::calm(2, nodes, pes));
-            let lost = on_disks(often, with(What::LauncherLoss, calm.lasted_ns * moment / 20));
-            let lost = in_world(&Plan { again: Some(Box::new(next)), ..lost });
-            assert_eq!((lost.outcome.status, &lost.flaws), (137, &Vec::new()), "{}", lost.log.join("\n"));
-            lost.again.iter().for_each(|next| came_out_right(next));
-            again += u32::from(lost.again.is_some());
-        }
-    }
-    assert!(again > 20, "{again}");
-}
-
-#[test]
-fn a_job_is_started_again_and_again_from_the_same_disks() {
-    let often = CkptEvery::Time(Duration::from_micros(200));
-    let calm = in_world(&on_disks(often, Plan::calm(1, 4, 2)));
-    let lost_at = |at, nodes| Plan { hosts: vec![1; nodes], ..on_disks(often, with(What::LauncherLoss, at)) };
-    let mut lost_twice = 0;
-    for moment in 10..20 {
-        let at = calm.lasted_ns * moment / 20;
-        let last = on_disks(often, Plan::calm(3, 3, 2));
-        let second = Plan { again: Some(Box::new(last)), ..lost_at(at / 2, 2) };
-        let ran = in_world(&Plan { again: Some(Box::new(second)), ..lost_at(at, 4) });
-        let Some(second) = &ran.again else { continue };
-        assert_eq!((second.outcome.status, &second.flaws), (137, &Vec::new()), "{}", second.log.join("\n"));
-        came_out_right(ran.last());
-        lost_twice += 1;
-    }
-    assert!(lost_twice > 5, "{lost_twice}");
-}
-
 /// Such a job on one host, whose nodes take the launcher's place.
 fn with_heirs(every: CkptEvery, plan: Plan) -> Plan {
     Plan { hosts: vec![4], heirs: true, ..surviving(every, plan) }
