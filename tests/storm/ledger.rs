@@ -78,6 +78,8 @@ pub struct Ledger(Mutex<Book>);
 pub struct Book {
     /// The period between two failures that it is of.
     epoch: u32,
+    /// How often the whole job was started again.
+    again: u32,
     sent: u64,
     /// Messages sent and not received.
     open: BTreeSet<u64>,
@@ -133,7 +135,15 @@ impl Ledger {
     pub fn put_back(&self, kept: &Book, epoch: u32) {
         let mut book = self.book();
         let (values, violations) = (book.values, std::mem::take(&mut book.violations));
-        *book = Book { epoch, values, violations, ..kept.clone() };
+        // A job begins with epoch 0, and goes back to no other that is in that.
+        let again = book.again + u32::from(epoch == 0);
+        *book = Book { epoch, again, values, violations, ..kept.clone() };
+    }
+
+    /// Whether the whole job was started again.
+    #[allow(dead_code, reason = "only some jobs are")]
+    pub fn was_started_again(&self) -> bool {
+        self.book().again > 0
     }
 
     /// An element of a kind comes to a number.

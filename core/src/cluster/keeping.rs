@@ -112,10 +112,10 @@ impl Keeping {
         mark: &mut JobMark,
         (shape, numbers): (Shape, u32),
     ) -> Result<(), String> {
-        let Whole { cover, parts, next, notes } = whole;
-        check_program(&dir, &cover, mark)?;
-        check_nodegroups(&dir, &cover, &parts, shape.pes_per_node)?;
-        self.notes.extend(notes);
+        let Whole { cover, parts, notes, .. } = &whole;
+        check_program(&dir, cover, mark)?;
+        check_nodegroups(&dir, cover, parts, shape.pes_per_node)?;
+        self.notes.extend(notes.iter().cloned());
         self.notes.push(format!(
             "goes on from checkpoint {} in {}, taken on {} with {} each",
             cover.version,
@@ -128,21 +128,28 @@ impl Keeping {
                 "it was taken by another build of the program: what has no `#[pup(version)]` has to be as it was".into(),
             );
         }
-        let view = view_after(cover.nodes * cover.pes_per_node, shape, numbers);
         mark.id = cover.job.id;
         mark.seed = cover.job.seed;
-        self.restart = Some(Restart {
+        self.restart = Some(Restart::of(dir, whole, (shape, numbers)));
+        Ok(())
+    }
+}
+
+impl Restart {
+    /// From what is whole in this folder, by a job of this shape that has so many numbers.
+    pub(crate) fn of(dir: PathBuf, whole: Whole, (shape, numbers): (Shape, u32)) -> Self {
+        let Whole { cover, parts, next, .. } = whole;
+        Restart {
             dir,
             job: cover.job.id,
             version: cover.version,
             next_version: next,
             pes_per_node: cover.pes_per_node,
+            view: view_after(cover.nodes * cover.pes_per_node, shape, numbers),
             taken_in: cover.view,
             parts: parts.into_iter().collect(),
-            view,
             seed: cover.job.seed,
-        });
-        Ok(())
+        }
     }
 }
 

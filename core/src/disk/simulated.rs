@@ -73,6 +73,11 @@ impl SimulatedDisk {
         self.rates = DiskRates { room_bytes: self.rates.room_bytes, ..DiskRates::default() };
     }
 
+    /// From now on so many operations go wrong.
+    pub(crate) fn go_wrong(&mut self, rates: DiskRates) {
+        self.rates = rates;
+    }
+
     /// The process that uses it dies in the midst of the operation after so many others. That one may have been done, in
     /// part or not at all; it and all further ones fail until [`SimulatedDisk::restart`].
     pub(crate) fn die_after(&mut self, operations: u64) {

@@ -8,6 +8,7 @@ use super::diary::Diary;
 use super::launcher::Launcher;
 use super::lives::Lives;
 use super::process::Process;
+use super::remains::Remains;
 use super::shelves::Shelf;
 use super::world::{Main, World};
 use super::{Plan, Ran};
@@ -15,15 +16,17 @@ use crate::checkpoint::readable::Readable;
 use crate::checkpoint::store::Store;
 use crate::cluster::attendance::Attendance;
 use crate::cluster::conductor::Conductor;
+use crate::cluster::keeping::Restart;
 use crate::cluster::kills::Kills;
 use crate::cluster::launcher::merge;
 use crate::cluster::plan;
 use crate::launch::options::Transport;
 use crate::launch::{Output, RunArgs};
-use crate::node::Job;
+use crate::node::{Job, Shape};
 use crate::pe::Pe;
 use crate::rng::Rng;
 use crate::run::{Outcome, panics};
+use crate::sometimes::sometimes;
 use crate::transport::auth::Secret;
 
 /// Disks draw from a generator of their own.
@@ -33,8 +36,8 @@ const READABLE: u64 = 0x1e57;
 /// The exit status that a shell gives for a launcher that was killed.
 const LAUNCHER_KILLED: i32 = 137;
 
-pub(super) fn run(plan: &Plan, main: Main, logging: bool) -> Ran {
-    run_on(plan, main, &Job::new(Output::capture()), logging)
+pub(super) fn run(plan: &Plan, main: impl Fn(&Pe) + 'static, logging: bool) -> Ran {
+    run_on(plan, None, &(Rc::new(main) as Main), &Job::new(Output::capture()), logging)
 }
 
 /// A job that was started with `--simulate` and is to lose nodes. It prints where `watched` does, and ends early when that is
@@ -52,18 +55,20 @@ pub(crate) fn run_for_user(options: &RunArgs, main: impl Fn(&Pe) + 'static, watc
         events_max: u64::MAX,
         ..Plan::calm(options.seed, nodes, options.pes_per_node())
     };
-    let Ran { mut outcome, flaws, .. } = run_on(&plan, Box::new(main), watched, false);
+    let Ran { mut outcome, flaws, .. } = run_on(&plan, None, &(Rc::new(main) as Main), watched, false);
     if outcome.status == 0 && !flaws.is_empty() {
         (outcome.status, outcome.message) = (1, Some(flaws.join("; ")));
     }
     outcome
 }
 
-fn run_on(plan: &Plan, main: Main, watched: &Arc<Job>, logging: bool) -> Ran {
+/// From its beginning, or from what a former job has left.
+fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>, logging: bool) -> Ran {
     panics::listen();
     let output = watched.output.clone();
     let kills = Kills::new(&plan.kills, plan.chaos);
-    let led = led(plan, kills.watched());
+    let led = led(plan, former.map(|remains| remains.restart(plan.shape())), kills.watched());
+    let shape = Shape { nodes: led.nodes, ..plan.shape() };
     let build = led.build;
     let conductor = Conductor::new(led.clone(), kills);
     let tasks = (0..plan.nodes()).map(|node| led.task(node)).collect();
@@ -73,23 +78,41 @@ fn run_on(plan: &Plan, main: Main, watched: &Arc<Job>, logging: bool) -> Ran {
         let diary = Diary::new(number, plan.disk, &mut disks);
         let store = Arc::<Store>::default();
         readable.next().into_iter().for_each(|readable| store.be_readable(readable));
-        let shelf = Shelf::below(&store, plan, &mut disks);
+        former.iter().for_each(|remains| remains.bring(&store, plan.shape()));
+        let shelf = Shelf::below(&store, plan, former, (number, shape), &mut disks);
         let (job, place) = (Job::new(output.clone()), (number, plan.host_of(number)));
         Process::new(place, job, Attendance::new(build), diary, Lives::of(store, shelf))
     };
     let nodes = (0..plan.nodes()).map(node).collect();
-    let world =
-        World::new(plan, Launcher::new(&led, conductor), nodes, tasks, main, watched.clone(), logging);
+    let world = World::new(
+        plan,
+        Launcher::new(&led, conductor),
+        nodes,
+        tasks,
+        main.clone(),
+        watched.clone(),
+        logging,
+    );
+    former.into_iter().for_each(|remains| remains.see_again(plan.shape()));
     world.run();
     world.read_diaries();
-    world.read_shelves();
+    let remains = world.read_shelves(former);
     world.judge_orphans();
     let Some(world) = Rc::into_inner(world) else { unreachable!("nobody else keeps the world") };
-    ran(world, &output)
+    let ran = ran(world, &output);
+    Ran { again: again(plan, &ran, remains, main, logging), ..ran }
 }
 
-/// What the launcher is told to lead.
-pub(super) fn led(plan: &Plan, watched: Vec<u64>) -> plan::Plan {
+/// A job that did not end well is started again from what it has left, if that is planned.
+fn again(plan: &Plan, ran: &Ran, remains: Option<Remains>, main: &Main, logging: bool) -> Option<Box<Ran>> {
+    let remains = remains.filter(|_| ran.outcome.status != 0 && ran.flaws.is_empty())?;
+    let next = plan.again.as_ref()?;
+    sometimes("a simulated job was started again from its disks");
+    Some(Box::new(run_on(next, Some(&remains), main, &Job::new(Output::capture()), logging)))
+}
+
+/// What the launcher is told to lead, from where a former job was if there is one.
+pub(super) fn led(plan: &Plan, restart: Option<Restart>, watched: Vec<u64>) -> plan::Plan {
     let options = RunArgs {
         nodes: plan.nodes(),
         pes: Some(plan.pes_per_node),
@@ -107,6 +130,8 @@ pub(super) fn led(plan: &Plan, watched: Vec<u64>) -> plan::Plan {
     });
     let mut led = plan::Plan::known(secrets.next_u64(), secret, hosts.collect(), &options);
     led.watched = watched;
+    led.keeping.restart = restart;
+    led.number_those_from_before();
     led.names = (0..plan.hosts.len()).map(|host| (host > 0).then(|| format!("host{host}"))).collect();
     led
 }
@@ -130,6 +155,7 @@ fn ran(world: World, output: &Output) -> Ran {
         lasted_ns,
         steps: world.steps.get(),
         flaws: world.flaws.into_inner(),
+        again: None,
         log: world.trace.into_inner().lines(),
     }
 }

@@ -87,7 +87,7 @@ impl World {
     pub(super) fn node_in(&self, number: u32, view: View) -> Arc<Node> {
         let process = &self.nodes[number as usize];
         let config = Config {
-            seed: self.plan.seed,
+            seed: self.tasks[0].restart.as_ref().map_or(self.plan.seed, |restart| restart.seed),
             pack_all: false,
             repack: false,
             host: self.plan.host_of(number),
@@ -99,7 +99,8 @@ impl World {
     }
 
     pub(super) fn shape(&self) -> Shape {
-        Shape { nodes: self.plan.nodes(), pes_per_node: self.plan.pes_per_node }
+        // A job that goes on from another may have numbers of nodes that it has no processes for.
+        Shape { nodes: self.tasks[0].nodes, ..self.plan.shape() }
     }
 
     /// From now on these are its PEs.
@@ -202,7 +203,7 @@ impl World {
         let Some(running) = self.nodes[number as usize].running() else { return };
         for turns in &running.pes {
             turns.begin(|pe| {
-                let begun = pe.begin_by(order, &self.main);
+                let begun = pe.begin_by(order, &*self.main);
                 begun.map_err(|error| self.lack(number, format!("cannot go on: {error}"))).is_ok()
             });
         }

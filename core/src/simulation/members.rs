@@ -3,14 +3,12 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use talisman_ft::double::Order;
-
 use super::letters::Letter;
 use super::process::{Death, Running, Stage};
 use super::shelves::Shelf;
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
-use crate::cluster::attendance::{self, Attendance};
+use crate::cluster::attendance::{self, Attendance, first_order};
 use crate::cluster::control::{NodeReport, Stop, Task, ToLauncher, ToNode};
 use crate::cluster::fate::How;
 use crate::cluster::local;
@@ -181,7 +179,8 @@ impl World {
         if self.survives() {
             process.job.survive();
         }
-        let node = self.node_in(number, View::whole(self.shape()));
+        let first = first_order(&self.tasks[number as usize]);
+        let node = self.node_in(number, View::new(first.view, self.plan.pes_per_node));
         process.clock.set(self.now());
         let inboxes: Vec<Arc<Inbox>> = (0..self.plan.pes_per_node).map(|_| Arc::default()).collect();
         let door = |lane: u32, _: &Arc<Node>| {
@@ -201,9 +200,7 @@ impl World {
     fn go(&self, number: u32) {
         self.nodes[number as usize].clock.set(self.now());
         self.nodes[number as usize].went.set(true);
-        let view = talisman_ft::view::View::whole(self.plan.nodes());
-        let order = Order::new(view, None, 1);
-        self.begin_by(number, &order);
+        self.begin_by(number, &first_order(&self.tasks[number as usize]));
     }
 
     /// The job is over, as the launcher says.

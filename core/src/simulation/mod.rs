@@ -32,6 +32,7 @@ mod plan;
 mod post;
 mod process;
 mod programs;
+mod remains;
 mod shelves;
 mod steps;
 mod takeover;
@@ -77,11 +78,25 @@ pub struct Ran {
     pub steps: u64,
     /// What is wrong however the job ended: something hung, or was left over.
     pub flaws: Vec<String>,
+    /// What became of it when it was started again from its disks, if it was lost and that was planned ([`Plan::again`]).
+    pub again: Option<Box<Ran>>,
     /// The last events of each node, and before them those of the launcher; all events, if a log was asked for.
     pub log: Vec<String>,
 }
 
+impl Ran {
+    /// The last of the jobs that were started one after the other: that one came to an end, or nothing was left to go on from.
+    pub fn last(&self) -> &Ran {
+        self.jobs().last().unwrap_or(self)
+    }
+
+    /// The job, and all that were started again after it.
+    pub fn jobs(&self) -> impl Iterator<Item = &Ran> {
+        std::iter::successors(Some(self), |ran| ran.again.as_deref())
+    }
+}
+
 /// Runs a program in a world. `logging`: the log has all events.
 pub fn simulate<C: MainChare>(args: impl Args, plan: &Plan, logging: bool) -> Ran {
-    job::run(plan, Box::new(beginning::<C, _>(args)), logging)
+    job::run(plan, beginning::<C, _>(args), logging)
 }

@@ -6,6 +6,7 @@ use super::fault::Fault;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::faults::{Chaos, Kill};
+use crate::node::Shape;
 
 /// A world. Equal plans and programs give equal runs, event by event.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,9 @@ pub struct Plan {
     /// Whether nodes take the place of a launcher that is lost, as real ones do whose host is one and the same. That is so if the job survives
     /// losses and has one host; lines of its output may then come twice.
     pub heirs: bool,
+    /// How a job that does not end well is started again from what it has left on its disks (`--restart`): on other hosts and PEs,
+    /// perhaps. Nothing is, if it has left no checkpoint that is whole.
+    pub again: Option<Box<Plan>>,
     /// From then on nothing goes wrong by itself any more: rates are zero, cuts are mended, what was slow is not. What was
     /// planned for later does not happen.
     pub healed_ns: u64,
@@ -155,6 +159,7 @@ impl Plan {
             chaos: None,
             options: Box::default(),
             heirs: false,
+            again: None,
             healed_ns: 0,
             silence: Duration::from_secs(10),
             patience_ns: 3_600_000_000_000,
@@ -165,6 +170,11 @@ impl Plan {
     /// All nodes.
     pub fn nodes(&self) -> u32 {
         self.hosts.iter().sum()
+    }
+
+    /// By the processes that it has.
+    pub(super) fn shape(&self) -> Shape {
+        Shape { nodes: self.nodes(), pes_per_node: self.pes_per_node }
     }
 
     /// Whether the job goes on when it loses a node.

@@ -11,10 +11,10 @@ use talisman_ft::Version;
 
 use super::plan::{DiskRates, Plan};
 use super::process::Process;
+use super::remains::Remains;
 use super::world::{Event, World};
 use crate::checkpoint::files::cover::JobMark;
 use crate::checkpoint::files::keeper::{Backlog, Work};
-use crate::checkpoint::files::set;
 use crate::checkpoint::store::Store;
 use crate::disk::{SharedDisk, SimulatedDisk};
 use crate::launch::checkpoints::FaultTolerance;
@@ -39,18 +39,28 @@ pub(super) struct Shelf {
 }
 
 impl Shelf {
-    /// The parts that a node holds are kept on a disk of its own, if that is how the job survives losses.
-    pub(super) fn below(store: &Store, plan: &Plan, rng: &mut Rng) -> Option<Shelf> {
+    /// The parts that a node holds are kept on a disk of its own, if that is how the job survives losses. A job that goes on from
+    /// another has the disks of that one.
+    pub(super) fn below(
+        store: &Store,
+        plan: &Plan,
+        former: Option<&Remains>,
+        (number, shape): (u32, Shape),
+        rng: &mut Rng,
+    ) -> Option<Shelf> {
         if plan.options.ft != FaultTolerance::Disk {
             return None;
         }
-        let disk = SharedDisk::new(SimulatedDisk::new(plan.disk, Rng::new(rng.next_u64())));
-        let job = JobMark { id: plan.seed, program: "simulated".into(), ..JobMark::default() };
-        let shape = Shape { nodes: plan.nodes(), pes_per_node: plan.pes_per_node };
+        let new = SharedDisk::new(SimulatedDisk::new(DiskRates::default(), Rng::new(rng.next_u64())));
+        let disk = former.and_then(|remains| remains.disk_of(number)).unwrap_or(new);
+        let mark =
+            JobMark { id: plan.seed, seed: plan.seed, program: "simulated".into(), ..JobMark::default() };
+        let job = former.map_or(mark, Remains::job);
         let backlog = store.keep_on(Box::new(disk.clone()), job, shape);
+        disk.with(|disk| disk.go_wrong(plan.disk));
         Some(Shelf {
             disk,
-            backlog: backlog.expect("a new disk is empty"),
+            backlog: backlog.expect("a disk that does what it should, and has nothing of other jobs"),
             under_way: RefCell::default(),
             rng: RefCell::new(Rng::new(rng.next_u64())),
             is_rotten: plan.disk.altered_ppm > 0,
@@ -116,31 +126,33 @@ impl World {
         }
     }
 
-    /// All disks lose their power, now that nobody uses them: what was committed last is still there.
-    pub(super) fn read_shelves(&self) {
+    /// All disks lose their power, now that nobody uses them: what was committed last is still there. It, or what is newer and whole, is what
+    /// another job can go on from.
+    pub(super) fn read_shelves(&self, former: Option<&Remains>) -> Option<Remains> {
         let shelves: BTreeMap<u32, &Shelf> = self
             .nodes
             .iter()
             .filter_map(|process| Some((process.number, process.lives.shelf.as_ref()?)))
             .collect();
-        if shelves.values().any(|shelf| shelf.is_rotten || shelf.cleared.get()) {
-            return;
+        if shelves.is_empty() || shelves.values().any(|shelf| shelf.cleared.get()) {
+            return None;
         }
-        let Some(committed) = self.nodes.iter().filter_map(committed).max().filter(|_| !shelves.is_empty())
-        else {
-            return;
-        };
         for shelf in shelves.values() {
             shelf.lose_power();
             shelf.heal();
         }
-        let disks = shelves.into_iter().map(|(node, shelf)| (node, shelf.disk.clone())).collect();
-        let flaw = match set::newest_on(disks) {
-            Ok(whole) if whole.cover.version >= committed => return,
-            Ok(whole) => format!("version {} is the newest that is whole", whole.cover.version),
+        let committed = self.nodes.iter().filter_map(committed).max();
+        let disks = shelves.iter().map(|(node, shelf)| (*node, shelf.disk.clone())).collect();
+        let flaw = match Remains::on(disks, former) {
+            Ok(remains) if Some(remains.version()) >= committed => return Some(remains),
+            Ok(remains) => format!("version {} is the newest that is whole", remains.version()),
             Err(error) => error.to_string(),
         };
-        self.flaw(format!("version {committed} was committed, but is not on disk: {flaw}"));
+        let is_rotten = shelves.values().any(|shelf| shelf.is_rotten);
+        if let Some(committed) = committed.filter(|_| !is_rotten) {
+            self.flaw(format!("version {committed} was committed, but is not on disk: {flaw}"));
+        }
+        None
     }
 }
 

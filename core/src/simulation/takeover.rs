@@ -138,7 +138,7 @@ impl World {
         self.commit(followers.gone_back_to());
         let kills = Kills::new(&self.plan.kills, self.plan.chaos);
         let kills = kills.after(followers.running(), followers.steps().done);
-        let plan = led(&self.plan, kills.watched());
+        let plan = led(&self.plan, self.tasks[0].restart.clone(), kills.watched());
         let leader = named(own, followers.get(own).map(|follower| follower.pid), None);
         let conductor = Conductor::taking_over(plan.clone(), kills, &leader, &followers);
         *self.launcher.borrow_mut() = Launcher::new(&plan, conductor);

@@ -88,7 +88,7 @@ pub(super) enum Event {
 }
 
 /// What the first PE does first.
-pub(super) type Main = Box<dyn Fn(&Pe)>;
+pub(super) type Main = Rc<dyn Fn(&Pe)>;
 
 /// A world. Its parts are in cells of their own, since a PE's turn may need any of them.
 pub(super) struct World {

@@ -258,6 +258,14 @@ pub enum Seen {
         /// Which.
         pes: Range<PeId>,
     },
+    /// The whole job was lost, and is started again from a version that was left on its disks, by other processes on other hosts perhaps.
+    /// Epochs are counted anew.
+    StartedAgain {
+        /// The version.
+        version: u64,
+        /// The PEs that have a process.
+        pes: Range<PeId>,
+    },
     /// An object is made again from what a checkpoint has of it.
     Restored {
         /// Which.

@@ -6,6 +6,7 @@ use crate::case::Overrides;
 use crate::crash_points::{CrashPoints, Series};
 use crate::played::Stage;
 use crate::pool::Pool;
+use crate::rare::{self, RARE};
 use crate::regressions::{self, REGRESSIONS};
 use crate::swarm::Swarm;
 use crate::table::Table;
@@ -39,6 +40,7 @@ impl Ci {
         let from = self.from.unwrap_or_else(first_of_today);
         println!("this again: cargo run --release -p talisman-sim -- ci --from {from:#x}");
         let mut table = regressions::run(stage, REGRESSIONS);
+        table.merge(rare::run(stage, RARE));
         table.merge(self.fresh(from, stage)?);
         table.merge(self.crash_points(from, Series::Crashes, self.limit / 2).run(stage)?);
         table.merge(self.crash_points(from, Series::Recover, self.limit / 6).run(stage)?);
@@ -63,7 +65,7 @@ impl Ci {
     fn swarm(&self, from: u64) -> Swarm {
         let overrides = Overrides::default();
         let (pool, failures_most) = (self.pool(self.limit), self.failures_most);
-        Swarm { from, seeds: self.seeds, overrides, pool, failures_most }
+        Swarm { from, seeds: self.seeds, overrides, taking: None, pool, failures_most }
     }
 
     fn crash_points(&self, seed: u64, series: Series, limit: Duration) -> CrashPoints {

@@ -119,6 +119,9 @@ struct Sweep {
     /// Fail if a rare path was not taken that every sweep has to take
     #[arg(long)]
     covering: bool,
+    /// Print each case that takes a rare path whose name has this in it
+    #[arg(long, value_name = "PART")]
+    taking: Option<String>,
     #[command(flatten)]
     overrides: Overrides,
     #[command(flatten)]
@@ -204,9 +207,9 @@ impl Task {
 
 impl Sweep {
     fn run(self, worlds: &Worlds) -> Result<bool, String> {
-        let (from, seeds, overrides) = (self.from, self.seeds, self.overrides);
+        let (from, seeds, overrides, taking) = (self.from, self.seeds, self.overrides, self.taking);
         let (pool, failures_most) = (self.bounds.pool(), self.bounds.failures);
-        let table = Swarm { from, seeds, overrides, pool, failures_most }.run(worlds)?;
+        let table = Swarm { from, seeds, overrides, taking, pool, failures_most }.run(worlds)?;
         let right = told(&table);
         let misses = table.misses_paths();
         Ok(right && !(misses && self.covering))

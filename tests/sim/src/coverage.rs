@@ -70,6 +70,11 @@ impl Coverage {
         self.reached.get(name).copied().unwrap_or_default()
     }
 
+    /// Whether a mark was reached whose name has this in it.
+    pub fn has(&self, part: &str) -> bool {
+        self.reached.keys().any(|name| name.contains(part))
+    }
+
     /// The marks that were never reached, in the order of [`MARKS`].
     pub fn never(&self) -> Vec<&'static str> {
         self.unreached(MARKS).map(|mark| mark.name).collect()
@@ -159,7 +164,7 @@ pub const MARKS: &[Mark] = &[
     must("messages came and went between two counts"),
     may("a job was stuck"),
     // Load balancing.
-    may("a note of a balancing step came before its beginning"),
+    must("a note of a balancing step came before its beginning"),
     may("a note came after the end of its balancing step"),
     must("an object that was to be balanced had left"),
     may("an object that was to be balanced had a move of its own before it"),
@@ -303,6 +308,7 @@ pub const MARKS: &[Mark] = &[
     must("a simulated job went on without its launcher"),
     may("a node complained of another to the next launcher, too"),
     may("a node complained of another when nobody needed that one any more"),
+    must("a simulated job was started again from its disks"),
     may("a launcher was lost when the nodes were about to leave"),
     must("the launcher was silent for too long"),
     may("a job was asked to end early"),

@@ -21,6 +21,7 @@ pub mod mutations;
 pub mod oracles;
 pub mod played;
 pub mod pool;
+pub mod rare;
 pub mod regressions;
 pub mod replay;
 pub mod run;

@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use talisman::simulation::{Plan, What};
+use talisman::simulation::{Plan, Ran, What};
 use talisman::{mutations, sometimes};
 
 use crate::case::Case;
@@ -42,7 +42,11 @@ pub struct Played {
     pub cut_short: Vec<u32>,
     /// What hung, or was left over.
     pub flaws: Vec<String>,
-    /// What must be the same in every run of the case.
+    /// The lines of its output.
+    pub printed: Vec<String>,
+    /// What became of the job when it was started again from its disks, if it was: how that one ended, and what it printed.
+    pub again: Option<Box<Played>>,
+    /// What must be the same in every run of the case; of jobs that were started one after the other, that of the last one.
     pub result: Vec<String>,
     /// What the program itself found wrong.
     pub wrong: Vec<String>,
@@ -111,7 +115,7 @@ impl Worlds {
             Ok(checked) => Played::of(checked),
             Err(payload) => Played::panicked(described(&*payload)),
         };
-        let violation = watched.end(played.panic.is_none() && played.status == 0).err();
+        let violation = watched.end(played.panic.is_none() && played.ended_well()).err();
         played.violations = violation.iter().map(ToString::to_string).collect();
         played.marks = sometimes::take_marks();
         let (bytes, told) = (memory::bytes(), held_by(&played));
@@ -122,6 +126,11 @@ impl Worlds {
 }
 
 impl Played {
+    /// Whether the job, or the last of those that were started after it, came to its end.
+    pub fn ended_well(&self) -> bool {
+        self.jobs().last().is_some_and(|last| last.status == 0)
+    }
+
     fn panicked(what: String) -> Played {
         Played { panic: Some(what), ..Played::default() }
     }
@@ -129,6 +138,14 @@ impl Played {
     fn of(checked: Checked) -> Played {
         let wrong = checked.complaints();
         let Checked { ran, result, .. } = checked;
+        Played { result, wrong, ..Played::of_job(ran) }
+    }
+
+    /// What is known of one job after the other.
+    fn of_job(mut ran: Ran) -> Played {
+        let again = ran.again.take().map(|again| Box::new(Played::of_job(*again)));
+        let log_again = again.iter().flat_map(|again| again.log.clone());
+        ran.log.extend(log_again);
         Played {
             status: ran.outcome.status,
             message: ran.outcome.message,
@@ -142,10 +159,15 @@ impl Played {
             cut_short: ran.cut_short,
             flaws: ran.flaws,
             log: ran.log,
-            result,
-            wrong,
+            printed: ran.output,
+            again,
             ..Played::default()
         }
+    }
+
+    /// The job, and all that were started again after it.
+    pub fn jobs(&self) -> impl Iterator<Item = &Played> {
+        std::iter::successors(Some(self), |played| played.again.as_deref())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::case::Case;
+use crate::case::{Again, Case};
 use crate::played::Stage;
 use crate::run::{Judged, judged};
 
@@ -32,6 +32,12 @@ fn described(case: &Case, judged: &Judged) -> String {
     writeln!(text, "trace     {trace}, {events} events in {ms:.3} ms").expect("memory takes it");
     writeln!(text, "happened  {:?}", played.injected).expect("memory takes it");
     writeln!(text, "hurt by   {:?}", played.hurt).expect("memory takes it");
+    for again in played.jobs().skip(1) {
+        let (status, ms) = (again.status, again.lasted_ns as f64 / 1e6);
+        let end = again.message.as_deref().unwrap_or("no message");
+        writeln!(text, "again     status {status}, {end}, {} events in {ms:.3} ms", again.events)
+            .expect("memory takes it");
+    }
     match judged.failures.is_empty() {
         true => writeln!(text, "right     as it should be").expect("memory takes it"),
         false => judged.failures.iter().for_each(|failure| {
@@ -50,9 +56,17 @@ fn world(case: &Case, judged: &Judged) -> String {
          network   {network:?}\nturns     {schedule:?}\nlimits    {limits:?}, silence {silence:?}\n"
     );
     let Some(plan) = &judged.plan else { return text };
-    for (drawn, fault) in case.faults.iter().zip(&plan.faults) {
+    let plans = || std::iter::successors(Some(plan), |plan| plan.again.as_deref());
+    for (drawn, fault) in case.all_faults().zip(plans().flat_map(|plan| &plan.faults)) {
         writeln!(text, "fault {:<3} {:?}: {:?}", drawn.number, fault.when, fault.what)
             .expect("memory takes it");
+    }
+    for Again { hosts, pes, survival, .. } in &case.again {
+        writeln!(
+            text,
+            "again     on hosts of {hosts:?} nodes, {pes} PEs each, --ft {survival}, if all was lost"
+        )
+        .expect("memory takes it");
     }
     writeln!(text, "healed    after {:.3} ms", plan.healed_ns as f64 / 1e6).expect("memory takes it");
     text

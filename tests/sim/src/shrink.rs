@@ -152,7 +152,7 @@ impl Search<'_> {
     }
 
     fn numbers(&self) -> Vec<usize> {
-        self.best.case.faults.iter().map(|drawn| drawn.number).collect()
+        self.best.case.all_faults().map(|drawn| drawn.number).collect()
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Swarm {
     pub seeds: u64,
     /// What is said of all cases.
     pub overrides: Overrides,
+    /// Cases are told that take a rare path whose name has this in it.
+    pub taking: Option<String>,
     /// Who runs them.
     pub pool: Pool,
     /// It ends when so many have failed.
@@ -42,7 +44,7 @@ impl Swarm {
         self.pool.run(
             seeds,
             |seed| format!("--seed {seed:#x}{}", self.overrides),
-            |seed| one(stage, seed, &self.overrides),
+            |seed| self.one(stage, seed),
             || table.borrow().progress(start.elapsed()),
             |of_one: Table| {
                 of_one.found.iter().for_each(|found| println!("{found}"));
@@ -55,20 +57,23 @@ impl Swarm {
         );
         Ok(table.into_inner())
     }
-}
 
-/// A seed's part of the table.
-fn one(stage: &dyn Stage, seed: u64, overrides: &Overrides) -> Table {
-    let mut table = Table::default();
-    let case = match Case::draw(seed, overrides) {
-        Ok(case) => case,
-        // What is said of all cases may not fit each: a fault that this seed has not.
-        Err(_) => return table,
-    };
-    let judged = judged(stage, &case, case.twice, false);
-    table.add(&case, &judged);
-    table.found.extend(found(stage, case, judged));
-    table
+    /// A seed's part of the table.
+    fn one(&self, stage: &dyn Stage, seed: u64) -> Table {
+        let mut table = Table::default();
+        let case = match Case::draw(seed, &self.overrides) {
+            Ok(case) => case,
+            // What is said of all cases may not fit each: a fault that this seed has not.
+            Err(_) => return table,
+        };
+        let judged = judged(stage, &case, case.twice, false);
+        table.add(&case, &judged);
+        if self.taking.as_ref().is_some_and(|part| table.coverage.has(part)) {
+            println!("takes it: {}", line(&case));
+        }
+        table.found.extend(found(stage, case, judged));
+        table
+    }
 }
 
 /// What is told of a case if it failed.

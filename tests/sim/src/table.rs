@@ -29,6 +29,8 @@ pub struct Table {
     pub workloads: BTreeMap<&'static str, u64>,
     /// Ends of runs with faults, by exit status.
     pub ends: BTreeMap<i32, u64>,
+    /// Jobs that were started again after one that was lost, by exit status.
+    pub again: BTreeMap<i32, u64>,
     /// Runs with faults that were given up for their many events before their world was healed: they are judged by less.
     pub without_end: u64,
     /// What was said of ends that were not good, without numbers.
@@ -80,6 +82,9 @@ impl Table {
             self.events += played.events as u128;
             add_all(&mut self.injected, &played.injected);
             self.coverage.add_run(&played.marks);
+            for again in played.jobs().skip(1) {
+                *self.again.entry(again.status).or_default() += 1;
+            }
         }
     }
 
@@ -93,6 +98,7 @@ impl Table {
         other.said.into_iter().for_each(|(said, times)| self.said.entry(said).or_default().add(times));
         add_all(&mut self.workloads, &other.workloads);
         add_all(&mut self.ends, &other.ends);
+        add_all(&mut self.again, &other.again);
         add_all(&mut self.injected, &other.injected);
         self.coverage.merge(&other.coverage);
         self.found.extend(other.found);
@@ -137,6 +143,7 @@ impl Display for Table {
             "  {:>12}  of these were given up, for their many events, before all was healed",
             self.without_end
         )?;
+        rows(f, "jobs that were started again from disks, by exit status", &self.again)?;
         rows(f, "what was said in the end, and how long it took at most", &self.said)?;
         rows(f, "faults by kind", &self.injected)?;
         self.paths(f)?;

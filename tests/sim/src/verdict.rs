@@ -10,7 +10,7 @@ use talisman::simulation::{Plan, What};
 
 use crate::case::{FOR_EVER_NS, lasts_ns};
 use crate::played::Played;
-use crate::workloads::PRINTS;
+use crate::workloads::{PRINTS, as_printed};
 
 /// Something that should not have been.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,18 +62,45 @@ pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
         failures.retain(|(kind, what)| counts_without_end(*kind, what));
         return failures.into_iter().map(|(kind, what)| Failure { calm: false, kind, what }).collect();
     }
-    let (legal, ended_well) = (Legal::of(plan, &played.hurt), played.status == 0);
-    failures.extend(legal.object_to(played).map(|what| (Kind::End, what)));
-    failures.extend(lateness::lateness(plan, played).map(|what| (Kind::Late, what)));
+    failures.extend(wrong_ends(plan, played));
     failures.extend(memory(calm, played).map(|what| (Kind::Flaw, what)));
-    let [calm, played] = [calm, played].map(|played| match legal.lines_may_repeat() {
-        true => without_repeats(&played.result),
-        false => played.result.clone(),
-    });
-    if ended_well && played != calm {
-        failures.push((Kind::Result, difference(&calm, &played)));
+    let plans = std::iter::successors(Some(plan), |plan| plan.again.as_deref());
+    for (plan, again) in plans.zip(played.jobs()).skip(1) {
+        let found = flaws(again).into_iter().chain(wrong_ends(plan, again));
+        failures.extend(found.map(|(kind, what)| (kind, format!("started again: {what}"))));
     }
+    failures.extend(another_result(plan, calm, played).map(|what| (Kind::Result, what)));
     failures.into_iter().map(|(kind, what)| Failure { calm: false, kind, what }).collect()
+}
+
+/// What was wrong with the end of one job, and when that was.
+fn wrong_ends(plan: &Plan, played: &Played) -> Vec<(Kind, String)> {
+    let end = Legal::of(plan, &played.hurt).object_to(played).map(|what| (Kind::End, what));
+    end.into_iter().chain(lateness::lateness(plan, played).map(|what| (Kind::Late, what))).collect()
+}
+
+/// What came out otherwise than in the calm run, though the job came to its end.
+fn another_result(plan: &Plan, calm: &Played, played: &Played) -> Option<String> {
+    if !played.ended_well() {
+        return None;
+    }
+    let is_line = |line: &String| line.starts_with(PRINTS);
+    let lines_count = calm.result.iter().any(is_line);
+    let [calm, played] = [calm, played].map(|run| match &played.again {
+        Some(_) => of_all_jobs(run, lines_count),
+        None if Legal::of(plan, &played.hurt).lines_may_repeat() => without_repeats(&run.result),
+        None => run.result.clone(),
+    });
+    (played != calm).then(|| difference(&calm, &played))
+}
+
+/// What came of jobs that were started one after the other: the values of the last one, and the lines of all, if they count. A line may come
+/// again, since nobody is left who knows that it was printed; so the order of lines says nothing.
+fn of_all_jobs(played: &Played, lines_count: bool) -> Vec<String> {
+    let values = played.result.iter().filter(|line| !line.starts_with(PRINTS)).cloned();
+    let lines = played.jobs().filter(|_| lines_count).flat_map(|job| &job.printed);
+    let lines: BTreeSet<String> = lines.map(|line| as_printed(line)).collect();
+    values.chain(lines).collect()
 }
 
 /// Whether a run was given up for its many events before its world was healed. Whoever waits for what a cut holds back may ask
@@ -102,7 +129,8 @@ const MEMORY_LEFT_MOST: u64 = 1 << 20;
 
 /// What is wrong with the memory that a run took.
 fn memory(calm: &Played, played: &Played) -> Option<String> {
-    let most = calm.memory_most * MEMORY_TIMES + MEMORY_BESIDES + played.events * MEMORY_OF_EVENT;
+    let events: u64 = played.jobs().map(|job| job.events).sum();
+    let most = calm.memory_most * MEMORY_TIMES + MEMORY_BESIDES + events * MEMORY_OF_EVENT;
     match (played.memory_most, played.memory_left) {
         (had, _) if had > most => {
             Some(format!("it had {had} bytes of memory, and {} without faults", calm.memory_most))
@@ -121,7 +149,10 @@ pub fn failures_of_calm(played: &Played) -> Vec<Failure> {
 
 /// What differs between a run and the same run again.
 pub fn unequal(once: &Played, again: &Played) -> Option<Failure> {
-    let traces = [once, again].map(|played| (played.trace, played.events, played.lasted_ns));
+    let of_jobs = |played: &Played| -> Vec<_> {
+        played.jobs().map(|job| (job.trace, job.events, job.lasted_ns)).collect()
+    };
+    let traces = [of_jobs(once), of_jobs(again)];
     let ends = [once, again].map(|played| (played.status, &played.message, &played.result));
     let what = match (traces[0] == traces[1], ends[0] == ends[1]) {
         (true, true) => return None,

@@ -3,6 +3,7 @@
 //! A version is whole if each PE that was there has a part in it that is as it was written, in whichever folder. Whether it was
 //! committed does not matter: it is a cut of the job in either case.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -99,6 +100,36 @@ pub(super) struct Set<'a, D> {
     pub(super) folders: BTreeMap<NodeId, D>,
 }
 
+/// A cover, and the folders that have it.
+///
+/// Mostly all that a version has are one. But who was lost when it had taken its part, before anybody else had, has left that of a version
+/// that nobody knew of, so that those who went on gave its number to another one. The parts of these two are of no cut together.
+struct Covered {
+    cover: Cover,
+    folders: BTreeSet<NodeId>,
+}
+
+impl Covered {
+    fn add(all: &mut Vec<Covered>, cover: Cover, folder: NodeId) {
+        // They say the same but for the time.
+        match all.iter_mut().find(|of| of.cover.view == cover.view && of.cover.job.id == cover.job.id) {
+            Some(known) => drop(known.folders.insert(folder)),
+            None => all.push(Covered { cover, folders: BTreeSet::from([folder]) }),
+        }
+        all.sort_by_key(|of| Reverse(of.cover.view.epoch));
+    }
+
+    /// The folders whose parts may be of this one. If it is the only one, they may be so without a cover that can be read.
+    fn places_beside(
+        &self,
+        all: &[Covered],
+        places: &BTreeMap<NodeId, BTreeSet<PeId>>,
+    ) -> BTreeMap<NodeId, BTreeSet<PeId>> {
+        let is_own = |node: &NodeId| all.len() == 1 || self.folders.contains(node);
+        places.iter().filter(|(node, _)| is_own(node)).map(|(node, parts)| (*node, parts.clone())).collect()
+    }
+}
+
 /// Which folders have files of a version.
 type Places = BTreeMap<Version, BTreeMap<NodeId, BTreeSet<PeId>>>;
 
@@ -112,16 +143,19 @@ impl<D: Disk> Set<'_, D> {
         };
         let (covers, mut notes) = self.covers(&places);
         let jobs: BTreeMap<u64, &str> =
-            covers.values().map(|cover| (cover.job.id, cover.job.program.as_str())).collect();
+            covers.values().flatten().map(|of| (of.cover.job.id, of.cover.job.program.as_str())).collect();
         if jobs.len() > 1 {
             let programs = jobs.into_iter().map(|(id, program)| format!("{program}, job {id:x}")).collect();
             return Err(SetError::Mixed { dir, programs });
         }
-        for (version, cover) in covers.into_iter().rev() {
-            match self.parts(&cover, &places[&version], &mut notes) {
-                Some(parts) => return Ok(Whole { cover, parts, next, notes }),
-                None => notes.push(format!("version {version} is not whole")),
+        for (version, covers) in covers.into_iter().rev() {
+            for own in &covers {
+                let places = own.places_beside(&covers, &places[&version]);
+                if let Some(parts) = self.parts(&own.cover, &places, &mut notes) {
+                    return Ok(Whole { cover: own.cover.clone(), parts, next, notes });
+                }
             }
+            notes.push(format!("version {version} is not whole"));
         }
         Err(SetError::NoneWhole { dir, notes })
     }
@@ -136,14 +170,14 @@ impl<D: Disk> Set<'_, D> {
         Ok(places)
     }
 
-    /// The covers that can be read; each folder with parts of a version has one, and they say the same but for the time.
-    fn covers(&mut self, places: &Places) -> (BTreeMap<Version, Cover>, Vec<String>) {
-        let (mut covers, mut notes) = (BTreeMap::<Version, Cover>::new(), Vec::new());
+    /// The covers that can be read, those of later epochs first; each folder with parts of a version has one.
+    fn covers(&mut self, places: &Places) -> (BTreeMap<Version, Vec<Covered>>, Vec<String>) {
+        let (mut covers, mut notes) = (BTreeMap::<Version, Vec<Covered>>::new(), Vec::new());
         for (version, folders) in places {
             for node in folders.keys() {
                 let disk = self.folders.get_mut(node).expect("it was listed");
                 match Cover::read(disk, *version) {
-                    Ok(cover) => drop(covers.entry(*version).or_insert(cover)),
+                    Ok(cover) => Covered::add(covers.entry(*version).or_default(), cover, *node),
                     Err(CoverError::Read(ReadError::Disk(DiskError::NotThere { .. }))) => {}
                     Err(error) => notes.push(self.in_folder(*node, &error)),
                 }

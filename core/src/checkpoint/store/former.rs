@@ -1,10 +1,13 @@
 //! The version of a former job that this one goes on from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
+use talisman_ft::NodeId;
 use talisman_ft::double::Held;
 
-use super::super::files::set;
+use super::super::files::keeper::AnyDisk;
+use super::super::files::{image, set};
 use super::super::newcomers::Seats;
 use super::super::part::Part;
 use super::{StoreError, read};
@@ -17,6 +20,8 @@ pub(super) struct Former {
     pub(super) restart: Restart,
     /// Who was there when this job began.
     pub(super) view: View,
+    /// Where the folders of nodes are, if not in that of the job.
+    pub(super) disks: Mutex<BTreeMap<NodeId, AnyDisk>>,
 }
 
 impl Former {
@@ -63,7 +68,12 @@ impl Former {
         let Restart { dir, job, version, parts, .. } = &self.restart;
         let missing = StoreError::Missing { pe: of, version: *version };
         let (_, node) = parts.iter().find(|(pe, _)| *pe == of).ok_or(missing)?;
-        let part = set::part(dir, *node, (*job, *version), of);
+        // Nobody panics half way through an operation of a disk.
+        let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = match disks.get_mut(node) {
+            Some(disk) => image::read(disk, *job, *version, of),
+            None => set::part(dir, *node, (*job, *version), of),
+        };
         let error = |why: String| StoreError::File { pe: of, version: *version, why };
         read(part.map_err(|wrong| error(wrong.to_string()))?, *version, of)
     }

@@ -12,6 +12,7 @@ mod spare;
 mod tests;
 mod versions;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -121,8 +122,19 @@ impl Store {
 
     /// The job goes on from this, on so many PEs per node.
     pub(crate) fn go_on_from(&self, restart: Restart, pes_per_node: u32) {
+        self.go_on_from_disks(restart, pes_per_node, BTreeMap::new());
+    }
+
+    /// The same, with the folders of nodes on these disks.
+    pub(crate) fn go_on_from_disks(
+        &self,
+        restart: Restart,
+        pes_per_node: u32,
+        disks: BTreeMap<NodeId, AnyDisk>,
+    ) {
         let view = View::new(restart.view.clone(), pes_per_node);
-        let is_first = self.former.set(Former { restart, view }).is_ok();
+        let former = Former { restart, view, disks: Mutex::new(disks) };
+        let is_first = self.former.set(former).is_ok();
         assert!(is_first, "a job goes on from one version");
     }
 

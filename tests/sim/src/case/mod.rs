@@ -1,5 +1,6 @@
 //! What a seed stands for: a program, a cluster, and what goes wrong in it.
 
+mod again;
 mod classes;
 mod faults;
 mod overrides;
@@ -12,6 +13,9 @@ use std::time::Duration;
 use talisman::rng::Rng;
 use talisman::simulation::{DiskRates, Fault, Limits, Network, Plan, Rates, Schedule, What, When};
 
+use crate::workloads::can_be_started_again;
+
+pub use again::Again;
 pub use classes::Classes;
 pub use faults::{Drawn, Moment};
 pub use overrides::{CALM, HostSizes, Kept, Overrides};
@@ -51,6 +55,8 @@ pub struct Case {
     pub survival: Survival,
     /// Whether it survives that of its launcher, too: all its nodes are on one host.
     pub heirs: bool,
+    /// How it is started again when all of it was lost, and again.
+    pub again: Vec<Again>,
     /// Whether the run is repeated, to see that it is the same again.
     pub twice: bool,
 }
@@ -104,22 +110,19 @@ impl Case {
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let hosts = if heirs && overrides.hosts.is_none() { vec![hosts.iter().sum()] } else { hosts };
         let heirs = heirs && hosts.len() == 1;
-        let faults = match &overrides.strikes {
-            Some(strikes) => strikes.drawn(&hosts)?,
+        let (faults, again) = match &overrides.strikes {
+            Some(strikes) => (strikes.drawn(&hosts)?, again::draw(seed, survival, 0, false)),
             None => {
-                let mut faults = faults::draw(seed, &classes, &drawn, silence);
-                if survival.is_on() && overrides.only.is_empty() {
-                    faults.extend(survival::losses(&mut generator(seed, "losses"), &drawn, faults.len()));
-                    let rng = &mut generator(seed, "late losses");
-                    faults.extend(survival::late_losses(rng, &drawn, faults.len()));
-                }
-                if heirs && overrides.only.is_empty() {
-                    let rng = &mut generator(seed, "launcher losses");
-                    faults.extend(survival::launcher_losses(rng, &faults));
-                }
-                faults::moved_into(overrides.kept(faults)?, &hosts)
+                let harmed = overrides.only.is_empty();
+                let faults = faults::draw(seed, &classes, &drawn, silence);
+                let lost = |faults| survival::all_losses(seed, survival, heirs, &drawn, faults);
+                let faults = if harmed { lost(faults) } else { faults };
+                let again = again::draw(seed, survival, faults.len(), harmed);
+                overrides.check_kept(faults.iter().chain(again.iter().flat_map(|again| &again.faults)))?;
+                (faults::moved_into(overrides.kept(faults), &hosts), overrides.kept_again(again))
             }
         };
+        let again = if can_be_started_again(workload) { again } else { Vec::new() };
         Ok(Case {
             seed,
             overrides: overrides.clone(),
@@ -136,6 +139,7 @@ impl Case {
             unsettled: faults::unsettled(&mut generator(seed, "healing")),
             survival,
             heirs,
+            again,
             twice: generator(seed, "twice").below(ONE_IN_IS_REPEATED) == 0,
         })
     }
@@ -143,6 +147,11 @@ impl Case {
     /// How many nodes it has.
     pub fn nodes(&self) -> u32 {
         self.hosts.iter().sum()
+    }
+
+    /// All that goes wrong by the numbers that it has, in the jobs that are started again too.
+    pub fn all_faults(&self) -> impl Iterator<Item = &Drawn> {
+        self.faults.iter().chain(self.again.iter().flat_map(|again| &again.faults))
     }
 
     /// The same without anything that goes wrong.
@@ -176,7 +185,19 @@ impl Case {
             schedule: self.schedule,
             faults,
             healed_ns,
-            patience_ns: healed_ns + outages + SLACK_NS + SLACK * calm.ns,
+            again: self
+                .again
+                .iter()
+                .rev()
+                .fold(None, |next, again| Some(Box::new(again.plan(self, calm, next)))),
+            ..self.bounded(calm, healed_ns + outages)
+        }
+    }
+
+    /// A calm plan in which a job has so much more time than the calm run took.
+    fn bounded(&self, calm: Length, more_ns: u64) -> Plan {
+        Plan {
+            patience_ns: more_ns + SLACK_NS + SLACK * calm.ns,
             events_max: SLACK_EVENTS + SLACK * calm.events,
             ..self.calm_plan()
         }

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use super::classes::{BORNE, HARMFUL};
-use super::{Drawn, Strikes, Survival};
+use super::{Again, Drawn, Strikes, Survival};
 
 /// Said on the command line, or found by shrinking.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
@@ -66,14 +66,27 @@ impl Overrides {
         is_instead || self.calm.iter().any(|calm| calm == class)
     }
 
-    /// The faults that are left.
-    pub(super) fn kept(&self, drawn: Vec<Drawn>) -> Result<Vec<Drawn>, String> {
-        let Some(Kept(numbers)) = &self.faults else { return Ok(drawn) };
-        let known = |number: &&usize| drawn.iter().any(|drawn| drawn.number == **number);
-        if let Some(number) = numbers.iter().find(|number| !known(number)) {
-            return Err(format!("this seed has no fault {number}; see it without --faults"));
+    /// Sees that all faults that are to be left are among those that the seed has.
+    pub(super) fn check_kept<'a>(&self, drawn: impl Iterator<Item = &'a Drawn>) -> Result<(), String> {
+        let known: Vec<usize> = drawn.map(|drawn| drawn.number).collect();
+        let asked = self.faults.iter().flat_map(|Kept(numbers)| numbers);
+        match asked.into_iter().find(|number| !known.contains(number)) {
+            Some(number) => Err(format!("this seed has no fault {number}; see it without --faults")),
+            None => Ok(()),
         }
-        Ok(drawn.into_iter().filter(|drawn| numbers.contains(&drawn.number)).collect())
+    }
+
+    /// The faults that are left.
+    pub(super) fn kept(&self, mut drawn: Vec<Drawn>) -> Vec<Drawn> {
+        if let Some(Kept(numbers)) = &self.faults {
+            drawn.retain(|drawn| numbers.contains(&drawn.number));
+        }
+        drawn
+    }
+
+    /// The same in jobs that are started again.
+    pub(super) fn kept_again(&self, again: Vec<Again>) -> Vec<Again> {
+        again.into_iter().map(|again| Again { faults: self.kept(again.faults), ..again }).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use talisman::rng::Rng;
 use talisman::simulation::What;
 
 use super::faults::Place;
-use super::{Drawn, FOR_EVER_NS, Moment, magnitude, one_of};
+use super::{Drawn, FOR_EVER_NS, Moment, generator, magnitude, one_of};
 
 /// How a job survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,6 +85,26 @@ impl Survival {
 /// Whether the nodes of a job that survives take the launcher's place.
 pub(super) fn heirs(rng: &mut Rng) -> bool {
     rng.below(ONE_IN_HAS_HEIRS) == 0
+}
+
+/// What goes wrong, with all that a job that survives loses besides.
+pub(super) fn all_losses(
+    seed: u64,
+    survival: Survival,
+    heirs: bool,
+    hosts: &[u32],
+    mut faults: Vec<Drawn>,
+) -> Vec<Drawn> {
+    if survival.is_on() {
+        faults.extend(losses(&mut generator(seed, "losses"), hosts, faults.len()));
+        faults.extend(late_losses(&mut generator(seed, "late losses"), hosts, faults.len()));
+        let rng = &mut generator(seed, "launcher losses");
+        match heirs {
+            true => faults.extend(launcher_losses(rng, &faults)),
+            false => faults.extend(survival.whole_loss(rng, faults.len())),
+        }
+    }
+    faults
 }
 
 /// What a job that survives loses besides all else that goes wrong: mostly one node, sometimes several, at once, one soon after the

@@ -32,6 +32,9 @@ pub struct Past {
     /// what they held, the others still have that.
     committed: Option<u64>,
     epoch: u32,
+    /// Versions behind which the job has gone back. They are of a past that does not count, but may be whole on disks that were about to
+    /// forget them, for a job that is started again.
+    left: BTreeMap<u64, Cut>,
     /// PEs of this epoch. Of the first one nobody says who they are.
     living: Option<BTreeSet<PeId>>,
 }
@@ -49,8 +52,14 @@ struct Cut {
 impl Past {
     /// Before anything has happened.
     pub fn new(oracles: &[Box<dyn Oracle>], book: Option<Box<dyn Book>>) -> Self {
-        let mut past =
-            Past { book, cuts: BTreeMap::new(), committed: None, epoch: 0, living: Some(BTreeSet::new()) };
+        let mut past = Past {
+            book,
+            cuts: BTreeMap::new(),
+            committed: None,
+            epoch: 0,
+            left: BTreeMap::new(),
+            living: Some(BTreeSet::new()),
+        };
         past.keep(None, oracles);
         past.living = None;
         past
@@ -82,6 +91,11 @@ impl Past {
                 }
                 Ok(())
             }
+            Seen::StartedAgain { version, ref pes } => {
+                self.start_again(version, oracles)?;
+                self.living = Some(pes.clone().collect());
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -95,6 +109,7 @@ impl Past {
             return Err(format!("PE {pe} takes its part of version {version}, which is committed"));
         }
         if !self.cuts.contains_key(&Some(version)) {
+            self.left.remove(&version);
             self.keep(Some(version), oracles);
         }
         let cut = self.cuts.get_mut(&Some(version)).expect("kept just now, or before");
@@ -110,6 +125,7 @@ impl Past {
         cut.is_whole(version)?;
         let before = self.committed.replace(version);
         self.cuts.retain(|kept, _| *kept >= before);
+        self.left.retain(|left, _| *left > version);
         Ok(())
     }
 
@@ -149,9 +165,19 @@ impl Past {
             book.put_back(&**kept, epoch);
         }
         // What comes of going on from there is another version, whatever its number.
-        self.cuts.retain(|kept, _| *kept <= version);
+        let later = self.cuts.split_off(&version.map_or(Some(0), |version| Some(version + 1)));
+        self.left.extend(later.into_iter().filter_map(|(version, cut)| Some((version?, cut))));
         (self.epoch, self.living) = (epoch, Some(BTreeSet::new()));
         Ok(())
+    }
+}
+
+impl Past {
+    /// All are gone, whatever epoch they were in.
+    fn start_again(&mut self, version: u64, oracles: &mut [Box<dyn Oracle>]) -> Result<(), String> {
+        let left = self.left.remove(&version).filter(|_| !self.cuts.contains_key(&Some(version)));
+        self.cuts.extend(left.map(|cut| (Some(version), cut)));
+        self.go_back(0, Some(version), oracles)
     }
 }
 
@@ -240,5 +266,20 @@ mod tests {
             let back = first.iter().chain(&second[1..]).cloned().chain([begun(2, version)]);
             assert_eq!(then(&back.collect::<Vec<_>>()).is_some(), is_wrong, "{version:?}");
         }
+    }
+
+    #[test]
+    fn a_job_that_is_started_again_goes_on_from_any_cut_that_may_be_on_disks() {
+        let again = |version| (0, Seen::StartedAgain { version, pes: 0..4 });
+        let delivered = |message, object| (0, delivered(message, 3, object));
+        let first = [begun(3, Some(1)), again(1), (0, Seen::Queued { message: 1, pe: 3 }), delivered(1, 6)];
+        assert_eq!(then(&first), None, "epochs are counted anew");
+        let found = then(&[begun(3, Some(1)), again(1), delivered(2, 7)]).expect("it was sent after the cut");
+        assert!(found.contains("never made"), "{found}");
+        let taken_back = [captured(0, 0, 2), captured(0, 1, 2), begun(1, Some(1)), again(2)];
+        assert_eq!(then(&taken_back), None, "it may not have been removed yet");
+        assert!(then(&[again(3)]).expect("there is none").contains("goes back to version"));
+        let small = [again(1), captured(0, 0, 2), (0, Seen::Committed { version: 2 })];
+        assert!(then(&small).expect("a part is missing").contains("no part of PE 1"));
     }
 }

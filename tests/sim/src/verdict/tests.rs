@@ -264,3 +264,29 @@ fn what_differs_is_told() {
     assert_eq!(difference(&lines("a b c"), &lines("a x c")), "`x` instead of `b`");
     assert_eq!(difference(&lines("a b"), &lines("a")), "`nothing` instead of `b`");
 }
+
+#[test]
+fn jobs_that_are_started_one_after_the_other_come_to_the_calm_result() {
+    let plan = Plan { again: Some(Box::new(Plan::calm(1, 2, 2))), ..plan() };
+    let calm = Played { result: vec!["42".into(), "prints a".into(), "prints b".into()], ..well() };
+    let calm = Played { printed: vec!["a".into(), "b".into()], ..calm };
+    let kinds = |status, printed: &[&str], result: &str| {
+        let again = Played { status, printed: vec!["b".into()], ..Played::default() };
+        let lost = Played {
+            status: 137,
+            hurt: vec![(1, What::LauncherLoss)],
+            printed: printed.iter().map(|line| line.to_string()).collect(),
+            result: vec![result.into(), "prints b".into()],
+            again: Some(Box::new(again)),
+            ..Played::default()
+        };
+        let failures = failures(&plan, &calm, &lost);
+        failures.into_iter().map(|failure| failure.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(0, &["a"], "42"), []);
+    assert_eq!(kinds(0, &["a", "b"], "42"), [], "nobody knew that it was printed");
+    assert_eq!(kinds(0, &[], "42"), [Kind::Result], "a line is missing");
+    assert_eq!(kinds(0, &["a", "c"], "42"), [Kind::Result], "a line is too much");
+    assert_eq!(kinds(0, &["a"], "41"), [Kind::Result]);
+    assert_eq!(kinds(3, &["a"], "42"), [Kind::End], "nothing happened to it");
+}

@@ -50,12 +50,12 @@ pub fn gradient(seed: u64, size: Size, plan: &Plan, logging: bool) -> Checked {
 }
 
 fn balanced(rng: &mut Rng, plan: &Plan) -> Plan {
-    Plan { options: Box::new(sync::balancing(rng, &plan.options)), ..plan.clone() }
+    sync::with_options(plan, &sync::balancing(rng, &plan.options))
 }
 
 /// Steps of balancing are sound, and who had how much work is no result: that is what balancing changes.
 fn judged(mut checked: Checked) -> Checked {
-    checked.wrong.extend(checked.ran.outcome.balancing.iter().filter_map(sync::wrong_with));
+    checked.wrong.extend(sync::wrong_steps(&checked.ran));
     checked.result.retain(|value| !value.contains("max_over_average_ratio"));
     checked
 }

@@ -18,6 +18,9 @@ struct Births {
     seed: u64,
     #[arg(skip)]
     indices: i32,
+    /// As many as there are PEs when the job begins. It may have others when it is started again.
+    #[arg(skip)]
+    midwives: u32,
     /// Lives of each index before the last, and messages that one takes in.
     #[arg(skip)]
     lives: u32,
@@ -39,6 +42,7 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
     let births = Births {
         seed,
         indices: 1 + rng.below(6 * u64::from(size.0)) as i32,
+        midwives: plan.nodes() * plan.pes_per_node,
         lives: 1 + rng.below(6) as u32,
         quota: 1 + rng.below(8) as u32,
         rest: rng.below(4) as u32,
@@ -108,14 +112,19 @@ impl Mortal {
             match self.rng.below(3) {
                 0 => _ = again.on(pe).new(self.births, self.midwives, next),
                 1 => _ = again.new(self.births, self.midwives, next),
-                _ => self.midwives.at(pe as i32).deliver(self.births, cx.array(), cx.index(), next),
+                _ => self.midwives.at((pe % self.births.midwives) as i32).deliver(
+                    self.births,
+                    cx.array(),
+                    cx.index(),
+                    next,
+                ),
             }
         }
         cx.destroy();
     }
 }
 
-/// Inserts, and sends. There are as many as PEs, one on each at first.
+/// Inserts, and sends. One is on each PE at first.
 #[derive(Pup)]
 struct Midwife;
 
@@ -131,7 +140,7 @@ impl Midwife {
     fn begin(&mut self, cx: &mut Cx<Self>, births: Births, mortals: Array<Mortal>) -> u64 {
         let mut inserted = 0;
         cx.me().send(births, mortals, 0);
-        for index in (cx.index()..births.indices).step_by(cx.pes() as usize) {
+        for index in (cx.index()..births.indices).step_by(births.midwives as usize) {
             if index % 2 == 0 {
                 mortals.at(index).take(ledger::of(HERE).send());
             }
@@ -152,7 +161,7 @@ impl Midwife {
     /// Sends its share of the messages for all, a few at a time. One for each has been sent already.
     #[entry]
     fn send(&mut self, cx: &mut Cx<Self>, births: Births, mortals: Array<Mortal>, turn: u32) {
-        let number = turn * cx.pes() + cx.index() as u32 + 1;
+        let number = turn * births.midwives + cx.index() as u32 + 1;
         if number >= births.messages_each() {
             return;
         }
@@ -179,7 +188,7 @@ impl Main {
 
     #[entry]
     async fn run(&mut self, cx: &mut Cx<Self>, births: Births) {
-        let midwives: Array<Midwife> = Midwife::array(cx.pes() as i32).new();
+        let midwives: Array<Midwife> = Midwife::array(births.midwives as i32).new();
         let mortals: Array<Mortal> = Mortal::sparse();
         let inserted: u64 = midwives.begin(births, mortals).reduce(Sum).await;
         mortals.done_inserting();

@@ -143,6 +143,8 @@ async fn main(cx: &mut Cx, chimes: Chimes) {
         }
         cx.result(&format!("round {round}"), heard.1);
     }
+    // Whatever the last round has left behind, such as word of where a bell is now, comes to its end before the job does.
+    cx.quiescence().await;
     ledger::of(HERE).finish();
 }
 

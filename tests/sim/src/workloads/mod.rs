@@ -96,9 +96,12 @@ pub const NAMES: &[&str] = &[
 pub const PRINTS: &str = "prints ";
 
 /// Those whose last step follows a quiescence, and waits for all that it begins. That of `sync` does as well, but a balancing step
-/// may be under way then, which nobody waits for. That of `chimes` calls elements that have moved at last, of
-/// which some word may be left.
-const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers"];
+/// may be under way then, which nobody waits for.
+const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers", "chimes"];
+
+/// Those that are not started again when they are lost: members of the group of `chimes` that are made again have no part in the rounds
+/// before, which neither its own checks nor the oracle of reductions know of.
+const NOT_AGAIN: &[&str] = &["chimes"];
 
 /// Runs a workload in a world. The seed decides what the program does; the world has a seed of its own, in `plan`.
 /// `logging`: the log has all events.
@@ -149,10 +152,15 @@ pub fn is_drained(name: &str) -> bool {
     DRAINED.contains(&name)
 }
 
+/// Whether a workload that is lost is started again.
+pub fn can_be_started_again(name: &str) -> bool {
+    !NOT_AGAIN.contains(&name)
+}
+
 impl Checked {
     /// Whether the job ended as its program meant it to.
     pub fn ended_well(&self) -> bool {
-        self.ran.outcome.status == 0
+        self.ran.last().outcome.status == 0
     }
 
     /// Everything that is wrong, given how the run ended.
@@ -165,11 +173,12 @@ impl Checked {
 
     /// Of a program that reports what it computes, and fails with one of these texts if that is not right.
     fn by_itself(ran: Ran, checks: &[&str]) -> Self {
-        let message = ran.outcome.message.as_deref().unwrap_or_default();
         // Nothing that goes wrong in a world makes a program panic.
-        let complains = checks.iter().chain(&["panicked"]).any(|check| message.contains(check));
-        let wrong = if complains { vec![message.to_string()] } else { Vec::new() };
-        let values = ran.outcome.results.iter().filter(|(name, _)| !is_measured(name));
+        let complains =
+            |message: &&String| checks.iter().chain(&["panicked"]).any(|check| message.contains(check));
+        let messages = ran.jobs().filter_map(|job| job.outcome.message.as_ref());
+        let wrong: Vec<String> = messages.filter(complains).cloned().collect();
+        let values = ran.last().outcome.results.iter().filter(|(name, _)| !is_measured(name));
         let result: Vec<_> = values.map(|(name, value)| format!("{name} {value:?}")).collect();
         let missing = if result.is_empty() { vec!["it reports nothing".into()] } else { Vec::new() };
         Checked { ran, result, wrong, missing }
@@ -177,14 +186,16 @@ impl Checked {
 
     /// Its lines count as well: each comes once and in its place, whatever was done again. Not of a program that tells times.
     fn with_lines(mut self) -> Self {
-        self.result.extend(self.ran.output.iter().map(|line| format!("{PRINTS}{line}")));
+        self.result.extend(self.ran.last().output.iter().map(|line| as_printed(line)));
         self
     }
 
     /// The same of a program whose lines come from everywhere, in any order.
-    fn with_unordered_lines(mut self) -> Self {
-        self.ran.output.sort_unstable();
-        self.with_lines()
+    fn with_unordered_lines(self) -> Self {
+        let values = self.result.len();
+        let mut checked = self.with_lines();
+        checked.result[values..].sort_unstable();
+        checked
     }
 
     /// Of a program that keeps a ledger too.
@@ -194,6 +205,11 @@ impl Checked {
         checked.missing = ledger.missing();
         checked
     }
+}
+
+/// A line of a program as it is in its result.
+pub fn as_printed(line: &str) -> String {
+    format!("{PRINTS}{line}")
 }
 
 /// Whether a result is a time, which differs from run to run: by their names, as in the examples.

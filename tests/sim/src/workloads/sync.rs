@@ -11,7 +11,7 @@ use talisman::launch::{BalancingStep, RunArgs};
 use talisman::lb::strategies::KNOWN;
 use talisman::prelude::*;
 use talisman::rng::Rng;
-use talisman::simulation::{self, charge, simulate};
+use talisman::simulation::{self, Ran, charge, simulate};
 
 use super::ledger::{self, Cast, HERE};
 use super::{Checked, Size};
@@ -33,17 +33,29 @@ pub fn run(seed: u64, size: Size, plan: &simulation::Plan, logging: bool) -> Che
         elements: 2 + rng.below(6 * u64::from(size.0)) as i32,
         iterations: 2 + size.0 + rng.below(3) as u32,
     };
-    let plan = simulation::Plan { options: Box::new(balancing(&mut rng, &plan.options)), ..plan.clone() };
+    let plan = with_options(plan, &balancing(&mut rng, &plan.options));
     let ledger = ledger::open(HERE, 0);
     let ran = simulate::<Main>((sync,), &plan, logging);
     ledger::close(HERE);
     let mut checked = Checked::by_ledger(ran, &ledger);
-    checked.wrong.extend(checked.ran.outcome.balancing.iter().filter_map(wrong_with));
+    checked.wrong.extend(wrong_steps(&checked.ran));
     checked
 }
 
-/// What is wrong with a balancing step.
-pub(super) fn wrong_with(step: &BalancingStep) -> Option<String> {
+/// The world, and those of jobs that are started again, with these options of balancing.
+pub(super) fn with_options(plan: &simulation::Plan, balancing: &RunArgs) -> simulation::Plan {
+    let RunArgs { balancer, lb_every, .. } = balancing.clone();
+    let options = Box::new(RunArgs { balancer, lb_every, ..(*plan.options).clone() });
+    let again = plan.again.as_ref().map(|again| Box::new(with_options(again, balancing)));
+    simulation::Plan { options, again, ..plan.clone() }
+}
+
+/// What is wrong with balancing steps.
+pub(super) fn wrong_steps(ran: &Ran) -> Vec<String> {
+    ran.jobs().flat_map(|job| &job.outcome.balancing).filter_map(wrong_with).collect()
+}
+
+fn wrong_with(step: &BalancingStep) -> Option<String> {
     let number = step.number;
     if let Some(why) = &step.refused {
         return Some(format!("balancing step {number} was refused: {why}"));
@@ -253,6 +265,9 @@ impl Idler {
     }
 }
 
+/// By this it is known how many counters were made: beside the [`Kind`]s.
+const COUNTERS: u32 = 2;
+
 /// On every PE, where it stays: counts.
 #[derive(Pup)]
 struct Counter {
@@ -263,6 +278,7 @@ struct Counter {
 impl Counter {
     #[init]
     fn new() -> Self {
+        ledger::of(HERE).arrive(COUNTERS, 0);
         Counter { count: 0 }
     }
 
@@ -308,8 +324,9 @@ impl Main {
         let heard: u64 = workers.heard().reduce(Sum).await;
         let counted: Vec<u64> = counters.counted().reduce(Sum).await;
         let idle: u64 = idlers.iterations().reduce(Sum).await;
-        // What lost ones had counted is lost with them.
-        if counted[1] == u64::from(cx.pes()) {
+        // What lost ones had counted is lost with them, also if others are there in their places.
+        let made = ledger::of(HERE).arrived(COUNTERS, 0);
+        if (counted[1], made) == (u64::from(cx.pes()), u64::from(cx.pes())) {
             self.expect("computations", sync.computations(), counted[0]);
         }
         self.expect("messages", 2 * sync.computations(), heard);

@@ -113,6 +113,25 @@ fn a_version_in_which_nodes_were_lost_needs_the_parts_of_the_others() {
 }
 
 #[test]
+fn of_two_versions_with_one_number_the_parts_are_not_mixed() {
+    let disks = disks([3]);
+    let keep = |node: NodeId, view: &View, pes: &[PeId]| {
+        let mut shelf = Shelf::open(disks[&node].clone(), job(7), SHAPE).unwrap();
+        pes.iter().for_each(|pe| put(&mut shelf, view, 4, *pe).unwrap());
+    };
+    // Lost before anybody else had taken a part: the others, which go on without it, do not know that there was a version 4.
+    keep(0, &View::whole(SHAPE), &[0, 1, 4, 5]);
+    assert_eq!(newest(&disks).unwrap().cover.version, 3);
+    let without = View::without(SHAPE, &[0]);
+    keep(1, &without, &[2, 3]);
+    assert_eq!(newest(&disks).unwrap().cover.version, 3, "no parts of both make one whole");
+    keep(2, &without, &[4, 5]);
+    let found = newest(&disks).unwrap();
+    assert_eq!((found.cover.version, &found.cover.view), (4, without.of_nodes()));
+    assert_eq!(found.parts.into_iter().collect::<Vec<_>>(), [(2, 1), (3, 1), (4, 2), (5, 2)]);
+}
+
+#[test]
 fn files_have_one_name_each() {
     for file in [File::Cover(0), File::Cover(u64::MAX), File::Part(12, 7)] {
         assert_eq!(File::of(&file.name()), Some(file));
