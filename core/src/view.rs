@@ -5,6 +5,7 @@
 //! stands in for theirs. Trees and counts are over those that are there.
 
 use crate::ids::PeId;
+use crate::mutations::mutated;
 use crate::node::Shape;
 use crate::tree;
 
@@ -49,7 +50,8 @@ impl View {
     }
 
     pub(crate) fn new(of_nodes: talisman_ft::view::View, lanes: u32) -> Self {
-        let there = of_nodes.there().collect();
+        let is_counted = |node: &u32| of_nodes.is_there(*node) || mutated("trees-over-the-dead");
+        let there = (0..of_nodes.nodes()).filter(is_counted).collect();
         let mut view = View { of_nodes, lanes, there, whole: 0 };
         if view.is_whole() {
             view.whole = view.pes();

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::mutations::mutated;
 use crate::{Epoch, NodeId};
 
 /// The nodes that are there in an epoch, and who stands in for each that is not.
@@ -90,7 +91,9 @@ impl View {
     #[must_use]
     pub fn buddy(&self, node: NodeId, host: impl Fn(NodeId) -> u32) -> Option<NodeId> {
         let others = || around(node, self.nodes()).skip(1).filter(|one| self.is_there(*one));
-        others().find(|one| host(*one) != host(node)).or_else(|| others().next())
+        others()
+            .find(|one| host(*one) != host(node) || mutated("buddy-on-the-same-host"))
+            .or_else(|| others().next())
     }
 }
 

@@ -244,7 +244,10 @@ fn saved_collection(collection: &Collection) -> SavedCollection {
 
 fn saved_root(collection: &Collection) -> Option<SavedRoot> {
     let root = collection.root.as_ref()?.borrow();
-    let (next, open) = root.saved();
+    let (next, mut open) = root.saved();
+    if mutated("open-reductions-not-saved") {
+        open.clear();
+    }
     let (numbered, held) = collection.casts.to_be_numbered();
     let (alive, (heard, late)) = (root.elements(), root.late());
     let counts = alive.is_none() && root.census.is_open();

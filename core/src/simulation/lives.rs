@@ -134,6 +134,7 @@ impl World {
                 let steps = process.job.progress().done;
                 process.lives.halted.set(epoch);
                 self.commit(committed(&held));
+                self.judge_held(process, &held);
                 self.tell_launcher(number, ToLauncher::Halted { epoch, held, steps });
             }
             None if process.lives.done.get() || process.job.how_it_ended().is_none() => {}
@@ -184,6 +185,8 @@ impl World {
         process.clock.set(self.now());
         process.job.begin_again();
         process.lives.store.go_back(order);
+        // What all had gone back to under a former launcher counts as committed, and may be held once.
+        self.known.set(self.known.get().max(order.committed));
         process.lives.done.set(false);
         let (version, pes) = (order.version, self.pes_of(number));
         witness::see(|| Seen::Begun { epoch, version, pes });

@@ -16,6 +16,7 @@ mod agenda;
 mod agents;
 mod clock;
 mod diary;
+mod duties;
 mod fault;
 mod faults;
 mod greeting;

@@ -114,6 +114,7 @@ impl World {
             self.with_connecting(number, |connecting| connecting.on_broken(now, peer));
         }
         self.hand_over_what_was_said(number);
+        self.judge_commit(process);
         self.use_shelf(number);
         let Some(running) = process.running() else { return };
         for (rank, pe) in (0..).zip(&running.pes) {

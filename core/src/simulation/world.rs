@@ -131,6 +131,8 @@ pub(super) struct World {
     pub(super) orphaned_at: Cell<u64>,
     /// The newest version that nobody may go back behind, whether anybody who is left knows that or not.
     pub(super) committed: Cell<Option<Version>>,
+    /// The newest one that anybody knew to be committed.
+    pub(super) known: Cell<Option<Version>>,
     /// When the launcher was gone or had nothing left to lead.
     unled_since: Cell<Option<u64>>,
 }
@@ -177,6 +179,7 @@ impl World {
             leader: Cell::new(None),
             orphaned_at: Cell::new(0),
             committed: Cell::new(None),
+            known: Cell::new(None),
             unled_since: Cell::new(None),
         })
     }

@@ -60,6 +60,9 @@ enum Task {
         /// The seed of all cases
         #[arg(long, value_parser = seed, default_value = "0")]
         seed: u64,
+        /// With this deliberate mistake, which is noticed if anything fails
+        #[arg(long, value_name = "NAME")]
+        mutation: Option<String>,
         #[command(flatten)]
         overrides: Overrides,
         #[command(flatten)]
@@ -176,9 +179,11 @@ impl Task {
         let worlds = Worlds::default();
         match self {
             Task::Sweep(sweep) => sweep.run(&worlds),
-            Task::CrashPoints { series, every, seed, overrides, bounds } => {
+            Task::CrashPoints { series, every, seed, mutation, overrides, bounds } => {
+                let mutation = mutation.as_deref().map(known).transpose()?;
                 let (pool, failures_most) = (bounds.pool(), bounds.failures);
-                Ok(told(&CrashPoints { seed, overrides, series, every, pool, failures_most }.run(&worlds)?))
+                let points = CrashPoints { seed, overrides, series, every, pool, failures_most };
+                Ok(told(&points.run(&Worlds { mutation })?))
             }
             Task::Mutations { seeds, from, mistake, markdown, overrides, bounds } => {
                 Ok(MutationCheck { from, seeds, overrides, only: mistake, markdown, pool: bounds.pool() }

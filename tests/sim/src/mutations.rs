@@ -745,6 +745,66 @@ pub const MUTATIONS: &[Mutation] = &[
         rule: "Whoever has stopped stays until all have, since what it holds may be needed.",
         level: Level::World,
     },
+    Mutation {
+        name: "later-epoch-delivered",
+        places: &["net/epochs.rs"],
+        rule: "What comes of a later epoch waits until its receiver is there.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "trees-over-the-dead",
+        places: &["view.rs"],
+        rule: "Trees and counts are over those that are there.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "silent-counts-as-dead",
+        places: &["cluster/conductor/limits.rs"],
+        rule: "Nobody is lost before it is dead: who is silent is killed first.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "former-dropped-too-early",
+        places: &["checkpoint/store/mod.rs"],
+        rule: "A version stays until the next one is committed.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "buddy-on-the-same-host",
+        places: &["ft/view.rs"],
+        rule: "The two copies of a part are on different hosts, if there are several.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "open-reductions-not-saved",
+        places: &["checkpoint/capture.rs"],
+        rule: "What has come of a reduction is part of a checkpoint.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "file-not-synced",
+        places: &["disk/checked.rs"],
+        rule: "What is in a file is kept before the file has its name.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "names-not-synced",
+        places: &["disk/checked.rs"],
+        rule: "A file counts as kept when its name is.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "file-written-in-place",
+        places: &["disk/checked.rs"],
+        rule: "A file comes to its place whole.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "file-sum-ignored",
+        places: &["disk/checked.rs"],
+        rule: "What is read from a file is what was written.",
+        level: Level::World,
+    },
 ];
 
 #[cfg(test)]

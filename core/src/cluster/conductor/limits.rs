@@ -40,6 +40,9 @@ impl Conductor {
 
     pub(super) fn on_silence(&mut self, now: Duration, node: u32) {
         sometimes("a node was silent for too long");
+        if self.survives() && mutated("silent-counts-as-dead") {
+            return self.on_lost(now, node, format!("node {node} was silent"));
+        }
         self.kill(now, node, Doom::Silent(self.plan.silence));
         if self.survives() || self.roster[node].stage == Stage::Done {
             // What is not proved dead might go on: its end will be the loss, unless it has said all.

@@ -1,0 +1,69 @@
+//! What processes have to hold of what was committed, in memory: nobody but the world can look into all of them.
+//!
+//! It is looked at when it counts, and not only when it is needed: what was dropped too early, or was never held twice, is missed only if
+//! just those are lost who have the rest, and then to give up is legal.
+
+use std::collections::BTreeSet;
+
+use talisman_ft::Version;
+use talisman_ft::double::Held;
+
+use super::process::{Process, Stage};
+use super::world::World;
+use crate::launch::checkpoints::FaultTolerance;
+
+impl World {
+    /// A node has done something, after which it may know that a version is committed that nobody knew to be. If all are there who were when it
+    /// was taken, each part is held by two nodes then, on different hosts if there are several.
+    pub(super) fn judge_commit(&self, process: &Process) {
+        let version = process.lives.store.committed();
+        if !self.holds_in_memory() || version <= self.known.get() {
+            return;
+        }
+        self.known.set(version);
+        version.and_then(|version| self.not_held_twice(version)).into_iter().for_each(|flaw| self.flaw(flaw));
+    }
+
+    /// A node has halted, and says what it holds: its own part of the newest version that it knows to be committed is among that.
+    pub(super) fn judge_held(&self, process: &Process, held: &[Held]) {
+        let number = process.number;
+        let is_own = |held: &Held, version| held.version == version && held.held.contains(&number);
+        let known = process.lives.store.committed().filter(|_| self.holds_in_memory());
+        let dropped = known.filter(|version| !held.iter().any(|held| is_own(held, *version)));
+        if let Some(version) = dropped {
+            self.flaw(format!(
+                "node {number} knows that version {version} is committed, and has not kept its part"
+            ));
+        }
+    }
+
+    /// On disk a part is held when it is written, and may not be read again.
+    fn holds_in_memory(&self) -> bool {
+        self.plan.options.ft == FaultTolerance::Double
+    }
+
+    fn not_held_twice(&self, version: Version) -> Option<String> {
+        let of_one = |process: &Process| {
+            let held = process.lives.store.held().into_iter().find(|held| held.version == version)?;
+            (process.stage.get() == Stage::Up).then_some((process.number, held))
+        };
+        let all: Vec<(u32, Held)> = self.nodes.iter().filter_map(of_one).collect();
+        let view = &all.first()?.1.view;
+        if !view.there().eq(all.iter().map(|(node, _)| *node)) {
+            return None;
+        }
+        let hosts =
+            |nodes: &[u32]| -> BTreeSet<u32> { nodes.iter().map(|node| self.plan.host_of(*node)).collect() };
+        let there: Vec<u32> = view.there().collect();
+        let is_lacking = |part: &u32| {
+            let holds = |(node, held): &(u32, Held)| held.held.contains(part).then_some(*node);
+            let holders: Vec<u32> = all.iter().filter_map(holds).collect();
+            holders.len() < there.len().min(2) || hosts(&holders).len() < hosts(&there).len().min(2)
+        };
+        let lacking: Vec<u32> = there.iter().copied().filter(is_lacking).collect();
+        let flaw = || {
+            format!("version {version} is committed, and the parts of nodes {lacking:?} are not held twice")
+        };
+        (!lacking.is_empty()).then(flaw)
+    }
+}
