@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 use std::time::Duration;
 
+use talisman::launch::checkpoints::FaultTolerance;
 use talisman::simulation::{Plan, What};
 
 use crate::case::{FOR_EVER_NS, lasts_ns};
@@ -198,6 +199,8 @@ struct Legal {
     is_learned: bool,
     /// The job survives losses. Whether one that gave up might have gone on, only the world knows, and says it.
     survives: bool,
+    /// Disks may not give back what is on them.
+    loses_files: bool,
 }
 
 /// The launcher may take this longer than the limit of silence to miss somebody, and gives those that are left longer to stop.
@@ -221,6 +224,8 @@ impl Legal {
         legal.dead = hurt.iter().any(|(_, what)| kills(what))
             && hurt.iter().all(|(_, what)| kills(what) || may_end_nothing(what));
         legal.survives = plan.survives();
+        legal.loses_files =
+            plan.options.ft == FaultTolerance::Disk && plan.disk.unreadable_ppm + plan.disk.altered_ppm > 0;
         legal.is_learned = plan.silence <= PATIENCE + TO_MISS;
         legal.hosts = legal.blamed.iter().map(|node| plan.host_of(*node)).collect();
         legal
@@ -291,9 +296,11 @@ impl Legal {
             LAUNCHER_KILLED if self.orphaned => None,
             0 if self.survives || played.cut_short.is_empty() => None,
             0 => Some(format!("{end}; but nodes {:?} died before they had said all", played.cut_short)),
-            // Who sends nothing but damaged frames is lost, and so is what it held.
+            // Who sends nothing but damaged frames, or cannot read what it is to go on with, is lost, and so is what it held.
             UNRECOVERABLE
-                if self.blamed.is_empty() && !(self.survives && alterations(played) >= DAMAGED_MOST) =>
+                if self.blamed.is_empty()
+                    && !self.loses_files
+                    && !(self.survives && alterations(played) >= DAMAGED_MOST) =>
             {
                 Some(format!("{end}; but nothing happened that may end it"))
             }

@@ -122,7 +122,8 @@ impl Case {
                 (faults::moved_into(overrides.kept(faults), &hosts), overrides.kept_again(again))
             }
         };
-        let again = if can_be_started_again(workload) { again } else { Vec::new() };
+        // See `core/src/simulation/shelves.rs` on heirs.
+        let again = if can_be_started_again(workload) && !heirs { again } else { Vec::new() };
         Ok(Case {
             seed,
             overrides: overrides.clone(),

@@ -1,5 +1,5 @@
 use talisman::launch::RunArgs;
-use talisman::launch::checkpoints::FaultTolerance;
+use talisman::simulation::DiskRates;
 
 use super::*;
 
@@ -104,6 +104,20 @@ fn who_damages_everything_is_lost() {
         failures(&plan, &well(), &Played { injected: [("altered", altered)].into(), ..played }).len()
     };
     assert_eq!((gave_up(2), gave_up(3)), (1, 0));
+}
+
+/// As is who cannot read its part.
+#[test]
+fn who_cannot_read_is_lost() {
+    let gave_up = |ft, unreadable_ppm| {
+        let options = Box::new(RunArgs { ft, ..RunArgs::default() });
+        let disk = DiskRates { unreadable_ppm, ..DiskRates::default() };
+        let played = lost("the job cannot go on: of checkpoint 2, all copies are lost of 2 objects");
+        failures(&Plan { options, disk, ..plan() }, &well(), &played).len()
+    };
+    assert_eq!(gave_up(FaultTolerance::Disk, 1), 0);
+    assert_eq!(gave_up(FaultTolerance::Disk, 0), 1);
+    assert_eq!(gave_up(FaultTolerance::Double, 1), 1, "what is in memory can be read");
 }
 
 #[test]
