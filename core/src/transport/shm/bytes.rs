@@ -103,27 +103,3 @@ impl Reader {
 fn chunk(bytes: &Bytes) -> usize {
     bytes.len() / 8
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::layout::Direction;
-    use super::super::{Mapping, Shape, create, slots};
-    use super::*;
-
-    #[test]
-    #[cfg_attr(miri, ignore = "system calls in assembly")]
-    fn whoever_reads_goes_on_by_whole_lines() {
-        let shape = Shape { nodes: 2, pes: 1 };
-        let segment = create(shape).expect("a small segment");
-        let mapping = Mapping::open(&segment, shape).expect("the one just made");
-        let (slots, bytes) = mapping.ends(Direction { from: 0, to: 1, lane: 0 });
-        let (slots, mut bytes) = (slots::Writer::new(slots), Writer::new(bytes));
-        let positions = slots.positions();
-        while bytes.has_room(ALIGN, positions) == Ok(true) {
-            bytes.write(&[1; ALIGN]);
-        }
-        assert_eq!(bytes.has_room(40, positions), Ok(false));
-        positions.bytes.store(40, Ordering::Release);
-        assert_eq!(bytes.has_room(40, positions), Err(Impossible));
-    }
-}

@@ -70,6 +70,7 @@ impl Past {
         let is_outdated = epoch.is_some_and(|epoch| epoch < self.epoch);
         match seen {
             Seen::NodeGone { pes } => self.lives(pes),
+            Seen::StartedAgain { .. } => true,
             _ => !is_outdated,
         }
     }

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 
-use super::super::{Mapping, Shape, create, hostile};
+use super::super::layout::Direction;
+use super::super::{Mapping, Shape, bytes, create, hostile, slots};
 use super::halves::Kept;
 use super::process;
 use crate::transport::Peer;
@@ -21,6 +22,23 @@ proptest! {
     fn nothing_that_is_written_does_harm(data in prop::collection::vec(any::<u8>(), 0..600)) {
         let _ = hostile::run(&data);
     }
+}
+
+/// With room for a part of a line, a chunk would fit, and the gap behind it not.
+#[test]
+#[cfg_attr(miri, ignore = "system calls in assembly")]
+fn a_reader_that_does_not_go_on_by_whole_lines_is_not_believed() {
+    let segment = create(TWO).expect("a small segment");
+    let mapping = Mapping::open(&segment, TWO).expect("the one just made");
+    let (slots, bytes) = mapping.ends(Direction { from: 0, to: 1, lane: 0 });
+    let (slots, mut bytes) = (slots::Writer::new(slots), bytes::Writer::new(bytes));
+    let positions = slots.positions();
+    while bytes.has_room(64, positions) == Ok(true) {
+        bytes.write(&[1; 64]);
+    }
+    assert_eq!(bytes.has_room(40, positions), Ok(false));
+    positions.bytes.store(40, Ordering::Release);
+    assert!(bytes.has_room(40, positions).is_err());
 }
 
 /// What the fuzz target starts from, and what it has found.
