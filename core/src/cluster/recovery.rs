@@ -104,8 +104,8 @@ impl Recovery {
         let (epoch, next) = (followers.epoch(), followers.next_version());
         let (mut leader, actions) = Leader::taking_over(hosts, view, epoch, next, lost);
         leader.add_failures(followers.failures());
-        let seen = followers.seen().map(|(version, ..)| version);
-        seen.chain(followers.gone_back_to()).for_each(|version| leader.on_committed(version));
+        followers.seen().for_each(|(version, ..)| leader.on_committed(version));
+        followers.gone_back_to().into_iter().for_each(|version| leader.on_gone_back_to(version));
         let before = followers.losses().iter().cloned().map(|failure| Noticed::before(failure, now, steps));
         let noticed = |failure| Noticed { at: now, steps, failure, settled: false };
         let failures: Vec<Noticed> = before.chain(failures.into_iter().map(noticed)).collect();

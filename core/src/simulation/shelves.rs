@@ -149,8 +149,7 @@ impl World {
             Err(error) => error.to_string(),
         };
         let is_rotten = shelves.values().any(|shelf| shelf.is_rotten);
-        // Whoever takes the launcher's place counts what all have gone back to as committed, which may not be on disks yet.
-        if let Some(committed) = committed.filter(|_| !is_rotten && !self.plan.has_heirs()) {
+        if let Some(committed) = committed.filter(|_| !is_rotten) {
             self.flaw(format!("version {committed} was committed, but is not on disk: {flaw}"));
         }
         None

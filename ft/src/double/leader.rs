@@ -82,6 +82,8 @@ pub struct Leader {
     phase: Phase,
     /// The newest version that is known to have been committed.
     committed: Option<Version>,
+    /// One that nobody goes back behind, whether it was committed or not.
+    floor: Option<Version>,
     /// No version from this one on has ever been begun.
     next: Version,
     /// Nodes that were lost, each as often as it was, and former leaders.
@@ -105,7 +107,19 @@ impl Leader {
         let view = View::whole(hosts.len() as u32);
         let (lost, expected, leaving) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let (epoch, phase, next) = (0, Phase::Running, FIRST_VERSION);
-        Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next, failures: 0 }
+        Leader {
+            hosts,
+            lost,
+            expected,
+            leaving,
+            view,
+            epoch,
+            phase,
+            committed: None,
+            floor: None,
+            next,
+            failures: 0,
+        }
     }
 
     /// The same of which only so many are there at first, those with the lowest numbers. The others may be added.
@@ -123,7 +137,19 @@ impl Leader {
         let lost = (0..view.nodes()).filter(|node| !view.is_there(*node)).collect();
         let (epoch, expected, leaving) = (view.epoch, BTreeSet::new(), BTreeSet::new());
         let (phase, committed) = (Phase::Running, Some(version));
-        Leader { hosts, lost, expected, leaving, view, epoch, phase, committed, next, failures: 0 }
+        Leader {
+            hosts,
+            lost,
+            expected,
+            leaving,
+            view,
+            epoch,
+            phase,
+            committed,
+            floor: None,
+            next,
+            failures: 0,
+        }
     }
 
     /// Of a job whose former leader is gone, by what those say who are left: no epoch after this one has begun, and no version from
@@ -141,8 +167,19 @@ impl Leader {
         let lost: BTreeSet<_> = before.iter().copied().chain(lost).collect();
         let failures = 1 + (lost.len() - before.len()) as u32;
         let (expected, leaving, phase) = (BTreeSet::new(), BTreeSet::new(), Phase::Running);
-        let mut leader =
-            Leader { hosts, lost, expected, leaving, view, epoch, phase, committed: None, next, failures };
+        let mut leader = Leader {
+            hosts,
+            lost,
+            expected,
+            leaving,
+            view,
+            epoch,
+            phase,
+            committed: None,
+            floor: None,
+            next,
+            failures,
+        };
         let actions = leader.begin();
         (leader, actions)
     }
@@ -252,6 +289,12 @@ impl Leader {
         self.committed = self.committed.max(Some(version));
     }
 
+    /// All had gone back to this version once: what was printed until then may have been seen, and whoever knew that is gone. It may be in
+    /// memory only, so that what is known to be committed is kept beside it.
+    pub fn on_gone_back_to(&mut self, version: Version) {
+        self.floor = self.floor.max(Some(version));
+    }
+
     /// A node has stopped for this epoch, and holds this.
     #[must_use]
     pub fn on_halted(&mut self, node: NodeId, epoch: Epoch, held: Vec<Held>) -> Vec<Action> {
@@ -336,7 +379,7 @@ impl Leader {
 
     /// Whether those who stay hold what all would go back to.
     fn can_do_with(&self, of_rest: &Survey, all: &Survey) -> bool {
-        let least = self.committed.max(all.committed);
+        let least = self.least().max(all.committed);
         let newest = |survey: &Survey| survey.newest_whole(least).map(|(version, _)| version);
         newest(of_rest).is_some() && newest(of_rest) == newest(all)
     }
@@ -344,10 +387,10 @@ impl Leader {
     /// Never goes back behind what was committed: what was printed until then has been seen.
     fn decide(&mut self, survey: &Survey) -> Vec<Action> {
         self.committed = self.committed.max(survey.committed);
-        let seen = survey.newest().max(self.committed);
+        let seen = survey.newest().max(self.least());
         self.next = (self.next + 1).max(seen.map_or(0, |version| version + 1));
-        let least = self.committed.filter(|_| !mutated("back-behind-what-was-committed"));
-        match (survey.newest_whole(least), self.committed) {
+        let least = self.least().filter(|_| !mutated("back-behind-what-was-committed"));
+        match (survey.newest_whole(least), self.least()) {
             (Some((version, found)), _) => {
                 if survey.newest() > Some(version) {
                     sometimes("a newer version than the one gone back to was incomplete");
@@ -366,6 +409,11 @@ impl Leader {
                 self.give_up(self.lost_of(version, survey.of_version(version)))
             }
         }
+    }
+
+    /// The oldest version that they may go back to.
+    fn least(&self) -> Option<Version> {
+        self.committed.max(self.floor)
     }
 
     /// All go on from this version, which was taken in that view, and restore the parts that they are heirs of.
@@ -413,12 +461,12 @@ impl Leader {
     fn give_up(&mut self, parts: Vec<LostPart>) -> Vec<Action> {
         let parts = if parts.is_empty() { self.lost_of_view(&self.view, |_| true, |_| None) } else { parts };
         self.phase = Phase::GaveUp;
-        vec![Action::GiveUp(Lost { version: self.committed, parts })]
+        vec![Action::GiveUp(Lost { version: self.least(), parts })]
     }
 
     /// The parts of a version that nobody holds, as far as it is known what it consisted of.
     fn lost_of(&self, version: Version, found: Option<&Found>) -> Vec<LostPart> {
-        debug_assert!(self.committed >= Some(version));
+        debug_assert!(self.least() >= Some(version));
         match found {
             Some(found) => {
                 let missing = found.missing();

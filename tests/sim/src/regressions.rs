@@ -99,6 +99,14 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "the loss of a node that was given up for a line that damages everything was taken for none (of the verdict)",
     },
     Regression {
+        line: "--seed 0xd1002dc --size 1 --ft disk:400us --faults 6,7,9 --calm doubled,reset,limits",
+        was: "whoever took the launcher's place counted what all had gone back to as committed, which was not on disks, and had older files removed",
+    },
+    Regression {
+        line: "--seed 0xd100d35 --nodes 3 --ft disk:400us --faults 8 --calm lost,altered,reset,late,pause,limits",
+        was: "that nodes could not read what they were to go on with was taken for no reason to end (of the verdict)",
+    },
+    Regression {
         line: "--seed 0x4d68661de --workload timers --nodes 2 --ft 200us --heirs true --faults 0,1,2 --calm reset,limits,disk",
         was: "the same, of a node that led",
     },

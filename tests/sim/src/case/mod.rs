@@ -122,8 +122,7 @@ impl Case {
                 (faults::moved_into(overrides.kept(faults), &hosts), overrides.kept_again(again))
             }
         };
-        // See `core/src/simulation/shelves.rs` on heirs.
-        let again = if can_be_started_again(workload) && !heirs { again } else { Vec::new() };
+        let again = if can_be_started_again(workload) { again } else { Vec::new() };
         Ok(Case {
             seed,
             overrides: overrides.clone(),
