@@ -104,20 +104,17 @@ impl Leader {
     /// Of a job on these hosts, by node, all of which are there.
     #[must_use]
     pub fn new(hosts: Vec<u32>) -> Self {
-        let view = View::whole(hosts.len() as u32);
-        let (lost, expected, leaving) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        let (epoch, phase, next) = (0, Phase::Running, FIRST_VERSION);
         Leader {
+            view: View::whole(hosts.len() as u32),
             hosts,
-            lost,
-            expected,
-            leaving,
-            view,
-            epoch,
-            phase,
+            lost: BTreeSet::new(),
+            expected: BTreeSet::new(),
+            leaving: BTreeSet::new(),
+            epoch: 0,
+            phase: Phase::Running,
             committed: None,
             floor: None,
-            next,
+            next: FIRST_VERSION,
             failures: 0,
         }
     }
@@ -135,21 +132,7 @@ impl Leader {
     #[must_use]
     pub fn going_on(hosts: Vec<u32>, view: View, version: Version, next: Version) -> Self {
         let lost = (0..view.nodes()).filter(|node| !view.is_there(*node)).collect();
-        let (epoch, expected, leaving) = (view.epoch, BTreeSet::new(), BTreeSet::new());
-        let (phase, committed) = (Phase::Running, Some(version));
-        Leader {
-            hosts,
-            lost,
-            expected,
-            leaving,
-            view,
-            epoch,
-            phase,
-            committed,
-            floor: None,
-            next,
-            failures: 0,
-        }
+        Leader { lost, epoch: view.epoch, view, committed: Some(version), next, ..Leader::new(hosts) }
     }
 
     /// Of a job whose former leader is gone, by what those say who are left: no epoch after this one has begun, and no version from
@@ -166,20 +149,7 @@ impl Leader {
         let before: BTreeSet<_> = (0..view.nodes()).filter(|node| !view.is_there(*node)).collect();
         let lost: BTreeSet<_> = before.iter().copied().chain(lost).collect();
         let failures = 1 + (lost.len() - before.len()) as u32;
-        let (expected, leaving, phase) = (BTreeSet::new(), BTreeSet::new(), Phase::Running);
-        let mut leader = Leader {
-            hosts,
-            lost,
-            expected,
-            leaving,
-            view,
-            epoch,
-            phase,
-            committed: None,
-            floor: None,
-            next,
-            failures,
-        };
+        let mut leader = Leader { lost, view, epoch, next, failures, ..Leader::new(hosts) };
         let actions = leader.begin();
         (leader, actions)
     }
