@@ -15,7 +15,7 @@ use rustix::process::{Signal, getuid};
 
 use crate::disk::Folder;
 use crate::job::until;
-use crate::subjects::LONG;
+use crate::subjects::{LONG, Run};
 use crate::system::signal;
 
 /// A failure where this variable is set, instead of a skipped test: for machines that are known to have all it takes.
@@ -59,18 +59,24 @@ fn permit(disk: &Path, mode: u32) {
     fs::set_permissions(folder, Permissions::from_mode(mode)).unwrap();
 }
 
+const SHAPE: (u32, u32, &str) = (3, 1, "shm");
+
+/// A job whose folder is on a disk of its own.
+fn started(folder: &Folder, options: &str) -> Run {
+    fs::create_dir_all(&folder.0).unwrap();
+    LONG.start_by(SHAPE, options, |command| on_its_own_disk(&folder.0, &command))
+}
+
 /// A job in memory whose disk is hurt when it is asked for a checkpoint, loses a node, and has its disk repaired.
 fn asks_in_vain(hurt: impl Fn(&Path), repair: impl Fn(&Path), reason: &str) {
     if !can_have_disks() {
         return;
     }
-    let shape = (3, 1, "shm");
-    let expected = LONG.undisturbed(shape);
+    let expected = LONG.undisturbed(SHAPE);
     let folder = Folder::new();
-    fs::create_dir_all(&folder.0).unwrap();
     let on_disk = format!("--ckpt-dir {}", folder.0.display());
     let options = format!("--ft double --ckpt-every 1h {on_disk} {}", folder.holding());
-    let run = LONG.start_by(shape, &options, |command| on_its_own_disk(&folder.0, &command));
+    let run = started(&folder, &options);
     let ask = |answer: &str| {
         signal(run.job.launcher_pid(), Signal::USR1);
         run.job.wait_for_error(answer)
@@ -96,12 +102,10 @@ fn goes_on_without(hurt: impl Fn(&Path), repair: impl Fn(&Path), reason: &str) {
     if !can_have_disks() {
         return;
     }
-    let shape = (3, 1, "shm");
-    let expected = LONG.undisturbed(shape);
+    let expected = LONG.undisturbed(SHAPE);
     let folder = Folder::new();
-    fs::create_dir_all(&folder.0).unwrap();
     let options = folder.held("--ckpt-every 20ms");
-    let run = LONG.start_by(shape, &options, |command| on_its_own_disk(&folder.0, &command));
+    let run = started(&folder, &options);
     run.job.wait_for_error("committed after");
     let nodes = run.job.nodes(3);
     let disk = seen_by(run.job.launcher_pid(), &folder.0);
