@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use talisman::launch::{Report, ResultValue};
 
@@ -13,13 +13,27 @@ pub fn reported_us(example: &str, arguments: impl IntoIterator<Item = impl AsRef
 
 /// What an example program reports of a run.
 pub fn report(example: &str, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Report {
+    report_while(example, arguments, |_| ())
+}
+
+/// The same, while something is done about its job.
+pub fn report_while(
+    example: &str,
+    arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    meanwhile: impl FnOnce(&mut Child),
+) -> Report {
     let file = std::env::temp_dir().join(format!("talisman-bench-{}.json", std::process::id()));
-    let done = Command::new(built(example))
+    let mut child = Command::new(built(example))
         .args(arguments)
         .arg("--report")
         .arg(&file)
-        .output()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("`cargo build --release --examples` has made it");
+    meanwhile(&mut child);
+    let done = child.wait_with_output().expect("it is ours");
     assert!(done.status.success(), "{example} failed: {}", String::from_utf8_lossy(&done.stderr));
     let report = Report::read(&file).unwrap_or_else(|error| panic!("{error}"));
     std::fs::remove_file(&file).expect("the report is ours");

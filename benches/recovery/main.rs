@@ -2,8 +2,8 @@
 //! processes of this machine, each against what the machine itself takes for the bytes that have to be copied, in the same run.
 //!
 //! `cargo build --release --examples && cargo bench --bench recovery`, or a part of it: `-- overhead` (between checkpoints),
-//! `checkpoint` (one of 50 MB to 1 GB), `disk` (one in files), `figure3` (eight in a hundred steps), `phases` (from a kill to running again), `losses` (twelve
-//! nodes lose ten), `crashes` (128 modelled nodes lose ten). `--smoke` takes one short round of each, `--check` ends with status 1 if
+//! `checkpoint` (one of 50 MB to 1 GB), `disk` (one in files), `figure3` (eight in a hundred steps), `phases` (from a kill to running again), `silence` (a node that is stopped), `losses`
+//! (twelve nodes lose ten), `crashes` (128 modelled nodes lose ten). `--smoke` takes one short round of each, `--check` ends with status 1 if
 //! a budget is missed. How likely it is that both copies are lost: `cargo bench -p talisman-ft --bench reliability`.
 //!
 //! The limits are processes of this program: it is started again with a first word that begins with `@`.
@@ -24,6 +24,7 @@ mod molecules;
 mod overhead;
 mod phases;
 mod plot;
+mod silence;
 mod size;
 mod writing;
 
@@ -37,12 +38,13 @@ fn main() {
 }
 
 fn measure() {
-    let parts: [(&str, fn()); 7] = [
+    let parts: [(&str, fn()); 8] = [
         ("overhead", overhead::measure),
         ("checkpoint", checkpoint::measure),
         ("disk", disk::measure),
         ("figure3", eight::measure),
         ("phases", phases::measure),
+        ("silence", silence::measure),
         ("losses", losses::measure),
         ("crashes", crashes::measure),
     ];

@@ -46,14 +46,15 @@ impl Pe {
         (taken, counts)
     }
 
-    /// The part, packed into memory that there is if there is any: about as much as the last time.
+    /// The part, packed: all of it that is worth a slice is in slabs then.
     fn packed(&self, checkpoints: &Checkpoints, part: &Part, room: &mut Room) -> Packed {
-        let head = self.node.store.spare_head(checkpoints.head.get());
-        let mut lender = Lender::new(Packer::over(Purpose::Message, head));
+        let mut lender = Lender::new(Packer::over(Purpose::Message, checkpoints.scratch.take()));
         part.lend(&mut lender);
-        let packed: Packed =
-            lender.finish_in(|size, align| room.buffer(&self.node.store, size, align)).into();
-        checkpoints.head.set(packed.bytes().len());
+        let packed = lender.finish_in(|size, align| room.buffer(&self.node.store, size, align));
+        let (packed, mut scratch) = room.packed(&self.node.store, packed);
+        // Next time it is about as much, and memory that is new costs more than the copy.
+        scratch.shrink_to(2 * packed.bytes().len());
+        checkpoints.scratch.set(scratch);
         packed
     }
 
@@ -137,7 +138,9 @@ impl Pe {
         // SAFETY: as above, and of this type.
         let packed =
             unsafe { pack_object_in(chare, head, packer, |size, align| room.buffer(store, size, align)) };
-        room.packed(store, packed)
+        let (packed, scratch) = room.packed(store, packed);
+        room.keep_scratch(scratch);
+        packed
     }
 
     /// Objects to be made here, messages for objects, and what the program has asked of PEs.

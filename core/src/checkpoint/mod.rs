@@ -107,8 +107,8 @@ pub(crate) struct Checkpoints {
     root: RefCell<Root>,
     /// The last step of the program for which a checkpoint was asked for here.
     step: Cell<u64>,
-    /// Bytes of the last part beside its large slices.
-    head: Cell<usize>,
+    /// Where a part is packed beside its large slices before it is known how much that is: memory that the one before used.
+    scratch: Cell<Vec<u8>>,
 }
 
 impl Checkpoints {
@@ -126,7 +126,7 @@ impl Checkpoints {
             safety: Safety::default(),
             writing: Writing::default(),
             step: Cell::new(0),
-            head: Cell::new(0),
+            scratch: Cell::default(),
         })
     }
 

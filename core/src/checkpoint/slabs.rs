@@ -121,16 +121,24 @@ impl Room {
         std::mem::take(&mut self.scratch)
     }
 
-    /// An object that was packed there. What is beside its large slices goes into slabs too if it is as much as one of them: whoever maps
-    /// these has it then.
-    pub(super) fn packed(&mut self, store: &Store, (packer, segments): (Packer, Vec<Segment>)) -> Packed {
+    /// The next object may be packed there, if that is not too much to hold on to.
+    pub(super) fn keep_scratch(&mut self, scratch: Vec<u8>) {
+        if scratch.capacity() <= SMALLEST {
+            self.scratch = scratch;
+        }
+    }
+
+    /// What was packed somewhere, and that memory, empty. What is beside its large slices goes into slabs too if it is as much as one of
+    /// them: whoever maps these has it then.
+    pub(super) fn packed(
+        &mut self,
+        store: &Store,
+        (packer, segments): (Packer, Vec<Segment>),
+    ) -> (Packed, Vec<u8>) {
         let (mut bytes, needs) = packer.into_parts();
         let packed = Packed::new(self.copied(store, &bytes), segments, needs);
-        if bytes.capacity() <= SMALLEST {
-            bytes.clear();
-            self.scratch = bytes;
-        }
-        packed
+        bytes.clear();
+        (packed, bytes)
     }
 
     fn copied(&mut self, store: &Store, bytes: &[u8]) -> Bytes {
@@ -165,7 +173,9 @@ impl Room {
     }
 
     fn grow(&mut self, store: &Store, len: usize) -> Option<()> {
-        let next = self.slabs.last().map_or(SMALLEST, |slab| (2 * slab.len).min(LARGEST) - LINE).max(len);
+        let usual = self.slabs.last().map_or(SMALLEST, |slab| (2 * slab.len).min(LARGEST) - LINE);
+        // What is larger than any is about as large the next time, and has the same slab then.
+        let next = if len > LARGEST { len.saturating_add(len / 16) } else { usual.max(len) };
         self.begin(store.spare_slab(next).or_else(|| store.new_slab(next))?);
         Some(())
     }
@@ -249,7 +259,8 @@ mod tests {
         let mut packed = |len: usize| {
             let mut packer = Packer::over(Purpose::Migration, room.scratch());
             packer.bytes(&vec![7; len]);
-            let packed = room.packed(&store, (packer, Vec::new()));
+            let (packed, scratch) = room.packed(&store, (packer, Vec::new()));
+            room.keep_scratch(scratch);
             assert_eq!(packed.bytes(), vec![7; len]);
             let slab =
                 room.slabs.last().map(|slab| slab.at.as_ptr().addr()..slab.at.as_ptr().addr() + slab.len);

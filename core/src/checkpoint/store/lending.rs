@@ -1,0 +1,130 @@
+//! Parts that other processes read or map where they are, and the memory that they are in.
+
+use std::io;
+use std::sync::Arc;
+
+use talisman_ft::{NodeId, Version};
+
+use super::Store;
+#[cfg(test)]
+use super::versions::Body;
+use crate::checkpoint::lent::Lent;
+use crate::checkpoint::mapped::Shared;
+use crate::checkpoint::readable::Readable;
+use crate::checkpoint::shared::SharedMemory;
+use crate::checkpoint::slabs::{Room, Slab};
+use crate::ids::PeId;
+use crate::pup::Packed;
+
+impl Store {
+    /// From now on parts are where other processes of the host can map them, where the system has such memory.
+    pub(crate) fn share(&self) {
+        // Without it they are read, or sent.
+        if let Ok(memory) = SharedMemory::new() {
+            let _ = self.memory.set(Arc::new(memory));
+        }
+    }
+
+    /// The process is a simulated one.
+    pub(crate) fn be_readable(&self, readable: Readable) {
+        let is_first = self.readable.set(readable).is_ok();
+        assert!(is_first, "a process has one memory");
+    }
+
+    /// The process ends. If it has been released, others go on from what they have mapped of it.
+    pub(super) fn leave(&self) {
+        self.memory.get().into_iter().for_each(|memory| memory.leave());
+    }
+
+    /// Whether a simulated process may read the memory of this one, as far as is known here.
+    pub(in crate::checkpoint) fn lends_to(&self, node: NodeId) -> bool {
+        self.readable.get().is_some_and(|readable| readable.lends_to(node))
+    }
+
+    /// Another process may read this part of this one, wherever else it is by then, until the version is committed or dropped. Where
+    /// it is, if it can be read.
+    pub(in crate::checkpoint) fn lend(&self, version: Version, pe: PeId, part: &Packed) -> Option<Lent> {
+        let part = Arc::new(part.clone());
+        let lent = match self.readable.get() {
+            Some(readable) => readable.lend(&part),
+            None => Lent::of(&part, self.shared(version, pe))?,
+        };
+        self.lock().kept.get_mut(&version)?.lent.push(part);
+        Some(lent)
+    }
+
+    /// The process is no more.
+    pub(crate) fn stop_lending(&self) {
+        self.lock().kept.values_mut().for_each(|kept| kept.lent.clear());
+    }
+
+    /// Reads so many bytes of a buffer that another process lends, from an offset on, to `to`.
+    ///
+    /// # Safety
+    /// As of [`Lent::read`].
+    ///
+    /// # Errors
+    /// It cannot be read, or there is nothing there.
+    pub(in crate::checkpoint) unsafe fn read_lent(
+        &self,
+        lent: &Lent,
+        (buffer, offset): (usize, usize),
+        to: *mut [u8],
+    ) -> io::Result<()> {
+        let Some(readable) = self.readable.get() else {
+            // SAFETY: the caller's promise.
+            return unsafe { lent.read(buffer, offset, to) };
+        };
+        let part = readable.find(lent)?;
+        let buffers = part.buffers();
+        let bytes = buffers.get(buffer).and_then(|buffer| buffer.bytes().get(offset..offset + to.len()));
+        let bytes = bytes.ok_or_else(|| io::Error::other("there is no such buffer"))?;
+        // SAFETY: as many bytes, in memory that the caller gives, which is nobody else's.
+        unsafe { to.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    /// Sees that what was read so far was read from the process that lent it.
+    ///
+    /// # Errors
+    /// It was another one, or that cannot be known any more.
+    pub(in crate::checkpoint) fn check_lent(&self, lent: &Lent) -> io::Result<()> {
+        match self.readable.get() {
+            Some(readable) => readable.find(lent).map(drop),
+            None => lent.check(),
+        }
+    }
+
+    /// Where others of the host find the slabs of the part of a PE of this process, if they can be mapped.
+    fn shared(&self, version: Version, pe: PeId) -> Option<Shared> {
+        self.lock().kept.get(&version)?.slabs.get(&pe)?.shared()
+    }
+
+    /// How many pieces of copies of a version are their owners' memory.
+    #[cfg(test)]
+    pub(in crate::checkpoint) fn mapped(&self, version: Version) -> usize {
+        let all = self.lock();
+        let of = |body: &Body| match body {
+            Body::Copy(copy) => copy.pieces.iter().filter(|(_, sum)| sum.is_none()).count(),
+            Body::Own(_) | Body::Written => 0,
+        };
+        all.kept.get(&version).map_or(0, |kept| kept.parts.values().map(of).sum())
+    }
+
+    /// A part that is kept has its large slices in here, which are filled again when its version is not needed any more.
+    pub(in crate::checkpoint) fn keep_slabs(&self, version: Version, pe: PeId, room: Room) {
+        if let Some(kept) = self.lock().kept.get_mut(&version) {
+            kept.slabs.insert(pe, room);
+        }
+    }
+
+    /// A slab for at least so many bytes that a version had which is not needed any more.
+    pub(in crate::checkpoint) fn spare_slab(&self, len: usize) -> Option<Arc<Slab>> {
+        self.lock().spare.slabs.take(len)
+    }
+
+    /// A new one, if there is memory.
+    pub(in crate::checkpoint) fn new_slab(&self, len: usize) -> Option<Arc<Slab>> {
+        Slab::new(len, self.memory.get())
+    }
+}

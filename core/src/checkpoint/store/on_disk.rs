@@ -1,0 +1,153 @@
+//! What of the parts is to be on disk, and is.
+
+use std::path::Path;
+
+use talisman_ft::{NodeId, Version};
+
+use super::archive::{Archive, Folder};
+use super::versions::{Body, Kept, Versions};
+use super::{Fate, Store, StoreError};
+use crate::checkpoint::files::cover::JobMark;
+use crate::checkpoint::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
+use crate::checkpoint::files::shelf::ShelfError;
+use crate::ids::PeId;
+use crate::node::Shape;
+use crate::pup::Packed;
+
+impl Store {
+    /// From now on parts are kept on disk, in the folder of this node in that of the job.
+    ///
+    /// # Errors
+    /// The folder cannot be had, or is used by another job.
+    pub(crate) fn keep_in(
+        &self,
+        dir: &Path,
+        node: NodeId,
+        job: JobMark,
+        shape: Shape,
+    ) -> Result<(), KeeperError> {
+        self.keep_by(Keeper::open(dir, node, job, shape, self.versions.clone())?);
+        Ok(())
+    }
+
+    /// From now on parts are kept on this disk, by whoever has the backlog.
+    ///
+    /// # Errors
+    /// The disk does not do what it should, or is used by another job.
+    pub(crate) fn keep_on(&self, disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Backlog, ShelfError> {
+        let (keeper, backlog) = Keeper::by_hand(disk, job, shape, self.versions.clone())?;
+        self.keep_by(keeper);
+        Ok(backlog)
+    }
+
+    /// From now on parts are kept by this one.
+    pub(in crate::checkpoint) fn keep_by(&self, keeper: Keeper) {
+        assert!(self.keeper.set(keeper).is_ok(), "parts are kept in one place");
+    }
+
+    /// From now on what somebody asks for is on disk too, in the folder of this node in that of the job, which is not touched before.
+    pub(crate) fn write_what_is_asked_for_in(&self, dir: &Path, node: NodeId, job: JobMark, shape: Shape) {
+        self.write_what_is_asked_for(Archive::new(Folder { dir: dir.to_owned(), node, job, shape }));
+    }
+
+    /// The same by this archive.
+    pub(in crate::checkpoint) fn write_what_is_asked_for(&self, archive: Archive) {
+        assert!(self.archive.set(archive).is_ok(), "what is asked for is written in one place");
+        self.lock().stay_in_memory = true;
+    }
+
+    /// Whether what somebody asks for is on disk too, unlike all else.
+    pub(in crate::checkpoint) fn writes_what_is_asked_for(&self) -> bool {
+        self.archive.get().is_some()
+    }
+
+    /// Whether a part is safe as soon as it is here.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.keeper.get().is_none()
+    }
+
+    /// A part that is here, whole, is to outlive whatever it is to outlive: see [`Store::fate`].
+    pub(in crate::checkpoint) fn keep_for_good(&self, version: Version, pe: PeId) {
+        self.begin(Work::Write(version, pe));
+    }
+
+    /// What has become of that.
+    pub(in crate::checkpoint) fn fate(&self, version: Version, pe: PeId) -> Fate {
+        let all = self.lock();
+        let Some((kept, part)) = all.kept.get(&version).and_then(|kept| Some((kept, kept.parts.get(&pe)?)))
+        else {
+            return Fate::NotSafe("its version was given up meanwhile".into());
+        };
+        match (part, kept.not_written.get(&pe)) {
+            (_, Some(why)) => Fate::NotSafe(why.clone()),
+            (Body::Written, None) => Fate::Safe,
+            (Body::Own(_) | Body::Copy(_), None) if self.is_in_memory() => Fate::Safe,
+            (Body::Own(_) | Body::Copy(_), None) => Fate::Open,
+        }
+    }
+
+    /// The parts of a version that are held here, of these PEs, are to be on disk as well: whose those are. See [`Store::fate_on_disk`].
+    pub(in crate::checkpoint) fn write(&self, version: Version, of: impl Fn(PeId) -> bool) -> Vec<PeId> {
+        let held = |kept: &Kept| kept.parts.keys().copied().filter(|pe| of(*pe)).collect();
+        let parts: Vec<PeId> = self.lock().kept.get(&version).map(held).unwrap_or_default();
+        if let Some(archive) = self.archive.get() {
+            parts.iter().for_each(|pe| archive.write(version, *pe, &self.versions));
+        }
+        parts
+    }
+
+    /// What has become of that.
+    pub(in crate::checkpoint) fn fate_on_disk(&self, version: Version, pe: PeId) -> Fate {
+        let all = self.lock();
+        let Some(kept) = all.kept.get(&version) else {
+            return Fate::NotSafe("its version was given up meanwhile".into());
+        };
+        match kept.not_written.get(&pe) {
+            Some(why) => Fate::NotSafe(why.clone()),
+            None if kept.written_too.contains(&pe) => Fate::Safe,
+            None => Fate::Open,
+        }
+    }
+
+    /// All parts of a version are on disk, on all nodes, and what was written before is not needed any more; or never will be.
+    pub(in crate::checkpoint) fn all_written(&self, version: Version, is_whole: bool) {
+        let there = self.lock().kept.get(&version).map(|kept| kept.view.nodes().to_vec());
+        if let (Some(archive), Some(there)) = (self.archive.get(), there) {
+            let work = if is_whole { Work::KeepFrom(version, there) } else { Work::GiveUp(version) };
+            archive.begin(work, &self.versions);
+        }
+    }
+
+    pub(super) fn damaged(&self) -> Vec<(Version, PeId)> {
+        let Some(keeper) = self.keeper.get() else { return Vec::new() };
+        let mut written = self.lock().written();
+        written.retain(|(version, pe)| keeper.part(*version, *pe).is_err());
+        written
+    }
+
+    pub(super) fn part_on_disk(&self, version: Version, pe: PeId) -> Result<Packed, StoreError> {
+        let keeper = self.keeper.get().ok_or(StoreError::Missing { pe, version })?;
+        let part = keeper.part(version, pe);
+        part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })
+    }
+
+    pub(super) fn begin(&self, work: Work) {
+        if let Some(keeper) = self.keeper.get() {
+            keeper.begin(work, &self.versions);
+        }
+    }
+
+    /// The job has ended well, and nobody will go back to anything: nothing is left on the disk, nor of nodes that are not there any
+    /// more.
+    pub(crate) fn clear(&self, there: Vec<NodeId>) {
+        self.leave();
+        *self.lock() = Versions::default();
+        if let Some(archive) = self.archive.get() {
+            // What it went on from was not written by this job, unless all is to be on disk.
+            let from = self.former.get().map_or(0, |former| former.restart.next_version);
+            archive.clear(from, &there, &self.versions);
+        }
+        self.begin(Work::Clear(0, there));
+        self.keeper.get().into_iter().for_each(Keeper::finish);
+    }
+}
