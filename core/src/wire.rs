@@ -15,7 +15,9 @@ use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::pe::Pe;
 use crate::pe::send::pack_in_place;
-use crate::pup::{Fault, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker, pack_away};
+use crate::pup::{
+    Fault, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, SegmentBuffer, Unpacker, pack_away,
+};
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 use crate::witness::{self, Shadow, Why};
@@ -101,9 +103,14 @@ pub(crate) fn copy_to_keep(message: &Envelope) -> Packed {
     lender.finish().into()
 }
 
-/// The same into what is being packed, as [`Packed`] would be.
-pub(crate) fn lend_kept<'a>(message: &'a Envelope, l: &mut Lender<'a>) {
-    l.packed(|l| lend_to_keep(message, l));
+/// The same into what is being packed, as [`Packed`] would be, and its large slices into memory that is asked for with a size and an
+/// alignment.
+pub(crate) fn lend_kept<'a>(
+    message: &'a Envelope,
+    l: &mut Lender<'a>,
+    spare: impl FnMut(usize, usize) -> Option<SegmentBuffer>,
+) {
+    l.packed_in(|l| lend_to_keep(message, l), spare);
 }
 
 fn lend_to_keep<'a>(message: &'a Envelope, l: &mut Lender<'a>) {

@@ -60,6 +60,15 @@ impl<'a> Lender<'a> {
     /// Writes a value as a [`Packed`] of it would be written, without packing it by itself first. Its large plain slices are
     /// copied. Not for a packer that only counts.
     pub fn packed(&mut self, write: impl FnOnce(&mut Lender<'a>)) {
+        self.packed_in(write, |_, _| None);
+    }
+
+    /// The same, with the slices in memory that there is: asked for with a size and an alignment.
+    pub fn packed_in(
+        &mut self,
+        write: impl FnOnce(&mut Lender<'a>),
+        spare: impl FnMut(usize, usize) -> Option<SegmentBuffer>,
+    ) {
         debug_assert!(!self.packer.is_sizing(), "what is only counted has no length to be written later");
         let nothing = Packer::new(self.packer.purpose());
         let mut inner = Lender::new(std::mem::replace(&mut self.packer, nothing));
@@ -67,7 +76,7 @@ impl<'a> Lender<'a> {
         let start = inner.packer.size();
         inner.packer.word(0);
         write(&mut inner);
-        let (packer, segments) = inner.finish();
+        let (packer, segments) = inner.finish_in(spare);
         self.packer = packer;
         let own = self.packer.replace_needs(needs);
         packed::end_in_place(self, start, segments, &own);

@@ -13,7 +13,7 @@ use super::message::{Checkpoint, Taken};
 use super::part::{Part, SavedCollection, SavedNames, SavedObject, SavedRoot};
 use super::said::SavedPeriod;
 use super::slabs::Room;
-use super::waiting::{Here, Messages};
+use super::waiting::Messages;
 use crate::balance::message::Balance;
 use crate::collection::Collection;
 use crate::ids::{CollectionId, PeId};
@@ -52,8 +52,8 @@ impl Pe {
         part.lend(&mut lender);
         let packed = lender.finish_in(|size, align| room.buffer(&self.node.store, size, align));
         let (packed, mut scratch) = room.packed(&self.node.store, packed);
-        // Next time it is about as much, and memory that is new costs more than the copy.
-        scratch.shrink_to(2 * packed.bytes().len());
+        // Memory that is new costs more than the copy, so it is given back little by little.
+        scratch.shrink_to(scratch.capacity() / 8 * 7);
         checkpoints.scratch.set(scratch);
         packed
     }
@@ -67,7 +67,7 @@ impl Pe {
     fn capture(&self, states: &mut States, room: &mut Room) -> Part {
         let mut casts = Casts::new();
         let objects = self.saved_objects(&mut casts, states, room);
-        let (births, messages, requests) = self.saved_messages();
+        let (births, messages, requests) = self.saved_messages(room);
         let now = self.clock.now();
         Part {
             pe: self.id,
@@ -144,11 +144,11 @@ impl Pe {
     }
 
     /// Objects to be made here, messages for objects, and what the program has asked of PEs.
-    fn saved_messages(&self) -> (Vec<Packed>, Messages, Vec<Packed>) {
+    fn saved_messages(&self, room: &mut Room) -> (Vec<Packed>, Messages, Vec<Packed>) {
         let (mut births, mut messages, mut requests) = (Vec::new(), Vec::new(), self.saved_requests());
         for envelope in self.all_kept() {
-            // SAFETY: kept by this PE.
-            let message = unsafe { envelope.as_ref() };
+            // SAFETY: kept by this PE, which does nothing else before its part is packed.
+            let message: &Envelope = unsafe { envelope.as_ref() };
             let apart = match message.pe_message().map(fate) {
                 Some(Fate::IsPutOff) => continue,
                 Some(_) => Some(&mut requests),
@@ -159,11 +159,10 @@ impl Pe {
             self.see_message(message.shadow, |message, pe| Seen::Saved { message, pe });
             match apart {
                 Some(apart) => apart.push(wire::copy_to_keep(message)),
-                None => messages.push(envelope),
+                None => messages.push(message),
             }
         }
-        // SAFETY: kept by this PE, which does nothing else before its part is packed, and gives up what it was packed from.
-        (births, Messages::Here(unsafe { Here::new(messages) }), requests)
+        (births, Messages::pack(messages.into_iter(), &self.node.store, room), requests)
     }
 
     /// Whether a message is for an object to be made away from its home, which then has decided that.

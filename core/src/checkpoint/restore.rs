@@ -287,8 +287,12 @@ impl Pe {
     }
 
     fn take_back_messages(&self, part: Part) {
-        for message in part.messages.into_packed() {
-            self.read_saved(message).into_iter().for_each(|envelope| self.take_back_message(envelope));
+        match part.messages.each() {
+            Ok(messages) => messages
+                .into_iter()
+                .filter_map(|message| self.read_saved(message))
+                .for_each(|envelope| self.take_back_message(envelope)),
+            Err(error) => self.node.job.end(1, Some(error.to_string())),
         }
         for request in part.requests {
             self.read_saved(request).into_iter().for_each(|envelope| self.request_again(envelope));

@@ -86,22 +86,36 @@ impl Drop for Slab {
     }
 }
 
-/// Slabs that nothing is in.
+/// Slabs that nothing is in, each with how many versions have come since something was.
 #[derive(Default)]
-pub(super) struct Slabs(Vec<Arc<Slab>>);
+pub(super) struct Slabs(Vec<(Arc<Slab>, u32)>);
+
+/// Slabs that so many versions have not needed are given back. What waits with a PE is much at one checkpoint and little at the next.
+const SPARE_FOR: u32 = 8;
 
 impl Slabs {
     /// The smallest for at least so many bytes, of such as are alike the one that came first: a part whose last slab it filled in part only
-    /// is followed by one that does the same, and the rest of that one needs no memory.
+    /// is followed by one that does the same, and the rest of that one needs no memory. One that was made for a single slice larger than any
+    /// is left for the next of that kind, which would need a new one.
     pub(super) fn take(&mut self, len: usize) -> Option<Arc<Slab>> {
-        let large = self.0.iter().enumerate().filter(|(_, slab)| slab.len - LINE >= len);
-        let (place, _) = large.min_by_key(|(_, slab)| slab.len)?;
-        Some(self.0.remove(place))
+        let fits = |slab: &Slab| slab.len - LINE >= len && (len > LARGEST || slab.len <= LARGEST);
+        let large = self.0.iter().enumerate().filter(|(_, (slab, _))| fits(slab));
+        let (place, _) = large.min_by_key(|(_, (slab, _))| slab.len)?;
+        Some(self.0.remove(place).0)
     }
 
     /// Takes in those of a part that is gone, if nobody has any of it.
     pub(super) fn add(&mut self, room: Room) {
-        self.0.extend(room.slabs.into_iter().filter(|slab| Arc::strong_count(slab) == 1));
+        let spare = room.slabs.into_iter().filter(|slab| Arc::strong_count(slab) == 1);
+        self.0.extend(spare.map(|slab| (slab, 0)));
+    }
+
+    /// A version has come that did not need these.
+    pub(super) fn age(&mut self) {
+        self.0.retain_mut(|(_, spare_for)| {
+            *spare_for += 1;
+            *spare_for < SPARE_FOR
+        });
     }
 }
 
@@ -251,6 +265,26 @@ mod tests {
             filled(&mut room, &store, LARGEST - 4 * LINE, 8).bytes().as_ptr()
         });
         assert_eq!(first, again);
+    }
+
+    #[test]
+    fn slabs_that_are_not_needed_for_long_are_given_back() {
+        let (store, mut slabs, mut room) = (Store::default(), Slabs::default(), Room::default());
+        filled(&mut room, &store, 1000, 8);
+        slabs.add(room);
+        (1..SPARE_FOR).for_each(|_| slabs.age());
+        assert_eq!(slabs.0.len(), 1);
+        slabs.age();
+        assert!(slabs.take(1).is_none());
+    }
+
+    #[test]
+    fn the_slab_of_a_single_slice_is_left_for_the_next() {
+        let (store, mut slabs, mut room) = (Store::default(), Slabs::default(), Room::default());
+        filled(&mut room, &store, LARGEST + 1, 8);
+        slabs.add(room);
+        assert!(slabs.take(LARGEST - LINE).is_none());
+        assert!(slabs.take(LARGEST + 1000).is_some(), "it is a little larger than the slice was");
     }
 
     #[test]

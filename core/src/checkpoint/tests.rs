@@ -2,6 +2,8 @@
 
 mod written;
 
+use std::ptr::NonNull;
+
 use talisman_ft::double::{Contents, Order};
 use talisman_ft::period::Period;
 use talisman_ft::view::View;
@@ -11,13 +13,16 @@ use super::Checkpoints;
 use super::contents::Counts;
 use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
+use super::slabs::Room;
+use super::store::Store;
+use super::waiting::Messages;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
 use crate::message::control::PeMessage;
-use crate::message::envelope::Body;
+use crate::message::envelope::{Body, Envelope};
 use crate::pe::send::pack_in_place;
 use crate::pe::{Here, Pe};
-use crate::pup::{Packed, from_bytes, to_bytes};
+use crate::pup::{Packed, SEGMENT_MIN, from_bytes, to_bytes};
 use crate::testing::lab::Lab;
 use crate::wire::copy_to_keep;
 
@@ -256,6 +261,35 @@ fn a_message_is_kept_as_if_its_arguments_had_been_packed_before() {
         }
     }
     assert!(calls > 0, "some messages are for objects");
+}
+
+#[test]
+fn messages_that_wait_are_packed_in_pieces_which_are_in_slabs() {
+    const MANY: usize = 10_000;
+    let lab = lab();
+    let (pe, store) = (&lab.pes[0], Store::default());
+    let _here = Here::enter(pe);
+    // SAFETY: the queue gives the envelope away.
+    let is_call = |envelope: &NonNull<Envelope>| matches!(unsafe { envelope.as_ref() }.body, Body::Invoke(_));
+    let envelope = std::iter::from_fn(|| pe.next_message()).find(is_call).expect("somebody plays here");
+    // SAFETY: as above.
+    let message = unsafe { envelope.as_ref() };
+    let messages = Messages::pack(std::iter::repeat_n(message, MANY), &store, &mut Room::default());
+    let packed = Packed::of(&messages);
+    assert!((4..MANY / 10).contains(&packed.segments().len()), "{} pieces", packed.segments().len());
+    assert!(packed.bytes().len() < SEGMENT_MIN, "{} bytes beside", packed.bytes().len());
+    let read: Messages = packed.into_value().expect("it was packed so");
+    let each = read.each().expect("they were packed so");
+    assert_eq!(each.len(), MANY);
+    assert!(each.iter().all(|one| *one == copy_to_keep(message)));
+    pe.release(envelope);
+}
+
+#[test]
+fn what_is_no_message_is_told() {
+    let pieces = Packed::of(&vec![Packed::of(&vec![u64::MAX; 3])]);
+    let messages: Messages = pieces.into_value().expect("it is some pieces");
+    assert!(messages.each().is_err());
 }
 
 fn checkpoints(pe: &Pe) -> &Checkpoints {

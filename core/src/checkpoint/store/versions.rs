@@ -114,7 +114,7 @@ impl Versions {
         })
     }
 
-    /// What was spare and has not been used since is given back: the parts have other sizes by now.
+    /// What has been spare for long is given back: the parts have other sizes by now.
     pub(super) fn drop_all_but(&mut self, stays: impl Fn(Version) -> bool) {
         let all = std::mem::take(&mut self.kept).into_iter();
         let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = all.partition(|(version, _)| stays(*version));
@@ -122,7 +122,7 @@ impl Versions {
         if gone.is_empty() {
             return;
         }
-        self.spare = Spare::default();
+        self.spare.slabs.age();
         gone.into_values().for_each(|kept| self.spare.take_up(kept));
     }
 }
