@@ -96,7 +96,7 @@ impl Store {
     }
 
     /// Where others of the host find the slabs of the part of a PE of this process, if they can be mapped.
-    fn shared(&self, version: Version, pe: PeId) -> Option<Shared> {
+    pub(super) fn shared(&self, version: Version, pe: PeId) -> Option<Shared> {
         self.lock().kept.get(&version)?.slabs.get(&pe)?.shared()
     }
 

@@ -6,6 +6,9 @@ use bytes::Bytes;
 
 use super::super::pieces::PIECE_MAX;
 use super::*;
+use crate::checkpoint::files::cover::JobMark;
+use crate::checkpoint::pieces::cut;
+use crate::checkpoint::slabs::Room;
 use crate::disk::{Disk as _, SharedDisk, SimulatedDisk};
 use crate::node::Shape;
 use crate::rng::Rng;
