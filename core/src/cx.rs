@@ -191,9 +191,7 @@ impl<C: Chare> Cx<C> {
 
     /// Asks for objects to be balanced now, all over the job (`--balancer`), whatever `--lb-every` says. Nobody waits for it.
     pub fn balance(&mut self) {
-        if self.run().balancer.is_some() {
-            self.run().want_balance(Why::Request, None);
-        }
+        self.run().want_balance(Why::Request, None);
     }
 
     /// In an async entry: waits until no message is in flight anywhere, and no timer set.

@@ -176,6 +176,7 @@ impl Pe {
         let serial = self.names().sections.get();
         self.names().sections.set(serial + 1);
         let id = SectionId { creator: self.id, serial };
+        witness::see(|| Seen::Sectioned { section: id });
         self.sections.0.borrow_mut().insert(id, Section::new(of, members.into()));
         id
     }

@@ -92,8 +92,12 @@ impl Pe {
         self.balancer.as_ref().is_some_and(|balancer| balancer.root.borrow().is_waited_for())
     }
 
-    /// A step is wanted.
+    /// A step is wanted; whoever waits for it is told when it is over. Where nothing is balanced, that is at once: the program may have come
+    /// to it in a former job, where something was.
     pub(crate) fn want_balance(&self, why: Why, then: Option<Route>) {
+        if self.balancer.is_none() {
+            return then.iter().for_each(|then| self.route(then, Packed::default()));
+        }
         self.tell(self.view().first(), PeMessage::Balance(Balance::Request { why, then }));
     }
 

@@ -76,6 +76,7 @@ use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
+use crate::pup::Packed;
 use crate::route::Route;
 use crate::view::FIRST;
 use ahead::Ahead;
@@ -145,16 +146,17 @@ impl Pe {
         }
     }
 
-    /// The program asks for a checkpoint; the receiver is told once it is committed. Where there are none, it is told at once.
+    /// The program asks for a checkpoint.
     pub(crate) fn checkpoint(&self, then: Route) {
-        match self.checkpoints {
-            Some(_) => self.want_checkpoint(Why::Request, Some(then)),
-            None => self.route(&then, crate::pup::Packed::default()),
-        }
+        self.want_checkpoint(Why::Request, Some(then));
     }
 
-    /// A checkpoint is wanted.
+    /// A checkpoint is wanted; the receiver is told once it is committed. Where there are none, it is told at once: the program may have
+    /// asked for it in a former job, which had them.
     pub(crate) fn want_checkpoint(&self, why: Why, then: Option<Route>) {
+        if self.checkpoints.is_none() {
+            return then.iter().for_each(|then| self.route(then, Packed::default()));
+        }
         let request = Checkpoint::Request { why, then };
         self.tell(self.view().first(), PeMessage::Checkpoint(request));
     }

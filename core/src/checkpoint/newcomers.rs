@@ -23,6 +23,7 @@ use crate::node::Shape;
 use crate::pe::Pe;
 use crate::reduction::Begin;
 use crate::registry::{ChareType, Registry};
+use crate::sometimes::sometimes;
 use crate::view::View;
 
 /// Who is there, of which numbers.
@@ -117,7 +118,7 @@ impl<'a> Seats<'a> {
         }
     }
 
-    /// The roots of groups that are in a part hear of the members of these PEs, which are new.
+    /// The roots of groups and sections that are in a part hear of the members of these PEs, which are new.
     pub(super) fn announce(&self, part: &mut Part, newcomers: &[PeId]) {
         for root in &mut part.roots {
             let Some(saved) = part.collections.iter().find(|saved| saved.of.id == root.id) else { continue };
@@ -125,6 +126,16 @@ impl<'a> Seats<'a> {
             let late = members.map(|member| (member as u32, Begin::After(saved.passed)));
             // Of one that there was before, and that was lost, nothing counts any more.
             root.late.extend(late);
+        }
+        for section in &mut part.sections {
+            let Some(saved) = part.collections.iter().find(|saved| saved.of.id == section.of) else {
+                continue;
+            };
+            let members = newcomers.iter().filter_map(|pe| self.member(saved, *pe));
+            let unknown = members.filter(|member| section.gone.iter().all(|(gone, _)| gone != member));
+            let named: Vec<_> = unknown.filter(|member| section.members.contains(member)).collect();
+            // Named when nobody was there: it has never contributed, and nobody waits for it.
+            section.gone.extend(named.into_iter().map(|member| (member, 0)));
         }
     }
 }
@@ -142,9 +153,13 @@ impl Part {
 }
 
 impl Pe {
-    /// Makes a member of a group on this PE, which is new, as soon as it can be read.
+    /// Makes a member of a group on this PE, which is new, as soon as it can be read. One that was to be on another, whose place this PE has
+    /// taken since, is not made: nobody knows of it.
     pub(super) fn expect_newborn(&self, newborn: Newborn) {
         let Some(collection) = self.collections.get(newborn.id.collection) else { return };
+        if collection.stand_in(newborn.id.index).is_some() {
+            return sometimes("a new PE was lost before there was a checkpoint with it");
+        }
         // What passes before that is for it, too.
         collection.casts.keep_for(newborn.id.index, Vec::new());
         let message = self.pe_message(PeMessage::Newborn(Box::new(newborn)));
@@ -170,5 +185,53 @@ impl Pe {
             let slot = object.slot.get();
             (!self.frozen.get()).then(|| self.receive_kept_in(slot));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use talisman_ft::view::View as Nodes;
+
+    use super::*;
+    use crate::chare::Chare;
+    use crate::checkpoint::part::SavedSection;
+    use crate::collection::description::Description;
+    use crate::ids::SectionId;
+    use crate::map::Map;
+
+    mod program {
+        use talisman::prelude::*;
+
+        #[derive(Pup)]
+        pub struct Clock;
+
+        #[chare(group)]
+        impl Clock {
+            #[init]
+            fn new() -> Self {
+                Clock
+            }
+        }
+    }
+
+    fn clocks() -> SavedCollection {
+        let id = CollectionId { creator: 0, serial: 0 };
+        let key = program::Clock::KEY;
+        let of = Description { id, key, bounds: None, map: Map::Hash, pes: 4, elements: None, fill: None };
+        SavedCollection { of, passed: 0, closed: true, sent: 0, made: 0, orders: Vec::new() }
+    }
+
+    /// Of a section that names members of PEs 2 and 3, and was made when PE 2 was not there; PE 3 was lost later.
+    #[test]
+    fn a_section_waits_for_no_member_that_was_not_there_when_it_was_made() {
+        let (collections, id) = (vec![clocks()], SectionId { creator: 0, serial: 0 });
+        let (of, members) = (collections[0].of.id, vec![0, 1, 2, 3]);
+        let section =
+            SavedSection { id, of, members, next: 3, complete: 3, open: vec![], gone: vec![(3, 2)] };
+        let part = Part { collections, sections: vec![section], ..Part::default() };
+        let [before, after] = [Nodes::beginning_with(2, 4), Nodes::whole(4)].map(|nodes| View::new(nodes, 1));
+        let mut parts = vec![part];
+        Seats::of(&after).make_room(&before, 0, &mut parts);
+        assert_eq!(parts[0].sections[0].gone, [(3, 2), (2, 0)]);
     }
 }

@@ -23,6 +23,7 @@ use crate::message::envelope::{Body, Envelope};
 use crate::pe::send::pack_in_place;
 use crate::pe::{Here, Pe};
 use crate::pup::{Packed, SEGMENT_MIN, from_bytes, to_bytes};
+use crate::route::Route;
 use crate::testing::lab::Lab;
 use crate::wire::copy_to_keep;
 
@@ -68,10 +69,13 @@ mod program {
 /// Goes on for so long that a checkpoint would be over.
 const LONG: usize = 60;
 
-fn lab() -> Lab {
+fn with_checkpoints() -> RunArgs {
     let ckpt_every = Some(CkptEvery::Steps(u64::MAX));
-    let mut lab =
-        Lab::with::<Main>(&RunArgs { ft: FaultTolerance::Double, ckpt_every, ..RunArgs::default() });
+    RunArgs { ft: FaultTolerance::Double, ckpt_every, ..RunArgs::default() }
+}
+
+fn lab() -> Lab {
+    let mut lab = Lab::with::<Main>(&with_checkpoints());
     lab.run(30);
     lab
 }
@@ -388,6 +392,47 @@ fn a_part_that_cannot_be_read_comes_in_pieces() {
     lend(&mut lab, |_| panic!("who was refused once does not lend any more"));
     assert_eq!(committed(&lab), [1, 2]);
     assert_eq!(lab.how_it_ended(), (-1, None));
+}
+
+/// The parts of a checkpoint of a job with all options, where `ask` was asked for on the first PE when that was frozen.
+fn parts_where(ask: impl Fn(&Pe)) -> Vec<Part> {
+    let mut former = Lab::with::<Main>(&RunArgs { balancer: "rotate".into(), ..with_checkpoints() });
+    former.run(30);
+    want(&former);
+    while !former.pes[0].frozen.get() {
+        former.run(1);
+    }
+    {
+        let _here = Here::enter(&former.pes[0]);
+        ask(&former.pes[0]);
+    }
+    let part = |pe: &Pe| {
+        let _here = Here::enter(pe);
+        pe.node.store.part(1, pe.id).ok()
+    };
+    for _ in 0..LONG {
+        if let Some(parts) = former.pes.iter().map(part).collect() {
+            return parts;
+        }
+        former.run(1);
+    }
+    panic!("no checkpoint was taken");
+}
+
+/// Whoever starts a job again may leave out what it had.
+#[test]
+fn who_waits_for_what_there_is_no_more_is_told_at_once() {
+    let at_sync = |pe: &Pe| pe.at_sync(&Route::Exit(7), Packed::default());
+    let checkpoint = |pe: &Pe| pe.checkpoint(Route::Exit(7));
+    let asks: [&dyn Fn(&Pe); 2] = [&at_sync, &checkpoint];
+    for ask in asks {
+        let balanced = RunArgs { balancer: "rotate".into(), ..RunArgs::default() };
+        for options in [RunArgs::default(), balanced, with_checkpoints()] {
+            let mut lab = Lab::going_on(&options, parts_where(ask));
+            lab.run(2 * LONG);
+            assert_eq!(lab.how_it_ended(), (7, None), "{:?} {}", options.ft, options.balancer);
+        }
+    }
 }
 
 /// A job halts for other reasons than losses, too.

@@ -212,6 +212,7 @@ impl Pe {
             moves: object.moves.get(),
             reduction: object.reduction.get(),
             broadcast: object.broadcasts.get(),
+            late: object.has(flag::MADE_AGAIN),
         });
     }
 

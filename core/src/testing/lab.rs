@@ -5,6 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::chare::MainChare;
+#[cfg(test)]
+use crate::checkpoint::part::Part;
 use crate::clock::Clock;
 use crate::ids::PeId;
 use crate::launch::{Output, RunArgs};
@@ -55,6 +57,25 @@ impl Lab {
 
     /// The same, as these options say. No others are looked at than those that PEs know of.
     pub fn with<C: MainChare>(options: &RunArgs) -> Self {
+        let lab = Lab::of(options);
+        {
+            let _here = Here::enter(&lab.pes[0]);
+            lab.pes[0].send_create(main_chare_of(C::KEY), 0, &C::INITS[0], (), None);
+        }
+        lab
+    }
+
+    /// About to go on from a checkpoint that has a part of each PE.
+    #[cfg(test)]
+    pub(crate) fn going_on(options: &RunArgs, parts: Vec<Part>) -> Self {
+        let lab = Lab::of(options);
+        for (pe, part) in lab.pes.iter().zip(parts) {
+            assert!(pe.restore(vec![part]), "nothing panics");
+        }
+        lab
+    }
+
+    fn of(options: &RunArgs) -> Self {
         let (shape, config) = (Shape { nodes: 2, pes_per_node: 2 }, Config::of(options));
         let (job, clock) = (Job::new(Output::capture()), Rc::new(Cell::new(0)));
         let nodes: Vec<_> =
@@ -63,11 +84,7 @@ impl Lab {
             let node = nodes[shape.node_of(id) as usize].clone();
             Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))
         };
-        let pes: Vec<_> = (0..shape.pes()).map(pe).collect();
-        {
-            let _here = Here::enter(&pes[0]);
-            pes[0].send_create(main_chare_of(C::KEY), 0, &C::INITS[0], (), None);
-        }
+        let pes = (0..shape.pes()).map(pe).collect();
         Lab { pes, job, clock, frames: Vec::new() }
     }
 

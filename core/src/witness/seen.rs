@@ -114,6 +114,8 @@ pub enum Seen {
         reduction: u32,
         /// The first broadcast that it receives.
         broadcast: u32,
+        /// It is a member of a group on a PE that came later than the group.
+        late: bool,
     },
     /// An object leaves a PE for another.
     Departed {
@@ -162,6 +164,11 @@ pub enum Seen {
         pe: PeId,
         /// Which.
         number: u32,
+    },
+    /// A section is made.
+    Sectioned {
+        /// Which.
+        section: SectionId,
     },
     /// A multicast sets out from the root of its section.
     Multicast {

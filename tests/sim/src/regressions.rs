@@ -111,6 +111,18 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "the same, of a node that led",
     },
     Regression {
+        line: "--seed 0xd1000d7 --workload storm --size 2 --pes 2 --ft disk:400us --faults 10,11 --calm limits",
+        was: "who waited for a checkpoint was never told, when the job was started again without any",
+    },
+    Regression {
+        line: "--seed 0xe10019d --workload storm --size 1 --nodes 1 --pes 1 --ft disk:400us --faults 10 --calm altered,limits,late",
+        was: "disks were bad for ever in a job that was started again, so that who waited for a checkpoint waited as long (of the harness)",
+    },
+    Regression {
+        line: "--seed 0xe0002ae --workload chimes --pes 1 --ft disk:400us --faults 0,1,2,4,5 --calm pause,limits",
+        was: "a PE that was new was lost before there was a checkpoint with it, and its seat made the member of a group that it was to have",
+    },
+    Regression {
         line: "--seed 0x4d686683e --workload flood --size 1 --pes 2 --heirs true --faults 5,6,7 --calm late,limits",
         was: "that a version was committed was forgotten when all had gone back to a later one that was not known to be (of the world)",
     },

@@ -56,6 +56,9 @@ const DAMAGED_MOST: u64 = 3;
 /// A connection that broke is there again within this time, or the job ends (`PATIENCE` of the runtime).
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// What a reduction over a group says that nobody is left to contribute to: the group of `chimes` is the only one that is asked.
+const NOBODY_LEFT: &str = "chimes::Clock` failed: there is no element, so the result has no value";
+
 /// What was wrong with a run, beside the run without faults.
 pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
     let mut failures = flaws(played);
@@ -67,7 +70,8 @@ pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
     failures.extend(memory(calm, played).map(|what| (Kind::Flaw, what)));
     let plans = std::iter::successors(Some(plan), |plan| plan.again.as_deref());
     for (plan, again) in plans.zip(played.jobs()).skip(1) {
-        let found = flaws(again).into_iter().chain(wrong_ends(plan, again));
+        let ends = wrong_ends(plan, again).into_iter().filter(|_| !nobody_was_left(again));
+        let found = flaws(again).into_iter().chain(ends);
         failures.extend(found.map(|(kind, what)| (kind, format!("started again: {what}"))));
     }
     failures.extend(another_result(plan, calm, played).map(|what| (Kind::Result, what)));
@@ -78,6 +82,12 @@ pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
 fn wrong_ends(plan: &Plan, played: &Played) -> Vec<(Kind, String)> {
     let end = Legal::of(plan, &played.hurt).object_to(played).map(|what| (Kind::End, what));
     end.into_iter().chain(lateness::lateness(plan, played).map(|what| (Kind::Late, what))).collect()
+}
+
+/// Whether all members of a group that were to answer are gone, since the job has other PEs than the one before: nobody else can, so that it ends.
+fn nobody_was_left(again: &Played) -> bool {
+    let says_so = |message: &String| message.contains(NOBODY_LEFT);
+    again.status == 1 && again.message.as_ref().is_some_and(says_so)
 }
 
 /// What came out otherwise than in the calm run, though the job came to its end.

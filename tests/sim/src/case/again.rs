@@ -76,6 +76,8 @@ impl Again {
     pub(super) fn plan(&self, case: &Case, calm: Length, next: Option<Box<Plan>>) -> Plan {
         let faults: Vec<Fault> =
             self.faults.iter().map(|drawn| drawn.in_run_of(calm, &self.faults)).collect();
+        // A program that waits for a checkpoint waits as long as disks are too bad for any.
+        let healed_ns = case.healed_ns(&faults, calm);
         Plan {
             hosts: self.hosts.clone(),
             pes_per_node: self.pes,
@@ -84,8 +86,9 @@ impl Again {
             disk: DiskRates { unreadable_ppm: 0, altered_ppm: 0, ..case.disk },
             faults,
             again: next,
+            healed_ns,
             seed: self.seed,
-            ..case.bounded(calm, 0)
+            ..case.bounded(calm, healed_ns)
         }
     }
 }

@@ -13,8 +13,6 @@ use std::time::Duration;
 use talisman::rng::Rng;
 use talisman::simulation::{DiskRates, Fault, Limits, Network, Plan, Rates, Schedule, What, When};
 
-use crate::workloads::can_be_started_again;
-
 pub use again::Again;
 pub use classes::Classes;
 pub use faults::{Drawn, Moment};
@@ -122,7 +120,6 @@ impl Case {
                 (faults::moved_into(overrides.kept(faults), &hosts), overrides.kept_again(again))
             }
         };
-        let again = if can_be_started_again(workload) { again } else { Vec::new() };
         Ok(Case {
             seed,
             overrides: overrides.clone(),

@@ -200,7 +200,7 @@ mod tests {
     }
 
     fn born_again(home: PeId, moves: u32) -> Seen {
-        Seen::Born { object: element(5), pe: 3, home, moves, reduction: 0, broadcast: 0 }
+        Seen::Born { object: element(5), pe: 3, home, moves, reduction: 0, broadcast: 0, late: false }
     }
 
     #[test]

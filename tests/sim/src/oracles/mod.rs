@@ -225,7 +225,7 @@ mod told {
 
     /// An object is made.
     pub fn born(index: u128, pe: u32) -> Seen {
-        Seen::Born { object: element(index), pe, home: 0, moves: 0, reduction: 0, broadcast: 0 }
+        Seen::Born { object: element(index), pe, home: 0, moves: 0, reduction: 0, broadcast: 0, late: false }
     }
 
     /// Tells an oracle all this; what it says at the first mistake.

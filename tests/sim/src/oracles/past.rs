@@ -32,6 +32,8 @@ pub struct Past {
     /// what they held, the others still have that.
     committed: Option<u64>,
     epoch: u32,
+    /// What was gone back to last.
+    gone_back: Option<u64>,
     /// Versions behind which the job has gone back. They are of a past that does not count, but may be whole on disks that were about to
     /// forget them, for a job that is started again.
     left: BTreeMap<u64, Cut>,
@@ -57,6 +59,7 @@ impl Past {
             cuts: BTreeMap::new(),
             committed: None,
             epoch: 0,
+            gone_back: None,
             left: BTreeMap::new(),
             living: Some(BTreeSet::new()),
         };
@@ -111,6 +114,7 @@ impl Past {
         }
         if !self.cuts.contains_key(&Some(version)) {
             self.left.remove(&version);
+            self.forget_given_up();
             self.keep(Some(version), oracles);
         }
         let cut = self.cuts.get_mut(&Some(version)).expect("kept just now, or before");
@@ -118,6 +122,15 @@ impl Past {
             true => Ok(()),
             false => Err(format!("PE {pe} takes its part of version {version} twice")),
         }
+    }
+
+    /// A version begins, so that the one before it was committed or given up, everywhere. What of it is on disks goes before anything of the next
+    /// one is written there: whatever was given up before that is nowhere any more. What was there when the job went back may be on disks that have not
+    /// come to forget it.
+    fn forget_given_up(&mut self) {
+        let last = self.cuts.keys().next_back().copied();
+        let before = self.committed.max(self.gone_back);
+        self.cuts.retain(|version, _| *version <= before || Some(*version) == last);
     }
 
     fn committed(&mut self, version: u64) -> Result<(), String> {
@@ -168,7 +181,7 @@ impl Past {
         // What comes of going on from there is another version, whatever its number.
         let later = self.cuts.split_off(&version.map_or(Some(0), |version| Some(version + 1)));
         self.left.extend(later.into_iter().filter_map(|(version, cut)| Some((version?, cut))));
-        (self.epoch, self.living) = (epoch, Some(BTreeSet::new()));
+        (self.epoch, self.living, self.gone_back) = (epoch, Some(BTreeSet::new()), version);
         Ok(())
     }
 }
@@ -266,6 +279,18 @@ mod tests {
         for (version, is_wrong) in [(None, true), (Some(1), false), (Some(2), false)] {
             let back = first.iter().chain(&second[1..]).cloned().chain([begun(2, version)]);
             assert_eq!(then(&back.collect::<Vec<_>>()).is_some(), is_wrong, "{version:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_given_up_is_gone_when_the_next_but_one_begins() {
+        let taken = |version| [captured(1, 0, version), captured(1, 1, version)];
+        let after = |last: u64| [vec![begun(1, Some(1))], (2..=last).flat_map(taken).collect()].concat();
+        let back = |last, version| then(&[after(last), vec![begun(2, Some(version))]].concat());
+        for (last, version, is_there) in
+            [(2, 2, true), (3, 2, true), (4, 2, false), (4, 3, true), (4, 1, true)]
+        {
+            assert_eq!(back(last, version).is_none(), is_there, "{version} of {last}");
         }
     }
 

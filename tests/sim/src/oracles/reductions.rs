@@ -19,6 +19,9 @@ pub struct Reductions {
     complete: FxHashSet<(CollectionId, Reduction)>,
     /// Members, as far as a multicast told.
     sections: FxHashMap<SectionId, usize>,
+    made: FxHashSet<SectionId>,
+    /// Members of groups that were made when these sections were there: another had the name, and of what they contribute nothing counts.
+    strangers: FxHashSet<(SectionId, ObjId)>,
     /// The job has gone back: members of groups may be lost, and are not waited for.
     went_back: bool,
     /// A node has died or gone back: contributions are lost or made again.
@@ -100,8 +103,10 @@ impl Collection {
 
 impl Reductions {
     fn contributed(&mut self, id: ObjId, reduction: Reduction) -> Result<(), String> {
-        if let Reduction::All(number) = reduction {
-            return self.collection(id.collection).contributed(id, number);
+        match reduction {
+            Reduction::All(number) => return self.collection(id.collection).contributed(id, number),
+            Reduction::Section(section, _) if self.strangers.contains(&(section, id)) => return Ok(()),
+            _ => {}
         }
         let key = (id.collection, reduction);
         if self.complete.contains(&key) {
@@ -166,8 +171,10 @@ impl Oracle for Reductions {
             return Ok(());
         }
         match *seen {
-            Seen::Born { object, reduction, .. } => {
+            Seen::Born { object, reduction, late, .. } => {
                 *self.lives.entry(object).or_default() += 1;
+                let sections = self.made.iter().filter(|_| late);
+                self.strangers.extend(sections.map(|section| (*section, object)));
                 self.collection(object.collection).born(object, reduction)
             }
             Seen::Removed { object, .. } => {
@@ -179,6 +186,10 @@ impl Oracle for Reductions {
                 self.reduced(collection, reduction, contributions)
             }
             Seen::Received { object, number, .. } => self.received(object, number),
+            Seen::Sectioned { section } => {
+                self.made.insert(section);
+                Ok(())
+            }
             Seen::Multicast { section, members, .. } => {
                 self.sections.insert(section, members);
                 Ok(())
@@ -299,5 +310,22 @@ mod tests {
         let mut after_a_loss = Reductions::default();
         after_a_loss.go_back();
         assert_eq!(tell(&mut after_a_loss, &story), Ok(()));
+    }
+
+    #[test]
+    fn who_is_made_again_has_no_part_in_sections_that_were_there() {
+        let part = section(0, 3);
+        let (of, made) = (Reduction::Section(part, 0), Seen::Sectioned { section: part });
+        let Seen::Born { object, pe, home, moves, reduction, broadcast, .. } = born(2, 0) else {
+            unreachable!()
+        };
+        let again = Seen::Born { object, pe, home, moves, reduction, broadcast, late: true };
+        let both = [contributes(1, of), contributes(2, of)];
+        let story = |first: &[Seen], counted| [first, &both, &[reduced(of, counted)]].concat();
+        let before = story(&[made.clone(), again.clone()], 1);
+        assert_eq!(tell(&mut Reductions::default(), &before), Ok(()));
+        finds(Reductions::default(), &story(&[made.clone(), again.clone()], 2), "2 contributions, 1 of");
+        assert_eq!(tell(&mut Reductions::default(), &story(&[again.clone(), made.clone()], 2)), Ok(()));
+        finds(Reductions::default(), &story(&[again, made], 1), "1 contributions, 2 of");
     }
 }

@@ -1,7 +1,8 @@
 //! Rounds that end in quiescence: members of a group, and of an array whose elements move, reduce over sections, and are told what
 //! came of it by multicasts.
 //!
-//! Whoever is left of the group, after losses too, has had a part in each round and knows that it is over when it is quiet.
+//! Whoever is left of the group, after losses too, has had a part in each round and knows that it is over when it is quiet. Members that are made
+//! again, when the job is started again, hear of all rounds from then on and have no part in any.
 
 use talisman::prelude::*;
 use talisman::rng::Rng;
@@ -85,9 +86,23 @@ impl Bell {
 /// One on each PE, where it stays.
 #[derive(Pup)]
 struct Clock {
+    /// It was made again.
+    again: bool,
+    /// In which round it chimed first; 0 if it has not.
+    first: u32,
     /// How often it has chimed.
     chimes: u32,
     /// Who chimed the last time, and in which round.
+    heard: (Vec<u32>, u32),
+}
+
+/// What a clock has to say.
+#[derive(Debug, Pup)]
+struct Word {
+    clock: u32,
+    again: bool,
+    first: u32,
+    chimes: u32,
     heard: (Vec<u32>, u32),
 }
 
@@ -95,12 +110,16 @@ struct Clock {
 impl Clock {
     #[init]
     fn new() -> Self {
-        Clock { chimes: 0, heard: (Vec::new(), 0) }
+        let again = ledger::of(HERE).was_started_again();
+        Clock { again, first: 0, chimes: 0, heard: (Vec::new(), 0) }
     }
 
     #[entry]
     fn chime(&mut self, cx: &mut Cx<Self>, all: Section<Self>, round: u32) {
         self.chimes += 1;
+        if self.first == 0 {
+            self.first = round;
+        }
         cx.contribute_to(all, (cx.index(), round), (Concat, Max), all.callback(Clock::hear));
     }
 
@@ -109,10 +128,10 @@ impl Clock {
         self.heard = heard;
     }
 
-    /// Its number and chimes, the round of which it has heard last, and who chimed.
     #[entry]
-    fn heard(&mut self, cx: &mut Cx<Self>) -> (u32, u32, u32, Vec<u32>) {
-        (cx.index(), self.chimes, self.heard.1, self.heard.0.clone())
+    fn heard(&mut self, cx: &mut Cx<Self>) -> Word {
+        let Clock { again, first, chimes, ref heard } = *self;
+        Word { clock: cx.index(), again, first, chimes, heard: heard.clone() }
     }
 }
 
@@ -134,18 +153,34 @@ async fn main(cx: &mut Cx, chimes: Chimes) {
         expected = expected.rotate_left(7) ^ chord(chimes, &some, round);
         let heard: (u64, u64, u64) = part.heard().reduce((Sum, Min, Max)).await;
         expect("what those bells heard", heard, (some.len() as u64, expected, expected));
-        let clocks: Vec<(u32, u32, u32, Vec<u32>)> = all.heard().reduce(Concat).await;
-        for (clock, times, last, who) in clocks {
-            expect("the chimes of a clock, and what it heard last", (times, last), (round, round));
-            expect("whether it heard itself", who.contains(&clock), true);
-            expect("whether they have all chimed before", who.iter().all(|one| most.contains(one)), true);
-            most = who;
-        }
+        let words: Vec<Word> = all.heard().reduce(Concat).await;
+        check(words, round, &mut most);
         cx.result(&format!("round {round}"), heard.1);
     }
     // Whatever the last round has left behind, such as word of where a bell is now, comes to its end before the job does.
     cx.quiescence().await;
     ledger::of(HERE).finish();
+}
+
+/// What clocks say after a round, to which those had a part at most that had one in all before.
+fn check(words: Vec<Word>, round: u32, most: &mut Vec<u32>) {
+    // Without any that was there from the beginning, nobody chimes, and nobody hears anything.
+    let rings = words.iter().any(|word| !word.again);
+    for Word { clock, again, first, chimes, heard: (who, last) } in words {
+        // One that was made again in the midst of a round may know nothing of that.
+        let knows = first > 0 || !again;
+        expect("the first chime of a clock", first == 1 || again, true);
+        expect("the chimes of a clock", chimes, if knows { round + 1 - first } else { 0 });
+        if knows && rings {
+            expect("what a clock heard last", last, round);
+        }
+        if last == round {
+            expect("whether a clock heard itself", again || who.contains(&clock), true);
+            expect("whether each has chimed once", who.is_sorted_by(|one, next| one < next), true);
+            expect("whether they have all chimed before", who.iter().all(|one| most.contains(one)), true);
+            *most = who;
+        }
+    }
 }
 
 /// The bells that chime.

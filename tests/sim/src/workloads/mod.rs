@@ -99,12 +99,6 @@ pub const PRINTS: &str = "prints ";
 /// may be under way then, which nobody waits for.
 const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers", "chimes"];
 
-/// Those that are not started again when they are lost: members of the group of `chimes` that are made again have no part in the rounds
-/// before, which neither its own checks nor the oracle of reductions know of. A message of `storm` and `talk` is missing in one of some hundred
-/// such jobs (`--seed 0xd1000d7 --size 2 --pes 2 --ft disk:400us --faults 10,11 --calm limits` with them in), and it is not known yet whether
-/// in the runtime or in the books that are kept of them.
-const NOT_AGAIN: &[&str] = &["chimes", "storm", "talk"];
-
 /// Runs a workload in a world. The seed decides what the program does; the world has a seed of its own, in `plan`.
 /// `logging`: the log has all events.
 ///
@@ -152,11 +146,6 @@ impl oracles::Book for Ledgers {
 /// Whether a workload ends well only when nothing is left to do: the others end with their result, whatever else is on its way.
 pub fn is_drained(name: &str) -> bool {
     DRAINED.contains(&name)
-}
-
-/// Whether a workload that is lost is started again.
-pub fn can_be_started_again(name: &str) -> bool {
-    !NOT_AGAIN.contains(&name)
 }
 
 impl Checked {
