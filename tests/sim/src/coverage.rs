@@ -204,6 +204,7 @@ pub const MARKS: &[Mark] = &[
     may("a lost node could not be replaced"),
     may("a job went on without a replacement for a lost node"),
     may("a process that waited took a node's place"),
+    may("a connection came with a process that was yet to be met"),
     may("nodes that were to be added were not"),
     may("nodes that were to be added were given up while a checkpoint was taken"),
     may("a spare process was lost"),
