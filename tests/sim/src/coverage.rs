@@ -205,6 +205,8 @@ pub const MARKS: &[Mark] = &[
     may("a job went on without a replacement for a lost node"),
     may("a process that waited took a node's place"),
     may("a connection came with a process that was yet to be met"),
+    may("what is for a newcomer's store came before that looked for it"),
+    may("a job halted again before a newcomer had its part"),
     may("nodes that were to be added were not"),
     may("nodes that were to be added were given up while a checkpoint was taken"),
     may("a spare process was lost"),
