@@ -782,6 +782,12 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "newcomers-begin-anew",
+        places: &["ft/double/leader.rs"],
+        rule: "When only processes are left that came in lost ones' places, the program does not begin anew as if there had been no checkpoint.",
+        level: Level::World,
+    },
+    Mutation {
         name: "added-node-knows-no-places",
         places: &["checkpoint/newcomers.rs"],
         rule: "A node that is added knows where the objects are whose home it is.",
