@@ -19,6 +19,7 @@ use crate::collection::home_of;
 use crate::ids::{CollectionId, ObjId, PeId, single_home};
 use crate::message::control::PeMessage;
 use crate::message::envelope::Birth;
+use crate::mutations::mutated;
 use crate::node::Shape;
 use crate::pe::Pe;
 use crate::reduction::Begin;
@@ -82,7 +83,11 @@ impl<'a> Seats<'a> {
     /// The same of one that somebody had stood in for, whose part this is: that is its pattern, and had kept what was its own.
     pub(crate) fn part_instead_of(&self, pe: PeId, kept: Part) -> Part {
         let newborn = self.members_of_newcomer(pe, &kept);
-        Part { pe, newborn, ..self.taken_over(pe, kept) }
+        let mut part = self.taken_over(pe, kept);
+        if mutated("added-node-knows-no-places") {
+            part.away.clear();
+        }
+        Part { pe, newborn, ..part }
     }
 
     fn members_of_newcomer(&self, pe: PeId, pattern: &Part) -> Vec<Newborn> {

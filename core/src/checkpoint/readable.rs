@@ -13,6 +13,7 @@ use crate::pup::Packed;
 use crate::rng::Rng;
 
 /// The memory of a simulated process, and that of all others as far as it may be read.
+#[derive(Clone)]
 pub(crate) struct Readable {
     own: NodeId,
     all: Arc<All>,

@@ -104,6 +104,7 @@ impl Recovery {
         let (epoch, next) = (followers.epoch(), followers.next_version());
         let (mut leader, actions) = Leader::taking_over(hosts, view, epoch, next, lost);
         leader.add_failures(followers.failures());
+        leader.add_newcomers(followers.newcomers());
         followers.seen().for_each(|(version, ..)| leader.on_committed(version));
         followers.gone_back_to().into_iter().for_each(|version| leader.on_gone_back_to(version));
         let before = followers.losses().iter().cloned().map(|failure| Noticed::before(failure, now, steps));

@@ -6,9 +6,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::{Aside, BURST, Net};
+use super::{Aside, BURST, Link, Net, Wait};
+use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::pup::Segment;
+use crate::sometimes::sometimes;
 use crate::transport::TO_STORE;
 
 /// Between two looks at what has come, if nothing says that something has.
@@ -27,13 +29,18 @@ impl Net {
 
     /// Takes what a node sends for what holds parts here, until `take` says that this was all; whether that came before the job
     /// halted or ended.
-    pub(crate) fn fetch(
-        &self,
-        pe: &Pe,
-        node: u32,
-        mut take: impl FnMut(&[u8], Vec<Segment>) -> bool,
-    ) -> bool {
-        let mut is_all = !self.poller.is_of_system() || self.take_kept(node, &mut take);
+    pub(crate) fn fetch(&self, pe: &Pe, node: u32, take: impl FnMut(&[u8], Vec<Segment>) -> bool) -> bool {
+        self.waiting.set(Some(Wait::Part(node)));
+        let is_all = mutated("newcomer-without-its-part") || self.fetch_all(pe, node, take);
+        if !is_all {
+            sometimes("a job halted again before a newcomer had its part");
+        }
+        self.waiting.set(None);
+        is_all
+    }
+
+    fn fetch_all(&self, pe: &Pe, node: u32, mut take: impl FnMut(&[u8], Vec<Segment>) -> bool) -> bool {
+        let mut is_all = self.take_kept(node, &mut take);
         while !is_all && !pe.node.job.is_over() {
             let Some(link) = &self.links[node as usize] else { return false };
             if self.door.has_knock() {
@@ -47,7 +54,11 @@ impl Net {
             });
             match received {
                 Ok(0) if link.is_newly_broken() => self.miss(pe, node, link),
-                Ok(0) => self.poller.sleep(pe.id, Some(LOOK)),
+                Ok(0) => {
+                    self.poller.sleep(pe.id, Some(LOOK));
+                    // In a simulation, rounds of waiting have put aside what came meanwhile.
+                    is_all |= self.take_kept(node, &mut take);
+                }
                 Ok(_) => {}
                 Err(error) => self.give_up(pe, node, &error),
             }
@@ -56,11 +67,30 @@ impl Net {
         is_all
     }
 
-    /// The same with what had come before this PE was in its epoch.
+    /// Whether anything may have come of what a node sends for what holds parts here.
+    pub(super) fn may_have_come(&self, node: u32) -> bool {
+        let is_kept = || self.aside.borrow().iter().any(|aside| aside.is_handed_by(node));
+        self.door.has_knock()
+            || self.poller.shows_ready_of(node)
+            || self.link(node).is_none_or(Link::has_more)
+            || is_kept()
+    }
+
+    /// What has been put aside of it, or had come before this PE was in its epoch.
     fn take_kept(&self, node: u32, mut take: impl FnMut(&[u8], Vec<Segment>) -> bool) -> bool {
-        let is_handed = |aside: &Aside| aside.node == node && aside.rank == TO_STORE;
-        let (handed, others): (VecDeque<_>, _) = self.aside.take().into_iter().partition(is_handed);
+        if !self.aside.borrow().iter().any(|aside| aside.is_handed_by(node)) {
+            return false;
+        }
+        sometimes("what is for a newcomer's store came before that looked for it");
+        let (handed, others): (VecDeque<_>, _) =
+            self.aside.take().into_iter().partition(|aside| aside.is_handed_by(node));
         self.aside.replace(others);
         handed.into_iter().fold(false, |is_all, Aside { head, segments, .. }| is_all | take(&head, segments))
+    }
+}
+
+impl Aside {
+    fn is_handed_by(&self, node: u32) -> bool {
+        self.node == node && self.rank == TO_STORE
     }
 }

@@ -64,8 +64,8 @@ pub(crate) struct Net {
     paid_until: Cell<u64>,
     /// What came while a sender waited.
     aside: RefCell<VecDeque<Aside>>,
-    /// The node for whose link a sender waits.
-    waiting: Cell<Option<u32>>,
+    /// What this PE waits for in the midst of something.
+    waiting: Cell<Option<Wait>>,
     /// A sender has waited since that was last asked.
     waited: Cell<bool>,
     /// What has come is being taken in. What is sent meanwhile, forwarded for the most part, does not wait: its link may
@@ -80,6 +80,15 @@ pub(crate) struct Net {
     /// What came of a later one.
     kept: RefCell<Vec<Aside>>,
     door: Door,
+}
+
+/// What a PE waits for where it stands.
+#[derive(Clone, Copy)]
+enum Wait {
+    /// A sender, for room on the link with this node.
+    Room(u32),
+    /// A PE that is about to begin, for its part, which this node sends.
+    Part(u32),
 }
 
 struct Aside {

@@ -93,6 +93,12 @@ impl Poller {
         matches!(self, Poller::Simulated(watched) if watched.borrow().iter().any(|(_, hand)| hand.is_readable()))
     }
 
+    /// The same of a node's.
+    pub(crate) fn shows_ready_of(&self, node: u32) -> bool {
+        let is_ready = |(of, hand): &(u32, Hand)| *of == node && hand.is_readable();
+        matches!(self, Poller::Simulated(watched) if watched.borrow().iter().any(is_ready))
+    }
+
     /// Sleeps until a connection is ready, the bell rings, or the time is over. In a simulation the rest of the world goes
     /// on meanwhile, and says when that is.
     pub(crate) fn sleep(&self, pe: PeId, timeout: Option<Duration>) {

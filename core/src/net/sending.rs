@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use super::{Aside, BURST, Link, Net};
+use super::{Aside, BURST, Link, Net, Wait};
 use crate::ids::PeId;
 use crate::message::envelope::Envelope;
 use crate::mutations::mutated;
@@ -92,7 +92,7 @@ impl Net {
             return sometimes("a link was far behind where its sender could not wait");
         }
         sometimes("a sender waited for room on a link");
-        self.waiting.set(Some(node));
+        self.waiting.set(Some(Wait::Room(node)));
         let mut in_vain = 0;
         while !self.is_wait_over(pe) {
             in_vain = if self.wait_round(pe) { 0 } else { in_vain + 1 };
@@ -124,15 +124,20 @@ impl Net {
         flushed | self.put_aside(pe) | pe.port.put_aside()
     }
 
-    /// Whether a sender waits for room right now.
+    /// Whether a sender waits for room right now, or this PE for its part.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting.get().is_some()
     }
 
     /// Whether it need not any longer.
     pub(crate) fn is_wait_over(&self, pe: &Pe) -> bool {
-        let link = self.waiting.get().and_then(|node| self.links[node as usize].as_ref());
-        pe.node.job.is_over() || link.is_none_or(|link| link.unsent() <= self.unsent_max / 2)
+        let has_room = |link: &Link| link.unsent() <= self.unsent_max / 2;
+        pe.node.job.is_over()
+            || match self.waiting.get() {
+                Some(Wait::Room(node)) => self.link(node).is_none_or(has_room),
+                Some(Wait::Part(node)) => self.may_have_come(node),
+                None => true,
+            }
     }
 
     /// Whether a sender has waited for room since this was last asked.

@@ -1,6 +1,5 @@
 //! A node's connections with other nodes over TCP: its port, the first ones, and new ones for those that break.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,6 +10,7 @@ use tokio::time::sleep;
 
 use super::connecting::{Action, Connecting, Dial};
 use super::linking::Streams;
+use super::met::{Met, PeerInLife};
 use crate::build::this_build;
 use crate::cluster::Control;
 use crate::cluster::control::{Place, Task, ToLauncher};
@@ -18,7 +18,6 @@ use crate::net::{Door, Inbox};
 use crate::node::{Job, Node};
 use crate::transport::Peer;
 use crate::transport::handshake::{Identity, Incarnations, Shape};
-use crate::transport::tcp;
 use crate::transport::tcp::connect::{DialError, Established, dial, serve};
 use crate::transport::tls::{Credentials, Unavailable};
 
@@ -47,10 +46,8 @@ struct State {
     started: Option<Result<(), String>>,
     /// Where each node listens.
     addresses: Vec<Option<SocketAddr>>,
-    /// Which process each node is with which this one is linked, or was: see [`Task::life`].
-    met: Vec<Option<u64>>,
-    /// Connections with processes that this one is not linked with yet, with their lives.
-    early: BTreeMap<Peer, (u64, tcp::Stream)>,
+    /// With which processes this one is linked, or was.
+    met: Met,
 }
 
 /// Between two looks whether a node that waits for connections is to halt.
@@ -146,42 +143,34 @@ impl Connections {
     ) -> Option<Streams> {
         let is_other = |place: &&Place| place.node != self.task.number && is_there(place.node);
         let places: Vec<Place> = places.iter().filter(is_other).copied().collect();
-        let new = self.lock().new_ones(&places);
+        let new = self.lock().met.new_ones(&places);
         for place in &new {
             self.identity.known.raise(place.node, place.life);
             self.inboxes.iter().for_each(|inbox| inbox.forget(place.node));
-            // Of two, the one that came later dials.
-            let dials = (self.task.life, self.task.number) > (place.life, place.node);
-            self.expect(*place, dials);
+            self.expect(*place);
         }
-        let peers: Vec<(Peer, u64)> = new.iter().flat_map(|place| self.lanes_of(place)).collect();
+        let peers: Vec<PeerInLife> = new.iter().flat_map(|place| place.lanes(self.task.pes)).collect();
         let mut state = self.lock();
-        while !state.have_come(&peers) {
+        while !state.met.have_come(&peers) {
             if job.is_over() {
                 return None;
             }
             let waited = self.changed.wait_timeout(state, LOOK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        new.iter().for_each(|place| state.met[place.node as usize] = Some(place.life));
-        let streams = peers.into_iter().filter_map(|(peer, _)| Some((peer, state.early.remove(&peer)?.1)));
-        Some(streams.collect())
+        Some(state.met.meet(&peers))
     }
 
-    fn lanes_of(&self, place: &Place) -> impl Iterator<Item = (Peer, u64)> + use<> {
-        let Place { node, life, .. } = *place;
-        (0..self.task.pes).map(move |lane| (Peer { node, lane }, life))
-    }
-
-    fn expect(self: &Arc<Self>, place: Place, dials: bool) {
-        let lanes: Vec<_> = self.lanes_of(&place).collect();
+    fn expect(self: &Arc<Self>, place: Place) {
         let mut state = self.lock();
         state.addresses.resize(self.task.nodes as usize, None);
         state.addresses[place.node as usize] = place.address;
+        let lanes = || place.lanes(self.task.pes);
         let there: Vec<Peer> =
-            lanes.iter().filter(|one| state.have_come(&[**one])).map(|(peer, _)| *peer).collect();
+            lanes().filter(|one| state.met.have_come(&[*one])).map(|(peer, _)| peer).collect();
         drop(state);
-        let peers = lanes.into_iter().map(|(peer, _)| peer);
+        let peers = lanes().map(|(peer, _)| peer);
+        let dials = place.is_dialled_by(self.task.number, self.task.life);
         self.decide(|connecting, now| connecting.on_new(now, peers, dials, |peer| there.contains(&peer)));
     }
 
@@ -270,8 +259,8 @@ impl Connections {
             stream.break_after(self.task.silence);
         }
         let mut state = self.lock();
-        if state.met.get(peer.node as usize) != Some(&Some(life)) {
-            state.keep_early(peer, life, stream);
+        if !state.met.is(peer.node, life) {
+            state.met.keep(peer, life, stream);
             let actions = state.connecting.on_established(peer);
             debug_assert!(actions.is_empty(), "first connections are with those that it knows");
             self.changed.notify_all();
@@ -315,27 +304,8 @@ impl Connections {
 
 impl State {
     fn new(task: &Task) -> Self {
-        // Who comes later knows nobody.
-        let met = vec![(task.life == 0).then_some(0); task.nodes as usize];
         let connecting = Connecting::new(task);
-        State { connecting, started: None, addresses: Vec::new(), met, early: BTreeMap::new() }
-    }
-
-    fn new_ones(&self, places: &[Place]) -> Vec<Place> {
-        let is_new =
-            |place: &&Place| self.met.get(place.node as usize).is_some_and(|met| *met != Some(place.life));
-        places.iter().filter(is_new).copied().collect()
-    }
-
-    fn have_come(&self, peers: &[(Peer, u64)]) -> bool {
-        peers.iter().all(|(peer, life)| self.early.get(peer).is_some_and(|(of, _)| of == life))
-    }
-
-    /// Of two processes of a node the later one counts.
-    fn keep_early(&mut self, peer: Peer, life: u64, stream: tcp::Stream) {
-        if self.early.get(&peer).is_none_or(|(before, _)| *before <= life) {
-            self.early.insert(peer, (life, stream));
-        }
+        State { connecting, started: None, addresses: Vec::new(), met: Met::new(task) }
     }
 
     /// Whether the first connections were there once.

@@ -7,6 +7,7 @@ mod cores;
 pub(crate) mod linking;
 mod lives;
 pub(crate) mod member;
+pub(crate) mod met;
 mod orders;
 pub(crate) mod panics;
 mod threads;

@@ -12,13 +12,15 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use talisman_ft::double::Order;
+
 pub(crate) use super::linking::Streams;
 use super::panics::caught;
 use super::worker::{Suspicion, end, turn};
 use crate::clock::Clock;
 use crate::net::poller::Poller;
 use crate::net::{Door, Link, Net};
-use crate::node::Node;
+use crate::node::{Node, Shape};
 use crate::pe::{Here, Pe};
 use crate::port::{Port, Threads};
 use crate::pup::PutOff;
@@ -59,30 +61,49 @@ pub(crate) enum Next {
 pub(crate) fn pes(
     node: &Arc<Node>,
     clock: &Clock,
-    mut streams: Streams,
-    door: impl Fn(u32, &Arc<Node>) -> Door,
+    streams: Streams,
+    door: impl Fn(u32) -> Door,
     unsent_max: usize,
 ) -> io::Result<Vec<Turns>> {
-    let mut net = |lane| {
-        let link = |number| link(number, lane, &mut streams);
-        let links = (0..node.shape.nodes).map(link).collect();
-        Net::new(links, Poller::simulated(), door(lane, node), unsent_max).map(Some)
-    };
-    let nets = (0..node.shape.pes_per_node).map(&mut net).collect::<Result<_, _>>()?;
+    let nets = nets(node.shape, streams, door, unsent_max)?;
     let ids = node.shape.first_pe(node.number)..;
     let ports = Threads::connect(node, nets);
     Ok(ids.zip(ports).map(|(id, port)| Turns::new(id, node.clone(), clock.clone(), port)).collect())
 }
 
-/// The PEs of a node that has lived before, on the links that are left of its former life.
-pub(crate) fn pes_again(node: &Arc<Node>, clock: &Clock, nets: Vec<Option<Net>>) -> Vec<Turns> {
-    let next = |net: Option<Net>| {
-        net.map(|mut net| {
-            net.next_epoch(node.view.of_nodes());
-            net
-        })
+/// The links of a node, by lane; of one that comes later there are none yet. See [`pes`].
+///
+/// # Errors
+/// None that the simulation could have.
+pub(crate) fn nets(
+    shape: Shape,
+    mut streams: Streams,
+    door: impl Fn(u32) -> Door,
+    unsent_max: usize,
+) -> io::Result<Vec<Option<Net>>> {
+    let mut net = |lane| {
+        let link = |number| link(number, lane, &mut streams);
+        let links = (0..shape.nodes).map(link).collect();
+        Net::new(links, Poller::simulated(), door(lane), unsent_max).map(Some)
     };
-    let ports = Threads::connect(node, nets.into_iter().map(next).collect());
+    (0..shape.pes_per_node).map(&mut net).collect()
+}
+
+/// The PEs of a node that begins an epoch as ordered, on the links that it has: whoever is to have a part from it is sent that first.
+pub(crate) fn pes_again(
+    node: &Arc<Node>,
+    clock: &Clock,
+    mut nets: Vec<Option<Net>>,
+    order: &Order,
+) -> Vec<Turns> {
+    let lanes = node.shape.pes_per_node;
+    for (lane, net) in (0..).zip(nets.iter_mut().map(Option::as_mut)) {
+        net.into_iter().for_each(|net| {
+            net.next_epoch(&order.view);
+            node.store.hand_out(order, lane, lanes, net);
+        });
+    }
+    let ports = Threads::connect(node, nets);
     let ids = node.shape.first_pe(node.number)..;
     ids.zip(ports).map(|(id, port)| Turns::new(id, node.clone(), clock.clone(), port)).collect()
 }

@@ -24,11 +24,13 @@ impl World {
         version.and_then(|version| self.not_held_twice(version)).into_iter().for_each(|flaw| self.flaw(flaw));
     }
 
-    /// A node has halted, and says what it holds: its own part of the newest version that it knows to be committed is among that.
+    /// A node has halted, and says what it holds: its own part of the newest version that it knows to be committed is among that, if it took
+    /// part in that: what a process that came later was sent may not have come, or have been of a newer one.
     pub(super) fn judge_held(&self, process: &Process, held: &[Held]) {
         let number = process.number;
         let is_own = |held: &Held, version| held.version == version && held.held.contains(&number);
         let known = process.lives.store.committed().filter(|_| self.holds_in_memory());
+        let known = known.filter(|version| !process.is_late || Some(*version) > process.lives.fetched.get());
         let dropped = known.filter(|version| !held.iter().any(|held| is_own(held, *version)));
         if let Some(version) = dropped {
             self.flaw(format!(

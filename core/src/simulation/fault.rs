@@ -136,6 +136,8 @@ pub enum What {
         /// By so much.
         by_ns: u64,
     },
+    /// Somebody asks the job for something. That is nothing that goes wrong, but comes at a moment like what does.
+    Ask(Asked),
     /// From now on a node's clock is fast or slow.
     ClockDrift {
         /// The node.
@@ -143,6 +145,17 @@ pub enum What {
         /// By so many millionths; a clock that is slow by all of them stands still.
         ppm: i32,
     },
+}
+
+/// What somebody asks a running job for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A checkpoint (`talisman checkpoint`).
+    Checkpoint,
+    /// To go on without this node (`talisman shrink`).
+    Shrink(u32),
+    /// To go on with all nodes again that it has gone on without (`talisman grow`).
+    Grow,
 }
 
 impl What {
@@ -187,6 +200,9 @@ impl What {
             What::LauncherStop { .. } => "launcher-stop",
             What::ClockJump { .. } => "clock-jump",
             What::ClockDrift { .. } => "clock-drift",
+            What::Ask(Asked::Checkpoint) => "ask-checkpoint",
+            What::Ask(Asked::Shrink(_)) => "ask-shrink",
+            What::Ask(Asked::Grow) => "ask-grow",
         }
     }
 }

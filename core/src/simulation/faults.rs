@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use super::fault::{Fault, What, When};
+use super::letters::Letter;
 use super::process::{Death, Stage};
 use super::shelves::Shelf;
 use super::trace::Who;
@@ -71,7 +72,9 @@ impl World {
             return;
         }
         *self.injected.borrow_mut().entry(what.kind()).or_default() += 1;
-        self.hurt.borrow_mut().push((self.now(), what.clone()));
+        if !matches!(what, What::Ask(_)) {
+            self.hurt.borrow_mut().push((self.now(), what.clone()));
+        }
         self.say(Who::Launcher, format_args!("fault {number}: {what:?}"));
         let lasts = self.hit(&what);
         if lasts > 0 {
@@ -115,6 +118,7 @@ impl World {
             What::LauncherLoss => self.lose_launcher(),
             What::LauncherStop { for_ns } => self.stop_launcher(now + for_ns),
             What::ClockJump { node, by_ns } => self.nodes[node as usize].clock.jump(now, by_ns),
+            What::Ask(asked) => self.post(Letter::Asked(asked)),
             What::ClockDrift { node, ppm } => self.nodes[node as usize].clock.drift(now, ppm),
         }
         0
@@ -133,7 +137,7 @@ impl World {
     pub(super) fn heal(&self) {
         self.say(Who::Launcher, "nothing goes wrong from now on");
         self.with_network(|network, now, planned| network.heal(now, planned));
-        for node in &self.nodes {
+        for node in self.nodes.iter() {
             node.slow.set((1, 0));
             node.diary.borrow_mut().heal();
             node.lives.shelf.iter().for_each(Shelf::heal);

@@ -1,5 +1,6 @@
 //! A job put into a world, and what it left behind there.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,6 +82,7 @@ fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>
         former.iter().for_each(|remains| remains.bring(&store, plan.shape()));
         let shelf = Shelf::below(&store, plan, former, (number, shape), &mut disks);
         let (job, place) = (Job::new(output.clone()), (number, plan.host_of(number)));
+        let diary = Rc::new(RefCell::new(diary));
         Process::new(place, job, Attendance::new(build), diary, Lives::of(store, shelf))
     };
     let nodes = (0..plan.nodes()).map(node).collect();
@@ -119,6 +121,7 @@ pub(super) fn led(plan: &Plan, restart: Option<Restart>, watched: Vec<u64>) -> p
         transport: Transport::Tcp,
         silence: plan.silence,
         ft: plan.options.ft,
+        respawn: plan.options.respawn,
         ..RunArgs::default()
     };
     let mut secrets = Rng::new(!plan.seed);

@@ -3,22 +3,36 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::fault::Asked;
 use super::letters::Letter;
 use crate::cluster::conductor::{Action, Conductor};
 use crate::cluster::launcher::Ended;
 use crate::cluster::local::Event;
 use crate::cluster::plan::Plan;
 use crate::cluster::remote::watch::Watch;
+use crate::launch::asking::Request;
 
 /// The process that was started first.
 pub(super) struct Launcher {
     conductor: Conductor,
     /// The other hosts; the launcher is on host 0.
     hosts: BTreeMap<u32, Host>,
+    /// How often it was asked for something.
+    asked: u64,
     /// It is no more: killed, or done.
     pub(super) gone: bool,
     /// When it first heard how the job ended.
     pub(super) over_at: Option<Duration>,
+}
+
+impl From<Asked> for Request {
+    fn from(asked: Asked) -> Self {
+        match asked {
+            Asked::Checkpoint => Request::Checkpoint,
+            Asked::Shrink(node) => Request::Shrink(vec![node]),
+            Asked::Grow => Request::Grow(None),
+        }
+    }
 }
 
 /// Another host, as the launcher sees it.
@@ -37,6 +51,14 @@ pub(super) struct Deeds {
     pub(super) printed: Vec<String>,
 }
 
+impl Host {
+    fn on_start(&mut self, node: u32) {
+        if self.nodes.contains(&node) {
+            self.watch.on_start(node);
+        }
+    }
+}
+
 impl Launcher {
     pub(super) fn new(plan: &Plan, conductor: Conductor) -> Self {
         let host = |(number, nodes): (u32, &Vec<u32>)| {
@@ -46,7 +68,7 @@ impl Launcher {
             (number, Host { nodes: nodes.clone(), watch, lost: false })
         };
         let hosts = (0..).zip(&plan.hosts).skip(1).map(host).collect();
-        Launcher { conductor, hosts, gone: false, over_at: None }
+        Launcher { conductor, hosts, asked: 0, gone: false, over_at: None }
     }
 
     /// Whether all nodes are gone, as far as it knows.
@@ -70,6 +92,10 @@ impl Launcher {
             Letter::Happened(node, event) => self.on_event(now, node, event),
             Letter::Alive(host) => self.hosts.get_mut(&host).into_iter().for_each(|host| host.watch.heard()),
             Letter::Failed(host, why) => self.lose(now, host, &why, deeds),
+            Letter::Asked(asked) => {
+                self.asked += 1;
+                self.conductor.on_request(now, self.asked, asked.into());
+            }
             _ => {}
         }
         self.carry_out(now, deeds);
@@ -120,6 +146,7 @@ impl Launcher {
     }
 
     fn carry_out(&mut self, now: Duration, deeds: &mut Deeds) {
+        let mut unstarted = Vec::new();
         for action in self.conductor.take_actions() {
             match action {
                 Action::Send(node, message) => deeds.letters.push(Letter::ToNode(node, message)),
@@ -127,10 +154,19 @@ impl Launcher {
                     self.hosts.values_mut().for_each(|host| host.watch.on_kill(now, node));
                     deeds.letters.push(Letter::Kill(node));
                 }
-                Action::Start(node) | Action::Use { node, .. } => {
-                    unreachable!("no simulated node is replaced, and node {node} is to be")
+                Action::Start(node) if self.can_start(node) => {
+                    self.hosts.values_mut().for_each(|host| host.on_start(node));
+                    deeds.letters.push(Letter::Start(node));
                 }
-                Action::Answer(..) => unreachable!("nobody asks a simulated job for anything"),
+                Action::Start(node) => unstarted.push(node),
+                Action::Use { node, .. } => {
+                    unreachable!(
+                        "no simulated process waits for a node's place, and node {node} is to have one"
+                    )
+                }
+                Action::Answer(number, answer) => {
+                    deeds.said.push(format!("answers request {number}: {answer:?}"))
+                }
                 Action::Say(line) => deeds.said.push(line),
                 Action::Show(_) => {}
                 Action::Print(_, lines) => deeds.printed.extend(lines),
@@ -139,5 +175,15 @@ impl Launcher {
         if self.conductor.is_ending() && self.over_at.is_none() {
             self.over_at = Some(now);
         }
+        for node in unstarted {
+            let why = Event::NotStarted("its host is lost".into());
+            self.conductor.on_event(now, node, why, || false);
+            self.carry_out(now, deeds);
+        }
+    }
+
+    /// Whether the host is there on which a node has its processes.
+    fn can_start(&self, node: u32) -> bool {
+        self.hosts.values().all(|host| !host.nodes.contains(&node) || !host.lost)
     }
 }

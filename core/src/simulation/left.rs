@@ -30,7 +30,7 @@ impl World {
     pub(super) fn judge_end(&self, before: Option<i32>) {
         let status = self.launcher.borrow().status();
         let gave_up = status != before && status == Some(UNRECOVERABLE);
-        let all_went = self.nodes.iter().all(|process| process.went.get());
+        let all_went = self.nodes.iter().all(|process| process.went.get() || process.is_late);
         let can_be_read = can_be_read(self.plan.disk) || self.plan.options.ft != FaultTolerance::Disk;
         if self.survives() && gave_up && all_went && can_be_read && self.lost_by_deaths_only() {
             let might = self.might_go_on();
@@ -68,8 +68,10 @@ impl World {
 
     /// How it might have gone on, if it might.
     fn might_go_on(&self) -> Option<String> {
-        let living: Vec<_> = self.nodes.iter().filter(|process| process.stage.get() == Stage::Up).collect();
-        let known = self.nodes.iter().flat_map(|process| committed(&process.lives.store.held())).max();
+        let has_anything = |process: &Process| !process.is_late || process.lives.has_begun.get();
+        let is_left = |process: &&Process| process.stage.get() == Stage::Up && has_anything(process);
+        let living: Vec<_> = self.nodes.iter().filter(is_left).collect();
+        let known = self.nodes.ever().flat_map(|process| committed(&process.lives.store.held())).max();
         let committed = known.max(self.committed.get());
         match (living.len(), committed, newest_whole(&living)) {
             (0, ..) => None,

@@ -1,5 +1,6 @@
 //! What launcher, agents and nodes say to each other in a simulated world, and how long it takes.
 
+use super::fault::Asked;
 use crate::cluster::control::{ToLauncher, ToNode};
 use crate::cluster::local::Event;
 
@@ -10,12 +11,16 @@ pub(super) enum Letter {
     ToNode(u32, ToNode),
     /// From the launcher to whoever kills a node: the system on its own host, an agent elsewhere.
     Kill(u32),
+    /// From the launcher to whoever starts processes on a node's host: it gets another one.
+    Start(u32),
     /// From the launcher to the agent of a host: it is there.
     Ping(u32),
     /// To the agent of a host: its connection with the launcher is closed.
     HangUp(u32),
     /// To the launcher: something happened to a node.
     Happened(u32, Event),
+    /// To the launcher, from somebody outside.
+    Asked(Asked),
     /// To the launcher, from the agent of a host: it is there.
     Alive(u32),
     /// To the launcher, from the agent of a host: it ends, for this reason.
@@ -25,12 +30,25 @@ pub(super) enum Letter {
 impl Letter {
     /// Whether it is for the launcher.
     pub(super) fn is_for_launcher(&self) -> bool {
-        matches!(self, Letter::Happened(..) | Letter::Alive(_) | Letter::Failed(..))
+        matches!(self, Letter::Happened(..) | Letter::Asked(_) | Letter::Alive(_) | Letter::Failed(..))
     }
 
     /// Whether it says no more than that somebody is there.
     pub(super) fn is_sign_of_life(&self) -> bool {
         matches!(self, Letter::Alive(_) | Letter::Happened(_, Event::Said(ToLauncher::Alive)))
+    }
+
+    /// Whether it is void when there is another launcher.
+    pub(super) fn is_of_launcher(&self) -> bool {
+        self.is_for_launcher() || matches!(self, Letter::Start(_))
+    }
+
+    /// The node whose process it is for.
+    pub(super) fn reader(&self) -> Option<u32> {
+        match self {
+            Letter::ToNode(node, _) | Letter::Kill(node) => Some(*node),
+            _ => None,
+        }
     }
 
     /// In words.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use talisman_ft::double::Order;
-use talisman_ft::{Epoch, NodeId};
+use talisman_ft::{Epoch, NodeId, Version};
 
 use super::left::committed;
 use super::letters::Letter;
@@ -16,11 +16,13 @@ use super::shelves::{Shelf, can_be_read};
 use super::trace::Who;
 use super::world::{Event, World};
 use crate::checkpoint::store::Store;
-use crate::cluster::control::{NodeReport, ToLauncher, ToNode};
+use crate::cluster::control::{NodeReport, Place, ToLauncher, ToNode};
 use crate::ids::PeId;
+use crate::launch::Results;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::net::{Inbox, Net};
 use crate::node::{Config, Node, Shape};
+use crate::run::met::PeerInLife;
 use crate::run::turns::{self, Turns};
 use crate::stats::Totals;
 use crate::view::View;
@@ -35,8 +37,18 @@ pub(super) struct Lives {
     pub(super) store: Arc<Store>,
     /// Where that is kept, if it is to be on disk.
     pub(super) shelf: Option<Shelf>,
-    /// The links of PEs that have stopped.
-    nets: RefCell<Vec<Option<Net>>>,
+    /// The links of PEs that have stopped, or are yet to begin.
+    pub(super) nets: RefCell<Vec<Option<Net>>>,
+    /// It has gone on with the others.
+    pub(super) has_begun: Cell<bool>,
+    /// The last version of which it was to be sent its part, as it came later.
+    pub(super) fetched: Cell<Option<Version>>,
+    /// Who is lost, as it was told last.
+    pub(super) lost: RefCell<Vec<NodeId>>,
+    /// Which process each node is, for its next order.
+    pub(super) places: RefCell<Vec<Place>>,
+    /// How it is to go on once it is linked with these.
+    pub(super) ordered: RefCell<Option<(Order, Vec<PeerInLife>)>>,
     /// What PEs counted in former lives.
     totals: RefCell<Vec<Totals>>,
     /// The epoch for which it is to halt, and who is lost, until it has said that it has.
@@ -114,6 +126,8 @@ impl World {
     pub(super) fn halt(&self, number: u32, epoch: Epoch, lost: &[u32]) {
         let process = &self.nodes[number as usize];
         *process.lives.halting.borrow_mut() = Some((epoch, lost.to_vec()));
+        *process.lives.lost.borrow_mut() = lost.to_vec();
+        (process.lives.places.take(), process.lives.ordered.take());
         self.with_connecting(number, |connecting| connecting.on_gone(|node| lost.contains(&node)));
         process.job.halt();
         self.plan(self.now(), Event::Stopped(number));
@@ -140,7 +154,7 @@ impl World {
             None if process.lives.done.get() || process.job.how_it_ended().is_none() => {}
             None => {
                 process.lives.done.set(true);
-                let report = process.report();
+                let report = process.report(process.job.last_words(number));
                 *process.lives.report.borrow_mut() = Some(report.clone());
                 self.hand_over_what_was_said(number);
                 self.tell_launcher(number, ToLauncher::Done(report));
@@ -178,24 +192,34 @@ impl World {
     }
 
     /// All others that are left have halted: it goes on as the order says.
-    pub(super) fn resume(&self, number: u32, order: &Order) {
+    pub(super) fn resume(&self, number: u32, order: Order) {
+        let process = &self.nodes[number as usize];
+        process.job.begin_again();
+        process.lives.store.go_back(&order);
+        // What all had gone back to under a former launcher counts as committed, and may be held once.
+        self.known.set(self.known.get().max(order.committed));
+        process.lives.done.set(false);
+        if !order.fetch.is_empty() {
+            process.lives.fetched.set(order.version);
+        }
+        self.meet(number, order);
+    }
+
+    /// It is linked with all that it is to go on with.
+    pub(super) fn begin_epoch(&self, number: u32, order: &Order) {
         let process = &self.nodes[number as usize];
         let epoch = order.view.epoch;
         self.say(Who::Node(number), format_args!("begins epoch {epoch}"));
         process.clock.set(self.now());
-        process.job.begin_again();
-        process.lives.store.go_back(order);
-        // What all had gone back to under a former launcher counts as committed, and may be held once.
-        self.known.set(self.known.get().max(order.committed));
-        process.lives.done.set(false);
         let (version, pes) = (order.version, self.pes_of(number));
         witness::see(|| Seen::Begun { epoch, version, pes });
         let node = self.node_in(number, View::new(order.view.clone(), self.plan.pes_per_node));
         let nets = process.lives.nets.take();
-        self.run_on(number, turns::pes_again(&node, &process.clock.clock(), nets));
+        self.run_on(number, turns::pes_again(&node, &process.clock.clock(), nets, order));
         self.begin_by(number, order);
         let has_begun = process.running().is_some_and(|running| running.pes.iter().all(Turns::has_begun));
         if process.is_up() && has_begun {
+            process.lives.has_begun.set(true);
             let steps = process.job.progress().done;
             self.tell_launcher(number, ToLauncher::Resumed { epoch, steps });
         }
@@ -203,12 +227,17 @@ impl World {
 
     /// Its PEs begin as an order says, and take their turns.
     pub(super) fn begin_by(&self, number: u32, order: &Order) {
-        let Some(running) = self.nodes[number as usize].running() else { return };
+        let process = &self.nodes[number as usize];
+        let Some(running) = process.running() else { return };
         for turns in &running.pes {
             turns.begin(|pe| {
                 let begun = pe.begin_by(order, &*self.main);
                 begun.map_err(|error| self.lack(number, format!("cannot go on: {error}"))).is_ok()
             });
+        }
+        if !self.nodes.is_last(process) {
+            // It was killed while it waited for what it begins with.
+            return;
         }
         (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));
         self.after_turn(number);
@@ -231,10 +260,10 @@ impl Process {
     }
 
     /// What it leaves behind.
-    fn report(&self) -> NodeReport {
+    pub(super) fn report(&self, results: Results) -> NodeReport {
         NodeReport {
             totals: self.lives.totals.borrow().clone(),
-            results: self.job.last_words(self.number),
+            results,
             steps: self.job.progress(),
             wall: self.clock.clock().now(),
             balancing: self.job.balancing(),

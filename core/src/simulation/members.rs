@@ -13,9 +13,11 @@ use crate::cluster::control::{NodeReport, Stop, Task, ToLauncher, ToNode};
 use crate::cluster::fate::How;
 use crate::cluster::local;
 use crate::cluster::verdict::UNRECOVERABLE;
+use crate::launch::Results;
 use crate::net::{Door, Inbox};
-use crate::node::{End, Node};
+use crate::node::End;
 use crate::run::connecting::{Action, Connecting};
+use crate::run::met::Met;
 use crate::run::turns::{self, Turns};
 use crate::transport::Peer;
 use crate::transport::handshake::{self, Identity, Incarnations};
@@ -87,9 +89,9 @@ impl World {
                 let now = self.duration();
                 self.with_connecting(number, |connecting| connecting.on_trial(now, inquiry, limit));
             }
-            Action::Checkpoint { .. } => unreachable!("nobody asks a simulated job for anything"),
-            Action::Places(_) => unreachable!("no simulated node is replaced"),
-            Action::Resume(order) => self.resume(number, &order),
+            Action::Checkpoint { on_disk } => self.ask_for_checkpoint(number, on_disk),
+            Action::Places(places) => *process.lives.places.borrow_mut() = places,
+            Action::Resume(order) => self.resume(number, *order),
             Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
             Action::Leave => self.leave(number),
             Action::Exit => self.exit_soon(number, 0),
@@ -110,7 +112,9 @@ impl World {
     /// It knows what it is: it listens, and says so.
     fn take_task(&self, number: u32, task: Arc<Task>) {
         let process = &self.nodes[number as usize];
-        *process.identity.borrow_mut() = Some(Arc::new(identity(&task, LIFE)));
+        *process.identity.borrow_mut() = Some(Arc::new(identity(&task, LIFE + task.life)));
+        *process.met.borrow_mut() = Met::new(&task);
+        process.life.set(task.life);
         process.steps.watch(&task.watched);
         let connecting = Connecting::new(&task);
         let address = connecting.lacks_any().then(|| ([127, 0, 0, 1], number as u16 + 1).into());
@@ -179,18 +183,24 @@ impl World {
         if self.survives() {
             process.job.survive();
         }
-        let first = first_order(&self.tasks[number as usize]);
-        let node = self.node_in(number, View::new(first.view, self.plan.pes_per_node));
         process.clock.set(self.now());
         let inboxes: Vec<Arc<Inbox>> = (0..self.plan.pes_per_node).map(|_| Arc::default()).collect();
-        let door = |lane: u32, _: &Arc<Node>| {
+        let door = |lane: u32| {
             let missed = process.missed.clone();
             let ask = move |peer| missed.lock().unwrap_or_else(PoisonError::into_inner).push(peer);
             Door::new(inboxes[lane as usize].clone(), ask)
         };
-        let (clock, streams) = (process.clock.clock(), process.streams.take());
-        let pes = turns::pes(&node, &clock, streams, door, self.plan.limits.unsent_bytes);
-        self.run_on(number, pes.expect("the system has no part in it"));
+        let (streams, unsent_max) = (process.streams.take(), self.plan.limits.unsent_bytes);
+        if process.is_late {
+            // The others are there already: whom it is linked with, and how it begins, it is told later.
+            let nets = turns::nets(self.shape(), streams, door, unsent_max);
+            *process.lives.nets.borrow_mut() = nets.expect("the system has no part in it");
+        } else {
+            let first = first_order(&self.tasks[number as usize]);
+            let node = self.node_in(number, View::new(first.view, self.plan.pes_per_node));
+            let pes = turns::pes(&node, &process.clock.clock(), streams, door, unsent_max);
+            self.run_on(number, pes.expect("the system has no part in it"));
+        }
         *process.lives.inboxes.borrow_mut() = inboxes;
         process.join_the_others();
         self.tell_launcher(number, ToLauncher::Linked);
@@ -198,8 +208,12 @@ impl World {
 
     /// The program begins.
     fn go(&self, number: u32) {
-        self.nodes[number as usize].clock.set(self.now());
-        self.nodes[number as usize].went.set(true);
+        let process = &self.nodes[number as usize];
+        process.clock.set(self.now());
+        process.went.set(true);
+        if process.is_late {
+            return;
+        }
         self.begin_by(number, &first_order(&self.tasks[number as usize]));
     }
 
@@ -243,7 +257,19 @@ impl World {
             process.lives.store.clear(Vec::new());
             shelf.clear();
         }
+        if process.job.how_it_ended().is_none() {
+            // The others go on without it, and do again what was said since the cut that they go on from.
+            self.tell_launcher(number, ToLauncher::Done(process.report(Results::default())));
+        }
         self.exit_soon(number, 0);
+    }
+
+    /// A checkpoint is wanted: the PE that looks next sees to it.
+    fn ask_for_checkpoint(&self, number: u32, on_disk: bool) {
+        let process = &self.nodes[number as usize];
+        process.job.ask_for_checkpoint(on_disk);
+        process.lives.inboxes.borrow().iter().take(1).for_each(|inbox| inbox.knock());
+        self.wake(number, 0, self.now());
     }
 
     fn exit_soon(&self, number: u32, status: i32) {
@@ -296,8 +322,9 @@ impl World {
                 self.nodes[number as usize].diary.borrow_mut().die();
             }
             self.tell(number, local::Event::Ended(how));
-            if !has_ended {
-                self.lose_leader(number);
+            match has_ended {
+                true => self.lead_without(number),
+                false => self.lose_leader(number),
             }
         }
     }

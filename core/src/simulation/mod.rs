@@ -10,6 +10,7 @@
 //! - Dials and heartbeats go by the world's time; only PEs read clocks that drift and jump.
 //! - Programs' computing takes no time of its own; a turn takes what the schedule says.
 //! - Nodes of one host are linked by connections, never through memory, and no connection is encrypted.
+//! - A process that comes in a lost one's place is on the same host; if that is lost, there is none.
 //! - A process dies within a turn of a PE, or between two; other PEs of it are between two turns then.
 
 mod agenda;
@@ -29,9 +30,11 @@ mod lives;
 mod members;
 pub(crate) mod messages;
 mod network;
+mod newcomers;
 mod plan;
 mod post;
 mod process;
+mod processes;
 mod programs;
 mod remains;
 mod shelves;
@@ -46,7 +49,7 @@ mod world;
 
 use std::collections::BTreeMap;
 
-pub use fault::{Fault, What, When};
+pub use fault::{Asked, Fault, What, When};
 pub(crate) use job::run_for_user;
 pub(crate) use messages::take_ballast;
 pub use messages::{

@@ -33,7 +33,7 @@ pub struct Plan {
     /// The same at random (`--chaos`).
     pub chaos: Option<Chaos>,
     /// How objects are balanced (`--balancer`, `--lb-every` and what belongs to them), and how the job survives losses (`--ft`,
-    /// `--ckpt-every`). No other option is looked at.
+    /// `--ckpt-every`, and with `--ft double` `--respawn`). No other option is looked at.
     pub options: Box<RunArgs>,
     /// Whether nodes take the place of a launcher that is lost, as real ones do whose host is one and the same. That is so if the job survives
     /// losses and has one host; lines of its output may then come twice.

@@ -12,13 +12,19 @@ const RETRY_NS: u64 = 10_000_000;
 /// About what a letter is long.
 const BYTES: usize = 200;
 
+/// A letter, and for which process of its node it is: see [`World::life_of`].
+struct Sent {
+    letter: Letter,
+    life: u32,
+}
+
 /// Letters under way.
 #[derive(Default)]
 pub(super) struct Post {
     /// When the last one within a host arrives, by the node and whether it goes there.
     last: BTreeMap<(u32, bool), u64>,
     /// What waits until the network carries it, by the hosts from and to.
-    held: BTreeMap<(u32, u32), VecDeque<Letter>>,
+    held: BTreeMap<(u32, u32), VecDeque<Sent>>,
 }
 
 impl Post {
@@ -31,12 +37,17 @@ impl Post {
 impl World {
     /// Sends a letter.
     pub(super) fn post(&self, letter: Letter) {
+        if let Letter::Start(node) = letter {
+            // What is said to the node from now on is for the process that is about to start.
+            self.replace(node);
+        }
         match self.way(&letter) {
             (0, 0) => self.post_here(letter),
             way => {
                 let mut post = self.post.borrow_mut();
                 let held = post.held.entry(way).or_default();
-                held.push_back(letter);
+                let life = letter.reader().map_or(0, |node| self.nodes.life(node));
+                held.push_back(Sent { letter, life });
                 if held.len() == 1 {
                     drop(post);
                     self.post_between(way);
@@ -49,11 +60,11 @@ impl World {
     pub(super) fn post_between(&self, way: (u32, u32)) {
         let mut post = self.post.borrow_mut();
         let Some(held) = post.held.get_mut(&way) else { return };
-        while let Some(letter) = held.pop_front() {
+        while let Some(Sent { letter, life }) = held.pop_front() {
             match self.network.borrow_mut().host_control(self.now(), way.0, way.1, BYTES) {
-                Some(at) => self.plan(at, Event::Letter(self.era.get(), Box::new(letter))),
+                Some(at) => self.plan_for(at, Event::Letter(self.era.get(), Box::new(letter)), life),
                 None => {
-                    held.push_front(letter);
+                    held.push_front(Sent { letter, life });
                     return self.plan(self.now() + RETRY_NS, Event::Retry(way));
                 }
             }
@@ -62,7 +73,10 @@ impl World {
 
     fn post_here(&self, letter: Letter) {
         let node = match letter {
-            Letter::ToNode(node, _) | Letter::Kill(node) | Letter::Happened(node, _) => node,
+            Letter::ToNode(node, _)
+            | Letter::Kill(node)
+            | Letter::Start(node)
+            | Letter::Happened(node, _) => node,
             _ => u32::MAX,
         };
         let takes = self.between(WITHIN_HOST_NS);
@@ -75,7 +89,10 @@ impl World {
     /// The hosts that a letter goes from and to; the launcher is on the first.
     fn way(&self, letter: &Letter) -> (u32, u32) {
         match letter {
-            Letter::ToNode(node, _) | Letter::Kill(node) => (0, self.plan.host_of(*node)),
+            Letter::ToNode(node, _) | Letter::Kill(node) | Letter::Start(node) => {
+                (0, self.plan.host_of(*node))
+            }
+            Letter::Asked(_) => (0, 0),
             Letter::Ping(host) | Letter::HangUp(host) => (0, *host),
             Letter::Happened(node, _) => (self.plan.host_of(*node), 0),
             Letter::Alive(host) | Letter::Failed(host, _) => (*host, 0),

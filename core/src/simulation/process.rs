@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
+use talisman_ft::Version;
+
 use super::clock::LocalClock;
 use super::diary::Diary;
 use super::lives::Lives;
 use super::steps::Steps;
+use crate::checkpoint::store::Store;
 use crate::cluster::attendance::Attendance;
 use crate::cluster::control::{Lines, Stop, ToLauncher};
 use crate::node::{End, Job, Others};
@@ -16,13 +19,14 @@ use crate::pe::try_current;
 use crate::run;
 use crate::run::connecting::Connecting;
 use crate::run::linking::Streams;
+use crate::run::met::Met;
 use crate::transport::Peer;
 use crate::transport::handshake::Identity;
 
 /// How far a process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// It has not been started.
+    /// It has not begun.
     Planned,
     /// It runs.
     Up,
@@ -46,6 +50,8 @@ pub(super) struct Process {
     pub(super) number: u32,
     pub(super) host: u32,
     pub(super) stage: Cell<Stage>,
+    /// It is in the place of another, or was not there at the start.
+    pub(super) is_late: bool,
     /// It looks for another launcher.
     pub(super) seeks: Cell<bool>,
     /// Its program has begun: before, nobody takes turns.
@@ -57,7 +63,7 @@ pub(super) struct Process {
     /// It dies in its next turn, of which so many millionths get out.
     pub(super) dies_amid: Cell<Option<u32>>,
     /// What it keeps on its disk.
-    pub(super) diary: RefCell<Diary>,
+    pub(super) diary: Rc<RefCell<Diary>>,
     /// Whether another process takes itself for this one.
     pub(super) impostor: Cell<bool>,
     pub(super) clock: LocalClock,
@@ -65,6 +71,10 @@ pub(super) struct Process {
     pub(super) attendance: RefCell<Attendance>,
     pub(super) identity: RefCell<Option<Arc<Identity>>>,
     pub(super) connecting: RefCell<Option<Connecting>>,
+    /// As its task says.
+    pub(super) life: Cell<u64>,
+    /// With which processes it is linked.
+    pub(super) met: RefCell<Met>,
     /// Connections made before there are PEs to use them.
     pub(super) streams: RefCell<Streams>,
     /// Connections that its PEs miss.
@@ -99,25 +109,28 @@ impl Process {
         (number, host): (u32, u32),
         job: Arc<Job>,
         attendance: Attendance,
-        diary: Diary,
+        diary: Rc<RefCell<Diary>>,
         lives: Lives,
     ) -> Self {
         Process {
             number,
             host,
             stage: Cell::new(Stage::Planned),
+            is_late: false,
             seeks: Cell::new(false),
             went: Cell::new(false),
             stopped_until: Cell::new(0),
             slow: Cell::new((1, 0)),
             dies_amid: Cell::new(None),
-            diary: RefCell::new(diary),
+            diary,
             impostor: Cell::new(false),
             clock: LocalClock::default(),
             job,
             attendance: RefCell::new(attendance),
             identity: RefCell::default(),
             connecting: RefCell::default(),
+            life: Cell::default(),
+            met: RefCell::default(),
             streams: RefCell::new(BTreeMap::new()),
             missed: Arc::default(),
             said: Arc::default(),
@@ -144,6 +157,18 @@ impl Process {
     /// Its PEs, if its program runs.
     pub(super) fn running(&self) -> Option<Rc<Running>> {
         self.running.borrow().clone()
+    }
+
+    /// Another one that is to be this node, on the same host, with nothing in memory.
+    pub(super) fn successor(&self, build: u64) -> Process {
+        let store = Arc::<Store>::default();
+        store.be_as_readable_as(&self.lives.store);
+        let job = Job::new(self.job.output.clone());
+        let (place, lives) = ((self.number, self.host), Lives::of(store, None));
+        Process {
+            is_late: true,
+            ..Process::new(place, job, Attendance::new(build), self.diary.clone(), lives)
+        }
     }
 
     /// How many times as long everything takes at this time.
@@ -197,6 +222,10 @@ impl Others for Voice {
 
     fn suspect(&self, node: u32, why: String) {
         self.say_to_launcher(ToLauncher::Suspect { node, why });
+    }
+
+    fn answer(&self, asked: u32, checkpoint: Result<Version, String>, not_written: Option<String>) {
+        self.say_to_launcher(ToLauncher::Checkpointed { asked, checkpoint, not_written });
     }
 
     fn say(&self, lines: Lines) {

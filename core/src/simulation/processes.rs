@@ -1,45 +1,50 @@
-//! The processes of a simulated job: each node has one at a time, and another one if it is added again after a loss.
+//! The processes of a simulated job: one of each node at a time, and another one in its place if the node comes back.
 
-use std::cell::Cell;
+use std::cell::OnceCell;
 use std::ops::Index;
+use std::ptr;
 
 use super::process::Process;
 
-/// One life after the other of each node.
-pub(super) struct Processes {
-    lives: Vec<Vec<Process>>,
-    /// Which of them each node is in.
-    now: Vec<Cell<usize>>,
+/// All that there are and were. A process stays when it is no more: who stands on the stack may be one of its PEs.
+pub(super) struct Processes(Vec<Life>);
+
+/// A process of a node, and the one that came after it.
+struct Life {
+    process: Process,
+    next: OnceCell<Box<Life>>,
 }
 
 impl Processes {
-    /// The lives that each node may have.
-    pub(super) fn new(lives: Vec<Vec<Process>>) -> Self {
-        let now = lives.iter().map(|_| Cell::new(0)).collect();
-        Processes { lives, now }
+    /// The first one of each node.
+    pub(super) fn new(first: Vec<Process>) -> Self {
+        Processes(first.into_iter().map(Life::of).collect())
     }
 
-    /// How many nodes there are.
-    pub(super) fn len(&self) -> usize {
-        self.lives.len()
-    }
-
-    /// The process that each node is now, or was last.
+    /// The process that each node is, or was last.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Process> {
-        self.lives.iter().zip(&self.now).map(|(lives, now)| &lives[now.get()])
+        self.0.iter().map(|first| &first.last().process)
     }
 
-    /// A node is to be another process; whether there is one.
-    pub(super) fn begin_next(&self, node: u32) -> bool {
-        let (lives, now) = (&self.lives[node as usize], &self.now[node as usize]);
-        let there_is = now.get() + 1 < lives.len();
-        now.update(|now| now + usize::from(there_is));
-        there_is
+    /// All, also those in whose place others have come.
+    pub(super) fn ever(&self) -> impl Iterator<Item = &Process> {
+        self.0.iter().flat_map(Life::from_here).map(|life| &life.process)
     }
 
-    /// Which of its lives a node is in.
-    pub(super) fn life(&self, node: u32) -> usize {
-        self.now[node as usize].get()
+    /// A node is this process from now on.
+    pub(super) fn replace(&self, process: Process) {
+        let last = self.0[process.number as usize].last();
+        assert!(last.next.set(Box::new(Life::of(process))).is_ok(), "nobody comes after the last one");
+    }
+
+    /// Which of its processes a node is, counted from 0.
+    pub(super) fn life(&self, node: u32) -> u32 {
+        self.0[node as usize].from_here().count() as u32 - 1
+    }
+
+    /// Whether nobody has come in the place of this one.
+    pub(super) fn is_last(&self, process: &Process) -> bool {
+        ptr::eq(process, &self[process.number as usize])
     }
 }
 
@@ -47,6 +52,24 @@ impl Index<usize> for Processes {
     type Output = Process;
 
     fn index(&self, node: usize) -> &Process {
-        &self.lives[node][self.now[node].get()]
+        &self.0[node].last().process
+    }
+}
+
+impl Life {
+    fn of(process: Process) -> Self {
+        Life { process, next: OnceCell::new() }
+    }
+
+    fn from_here(&self) -> impl Iterator<Item = &Life> {
+        std::iter::successors(Some(self), |life| life.next.get().map(|next| &**next))
+    }
+
+    fn last(&self) -> &Life {
+        let mut life = self;
+        while let Some(next) = life.next.get() {
+            life = next;
+        }
+        life
     }
 }

@@ -84,6 +84,14 @@ impl World {
         }
     }
 
+    /// Whoever leads has left, or was let go: its process still leads, and is no node any more.
+    pub(super) fn lead_without(&self, number: u32) {
+        if self.leader.get() == Some(number) {
+            self.leader.set(None);
+            self.launcher_stopped_until.set(0);
+        }
+    }
+
     /// All that are left look for a launcher: the lowest of them leads. Who does not come in time is killed.
     pub(super) fn succeed(&self) {
         if !self.launcher.borrow().gone {

@@ -51,6 +51,10 @@ impl World {
             self.cut_short(number);
             return self.kill(number);
         }
+        if !self.nodes.is_last(process) {
+            // It was killed while it waited, further down on the stack, and another process is the node now.
+            return;
+        }
         self.plan_next_turn(number, rank, &running, worked);
         self.after_turn(number);
     }

@@ -221,7 +221,7 @@ impl World {
     fn establish(&self, conn: ConnId, side: Side, number: u32, agreed: Agreed, rest: &[u8]) {
         let process = &self.nodes[number as usize];
         let Agreed { peer, incarnation } = agreed;
-        if incarnation != LIFE {
+        if incarnation < LIFE {
             self.flaw(format!("node {number} admits life {incarnation} of node {}", peer.node));
         }
         self.say(Who::Node(number), format_args!("is connected with {peer:?} (connection {conn})"));
@@ -229,11 +229,16 @@ impl World {
         hand.bring(rest);
         let end = End { node: number, is_used_for: Use::Link(peer.lane, hand) };
         self.ends.borrow_mut().insert((conn, side), end);
-        self.place(process, peer, Stream::Simulated(own));
+        self.place(process, peer, incarnation.saturating_sub(LIFE), Stream::Simulated(own));
         self.with_connecting(number, |connecting| connecting.on_established(peer));
     }
 
-    fn place(&self, process: &Process, peer: Peer, stream: Stream) {
+    /// A connection is for the PE of its lane, or, with a process that this one is not linked with yet, for its next life.
+    fn place(&self, process: &Process, peer: Peer, life: u64, stream: Stream) {
+        if !process.met.borrow().is(peer.node, life) {
+            process.met.borrow_mut().keep(peer, life, stream);
+            return self.plan(self.now(), Event::Met(process.number));
+        }
         match process.lives.inboxes.borrow().get(peer.lane as usize) {
             None => drop(process.streams.borrow_mut().insert(peer, stream)),
             Some(inbox) => {

@@ -18,6 +18,7 @@ use super::network::{self, ConnId, Happening, Network, Side};
 use super::plan::Plan;
 use super::post::Post;
 use super::process::Process;
+use super::processes::Processes;
 use super::steps::STEP_WAIT_NS;
 use super::trace::{Trace, Who};
 use super::wires::End;
@@ -37,7 +38,7 @@ const LOOK_NS: u64 = 50_000_000;
 /// The same if it kills nodes at times: a program whose computing takes no time is over before the launcher had looked.
 const LOOK_TO_KILL_NS: u64 = 100_000;
 /// How long a process takes to start: between these.
-const START_NS: (u64, u64) = (200_000, 2_000_000);
+pub(super) const START_NS: (u64, u64) = (200_000, 2_000_000);
 
 /// Something that happens at a time. What is rare and large is in a box: events are moved about in the agenda.
 pub(super) enum Event {
@@ -53,6 +54,8 @@ pub(super) enum Event {
     Retry((u32, u32)),
     /// A process begins.
     Begin(u32),
+    /// A node may be linked with all that are new to it.
+    Met(u32),
     /// A tick of a node's conversation with the launcher.
     Pulse(u32),
     /// The launcher looks at deadlines.
@@ -87,6 +90,33 @@ pub(super) enum Event {
     Heal,
 }
 
+impl Event {
+    /// The node whose process it is about, and no later one of it.
+    fn process(&self) -> Option<u32> {
+        match self {
+            Event::Turn(node, _)
+            | Event::Begin(node)
+            | Event::Met(node)
+            | Event::Pulse(node)
+            | Event::Dial(node)
+            | Event::Exit(node, _)
+            | Event::Stopped(node)
+            | Event::Shelved(node)
+            | Event::Killed(node)
+            | Event::Orphaned(node) => Some(*node),
+            Event::Letter(_, letter) => letter.reader(),
+            _ => None,
+        }
+    }
+}
+
+/// An event that is to come.
+struct Planned {
+    event: Event,
+    /// If it is one of a process: of which of those that its node has had.
+    life: u32,
+}
+
 /// What the first PE does first.
 pub(super) type Main = Rc<dyn Fn(&Pe)>;
 
@@ -94,7 +124,7 @@ pub(super) type Main = Rc<dyn Fn(&Pe)>;
 pub(super) struct World {
     pub(super) plan: Plan,
     now: Cell<u64>,
-    agenda: RefCell<Agenda<Event>>,
+    agenda: RefCell<Agenda<Planned>>,
     pub(super) network: RefCell<Network>,
     /// Where the network plans: memory that is used again.
     pub(super) scratch: Cell<Vec<(u64, network::Event)>>,
@@ -104,7 +134,7 @@ pub(super) struct World {
     pub(super) launcher: RefCell<Launcher>,
     pub(super) post: RefCell<Post>,
     pub(super) agents: RefCell<BTreeMap<u32, Agent>>,
-    pub(super) nodes: Vec<Process>,
+    pub(super) nodes: Processes,
     pub(super) trace: RefCell<Trace>,
     rng: RefCell<Rng>,
     /// What each node is told that it is.
@@ -122,7 +152,7 @@ pub(super) struct World {
     pub(super) flaws: RefCell<Vec<String>>,
     /// It goes on for too long: whoever waits stops waiting.
     doomed: Cell<bool>,
-    launcher_stopped_until: Cell<u64>,
+    pub(super) launcher_stopped_until: Cell<u64>,
     /// How often a launcher was lost or found: what is said to one is not heard by the next.
     pub(super) era: Cell<u32>,
     /// The node that leads, if that is not the process that was started.
@@ -162,7 +192,7 @@ impl World {
             post: RefCell::default(),
             agents: RefCell::default(),
             trace: RefCell::new(Trace::new(nodes.len() as u32, logging)),
-            nodes,
+            nodes: Processes::new(nodes),
             tasks,
             rng: RefCell::new(own),
             main,
@@ -193,7 +223,7 @@ impl World {
     }
 
     fn begin(&self) {
-        for node in &self.nodes {
+        for node in self.nodes.iter() {
             self.plan(self.between(START_NS), Event::Begin(node.number));
         }
         self.plan(self.look_ns(), Event::Look);
@@ -218,9 +248,10 @@ impl World {
             return false;
         }
         self.strike_before(self.steps.replace(self.steps.get() + 1));
-        match self.suspended_until(&due.event) {
+        match self.suspended_until(&due.event.event) {
+            _ if self.is_outdated(&due.event) => {}
             Some(until) => self.agenda.borrow_mut().put_off(until, due),
-            None => self.dispatch(due.event),
+            None => self.dispatch(due.event.event),
         }
         self.end_if_forsaken();
         true
@@ -231,10 +262,11 @@ impl World {
             Event::Net(event) => self.on_network(event),
             Event::Net2(happening) => self.on_happening(*happening),
             Event::Turn(node, rank) => self.turn(node, rank),
-            Event::Letter(era, letter) if letter.is_for_launcher() && era != self.era.get() => drop(letter),
+            Event::Letter(era, letter) if letter.is_of_launcher() && era != self.era.get() => drop(letter),
             Event::Letter(_, letter) => self.on_letter(*letter),
             Event::Retry(way) => self.post_between(way),
             Event::Begin(node) => self.begin_process(node),
+            Event::Met(node) => self.begin_if_met(node),
             Event::Pulse(node) => self.on_pulse(node),
             Event::Look => self.on_look(),
             Event::HostBeat(host) => self.on_host_beat(host),
@@ -263,6 +295,7 @@ impl World {
             | Event::Orphaned(node)
             | Event::Pulse(node)
             | Event::Dial(node)
+            | Event::Met(node)
             | Event::Stopped(node)
             | Event::Shelved(node)
             | Event::Exit(node, _) => self.nodes[*node as usize].stopped_until.get(),
@@ -375,6 +408,11 @@ impl World {
                     self.kill(node);
                 }
             }
+            Letter::Start(node) => {
+                let host = self.nodes[node as usize].host;
+                self.agent_hears(host);
+                self.start_again(node, self.has_agent(host) && !self.launcher.borrow().gone);
+            }
             Letter::Ping(host) => self.agent_hears(host),
             Letter::HangUp(host) => self.end_agent(host),
             letter if self.launcher.borrow().gone => drop(letter),
@@ -426,7 +464,23 @@ impl World {
     }
 
     pub(super) fn plan(&self, at: u64, event: Event) {
-        self.agenda.borrow_mut().plan(at.max(self.now()), event);
+        let life = self.life_of(&event);
+        self.plan_for(at, event, life);
+    }
+
+    /// The same, of this process of its node.
+    pub(super) fn plan_for(&self, at: u64, event: Event, life: u32) {
+        self.agenda.borrow_mut().plan(at.max(self.now()), Planned { event, life });
+    }
+
+    /// Which of its node's processes this is about, if it is about one.
+    fn life_of(&self, event: &Event) -> u32 {
+        event.process().map_or(0, |node| self.nodes.life(node))
+    }
+
+    /// Another process is in the place of the one that this is about.
+    fn is_outdated(&self, Planned { event, life }: &Planned) -> bool {
+        *life != self.life_of(event)
     }
 
     pub(super) fn between(&self, (low, high): (u64, u64)) -> u64 {

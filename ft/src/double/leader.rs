@@ -74,6 +74,8 @@ pub struct Leader {
     lost: BTreeSet<NodeId>,
     /// Those of them that are about to come back.
     expected: BTreeSet<NodeId>,
+    /// Those that are there and have come since the last orders, with nothing.
+    came: BTreeSet<NodeId>,
     /// Nodes that are to go, once the others can do without them.
     leaving: BTreeSet<NodeId>,
     /// The view of the last orders.
@@ -109,6 +111,7 @@ impl Leader {
             hosts,
             lost: BTreeSet::new(),
             expected: BTreeSet::new(),
+            came: BTreeSet::new(),
             leaving: BTreeSet::new(),
             epoch: 0,
             phase: Phase::Running,
@@ -154,6 +157,11 @@ impl Leader {
         (leader, actions)
     }
 
+    /// These have come before it led, and have had no orders.
+    pub fn add_newcomers(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
+        self.came.extend(nodes);
+    }
+
     /// So often something was lost before it led.
     pub fn add_failures(&mut self, before: u32) {
         self.failures += before;
@@ -188,6 +196,7 @@ impl Leader {
         let all = self.nodes();
         self.lost.extend(nodes.into_iter().filter(|node| *node < all));
         self.leaving.retain(|node| !self.lost.contains(node));
+        self.came.retain(|node| !self.lost.contains(node));
         if self.lost.len() == before {
             return Vec::new();
         }
@@ -217,6 +226,7 @@ impl Leader {
         }
         sometimes("a node was added while the job ran");
         self.lost.retain(|node| !added.contains(node));
+        self.came.extend(added);
         self.begin()
     }
 
@@ -240,6 +250,7 @@ impl Leader {
         }
         sometimes("a lost node was replaced");
         self.lost.remove(&node);
+        self.came.insert(node);
         let lost = self.lost.iter().copied().collect();
         vec![Action::Halt { to: node, epoch: self.epoch, lost }]
     }
@@ -317,7 +328,7 @@ impl Leader {
             self.epoch += 1;
         }
         self.phase = Phase::Halting(BTreeMap::new());
-        if self.there().next().is_none() {
+        if self.has_nobody_left() {
             return self.give_up(Vec::new());
         }
         let lost: Vec<_> = self.lost.iter().copied().collect();
@@ -354,8 +365,17 @@ impl Leader {
         newest(of_rest).is_some() && newest(of_rest) == newest(all)
     }
 
+    /// Whether all are lost that had anything, or knew what had been committed: those that have come since then know nothing, least of all
+    /// that there was nothing.
+    fn has_nobody_left(&self) -> bool {
+        self.there().all(|node| self.came.contains(&node) && !mutated("newcomers-begin-anew"))
+    }
+
     /// Never goes back behind what was committed: what was printed until then has been seen.
     fn decide(&mut self, survey: &Survey) -> Vec<Action> {
+        if self.has_nobody_left() {
+            return self.give_up(Vec::new());
+        }
         self.committed = self.committed.max(survey.committed);
         let seen = survey.newest().max(self.least());
         self.next = (self.next + 1).max(seen.map_or(0, |version| version + 1));
@@ -401,6 +421,7 @@ impl Leader {
         };
         self.view = taken_in.after(self.epoch, self.nodes(), |node| there.contains(&node), heir);
         self.phase = Phase::Resuming(there.iter().copied().collect(), version);
+        self.came.clear();
         // Whoever is there has its own part, even if it is new and somebody else holds that.
         let restorer = |part: NodeId| if there.contains(&part) { part } else { heir(part) };
         // Whoever was not there has its part made of that of its stand-in, which was.

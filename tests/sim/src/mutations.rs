@@ -776,6 +776,24 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "newcomer-without-its-part",
+        places: &["net/handing.rs"],
+        rule: "A process in a lost node's place takes part in nothing before it has that one's part.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "newcomers-begin-anew",
+        places: &["ft/double/leader.rs"],
+        rule: "When only processes are left that came in lost ones' places, the program does not begin anew as if there had been no checkpoint.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "added-node-knows-no-places",
+        places: &["checkpoint/newcomers.rs"],
+        rule: "A node that is added knows where the objects are whose home it is.",
+        level: Level::World,
+    },
+    Mutation {
         name: "open-reductions-not-saved",
         places: &["checkpoint/capture.rs"],
         rule: "What has come of a reduction is part of a checkpoint.",

@@ -126,6 +126,22 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x4d686683e --workload flood --size 1 --pes 2 --heirs true --faults 5,6,7 --calm late,limits",
         was: "that a version was committed was forgotten when all had gone back to a later one that was not known to be (of the world)",
     },
+    Regression {
+        line: "--seed 0xe000040 --size 2 --pes 1 --ft 300us --respawn true --requests false --faults 4,5 --calm lost,pause,limits",
+        was: "all were lost that had anything, one after the other, and those that had come in their places began the program anew, behind what was committed",
+    },
+    Regression {
+        line: "--seed 0xe200023 --size 1 --pes 1 --ft 300us --respawn true --requests false --faults 12,13 --calm truncated,late,limits",
+        was: "a process that had not been sent its part yet was expected to have it (of the world)",
+    },
+    Regression {
+        line: "--seed 0xe100181 --size 1 --ft 300us --respawn false --requests true --faults 8,9,10,11 --calm lost,truncated,reset,pause,limits",
+        was: "what was said to a process that was about to start was taken to be for the one before it, and it outlived its job (of the world)",
+    },
+    Regression {
+        line: "--seed 0xe600007 --ft 300us --heirs true --respawn false --requests true --faults 3,6,10 --calm lost,altered,pause,limits,reset",
+        was: "a node that led had been let go, and its launcher was stopped with what was no node any more (of the world)",
+    },
 ];
 
 #[derive(Parser)]

@@ -45,8 +45,15 @@ struct Search<'a> {
 impl Search<'_> {
     /// One attempt at everything; whether anything got simpler.
     fn round(&mut self) -> bool {
-        let progress = [Self::calmer, Self::fewer_nodes, Self::fewer_pes, Self::smaller, Self::fewer_faults]
-            .map(|simpler| simpler(self));
+        let all = [
+            Self::calmer,
+            Self::without_replacements,
+            Self::fewer_nodes,
+            Self::fewer_pes,
+            Self::smaller,
+            Self::fewer_faults,
+        ];
+        let progress = all.map(|simpler| simpler(self));
         progress.contains(&true)
     }
 
@@ -61,6 +68,11 @@ impl Search<'_> {
             }
         }
         simpler
+    }
+
+    /// Nobody comes in a lost node's place.
+    fn without_replacements(&mut self) -> bool {
+        self.attempt_other(Overrides { respawn: Some(false), ..self.overrides() })
     }
 
     fn fewer_nodes(&mut self) -> bool {

@@ -36,6 +36,11 @@ impl Store {
         self.memory.get().into_iter().for_each(|memory| memory.leave());
     }
 
+    /// This process is in the place of the one whose that is, as to who may read whose memory.
+    pub(crate) fn be_as_readable_as(&self, former: &Store) {
+        former.readable.get().cloned().into_iter().for_each(|readable| self.be_readable(readable));
+    }
+
     /// Whether a simulated process may read the memory of this one, as far as is known here.
     pub(in crate::checkpoint) fn lends_to(&self, node: NodeId) -> bool {
         self.readable.get().is_some_and(|readable| readable.lends_to(node))

@@ -140,6 +140,12 @@ impl Followers {
         Steps { done, total }
     }
 
+    /// Those that have come in a lost node's place, or were being added, and have had no orders.
+    pub(crate) fn newcomers(&self) -> impl Iterator<Item = u32> + '_ {
+        let is_new = |follower: &&Follower| follower.life > 0 && follower.view.epoch == 0;
+        self.all.values().filter(is_new).map(|follower| follower.node)
+    }
+
     /// What has been printed.
     pub(crate) fn seen(&self) -> impl Iterator<Item = (Version, u32, u32)> + '_ {
         self.all.values().flat_map(|follower| follower.seen.iter().copied())

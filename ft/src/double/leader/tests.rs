@@ -338,3 +338,22 @@ fn whoever_has_the_part_of_a_stand_in_that_is_lost_makes_that_of_the_node_that_i
     assert_eq!((&second.restore[..], &second.fetch[..]), (&[1][..], &[(1, 0)][..]));
     assert_eq!([0, 1, 2].map(|node| first.view.seat(node)), [0, 1, 0]);
 }
+
+#[test]
+fn who_has_come_since_does_not_begin_anew_when_all_are_lost_that_had_anything() {
+    let mut leader = leader(2);
+    assert_eq!(leader.on_lost([1]), halts(&[0], 1, &[1]));
+    assert!(leader.expect(1));
+    assert_eq!(leader.on_come(1), halts(&[1], 1, &[]));
+    assert_eq!(leader.on_halted(1, 1, Vec::new()), []);
+    let parts = vec![lost_part(0, [0, 1]), lost_part(1, [1, 0])];
+    assert_eq!(leader.on_lost([0]), [Action::GiveUp(Lost { version: None, parts })]);
+}
+
+#[test]
+fn nor_under_another_leader() {
+    let (mut leader, _) = Leader::taking_over(vec![0, 0], View::whole(2), 1, 1, [0]);
+    leader.add_newcomers([1]);
+    let parts = vec![lost_part(0, [0, 1]), lost_part(1, [1, 0])];
+    assert_eq!(leader.on_halted(1, 2, Vec::new()), [Action::GiveUp(Lost { version: None, parts })]);
+}

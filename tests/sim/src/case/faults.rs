@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use talisman::rng::Rng;
-use talisman::simulation::{Fault, What, When};
+use talisman::simulation::{Asked, Fault, What, When};
 
 use super::classes::HARMFUL;
 use super::{Classes, FOR_EVER_NS, Length, Unsettled, generator, magnitude, one_of};
@@ -220,7 +220,8 @@ impl Place {
             | What::Stop { node, .. }
             | What::Slow { node, .. }
             | What::ClockJump { node, .. }
-            | What::ClockDrift { node, .. } => *node %= self.nodes,
+            | What::ClockDrift { node, .. }
+            | What::Ask(Asked::Shrink(node)) => *node %= self.nodes,
             What::HostLoss { host } => *host %= self.hosts,
             What::Reset { one: from, other: to } | What::Alter { from, to } | What::Truncate { from, to } => {
                 (*from, *to) = (*from % self.nodes, *to % self.nodes);
@@ -232,7 +233,7 @@ impl Place {
                 to.retain(|host| !from.contains(host));
                 return (!from.is_empty() && !to.is_empty()).then_some(what);
             }
-            What::LauncherLoss | What::LauncherStop { .. } => {}
+            What::LauncherLoss | What::LauncherStop { .. } | What::Ask(Asked::Checkpoint | Asked::Grow) => {}
         }
         Some(what)
     }

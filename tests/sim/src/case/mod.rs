@@ -10,6 +10,7 @@ mod survival;
 
 use std::time::Duration;
 
+use talisman::launch::RunArgs;
 use talisman::rng::Rng;
 use talisman::simulation::{DiskRates, Fault, Limits, Network, Plan, Rates, Schedule, What, When};
 
@@ -53,6 +54,10 @@ pub struct Case {
     pub survival: Survival,
     /// Whether it survives that of its launcher, too: all its nodes are on one host.
     pub heirs: bool,
+    /// Whether lost nodes get other processes.
+    pub respawn: bool,
+    /// Whether somebody asks it for something.
+    pub requests: bool,
     /// How it is started again when all of it was lost, and again.
     pub again: Vec<Again>,
     /// Whether the run is repeated, to see that it is the same again.
@@ -105,6 +110,8 @@ impl Case {
         let survival = overrides.ft.unwrap_or(Survival::draw(&mut generator(seed, "survival")));
         let heirs =
             survival.is_on() && overrides.heirs.unwrap_or(survival::heirs(&mut generator(seed, "heirs")));
+        let respawn = survival.can_replace() && overrides.respawn.unwrap_or(survival::respawn(seed));
+        let requests = survival.can_replace() && overrides.requests.unwrap_or(survival::are_requests(seed));
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let hosts = if heirs && overrides.hosts.is_none() { vec![hosts.iter().sum()] } else { hosts };
         let heirs = heirs && hosts.len() == 1;
@@ -114,7 +121,11 @@ impl Case {
                 let harmed = overrides.only.is_empty();
                 let faults = faults::draw(seed, &classes, &drawn, silence);
                 let lost = |faults| survival::all_losses(seed, survival, heirs, &drawn, faults);
-                let faults = if harmed { lost(faults) } else { faults };
+                let mut faults = if harmed { lost(faults) } else { faults };
+                if requests {
+                    let rng = &mut generator(seed, "requests");
+                    faults.extend(survival::requests(rng, &drawn, &faults));
+                }
                 let again = again::draw(seed, survival, faults.len(), harmed);
                 overrides.check_kept(faults.iter().chain(again.iter().flat_map(|again| &again.faults)))?;
                 (faults::moved_into(overrides.kept(faults), &hosts), overrides.kept_again(again))
@@ -136,6 +147,8 @@ impl Case {
             unsettled: faults::unsettled(&mut generator(seed, "healing")),
             survival,
             heirs,
+            respawn,
+            requests,
             again,
             twice: generator(seed, "twice").below(ONE_IN_IS_REPEATED) == 0,
         })
@@ -161,7 +174,7 @@ impl Case {
             network,
             schedule: Schedule { pause_ppm: 0, ..self.schedule },
             limits: self.limits,
-            options: Box::new(self.survival.options()),
+            options: Box::new(RunArgs { respawn: self.respawn, ..self.survival.options() }),
             heirs: self.heirs,
             silence: self.silence,
             patience_ns: SLACK_NS,

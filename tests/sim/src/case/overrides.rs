@@ -31,6 +31,12 @@ pub struct Overrides {
     /// Whether a job that survives losses survives that of its launcher, on one host
     #[arg(long, value_name = "BOOL")]
     pub heirs: Option<bool>,
+    /// Whether nodes that are lost get other processes, in a job with checkpoints in memory
+    #[arg(long, value_name = "BOOL")]
+    pub respawn: Option<bool>,
+    /// Whether somebody asks such a job for checkpoints, to let nodes go, and to take them up again
+    #[arg(long, value_name = "BOOL")]
+    pub requests: Option<bool>,
     /// The classes of faults that the seed has, instead of those that it draws
     #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = class)]
     pub only: Vec<String>,
@@ -104,6 +110,8 @@ impl Display for Overrides {
         option("pes", self.pes.as_ref().map(|it| it as _))?;
         option("ft", self.ft.as_ref().map(|it| it as _))?;
         option("heirs", self.heirs.as_ref().map(|it| it as _))?;
+        option("respawn", self.respawn.as_ref().map(|it| it as _))?;
+        option("requests", self.requests.as_ref().map(|it| it as _))?;
         let only = self.only.join(",");
         option("only", (!only.is_empty()).then_some(&only as _))?;
         option("faults", self.faults.as_ref().map(|it| it as _))?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use talisman::launch::RunArgs;
 use talisman::launch::checkpoints::{CkptEvery, FaultTolerance};
 use talisman::rng::Rng;
-use talisman::simulation::What;
+use talisman::simulation::{Asked, What};
 
 use super::faults::Place;
 use super::{Drawn, FOR_EVER_NS, Moment, generator, magnitude, one_of};
@@ -43,6 +43,8 @@ const ONE_IN_HAS_HEIRS: u64 = 3;
 const ONE_IN_IS_ON_DISK: u64 = 5;
 /// What a survival on disk begins with, as it is written.
 const DISK: &str = "disk:";
+/// Of seeds before this one no node gets another process, and nobody asks for anything: what they stand for is older than that.
+const REPLACED_FROM: u64 = 20_780_000_000;
 const MICROSECOND: u64 = 1_000;
 const MILLION: u64 = 1_000_000;
 
@@ -76,6 +78,11 @@ impl Survival {
         RunArgs { ft, ckpt_every: Some(ckpt_every), ..RunArgs::default() }
     }
 
+    /// Whether nodes can get other processes. (On disk, what the former process had left would be there.)
+    pub(super) fn can_replace(self) -> bool {
+        matches!(self, Survival::InMemory(_))
+    }
+
     /// Whether the loss of a node does not end the job.
     pub fn is_on(self) -> bool {
         self != Survival::Off
@@ -85,6 +92,11 @@ impl Survival {
 /// Whether the nodes of a job that survives take the launcher's place.
 pub(super) fn heirs(rng: &mut Rng) -> bool {
     rng.below(ONE_IN_HAS_HEIRS) == 0
+}
+
+/// Whether lost nodes get other processes: of every second job that is drawn from a seed of a day when that could be.
+pub(super) fn respawn(seed: u64) -> bool {
+    seed >= REPLACED_FROM && generator(seed, "respawn").below(2) == 0
 }
 
 /// What goes wrong, with all that a job that survives loses besides.
@@ -118,6 +130,33 @@ pub(super) fn losses(rng: &mut Rng, hosts: &[u32], first: usize) -> Vec<Drawn> {
             _ => Moment::OfEvents(rng.below(MILLION + MILLION / 10)),
         };
         drawn.push(Drawn { number, moment, what: loss(rng, place) });
+    }
+    drawn
+}
+
+/// Whether somebody asks a job for something: of as many seeds as [`respawn`].
+pub(super) fn are_requests(seed: u64) -> bool {
+    seed >= REPLACED_FROM && generator(seed, "are requests").below(2) == 0
+}
+
+/// What somebody asks a job for: at any moment, or soon after something else went wrong or was asked for, in the midst of what follows from
+/// that.
+pub(super) fn requests(rng: &mut Rng, hosts: &[u32], others: &[Drawn]) -> Vec<Drawn> {
+    let (place, first) = (Place::on(hosts), others.len());
+    let mut drawn: Vec<Drawn> = Vec::new();
+    for number in first..first + one_of(rng, &[1, 2, 2, 3, 3, 4, 5]) {
+        let last = drawn.last().or(others.last()).map(|last| last.number);
+        let moment = match (rng.below(2), last) {
+            (0, Some(last)) => Moment::After(last, soon(rng)),
+            _ => Moment::OfEvents(rng.below(MILLION + MILLION / 10)),
+        };
+        let (kind, node) = (rng.below(5), place.node(rng));
+        let asked = match kind {
+            0 => Asked::Checkpoint,
+            1 | 2 => Asked::Shrink(node),
+            _ => Asked::Grow,
+        };
+        drawn.push(Drawn { number, moment, what: What::Ask(asked) });
     }
     drawn
 }

@@ -1,3 +1,5 @@
+use talisman::simulation::Asked;
+
 use super::*;
 
 fn case(seed: u64, overrides: Overrides) -> Case {
@@ -66,7 +68,8 @@ fn is_there(what: &What, nodes: u32, hosts: u32) -> bool {
         | What::Stop { node, .. }
         | What::Slow { node, .. }
         | What::ClockJump { node, .. }
-        | What::ClockDrift { node, .. } => *node < nodes,
+        | What::ClockDrift { node, .. }
+        | What::Ask(Asked::Shrink(node)) => *node < nodes,
         What::HostLoss { host } => *host < hosts,
         What::Reset { one: from, other: to } | What::Alter { from, to } | What::Truncate { from, to } => {
             from != to && *from.max(to) < nodes
@@ -74,7 +77,7 @@ fn is_there(what: &What, nodes: u32, hosts: u32) -> bool {
         What::Cut { from, to, .. } => {
             !from.is_empty() && !to.is_empty() && from.iter().all(|host| *host < hosts && !to.contains(host))
         }
-        What::LauncherLoss | What::LauncherStop { .. } => true,
+        What::LauncherLoss | What::LauncherStop { .. } | What::Ask(Asked::Checkpoint | Asked::Grow) => true,
     }
 }
 
@@ -107,6 +110,8 @@ fn said_again_what_was_drawn_is_the_same_case() {
             pes: Some(whole.pes),
             ft: Some(whole.survival),
             heirs: Some(whole.heirs),
+            respawn: Some(whole.respawn),
+            requests: Some(whole.requests),
             faults: Some(Kept(whole.all_faults().map(|drawn| drawn.number).collect())),
             ..Overrides::default()
         };
@@ -130,6 +135,8 @@ fn overrides_are_read_as_they_are_written() {
         pes: Some(1),
         ft: Some(Survival::InMemory(Checkpoints::Steps(3))),
         heirs: Some(true),
+        respawn: Some(false),
+        requests: Some(true),
         only: vec!["cut".into(), "stop".into()],
         faults: Some(Kept(vec![0, 3])),
         calm: vec!["lost".into(), "limits".into()],

@@ -186,6 +186,8 @@ impl Oracle for Causality {
             Seen::Dropped { message, .. } => drop(self.open.remove(&message)),
             Seen::RolledBack { pe, to } => self.roll_back(pe, to),
             Seen::NodeGone { ref pes } => self.dead.push(pes.clone()),
+            // Another process is the node now.
+            Seen::Begun { ref pes, .. } => self.dead.retain(|dead| dead != pes),
             _ => {}
         }
         Ok(())

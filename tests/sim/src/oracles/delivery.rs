@@ -172,6 +172,11 @@ impl Oracle for Delivery {
                 self.node_gone(pes);
                 Ok(())
             }
+            // Another process is the node now.
+            Seen::Begun { ref pes, .. } => {
+                self.dead.retain(|dead| dead != pes);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

@@ -132,7 +132,7 @@ impl World {
         let clock = Clock::Simulated(self.clock.clone());
         let lanes = 0..shape.pes_per_node;
         self.inboxes.extend(lanes.map(|lane| (Peer { node: number, lane }, Arc::default())));
-        let door = |lane, _: &_| {
+        let door = |lane| {
             let missed = self.missed.clone();
             let inbox = self.inboxes[&Peer { node: number, lane }].clone();
             Door::new(inbox, move |Peer { node, lane }| {

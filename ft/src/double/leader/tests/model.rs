@@ -24,6 +24,8 @@ pub(super) struct Model {
 struct Node {
     epoch: Epoch,
     halted: bool,
+    /// It was there when orders were given last.
+    is_old: bool,
     held: Vec<Held>,
     /// What it would hold had it dropped nothing but what is older than a version that it knows to be committed.
     had: Vec<Held>,
@@ -51,7 +53,7 @@ struct Ordered {
 impl Model {
     /// Nodes on these hosts, that hold this.
     pub(super) fn new(hosts: &[u32], held: impl Fn(NodeId) -> Vec<Held>) -> Self {
-        let node = |node| Some(Node { held: held(node), had: held(node), ..Node::default() });
+        let node = |node| Some(Node { is_old: true, held: held(node), had: held(node), ..Node::default() });
         Model {
             leader: Leader::new(hosts.to_vec()),
             hosts: hosts.to_vec(),
@@ -204,6 +206,7 @@ impl Model {
                 }
                 Action::Resume { to, ref order } => {
                     self.take_order(to, order);
+                    self.nodes[to as usize].iter_mut().for_each(|node| node.is_old = true);
                     self.tell(to, action);
                 }
                 Action::Recovered { epoch, version } => {
@@ -300,7 +303,8 @@ impl Model {
         let newest = all.iter().filter(|held| is_whole(held)).max_by_key(|held| held.version);
         match newest.filter(|held| Some(held.version) >= committed) {
             Some(held) => Some(Some((held.version, held.view.clone()))),
-            None if committed.is_none() && !living.is_empty() => Some(None),
+            // Whoever has come since knows nothing.
+            None if committed.is_none() && self.nodes.iter().flatten().any(|node| node.is_old) => Some(None),
             None => None,
         }
     }
