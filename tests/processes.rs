@@ -18,6 +18,8 @@
 
 #[path = "processes/checks/mod.rs"]
 mod checks;
+#[path = "processes/harness.rs"]
+mod harness;
 #[path = "processes/job.rs"]
 mod job;
 #[path = "processes/program/mod.rs"]
@@ -30,6 +32,6 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("program") => program::start(),
-        _ => libtest_mimic::run(&libtest_mimic::Arguments::from_args(), checks::all()).exit_code(),
+        _ => harness::run(checks::all()),
     }
 }

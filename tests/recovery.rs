@@ -25,6 +25,8 @@ mod full;
 mod garden;
 #[path = "recovery/growing.rs"]
 mod growing;
+#[path = "processes/harness.rs"]
+mod harness;
 #[path = "recovery/held.rs"]
 mod held;
 #[path = "recovery/hosts.rs"]
@@ -59,6 +61,6 @@ fn main() -> ExitCode {
         Some("program") if std::env::args().any(|word| word == "--garden") => garden::start(),
         // An agent is the same whatever its nodes run.
         Some("program" | "--talisman-agent") => program::start(),
-        _ => libtest_mimic::run(&libtest_mimic::Arguments::from_args(), checks::all()).exit_code(),
+        _ => harness::run(checks::all()),
     }
 }

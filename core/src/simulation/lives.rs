@@ -127,7 +127,8 @@ impl World {
         let process = &self.nodes[number as usize];
         *process.lives.halting.borrow_mut() = Some((epoch, lost.to_vec()));
         *process.lives.lost.borrow_mut() = lost.to_vec();
-        (process.lives.places.take(), process.lives.ordered.take());
+        process.lives.places.take();
+        process.lives.ordered.take();
         self.with_connecting(number, |connecting| connecting.on_gone(|node| lost.contains(&node)));
         process.job.halt();
         self.plan(self.now(), Event::Stopped(number));

@@ -28,7 +28,7 @@ impl Processes {
 
     /// All, also those in whose place others have come.
     pub(super) fn ever(&self) -> impl Iterator<Item = &Process> {
-        self.0.iter().flat_map(Life::from_here).map(|life| &life.process)
+        self.0.iter().flat_map(Life::chain).map(|life| &life.process)
     }
 
     /// A node is this process from now on.
@@ -39,7 +39,7 @@ impl Processes {
 
     /// Which of its processes a node is, counted from 0.
     pub(super) fn life(&self, node: u32) -> u32 {
-        self.0[node as usize].from_here().count() as u32 - 1
+        self.0[node as usize].chain().count() as u32 - 1
     }
 
     /// Whether nobody has come in the place of this one.
@@ -61,7 +61,7 @@ impl Life {
         Life { process, next: OnceCell::new() }
     }
 
-    fn from_here(&self) -> impl Iterator<Item = &Life> {
+    fn chain(&self) -> impl Iterator<Item = &Life> {
         std::iter::successors(Some(self), |life| life.next.get().map(|next| &**next))
     }
 

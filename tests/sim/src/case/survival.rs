@@ -43,8 +43,6 @@ const ONE_IN_HAS_HEIRS: u64 = 3;
 const ONE_IN_IS_ON_DISK: u64 = 5;
 /// What a survival on disk begins with, as it is written.
 const DISK: &str = "disk:";
-/// Of seeds before this one no node gets another process, and nobody asks for anything: what they stand for is older than that.
-const REPLACED_FROM: u64 = 20_780_000_000;
 const MICROSECOND: u64 = 1_000;
 const MILLION: u64 = 1_000_000;
 
@@ -94,11 +92,6 @@ pub(super) fn heirs(rng: &mut Rng) -> bool {
     rng.below(ONE_IN_HAS_HEIRS) == 0
 }
 
-/// Whether lost nodes get other processes: of every second job that is drawn from a seed of a day when that could be.
-pub(super) fn respawn(seed: u64) -> bool {
-    seed >= REPLACED_FROM && generator(seed, "respawn").below(2) == 0
-}
-
 /// What goes wrong, with all that a job that survives loses besides.
 pub(super) fn all_losses(
     seed: u64,
@@ -134,14 +127,9 @@ pub(super) fn losses(rng: &mut Rng, hosts: &[u32], first: usize) -> Vec<Drawn> {
     drawn
 }
 
-/// Whether somebody asks a job for something: of as many seeds as [`respawn`].
-pub(super) fn are_requests(seed: u64) -> bool {
-    seed >= REPLACED_FROM && generator(seed, "are requests").below(2) == 0
-}
-
 /// What somebody asks a job for: at any moment, or soon after something else went wrong or was asked for, in the midst of what follows from
-/// that.
-pub(super) fn requests(rng: &mut Rng, hosts: &[u32], others: &[Drawn]) -> Vec<Drawn> {
+/// that. `grows`: whether it is known what its program does with nodes that it has again.
+pub(super) fn requests(rng: &mut Rng, hosts: &[u32], others: &[Drawn], grows: bool) -> Vec<Drawn> {
     let (place, first) = (Place::on(hosts), others.len());
     let mut drawn: Vec<Drawn> = Vec::new();
     for number in first..first + one_of(rng, &[1, 2, 2, 3, 3, 4, 5]) {
@@ -154,7 +142,8 @@ pub(super) fn requests(rng: &mut Rng, hosts: &[u32], others: &[Drawn]) -> Vec<Dr
         let asked = match kind {
             0 => Asked::Checkpoint,
             1 | 2 => Asked::Shrink(node),
-            _ => Asked::Grow,
+            _ if grows => Asked::Grow,
+            _ => Asked::Checkpoint,
         };
         drawn.push(Drawn { number, moment, what: What::Ask(asked) });
     }
