@@ -53,11 +53,12 @@ impl Order {
         Order { view, version, restore, fetch, send, next_version, committed: version, failures: 0 }
     }
 
-    /// Whether what is held of a version stays until the next one is committed: all that the job may go back to until then.
+    /// Whether what is held of a version stays until the next one is committed: all that the job may go back to until then. A version between
+    /// the committed one and the one that it goes back to may be whole when the latter is not any more.
     #[must_use]
     pub fn keeps(&self, version: Version) -> bool {
-        let is_committed = self.committed == Some(version) && !mutated("committed-dropped-too-early");
-        self.version == Some(version) || is_committed
+        let oldest = if mutated("committed-dropped-too-early") { self.version } else { self.committed };
+        oldest <= Some(version) && Some(version) <= self.version
     }
 }
 

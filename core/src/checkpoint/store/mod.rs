@@ -187,9 +187,12 @@ impl Store {
         let mut all = self.lock();
         all.committed = order.committed;
         all.drop_all_but(|version| order.keeps(version));
+        let here: Vec<_> = all.kept.keys().copied().collect();
         drop(all);
-        let stays = [order.committed, order.version].into_iter().flatten();
-        self.begin(Work::KeepOnly(stays.filter(|version| order.keeps(*version)).collect()));
+        // Of a job that is started again, what it goes on from is not here but on disk.
+        let named =
+            [order.committed, order.version].into_iter().flatten().filter(|version| order.keeps(*version));
+        self.begin(Work::KeepOnly(named.chain(here).collect()));
     }
 
     /// What is held here, by version. Files are read: what is not as it was written is not held.
