@@ -9,10 +9,10 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
 use bytes::Bytes;
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 use super::mapped::{Shared, SharedSlab};
 use super::shared::SharedMemory;
@@ -24,6 +24,9 @@ const SMALLEST: usize = (256 << 10) - LINE;
 const LARGEST: usize = 32 << 20;
 /// A slab is a multiple of this, which is one of any page.
 const UNIT: usize = 64 << 10;
+/// So much new memory is asked for at a time, before it is filled: if pages were found one by one when they are first written to, each would
+/// cost a trap. A copy into new memory that others can map takes a sixth less time so.
+const WINDOW: usize = 1 << 20;
 /// Slices begin with a line of the caches: copies go past these by whole lines.
 const LINE: usize = 64;
 
@@ -33,6 +36,8 @@ pub(super) struct Slab {
     len: usize,
     /// What they are pages of, and which, if others can map them.
     shared: Option<(Arc<SharedMemory>, u64)>,
+    /// So many of its bytes have pages: all that were ever filled.
+    paged: AtomicUsize,
 }
 
 // SAFETY: a slab is its address; its bytes are reached by the buffers and segments that it was divided into, each by its own, and the
@@ -47,12 +52,33 @@ impl Slab {
         let len = len.checked_add(LINE)?.checked_next_multiple_of(UNIT)?;
         let pages = shared.and_then(|memory| Some((memory.clone(), memory.pages(len)?)));
         if let Some((memory, (at, from))) = pages {
-            return Some(Arc::new(Slab { at, len, shared: Some((memory, from)) }));
+            return Some(Arc::new(Slab {
+                at,
+                len,
+                shared: Some((memory, from)),
+                paged: AtomicUsize::new(0),
+            }));
         }
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: new memory, at an address that the system chooses.
         let at = unsafe { mmap_anonymous(std::ptr::null_mut(), len, access, MapFlags::PRIVATE) }.ok()?;
-        Some(Arc::new(Slab { at: NonNull::new(at.cast())?, len, shared: None }))
+        Some(Arc::new(Slab { at: NonNull::new(at.cast())?, len, shared: None, paged: AtomicUsize::new(0) }))
+    }
+
+    /// Sees that there are pages for what is about to be filled up to `end`, by one who has it alone.
+    fn page_in(&self, end: usize) {
+        let paged = self.paged.load(Ordering::Relaxed);
+        if end <= paged {
+            return;
+        }
+        let end = end.next_multiple_of(WINDOW).min(self.len);
+        // SAFETY: within the slab, whose ends and windows are those of pages; what is there stays as it is. A system that does not
+        // know this (Linux before 5.14), or has no memory, finds the pages when they are written to.
+        let _ = unsafe {
+            let from = self.at.as_ptr().add(paged).cast();
+            madvise(from, end - paged, Advice::LinuxPopulateWrite)
+        };
+        self.paged.store(end, Ordering::Relaxed);
     }
 
     /// It is about to be filled, by one who has it alone. Whoever has mapped it knows from now on.
@@ -174,6 +200,7 @@ impl Room {
             self.place(align, len)
         })?;
         let slab = self.slabs.last()?;
+        slab.page_in(from + len);
         self.used = from + len;
         // SAFETY: `place` says that it is in the slab, and aligned; everything from `used` on is nobody's, and this is taken once.
         Some(unsafe { SegmentBuffer::lent(slab.at.add(from), len, align, slab.clone()) })
@@ -304,6 +331,24 @@ mod tests {
         assert!(!packed(SEGMENT_MIN - 1), "so few are not worth a segment");
         assert!(packed(SMALLEST + 1));
         assert_eq!(room.scratch().capacity(), 0, "what is that large is given back");
+    }
+
+    #[test]
+    fn new_memory_is_asked_for_before_it_is_filled() {
+        let slab = Slab::new(4 * WINDOW, None).expect("there is memory");
+        let has_page = |from: usize| {
+            let mut said = 0_u8;
+            // SAFETY: it is asked of the one page at `from`, which is the slab's, and there is a byte for it.
+            let done = unsafe { libc::mincore(slab.at.add(from).as_ptr().cast(), 1, (&raw mut said).cast()) };
+            assert_eq!(done, 0);
+            said & 1 == 1
+        };
+        let windows = || (0..slab.len).step_by(WINDOW).filter(|from| has_page(*from)).count();
+        assert_eq!(windows(), 0);
+        for (filled, expected) in [(1, 1), (WINDOW, 1), (WINDOW + 1, 2), (slab.len, 5)] {
+            slab.page_in(filled);
+            assert_eq!(windows(), expected, "for {filled} bytes");
+        }
     }
 
     #[test]
