@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use super::control::{NodeReport, Stop, ToLauncher, ToNode, VERSION};
 use super::fate::{Doom, Fate, How};
-use super::heartbeat::TICK;
+use super::heartbeat::{LOOK, TICK};
 use super::kills::Kills;
 use super::local::Event;
 use super::plan::Plan;
@@ -82,6 +82,8 @@ pub(crate) struct Conductor {
     deadline: Option<Duration>,
     /// The next tick of the heartbeat.
     beat: Duration,
+    /// The next look at who has been silent.
+    look: Duration,
     steps: Steps,
     /// Nodes that wait at a step until others are gone.
     waiting: Vec<steps::Waiting>,
@@ -129,6 +131,7 @@ impl Conductor {
             went: None,
             deadline: None,
             beat: TICK,
+            look: LOOK,
             steps: Steps::default(),
             waiting: Vec::new(),
             actions: Vec::new(),
@@ -206,7 +209,11 @@ impl Conductor {
     pub(crate) fn on_time(&mut self, now: Duration) {
         if now >= self.beat {
             self.beat = now + TICK;
-            self.on_beat(now);
+            self.send_all(&ToNode::Ping);
+        }
+        if now >= self.look {
+            self.look = now + LOOK;
+            self.look_for_silence(now);
         }
         if let Some(went) = self.went.filter(|_| !self.verdict.is_over()) {
             let due = self.kills.on_time(now - went, &self.roster.living());

@@ -8,6 +8,9 @@ use std::time::Duration;
 /// How often both sides tick, and say that they are there.
 pub(crate) const TICK: Duration = Duration::from_millis(250);
 
+/// How often the launcher looks who has been silent, and at what else is due.
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
+
 /// Counts ticks without a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Heartbeat {
@@ -20,6 +23,12 @@ impl Heartbeat {
     pub(crate) fn new(limit: Duration) -> Self {
         let ticks = limit.as_millis().div_ceil(TICK.as_millis());
         Heartbeat { silent: 0, limit: u32::try_from(ticks).unwrap_or(u32::MAX).max(1) }
+    }
+
+    /// The same in looks, of which there are more in the same time: within `limit` of its last word the other side counts as lost.
+    pub(crate) fn in_looks(limit: Duration) -> Self {
+        let looks = limit.as_millis() / LOOK.as_millis();
+        Heartbeat { silent: 0, limit: u32::try_from(looks).unwrap_or(u32::MAX).saturating_sub(1).max(1) }
     }
 
     /// The other side said something.
@@ -45,6 +54,13 @@ mod tests {
         let mut heartbeat = Heartbeat::new(TICK * 4);
         let said: Vec<bool> = (0..8).map(|_| heartbeat.tick()).collect();
         assert_eq!(said, [false, false, false, false, true, false, false, false]);
+    }
+
+    #[test]
+    fn in_looks_the_limit_is_not_exceeded() {
+        let mut heartbeat = Heartbeat::in_looks(Duration::from_millis(500));
+        let looks = 1 + (0..100).take_while(|_| !heartbeat.tick()).count();
+        assert_eq!(LOOK * looks as u32, Duration::from_millis(500));
     }
 
     #[test]

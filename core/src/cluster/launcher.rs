@@ -15,6 +15,7 @@ use super::control::ToNode;
 use super::descriptors;
 use super::desk::{Desk, Wires};
 use super::exhaustion::Exhaustion;
+use super::heartbeat::LOOK;
 use super::hosts::Share;
 use super::keeping::{Keeping, Shelves};
 use super::kills::Kills;
@@ -28,9 +29,6 @@ use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, ExitStatus, Failure, Program, Results, RunArgs, Signal};
 use crate::node::Shape;
 use crate::stats::Totals;
-
-/// How often deadlines are looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What a job of several processes left behind.
 #[derive(Clone, Debug, Default)]
@@ -161,7 +159,7 @@ impl Launcher {
     ) -> Ended {
         let starting = (means, &events);
         let mut asked = self.listen();
-        let mut looks = interval(LOOK_EVERY);
+        let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         self.carry_out(starting, &mut asked);
         while !self.conductor.is_over() {

@@ -59,7 +59,7 @@ impl Roster {
             stage: if node < plan.begins_with { Stage::Starting } else { Stage::Gone },
             pid: None,
             host: plan.host_of(node).map(str::to_owned),
-            heartbeat: Heartbeat::new(silence(plan, node)),
+            heartbeat: Heartbeat::in_looks(silence(plan, node)),
             address: None,
             report: None,
             doom: None,
@@ -133,7 +133,7 @@ impl Roster {
             stage: Stage::Starting,
             pid: None,
             host,
-            heartbeat: Heartbeat::new(silence),
+            heartbeat: Heartbeat::in_looks(silence),
             address: None,
             report: None,
             doom: None,
@@ -157,9 +157,9 @@ impl Roster {
         if places.iter().all(|place| place.life == 0) { Vec::new() } else { places }
     }
 
-    /// A tick went by; who has been silent for too long. Logging in on another host takes as long as it takes: a node
+    /// The launcher looks; who has been silent for too long. Logging in on another host takes as long as it takes: a node
     /// without a process is not silent.
-    pub(crate) fn tick(&mut self) -> Vec<u32> {
+    pub(crate) fn look(&mut self) -> Vec<u32> {
         let mut silent = self.living();
         silent.retain(|node| self[*node].pid.is_some() && self[*node].heartbeat.tick());
         silent

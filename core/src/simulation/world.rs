@@ -23,7 +23,7 @@ use super::steps::STEP_WAIT_NS;
 use super::trace::{Trace, Who};
 use super::wires::End;
 use crate::cluster::control::Task;
-use crate::cluster::heartbeat::TICK;
+use crate::cluster::heartbeat::{LOOK, TICK};
 use crate::ids::PeId;
 use crate::net::Napping;
 use crate::node::Job;
@@ -34,7 +34,7 @@ use crate::transport::sim::Board;
 /// A tick of a heartbeat.
 pub(super) const TICK_NS: u64 = TICK.as_nanos() as u64;
 /// How often the launcher looks at deadlines.
-const LOOK_NS: u64 = 50_000_000;
+const LOOK_NS: u64 = LOOK.as_nanos() as u64;
 /// The same if it kills nodes at times: a program whose computing takes no time is over before the launcher had looked.
 const LOOK_TO_KILL_NS: u64 = 100_000;
 /// How long a process takes to start: between these.

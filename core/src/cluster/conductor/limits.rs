@@ -27,9 +27,8 @@ impl Conductor {
         self.let_leave(now);
     }
 
-    pub(super) fn on_beat(&mut self, now: Duration) {
-        self.send_all(&ToNode::Ping);
-        let mut silent = self.roster.tick();
+    pub(super) fn look_for_silence(&mut self, now: Duration) {
+        let mut silent = self.roster.look();
         if mutated("silence-ignored") {
             silent.clear();
         }

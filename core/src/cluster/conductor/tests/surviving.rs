@@ -230,9 +230,9 @@ fn kills_at_steps_and_at_random_go_on_and_happen_once() {
 fn a_silent_node_counts_as_lost_when_it_is_proved_dead() {
     let mut conductor = with_patience(2, "", TICK * 2);
     let mut actions = Vec::new();
-    for tick in 0..4 {
-        conductor.say(TICK * tick, 0, ToLauncher::Alive);
-        conductor.on_time(TICK * tick);
+    for look in 1..=10 {
+        conductor.say(LOOK * look, 0, ToLauncher::Alive);
+        conductor.on_time(LOOK * look);
         actions.extend(
             conductor.decided().into_iter().filter(|action| !matches!(action, Action::Send(_, ToNode::Ping))),
         );
