@@ -10,9 +10,15 @@ use crate::node::Shape;
 use crate::registry::Registry;
 use crate::view::View;
 
+/// How the parts of a version are written. It changes with what `Packed` parts consist of.
+const FORMAT: u32 = 2;
+
 /// What is written on each version of a job. People may read it: in its file it is JSON, behind a header of 28 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cover {
+    /// How its parts are written: [`FORMAT`].
+    #[serde(default)]
+    pub(crate) format: u32,
     pub(crate) job: JobMark,
     pub(crate) version: Version,
     /// How many nodes have a number, there or not.
@@ -73,7 +79,7 @@ impl Cover {
     /// Of a version that is taken now in this view.
     pub(crate) fn new(job: JobMark, version: Version, shape: Shape, view: &View, taken: u64) -> Self {
         let (nodes, pes_per_node, view) = (shape.nodes, shape.pes_per_node, view.of_nodes().clone());
-        Cover { job, version, nodes, pes_per_node, view, taken }
+        Cover { format: FORMAT, job, version, nodes, pes_per_node, view, taken }
     }
 
     /// The PEs that have a part in it.
@@ -111,6 +117,10 @@ impl Cover {
     fn what_is_wrong(&self, version: Version) -> Option<String> {
         let pes = u64::from(self.nodes) * u64::from(self.pes_per_node);
         match () {
+            () if self.format != FORMAT => Some(format!(
+                "its parts are written in format {}, and this one reads format {FORMAT}: go on with the Talisman that wrote it",
+                self.format
+            )),
             () if self.version != version => Some(format!("it is of version {}", self.version)),
             () if pes == 0 || pes > u64::from(u32::MAX) || self.view.nodes() != self.nodes => {
                 Some(format!("it is of {} nodes with {} PEs each", self.nodes, self.pes_per_node))

@@ -141,14 +141,25 @@ fn files_have_one_name_each() {
     }
 }
 
-#[test]
-fn a_cover_that_says_what_cannot_be_is_not_believed() {
+/// What is said of a cover with this change.
+fn refused(change: impl FnOnce(&mut Cover)) -> String {
     let mut disk = disk(1);
     let mut cover = Cover::new(job(7), 3, SHAPE, &View::whole(SHAPE), 0);
-    cover.nodes = 9;
+    change(&mut cover);
     let mut files = Replacing::default();
     cover.write(&mut files, &mut disk).unwrap();
     files.finish(&mut disk).unwrap();
-    let error = Cover::read(&mut disk, 3).unwrap_err().to_string();
+    Cover::read(&mut disk, 3).unwrap_err().to_string()
+}
+
+#[test]
+fn a_cover_that_says_what_cannot_be_is_not_believed() {
+    let error = refused(|cover| cover.nodes = 9);
     assert!(error.contains("9 nodes with 2 PEs each"), "{error}");
+}
+
+#[test]
+fn parts_in_another_format_are_not_read() {
+    let error = refused(|cover| cover.format = 1);
+    assert!(error.contains("written in format 1") && error.contains("reads format 2"), "{error}");
 }
