@@ -187,6 +187,7 @@ pub fn a_whole_job_is_started_again() {
         let copy = folder.copy();
         let left = goes_on(LONG, (nodes, pes, "mixed"), &copy.restart("--ft disk"), &said, &expected);
         says(&left);
+        assert!(left.said.first_round() >= Some(5), "what was said before the checkpoint is not said again");
         let told = |line: &String| {
             line.contains("goes on from checkpoint") && line.ends_with("taken on 3 nodes with 2 PEs each")
         };

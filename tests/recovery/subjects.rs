@@ -108,6 +108,11 @@ impl Said {
         }
     }
 
+    /// The first round of [`LONG`] of which anything was said.
+    pub fn first_round(&self) -> Option<u64> {
+        self.lines.iter().filter_map(|line| round_of(line)).min()
+    }
+
     /// Together with lines that a job had said from which this one went on. Where it had got to, lines may come twice.
     pub fn and_before(&self, before: &[String]) -> Said {
         let mut said = self.and_elsewhere(before);

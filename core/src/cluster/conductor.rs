@@ -212,7 +212,7 @@ impl Conductor {
             self.send_all(&ToNode::Ping);
         }
         if now >= self.look {
-            self.look = now + LOOK;
+            self.look = (self.look + LOOK).max(now);
             self.look_for_silence(now);
         }
         if let Some(went) = self.went.filter(|_| !self.verdict.is_over()) {
