@@ -142,6 +142,10 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0xe600007 --ft 300us --heirs true --respawn false --requests true --faults 3,6,10 --calm lost,altered,pause,limits,reset",
         was: "a node that led had been let go, and its launcher was stopped with what was no node any more (of the world)",
     },
+    Regression {
+        line: "--seed 0xe6001c2 --workload storm --size 2 --ft disk:400us --faults 0,1,2 --calm limits",
+        was: "the same, of one that had left",
+    },
 ];
 
 #[derive(Parser)]
