@@ -146,6 +146,18 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0xe6001c2 --workload storm --size 2 --ft disk:400us --faults 0,1,2 --calm limits",
         was: "the same, of one that had left",
     },
+    Regression {
+        line: "--seed 0x1100010c --workload births --size 1 --ft disk:400us --faults 3,4,5,6,7 --calm doubled,truncated,limits",
+        was: "a program was over as soon as it went on, before PEs had heard where objects are now, and that was missed (of an oracle)",
+    },
+    Regression {
+        line: "--seed 0x11000112 --workload flood --size 4 --ft disk:400us --faults 0,1,2,3,5,7,9,10,11,12,13,14",
+        was: "the same",
+    },
+    Regression {
+        line: "--seed 0x110008f1 --workload flood --size 2 --pes 1 --ft disk:400us --faults 3,7 --calm late,doubled",
+        was: "the same",
+    },
 ];
 
 #[derive(Parser)]
