@@ -158,6 +158,14 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x110008f1 --workload flood --size 2 --pes 1 --ft disk:400us --faults 3,7 --calm late,doubled",
         was: "the same",
     },
+    Regression {
+        line: "--seed 0x11001b0b --workload flood --size 1 --pes 1 --ft disk:400us --faults 7,8 --calm altered,reset",
+        was: "a main chare stayed with the PE that had stood in for its own when that was back: what it made had other names, and drew other random numbers",
+    },
+    Regression {
+        line: "--seed 0x130012f3 --workload flood --size 1 --nodes 3 --ft disk:400us --faults 8,9 --calm limits",
+        was: "the same",
+    },
 ];
 
 #[derive(Parser)]
