@@ -166,6 +166,18 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x130012f3 --workload flood --size 1 --nodes 3 --ft disk:400us --faults 8,9 --calm limits",
         was: "the same",
     },
+    Regression {
+        line: "--seed 0x12000933 --workload leanmd --size 3 --nodes 2 --pes 2 --ft 300us --respawn true --requests true --faults 1 --calm altered,pause,disk",
+        was: "what a PE had to send was not sent while another of its node waited in the midst of going back, for one that could not begin without it (of the world)",
+    },
+    Regression {
+        line: "--seed 0x12000bb8 --workload flood --size 3 --ft 300us --respawn true --requests true --faults 20 --calm reset,disk",
+        was: "the same",
+    },
+    Regression {
+        line: "--seed 0x19000265 --workload flood --size 3 --ft 300us --respawn true --requests true --faults 12 --calm altered,truncated,late",
+        was: "the same",
+    },
 ];
 
 #[derive(Parser)]
