@@ -25,7 +25,6 @@ impl World {
             return;
         }
         process.clock.set(self.now());
-        witness::see(|| Seen::Turn { pe: running.pes[rank as usize].pe.id });
         let pe = &running.pes[rank as usize];
         if process.steps.of(pe.pe.id).is_some() {
             // It stands still at a step, further up on the stack, and looks again when it goes on.
@@ -38,9 +37,14 @@ impl World {
             false if !pe.has_begun() && process.stage.get() == Stage::Leaving => return,
             false if !pe.has_begun() => {
                 sometimes("a PE had a turn while another of its node waited in the midst of going back");
-                return;
+                // Another node may have to have what is to be sent from here before it can go on, further up on the stack.
+                while pe.wait_round() {}
+                return self.collect();
             }
-            false => pe.turn(self.plan.schedule.batch as usize),
+            false => {
+                witness::see(|| Seen::Turn { pe: pe.pe.id });
+                pe.turn(self.plan.schedule.batch as usize)
+            }
         };
         self.note_turn(number, &running, rank);
         if self.trace.borrow().events().is_multiple_of(DIARY_EVENTS) {

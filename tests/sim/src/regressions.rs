@@ -142,6 +142,42 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0xe600007 --ft 300us --heirs true --respawn false --requests true --faults 3,6,10 --calm lost,altered,pause,limits,reset",
         was: "a node that led had been let go, and its launcher was stopped with what was no node any more (of the world)",
     },
+    Regression {
+        line: "--seed 0xe6001c2 --workload storm --size 2 --ft disk:400us --faults 0,1,2 --calm limits",
+        was: "the same, of one that had left",
+    },
+    Regression {
+        line: "--seed 0x1100010c --workload births --size 1 --ft disk:400us --faults 3,4,5,6,7 --calm doubled,truncated,limits",
+        was: "a program was over as soon as it went on, before PEs had heard where objects are now, and that was missed (of an oracle)",
+    },
+    Regression {
+        line: "--seed 0x11000112 --workload flood --size 4 --ft disk:400us --faults 0,1,2,3,5,7,9,10,11,12,13,14",
+        was: "the same",
+    },
+    Regression {
+        line: "--seed 0x110008f1 --workload flood --size 2 --pes 1 --ft disk:400us --faults 3,7 --calm late,doubled",
+        was: "the same",
+    },
+    Regression {
+        line: "--seed 0x11001b0b --workload flood --size 1 --pes 1 --ft disk:400us --faults 7,8 --calm altered,reset",
+        was: "a main chare stayed with the PE that had stood in for its own when that was back: what it made had other names, and drew other random numbers",
+    },
+    Regression {
+        line: "--seed 0x130012f3 --workload flood --size 1 --nodes 3 --ft disk:400us --faults 8,9 --calm limits",
+        was: "the same",
+    },
+    Regression {
+        line: "--seed 0x12000933 --workload leanmd --size 3 --nodes 2 --pes 2 --ft 300us --respawn true --requests true --faults 1 --calm altered,pause,disk",
+        was: "what a PE had to send was not sent while another of its node waited in the midst of going back, for one that could not begin without it (of the world)",
+    },
+    Regression {
+        line: "--seed 0x12000bb8 --workload flood --size 3 --ft 300us --respawn true --requests true --faults 20 --calm reset,disk",
+        was: "the same",
+    },
+    Regression {
+        line: "--seed 0x19000265 --workload flood --size 3 --ft 300us --respawn true --requests true --faults 12 --calm altered,truncated,late",
+        was: "the same",
+    },
 ];
 
 #[derive(Parser)]

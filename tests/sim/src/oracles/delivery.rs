@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use talisman::ids::PeId;
 use talisman::witness::{Kind, Seen, Until, Why};
 
@@ -17,6 +17,8 @@ pub struct Delivery {
     /// The lowest number of a message that was given up at the end of the job, and was needed.
     given_up: Option<u64>,
     dead: Vec<Range<PeId>>,
+    /// PEs that go on from a cut, and have had no turn yet.
+    restoring: FxHashSet<PeId>,
 }
 
 #[derive(Clone)]
@@ -25,6 +27,9 @@ struct Message {
     kind: Kind,
     /// A node that it came from or went to has died.
     may_be_lost: bool,
+    /// The runtime says it as it goes on from a cut: where objects are now, for example. A program that had nothing left to wait for at that
+    /// cut may be over before that is delivered; whoever waits until all is quiet once more waits for this, too.
+    of_going_on: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +59,9 @@ impl Delivery {
             return Err(format!("message {message} is made after message {}", self.last));
         }
         self.last = message;
-        self.open.insert(message, Message { at: At::Made(pe), kind, may_be_lost: false });
+        // Nobody can have run an entry there, which might have sent it.
+        let of_going_on = matches!(kind, Kind::Runtime { .. }) && self.restoring.contains(&pe);
+        self.open.insert(message, Message { at: At::Made(pe), kind, may_be_lost: false, of_going_on });
         Ok(())
     }
 
@@ -127,7 +134,7 @@ impl Delivery {
 impl Message {
     /// Whether it counts as undelivered if the job ends before.
     fn is_needed(&self) -> bool {
-        !self.may_be_lost && self.kind != Kind::Runtime { counted: false }
+        !self.may_be_lost && !self.of_going_on && self.kind != Kind::Runtime { counted: false }
     }
 }
 
@@ -175,6 +182,19 @@ impl Oracle for Delivery {
             // Another process is the node now.
             Seen::Begun { ref pes, .. } => {
                 self.dead.retain(|dead| dead != pes);
+                self.restoring.extend(pes.clone());
+                Ok(())
+            }
+            Seen::StartedAgain { ref pes, .. } => {
+                self.restoring.extend(pes.clone());
+                Ok(())
+            }
+            Seen::Turn { pe } => {
+                self.restoring.remove(&pe);
+                Ok(())
+            }
+            Seen::Quiet => {
+                self.open.values_mut().for_each(|message| message.of_going_on = false);
                 Ok(())
             }
             _ => Ok(()),
@@ -189,6 +209,7 @@ impl Oracle for Delivery {
         // A cut has no message of the runtime to itself, and what the program had asked of PEs is asked again.
         self.open.retain(|_, message| !matches!(message.kind, Kind::Runtime { .. } | Kind::Marker));
         self.open.values_mut().for_each(|message| message.at = At::Saved);
+        self.restoring.clear();
     }
 
     fn end(&mut self, ended_well: bool) -> Result<(), String> {
@@ -259,6 +280,34 @@ mod tests {
             tell(&mut oracle, &under_way()).expect("right so far");
             assert_eq!(oracle.end(well).is_err(), missed, "{drained} {well}");
         }
+    }
+
+    #[test]
+    fn what_the_runtime_says_as_it_goes_on_may_come_too_late_for_the_end() {
+        let back = [
+            Seen::Begun { epoch: 1, version: Some(1), pes: 0..2 },
+            Seen::StartedAgain { version: 1, pes: 0..2 },
+        ];
+        let (places, turn) = (told(1, 0), Seen::Turn { pe: 0 });
+        let over = Seen::Dropped { message: 1, pe: 0, why: Why::Over };
+        for back in back {
+            for (story, missed) in [
+                (vec![places.clone()], false),
+                (vec![places.clone(), turn.clone(), over.clone()], false),
+                (vec![turn.clone(), places.clone()], true),
+                (vec![Seen::Turn { pe: 1 }, places.clone()], false),
+                (vec![sent(1, 0, 5, 6)], true),
+                (vec![places.clone(), Seen::Quiet], true),
+                (vec![places.clone(), Seen::Quiet, over.clone()], true),
+            ] {
+                let mut oracle = Delivery::new(true);
+                tell(&mut oracle, &[vec![back.clone()], story.clone()].concat()).expect("right so far");
+                assert_eq!(oracle.end(true).is_err(), missed, "{back:?}, {story:?}");
+            }
+        }
+        let mut oracle = Delivery::new(true);
+        tell(&mut oracle, &[places]).expect("right so far");
+        assert!(oracle.end(true).is_err(), "nobody has gone back");
     }
 
     #[test]
