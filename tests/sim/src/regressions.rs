@@ -142,6 +142,14 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0xe600007 --ft 300us --heirs true --respawn false --requests true --faults 3,6,10 --calm lost,altered,pause,limits,reset",
         was: "a node that led had been let go, and its launcher was stopped with what was no node any more (of the world)",
     },
+    Regression {
+        line: "--seed 0x12000933 --nodes 2 --pes 2 --ft 300us --respawn true --requests true --faults 1 --calm altered,pause,disk",
+        was: "a PE did not write the part that it was to send before another of its node had begun, which waited for room: nobody went on (of the world)",
+    },
+    Regression {
+        line: "--seed 0x12000bb8 --ft 300us --respawn true --requests true --faults 20 --calm reset,disk",
+        was: "the same",
+    },
 ];
 
 #[derive(Parser)]
