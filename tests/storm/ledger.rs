@@ -80,6 +80,8 @@ pub struct Book {
     epoch: u32,
     /// How often the whole job was started again.
     again: u32,
+    /// When its program began: how often the job had been started again by then, and in which epoch it was.
+    begun: Option<(u32, u32)>,
     sent: u64,
     /// Messages sent and not received.
     open: BTreeSet<u64>,
@@ -144,6 +146,20 @@ impl Ledger {
     #[allow(dead_code, reason = "only some jobs are")]
     pub fn was_started_again(&self) -> bool {
         self.book().again > 0
+    }
+
+    /// The program begins, now.
+    #[allow(dead_code, reason = "only some programs have elements that are made later")]
+    pub fn begin(&self) {
+        let mut book = self.book();
+        book.begun = Some((book.again, book.epoch));
+    }
+
+    /// Whether the job has gone back to somewhere since the program began: what was made at the beginning is restored then, not made.
+    #[allow(dead_code, reason = "only some programs have elements that are made later")]
+    pub fn has_gone_on(&self) -> bool {
+        let book = self.book();
+        book.begun.is_some_and(|begun| begun != (book.again, book.epoch))
     }
 
     /// An element of a kind comes to a number.

@@ -123,9 +123,8 @@ impl Case {
                 let lost = |faults| survival::all_losses(seed, survival, heirs, &drawn, faults);
                 let mut faults = if harmed { lost(faults) } else { faults };
                 if requests {
-                    // What the clocks of `chimes` that are made late come to is not known.
-                    let (rng, grows) = (&mut generator(seed, "requests"), workload != "chimes");
-                    faults.extend(survival::requests(rng, &drawn, &faults, grows));
+                    let rng = &mut generator(seed, "requests");
+                    faults.extend(survival::requests(rng, &drawn, &faults));
                 }
                 let again = again::draw(seed, survival, faults.len(), harmed);
                 overrides.check_kept(faults.iter().chain(again.iter().flat_map(|again| &again.faults)))?;

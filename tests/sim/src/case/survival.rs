@@ -128,8 +128,8 @@ pub(super) fn losses(rng: &mut Rng, hosts: &[u32], first: usize) -> Vec<Drawn> {
 }
 
 /// What somebody asks a job for: at any moment, or soon after something else went wrong or was asked for, in the midst of what follows from
-/// that. `grows`: whether it is known what its program does with nodes that it has again.
-pub(super) fn requests(rng: &mut Rng, hosts: &[u32], others: &[Drawn], grows: bool) -> Vec<Drawn> {
+/// that.
+pub(super) fn requests(rng: &mut Rng, hosts: &[u32], others: &[Drawn]) -> Vec<Drawn> {
     let (place, first) = (Place::on(hosts), others.len());
     let mut drawn: Vec<Drawn> = Vec::new();
     for number in first..first + one_of(rng, &[1, 2, 2, 3, 3, 4, 5]) {
@@ -142,8 +142,7 @@ pub(super) fn requests(rng: &mut Rng, hosts: &[u32], others: &[Drawn], grows: bo
         let asked = match kind {
             0 => Asked::Checkpoint,
             1 | 2 => Asked::Shrink(node),
-            _ if grows => Asked::Grow,
-            _ => Asked::Checkpoint,
+            _ => Asked::Grow,
         };
         drawn.push(Drawn { number, moment, what: What::Ask(asked) });
     }
