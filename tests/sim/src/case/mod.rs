@@ -110,8 +110,12 @@ impl Case {
         let survival = overrides.ft.unwrap_or(Survival::draw(&mut generator(seed, "survival")));
         let heirs =
             survival.is_on() && overrides.heirs.unwrap_or(survival::heirs(&mut generator(seed, "heirs")));
-        let respawn = survival.can_replace() && overrides.respawn.unwrap_or(false);
-        let requests = survival.can_replace() && overrides.requests.unwrap_or(false);
+        let is_whole = overrides.only.is_empty() && overrides.strikes.is_none();
+        let draws = |concern, f: fn(&mut Rng) -> bool| is_whole && f(&mut generator(seed, concern));
+        let respawn =
+            survival.can_replace() && overrides.respawn.unwrap_or(draws("respawn", survival::respawn));
+        let requests =
+            survival.can_replace() && overrides.requests.unwrap_or(draws("asked", survival::is_asked));
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let hosts = if heirs && overrides.hosts.is_none() { vec![hosts.iter().sum()] } else { hosts };
         let heirs = heirs && hosts.len() == 1;
