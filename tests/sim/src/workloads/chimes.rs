@@ -204,3 +204,38 @@ fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) {
         ledger::of(HERE).violation(format!("{what}: {found:?} instead of {expected:?}"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a clock is late, when it chimed first, and whom it heard last.
+    type Said = (bool, u32, &'static [u32]);
+
+    /// What is wrong if clocks say that after a round.
+    fn wrong(round: u32, said: &[Said]) -> Vec<String> {
+        let word = |(clock, &(late, first, who)): (u32, &Said)| {
+            let chimes = if first > 0 { round + 1 - first } else { 0 };
+            Word { clock, late, first, chimes, heard: (who.to_vec(), round) }
+        };
+        let ledger = ledger::open(HERE, 0);
+        check((0..).zip(said).map(word).collect(), round, &mut (0..said.len() as u32).collect());
+        ledger::close(HERE);
+        ledger.wrong()
+    }
+
+    #[test]
+    fn who_was_there_from_the_beginning_has_a_part_in_each_round() {
+        assert_eq!(wrong(3, &[(false, 1, &[0, 1]), (false, 1, &[0, 1])]), [""; 0]);
+        assert!(wrong(3, &[(false, 1, &[0, 1]), (false, 2, &[0, 1])])[0].contains("first chime"));
+        assert!(wrong(3, &[(false, 1, &[0]), (false, 1, &[0])])[0].contains("heard itself"));
+    }
+
+    #[test]
+    fn who_is_late_has_a_part_in_no_round_but_that_of_the_one_before_it() {
+        let heard = |who: &'static [u32]| [(false, 1, who), (true, 2, who)];
+        assert_eq!(wrong(3, &heard(&[0])), [""; 0]);
+        assert_eq!(wrong(2, &heard(&[0, 1])), [""; 0]);
+        assert!(wrong(3, &heard(&[0, 1]))[0].contains("late clock"));
+    }
+}
