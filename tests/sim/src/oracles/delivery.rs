@@ -17,6 +17,8 @@ pub struct Delivery {
     /// The lowest number of a message that was given up at the end of the job, and was needed.
     given_up: Option<u64>,
     dead: Vec<Range<PeId>>,
+    /// The job has gone back, and has not been quiet since.
+    returns: bool,
 }
 
 #[derive(Clone)]
@@ -25,6 +27,8 @@ struct Message {
     kind: Kind,
     /// A node that it came from or went to has died.
     may_be_lost: bool,
+    /// The runtime's, made when the job had gone back: a program that had been quiet before does not wait for it before it ends.
+    of_return: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +58,8 @@ impl Delivery {
             return Err(format!("message {message} is made after message {}", self.last));
         }
         self.last = message;
-        self.open.insert(message, Message { at: At::Made(pe), kind, may_be_lost: false });
+        let of_return = self.returns && matches!(kind, Kind::Runtime { .. });
+        self.open.insert(message, Message { at: At::Made(pe), kind, may_be_lost: false, of_return });
         Ok(())
     }
 
@@ -114,6 +119,11 @@ impl Delivery {
         }
     }
 
+    fn quiet(&mut self) {
+        self.returns = false;
+        self.open.values_mut().for_each(|message| message.of_return = false);
+    }
+
     fn node_gone(&mut self, pes: &Range<PeId>) {
         self.open.retain(|_, message| {
             let from = matches!(message.at, At::UnderWay { from, .. } if pes.contains(&from));
@@ -127,7 +137,7 @@ impl Delivery {
 impl Message {
     /// Whether it counts as undelivered if the job ends before.
     fn is_needed(&self) -> bool {
-        !self.may_be_lost && self.kind != Kind::Runtime { counted: false }
+        !self.may_be_lost && !self.of_return && self.kind != Kind::Runtime { counted: false }
     }
 }
 
@@ -177,6 +187,10 @@ impl Oracle for Delivery {
                 self.dead.retain(|dead| dead != pes);
                 Ok(())
             }
+            Seen::Quiet => {
+                self.quiet();
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -189,6 +203,7 @@ impl Oracle for Delivery {
         // A cut has no message of the runtime to itself, and what the program had asked of PEs is asked again.
         self.open.retain(|_, message| !matches!(message.kind, Kind::Runtime { .. } | Kind::Marker));
         self.open.values_mut().for_each(|message| message.at = At::Saved);
+        self.returns = true;
     }
 
     fn end(&mut self, ended_well: bool) -> Result<(), String> {
@@ -259,6 +274,21 @@ mod tests {
             tell(&mut oracle, &under_way()).expect("right so far");
             assert_eq!(oracle.end(well).is_err(), missed, "{drained} {well}");
         }
+    }
+
+    #[test]
+    fn what_the_runtime_says_when_the_job_has_gone_back_is_not_waited_for_before_it_is_quiet() {
+        for (quiet, missed) in [(false, false), (true, true)] {
+            let mut oracle = Delivery::new(true);
+            oracle.go_back();
+            let story = if quiet { vec![told(1, 0), Seen::Quiet] } else { vec![told(1, 0)] };
+            tell(&mut oracle, &story).expect("right so far");
+            assert_eq!(oracle.end(true).is_err(), missed, "quiet: {quiet}");
+        }
+        let mut oracle = Delivery::new(true);
+        oracle.go_back();
+        tell(&mut oracle, &[sent(1, 0, 5, 6)]).expect("right so far");
+        assert!(oracle.end(true).is_err(), "the program's is needed");
     }
 
     #[test]
