@@ -158,6 +158,18 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x19000b14 --ft 300us --respawn false --requests true --faults 5,9 --calm doubled,altered,truncated",
         was: "a node that had been let go, and had not heard of that, was counted among those that might go on (of the world)",
     },
+    Regression {
+        line: "--seed 0x1930074f --ft 300us --respawn true --requests true --faults 4,5,6,7,10 --calm lost,doubled,altered,truncated",
+        was: "nobody was left but a leading node that was stopped for ever, and a process that it had started and not told its task (of the world)",
+    },
+    Regression {
+        line: "--seed 0x1930088f --ft 300us --respawn false --requests true",
+        was: "a program ended at once when it had gone back: what its PEs had told each other before was missed (of the harness)",
+    },
+    Regression {
+        line: "--seed 0x19300713 --ft 300us --respawn false --requests true --faults 0,4,5,10 --calm altered,late,pause",
+        was: "the same",
+    },
 ];
 
 #[derive(Parser)]
