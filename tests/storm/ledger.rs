@@ -14,6 +14,9 @@ static LEDGERS: LazyLock<Mutex<HashMap<u64, Arc<Ledger>>>> = LazyLock::new(Mutex
 /// whatever else runs beside it, and ran before it.
 pub const HERE: u64 = 0;
 
+/// No job has so many nodes.
+const NODES_MOST: u32 = 1 << 16;
+
 thread_local! {
     static LEDGER_HERE: RefCell<Option<Arc<Ledger>>> = const { RefCell::new(None) };
     /// Of elements on nodes that do not know yet that they are lost: what they do counts for nothing.
@@ -80,6 +83,8 @@ pub struct Book {
     epoch: u32,
     /// How often the whole job was started again.
     again: u32,
+    /// When its program began: how often the job had been started again by then, and in which epoch it was.
+    begun: Option<(u32, u32)>,
     sent: u64,
     /// Messages sent and not received.
     open: BTreeSet<u64>,
@@ -95,6 +100,8 @@ pub struct Book {
     born: u64,
     next_index: i32,
     first_index: i32,
+    /// Which of its processes each node is, counted from 0, which is not noted.
+    lives: BTreeMap<u32, u32>,
     /// Counted values that live.
     values: i64,
     /// How many elements of each kind were so far.
@@ -130,20 +137,48 @@ impl Ledger {
         self.book().clone()
     }
 
-    /// In this epoch the job goes back to where it was when this was kept. Values live where they live, and what was wrong was wrong.
+    /// In this epoch the job goes back to where it was when this was kept. Values live where they live, processes are what they are, and what was
+    /// wrong was wrong.
     #[allow(dead_code, reason = "only some jobs go back")]
     pub fn put_back(&self, kept: &Book, epoch: u32) {
         let mut book = self.book();
         let (values, violations) = (book.values, std::mem::take(&mut book.violations));
+        let lives = std::mem::take(&mut book.lives);
         // A job begins with epoch 0, and goes back to no other that is in that.
         let again = book.again + u32::from(epoch == 0);
-        *book = Book { epoch, again, values, violations, ..kept.clone() };
+        *book = Book { epoch, again, lives, values, violations, ..kept.clone() };
     }
 
     /// Whether the whole job was started again.
     #[allow(dead_code, reason = "only some jobs are")]
     pub fn was_started_again(&self) -> bool {
         self.book().again > 0
+    }
+
+    /// A node is this one of its processes from now on.
+    #[allow(dead_code, reason = "only some jobs go back")]
+    pub fn live_in(&self, node: u32, life: u32) {
+        self.book().lives.insert(node, life);
+    }
+
+    /// The process that is this node, by a number that no other process of the job has.
+    #[allow(dead_code, reason = "not every program has to know")]
+    pub fn process(&self, node: u32) -> u32 {
+        NODES_MOST * self.book().lives.get(&node).copied().unwrap_or(0) + node
+    }
+
+    /// The program begins, now.
+    #[allow(dead_code, reason = "only some programs have elements that are made later")]
+    pub fn begin(&self) {
+        let mut book = self.book();
+        book.begun = Some((book.again, book.epoch));
+    }
+
+    /// Whether the job has gone back to somewhere since the program began: what was made at the beginning is restored then, not made.
+    #[allow(dead_code, reason = "only some programs have elements that are made later")]
+    pub fn has_gone_on(&self) -> bool {
+        let book = self.book();
+        book.begun.is_some_and(|begun| begun != (book.again, book.epoch))
     }
 
     /// An element of a kind comes to a number.

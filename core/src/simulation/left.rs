@@ -11,7 +11,7 @@ use super::letters::Letter;
 use super::process::{Process, Stage};
 use super::shelves::can_be_read;
 use super::world::World;
-use crate::cluster::control::ToLauncher;
+use crate::cluster::control::{ToLauncher, ToNode};
 use crate::cluster::local::Event;
 use crate::cluster::verdict::UNRECOVERABLE;
 use crate::launch::checkpoints::FaultTolerance;
@@ -66,10 +66,19 @@ impl World {
         }
     }
 
+    /// The launcher is about to send this. Whoever it lets go was not needed then, and halts for nobody any more.
+    pub(super) fn note_let_go(&self, letter: &Letter) {
+        if let Letter::ToNode(number, ToNode::Leave) = letter {
+            let process = &self.nodes[*number as usize];
+            process.is_let_go.set(process.job.how_it_ended().is_none());
+        }
+    }
+
     /// How it might have gone on, if it might.
     fn might_go_on(&self) -> Option<String> {
         let has_anything = |process: &Process| !process.is_late || process.lives.has_begun.get();
-        let is_left = |process: &&Process| process.stage.get() == Stage::Up && has_anything(process);
+        let is_there = |process: &Process| process.stage.get() == Stage::Up && !process.is_let_go.get();
+        let is_left = |process: &&Process| is_there(process) && has_anything(process);
         let living: Vec<_> = self.nodes.iter().filter(is_left).collect();
         let known = self.nodes.ever().flat_map(|process| committed(&process.lives.store.held())).max();
         let committed = known.max(self.committed.get());

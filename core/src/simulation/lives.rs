@@ -213,7 +213,8 @@ impl World {
         self.say(Who::Node(number), format_args!("begins epoch {epoch}"));
         process.clock.set(self.now());
         let (version, pes) = (order.version, self.pes_of(number));
-        witness::see(|| Seen::Begun { epoch, version, pes });
+        let life = self.nodes.life(number);
+        witness::see(|| Seen::Begun { epoch, version, pes, life });
         let node = self.node_in(number, View::new(order.view.clone(), self.plan.pes_per_node));
         let nets = process.lives.nets.take();
         self.run_on(number, turns::pes_again(&node, &process.clock.clock(), nets, order));

@@ -54,6 +54,8 @@ pub(super) struct Process {
     pub(super) is_late: bool,
     /// It looks for another launcher.
     pub(super) seeks: Cell<bool>,
+    /// The launcher lets it go while the others go on.
+    pub(super) is_let_go: Cell<bool>,
     /// Its program has begun: before, nobody takes turns.
     pub(super) went: Cell<bool>,
     /// Until when it does nothing (SIGSTOP).
@@ -118,6 +120,7 @@ impl Process {
             stage: Cell::new(Stage::Planned),
             is_late: false,
             seeks: Cell::new(false),
+            is_let_go: Cell::new(false),
             went: Cell::new(false),
             stopped_until: Cell::new(0),
             slow: Cell::new((1, 0)),

@@ -108,7 +108,7 @@ impl World {
         self.plan(self.now() + AGAIN_NS, Event::Succeed);
     }
 
-    /// Whether nobody will ever do anything again: whoever is left is stopped for good, and so is whoever leads, unless nobody does. Those who
+    /// Whether nobody will ever do anything again: whoever is left and knows anything is stopped for good, and so is whoever leads, unless nobody does. Those who
     /// survive a launcher are killed by whoever takes its place, and by nobody else, so in reality their processes stay, stopped, until somebody
     /// kills them who is not of the job. Here that comes to pass at once: there is nothing that the job might do, or fail to do.
     pub(super) fn end_if_forsaken(&self) {
@@ -118,7 +118,10 @@ impl World {
             return;
         }
         let left = || self.nodes.iter().filter(|process| !process.is_gone());
-        if left().next().is_some() && left().all(|process| is_for_good(process.stopped_until.get())) {
+        let is_stopped = |process: &Process| is_for_good(process.stopped_until.get());
+        // One that was to come in a lost node's place, and has not been told by whoever leads what it is to do.
+        let knows_nothing = |process: &Process| process.identity.borrow().is_none();
+        if left().any(is_stopped) && left().all(|process| is_stopped(process) || knows_nothing(process)) {
             self.launcher.borrow_mut().gone = true;
             left().for_each(|process| self.kill(process.number));
         }

@@ -35,12 +35,7 @@ impl World {
             true => pe.wait_round(),
             // It could not begin, and its process is about to end.
             false if !pe.has_begun() && process.stage.get() == Stage::Leaving => return,
-            false if !pe.has_begun() => {
-                sometimes("a PE had a turn while another of its node waited in the midst of going back");
-                // Another node may have to have what is to be sent from here before it can go on, further up on the stack.
-                while pe.wait_round() {}
-                return self.collect();
-            }
+            false if !pe.has_begun() => return self.stand_by(number, &running, rank),
             false => {
                 witness::see(|| Seen::Turn { pe: pe.pe.id });
                 pe.turn(self.plan.schedule.batch as usize)
@@ -61,6 +56,16 @@ impl World {
         }
         self.plan_next_turn(number, rank, &running, worked);
         self.after_turn(number);
+    }
+
+    /// A PE that is yet to begin, as another of its node waits in the midst of that, does what one does that waits. On a thread of its
+    /// own it would have begun, and written what its link was given before: somebody's part, for which whoever waits may be waiting.
+    fn stand_by(&self, number: u32, running: &Running, rank: u32) {
+        sometimes("a PE had a turn while another of its node waited in the midst of going back");
+        if running.pes[rank as usize].wait_round() {
+            self.note_turn(number, running, rank);
+            self.after_turn(number);
+        }
     }
 
     fn note_turn(&self, number: u32, running: &Running, rank: u32) {

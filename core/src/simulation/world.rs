@@ -440,7 +440,10 @@ impl World {
             self.say(Who::Launcher, format_args!("prints {line}"));
             self.watched.output.print(line);
         }
-        deeds.letters.iter().for_each(|letter| self.judge_order(letter));
+        for letter in &deeds.letters {
+            self.judge_order(letter);
+            self.note_let_go(letter);
+        }
         deeds.letters.into_iter().for_each(|letter| self.post(letter));
         if self.launcher.borrow().is_over() {
             self.unlead();

@@ -264,6 +264,8 @@ pub enum Seen {
         version: Option<u64>,
         /// Which.
         pes: Range<PeId>,
+        /// Which of the node's processes they are in, counted from 0.
+        life: u32,
     },
     /// The whole job was lost, and is started again from a version that was left on its disks, by other processes on other hosts perhaps.
     /// Epochs are counted anew.

@@ -42,15 +42,15 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "a node that was stopped while its launcher was lost was expected to notice that before it went on (of the harness)",
     },
     Regression {
-        line: "--seed 0x6000d9f --workload flood --pes 2 --faults 3 --calm lost,pause",
+        line: "--seed 0x6000d9f --workload flood --pes 2 --respawn false --requests false --faults 3 --calm lost,pause",
         was: "a PE had turns before it had what it begins with, while another of its node waited for room in the midst of going back (of the world)",
     },
     Regression {
-        line: "--seed 0x6003e20 --workload flood --faults 10 --calm doubled,altered,truncated",
+        line: "--seed 0x6003e20 --workload flood --respawn false --requests false --faults 10 --calm doubled,altered,truncated",
         was: "the same",
     },
     Regression {
-        line: "--seed 0x8300169 --workload leanmd --size 2 --nodes 2 --pes 2 --ft 300us --faults 4 --calm altered,truncated,reset,late,limits,disk",
+        line: "--seed 0x8300169 --workload leanmd --size 2 --nodes 2 --pes 2 --ft 300us --respawn false --requests false --faults 4 --calm altered,truncated,reset,late,limits,disk",
         was: "a node that had said all, and was told to leave, was silent: a job that survives losses, and had ended well, failed",
     },
     Regression {
@@ -71,31 +71,31 @@ pub const REGRESSIONS: &[Regression] = &[
     },
     Regression { line: "--seed 0x7300533 --workload imbalance --size 4 --pes 2 --ft disk:200us --faults 0,1,2,3,4,5,6,7,8,9,10,11,12,13", was: "the same" },
     Regression {
-        line: "--seed 0x910003a --workload leanmd --size 1 --ft 1000us --heirs true --faults 3,8,9 --calm lost,limits",
+        line: "--seed 0x910003a --workload leanmd --size 1 --ft 1000us --heirs true --respawn false --requests false --faults 3,8,9 --calm lost,limits",
         was: "who took the place of the second launcher did not know what all had gone back to under the first, and began the program anew",
     },
     Regression {
-        line: "--seed 0x9200043 --workload chorus --size 1 --ft 1000us --calm pause,limits",
+        line: "--seed 0x9200043 --workload chorus --size 1 --ft 1000us --respawn false --requests false --calm pause,limits",
         was: "what an object said when it was restored overtook what it had said before the checkpoint",
     },
     Regression {
-        line: "--seed 0xa000153 --workload chorus --ft 200us --heirs false --calm lost,doubled,altered,truncated,reset,late,pause,limits,disk",
+        line: "--seed 0xa000153 --workload chorus --ft 200us --heirs false --respawn false --requests false --calm lost,doubled,altered,truncated,reset,late,pause,limits,disk",
         was: "the same, in the workload as it is now",
     },
     Regression {
-        line: "--seed 0x4d68661f0 --workload timers --size 1 --nodes 1 --ft 200us --heirs true --faults 20 --calm doubled,truncated,reset,late,pause,limits",
+        line: "--seed 0x4d68661f0 --workload timers --size 1 --nodes 1 --ft 200us --heirs true --respawn false --requests false --faults 20 --calm doubled,truncated,reset,late,pause,limits",
         was: "a result that was reported again lost its place: the next launcher had it behind others",
     },
     Regression {
-        line: "--seed 0x4d68665f0 --workload births --size 1 --nodes 2 --heirs true --faults 7,8,9 --calm altered,truncated,disk",
+        line: "--seed 0x4d68665f0 --workload births --size 1 --nodes 2 --heirs true --respawn false --requests false --faults 7,8,9 --calm altered,truncated,disk",
         was: "nobody was left but a node that was stopped for ever, whose end nobody could bring about (of the world)",
     },
     Regression {
-        line: "--seed 0xb000326 --ft 200us --faults 1,2,3,5,6",
+        line: "--seed 0xb000326 --ft 200us --respawn false --requests false --faults 1,2,3,5,6",
         was: "a process that was killed while it went back did what follows that",
     },
     Regression {
-        line: "--seed 0xb100931 --size 1 --pes 2 --ft 200us --heirs true --faults 7,8 --calm doubled,reset,disk",
+        line: "--seed 0xb100931 --size 1 --pes 2 --ft 200us --heirs true --respawn false --requests false --faults 7,8 --calm doubled,reset,disk",
         was: "the loss of a node that was given up for a line that damages everything was taken for none (of the verdict)",
     },
     Regression {
@@ -107,7 +107,7 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "that nodes could not read what they were to go on with was taken for no reason to end (of the verdict)",
     },
     Regression {
-        line: "--seed 0x4d68661de --workload timers --nodes 2 --ft 200us --heirs true --faults 0,1,2 --calm reset,limits,disk",
+        line: "--seed 0x4d68661de --workload timers --nodes 2 --ft 200us --heirs true --respawn false --requests false --faults 0,1,2 --calm reset,limits,disk",
         was: "the same, of a node that led",
     },
     Regression {
@@ -123,7 +123,7 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "a PE that was new was lost before there was a checkpoint with it, and its seat made the member of a group that it was to have",
     },
     Regression {
-        line: "--seed 0x4d686683e --workload flood --size 1 --pes 2 --heirs true --faults 5,6,7 --calm late,limits",
+        line: "--seed 0x4d686683e --workload flood --size 1 --pes 2 --heirs true --respawn false --requests false --faults 5,6,7 --calm late,limits",
         was: "that a version was committed was forgotten when all had gone back to a later one that was not known to be (of the world)",
     },
     Regression {
@@ -176,6 +176,26 @@ pub const REGRESSIONS: &[Regression] = &[
     },
     Regression {
         line: "--seed 0x19000265 --workload flood --size 3 --ft 300us --respawn true --requests true --faults 12 --calm altered,truncated,late",
+        was: "the same",
+    },
+    Regression {
+        line: "--seed 0x19000873 --pes 1 --ft 300us --respawn true --requests true --faults 4,11 --calm lost,doubled,limits,disk,altered,pause",
+        was: "two times were compared by the clocks of two processes that had one number (of the harness)",
+    },
+    Regression {
+        line: "--seed 0x19000b14 --ft 300us --respawn false --requests true --faults 5,9 --calm doubled,altered,truncated",
+        was: "a node that had been let go, and had not heard of that, was counted among those that might go on (of the world)",
+    },
+    Regression {
+        line: "--seed 0x1930074f --ft 300us --respawn true --requests true --faults 4,5,6,7,10 --calm lost,doubled,altered,truncated",
+        was: "nobody was left but a leading node that was stopped for ever, and a process that it had started and not told its task (of the world)",
+    },
+    Regression {
+        line: "--seed 0x1930088f --ft 300us --respawn false --requests true",
+        was: "a program ended at once when it had gone back: what its PEs had told each other before was missed (of the harness)",
+    },
+    Regression {
+        line: "--seed 0x19300713 --ft 300us --respawn false --requests true --faults 0,4,5,10 --calm altered,late,pause",
         was: "the same",
     },
 ];

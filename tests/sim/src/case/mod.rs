@@ -110,8 +110,12 @@ impl Case {
         let survival = overrides.ft.unwrap_or(Survival::draw(&mut generator(seed, "survival")));
         let heirs =
             survival.is_on() && overrides.heirs.unwrap_or(survival::heirs(&mut generator(seed, "heirs")));
-        let respawn = survival.can_replace() && overrides.respawn.unwrap_or(false);
-        let requests = survival.can_replace() && overrides.requests.unwrap_or(false);
+        let is_whole = overrides.only.is_empty() && overrides.strikes.is_none();
+        let draws = |concern, f: fn(&mut Rng) -> bool| is_whole && f(&mut generator(seed, concern));
+        let respawn =
+            survival.can_replace() && overrides.respawn.unwrap_or(draws("respawn", survival::respawn));
+        let requests =
+            survival.can_replace() && overrides.requests.unwrap_or(draws("asked", survival::is_asked));
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let hosts = if heirs && overrides.hosts.is_none() { vec![hosts.iter().sum()] } else { hosts };
         let heirs = heirs && hosts.len() == 1;
@@ -123,9 +127,8 @@ impl Case {
                 let lost = |faults| survival::all_losses(seed, survival, heirs, &drawn, faults);
                 let mut faults = if harmed { lost(faults) } else { faults };
                 if requests {
-                    // What the clocks of `chimes` that are made late come to is not known.
-                    let (rng, grows) = (&mut generator(seed, "requests"), workload != "chimes");
-                    faults.extend(survival::requests(rng, &drawn, &faults, grows));
+                    let rng = &mut generator(seed, "requests");
+                    faults.extend(survival::requests(rng, &drawn, &faults));
                 }
                 let again = again::draw(seed, survival, faults.len(), harmed);
                 overrides.check_kept(faults.iter().chain(again.iter().flat_map(|again| &again.faults)))?;

@@ -41,6 +41,10 @@ const ONE_IN_SURVIVES: u64 = 3;
 const ONE_IN_HAS_HEIRS: u64 = 3;
 /// One in so many of these has its checkpoints on disk.
 const ONE_IN_IS_ON_DISK: u64 = 5;
+/// In one of so many of those with checkpoints in memory, lost nodes get other processes.
+const ONE_IN_REPLACES: u64 = 3;
+/// One in so many of these is asked for something.
+const ONE_IN_IS_ASKED: u64 = 3;
 /// What a survival on disk begins with, as it is written.
 const DISK: &str = "disk:";
 const MICROSECOND: u64 = 1_000;
@@ -92,6 +96,16 @@ pub(super) fn heirs(rng: &mut Rng) -> bool {
     rng.below(ONE_IN_HAS_HEIRS) == 0
 }
 
+/// Whether lost nodes of a job that can replace them get other processes.
+pub(super) fn respawn(rng: &mut Rng) -> bool {
+    rng.below(ONE_IN_REPLACES) == 0
+}
+
+/// Whether somebody asks such a job for something.
+pub(super) fn is_asked(rng: &mut Rng) -> bool {
+    rng.below(ONE_IN_IS_ASKED) == 0
+}
+
 /// What goes wrong, with all that a job that survives loses besides.
 pub(super) fn all_losses(
     seed: u64,
@@ -128,8 +142,8 @@ pub(super) fn losses(rng: &mut Rng, hosts: &[u32], first: usize) -> Vec<Drawn> {
 }
 
 /// What somebody asks a job for: at any moment, or soon after something else went wrong or was asked for, in the midst of what follows from
-/// that. `grows`: whether it is known what its program does with nodes that it has again.
-pub(super) fn requests(rng: &mut Rng, hosts: &[u32], others: &[Drawn], grows: bool) -> Vec<Drawn> {
+/// that.
+pub(super) fn requests(rng: &mut Rng, hosts: &[u32], others: &[Drawn]) -> Vec<Drawn> {
     let (place, first) = (Place::on(hosts), others.len());
     let mut drawn: Vec<Drawn> = Vec::new();
     for number in first..first + one_of(rng, &[1, 2, 2, 3, 3, 4, 5]) {
@@ -142,8 +156,7 @@ pub(super) fn requests(rng: &mut Rng, hosts: &[u32], others: &[Drawn], grows: bo
         let asked = match kind {
             0 => Asked::Checkpoint,
             1 | 2 => Asked::Shrink(node),
-            _ if grows => Asked::Grow,
-            _ => Asked::Checkpoint,
+            _ => Asked::Grow,
         };
         drawn.push(Drawn { number, moment, what: What::Ask(asked) });
     }

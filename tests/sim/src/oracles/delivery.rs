@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn what_the_runtime_says_as_it_goes_on_may_come_too_late_for_the_end() {
         let back = [
-            Seen::Begun { epoch: 1, version: Some(1), pes: 0..2 },
+            Seen::Begun { epoch: 1, version: Some(1), pes: 0..2, life: 0 },
             Seen::StartedAgain { version: 1, pes: 0..2 },
         ];
         let (places, turn) = (told(1, 0), Seen::Turn { pe: 0 });

@@ -21,6 +21,9 @@ pub trait Book {
 
     /// What was kept of it is in it again, in this epoch.
     fn put_back(&self, kept: &dyn Any, epoch: u32);
+
+    /// These PEs are in this process of their node, counted from 0.
+    fn live_in(&self, pes: &Range<PeId>, life: u32);
 }
 
 /// The cuts to which a job may go back, and who lives now.
@@ -86,10 +89,11 @@ impl Past {
         match *seen {
             Seen::Captured { pe, version } => self.captured(pe, version, oracles),
             Seen::Committed { version } => self.committed(version),
-            Seen::Begun { epoch, version, ref pes } => {
+            Seen::Begun { epoch, version, ref pes, life } => {
                 if epoch > self.epoch {
                     self.go_back(epoch, version, oracles)?;
                 }
+                self.book.iter().for_each(|book| book.live_in(pes, life));
                 if epoch == self.epoch {
                     self.living.get_or_insert_default().extend(pes.clone());
                 }
@@ -223,7 +227,7 @@ mod tests {
     }
 
     fn begun(epoch: u32, version: Option<u64>) -> (u32, Seen) {
-        (epoch, Seen::Begun { epoch, version, pes: 0..2 })
+        (epoch, Seen::Begun { epoch, version, pes: 0..2, life: 0 })
     }
 
     fn captured(epoch: u32, pe: PeId, version: u64) -> (u32, Seen) {

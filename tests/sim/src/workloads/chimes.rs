@@ -2,7 +2,7 @@
 //! came of it by multicasts.
 //!
 //! Whoever is left of the group, after losses too, has had a part in each round and knows that it is over when it is quiet. Members that are made
-//! again, when the job is started again, hear of all rounds from then on and have no part in any.
+//! later, when the job is started again or is given nodes again, hear of all rounds from then on and have no part in any.
 
 use talisman::prelude::*;
 use talisman::rng::Rng;
@@ -86,8 +86,8 @@ impl Bell {
 /// One on each PE, where it stays.
 #[derive(Pup)]
 struct Clock {
-    /// It was made again.
-    again: bool,
+    /// It was made when the program had begun.
+    late: bool,
     /// In which round it chimed first; 0 if it has not.
     first: u32,
     /// How often it has chimed.
@@ -100,7 +100,7 @@ struct Clock {
 #[derive(Debug, Pup)]
 struct Word {
     clock: u32,
-    again: bool,
+    late: bool,
     first: u32,
     chimes: u32,
     heard: (Vec<u32>, u32),
@@ -110,8 +110,8 @@ struct Word {
 impl Clock {
     #[init]
     fn new() -> Self {
-        let again = ledger::of(HERE).was_started_again();
-        Clock { again, first: 0, chimes: 0, heard: (Vec::new(), 0) }
+        let late = ledger::of(HERE).has_gone_on();
+        Clock { late, first: 0, chimes: 0, heard: (Vec::new(), 0) }
     }
 
     #[entry]
@@ -130,13 +130,14 @@ impl Clock {
 
     #[entry]
     fn heard(&mut self, cx: &mut Cx<Self>) -> Word {
-        let Clock { again, first, chimes, ref heard } = *self;
-        Word { clock: cx.index(), again, first, chimes, heard: heard.clone() }
+        let Clock { late, first, chimes, ref heard } = *self;
+        Word { clock: cx.index(), late, first, chimes, heard: heard.clone() }
     }
 }
 
 #[talisman::main]
 async fn main(cx: &mut Cx, chimes: Chimes) {
+    ledger::of(HERE).begin();
     let bells: Array<Bell> = Bell::array(chimes.bells).new(chimes);
     let some: Vec<i32> = some(chimes);
     let part: Section<Bell> = bells.section(some.iter().copied());
@@ -165,17 +166,20 @@ async fn main(cx: &mut Cx, chimes: Chimes) {
 /// What clocks say after a round, to which those had a part at most that had one in all before.
 fn check(words: Vec<Word>, round: u32, most: &mut Vec<u32>) {
     // Without any that was there from the beginning, nobody chimes, and nobody hears anything.
-    let rings = words.iter().any(|word| !word.again);
-    for Word { clock, again, first, chimes, heard: (who, last) } in words {
-        // One that was made again in the midst of a round may know nothing of that.
-        let knows = first > 0 || !again;
-        expect("the first chime of a clock", first == 1 || again, true);
+    let rings = words.iter().any(|word| !word.late);
+    for Word { clock, late, first, chimes, heard: (who, last) } in words {
+        // One that was made in the midst of a round may know nothing of that.
+        let knows = first > 0 || !late;
+        expect("the first chime of a clock", first == 1 || late, true);
         expect("the chimes of a clock", chimes, if knows { round + 1 - first } else { 0 });
         if knows && rings {
             expect("what a clock heard last", last, round);
         }
         if last == round {
-            expect("whether a clock heard itself", again || who.contains(&clock), true);
+            expect("whether a clock heard itself", late || who.contains(&clock), true);
+            // In the round in which it was made, the one before it may have had a part.
+            let has_no_part = late && 0 < first && first < round;
+            expect("whether a late clock has no part", has_no_part && who.contains(&clock), false);
             expect("whether each has chimed once", who.is_sorted_by(|one, next| one < next), true);
             expect("whether they have all chimed before", who.iter().all(|one| most.contains(one)), true);
             *most = who;
@@ -198,5 +202,40 @@ fn chord(chimes: Chimes, some: &[i32], round: u32) -> u64 {
 fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) {
     if found != expected {
         ledger::of(HERE).violation(format!("{what}: {found:?} instead of {expected:?}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a clock is late, when it chimed first, and whom it heard last.
+    type Said = (bool, u32, &'static [u32]);
+
+    /// What is wrong if clocks say that after a round.
+    fn wrong(round: u32, said: &[Said]) -> Vec<String> {
+        let word = |(clock, &(late, first, who)): (u32, &Said)| {
+            let chimes = if first > 0 { round + 1 - first } else { 0 };
+            Word { clock, late, first, chimes, heard: (who.to_vec(), round) }
+        };
+        let ledger = ledger::open(HERE, 0);
+        check((0..).zip(said).map(word).collect(), round, &mut (0..said.len() as u32).collect());
+        ledger::close(HERE);
+        ledger.wrong()
+    }
+
+    #[test]
+    fn who_was_there_from_the_beginning_has_a_part_in_each_round() {
+        assert_eq!(wrong(3, &[(false, 1, &[0, 1]), (false, 1, &[0, 1])]), [""; 0]);
+        assert!(wrong(3, &[(false, 1, &[0, 1]), (false, 2, &[0, 1])])[0].contains("first chime"));
+        assert!(wrong(3, &[(false, 1, &[0]), (false, 1, &[0])])[0].contains("heard itself"));
+    }
+
+    #[test]
+    fn who_is_late_has_a_part_in_no_round_but_that_of_the_one_before_it() {
+        let heard = |who: &'static [u32]| [(false, 1, who), (true, 2, who)];
+        assert_eq!(wrong(3, &heard(&[0])), [""; 0]);
+        assert_eq!(wrong(2, &heard(&[0, 1])), [""; 0]);
+        assert!(wrong(3, &heard(&[0, 1]))[0].contains("late clock"));
     }
 }

@@ -43,7 +43,9 @@ mod tests;
 mod timers;
 
 use std::any::Any;
+use std::ops::Range;
 
+use talisman::ids::PeId;
 use talisman::simulation::{Plan, Ran};
 
 use crate::oracles;
@@ -140,6 +142,10 @@ impl oracles::Book for Ledgers {
         };
         // Before the program began, there was none.
         ledger.put_back(kept.as_ref().unwrap_or(&ledger.new_book()), epoch);
+    }
+
+    fn live_in(&self, pes: &Range<PeId>, life: u32) {
+        ledger::here().into_iter().for_each(|ledger| ledger.live_in(pes.start / pes.len() as u32, life));
     }
 }
 

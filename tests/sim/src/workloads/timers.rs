@@ -93,13 +93,14 @@ impl Waiter {
         self.ticks
     }
 
-    /// Sleeps for at least as long as it is to, by the clock of where it is: another node's may show any time, and so may that of
-    /// a node of another job.
+    /// Sleeps for at least as long as it is to, by the clock of where it is: another process's may show any time, be it of another node, of the
+    /// same one, or of one of another job.
     async fn sleep(&mut self, cx: &mut Cx<Self>) {
         let time: Duration = Duration::from_micros(self.rng.below(400));
-        let (node, before): (u32, Duration) = (cx.node(), cx.now());
+        let (process, before): (u32, Duration) = (ledger::of(HERE).process(cx.node()), cx.now());
         cx.sleep(time).await;
-        if cx.node() == node && !ledger::of(HERE).was_started_again() && cx.now() < before + time {
+        let is_here = ledger::of(HERE).process(cx.node()) == process && !ledger::of(HERE).was_started_again();
+        if is_here && cx.now() < before + time {
             ledger::of(HERE).violation(format!("{} slept for less than {time:?}", cx.index()));
         }
         self.wander(cx);
