@@ -50,6 +50,9 @@ impl World {
             (process.stage.get() == Stage::Up).then_some((process.number, held))
         };
         let all: Vec<(u32, Held)> = self.nodes.iter().filter_map(of_one).collect();
+        // Who was let go may hold another one of the same number, of an epoch before.
+        let newest = all.iter().map(|(_, held)| held.view.epoch).max()?;
+        let all: Vec<_> = all.into_iter().filter(|(_, held)| held.view.epoch == newest).collect();
         let view = &all.first()?.1.view;
         if !view.there().eq(all.iter().map(|(node, _)| *node)) {
             return None;

@@ -140,7 +140,7 @@ impl Oracle for Broadcasts {
         Ok(())
     }
 
-    fn keep(&self) -> Box<dyn Oracle> {
+    fn keep(&mut self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
 

@@ -42,6 +42,8 @@ struct History {
     /// The clock as messages take it along, until it changes.
     shared: Option<Clock>,
     got: Vec<Got>,
+    /// How many were delivered before those, and the clock by then.
+    before: (u64, Vec<u64>),
     orphan: bool,
 }
 
@@ -93,19 +95,26 @@ impl History {
     fn roll_back(&mut self, pe: PeId, to: u64) -> Range<u64> {
         // Going back has a number of its own, so that what is sent then is not taken for what was undone.
         let end = self.tick(pe);
-        let mut delivered = 0;
+        let mut delivered = self.before.0;
         let keeps = self.got.iter().position(|got| {
             delivered += u64::from(got.number.is_some());
             delivered > to
         });
         let first = keeps.and_then(|keeps| self.got[keeps].number).unwrap_or(end);
         self.got.truncate(keeps.unwrap_or(self.got.len()));
-        self.clock.clear();
+        self.clock.clone_from(&self.before.1);
         let clocks: Vec<_> = self.got.iter().map(|got| got.clock.clone()).collect();
         clocks.iter().for_each(|clock| self.merge(clock));
         self.clock.resize(self.clock.len().max(pe as usize + 1), 0);
         self.clock[pe as usize] = end;
         first..end
+    }
+
+    /// The PE will not go back behind what it has got by now.
+    fn forget(&mut self) {
+        let delivered = self.got.iter().filter(|got| got.number.is_some()).count();
+        self.before = (self.before.0 + delivered as u64, self.clock.clone());
+        self.got = Vec::new();
     }
 }
 
@@ -193,7 +202,9 @@ impl Oracle for Causality {
         Ok(())
     }
 
-    fn keep(&self) -> Box<dyn Oracle> {
+    fn keep(&mut self) -> Box<dyn Oracle> {
+        // A job that can go back to here goes back as a whole, to here or to another cut.
+        self.pes.values_mut().for_each(History::forget);
         Box::new(self.clone())
     }
 
@@ -254,6 +265,21 @@ mod tests {
         assert_eq!(oracle.end(true), Ok(()));
         let told: Vec<_> = story.into_iter().chain([sent(5, 1, 6, 7), delivered(5, 2, 7)]).collect();
         finds(Causality::default(), &told, "its sender got and should not have");
+    }
+
+    #[test]
+    fn what_was_got_before_a_cut_is_forgotten_and_counted() {
+        let mut oracle = Causality::default();
+        tell(&mut oracle, &past()).expect("right");
+        let clock = oracle.pes[&0].clock.clone();
+        drop(oracle.keep());
+        assert!(oracle.pes.values().all(|history| history.got.is_empty()));
+        tell(&mut oracle, &[sent(4, 0, 5, 5), delivered(4, 0, 5), sent(5, 0, 5, 6)]).expect("right");
+        tell(&mut oracle, &[back(0, 2)]).expect("right");
+        assert_eq!(oracle.pes[&0].clock[0], clock[0] + 2, "numbers are not used again");
+        assert_eq!(tell(&mut oracle, &[delivered(3, 1, 6)]), Ok(()), "it was sent before");
+        let undone = tell(&mut oracle, &[delivered(5, 1, 6)]).unwrap_err();
+        assert!(undone.contains("number 3, which was undone"), "{undone}");
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl Oracle for Incarnation {
         }
     }
 
-    fn keep(&self) -> Box<dyn Oracle> {
+    fn keep(&mut self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
 

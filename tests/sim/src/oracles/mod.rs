@@ -36,7 +36,7 @@ pub trait Oracle {
     fn see(&mut self, seen: &Seen) -> Result<(), String>;
 
     /// As it is now, for a job that may go back to here.
-    fn keep(&self) -> Box<dyn Oracle>;
+    fn keep(&mut self) -> Box<dyn Oracle>;
 
     /// It is as it was when it was kept at a cut, and the job is about to go on from there: what a checkpoint does not keep is gone.
     fn go_back(&mut self) {}
@@ -162,8 +162,8 @@ impl Drop for Watched {
 }
 
 impl Watch {
-    fn new(oracles: Vec<Box<dyn Oracle>>, book: Option<Box<dyn Book>>) -> Self {
-        let past = Past::new(&oracles, book);
+    fn new(mut oracles: Vec<Box<dyn Oracle>>, book: Option<Box<dyn Book>>) -> Self {
+        let past = Past::new(&mut oracles, book);
         Watch { oracles, past, events: 0, violation: None }
     }
 

@@ -125,7 +125,7 @@ impl Oracle for Order {
         Ok(())
     }
 
-    fn keep(&self) -> Box<dyn Oracle> {
+    fn keep(&mut self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
 

@@ -56,7 +56,7 @@ struct Cut {
 
 impl Past {
     /// Before anything has happened.
-    pub fn new(oracles: &[Box<dyn Oracle>], book: Option<Box<dyn Book>>) -> Self {
+    pub fn new(oracles: &mut [Box<dyn Oracle>], book: Option<Box<dyn Book>>) -> Self {
         let mut past = Past {
             book,
             cuts: BTreeMap::new(),
@@ -112,7 +112,7 @@ impl Past {
         self.living.as_ref().is_none_or(|living| pes.clone().any(|pe| living.contains(&pe)))
     }
 
-    fn captured(&mut self, pe: PeId, version: u64, oracles: &[Box<dyn Oracle>]) -> Result<(), String> {
+    fn captured(&mut self, pe: PeId, version: u64, oracles: &mut [Box<dyn Oracle>]) -> Result<(), String> {
         if self.committed.is_some_and(|committed| version <= committed) {
             return Err(format!("PE {pe} takes its part of version {version}, which is committed"));
         }
@@ -147,9 +147,9 @@ impl Past {
         Ok(())
     }
 
-    fn keep(&mut self, version: Option<u64>, oracles: &[Box<dyn Oracle>]) {
+    fn keep(&mut self, version: Option<u64>, oracles: &mut [Box<dyn Oracle>]) {
         let cut = Cut {
-            oracles: oracles.iter().map(|oracle| oracle.keep()).collect(),
+            oracles: oracles.iter_mut().map(|oracle| oracle.keep()).collect(),
             book: self.book.as_ref().map(|book| book.keep()),
             parts: BTreeSet::new(),
             expected: self.living.clone(),
@@ -163,7 +163,7 @@ impl Past {
         version: Option<u64>,
         oracles: &mut [Box<dyn Oracle>],
     ) -> Result<(), String> {
-        let Some(cut) = self.cuts.get(&version) else {
+        let Some(cut) = self.cuts.get_mut(&version) else {
             let committed = self.committed;
             return Err(match version {
                 None => format!("the program begins anew, though version {committed:?} was committed"),
@@ -175,7 +175,7 @@ impl Past {
         if let Some(version) = version {
             cut.is_whole(version)?;
         }
-        for (oracle, kept) in oracles.iter_mut().zip(&cut.oracles).filter(|(oracle, _)| !oracle.outlasts()) {
+        for (oracle, kept) in oracles.iter_mut().zip(&mut cut.oracles).filter(|(oracle, _)| !oracle.outlasts()) {
             *oracle = kept.keep();
             oracle.go_back();
         }

@@ -93,7 +93,7 @@ impl Oracle for Quiescence {
         Ok(())
     }
 
-    fn keep(&self) -> Box<dyn Oracle> {
+    fn keep(&mut self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
 

@@ -202,7 +202,7 @@ impl Oracle for Reductions {
         }
     }
 
-    fn keep(&self) -> Box<dyn Oracle> {
+    fn keep(&mut self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
 

@@ -46,7 +46,7 @@ impl Oracle for Resources {
         Ok(())
     }
 
-    fn keep(&self) -> Box<dyn Oracle> {
+    fn keep(&mut self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
 

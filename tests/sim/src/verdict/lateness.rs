@@ -20,7 +20,7 @@ const START: Duration = Duration::from_secs(30);
 pub(super) fn lateness(plan: &Plan, played: &Played) -> Option<String> {
     let is_alone = played.hurt.iter().any(|(_, what)| takes_the_launcher(what));
     let from = played.hurt.iter().map(|(at, what)| begins_ns(*at, what, is_alone)).max()?;
-    let limit = played.hurt.iter().map(|(_, what)| limit(plan, what)).max()?;
+    let limit = played.hurt.iter().map(|(_, what)| limit(plan, what, silences(played, is_alone))).max()?;
     let took = Duration::from_nanos(played.lasted_ns.saturating_sub(from));
     let is_late = played.status != 0 && took > limit;
     is_late.then(|| format!("it took {took:?} until nothing was left, and may take {limit:?}"))
@@ -40,10 +40,19 @@ fn takes_the_launcher(what: &What) -> bool {
     matches!(what, What::LauncherLoss | What::HostLoss { host: 0 })
 }
 
-fn limit(plan: &Plan, what: &What) -> Duration {
+/// How many silences have to be noticed one after the other. The launcher notices all at once; without it, who is to lead may be stopped, and
+/// whoever leads then waits for others that are.
+fn silences(played: &Played, is_alone: bool) -> u32 {
+    let for_ever = |what: &What| matches!(what, What::Stop { for_ns, .. } if *for_ns >= FOR_EVER_NS);
+    let stopped = played.hurt.iter().filter(|(_, what)| for_ever(what)).count();
+    if is_alone { (stopped as u32).max(1) } else { 1 }
+}
+
+fn limit(plan: &Plan, what: &What, silences: u32) -> Duration {
     match what {
         What::Crash { .. } | What::LauncherLoss | What::Impostor { .. } => AT_ONCE,
         What::Cut { .. } | What::Slow { .. } => plan.silence.max(PATIENCE).max(START) + TO_END,
+        What::Stop { .. } => plan.silence.max(PATIENCE) * silences + TO_END,
         _ => plan.silence.max(PATIENCE) + TO_END,
     }
 }
@@ -84,6 +93,16 @@ mod tests {
         assert!(!is_late(&with(What::HostLoss { host: 0 }), 137, 22));
         assert!(is_late(&with(What::HostLoss { host: 0 }), 137, 24));
         assert!(is_late(&with(What::HostLoss { host: 1 }), 3, 18), "the launcher kills it");
+    }
+
+    #[test]
+    fn without_the_launcher_silences_are_noticed_one_after_the_other() {
+        let stop = |node| (SECOND, What::Stop { node, for_ns: FOR_EVER_NS });
+        let with = |lost: What| [stop(0), stop(1), (SECOND, lost)];
+        assert!(!is_late(&with(What::LauncherLoss), 137, 25));
+        assert!(is_late(&with(What::LauncherLoss), 137, 27));
+        assert!(is_late(&with(What::Crash { node: 2 }), 3, 17), "the launcher notices both");
+        assert!(is_late(&[stop(0), (SECOND, What::LauncherLoss)], 137, 17));
     }
 
     #[test]
