@@ -198,6 +198,18 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x19300713 --ft 300us --respawn false --requests true --faults 0,4,5,10 --calm altered,late,pause",
         was: "the same",
     },
+    Regression {
+        line: "--seed 0x20004d50 --ft 300us --respawn false --requests true --faults 4,5,6,9 --calm limits",
+        was: "what a node that had been let go held of an earlier epoch was taken for a version of the same number that was committed (of the world)",
+    },
+    Regression {
+        line: "--seed 0x200034c7 --pes 1 --ft 300us --heirs true --respawn true --requests false --calm limits,disk",
+        was: "two silences that nobody could notice but one after the other had to be noticed at once (of the verdict)",
+    },
+    Regression {
+        line: "--seed 0x2000b37a --size 1 --pes 2 --ft 300us --respawn false --requests true --faults 17,18,22 --calm lost,altered,truncated,limits",
+        was: "all members of a group that were to answer were lost, and those of a node that had been added were to answer, too (of the verdict)",
+    },
 ];
 
 #[derive(Parser)]

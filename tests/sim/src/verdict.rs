@@ -66,7 +66,9 @@ pub fn failures(plan: &Plan, calm: &Played, played: &Played) -> Vec<Failure> {
         failures.retain(|(kind, what)| counts_without_end(*kind, what));
         return failures.into_iter().map(|(kind, what)| Failure { calm: false, kind, what }).collect();
     }
-    failures.extend(wrong_ends(plan, played));
+    if !(has_grown(played) && nobody_was_left(played)) {
+        failures.extend(wrong_ends(plan, played));
+    }
     failures.extend(memory(calm, played).map(|what| (Kind::Flaw, what)));
     let plans = std::iter::successors(Some(plan), |plan| plan.again.as_deref());
     for (plan, again) in plans.zip(played.jobs()).skip(1) {
@@ -84,7 +86,13 @@ fn wrong_ends(plan: &Plan, played: &Played) -> Vec<(Kind, String)> {
     end.into_iter().chain(lateness::lateness(plan, played).map(|what| (Kind::Late, what))).collect()
 }
 
-/// Whether all members of a group that were to answer are gone, since the job has other PEs than the one before: nobody else can, so that it ends.
+/// Whether nodes were added to the job, or were to be.
+fn has_grown(played: &Played) -> bool {
+    played.injected.contains_key("ask-grow")
+}
+
+/// Whether all members of a group that were to answer are gone, in a job that has other PEs than when it asked: nobody else can, so that it ends.
+/// Members that came later have no part in that.
 fn nobody_was_left(again: &Played) -> bool {
     let says_so = |message: &String| message.contains(NOBODY_LEFT);
     again.status == 1 && again.message.as_ref().is_some_and(says_so)

@@ -175,7 +175,9 @@ impl Past {
         if let Some(version) = version {
             cut.is_whole(version)?;
         }
-        for (oracle, kept) in oracles.iter_mut().zip(&mut cut.oracles).filter(|(oracle, _)| !oracle.outlasts()) {
+        for (oracle, kept) in
+            oracles.iter_mut().zip(&mut cut.oracles).filter(|(oracle, _)| !oracle.outlasts())
+        {
             *oracle = kept.keep();
             oracle.go_back();
         }

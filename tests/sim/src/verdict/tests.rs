@@ -121,6 +121,18 @@ fn who_cannot_read_is_lost() {
 }
 
 #[test]
+fn a_group_whose_members_are_all_lost_answers_nobody_if_others_have_come() {
+    let ended = |asked: &'static str| Played {
+        status: 1,
+        message: Some(format!("a reduction over the elements of `{NOBODY_LEFT}")),
+        injected: [(asked, 1)].into_iter().collect(),
+        ..Played::default()
+    };
+    assert_eq!(kinds(ended("ask-grow"), &[CRASH]), []);
+    assert_eq!(kinds(ended("ask-shrink"), &[CRASH]), [Kind::End], "somebody of the beginning is there");
+}
+
+#[test]
 fn what_a_survivor_says_of_the_dead_is_not_the_reason() {
     let symptom = || lost("node 0 (pid 7): node 1 does not answer");
     let for_ever = stop(crate::case::FOR_EVER_NS);
