@@ -25,7 +25,7 @@ const LARGEST: usize = 32 << 20;
 /// A slab is a multiple of this, which is one of any page.
 const UNIT: usize = 64 << 10;
 /// So much new memory is asked for at a time, before it is filled: if pages were found one by one when they are first written to, each would
-/// cost a trap. A copy into new memory that others can map takes a sixth less time so.
+/// cost a trap. The first checkpoints of a job block it a tenth less long so.
 const WINDOW: usize = 1 << 20;
 /// Slices begin with a line of the caches: copies go past these by whole lines.
 const LINE: usize = 64;
@@ -36,7 +36,7 @@ pub(super) struct Slab {
     len: usize,
     /// What they are pages of, and which, if others can map them.
     shared: Option<(Arc<SharedMemory>, u64)>,
-    /// So many of its bytes have pages: all that were ever filled.
+    /// So many of its first bytes have been asked for.
     paged: AtomicUsize,
 }
 
