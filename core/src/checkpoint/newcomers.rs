@@ -46,24 +46,7 @@ impl<'a> Seats<'a> {
         }
         for part in parts {
             self.keep(part, pe);
-            self.send_home(taken_in, part);
             self.announce(part, &newcomers);
-        }
-    }
-
-    /// Single chares of PEs that are back, which whoever stood in for these has in this part, move to where they were made before they do
-    /// anything else. What a chare makes is named after the PE that it is on, and what is drawn from names (`cx.rng()`) has to be what it is in
-    /// a job that has lost nobody. One that its program had moved elsewhere stays there.
-    pub(super) fn send_home(&self, taken_in: &View, part: &mut Part) {
-        let all = taken_in.shape().pes().min(self.shape.pes());
-        let was_kept = |home: PeId| !taken_in.is_there(home) && taken_in.seat(home) == part.pe;
-        let here = self.view.seat(part.pe % self.shape.pes());
-        for object in part.objects.iter_mut().filter(|object| object.id.collection.is_singles()) {
-            let home = single_home(object.id.index);
-            if home < all && was_kept(home) && self.view.is_there(home) && home != here {
-                sometimes("a single chare went back to a PE that had been lost");
-                object.destination.get_or_insert(home);
-            }
         }
     }
 
@@ -212,19 +195,14 @@ impl Pe {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use talisman_ft::view::View as Nodes;
 
     use super::*;
     use crate::chare::Chare;
-    use crate::checkpoint::part::{SavedObject, SavedSection};
+    use crate::checkpoint::part::SavedSection;
     use crate::collection::description::Description;
-    use crate::ids::{SectionId, single_index};
+    use crate::ids::SectionId;
     use crate::map::Map;
-    use crate::object::Travel;
-    use crate::order::Order;
-    use crate::pup::Packed;
 
     mod program {
         use talisman::prelude::*;
@@ -246,61 +224,6 @@ mod tests {
         let key = program::Clock::KEY;
         let of = Description { id, key, bounds: None, map: Map::Hash, pes: 4, elements: None, fill: None };
         SavedCollection { of, passed: 0, closed: true, sent: 0, made: 0, orders: Vec::new() }
-    }
-
-    /// A single chare, or an element of an array with the same index, made on a PE.
-    fn object(collection: CollectionId, made_on: PeId, destination: Option<PeId>) -> SavedObject {
-        let travel = Travel {
-            flags: 0,
-            reduction: 0,
-            broadcasts: 0,
-            moves: 0,
-            messages: 0,
-            load: 0,
-            born: 0,
-            rng: None,
-            sections: BTreeMap::new(),
-            order: Order::default(),
-            given: None,
-            past: None,
-        };
-        let id = ObjId { collection, index: single_index(made_on, made_on, 0) };
-        SavedObject { id, travel, given: 0, destination, state: Packed::of(&()) }
-    }
-
-    /// PEs 0 and 1 had been lost; 2 stood in for them, and has what it had itself, what the program had moved there from 3, and what was
-    /// about to move to 3.
-    #[test]
-    fn single_chares_go_home_when_their_pe_is_back() {
-        let before = View::without(Shape { nodes: 4, pes_per_node: 1 }, &[0, 1]);
-        assert_eq!([0, 1].map(|pe| before.seat(pe)), [2, 2]);
-        let (singles, array) = (CollectionId::singles(0), clocks().of.id);
-        let part = || Part {
-            pe: 2,
-            objects: vec![
-                object(singles, 0, None),
-                object(singles, 0, Some(3)),
-                object(singles, 1, None),
-                object(singles, 2, None),
-                object(singles, 3, None),
-                object(array, 0, None),
-                object(singles, 9, None),
-            ],
-            ..Part::default()
-        };
-        let destinations = |after: &View| {
-            let mut part = part();
-            Seats::of(after).send_home(&before, &mut part);
-            part.objects.iter().map(|object| object.destination).collect::<Vec<_>>()
-        };
-        let [none, elsewhere] = [None, Some(3)];
-        let with = |nodes: &[u32]| destinations(&before.gaining(nodes));
-        assert_eq!(with(&[]), [none, elsewhere, none, none, none, none, none]);
-        assert_eq!(with(&[0]), [Some(0), elsewhere, none, none, none, none, none]);
-        assert_eq!(with(&[0, 1]), [Some(0), elsewhere, Some(1), none, none, none, none]);
-        // Started again on one node, which has all parts: it is there already.
-        let one = View::new(Nodes::beginning_with(1, 4), 1);
-        assert_eq!(destinations(&one), [none, elsewhere, none, none, none, none, none]);
     }
 
     /// Of a section that names members of PEs 2 and 3, and was made when PE 2 was not there; PE 3 was lost later.

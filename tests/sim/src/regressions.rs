@@ -159,14 +159,6 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "the same",
     },
     Regression {
-        line: "--seed 0x11001b0b --workload flood --size 1 --pes 1 --ft disk:400us --faults 7,8 --calm altered,reset",
-        was: "a main chare stayed with the PE that had stood in for its own when that was back: what it made had other names, and drew other random numbers",
-    },
-    Regression {
-        line: "--seed 0x130012f3 --workload flood --size 1 --nodes 3 --ft disk:400us --faults 8,9 --calm limits",
-        was: "the same",
-    },
-    Regression {
         line: "--seed 0x12000933 --workload leanmd --size 3 --nodes 2 --pes 2 --ft 300us --respawn true --requests true --faults 1 --calm altered,pause,disk",
         was: "what a PE had to send was not sent while another of its node waited in the midst of going back, for one that could not begin without it (of the world)",
     },
