@@ -141,7 +141,7 @@ pub enum Restored {
     AfterMigration,
     /// The PE it was on died: it is what it was at the last checkpoint, on another.
     AfterFailure,
-    /// The job went back to a checkpoint, and it is where it was then.
+    /// The job went back to a checkpoint, and it is where it was then, or at home again: its PE had been lost, and is there now.
     FromCheckpoint,
 }
 

@@ -235,6 +235,20 @@ pub(crate) fn read_kept(pe: &Pe, kept: Packed, purpose: Purpose) -> Result<NonNu
     Ok(envelope)
 }
 
+/// The object that a message is for which was kept, if it is for one.
+pub(crate) fn kept_for(kept: &Packed) -> Option<ObjId> {
+    let u = &mut Unpacker::new(kept.bytes(), Purpose::Message);
+    let (tag, _) = unpack_tag(u).ok()?;
+    let (_, to) = (tag == TO_OBJECT).then(|| <(PeId, ObjId)>::unpack(u))?.ok()?;
+    Some(to)
+}
+
+/// What a message that was kept begins with.
+#[cfg(test)]
+pub(crate) fn beginning_of_kept(to: ObjId) -> Packed {
+    Packed::of(&(TO_OBJECT, PeId::default(), to))
+}
+
 /// Reads a message for another PE of this node, which is to check it.
 ///
 /// # Errors
@@ -266,11 +280,7 @@ pub(crate) fn checked(pe: &Pe, mut envelope: NonNull<Envelope>) -> Result<NonNul
 }
 
 fn unpack(pe: &Pe, u: &mut Unpacker<'_>) -> Result<NonNull<Envelope>, PupError> {
-    let (mut tag, mut shadow) = (u8::unpack(u)?, Shadow::NONE);
-    if tag == SHADOWED && witness::is_present() {
-        shadow = Shadow::of(u64::unpack(u)?);
-        tag = u8::unpack(u)?;
-    }
+    let (tag, shadow) = unpack_tag(u)?;
     let mut envelope = match tag {
         COMPACT => compact::read(pe, u, false),
         COMPACT_FORWARDED => compact::read(pe, u, true),
@@ -281,6 +291,17 @@ fn unpack(pe: &Pe, u: &mut Unpacker<'_>) -> Result<NonNull<Envelope>, PupError> 
     // SAFETY: just made.
     unsafe { envelope.as_mut() }.shadow = shadow;
     Ok(envelope)
+}
+
+/// What the rest is, and the number of a message that is watched.
+fn unpack_tag(u: &mut Unpacker<'_>) -> Result<(u8, Shadow), PupError> {
+    match u8::unpack(u)? {
+        SHADOWED if witness::is_present() => {
+            let shadow = Shadow::of(u64::unpack(u)?);
+            Ok((u8::unpack(u)?, shadow))
+        }
+        tag => Ok((tag, Shadow::NONE)),
+    }
 }
 
 fn read_for_pe(pe: &Pe, u: &mut Unpacker<'_>) -> Result<NonNull<Envelope>, PupError> {

@@ -3,7 +3,9 @@
 //!
 //! A newcomer learns the collections from the part of another PE, the *pattern*. Members of groups are made on it by their `#[init]`, and
 //! receive the broadcasts that are numbered from then on; those that others were given before and have not run are not theirs.
-//! Whatever the seat of a PE had kept for it, it has itself again.
+//! Whatever the seat of a PE had kept for it, it has itself again: so have single chares come home that were made there, with all that waits for
+//! them. What a chare makes is named after the PE that it is on, and names decide what is drawn from them (`cx.rng()`); and were they to
+//! migrate, what is new could overtake what waits for them.
 //!
 //! From which reduction on a new member takes part, the root of its group finds out, which knows from the beginning who is
 //! new ([`late`](crate::reduction::late)).
@@ -27,20 +29,21 @@ use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
 use crate::view::View;
 
-/// Who is there, of which numbers.
+/// Who is there, of which numbers, and who was when the parts were taken.
 pub(crate) struct Seats<'a> {
+    taken_in: &'a View,
     view: &'a View,
     shape: Shape,
 }
 
 impl<'a> Seats<'a> {
-    pub(crate) fn of(view: &'a View) -> Self {
-        Seats { view, shape: view.shape() }
+    pub(crate) fn after(taken_in: &'a View, view: &'a View) -> Self {
+        Seats { taken_in, view, shape: view.shape() }
     }
 
-    /// The parts that a PE restores are left what is theirs: others may have come since they were taken in this view.
-    pub(crate) fn make_room(&self, taken_in: &View, pe: PeId, parts: &mut [Part]) {
-        let newcomers: Vec<PeId> = self.view.there().filter(|pe| !taken_in.is_there(*pe)).collect();
+    /// The parts that a PE restores are left what is theirs: others may have come since they were taken.
+    pub(crate) fn make_room(&self, pe: PeId, parts: &mut [Part]) {
+        let newcomers: Vec<PeId> = self.view.there().filter(|pe| !self.taken_in.is_there(*pe)).collect();
         if newcomers.is_empty() {
             return;
         }
@@ -53,6 +56,9 @@ impl<'a> Seats<'a> {
     /// Leaves to a part what concerns a PE, and those for whom it stands in: others may have come back.
     pub(super) fn keep(&self, part: &mut Part, pe: PeId) {
         let is_own = |of: PeId| self.view.seat(of) == pe;
+        if self.had_guests_of(part.pe).next().is_some() {
+            self.keep_singles(part, |home| home.is_none_or(|home| home == pe));
+        }
         part.shared.retain(|(id, _)| is_own((id >> 32) as PeId));
         part.roots.retain(|root| is_own(root.id.creator));
         part.sections.retain(|section| is_own(section.id.creator));
@@ -64,6 +70,26 @@ impl<'a> Seats<'a> {
             let of = &collection.of;
             collection.orders.retain(|(index, _)| is_own(home_of(of, chare, self.shape, *index)));
         }
+    }
+
+    /// Leaves to a part those single chares, and what waits for single chares, of which this holds: the PE that one goes home to, if it does.
+    fn keep_singles(&self, part: &mut Part, stays: impl Fn(Option<PeId>) -> bool) {
+        let stand_in = part.pe;
+        let stays = |id: ObjId| stays(self.goes_home(stand_in, id));
+        part.objects.retain(|object| stays(object.id));
+        part.messages.retain(stays);
+    }
+
+    /// The PE that a chare goes back to, if it is a single chare of one for which the PE of this part stood in, and which is there again.
+    fn goes_home(&self, stand_in: PeId, id: ObjId) -> Option<PeId> {
+        let home = id.collection.is_singles().then(|| single_home(id.index))?;
+        self.had_guests_of(stand_in).find(|of| *of == home)
+    }
+
+    /// PEs that are there again, for which this one stood in.
+    fn had_guests_of(&self, stand_in: PeId) -> impl Iterator<Item = PeId> {
+        let is_back = move |of: &PeId| *of != stand_in && *of < self.shape.pes() && self.view.is_there(*of);
+        self.taken_in.seated(stand_in).filter(is_back)
     }
 
     fn home(&self, collections: &[SavedCollection], id: CollectionId, index: u128) -> Option<PeId> {
@@ -87,7 +113,7 @@ impl<'a> Seats<'a> {
         if mutated("added-node-knows-no-places") {
             part.away.clear();
         }
-        Part { pe, newborn, ..part }
+        Part { newborn, ..part }
     }
 
     fn members_of_newcomer(&self, pe: PeId, pattern: &Part) -> Vec<Newborn> {
@@ -101,15 +127,20 @@ impl<'a> Seats<'a> {
 
     /// What a PE takes over from the part of another, which had kept it for one whose seat this one is now.
     pub(super) fn taken_over(&self, pe: PeId, mut kept: Part) -> Part {
-        let at_home = kept.objects.iter().map(|object| object.id);
         let is_here = |id: &ObjId| self.home(&kept.collections, id.collection, id.index) == Some(pe);
-        let at_home: Vec<_> = at_home.filter(is_here).collect();
+        let stays = |id: &ObjId| self.goes_home(kept.pe, *id).is_none();
+        let ids = kept.objects.iter().map(|object| object.id);
+        let at_home: Vec<_> = ids.filter(|id| stays(id) && is_here(id)).collect();
+        self.keep_singles(&mut kept, |home| home == Some(pe));
         self.keep(&mut kept, pe);
         kept.away.extend(at_home);
-        let Part { shared, roots, sections, names, away, .. } = kept;
+        if !kept.objects.is_empty() {
+            sometimes("a single chare went back to a PE that had been lost");
+        }
+        let Part { shared, roots, sections, names, away, objects, messages, .. } = kept;
         let counted = |saved| SavedCollection { sent: 0, made: 0, ..saved };
         let collections = kept.collections.into_iter().map(counted).collect();
-        Part { pe: kept.pe, collections, shared, roots, sections, names, away, ..Part::default() }
+        Part { pe, collections, shared, roots, sections, names, away, objects, messages, ..Part::default() }
     }
 
     /// The member of a group that a PE has.
@@ -195,14 +226,21 @@ impl Pe {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use talisman_ft::view::View as Nodes;
 
     use super::*;
     use crate::chare::Chare;
-    use crate::checkpoint::part::SavedSection;
+    use crate::checkpoint::part::{SavedObject, SavedSection};
+    use crate::checkpoint::waiting::Messages;
     use crate::collection::description::Description;
-    use crate::ids::SectionId;
+    use crate::ids::{SectionId, single_index};
     use crate::map::Map;
+    use crate::object::Travel;
+    use crate::order::Order;
+    use crate::pup::Packed;
+    use crate::wire;
 
     mod program {
         use talisman::prelude::*;
@@ -226,6 +264,76 @@ mod tests {
         SavedCollection { of, passed: 0, closed: true, sent: 0, made: 0, orders: Vec::new() }
     }
 
+    /// What lives on a PE, by its name only.
+    fn saved(id: ObjId) -> SavedObject {
+        let travel = Travel {
+            flags: 0,
+            reduction: 0,
+            broadcasts: 0,
+            moves: 0,
+            messages: 0,
+            load: 0,
+            born: 0,
+            rng: None,
+            sections: BTreeMap::new(),
+            order: Order::default(),
+            given: None,
+            past: None,
+        };
+        SavedObject { id, travel, given: 0, destination: None, state: Packed::of(&()) }
+    }
+
+    /// PEs 0 and 1 had been lost; 2 stood in for them, and has what it had itself, and what the program had moved there from 3. Of the names that
+    /// are taken for single chares', one is of an array.
+    #[test]
+    fn single_chares_go_home_with_what_waits_for_them_when_their_pe_is_back() {
+        let before = View::without(Shape { nodes: 4, pes_per_node: 1 }, &[0, 1]);
+        assert_eq!([0, 1].map(|pe| before.seat(pe)), [2, 2]);
+        let single =
+            |home| ObjId { collection: CollectionId::singles(0), index: single_index(home, home, 0) };
+        let of_array = ObjId { collection: clocks().of.id, ..single(0) };
+        let all = [single(0), single(1), single(2), single(3), of_array, single(9)];
+        let part = || Part {
+            pe: 2,
+            objects: all.map(saved).into(),
+            messages: Messages::of_each(all.iter().chain(&all).map(|to| wire::beginning_of_kept(*to))),
+            ..Part::default()
+        };
+        let names = |part: Part| {
+            let objects: Vec<_> = part.objects.iter().map(|object| object.id).collect();
+            let messages = part.messages.each().expect("just packed");
+            let to: Vec<_> = messages.iter().filter_map(wire::kept_for).collect();
+            assert_eq!(to, [&objects[..], &objects].concat(), "in the same order, as they were sent");
+            objects
+        };
+        let of_two = |back: &[u32]| {
+            let after = before.gaining(back);
+            let mut parts = [part()];
+            Seats::after(&before, &after).make_room(2, &mut parts);
+            let [part] = parts;
+            names(part)
+        };
+        let of_newcomer = |pe, back: &[u32]| {
+            let after = before.gaining(back);
+            let seats = Seats::after(&before, &after);
+            let mut parts = [seats.part_instead_of(pe, part())];
+            seats.make_room(pe, &mut parts);
+            let [part] = parts;
+            names(part)
+        };
+        assert_eq!(of_two(&[]), all);
+        assert_eq!(of_two(&[0]), [&all[1..]].concat());
+        assert_eq!(of_two(&[0, 1]), all[2..]);
+        assert_eq!(of_newcomer(0, &[0]), [single(0)]);
+        assert_eq!(of_newcomer(0, &[0, 1]), [single(0)]);
+        assert_eq!(of_newcomer(1, &[0, 1]), [single(1)]);
+        // Started again where one PE has what all had: they are at home, or have none.
+        let one = View::new(Nodes::beginning_with(1, 4), 1);
+        let mut kept = part();
+        Seats::after(&before, &one).keep(&mut kept, 0);
+        assert_eq!(names(kept), all);
+    }
+
     /// Of a section that names members of PEs 2 and 3, and was made when PE 2 was not there; PE 3 was lost later.
     #[test]
     fn a_section_waits_for_no_member_that_was_not_there_when_it_was_made() {
@@ -236,7 +344,7 @@ mod tests {
         let part = Part { collections, sections: vec![section], ..Part::default() };
         let [before, after] = [Nodes::beginning_with(2, 4), Nodes::whole(4)].map(|nodes| View::new(nodes, 1));
         let mut parts = vec![part];
-        Seats::of(&after).make_room(&before, 0, &mut parts);
+        Seats::after(&before, &after).make_room(0, &mut parts);
         assert_eq!(parts[0].sections[0].gone, [(3, 2), (2, 0)]);
     }
 }

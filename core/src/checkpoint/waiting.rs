@@ -2,6 +2,7 @@
 
 use super::slabs::Room;
 use super::store::Store;
+use crate::ids::ObjId;
 use crate::message::envelope::Envelope;
 use crate::pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use crate::wire;
@@ -34,6 +35,18 @@ impl Messages {
             pieces.push(piece);
         }
         Messages(pieces)
+    }
+
+    /// Leaves those for objects of which this holds. What cannot be read stays, for whoever restores it to say so.
+    pub(super) fn retain(&mut self, stays: impl Fn(ObjId) -> bool) {
+        let Ok(each) = Messages(self.0.clone()).each() else { return };
+        let stay = each.into_iter().filter(|message| wire::kept_for(message).is_none_or(&stays));
+        *self = Messages::of_each(stay);
+    }
+
+    /// Of messages that are packed already.
+    pub(super) fn of_each(messages: impl Iterator<Item = Packed>) -> Messages {
+        Messages(messages.map(|message| Packed::of(&message)).collect())
     }
 
     /// Each by itself.

@@ -19,7 +19,6 @@ use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
-use crate::view::FIRST;
 use crate::witness::{self, Seen, Until, Why};
 
 impl Pe {
@@ -42,16 +41,24 @@ impl Pe {
         }
     }
 
-    /// A name for a collection made here. Whoever is in the place of the first PE goes on with that one's: what is made there is called
-    /// the same wherever that is, and what is drawn from names (`cx.rng()`) is too.
+    /// A name for a collection made here.
     pub(crate) fn name_collection(&self) -> CollectionId {
-        if self.is_first() && self.id != FIRST {
-            let serial = self.names().name_collection_of(FIRST);
-            return CollectionId { creator: FIRST, serial };
+        let creator = self.named_after();
+        let serial = match creator == self.id {
+            true => self.names().name_collection(),
+            false => self.names().name_collection_of(creator),
+        };
+        CollectionId { creator, serial }
+    }
+
+    /// In whose name the chare that runs makes a collection. One whose own PE is lost, and that is with the one in its place, goes on with that
+    /// one's names: what it makes is called the same as if nobody had been lost, and what is drawn from names (`cx.rng()`) is too.
+    fn named_after(&self) -> PeId {
+        if self.view().is_whole() {
+            return self.id;
         }
-        let serial = self.names().collections.get();
-        self.names().collections.set(serial + 1);
-        CollectionId { creator: self.id, serial }
+        let home = self.running().map(|object| object.collection().home_before_losses(object.index()));
+        home.filter(|home| self.view().seat(*home) == self.id).unwrap_or(self.id)
     }
 
     /// Announces a collection made here, to this PE first.

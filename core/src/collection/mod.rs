@@ -170,8 +170,13 @@ impl Collection {
 
     /// The PE that always knows where an element is: a pure function of its name, and of who is there.
     pub(crate) fn home(&self, index: u128) -> PeId {
+        self.view.seat(self.home_before_losses(index))
+    }
+
+    /// The same if nobody had been lost: the PE whose seat it is.
+    pub(crate) fn home_before_losses(&self, index: u128) -> PeId {
         let mapped = || mapped(self.chare, &self.map, self.bounds.as_ref(), self.pes, index);
-        self.view.seat(home_in(self.chare.kind, self.shape, index, mapped))
+        home_in(self.chare.kind, self.shape, index, mapped)
     }
 
     /// Of the member of a group on a lost PE or node: the member that takes its place.

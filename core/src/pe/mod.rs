@@ -112,7 +112,14 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The next collection in the name of a PE that is lost.
+    /// The next collection in this PE's own name.
+    pub(crate) fn name_collection(&self) -> u32 {
+        let serial = self.collections.get();
+        self.collections.set(serial + 1);
+        serial
+    }
+
+    /// The same in the name of a PE that is lost.
     pub(crate) fn name_collection_of(&self, lost: PeId) -> u32 {
         let mut others = self.of_others.borrow_mut();
         let known = others.iter().position(|(pe, _)| *pe == lost);

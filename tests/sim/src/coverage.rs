@@ -228,6 +228,7 @@ pub const MARKS: &[Mark] = &[
     must("the first elements of an array had to be counted again"),
     must("an element takes over the order of a former one"),
     may("a single chare came back to the PE that it is named after"),
+    may("a single chare went back to a PE that had been lost"),
     may("an element was inserted before its collection was known"),
     must("an element was made again after it had moved and gone"),
     must("an element was inserted before its former one was known to be gone"),

@@ -202,6 +202,14 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x2000b37a --size 1 --pes 2 --ft 300us --respawn false --requests true --faults 17,18,22 --calm lost,altered,truncated,limits",
         was: "all members of a group that were to answer were lost, and those of a node that had been added were to answer, too (of the verdict)",
     },
+    Regression {
+        line: "--seed 0x11001b0b --workload flood --size 1 --pes 1 --ft disk:400us --faults 7,8 --calm altered,reset",
+        was: "a main chare stayed with the PE that had stood in for its own when that was back: what it made had other names, and drew other random numbers",
+    },
+    Regression {
+        line: "--seed 0x130012f3 --workload flood --size 1 --nodes 3 --ft disk:400us --faults 8,9 --calm limits",
+        was: "the same",
+    },
 ];
 
 #[derive(Parser)]

@@ -40,7 +40,8 @@ impl Former {
         own.sort_by_key(|of| *of != pe);
         let mut parts = own.iter().map(|of| self.part(*of)).collect::<Result<Vec<_>, _>>()?;
         let newcomers: Vec<PeId> = self.view.there().filter(|pe| self.pes().all(|of| of != *pe)).collect();
-        let seats = Seats::of(&self.view);
+        let before = self.view_before();
+        let seats = Seats::after(&before, &self.view);
         parts.iter_mut().for_each(|part| seats.keep(part, pe));
         for of in self.kept_for_those_of(pe) {
             parts.push(seats.taken_over(pe, self.part(of)?));
@@ -52,6 +53,11 @@ impl Former {
         Ok(parts)
     }
 
+    /// In which the version was taken.
+    fn view_before(&self) -> View {
+        View::new(self.restart.taken_in.clone(), self.restart.pes_per_node)
+    }
+
     /// The PEs that have a part.
     fn pes(&self) -> impl Iterator<Item = PeId> + '_ {
         self.restart.parts.iter().map(|(pe, _)| *pe)
@@ -59,7 +65,7 @@ impl Former {
 
     /// Who had stood in for PEs whose seat this one is now, and has another seat itself.
     fn kept_for_those_of(&self, pe: PeId) -> BTreeSet<PeId> {
-        let before = View::new(self.restart.taken_in.clone(), self.restart.pes_per_node);
+        let before = self.view_before();
         let pes = self.restart.taken_in.nodes() * self.restart.pes_per_node;
         let own = (0..pes).filter(|of| self.view.seat(*of) == pe && !before.is_there(*of));
         own.map(|of| before.seat(of)).filter(|by| self.view.seat(*by) != pe).collect()

@@ -90,7 +90,7 @@ impl Store {
     fn part_of_newcomer(&self, version: Version, pe: PeId, view: &View) -> Result<InPieces, StoreError> {
         let before = self.taken_in(version).ok_or(StoreError::Missing { pe, version })?;
         let kept = self.part(version, before.seat(pe))?;
-        let part = Packed::of(&Seats::of(view).part_instead_of(pe, kept));
+        let part = Packed::of(&Seats::after(&before, view).part_instead_of(pe, kept));
         let (manifest, pieces) = summed(&part);
         Ok((before.of_nodes().clone(), manifest, pieces))
     }
@@ -120,7 +120,7 @@ impl Store {
         parts: &mut [Part],
     ) {
         if let Some(before) = self.taken_in(version) {
-            Seats::of(view).make_room(&before, pe, parts);
+            Seats::after(&before, view).make_room(pe, parts);
         }
     }
 

@@ -93,7 +93,8 @@ impl Cluster {
     /// By PE of the next view: what it begins with.
     fn parts(&self, version: u64, next: &View) -> BTreeMap<PeId, Vec<Part>> {
         let part = |pe: PeId| self.pes[pe as usize].node.store.part(version, pe).expect("just taken");
-        let (before, seats) = (self.view(), Seats::of(next));
+        let before = self.view();
+        let seats = Seats::after(before, next);
         let mut parts: BTreeMap<PeId, Vec<Part>> = BTreeMap::new();
         for pe in before.there() {
             let of = parts.entry(next.seat(pe)).or_default();
@@ -102,7 +103,7 @@ impl Cluster {
         for pe in next.there().filter(|pe| !before.is_there(*pe)) {
             parts.entry(pe).or_default().insert(0, seats.part_instead_of(pe, part(before.seat(pe))));
         }
-        parts.iter_mut().for_each(|(pe, parts)| seats.make_room(before, *pe, parts));
+        parts.iter_mut().for_each(|(pe, parts)| seats.make_room(*pe, parts));
         parts
     }
 
