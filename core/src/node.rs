@@ -358,10 +358,12 @@ impl Job {
         if self.survives() {
             return self.said.take_up(saved);
         }
-        for period in saved {
-            let (lines, results) = period.into_said();
-            lines.iter().for_each(|line| self.output.print(line));
-            results.iter().for_each(|(name, value)| self.record(name, value.clone()));
+        let printed = saved.into_iter().map(|period| period.without_lines(|line| self.output.print(line)));
+        let reported: Vec<_> = printed.collect();
+        match self.others.get() {
+            // Whatever a node reports from now on is newer, whoever reported this.
+            Some(others) => reported.into_iter().for_each(|period| others.say(period.into())),
+            None => self.said.take_up(reported),
         }
     }
 
@@ -391,8 +393,11 @@ impl Job {
         results
     }
 
+    /// What was reported in a process that does not survive.
     pub(crate) fn results(&self) -> Results {
-        lock(&self.results).clone()
+        let mut all = self.said.results();
+        lock(&self.results).iter().for_each(|(name, value)| all.set(name, value.clone()));
+        all
     }
 
     /// A step of load balancing is over.

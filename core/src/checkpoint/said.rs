@@ -52,9 +52,17 @@ pub(crate) struct SavedPeriod {
 }
 
 impl SavedPeriod {
-    /// Its lines and its results.
-    pub(crate) fn into_said(self) -> (Vec<String>, Results) {
-        (self.said.lines, self.said.results)
+    /// Its lines are printed in this way.
+    pub(crate) fn without_lines(mut self, print: impl Fn(&str)) -> SavedPeriod {
+        self.said.lines.drain(..).for_each(|line| print(&line));
+        self
+    }
+}
+
+/// What was reported in it, for the launcher.
+impl From<SavedPeriod> for Lines {
+    fn from(SavedPeriod { version, node, said }: SavedPeriod) -> Lines {
+        Lines { version: Some(version), node, results: said.results, ..Lines::default() }
     }
 }
 
@@ -151,6 +159,15 @@ impl Said {
         (last.pieces(None, node), results)
     }
 
+    /// What was reported in periods that are over: of the same name, what was last.
+    pub(crate) fn results(&self) -> Results {
+        let mut all = Results::default();
+        let periods = self.lock();
+        let results = periods.over.values().flat_map(|said| said.results.iter());
+        results.for_each(|(name, value)| all.set(name, value.clone()));
+        all
+    }
+
     fn lock(&self) -> MutexGuard<'_, Periods> {
         // Nothing in a critical section panics half way.
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -237,6 +254,19 @@ mod tests {
         said.until(3);
         said.seen(3, 0, 0);
         assert_eq!(said.cut(4, 0).len(), 1, "the last ones of a name are enough");
+    }
+
+    #[test]
+    fn of_results_that_are_taken_up_the_last_one_of_a_name_counts() {
+        let said = Said::default();
+        let period = |version, value: u64| {
+            let mut results = Results::default();
+            results.set("sum", value);
+            SavedPeriod { version, node: 1, said: Period { results, lines: Vec::new() } }
+        };
+        said.take_up(vec![period(7, 3)]);
+        said.take_up(vec![period(5, 4)]);
+        assert_eq!(said.results().value("sum"), Some(&ResultValue::U64(3)));
     }
 
     #[test]

@@ -20,6 +20,7 @@ use super::heartbeat::{LOOK, TICK};
 use super::kills::Kills;
 use super::local::Event;
 use super::plan::Plan;
+use super::printed::Printed;
 use super::recovery::{Halted, Loss, Recovery};
 use super::roster::{Roster, Stage};
 use super::verdict::Verdict;
@@ -89,6 +90,8 @@ pub(crate) struct Conductor {
     waiting: Vec<steps::Waiting>,
     /// Of a job that survives losses.
     recovery: Option<Recovery>,
+    /// Of one that does not, and was started again: what had been reported before.
+    before: Printed,
     /// Nodes leave, and nothing can be gone back to any more.
     leaves: bool,
     /// Nodes that may not know that yet, after an end in order.
@@ -119,6 +122,7 @@ impl Conductor {
         Conductor {
             roster: Roster::new(&plan),
             recovery: plan.survives.then(|| Recovery::new(&plan)),
+            before: Printed::default(),
             leaves: false,
             unsettled: BTreeSet::new(),
             expected: BTreeMap::new(),
@@ -174,7 +178,8 @@ impl Conductor {
         let mut steps = self.steps;
         let reports = self.roster.into_reports();
         reports.iter().for_each(|report| merge(&mut steps, report.steps));
-        let (failures, results) = self.recovery.map(Recovery::into_report).unwrap_or_default();
+        let (failures, results) =
+            self.recovery.map_or_else(|| (Vec::new(), self.before.results()), Recovery::into_report);
         End { stop: self.verdict.stop(), reports, steps, failures, results }
     }
 

@@ -210,6 +210,26 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x130012f3 --workload flood --size 1 --nodes 3 --ft disk:400us --faults 8,9 --calm limits",
         was: "the same",
     },
+    Regression {
+        line: "--seed 0x1900035e --ft disk:400us --respawn true --requests true",
+        was: "the same",
+    },
+    Regression {
+        line: "--seed 0x220001ee --ft disk:400us --respawn false --requests false",
+        was: "the same",
+    },
+    Regression {
+        line: "--seed 0x2200058c --ft disk:400us --respawn false --requests false",
+        was: "the same",
+    },
+    Regression {
+        line: "--seed 0x3100063b --nodes 3 --pes 2 --ft disk:400us --faults 1,6,7,8,9 --calm doubled,late,limits",
+        was: "what had been reported before a job was started again without fault tolerance replaced what another node reported later",
+    },
+    Regression {
+        line: "--seed 0x3100014d --size 3 --nodes 2 --pes 1 --ft disk:400us --faults 6,7,8 --calm altered,pause,limits",
+        was: "the same",
+    },
 ];
 
 #[derive(Parser)]

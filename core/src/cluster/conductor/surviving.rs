@@ -135,8 +135,13 @@ impl Conductor {
         }
     }
 
-    /// Somebody says lines of the program that will not be done again, or not unless the job goes back.
+    /// Somebody says lines of the program that will not be done again, or not unless the job goes back. In a job that survives nothing, it is
+    /// what had been reported before the checkpoint from which that was started again.
     pub(super) fn on_lines(&mut self, node: u32, lines: Lines) {
+        if self.recovery.is_none() {
+            self.before.hear(lines);
+            return;
+        }
         let (version, of, piece) = (lines.version, lines.node, lines.piece);
         // What was done since the cut on a node that was released is done again elsewhere.
         let is_void = version.is_none() && (self.is_void(node) || self.roster[node].released);

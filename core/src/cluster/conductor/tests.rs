@@ -1,5 +1,7 @@
 //! The launcher's decisions, as exact lists of actions.
 
+use super::super::control::Lines;
+use super::super::launcher::{Ended, merge};
 use super::*;
 use crate::launch::RunArgs;
 
@@ -272,4 +274,27 @@ fn an_interrupted_job_ends_with_that_status_and_reports() {
 fn events_of_nodes_that_do_not_exist_are_ignored() {
     let mut conductor = running(1, "");
     assert_eq!(conductor.happen(at(1), 9, killed()), []);
+}
+
+/// What nodes say with lines was reported before the checkpoint from which the job was started again, by whichever node.
+#[test]
+fn of_a_job_that_was_started_again_what_it_reports_itself_counts() {
+    let mut conductor = running(2, "");
+    let reported = |version, node, value: u64| {
+        let mut results = Results::default();
+        [("again", value), ("once", value)].map(|(name, value)| results.set(name, value));
+        ToLauncher::Lines(Lines { version: Some(version), node, results, ..Lines::default() })
+    };
+    for lines in [reported(6, 1, 1), reported(2, 1, 2), reported(4, 0, 3)] {
+        assert_eq!(conductor.say(at(1), 1, lines), []);
+    }
+    conductor.say(at(2), 0, ToLauncher::Ended(Stop::default()));
+    let mut report = NodeReport::default();
+    report.results.set("again", 4_u64);
+    conductor.say(at(3), 0, ToLauncher::Done(report));
+    conductor.say(at(3), 1, ToLauncher::Done(NodeReport::default()));
+    let ended = Ended { end: conductor.into_end(), wall: at(3) };
+    let results = merge(ended, 1).results;
+    let value = |name| results.value(name).cloned();
+    assert_eq!([value("again"), value("once")], [4_u64, 1].map(|value| Some(value.into())));
 }
