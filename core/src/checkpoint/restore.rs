@@ -157,6 +157,7 @@ impl Pe {
                     sometimes("an object of a checkpoint waited for a shared value");
                     self.expect_object(collection, id.index);
                     collection.casts.keep_for(id.index, later);
+                    witness::see(|| Seen::Awaited { object: id, pe: self.id });
                     let again = PeMessage::Restore { object: Box::new(object), why };
                     self.keep_lacking(lacking, self.pe_message(again));
                 }

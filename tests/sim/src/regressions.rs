@@ -202,6 +202,10 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x2000b37a --size 1 --pes 2 --ft 300us --respawn false --requests true --faults 17,18,22 --calm lost,altered,truncated,limits",
         was: "all members of a group that were to answer were lost, and those of a node that had been added were to answer, too (of the verdict)",
     },
+    Regression {
+        line: "--seed 0x21000aca --workload imbalance --size 1 --ft 200us --respawn false --requests true --faults 1,2,7",
+        was: "a program was over as soon as it went on, before a shared value had come without which objects could not be read: these were missed (of an oracle)",
+    },
 ];
 
 #[derive(Parser)]
