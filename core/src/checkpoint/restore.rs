@@ -157,6 +157,7 @@ impl Pe {
                     sometimes("an object of a checkpoint waited for a shared value");
                     self.expect_object(collection, id.index);
                     collection.casts.keep_for(id.index, later);
+                    witness::see(|| Seen::Awaited { object: id, pe: self.id });
                     let again = PeMessage::Restore { object: Box::new(object), why };
                     self.keep_lacking(lacking, self.pe_message(again));
                 }
@@ -175,6 +176,9 @@ impl Pe {
     pub(crate) fn on_restore(&self, object: SavedObject, why: Restored) {
         let id = object.id;
         let Some(collection) = self.collections.get(id.collection) else { return };
+        if mutated("awaited-object-forgotten") {
+            return;
+        }
         let later = collection.casts.take_kept_for(id.index);
         if let Some(lacking) = self.lacks_for(&object, &later) {
             sometimes("an object of a checkpoint waited for two shared values");

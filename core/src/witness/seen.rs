@@ -275,6 +275,13 @@ pub enum Seen {
         /// The PEs that have a process.
         pes: Range<PeId>,
     },
+    /// What a checkpoint has of an object is on its way to being made again: it waits for a shared value.
+    Awaited {
+        /// Which.
+        object: ObjId,
+        /// Where.
+        pe: PeId,
+    },
     /// An object is made again from what a checkpoint has of it.
     Restored {
         /// Which.

@@ -596,6 +596,12 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "awaited-object-forgotten",
+        places: &["checkpoint/restore.rs"],
+        rule: "An object of a checkpoint that waits for a shared value is made again when that has come.",
+        level: Level::World,
+    },
+    Mutation {
         name: "slots-named-again",
         places: &["checkpoint/restore.rs"],
         rule: "An object that is made after going back to a checkpoint is not named like one that was there before.",

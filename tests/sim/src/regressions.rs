@@ -230,6 +230,14 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x3100014d --size 3 --nodes 2 --pes 1 --ft disk:400us --faults 6,7,8 --calm altered,pause,limits",
         was: "the same",
     },
+    Regression {
+        line: "--seed 0x21000aca --workload imbalance --size 1 --ft 200us --respawn false --requests true --faults 1,2,7",
+        was: "a program was over as soon as it went on, before a shared value had come without which objects could not be read: these were missed (of an oracle)",
+    },
+    Regression {
+        line: "--seed 0x3a000331 --workload imbalance --size 3 --pes 2 --ft disk:100us --faults 10,12 --calm doubled,pause,limits",
+        was: "the same, in a job that was started again without checkpoints",
+    },
 ];
 
 #[derive(Parser)]

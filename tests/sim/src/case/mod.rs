@@ -114,8 +114,8 @@ impl Case {
         let draws = |concern, f: fn(&mut Rng) -> bool| is_whole && f(&mut generator(seed, concern));
         let respawn =
             survival.can_replace() && overrides.respawn.unwrap_or(draws("respawn", survival::respawn));
-        // Not drawn while a seed is open that fails with them (docs/simulation-sweep.md).
-        let requests = survival.can_replace() && overrides.requests.unwrap_or(false);
+        let requests =
+            survival.can_replace() && overrides.requests.unwrap_or(draws("asked", survival::is_asked));
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let hosts = if heirs && overrides.hosts.is_none() { vec![hosts.iter().sum()] } else { hosts };
         let heirs = heirs && hosts.len() == 1;

@@ -43,6 +43,8 @@ const ONE_IN_HAS_HEIRS: u64 = 3;
 const ONE_IN_IS_ON_DISK: u64 = 5;
 /// In one of so many of those with checkpoints in memory, lost nodes get other processes.
 const ONE_IN_REPLACES: u64 = 3;
+/// One in so many of these is asked for something.
+const ONE_IN_IS_ASKED: u64 = 3;
 /// What a survival on disk begins with, as it is written.
 const DISK: &str = "disk:";
 const MICROSECOND: u64 = 1_000;
@@ -97,6 +99,11 @@ pub(super) fn heirs(rng: &mut Rng) -> bool {
 /// Whether lost nodes of a job that can replace them get other processes.
 pub(super) fn respawn(rng: &mut Rng) -> bool {
     rng.below(ONE_IN_REPLACES) == 0
+}
+
+/// Whether somebody asks such a job for something.
+pub(super) fn is_asked(rng: &mut Rng) -> bool {
+    rng.below(ONE_IN_IS_ASKED) == 0
 }
 
 /// What goes wrong, with all that a job that survives loses besides.

@@ -28,9 +28,11 @@ fn seeds_draw_everything_there_is() {
     let cases: Vec<_> = (0..2_000).map(drawn).collect();
     let kinds: std::collections::BTreeSet<_> =
         cases.iter().flat_map(|case| &case.faults).map(|drawn| drawn.what.kind()).collect();
-    assert_eq!(kinds.len(), 17, "{kinds:?}");
-    let replaced = cases.iter().filter(|case| case.respawn).count();
-    assert!((100..1_000).contains(&replaced), "{replaced}");
+    assert_eq!(kinds.len(), 20, "{kinds:?}");
+    for drawn in [(|case| case.respawn) as fn(&Case) -> bool, |case| case.requests] {
+        let with = cases.iter().filter(|case| drawn(case)).count();
+        assert!((100..1_000).contains(&with), "{with}");
+    }
     for rate in [
         (|rates| rates.lost_ppm) as fn(&Rates) -> u32,
         |rates| rates.doubled_ppm,

@@ -12,6 +12,8 @@ use super::Oracle;
 #[derive(Clone, Default)]
 pub struct Incarnation {
     objects: FxHashMap<ObjId, Object>,
+    /// The job goes on from a cut: not all that was there then needs be made again yet.
+    goes_on: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +36,8 @@ enum At {
     Lost,
     /// A checkpoint has it, and it is to be made again from that.
     Saved,
+    /// It is to be made again on this PE, when a shared value is there without which it cannot be read.
+    Awaited(PeId),
 }
 
 impl Incarnation {
@@ -42,7 +46,7 @@ impl Incarnation {
         let Some(former) = self.objects.insert(id, new) else { return Ok(()) };
         is_home(id, &former, home)?;
         match former.at {
-            At::Here(_) | At::UnderWay { .. } | At::Saved => {
+            At::Here(_) | At::UnderWay { .. } | At::Saved | At::Awaited(_) => {
                 Err(format!("{id:?} is made on PE {pe}, and is {:?}", former.at))
             }
             // To be gone counts as a move, unless nobody ever heard of another place.
@@ -54,15 +58,39 @@ impl Incarnation {
         }
     }
 
+    fn awaited(&mut self, id: ObjId, pe: PeId) -> Result<(), String> {
+        match self.objects.get_mut(&id) {
+            Some(object) if object.at == At::Saved => object.at = At::Awaited(pe),
+            Some(object) => return Err(format!("{id:?} is awaited on PE {pe}, and is {:?}", object.at)),
+            None => return Err(format!("{id:?} is awaited on PE {pe}, and was not there at the cut")),
+        }
+        Ok(())
+    }
+
     fn restored(&mut self, id: ObjId, pe: PeId, home: PeId) -> Result<(), String> {
         let Some(object) = self.objects.get_mut(&id) else {
             return Err(format!("{id:?} is made again on PE {pe}, and was not there at the cut"));
         };
-        if object.at != At::Saved {
+        if object.at != At::Saved && object.at != At::Awaited(pe) {
             return Err(format!("{id:?} is made again on PE {pe}, and is {:?}", object.at));
         }
         (object.home, object.at) = (Some(home), At::Here(pe));
         Ok(())
+    }
+
+    /// The next cut has nothing of what is not made again by then, and whoever waits until all is quiet waits for that, too.
+    fn all_are_back(&mut self) -> Result<(), String> {
+        if !std::mem::take(&mut self.goes_on) {
+            return Ok(());
+        }
+        match self.first(|at| matches!(at, At::Saved | At::Awaited(_))) {
+            Some(id) => Err(format!("{id:?} was there at the cut, and is not made again yet")),
+            None => Ok(()),
+        }
+    }
+
+    fn first(&self, is: impl Fn(At) -> bool) -> Option<ObjId> {
+        self.objects.iter().filter(|(_, object)| is(object.at)).map(|(id, _)| *id).min()
     }
 
     fn departed(&mut self, id: ObjId, pe: PeId, to: PeId, moves: u32) -> Result<(), String> {
@@ -109,7 +137,7 @@ impl Incarnation {
     fn node_gone(&mut self, pes: &Range<PeId>) {
         for object in self.objects.values_mut() {
             let lost = match object.at {
-                At::Here(pe) => pes.contains(&pe),
+                At::Here(pe) | At::Awaited(pe) => pes.contains(&pe),
                 At::UnderWay { from, to } => pes.contains(&from) || pes.contains(&to),
                 At::Gone | At::Lost | At::Saved => false,
             };
@@ -147,7 +175,9 @@ impl Oracle for Incarnation {
             Seen::Contributed { object, pe, reduction: Reduction::All(_) | Reduction::Section(..) } => {
                 self.on(object, pe, "contributes").map(drop)
             }
+            Seen::Awaited { object, pe } => self.awaited(object, pe),
             Seen::Restored { object, pe, home } => self.restored(object, pe, home),
+            Seen::Captured { .. } | Seen::Quiet => self.all_are_back(),
             Seen::NodeGone { ref pes } => {
                 self.node_gone(pes);
                 Ok(())
@@ -171,11 +201,12 @@ impl Oracle for Incarnation {
         for object in self.objects.values_mut() {
             (object.home, object.at) = (None, At::Saved);
         }
+        self.goes_on = true;
     }
 
     fn end(&mut self, ended_well: bool) -> Result<(), String> {
-        let lost = self.objects.iter().filter(|(_, object)| object.at == At::Saved).map(|(id, _)| *id).min();
-        match lost {
+        // The program may have been over but for one message: nobody waits for what is awaited then.
+        match self.first(|at| at == At::Saved) {
             Some(id) if ended_well => Err(format!("{id:?} was there at the cut, and was not made again")),
             _ => Ok(()),
         }
@@ -259,6 +290,28 @@ mod tests {
         finds(back(), &[delivered(1, 1, 5)], "Saved");
         finds(back(), &[Seen::Restored { object: element(6), pe: 0, home: 0 }], "not there at the cut");
         assert!(back().end(true).is_err() && back().end(false).is_ok());
+    }
+
+    #[test]
+    fn what_waits_for_a_shared_value_is_made_again_before_the_next_cut_unless_the_job_ends() {
+        let awaiting = || {
+            let mut oracle = Incarnation::default();
+            tell(&mut oracle, &[born(5, 0)]).expect("right so far");
+            oracle.go_back();
+            tell(&mut oracle, &[Seen::Awaited { object: element(5), pe: 3 }]).expect("it was there");
+            oracle
+        };
+        let again = |pe| Seen::Restored { object: element(5), pe, home: 2 };
+        let cut = Seen::Captured { pe: 0, version: 2 };
+        assert_eq!(awaiting().end(true), Ok(()));
+        assert_eq!(tell(&mut awaiting(), &[again(3), delivered(1, 3, 5), cut.clone(), Seen::Quiet]), Ok(()));
+        finds(awaiting(), &[again(2)], "Awaited(3)");
+        finds(awaiting(), &[delivered(1, 3, 5)], "Awaited(3)");
+        finds(awaiting(), &[born(5, 3)], "Awaited(3)");
+        finds(awaiting(), &[cut], "is not made again yet");
+        finds(awaiting(), &[Seen::Quiet], "is not made again yet");
+        let elsewhere = Seen::Awaited { object: element(6), pe: 3 };
+        finds(awaiting(), &[elsewhere], "not there at the cut");
     }
 
     #[test]
