@@ -63,11 +63,11 @@ impl<'a> Lender<'a> {
         self.packed_in(write, |_, _| None);
     }
 
-    /// The same, with the slices in memory that there is: asked for with a size and an alignment.
+    /// The same, with slices that `copy` copies, if it can: it is given the bytes and how they are to be aligned.
     pub fn packed_in(
         &mut self,
         write: impl FnOnce(&mut Lender<'a>),
-        spare: impl FnMut(usize, usize) -> Option<SegmentBuffer>,
+        copy: impl FnMut(&[u8], usize) -> Option<Segment>,
     ) {
         debug_assert!(!self.packer.is_sizing(), "what is only counted has no length to be written later");
         let nothing = Packer::new(self.packer.purpose());
@@ -76,7 +76,7 @@ impl<'a> Lender<'a> {
         let start = inner.packer.size();
         inner.packer.word(0);
         write(&mut inner);
-        let (packer, segments) = inner.finish_in(spare);
+        let (packer, segments) = inner.finish_in(copy);
         self.packer = packer;
         let own = self.packer.replace_needs(needs);
         packed::end_in_place(self, start, segments, &own);
@@ -113,13 +113,10 @@ impl<'a> Lender<'a> {
         self.finish_in(|_, _| None)
     }
 
-    /// The same, into memory that there is: asked for with a size and an alignment.
-    pub fn finish_in(
-        self,
-        mut spare: impl FnMut(usize, usize) -> Option<SegmentBuffer>,
-    ) -> (Packer, Vec<Segment>) {
+    /// The same, but `copy` copies, if it can: it is given the bytes and how they are to be aligned.
+    pub fn finish_in(self, mut copy: impl FnMut(&[u8], usize) -> Option<Segment>) -> (Packer, Vec<Segment>) {
         let segments = self.lent.into_iter().map(|lent| match lent {
-            Lent::Borrowed(bytes, align) => copied(bytes, spare(bytes.len(), align), align),
+            Lent::Borrowed(bytes, align) => copied(bytes, copy(bytes, align), align),
             Lent::Held(segment) => segment,
         });
         (self.packer, segments.collect())
@@ -146,21 +143,15 @@ pub(crate) fn is_large(bytes: usize) -> bool {
     cfg!(target_pointer_width = "64") && bytes >= SEGMENT_MIN
 }
 
-fn copied(bytes: &[u8], spare: Option<SegmentBuffer>, align: usize) -> Segment {
-    let spare = spare.filter(|spare| spare.size() == (bytes.len(), align) && spare.filled().is_empty());
-    let buffer = match spare {
-        Some(mut spare) => {
-            spare.fill_past_cache(bytes);
-            spare
-        }
-        None => {
-            let memory = SegmentBuffer::new(bytes.len(), align);
-            let mut memory = memory.expect("as much memory as the value has, once more");
-            memory.fill(bytes);
-            memory
-        }
-    };
-    buffer.finish().expect("it was filled")
+/// The copy that there is, if it may be one, or one in memory of its own.
+fn copied(bytes: &[u8], copy: Option<Segment>, align: usize) -> Segment {
+    let is_like_it = |copy: &Segment| copy.bytes().len() == bytes.len() && copy.align() == align;
+    copy.filter(is_like_it).unwrap_or_else(|| {
+        let memory = SegmentBuffer::new(bytes.len(), align);
+        let mut memory = memory.expect("as much memory as the value has, once more");
+        memory.fill(bytes);
+        memory.finish().expect("it was filled")
+    })
 }
 
 /// Packs a value and gives it up. Its large plain slices become segments without a copy, and keep the value.
