@@ -64,14 +64,15 @@ impl Slab {
 
     /// Puts bytes where there are no pages yet, or not for all of them, by one who has it alone; whether it did. If not, anything may be there.
     ///
-    /// They go through the file that the slab is mapped from: its pages are those of the mapping, so this thread finds them there, and others
-    /// do who hear of them from it. What had them before and is read by others was given up before, at the stamp.
+    /// They go through the file that the slab is mapped from: the pages of the file are those of every mapping, so this thread finds the bytes
+    /// there when it has written them, as it finds what any call of the system has put into memory, and so does whoever hears of them from it.
+    /// Where they replace what others may still read of a version before (the pages that there are already), the stamp was there first.
     pub(super) fn write(&self, from: usize, bytes: &[u8]) -> bool {
         let end = from + bytes.len();
         let Some((memory, at)) = self.shared.as_ref().filter(|_| !self.has_pages(end)) else { return false };
         let is_written = memory.write(at + from as u64, bytes).is_ok();
         if is_written {
-            // Now rather than when they are filled again, each by a trap. The last ones may be found with the next slice.
+            // Mapped now, not by a trap for each page when they are filled again. The last ones are left for the next slice.
             self.find_pages(end / UNIT * UNIT);
         }
         is_written
@@ -137,10 +138,11 @@ mod tests {
         (memory, slab)
     }
 
-    fn has_page(slab: &Slab, from: usize) -> bool {
+    /// Whether there is the first page of the unit that this byte is in.
+    fn has_page(slab: &Slab, at: usize) -> bool {
         let mut said = 0_u8;
-        let page = from / 4096 * 4096;
-        // SAFETY: it is asked of the one page at `from`, which is the slab's, and there is a byte for it.
+        let page = at / UNIT * UNIT;
+        // SAFETY: it is asked of one page, which is the slab's, and there is a byte for it.
         let done = unsafe { libc::mincore(slab.at.add(page).as_ptr().cast(), 1, (&raw mut said).cast()) };
         assert_eq!(done, 0);
         said & 1 == 1
