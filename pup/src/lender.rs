@@ -212,3 +212,31 @@ impl Packed {
         Packed::from(pack_away(value, Packer::new(crate::Purpose::Message)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Purpose;
+
+    #[test]
+    fn copies_are_taken_if_they_can_be_such() {
+        let words: Vec<u64> = (0..SEGMENT_MIN as u64).collect();
+        let finish = |copy: &dyn Fn(&[u8], usize) -> Option<Segment>| {
+            let mut lender = Lender::new(Packer::new(Purpose::Message));
+            lender.slice(&words);
+            let (_, segments) = lender.finish_in(copy);
+            assert!(segments.len() == 1 && segments[0] == Segment::of_vec(words.clone()));
+            assert_eq!(segments[0].align(), align_of::<u64>());
+            segments[0].clone()
+        };
+        let there_is = Segment::of_vec(words.clone());
+        let taken = finish(&|bytes, align| {
+            assert!((bytes, align) == (there_is.bytes(), align_of::<u64>()));
+            Some(there_is.clone())
+        });
+        assert_eq!(taken.bytes().as_ptr(), there_is.bytes().as_ptr());
+        finish(&|_, _| None);
+        finish(&|_, _| Some(there_is.part(0..8)));
+        finish(&|bytes, _| Some(Segment::of_vec(bytes.to_vec())));
+    }
+}
