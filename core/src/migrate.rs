@@ -16,7 +16,7 @@ use crate::mutations::mutated;
 use crate::object::{Extras, Head, Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
-use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, SegmentBuffer, Unpacker};
+use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
 use crate::registry::ChareType;
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
@@ -107,7 +107,7 @@ pub(crate) unsafe fn pack_object(chare: &ChareType, head: NonNull<Head>) -> Pack
     unsafe { pack_object_in(chare, head, Packer::new(Purpose::Migration), |_, _| None) }.into()
 }
 
-/// The same with a packer that there is, and into memory that there is for its large slices.
+/// The same with a packer that there is, and with large slices that `copy` copies, if it can.
 ///
 /// # Safety
 /// The same.
@@ -115,12 +115,12 @@ pub(crate) unsafe fn pack_object_in(
     chare: &ChareType,
     head: NonNull<Head>,
     packer: Packer,
-    spare: impl FnMut(usize, usize) -> Option<SegmentBuffer>,
+    copy: impl FnMut(&[u8], usize) -> Option<Segment>,
 ) -> (Packer, Vec<Segment>) {
     let mut lender = Lender::new(packer);
     // SAFETY: the caller's promise; what is lent is copied right below.
     unsafe { (chare.lend)(head, &mut lender) };
-    lender.finish_in(spare)
+    lender.finish_in(copy)
 }
 
 impl Pe {

@@ -15,9 +15,7 @@ use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::pe::Pe;
 use crate::pe::send::pack_in_place;
-use crate::pup::{
-    Fault, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, SegmentBuffer, Unpacker, pack_away,
-};
+use crate::pup::{Fault, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker, pack_away};
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 use crate::witness::{self, Shadow, Why};
@@ -103,14 +101,14 @@ pub(crate) fn copy_to_keep(message: &Envelope) -> Packed {
     lender.finish().into()
 }
 
-/// The same into what is being packed, as [`Packed`] would be, and its large slices into memory that is asked for with a size and an
-/// alignment.
+/// The same into what is being packed, as [`Packed`] would be, with large slices that `copy` copies, if it can: it is given the bytes and
+/// how they are to be aligned.
 pub(crate) fn lend_kept<'a>(
     message: &'a Envelope,
     l: &mut Lender<'a>,
-    spare: impl FnMut(usize, usize) -> Option<SegmentBuffer>,
+    copy: impl FnMut(&[u8], usize) -> Option<Segment>,
 ) {
-    l.packed_in(|l| lend_to_keep(message, l), spare);
+    l.packed_in(|l| lend_to_keep(message, l), copy);
 }
 
 fn lend_to_keep<'a>(message: &'a Envelope, l: &mut Lender<'a>) {

@@ -63,11 +63,11 @@ impl<'a> Lender<'a> {
         self.packed_in(write, |_, _| None);
     }
 
-    /// The same, with the slices in memory that there is: asked for with a size and an alignment.
+    /// The same, with slices that `copy` copies, if it can: it is given the bytes and how they are to be aligned.
     pub fn packed_in(
         &mut self,
         write: impl FnOnce(&mut Lender<'a>),
-        spare: impl FnMut(usize, usize) -> Option<SegmentBuffer>,
+        copy: impl FnMut(&[u8], usize) -> Option<Segment>,
     ) {
         debug_assert!(!self.packer.is_sizing(), "what is only counted has no length to be written later");
         let nothing = Packer::new(self.packer.purpose());
@@ -76,7 +76,7 @@ impl<'a> Lender<'a> {
         let start = inner.packer.size();
         inner.packer.word(0);
         write(&mut inner);
-        let (packer, segments) = inner.finish_in(spare);
+        let (packer, segments) = inner.finish_in(copy);
         self.packer = packer;
         let own = self.packer.replace_needs(needs);
         packed::end_in_place(self, start, segments, &own);
@@ -113,13 +113,10 @@ impl<'a> Lender<'a> {
         self.finish_in(|_, _| None)
     }
 
-    /// The same, into memory that there is: asked for with a size and an alignment.
-    pub fn finish_in(
-        self,
-        mut spare: impl FnMut(usize, usize) -> Option<SegmentBuffer>,
-    ) -> (Packer, Vec<Segment>) {
+    /// The same, but `copy` copies, if it can: it is given the bytes and how they are to be aligned.
+    pub fn finish_in(self, mut copy: impl FnMut(&[u8], usize) -> Option<Segment>) -> (Packer, Vec<Segment>) {
         let segments = self.lent.into_iter().map(|lent| match lent {
-            Lent::Borrowed(bytes, align) => copied(bytes, spare(bytes.len(), align), align),
+            Lent::Borrowed(bytes, align) => copied(bytes, copy(bytes, align), align),
             Lent::Held(segment) => segment,
         });
         (self.packer, segments.collect())
@@ -146,21 +143,15 @@ pub(crate) fn is_large(bytes: usize) -> bool {
     cfg!(target_pointer_width = "64") && bytes >= SEGMENT_MIN
 }
 
-fn copied(bytes: &[u8], spare: Option<SegmentBuffer>, align: usize) -> Segment {
-    let spare = spare.filter(|spare| spare.size() == (bytes.len(), align) && spare.filled().is_empty());
-    let buffer = match spare {
-        Some(mut spare) => {
-            spare.fill_past_cache(bytes);
-            spare
-        }
-        None => {
-            let memory = SegmentBuffer::new(bytes.len(), align);
-            let mut memory = memory.expect("as much memory as the value has, once more");
-            memory.fill(bytes);
-            memory
-        }
-    };
-    buffer.finish().expect("it was filled")
+/// The copy that there is, if it may be one, or one in memory of its own.
+fn copied(bytes: &[u8], copy: Option<Segment>, align: usize) -> Segment {
+    let is_like_it = |copy: &Segment| copy.bytes().len() == bytes.len() && copy.align() == align;
+    copy.filter(is_like_it).unwrap_or_else(|| {
+        let memory = SegmentBuffer::new(bytes.len(), align);
+        let mut memory = memory.expect("as much memory as the value has, once more");
+        memory.fill(bytes);
+        memory.finish().expect("it was filled")
+    })
 }
 
 /// Packs a value and gives it up. Its large plain slices become segments without a copy, and keep the value.
@@ -219,5 +210,33 @@ impl Packed {
     /// Packs a value and gives it up, without a copy of its large plain slices.
     pub fn away<T: Pup + Send + 'static>(value: T) -> Packed {
         Packed::from(pack_away(value, Packer::new(crate::Purpose::Message)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Purpose;
+
+    #[test]
+    fn copies_are_taken_if_they_can_be_such() {
+        let words: Vec<u64> = (0..SEGMENT_MIN as u64).collect();
+        let finish = |copy: &dyn Fn(&[u8], usize) -> Option<Segment>| {
+            let mut lender = Lender::new(Packer::new(Purpose::Message));
+            lender.slice(&words);
+            let (_, segments) = lender.finish_in(copy);
+            assert!(segments.len() == 1 && segments[0] == Segment::of_vec(words.clone()));
+            assert_eq!(segments[0].align(), align_of::<u64>());
+            segments[0].clone()
+        };
+        let there_is = Segment::of_vec(words.clone());
+        let taken = finish(&|bytes, align| {
+            assert!((bytes, align) == (there_is.bytes(), align_of::<u64>()));
+            Some(there_is.clone())
+        });
+        assert_eq!(taken.bytes().as_ptr(), there_is.bytes().as_ptr());
+        finish(&|_, _| None);
+        finish(&|_, _| Some(there_is.part(0..8)));
+        finish(&|bytes, _| Some(Segment::of_vec(bytes.to_vec())));
     }
 }

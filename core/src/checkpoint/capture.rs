@@ -50,7 +50,7 @@ impl Pe {
     fn packed(&self, checkpoints: &Checkpoints, part: &Part, room: &mut Room) -> Packed {
         let mut lender = Lender::new(Packer::over(Purpose::Message, checkpoints.scratch.take()));
         part.lend(&mut lender);
-        let packed = lender.finish_in(|size, align| room.buffer(&self.node.store, size, align));
+        let packed = lender.finish_in(|bytes, align| room.copy(&self.node.store, bytes, align));
         let (packed, mut scratch) = room.packed(&self.node.store, packed);
         // Memory that is new costs more than the copy, so it is given back little by little.
         scratch.shrink_to(scratch.capacity() / 8 * 7);
@@ -137,7 +137,7 @@ impl Pe {
         let (store, packer) = (&self.node.store, Packer::over(Purpose::Migration, room.scratch()));
         // SAFETY: as above, and of this type.
         let packed =
-            unsafe { pack_object_in(chare, head, packer, |size, align| room.buffer(store, size, align)) };
+            unsafe { pack_object_in(chare, head, packer, |bytes, align| room.copy(store, bytes, align)) };
         let (packed, scratch) = room.packed(store, packed);
         room.keep_scratch(scratch);
         packed

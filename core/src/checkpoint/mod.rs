@@ -57,6 +57,7 @@ mod safety;
 pub(crate) mod said;
 mod settings;
 mod shared;
+mod slab;
 mod slabs;
 pub(crate) mod store;
 mod taking;

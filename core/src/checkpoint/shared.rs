@@ -1,10 +1,13 @@
-//! Memory of this process that others of its host can map: what [`Slab`](super::slabs::Slab)s are pages of, where they can be.
+//! Memory of this process that others of its host can map: what [`Slab`](super::slab::Slab)s are pages of, where they can be.
 //!
 //! A process that maps the slabs of a part has that part for as long as it wants, also when the one that made it is gone: pages stay while
 //! anybody has them mapped. So a buddy of the same host has its copy at once, and no byte is copied for it (see
 //! [`Mapping`](super::mapped::Mapping)).
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,11 +18,16 @@ use rustix::fs::{
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::process::{Resource, getrlimit};
 
+/// So much is written at a time: who wants new pages waits for no more.
+const AT_ONCE: usize = 1 << 20;
+
 /// A file in memory, of which every slab has pages of its own.
 pub(super) struct SharedMemory {
-    file: OwnedFd,
+    file: File,
     /// Where the next pages begin. No place is used twice: what is given back leaves a hole, which takes no memory.
     end: Mutex<u64>,
+    /// Taken by who writes to the file: see [`SharedMemory::write`].
+    writing: Mutex<()>,
     /// This process is about to end, others may not be: they go on from what they have mapped.
     is_left: AtomicBool,
 }
@@ -33,7 +41,12 @@ impl SharedMemory {
         let file = memfd_create("talisman-parts", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         // Whoever maps it may be sure that what is there once stays within the file.
         fcntl_add_seals(&file, SealFlags::SHRINK)?;
-        Ok(SharedMemory { file, end: Mutex::new(0), is_left: AtomicBool::new(false) })
+        Ok(SharedMemory {
+            file: file.into(),
+            end: Mutex::default(),
+            writing: Mutex::default(),
+            is_left: AtomicBool::new(false),
+        })
     }
 
     /// New pages, mapped, and where they are in the file; none if there are none, or files may not be as long as that.
@@ -50,6 +63,24 @@ impl SharedMemory {
         let at = NonNull::new(at.ok()?.cast())?;
         *end = to;
         Some((at, from))
+    }
+
+    /// Writes bytes to pages that the caller has alone. Where there is no page yet the system makes one of the bytes. If it were written to
+    /// where it is mapped, the system would clear it first: that takes half as long again.
+    ///
+    /// # Errors
+    /// The system does not write them, or another thread is writing: there is one at a time, and who would have to wait for it has copied
+    /// them sooner. Some of the bytes may be there.
+    pub(super) fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let _alone = self.writing.try_lock().map_err(|_| io::ErrorKind::WouldBlock)?;
+        let pieces = (at..).step_by(AT_ONCE).zip(bytes.chunks(AT_ONCE));
+        pieces.into_iter().try_for_each(|(at, piece)| self.file.write_all_at(piece, at))
+    }
+
+    /// What could be written cannot be any more; what is mapped can.
+    #[cfg(test)]
+    pub(super) fn forbid_to_write(&self) {
+        fcntl_add_seals(&self.file, SealFlags::FUTURE_WRITE).expect("it can be sealed");
     }
 
     /// From now on everything stays as it is.
@@ -70,5 +101,26 @@ impl SharedMemory {
     /// What others of the host find it by.
     pub(super) fn descriptor(&self) -> u32 {
         self.file.as_raw_fd().unsigned_abs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_writes_at_a_time() {
+        let memory = SharedMemory::new().expect("the system has it");
+        let bytes: Vec<u8> = (0..3 * AT_ONCE + 5).map(|at| (at % 251) as u8).collect();
+        let read = |at| {
+            let mut read = vec![0; bytes.len()];
+            memory.file.read_exact_at(&mut read, at).map(|()| read)
+        };
+        memory.write(100, &bytes).expect("nobody else writes");
+        assert!(read(100).expect("it was written") == bytes);
+        let writing = memory.writing.lock();
+        assert_eq!(memory.write(200, &bytes).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(writing);
+        assert!(read(100).expect("it was written") == bytes, "nothing has come since");
     }
 }

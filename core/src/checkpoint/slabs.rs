@@ -7,110 +7,18 @@
 //! when a part is read from another process), but where the machine is a virtual one, the host may have to find each of their bytes
 //! first: the first two checkpoints of a job blocked it more than twice as long.
 
-use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
 use bytes::Bytes;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-use super::mapped::{Shared, SharedSlab};
-use super::shared::SharedMemory;
+use super::mapped::Shared;
+use super::slab::{LINE, Slab};
 use super::store::Store;
 use crate::pup::{ALIGN_MAX, Packed, Packer, SEGMENT_MIN, Segment, SegmentBuffer};
 
 /// What the first slab of a part has room for. Each is twice as large as the one before, so that small parts take little and large ones few.
 const SMALLEST: usize = (256 << 10) - LINE;
 const LARGEST: usize = 32 << 20;
-/// A slab is a multiple of this, which is one of any page.
-const UNIT: usize = 64 << 10;
-/// So much new memory is asked for at a time, before it is filled: if pages were found one by one when they are first written to, each would
-/// cost a trap. The first checkpoints of a job block it a tenth less long so.
-const WINDOW: usize = 1 << 20;
-/// Slices begin with a line of the caches: copies go past these by whole lines.
-const LINE: usize = 64;
-
-/// Some pages. The first line is the stamp's.
-pub(super) struct Slab {
-    at: NonNull<u8>,
-    len: usize,
-    /// What they are pages of, and which, if others can map them.
-    shared: Option<(Arc<SharedMemory>, u64)>,
-    /// So many of its first bytes have been asked for.
-    paged: AtomicUsize,
-}
-
-// SAFETY: a slab is its address; its bytes are reached by the buffers and segments that it was divided into, each by its own, and the
-// stamp as an atomic.
-unsafe impl Send for Slab {}
-// SAFETY: as above.
-unsafe impl Sync for Slab {}
-
-impl Slab {
-    /// New memory for at least so many bytes, if there is any: such as others can map, if that is there.
-    pub(super) fn new(len: usize, shared: Option<&Arc<SharedMemory>>) -> Option<Arc<Slab>> {
-        let len = len.checked_add(LINE)?.checked_next_multiple_of(UNIT)?;
-        let pages = shared.and_then(|memory| Some((memory.clone(), memory.pages(len)?)));
-        if let Some((memory, (at, from))) = pages {
-            return Some(Arc::new(Slab {
-                at,
-                len,
-                shared: Some((memory, from)),
-                paged: AtomicUsize::new(0),
-            }));
-        }
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: new memory, at an address that the system chooses.
-        let at = unsafe { mmap_anonymous(std::ptr::null_mut(), len, access, MapFlags::PRIVATE) }.ok()?;
-        Some(Arc::new(Slab { at: NonNull::new(at.cast())?, len, shared: None, paged: AtomicUsize::new(0) }))
-    }
-
-    /// Sees that there are pages for what is about to be filled up to `end`, by one who has it alone.
-    fn page_in(&self, end: usize) {
-        let paged = self.paged.load(Ordering::Relaxed);
-        if end <= paged {
-            return;
-        }
-        let end = end.next_multiple_of(WINDOW).min(self.len);
-        // SAFETY: within the slab, whose ends and windows are those of pages; what is there stays as it is. A system that does not
-        // know this (Linux before 5.14), or has no memory, finds the pages when they are written to.
-        let _ = unsafe {
-            let from = self.at.as_ptr().add(paged).cast();
-            madvise(from, end - paged, Advice::LinuxPopulateWrite)
-        };
-        self.paged.store(end, Ordering::Relaxed);
-    }
-
-    /// It is about to be filled, by one who has it alone. Whoever has mapped it knows from now on.
-    fn begin(&self) {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        self.stamp().store(NEXT.fetch_add(1, Ordering::Relaxed), Ordering::SeqCst);
-        // Also before what is copied past the caches.
-        fence(Ordering::SeqCst);
-    }
-
-    fn stamp(&self) -> &AtomicU64 {
-        // SAFETY: mapped while `self` lives, aligned, and in the first line, which no slice has any of.
-        unsafe { self.at.cast().as_ref() }
-    }
-
-    fn place(&self) -> Option<SharedSlab> {
-        let (_, from) = self.shared.as_ref()?;
-        let (at, stamp) = (self.at.as_ptr().addr() as u64, self.stamp().load(Ordering::Relaxed));
-        Some(SharedSlab { at, len: self.len as u64, from: *from, stamp })
-    }
-}
-
-impl Drop for Slab {
-    fn drop(&mut self) {
-        // SAFETY: mapped by `new`, and nobody has any of it any more: whoever does has the slab. That a mapping as it was made
-        // cannot be taken back does not happen.
-        let _ = unsafe { munmap(self.at.as_ptr().cast(), self.len) };
-        if let Some((memory, from)) = &self.shared {
-            memory.give_back(*from, self.len);
-        }
-    }
-}
 
 /// Slabs that nothing is in, each with how many versions have come since something was.
 #[derive(Default)]
@@ -183,15 +91,35 @@ impl Room {
 
     fn copied(&mut self, store: &Store, bytes: &[u8]) -> Bytes {
         let is_large = bytes.len() >= SEGMENT_MIN;
-        let Some(mut memory) = is_large.then(|| self.buffer(store, bytes.len(), 1)).flatten() else {
-            return Bytes::copy_from_slice(bytes);
-        };
-        memory.fill_past_cache(bytes);
-        Bytes::from_owner(memory.finish().expect("it has room for just these"))
+        match is_large.then(|| self.copy(store, bytes, 1)).flatten() {
+            Some(copy) => Bytes::from_owner(copy),
+            None => Bytes::copy_from_slice(bytes),
+        }
+    }
+
+    /// A copy of a slice, in slabs of the store or in new ones; none if there is no memory.
+    pub(super) fn copy(&mut self, store: &Store, bytes: &[u8], align: usize) -> Option<Segment> {
+        let (from, mut buffer) = self.next(store, bytes.len(), align)?;
+        let slab = self.slabs.last()?;
+        if slab.write(from, bytes) {
+            // SAFETY: all of them were written, to where the buffer is in the slab.
+            unsafe { buffer.advance(bytes.len()) };
+        } else {
+            slab.page_in(from + bytes.len());
+            buffer.fill_past_cache(bytes);
+        }
+        buffer.finish()
     }
 
     /// Memory for a slice, in slabs of the store or in new ones; none if there is none.
     pub(super) fn buffer(&mut self, store: &Store, len: usize, align: usize) -> Option<SegmentBuffer> {
+        let (from, buffer) = self.next(store, len, align)?;
+        self.slabs.last()?.page_in(from + len);
+        Some(buffer)
+    }
+
+    /// The same, perhaps without pages yet, and where in the last slab it is.
+    fn next(&mut self, store: &Store, len: usize, align: usize) -> Option<(usize, SegmentBuffer)> {
         if !align.is_power_of_two() || align > ALIGN_MAX {
             return None;
         }
@@ -200,10 +128,9 @@ impl Room {
             self.place(align, len)
         })?;
         let slab = self.slabs.last()?;
-        slab.page_in(from + len);
         self.used = from + len;
         // SAFETY: `place` says that it is in the slab, and aligned; everything from `used` on is nobody's, and this is taken once.
-        Some(unsafe { SegmentBuffer::lent(slab.at.add(from), len, align, slab.clone()) })
+        Some((from, unsafe { SegmentBuffer::lent(slab.at.add(from), len, align, slab.clone()) }))
     }
 
     /// Where the next slice would be in the last slab, if there is room for it. Slabs are aligned to pages, and so to anything.
@@ -240,6 +167,39 @@ impl Room {
 mod tests {
     use super::*;
     use crate::pup::Purpose;
+
+    /// What is copied by turns to where pages are new, to where there are some already, and to where the system does not write.
+    #[test]
+    fn a_copy_is_what_it_is_of_wherever_it_goes() {
+        let (store, mut room) = (Store::default(), Room::default());
+        store.share();
+        let slices = [20_001, SEGMENT_MIN, 3 * SMALLEST, 100_000, 5, 70_003]
+            .map(|len: usize| (0..len).map(|at| (at * 7 % 251) as u8).collect::<Vec<u8>>());
+        let copy = |room: &mut Room| {
+            slices.each_ref().map(|slice| room.copy(&store, slice, 8).expect("there is memory"))
+        };
+        let check = |copies: &[Segment]| {
+            for (copy, slice) in copies.iter().zip(&slices) {
+                assert!(copy.bytes() == slice, "{} bytes", slice.len());
+                assert_eq!((copy.align(), copy.bytes().as_ptr().addr() % 8), (8, 0));
+            }
+        };
+        let first = copy(&mut room);
+        filled(&mut room, &store, 100, 8);
+        let second = copy(&mut room);
+        let (memory, _) = room.slabs[0].shared.as_ref().expect("it is such as others can map");
+        memory.forbid_to_write();
+        let third = copy(&mut room);
+        [&first, &second, &third].into_iter().for_each(|copies| check(copies));
+        drop((first, second, third));
+        let mut slabs = Slabs::default();
+        slabs.add(room);
+        let mut again = Room::default();
+        while let Some(slab) = slabs.take(1) {
+            again.begin(slab);
+            check(&copy(&mut again));
+        }
+    }
 
     fn filled(room: &mut Room, store: &Store, len: usize, align: usize) -> Segment {
         let mut buffer = room.buffer(store, len, align).expect("there is memory");
@@ -331,24 +291,6 @@ mod tests {
         assert!(!packed(SEGMENT_MIN - 1), "so few are not worth a segment");
         assert!(packed(SMALLEST + 1));
         assert_eq!(room.scratch().capacity(), 0, "what is that large is given back");
-    }
-
-    #[test]
-    fn new_memory_is_asked_for_before_it_is_filled() {
-        let slab = Slab::new(4 * WINDOW, None).expect("there is memory");
-        let has_page = |from: usize| {
-            let mut said = 0_u8;
-            // SAFETY: it is asked of the one page at `from`, which is the slab's, and there is a byte for it.
-            let done = unsafe { libc::mincore(slab.at.add(from).as_ptr().cast(), 1, (&raw mut said).cast()) };
-            assert_eq!(done, 0);
-            said & 1 == 1
-        };
-        let windows = || (0..slab.len).step_by(WINDOW).filter(|from| has_page(*from)).count();
-        assert_eq!(windows(), 0);
-        for (filled, expected) in [(1, 1), (WINDOW, 1), (WINDOW + 1, 2), (slab.len, 5)] {
-            slab.page_in(filled);
-            assert_eq!(windows(), expected, "for {filled} bytes");
-        }
     }
 
     #[test]

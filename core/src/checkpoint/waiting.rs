@@ -28,7 +28,7 @@ impl Messages {
             while lender.packer().size() < PIECE
                 && let Some(message) = messages.next()
             {
-                wire::lend_kept(message, &mut lender, |size, align| room.buffer(store, size, align));
+                wire::lend_kept(message, &mut lender, |bytes, align| room.copy(store, bytes, align));
             }
             let (piece, scratch) = room.packed(store, lender.finish());
             room.keep_scratch(scratch);

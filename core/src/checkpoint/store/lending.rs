@@ -12,7 +12,8 @@ use crate::checkpoint::lent::Lent;
 use crate::checkpoint::mapped::Shared;
 use crate::checkpoint::readable::Readable;
 use crate::checkpoint::shared::SharedMemory;
-use crate::checkpoint::slabs::{Room, Slab};
+use crate::checkpoint::slab::Slab;
+use crate::checkpoint::slabs::Room;
 use crate::ids::PeId;
 use crate::pup::Packed;
 
