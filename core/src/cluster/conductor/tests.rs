@@ -282,7 +282,7 @@ fn of_a_job_that_was_started_again_what_it_reports_itself_counts() {
     let mut conductor = running(2, "");
     let reported = |version, node, value: u64| {
         let mut results = Results::default();
-        [("again", value), ("once", value)].map(|(name, value)| results.set(name, value));
+        ["again", "once"].into_iter().for_each(|name| results.set(name, value));
         ToLauncher::Lines(Lines { version: Some(version), node, results, ..Lines::default() })
     };
     for lines in [reported(6, 1, 1), reported(2, 1, 2), reported(4, 0, 3)] {
