@@ -146,17 +146,17 @@ impl Said {
     }
 
     /// What was said since the last version that this node knows to be committed, which goes with its last words: the lines for
-    /// the launcher, and the results. The job may have ended before a cut that it had taken was one to go back to.
+    /// the launcher, with what was reported up to the last cut, and the results since. The job may have ended before a cut that it had taken
+    /// was one to go back to.
     pub(crate) fn last_words(&self, node: NodeId) -> (Vec<Lines>, Results) {
         let periods = self.lock();
-        let mut last = Period::default();
-        let open = periods.over.range((periods.settled + 1, 0)..).map(|(_, said)| said);
-        for said in open.chain([&periods.now]) {
-            last.lines.extend_from_slice(&said.lines);
-            said.results.iter().for_each(|(name, value)| last.results.set(name, value.clone()));
+        let mut last = Vec::new();
+        for ((version, of), said) in periods.over.range((periods.settled + 1, 0)..) {
+            last.extend(said.pieces(None, *of).into_iter().map(|piece| Lines { until: *version, ..piece }));
         }
-        let results = std::mem::take(&mut last.results);
-        (last.pieces(None, node), results)
+        let now = Period { lines: periods.now.lines.clone(), results: Results::default() };
+        last.extend(now.pieces(None, node).into_iter().map(|piece| Lines { until: Version::MAX, ..piece }));
+        (last, periods.now.results.clone())
     }
 
     /// What was reported in periods that are over: of the same name, what was last.
@@ -315,9 +315,12 @@ mod tests {
         said.record("sum", 2_u64.into());
         said.cut(2, 0);
         said.print("three");
+        said.record("later", 3_u64.into());
         let (last, results) = said.last_words(0);
-        assert_eq!(lines(&last), [(None, 0, vec!["two", "three"])]);
-        assert_eq!(results.value("sum"), Some(&ResultValue::U64(2)));
+        assert_eq!(lines(&last), [(None, 0, vec!["two"]), (None, 0, vec!["three"])]);
+        assert_eq!([last[0].until, last[1].until], [2, Version::MAX]);
+        assert_eq!(last[0].results.value("sum"), Some(&ResultValue::U64(2)));
+        assert!(results.iter().eq([("later", &ResultValue::U64(3))]), "{results:?}");
     }
 
     #[test]

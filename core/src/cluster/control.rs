@@ -21,7 +21,7 @@ use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 7;
+pub(crate) const VERSION: u16 = 8;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -157,6 +157,9 @@ pub(crate) struct Lines {
     /// The version that ended the period, which is committed, or gone back to. None: it is the job's last period, which counts
     /// once all have said `Done`, and is forgotten if the job goes back.
     pub(crate) version: Option<Version>,
+    /// Of what has no version: that of the cut that ended the period, which may never be committed, and the last there is if none did. What was
+    /// said before a cut is printed before what was said after it, wherever that was.
+    pub(crate) until: Version,
     /// Where it was said; its heirs say it again.
     pub(crate) node: u32,
     /// Which piece of that, from 0: what would be too long for a frame is sent in several, divided in the same way each time.
@@ -349,7 +352,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 7, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 8, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -374,6 +377,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 7, "a new version needs new examples");
+        assert_eq!(VERSION, 8, "a new version needs new examples");
     }
 }

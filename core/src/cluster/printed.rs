@@ -14,8 +14,8 @@ use crate::sometimes::sometimes;
 pub(crate) struct Printed {
     /// By version, node and piece.
     known: BTreeSet<(Version, u32, u32)>,
-    /// Of the last period, by node and piece.
-    last: BTreeMap<(u32, u32), Lines>,
+    /// Of the last periods, by the cut that ended each, node and piece.
+    last: BTreeMap<(Version, u32, u32), Lines>,
     /// What was reported, by version and node: what is said again may be older than what is known.
     results: BTreeMap<(Version, u32), Results>,
     last_results: Results,
@@ -35,7 +35,7 @@ impl Printed {
     /// Somebody says lines; what is to be printed of them now.
     pub(crate) fn hear(&mut self, lines: Lines) -> Vec<String> {
         let Some(version) = lines.version.or(mutated("last-lines-printed-too-early").then_some(0)) else {
-            self.last.insert((lines.node, lines.piece), lines);
+            self.last.insert((lines.until, lines.node, lines.piece), lines);
             return Vec::new();
         };
         let results = self.results.entry((version, lines.node)).or_default();
@@ -55,7 +55,7 @@ impl Printed {
         self.last.clear();
     }
 
-    /// The last period counts: what is to be printed of it, by node.
+    /// The last periods count: what is to be printed of them, of each by node.
     pub(crate) fn end(&mut self) -> Vec<(u32, Vec<String>)> {
         let last = std::mem::take(&mut self.last).into_values();
         let take = |lines: Lines| {
@@ -83,7 +83,7 @@ mod tests {
         let text = format!("{version:?} of {node}, {piece}");
         let mut results = Results::default();
         results.set("last", u64::from(node));
-        Lines { version, node, piece, lines: vec![text], results }
+        Lines { version, node, piece, lines: vec![text], results, ..Lines::default() }
     }
 
     #[test]
@@ -122,5 +122,19 @@ mod tests {
         assert_eq!(ends.iter().map(|(node, _)| *node).collect::<Vec<_>>(), [0, 1, 1]);
         assert_eq!(ends[1].1, ["None of 1, 0"]);
         assert_eq!(printed.end(), []);
+    }
+
+    #[test]
+    fn what_was_said_before_a_cut_is_printed_before_what_was_said_after_it() {
+        let mut printed = Printed::default();
+        for (until, node) in [(Version::MAX, 0), (7, 2), (6, 3), (7, 1)] {
+            let mut said = Lines { until, ..lines(None, node, 0) };
+            said.results.set("until", until);
+            assert_eq!(printed.hear(said), [""; 0]);
+        }
+        assert_eq!(printed.end().iter().map(|(node, _)| *node).collect::<Vec<_>>(), [3, 1, 2, 0]);
+        let results = printed.results();
+        let value = |name| results.value(name).cloned();
+        assert_eq!([value("until"), value("last")], [Version::MAX, 0].map(|value| Some(value.into())));
     }
 }
