@@ -173,6 +173,16 @@ mod tests {
         assert_eq!(quality.external_bytes, 0.0, "{quality:?}");
     }
 
+    /// Seconds as short as a number can be overflow nothing.
+    #[test]
+    fn the_shortest_loads_are_divided_like_any_others() {
+        let mut snapshot = machine(1, 1, 4);
+        snapshot.objects = (0..40).map(|number| object(number, 1e-300)).collect();
+        let placed = after(&snapshot, &Graph.plan(&snapshot));
+        let on = |pe| placed.objects.iter().filter(|object| object.pe == pe).count();
+        assert_eq!([0, 1, 2, 3].map(on), [10; 4]);
+    }
+
     #[test]
     fn a_star_is_divided_too() {
         let mut snapshot = machine(1, 4, 4);

@@ -13,8 +13,8 @@ pub(in crate::strategies) struct Talk {
     pub graph: Csr,
     /// Vertices that are no anchors.
     objects: usize,
-    /// Units of vertex weight in a second.
-    unit: f64,
+    /// How many seconds the weight of all vertices is.
+    total: f64,
     /// Units of arc weight in a byte.
     per_byte: f64,
 }
@@ -28,6 +28,11 @@ const WEIGHT_OF_EDGES: f64 = (1u64 << 30) as f64;
 
 /// How often a placement is used, more or less, before the next one: what is said in a period counts so much against what moves once.
 const PERIODS: f64 = 10.0;
+
+/// Seconds as a weight, of so many in all. The share comes first: of the shortest loads there are, a second would be more units than can be counted.
+fn in_units(seconds: f64, total: f64) -> i64 {
+    (seconds / total * WEIGHT_OF_ALL) as i64
+}
 
 impl Talk {
     /// The graph of a work.
@@ -46,16 +51,16 @@ impl Talk {
         let per_byte =
             WEIGHT_OF_EDGES / known.clone().map(|(.., cost)| cost).sum::<f64>().max(f64::MIN_POSITIVE);
         let anchored = known.clone().any(|(from, to, _)| is_anchor(from) || is_anchor(to));
-        let unit = WEIGHT_OF_ALL / work.total;
-        let mut weights: Vec<i64> = work.weights.iter().map(|&weight| (weight * unit) as i64).collect();
+        let total = work.total;
+        let mut weights: Vec<i64> = work.weights.iter().map(|&weight| in_units(weight, total)).collect();
         weights.resize(objects + if anchored { work.places.len() } else { 0 }, 0);
         let edges = known.map(|(from, to, cost)| (from, to, ((cost * per_byte) as u32).max(1)));
-        Talk { graph: Csr::new(weights, edges), objects, unit, per_byte }
+        Talk { graph: Csr::new(weights, edges), objects, total, per_byte }
     }
 
     /// What each place may get, if it may be done by `slack` times the level, in the graph's units.
     pub fn limits(&self, work: &Work, slack: f64) -> Vec<i64> {
-        (0..work.places.len()).map(|place| (work.limit(place, slack) * self.unit) as i64).collect()
+        (0..work.places.len()).map(|place| in_units(work.limit(place, slack), self.total)).collect()
     }
 
     /// Where all vertices are if the objects are there.
