@@ -17,7 +17,7 @@
 //! | [`part`] | what is kept of one PE |
 //! | [`waiting`] | messages in it |
 //! | [`capture`] | how that is taken |
-//! | [`slabs`], [`shared`] | the memory that it goes into, which other processes of the host can map |
+//! | [`slabs`], [`slab`], [`shared`] | the memory that it goes into, which other processes of the host can map, and how new pages of it are filled |
 //! | [`contents`] | how many objects of which collections each part has |
 //! | [`said`] | lines and results of the program, until they cannot be taken back |
 //! | [`copies`] | the other copy of each part |
