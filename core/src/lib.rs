@@ -105,7 +105,7 @@ pub mod prelude {
     pub use crate::index::{ArrayIndex, Sparse};
     pub use crate::map::{Map, Placement};
     pub use crate::proxy::{Array, Group, Proxy, Section};
-    pub use crate::pup::{Packer, Pup, PupError, Unpacker, Value};
+    pub use crate::pup::{Packer, Pages, Pup, PupError, Unpacker, Value};
     pub use crate::reduce::*;
     pub use crate::scheduler::priority::Priority;
     pub use crate::shared::Shared;

@@ -77,9 +77,6 @@ struct Block {
     cells: CellBlock,
     /// The blocks beyond the sides.
     neighbours: [Option<BlockIndex>; SIDES],
-    /// Ghosts that have come for the next step; once they are used they are empty, and their memory carries a face. They are
-    /// set all at once, just before the step, so that the block comes into the cache only once.
-    ghosts: [Vec<f64>; SIDES],
 }
 
 #[chare(array3d)]
@@ -88,7 +85,7 @@ impl Block {
     fn new(cx: &mut Cx<Self>, plan: Shared<Plan>) -> Self {
         let cells = plan.grid.start(cx.index());
         let neighbours = std::array::from_fn(|side| plan.grid.neighbour(cx.index(), side));
-        Block { plan, cells, neighbours, ghosts: Default::default() }
+        Block { plan, cells, neighbours }
     }
 
     /// The face of the neighbour beyond `side`, as it was before `step`.
@@ -103,9 +100,9 @@ impl Block {
             let neighbours: usize = self.send_faces(cx, step);
             for _ in 0..neighbours {
                 let (side, cells) = cx.when(Self::ghosts, step).await;
-                self.ghosts[side] = cells;
+                self.cells.set_ghosts(side, cells);
             }
-            self.relax();
+            self.cells.relax();
             self.tell_progress(cx, step);
             if self.plan.until.looks_at(step) {
                 let residual: f64 = cx.all_reduce(self.cells.change(), Max).await;
@@ -134,20 +131,12 @@ impl Block {
         let mut neighbours = 0;
         for side in 0..SIDES {
             let Some(neighbour) = self.neighbours[side] else { continue };
-            let mut face = std::mem::take(&mut self.ghosts[side]);
+            let mut face = self.cells.take_ghosts(side);
             self.cells.read_face(side, &mut face);
             blocks.at(neighbour).ghosts(step, side ^ 1, face);
             neighbours += 1;
         }
         neighbours
-    }
-
-    fn relax(&mut self) {
-        for (side, ghosts) in self.ghosts.iter_mut().enumerate().filter(|(_, ghosts)| !ghosts.is_empty()) {
-            self.cells.set_ghosts(side, ghosts);
-            ghosts.clear();
-        }
-        self.cells.relax();
     }
 
     /// One block speaks for all: none is more than a step ahead of its neighbours.

@@ -85,7 +85,7 @@ mod tests {
                     let Some(other) = grid.neighbour(*at, side) else { continue };
                     let (_, theirs) = before.iter().find(|(at, _)| *at == other).expect("a neighbour exists");
                     theirs.read_face(side ^ 1, &mut face);
-                    block.set_ghosts(side, &face);
+                    block.set_ghosts(side, face.clone());
                 }
             }
             for (_, block) in &mut blocks {

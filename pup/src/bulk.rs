@@ -104,7 +104,7 @@ pub(crate) fn read_vec<T>(
 
 /// A fresh vector of `len` values, which is aligned and has not been zeroed first.
 #[inline]
-fn copied<T>(bytes: &[u8], len: usize, _: PlainProof<T>) -> Vec<T> {
+pub(crate) fn copied<T>(bytes: &[u8], len: usize, _: PlainProof<T>) -> Vec<T> {
     assert_eq!(bytes.len(), len * size_of::<T>(), "the caller took exactly these bytes");
     let mut values = Vec::<T>::with_capacity(len);
     // SAFETY: `bytes` holds exactly `len * size_of::<T>()` bytes, the vector has room for them and is another

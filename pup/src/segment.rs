@@ -37,11 +37,11 @@ enum Owner {
     /// From the global allocator, with this layout.
     Own(Layout),
     /// Part of something that lives as long.
-    Kept(#[expect(dead_code, reason = "kept for its end")] Arc<dyn Any + Send + Sync>),
+    Kept(Arc<dyn Any + Send + Sync>),
 }
 
-// SAFETY: plain bytes that nobody changes while a segment of them lives: those of `Own` are the segment's alone, those
-// of `Kept` by the promise of `Segment::lent`.
+// SAFETY: plain bytes that nobody changes while a segment of them lives, but who has the only one (`Segment::bytes_mut`): those of `Own`
+// are the segment's alone, those of `Kept` by the promise of `Segment::lent`.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -108,6 +108,21 @@ impl Segment {
     /// How its values are aligned.
     pub fn align(&self) -> usize {
         self.0.align
+    }
+
+    /// What keeps the memory that it has not of its own.
+    pub(crate) fn keeper<K: Any>(&self) -> Option<&K> {
+        match &self.0.owner {
+            Owner::Own(_) => None,
+            Owner::Kept(keeper) => (**keeper).downcast_ref(),
+        }
+    }
+
+    /// The bytes, to be written to, if nobody else has the segment. Not for memory that whoever keeps it does not let others write to.
+    pub(crate) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        let memory = Arc::get_mut(&mut self.0)?;
+        // SAFETY: live, initialised memory (see `Owner`), of which this is the only segment.
+        Some(unsafe { std::slice::from_raw_parts_mut(memory.at.as_ptr(), memory.len) })
     }
 
     /// The values, without a copy if this segment is theirs alone.

@@ -55,6 +55,7 @@ impl Pe {
         // Memory that is new costs more than the copy, so it is given back little by little.
         scratch.shrink_to(scratch.capacity() / 8 * 7);
         checkpoints.scratch.set(scratch);
+        room.hold_pages(&packed);
         packed
     }
 

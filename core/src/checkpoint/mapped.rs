@@ -39,7 +39,7 @@ pub(crate) struct SharedSlab {
 }
 
 impl Shared {
-    /// Maps them.
+    /// Maps them; they come in the order of their addresses.
     ///
     /// # Errors
     /// The process is not to be found, may not be looked into, or has nothing of that kind.
@@ -50,7 +50,9 @@ impl Shared {
             return Err(io::Error::other("it may shrink while it is read"));
         }
         let size = fstat(&file)?.st_size.unsigned_abs();
-        self.slabs.iter().map(|slab| Mapping::new(&file, size, slab.clone()).map(Arc::new)).collect()
+        let mut slabs: Vec<_> = self.slabs.iter().collect();
+        slabs.sort_by_key(|slab| slab.at);
+        slabs.into_iter().map(|slab| Mapping::new(&file, size, slab.clone()).map(Arc::new)).collect()
     }
 }
 
@@ -79,6 +81,11 @@ impl Mapping {
             unsafe { mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, of.from) }?;
         let at = NonNull::new(at.cast()).ok_or_else(nothing)?;
         Ok(Mapping { at, len, of })
+    }
+
+    /// Where the owner has it.
+    pub(super) fn begins_at(&self) -> u64 {
+        self.of.at
     }
 
     /// What the owner has at this address, if that is in here.

@@ -18,6 +18,7 @@
 //! | [`waiting`] | messages in it |
 //! | [`capture`] | how that is taken |
 //! | [`slabs`], [`slab`], [`shared`] | the memory that it goes into, which other processes of the host can map, and how new pages of it are filled |
+//! | [`pages`] | memory of values that is kept in place of a copy |
 //! | [`contents`] | how many objects of which collections each part has |
 //! | [`said`] | lines and results of the program, until they cannot be taken back |
 //! | [`copies`] | the other copy of each part |
@@ -48,6 +49,7 @@ pub(crate) mod lost;
 pub(crate) mod mapped;
 pub(crate) mod message;
 pub(crate) mod newcomers;
+mod pages;
 pub(crate) mod part;
 mod pieces;
 pub(crate) mod readable;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::param::page_size;
 
 use super::mapped::SharedSlab;
 use super::shared::SharedMemory;
@@ -39,7 +40,20 @@ unsafe impl Sync for Slab {}
 impl Slab {
     /// New memory for at least so many bytes, if there is any: such as others can map, if that is there.
     pub(super) fn new(len: usize, shared: Option<&Arc<SharedMemory>>) -> Option<Arc<Slab>> {
-        let len = len.checked_add(LINE)?.checked_next_multiple_of(UNIT)?;
+        Slab::of(len.checked_add(LINE)?.checked_next_multiple_of(UNIT)?, shared)
+    }
+
+    /// The same, without a page that is not needed: one of many for one value each.
+    pub(super) fn of_pages(len: usize, shared: Option<&Arc<SharedMemory>>) -> Option<Arc<Slab>> {
+        Slab::of(Slab::len_for(len)?, shared)
+    }
+
+    /// How long the one is that [`Slab::of_pages`] makes.
+    pub(super) fn len_for(len: usize) -> Option<usize> {
+        len.checked_add(LINE)?.checked_next_multiple_of(page_size())
+    }
+
+    fn of(len: usize, shared: Option<&Arc<SharedMemory>>) -> Option<Arc<Slab>> {
         let pages = shared.and_then(|memory| Some((memory.clone(), memory.pages(len)?)));
         if let Some((memory, (at, from))) = pages {
             return Some(Arc::new(Slab {

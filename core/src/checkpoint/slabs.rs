@@ -12,6 +12,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::mapped::Shared;
+use super::pages::slab_of;
 use super::slab::{LINE, Slab};
 use super::store::Store;
 use crate::pup::{ALIGN_MAX, Packed, Packer, SEGMENT_MIN, Segment, SegmentBuffer};
@@ -59,6 +60,8 @@ pub(super) struct Room {
     slabs: Vec<Arc<Slab>>,
     /// Bytes of the last one that are taken.
     used: usize,
+    /// Others that values of the part are in, which nothing was copied for.
+    pages: Vec<Arc<Slab>>,
     /// Where objects are packed before it is known how large they are.
     scratch: Vec<u8>,
 }
@@ -155,10 +158,16 @@ impl Room {
         self.used = LINE;
     }
 
+    /// The values of a part that are in pages which it keeps are there.
+    pub(super) fn hold_pages(&mut self, part: &Packed) {
+        self.pages = part.segments().iter().filter_map(slab_of).collect();
+    }
+
     /// Where its slabs are, for others; none if none of them can be mapped.
     pub(super) fn shared(&self) -> Option<Shared> {
-        let (memory, _) = self.slabs.iter().find_map(|slab| slab.shared.as_ref())?;
-        let slabs = self.slabs.iter().filter_map(|slab| slab.place()).collect();
+        let all = || self.slabs.iter().chain(&self.pages);
+        let (memory, _) = all().find_map(|slab| slab.shared.as_ref())?;
+        let slabs = all().filter_map(|slab| slab.place()).collect();
         Some(Shared { descriptor: memory.descriptor(), slabs })
     }
 }

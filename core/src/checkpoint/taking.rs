@@ -160,7 +160,9 @@ impl Taking {
     fn mapped(&mut self, len: u64, align: u32) -> Option<Segment> {
         let mapped = self.mapped.get_or_insert_with(|| self.lent.mapped());
         let (len, at) = (usize::try_from(len).ok().filter(|len| *len > 0)?, self.lent.at(self.done)?);
-        mapped.iter().find_map(|slab| slab.segment(at, len, align as usize))
+        // They are in the order of their addresses.
+        let next = mapped.partition_point(|slab| slab.begins_at() <= at);
+        mapped.get(next.checked_sub(1)?)?.segment(at, len, align as usize)
     }
 }
 

@@ -66,6 +66,9 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
     };
     let door = |lane| connections.door(lane);
     let store = store(&task).unwrap_or_else(|error| control.failed(error.to_string()));
+    if job.survives() {
+        store.lend_pages();
+    }
     let late = (task.life > 0).then_some(task.running);
     let lives = match Lives::new(host, task.number, late, config, (&job, store), streams, door) {
         Ok(lives) => lives,

@@ -16,6 +16,7 @@ use crate::net::Net;
 use crate::node::{Config, Job, Node, Shape};
 use crate::pe::Pe;
 use crate::port::{Port, Threads};
+use crate::pup::lease_from;
 use crate::stats::Totals;
 
 /// How often progress is looked at.
@@ -90,6 +91,7 @@ pub(super) fn live(
                 }
                 core.into_iter().for_each(cores::stay_on);
                 let pe = Pe::new(id, node, Clock::Real(start), Port::Threads(port));
+                let _leasing = lease_from(pe.node.store.pages());
                 caught(&pe, || begin(&pe));
                 work(&pe);
                 // What is still in a ring is dropped by its receiver: nobody sends any more from here on.

@@ -10,12 +10,13 @@ use super::Store;
 use super::versions::Body;
 use crate::checkpoint::lent::Lent;
 use crate::checkpoint::mapped::Shared;
+use crate::checkpoint::pages::PagePool;
 use crate::checkpoint::readable::Readable;
 use crate::checkpoint::shared::SharedMemory;
 use crate::checkpoint::slab::Slab;
 use crate::checkpoint::slabs::Room;
 use crate::ids::PeId;
-use crate::pup::Packed;
+use crate::pup::{Packed, PageSource};
 
 impl Store {
     /// From now on parts are where other processes of the host can map them, where the system has such memory.
@@ -24,6 +25,17 @@ impl Store {
         if let Ok(memory) = SharedMemory::new() {
             let _ = self.memory.set(Arc::new(memory));
         }
+    }
+
+    /// From now on values of the program are in memory of this process that parts keep without a copy. After [`Store::share`], if at all.
+    pub(crate) fn lend_pages(&self) {
+        let pool = PagePool::new(self.memory.get().cloned());
+        let _ = self.pages.set(Arc::new(pool));
+    }
+
+    /// Where a thread of the program has such memory from.
+    pub(crate) fn pages(&self) -> Option<Arc<dyn PageSource>> {
+        Some(self.pages.get()?.clone())
     }
 
     /// The process is a simulated one.

@@ -23,6 +23,7 @@ use talisman_ft::{NodeId, Version};
 
 use super::contents::{Counts, Names};
 use super::files::keeper::{AnyDisk, Keeper, Work};
+use super::pages::PagePool;
 use super::pieces::{Manifest, checksum};
 use super::readable::Readable;
 use super::shared::SharedMemory;
@@ -50,6 +51,8 @@ pub(crate) struct Store {
     former: OnceLock<Former>,
     /// What slabs are made of, if others can map it.
     memory: OnceLock<Arc<SharedMemory>>,
+    /// What values of the program are in that a part keeps without a copy.
+    pages: OnceLock<Arc<PagePool>>,
     /// What it may read of others, where they are simulated.
     readable: OnceLock<Readable>,
 }
