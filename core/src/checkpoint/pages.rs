@@ -133,3 +133,115 @@ pub(super) fn slab_of(segment: &Segment) -> Option<Arc<Slab>> {
     let memory: &dyn Any = segment.page_memory()?;
     memory.downcast_ref::<Lease>().map(|lease| lease.slab.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::slabs::Room;
+    use super::super::store::Store;
+    use super::*;
+    use crate::pup::{Lender, Packed, Packer, Pages, Pup, Purpose, lease_from};
+
+    fn pool() -> Arc<PagePool> {
+        Arc::new(PagePool::new(Some(Arc::new(SharedMemory::new().expect("the system has it")))))
+    }
+
+    fn spare(pool: &PagePool) -> usize {
+        let all = pool.all();
+        assert_eq!(all.spare.values().flatten().map(|slab| slab.len).sum::<usize>(), all.spare_bytes);
+        all.spare_bytes
+    }
+
+    #[test]
+    fn what_is_given_back_is_lent_again() {
+        for pool in [pool(), Arc::new(PagePool::new(None))] {
+            let lease = |bytes| pool.clone().lease(bytes).expect("there is memory");
+            let (first, second) = (lease(LEAST), lease(LEAST));
+            let at = first.at();
+            assert!(at != second.at() && first.len() >= LEAST && at.as_ptr().addr().is_multiple_of(64));
+            drop(first);
+            assert_ne!(lease(2 * LEAST).at(), at, "it is too small");
+            assert_eq!(lease(LEAST).at(), at);
+        }
+    }
+
+    #[test]
+    fn no_more_is_kept_than_is_lent() {
+        let pool = pool();
+        let mut all: Vec<_> = (0..5).map(|_| pool.clone().lease(LEAST).expect("there is memory")).collect();
+        let one = all[0].len() + LINE;
+        for expected in [1, 2, 2, 2, 2] {
+            all.pop();
+            assert_eq!(spare(&pool), expected * one);
+        }
+    }
+
+    #[test]
+    fn little_and_too_many_are_not_lent() {
+        let pool = pool();
+        assert!(pool.clone().lease(LEAST - 1).is_none());
+        assert!(pool.lease(usize::MAX).is_none());
+        let mut all = All::default();
+        (0..MOST).for_each(|_| assert!(matches!(all.lend_spare(LEAST), Some(None))));
+        assert!(all.lend_spare(LEAST).is_none());
+        all.ended(LEAST);
+        assert!(all.lend_spare(LEAST).is_some());
+    }
+
+    /// A store with such memory, values in it, their part, and where others find that.
+    fn packed() -> (Store, Pages<u64>, Packed, Room) {
+        let (store, mut room) = (Store::default(), Room::default());
+        store.share();
+        store.lend_pages();
+        let _leasing = lease_from(store.pages());
+        let values = Pages::filled(7_u64, LEAST);
+        let mut lender = Lender::new(Packer::new(Purpose::Migration));
+        values.lend(&mut lender);
+        let copy = |bytes: &[u8], _| panic!("{} bytes are copied", bytes.len());
+        let packed: Packed = lender.finish_in(copy).into();
+        room.hold_pages(&packed);
+        (store, values, packed, room)
+    }
+
+    #[test]
+    fn others_map_what_was_not_copied() {
+        let (_store, values, packed, room) = packed();
+        let shared = room.shared().expect("it can be mapped");
+        let mapped = shared.map(std::process::id()).expect("it is there");
+        let at = values.as_ptr().addr() as u64;
+        let found = mapped[0].segment(at, values.len() * 8, 8).expect("it is in there");
+        assert_ne!(found.bytes().as_ptr(), values.as_ptr().cast(), "not where the owner has it");
+        drop((values, room));
+        assert_eq!(Packed::new(Default::default(), vec![found], Vec::new()).segments(), packed.segments());
+    }
+
+    #[test]
+    fn what_is_written_to_when_no_version_needs_it_is_not_what_it_was() {
+        let (store, mut values, packed, room) = packed();
+        let _leasing = lease_from(store.pages());
+        let mapped =
+            room.shared().and_then(|shared| shared.map(std::process::id()).ok()).expect("it is there");
+        let before = values.as_ptr();
+        let clone = values.clone();
+        values.to_mut()[0] = 8;
+        assert!(values.as_ptr() != before && mapped[0].is_unchanged(), "it is written elsewhere");
+        values = clone;
+        drop((packed, room));
+        assert!(mapped[0].is_unchanged());
+        values.to_mut()[0] = 9;
+        assert!(values.as_ptr() == before && !mapped[0].is_unchanged());
+    }
+
+    #[test]
+    fn what_is_lent_again_is_not_what_it_was() {
+        let (store, values, packed, room) = packed();
+        let mapped =
+            room.shared().and_then(|shared| shared.map(std::process::id()).ok()).expect("it is there");
+        let _leasing = lease_from(store.pages());
+        let other = Pages::filled(1_u64, LEAST);
+        let at = values.as_ptr();
+        drop((values, packed, room));
+        assert!(mapped[0].is_unchanged());
+        let again = Pages::filled(1_u64, LEAST);
+        assert!(again.as_ptr() == at && other.as_ptr() != at && !mapped[0].is_unchanged());
+    }
+}
