@@ -37,8 +37,8 @@ pub struct CellBlock {
 impl CellBlock {
     /// A box of `size` cells, all zero.
     pub fn new(size: [usize; 3]) -> Self {
-        let cells = Pages::filled(0.0, size.iter().product());
-        CellBlock { size, cells, next: Pages::default(), ghosts: Default::default(), held: [false; SIDES] }
+        let [cells, next] = [(); 2].map(|()| Pages::filled(0.0, size.iter().product()));
+        CellBlock { size, cells, next, ghosts: Default::default(), held: [false; SIDES] }
     }
 
     /// Sets all ghost cells of a side to one value, for good: the boundary condition of the whole grid.

@@ -27,8 +27,9 @@ pub const ROUNDS: Subject = Subject { name: "", options: "" };
 pub const GARDEN: Subject = Subject { name: "", options: "--garden --rounds 20" };
 /// Can be held, and is long enough to be cut off.
 pub const LONG: Subject = Subject { name: "", options: "--rounds 80" };
+/// Four blocks are large enough for memory that a checkpoint keeps, the others are copied.
 pub const JACOBI: Subject =
-    Subject { name: "jacobi3d", options: "--grid 24,24,24 --block 8,8,8 --steps 60 --check" };
+    Subject { name: "jacobi3d", options: "--grid 44,42,21 --block 21,21,21 --steps 60 --check" };
 /// Waits for a checkpoint after each eight rounds: what is lost later is lost after it.
 pub const SAVED: Subject = Subject { name: "", options: "--rounds 24 --save-every 8" };
 pub const LEANMD: Subject = Subject {

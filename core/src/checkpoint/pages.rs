@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::shared::SharedMemory;
@@ -22,6 +23,7 @@ pub(super) struct PagePool {
     /// What others can map, if there is such memory.
     memory: Option<Arc<SharedMemory>>,
     all: Mutex<All>,
+    places: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -31,17 +33,21 @@ struct All {
     spare_bytes: usize,
     lent_bytes: usize,
     lent: usize,
+    /// Some of them have been in a part.
+    has_packed: bool,
 }
 
 /// A slab that is lent.
 struct Lease {
     slab: Arc<Slab>,
+    /// Where the values begin in it.
+    from: usize,
     pool: Arc<PagePool>,
 }
 
 impl PagePool {
     pub(super) fn new(memory: Option<Arc<SharedMemory>>) -> Self {
-        PagePool { memory, all: Mutex::default() }
+        PagePool { memory, all: Mutex::default(), places: AtomicUsize::new(0) }
     }
 
     fn all(&self) -> MutexGuard<'_, All> {
@@ -49,26 +55,49 @@ impl PagePool {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Arrays that a program goes through side by side should not begin at the same place of a page each: what is written to one would
+    /// look to the processor as if it might be what is read of another, and all would have the same few places in its caches.
+    fn next_place(&self) -> usize {
+        self.places.fetch_add(5, Ordering::Relaxed)
+    }
+
     fn take(&self, bytes: usize) -> Option<Arc<Slab>> {
         let len = Slab::len_for(bytes)?;
-        if let Some(slab) = self.all().lend_spare(len)? {
-            return Some(slab);
-        }
-        let slab = Slab::of_pages(bytes, self.memory.as_ref());
+        let spare = self.all().lend_spare(len)?;
+        let slab = spare.or_else(|| self.new_slab(bytes));
         match &slab {
-            Some(slab) => slab.page_in(slab.len),
+            Some(_) => self.make_ready(bytes, len),
             None => self.all().ended(len),
         }
         slab
+    }
+
+    fn new_slab(&self, bytes: usize) -> Option<Arc<Slab>> {
+        let slab = Slab::of_pages(bytes, self.memory.as_ref())?;
+        slab.page_in(slab.len);
+        Some(slab)
+    }
+
+    /// What two versions will take is found while the program makes its values, and not when a checkpoint has taken the first of them: that
+    /// is as much again.
+    fn make_ready(&self, bytes: usize, len: usize) {
+        while self.all().wants_more(len) {
+            let Some(slab) = self.new_slab(bytes) else { return };
+            self.all().add(slab);
+        }
+    }
+
+    /// There has been a checkpoint: from now on there is as much memory as has been needed.
+    fn no_more_ahead(&self) {
+        self.all().has_packed = true;
     }
 
     /// Nobody has it any more. As much as is lent is kept for later, as much as the next version takes.
     fn take_back(&self, slab: Arc<Slab>) {
         let mut all = self.all();
         all.ended(slab.len);
-        if all.spare_bytes + slab.len <= all.lent_bytes {
-            all.spare_bytes += slab.len;
-            all.spare.entry(slab.len).or_default().push(slab);
+        if all.has_room_for(slab.len) {
+            all.add(slab);
         }
     }
 }
@@ -79,12 +108,29 @@ impl All {
         let spare = self.spare.get_mut(&len).and_then(Vec::pop);
         match &spare {
             Some(_) => self.spare_bytes -= len,
-            None if self.lent + self.spare.values().map(Vec::len).sum::<usize>() >= MOST => return None,
+            None if self.lent + self.spares() >= MOST => return None,
             None => {}
         }
         self.lent_bytes += len;
         self.lent += 1;
         Some(spare)
+    }
+
+    fn has_room_for(&self, len: usize) -> bool {
+        self.spare_bytes + len <= self.lent_bytes
+    }
+
+    fn wants_more(&self, len: usize) -> bool {
+        !self.has_packed && self.has_room_for(len) && self.lent + self.spares() < MOST
+    }
+
+    fn add(&mut self, slab: Arc<Slab>) {
+        self.spare_bytes += slab.len;
+        self.spare.entry(slab.len).or_default().push(slab);
+    }
+
+    fn spares(&self) -> usize {
+        self.spare.values().map(Vec::len).sum()
     }
 
     fn ended(&mut self, len: usize) {
@@ -100,7 +146,8 @@ impl PageSource for PagePool {
         }
         let slab = self.take(bytes)?;
         slab.begin();
-        Some(Box::new(Lease { slab, pool: self }))
+        let from = LINE * (1 + self.next_place() % ((slab.len - bytes) / LINE));
+        Some(Box::new(Lease { slab, from, pool: self }))
     }
 }
 
@@ -109,11 +156,11 @@ impl PageSource for PagePool {
 unsafe impl PageMemory for Lease {
     fn at(&self) -> NonNull<u8> {
         // SAFETY: a slab is longer than a line.
-        unsafe { self.slab.at.add(LINE) }
+        unsafe { self.slab.at.add(self.from) }
     }
 
     fn len(&self) -> usize {
-        self.slab.len - LINE
+        self.slab.len - self.from
     }
 
     /// Buddies that have mapped it may not have heard yet that the version is not needed any more: they see it by the stamp.
@@ -131,18 +178,28 @@ impl Drop for Lease {
 /// The slab that a segment is in, if it is of this kind.
 pub(super) fn slab_of(segment: &Segment) -> Option<Arc<Slab>> {
     let memory: &dyn Any = segment.page_memory()?;
-    memory.downcast_ref::<Lease>().map(|lease| lease.slab.clone())
+    let lease = memory.downcast_ref::<Lease>()?;
+    lease.pool.no_more_ahead();
+    Some(lease.slab.clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::slabs::Room;
     use super::super::store::Store;
+    use rustix::param::page_size;
+
     use super::*;
     use crate::pup::{Lender, Packed, Packer, Pages, Pup, Purpose, lease_from};
 
     fn pool() -> Arc<PagePool> {
         Arc::new(PagePool::new(Some(Arc::new(SharedMemory::new().expect("the system has it")))))
+    }
+
+    /// After the first checkpoint.
+    fn later(pool: Arc<PagePool>) -> Arc<PagePool> {
+        pool.no_more_ahead();
+        pool
     }
 
     fn spare(pool: &PagePool) -> usize {
@@ -153,26 +210,47 @@ mod tests {
 
     #[test]
     fn what_is_given_back_is_lent_again() {
-        for pool in [pool(), Arc::new(PagePool::new(None))] {
+        for pool in [pool(), Arc::new(PagePool::new(None))].map(later) {
             let lease = |bytes| pool.clone().lease(bytes).expect("there is memory");
             let (first, second) = (lease(LEAST), lease(LEAST));
-            let at = first.at();
-            assert!(at != second.at() && first.len() >= LEAST && at.as_ptr().addr().is_multiple_of(64));
+            assert!(first.at().as_ptr().addr().is_multiple_of(64));
+            assert!(first.len() >= LEAST && second.len() >= LEAST);
+            // Where in its first page it begins differs.
+            let page = |lease: &dyn PageMemory| lease.at().as_ptr().addr() / page_size();
+            let at = page(&*first);
+            assert_ne!(page(&*second), at);
             drop(first);
-            assert_ne!(lease(2 * LEAST).at(), at, "it is too small");
-            assert_eq!(lease(LEAST).at(), at);
+            assert_ne!(page(&*lease(2 * LEAST)), at, "it is too small");
+            assert_eq!(page(&*lease(LEAST)), at);
         }
     }
 
     #[test]
     fn no_more_is_kept_than_is_lent() {
-        let pool = pool();
+        let pool = later(pool());
         let mut all: Vec<_> = (0..5).map(|_| pool.clone().lease(LEAST).expect("there is memory")).collect();
-        let one = all[0].len() + LINE;
+        let one = Slab::len_for(LEAST).expect("it is not long");
         for expected in [1, 2, 2, 2, 2] {
             all.pop();
             assert_eq!(spare(&pool), expected * one);
         }
+    }
+
+    #[test]
+    fn as_much_again_is_ready_before_the_first_checkpoint() {
+        let (pool, one) = (pool(), Slab::len_for(LEAST).expect("it is not long"));
+        let lease = || pool.clone().lease(LEAST).expect("there is memory");
+        let _before = [1, 2, 3].map(|expected| {
+            let lease = lease();
+            assert_eq!(spare(&pool), expected * one);
+            lease
+        });
+        pool.no_more_ahead();
+        let _after = [2, 1, 0, 0].map(|expected| {
+            let lease = lease();
+            assert_eq!(spare(&pool), expected * one);
+            lease
+        });
     }
 
     #[test]
@@ -231,6 +309,11 @@ mod tests {
         assert!(values.as_ptr() == before && !mapped[0].is_unchanged());
     }
 
+    fn is_in(values: &Pages<u64>, slab: u64) -> bool {
+        let first = values.as_ptr().addr() as u64;
+        (slab..slab + Slab::len_for(8 * LEAST).expect("it is not long") as u64).contains(&first)
+    }
+
     #[test]
     fn what_is_lent_again_is_not_what_it_was() {
         let (store, values, packed, room) = packed();
@@ -238,10 +321,11 @@ mod tests {
             room.shared().and_then(|shared| shared.map(std::process::id()).ok()).expect("it is there");
         let _leasing = lease_from(store.pages());
         let other = Pages::filled(1_u64, LEAST);
-        let at = values.as_ptr();
+        let at = mapped[0].begins_at();
+        assert!(is_in(&values, at) && !is_in(&other, at));
         drop((values, packed, room));
         assert!(mapped[0].is_unchanged());
         let again = Pages::filled(1_u64, LEAST);
-        assert!(again.as_ptr() == at && other.as_ptr() != at && !mapped[0].is_unchanged());
+        assert!(is_in(&again, at) && !mapped[0].is_unchanged());
     }
 }
