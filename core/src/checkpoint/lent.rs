@@ -8,12 +8,13 @@
 //! The number of a process may be given to another one once it has ended, and might mean another one elsewhere. So a process has
 //! a *mark*, a random number at a place of its own, and what was read is believed only if that mark is there after it.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
 use rustix::process::{PTracer, getppid, set_ptracer};
 
-use super::mapped::{Mapping, Shared};
+use super::mapped::{Mapping, Shared, Windows};
 use crate::pup::{Packed, Pup};
 
 /// Where the buffers of a part are.
@@ -27,6 +28,9 @@ pub(crate) struct Lent {
     /// The slabs in which most of them are, if they can be mapped.
     shared: Option<Shared>,
 }
+
+/// What is mapped of each process, by its mark.
+pub(super) type AllWindows = HashMap<u128, Windows>;
 
 /// The mark of this process; none if the system gives no random numbers.
 static MARK: OnceLock<Option<u128>> = OnceLock::new();
@@ -66,8 +70,9 @@ impl Lent {
     }
 
     /// The slabs of the part, mapped; none if they cannot be.
-    pub(super) fn mapped(&self) -> Vec<Arc<Mapping>> {
-        self.shared.as_ref().and_then(|shared| shared.map(self.process).ok()).unwrap_or_default()
+    pub(super) fn mapped(&self, windows: &mut AllWindows) -> Vec<Arc<Mapping>> {
+        let map = |shared: &Shared| shared.map(self.process, windows.entry(self.mark).or_default()).ok();
+        self.shared.as_ref().and_then(map).unwrap_or_default()
     }
 
     /// Where a buffer begins, in the process that lent it.

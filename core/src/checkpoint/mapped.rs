@@ -8,6 +8,8 @@
 //! Should it go on sooner than a buddy has heard of that, the buddy can tell: each slab begins with a *stamp*, a number that no other filling of
 //! it has, written before anything else is.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
@@ -39,37 +41,55 @@ pub(crate) struct SharedSlab {
 }
 
 impl Shared {
-    /// Maps them; they come in the order of their addresses.
+    /// Maps them, but those that are among these windows of the same process already, where the others are from now on. They come in the
+    /// order of their addresses.
     ///
     /// # Errors
     /// The process is not to be found, may not be looked into, or has nothing of that kind.
-    pub(super) fn map(&self, process: u32) -> io::Result<Vec<Arc<Mapping>>> {
+    pub(super) fn map(&self, process: u32, windows: &mut Windows) -> io::Result<Vec<Arc<Mapping>>> {
+        let mut slabs: Vec<_> = self.slabs.iter().collect();
+        slabs.sort_by_key(|slab| slab.at);
+        let mut file = None;
+        let mapping = |slab: &SharedSlab| {
+            let window = windows.find(slab, || {
+                let (file, size) = match &file {
+                    Some(file) => file,
+                    None => file.insert(self.open(process)?),
+                };
+                Window::new((file, *size), slab)
+            })?;
+            Ok(Arc::new(Mapping { window, of: slab.clone() }))
+        };
+        let mapped = slabs.into_iter().map(mapping).collect();
+        windows.age();
+        mapped
+    }
+
+    /// The memory, and how long it is.
+    fn open(&self, process: u32) -> io::Result<(OwnedFd, u64)> {
         let path = format!("/proc/{process}/fd/{}", self.descriptor);
         let file = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         if !fcntl_get_seals(&file)?.contains(SealFlags::SHRINK) {
             return Err(io::Error::other("it may shrink while it is read"));
         }
         let size = fstat(&file)?.st_size.unsigned_abs();
-        let mut slabs: Vec<_> = self.slabs.iter().collect();
-        slabs.sort_by_key(|slab| slab.at);
-        slabs.into_iter().map(|slab| Mapping::new(&file, size, slab.clone()).map(Arc::new)).collect()
+        Ok((file, size))
     }
 }
 
-/// A slab of another process.
-pub(super) struct Mapping {
+/// Pages of another process, mapped.
+struct Window {
     at: NonNull<u8>,
     len: usize,
-    of: SharedSlab,
 }
 
 // SAFETY: an address and a length, of memory that this process only reads.
-unsafe impl Send for Mapping {}
+unsafe impl Send for Window {}
 // SAFETY: as above.
-unsafe impl Sync for Mapping {}
+unsafe impl Sync for Window {}
 
-impl Mapping {
-    fn new(file: &OwnedFd, size: u64, of: SharedSlab) -> io::Result<Self> {
+impl Window {
+    fn new((file, size): (&OwnedFd, u64), of: &SharedSlab) -> io::Result<Self> {
         let nothing = || io::Error::other("there is no such slab");
         let is_there = of.from.checked_add(of.len).is_some_and(|end| end <= size);
         let len = usize::try_from(of.len).map_err(io::Error::other)?;
@@ -79,10 +99,54 @@ impl Mapping {
         // SAFETY: new memory, at an address that the system chooses; it is within a file that does not shrink.
         let at =
             unsafe { mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, of.from) }?;
-        let at = NonNull::new(at.cast()).ok_or_else(nothing)?;
-        Ok(Mapping { at, len, of })
+        Ok(Window { at: NonNull::new(at.cast()).ok_or_else(nothing)?, len })
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new`, and nobody has any of it any more: every segment of it has a mapping with it. That a mapping as it was
+        // made cannot be taken back does not happen.
+        let _ = unsafe { munmap(self.at.as_ptr().cast(), self.len) };
+    }
+}
+
+/// What is mapped of a process: it fills the same slabs again for later versions, and to map them anew costs more than all the rest.
+#[derive(Default)]
+pub(super) struct Windows {
+    /// By where they are and how long, each with how many parts have been mapped since it was needed.
+    all: BTreeMap<(u64, u64), (Arc<Window>, u32)>,
+}
+
+/// What so many parts have not needed is not kept.
+const KEPT_FOR: u32 = 8;
+
+impl Windows {
+    /// One that is there, or else a new one.
+    fn find(&mut self, of: &SharedSlab, new: impl FnOnce() -> io::Result<Window>) -> io::Result<Arc<Window>> {
+        let (window, unused) = match self.all.entry((of.from, of.len)) {
+            Entry::Occupied(there) => there.into_mut(),
+            Entry::Vacant(missing) => missing.insert((Arc::new(new()?), 0)),
+        };
+        *unused = 0;
+        Ok(window.clone())
     }
 
+    fn age(&mut self) {
+        self.all.retain(|_, (_, unused)| {
+            *unused += 1;
+            *unused <= KEPT_FOR
+        });
+    }
+}
+
+/// A slab of another process.
+pub(super) struct Mapping {
+    window: Arc<Window>,
+    of: SharedSlab,
+}
+
+impl Mapping {
     /// Where the owner has it.
     pub(super) fn begins_at(&self) -> u64 {
         self.of.at
@@ -91,12 +155,12 @@ impl Mapping {
     /// What the owner has at this address, if that is in here.
     pub(super) fn segment(self: &Arc<Self>, at: u64, len: usize, align: usize) -> Option<Segment> {
         let from = usize::try_from(at.checked_sub(self.of.at)?).ok()?;
-        let is_here = from.checked_add(len).is_some_and(|end| end <= self.len);
+        let is_here = from.checked_add(len).is_some_and(|end| end <= self.window.len);
         if !is_here || !align.is_power_of_two() {
             return None;
         }
         // SAFETY: within the mapping.
-        let at = unsafe { self.at.add(from) };
+        let at = unsafe { self.window.at.add(from) };
         let is_aligned = at.as_ptr().addr().is_multiple_of(align);
         // SAFETY: mapped, and so initialised, for as long as `self` lives. The owner leaves the bytes what they are while the version is
         // needed; who reads them later finds that out (`is_unchanged`), and takes them for nothing but plain bytes before.
@@ -108,16 +172,8 @@ impl Mapping {
         // What is read before is not read after.
         fence(Ordering::SeqCst);
         // SAFETY: mapped, large enough and aligned like a page; the owner writes to it as an atomic too.
-        let stamp = unsafe { self.at.cast::<AtomicU64>().as_ref() };
+        let stamp = unsafe { self.window.at.cast::<AtomicU64>().as_ref() };
         stamp.load(Ordering::SeqCst) == self.of.stamp
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: mapped by `new`, and nobody has any of it any more: every segment of it has `self`. That a mapping as it was made cannot
-        // be taken back does not happen.
-        let _ = unsafe { munmap(self.at.as_ptr().cast(), self.len) };
     }
 }
 
@@ -149,7 +205,7 @@ mod tests {
     fn what_is_mapped_is_what_the_owner_has_and_stays_without_it() {
         let (store, room, slice) = filled(&[7; 1000]);
         let shared = room.shared().expect("its slabs can be mapped");
-        let mapped = shared.map(own()).unwrap();
+        let mapped = shared.map(own(), &mut Windows::default()).unwrap();
         let found = mapped[0].segment(at(&slice) + 10, 900, 2).expect("it is there");
         assert_eq!((found.bytes(), found.align()), (&[7; 900][..], 2));
         assert_ne!(found.bytes().as_ptr().addr() as u64, at(&slice) + 10, "not where the owner has it");
@@ -166,7 +222,8 @@ mod tests {
     #[test]
     fn memory_that_is_filled_again_is_not_what_it_was() {
         let (store, room, slice) = filled(&[7; 1000]);
-        let mapped = room.shared().expect("its slabs can be mapped").map(own()).unwrap();
+        let mapped =
+            room.shared().expect("its slabs can be mapped").map(own(), &mut Windows::default()).unwrap();
         let mut slabs = super::super::slabs::Slabs::default();
         drop(slice);
         slabs.add(room);
@@ -185,16 +242,40 @@ mod tests {
     }
 
     #[test]
+    fn what_is_mapped_stays_so_for_later_versions() {
+        let (_store, room, _slice) = filled(&[7; 1000]);
+        let (shared, mut windows) = (room.shared().expect("its slabs can be mapped"), Windows::default());
+        let mut at = |slabs: &[SharedSlab]| {
+            let shared = Shared { slabs: slabs.to_vec(), ..shared.clone() };
+            let mapped = shared.map(own(), &mut windows).unwrap();
+            mapped.first().map(|slab| Arc::downgrade(&slab.window))
+        };
+        let first = at(&shared.slabs).expect("there is one");
+        assert!(first.ptr_eq(&at(&shared.slabs).expect("it is there again")));
+        (1..KEPT_FOR).for_each(|_| assert!(at(&[]).is_none()));
+        assert!(first.upgrade().is_some(), "it may be needed again");
+        at(&[]);
+        assert!(first.upgrade().is_none());
+        assert!(at(&shared.slabs).is_some(), "it is mapped anew");
+    }
+
+    #[test]
     fn what_is_not_there_is_an_error() {
         let (_store, room, _slice) = filled(&[7; 1000]);
         let shared = room.shared().expect("its slabs can be mapped");
-        assert!(shared.map(u32::MAX).is_err(), "there is no such process");
-        assert!(Shared { descriptor: 0, ..shared.clone() }.map(own()).is_err(), "that is something else");
-        assert!(Shared { descriptor: u32::MAX, ..shared.clone() }.map(own()).is_err(), "that is nothing");
+        assert!(shared.map(u32::MAX, &mut Windows::default()).is_err(), "there is no such process");
+        assert!(
+            Shared { descriptor: 0, ..shared.clone() }.map(own(), &mut Windows::default()).is_err(),
+            "that is something else"
+        );
+        assert!(
+            Shared { descriptor: u32::MAX, ..shared.clone() }.map(own(), &mut Windows::default()).is_err(),
+            "that is nothing"
+        );
         let with = |change: fn(&mut SharedSlab)| {
             let mut shared = shared.clone();
             change(&mut shared.slabs[0]);
-            shared.map(own())
+            shared.map(own(), &mut Windows::default())
         };
         assert!(with(|slab| slab.len = u64::MAX).is_err());
         assert!(with(|slab| slab.from = 1 << 40).is_err());

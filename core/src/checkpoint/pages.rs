@@ -74,7 +74,7 @@ impl PagePool {
 
     fn new_slab(&self, bytes: usize) -> Option<Arc<Slab>> {
         let slab = Slab::of_pages(bytes, self.memory.as_ref())?;
-        slab.page_in(slab.len);
+        slab.zero();
         Some(slab)
     }
 
@@ -185,6 +185,7 @@ pub(super) fn slab_of(segment: &Segment) -> Option<Arc<Slab>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mapped::Windows;
     use super::super::slabs::Room;
     use super::super::store::Store;
     use rustix::param::page_size;
@@ -284,7 +285,7 @@ mod tests {
     fn others_map_what_was_not_copied() {
         let (_store, values, packed, room) = packed();
         let shared = room.shared().expect("it can be mapped");
-        let mapped = shared.map(std::process::id()).expect("it is there");
+        let mapped = shared.map(std::process::id(), &mut Windows::default()).expect("it is there");
         let at = values.as_ptr().addr() as u64;
         let found = mapped[0].segment(at, values.len() * 8, 8).expect("it is in there");
         assert_ne!(found.bytes().as_ptr(), values.as_ptr().cast(), "not where the owner has it");
@@ -296,8 +297,10 @@ mod tests {
     fn what_is_written_to_when_no_version_needs_it_is_not_what_it_was() {
         let (store, mut values, packed, room) = packed();
         let _leasing = lease_from(store.pages());
-        let mapped =
-            room.shared().and_then(|shared| shared.map(std::process::id()).ok()).expect("it is there");
+        let mapped = room
+            .shared()
+            .and_then(|shared| shared.map(std::process::id(), &mut Windows::default()).ok())
+            .expect("it is there");
         let before = values.as_ptr();
         let clone = values.clone();
         values.to_mut()[0] = 8;
@@ -317,8 +320,10 @@ mod tests {
     #[test]
     fn what_is_lent_again_is_not_what_it_was() {
         let (store, values, packed, room) = packed();
-        let mapped =
-            room.shared().and_then(|shared| shared.map(std::process::id()).ok()).expect("it is there");
+        let mapped = room
+            .shared()
+            .and_then(|shared| shared.map(std::process::id(), &mut Windows::default()).ok())
+            .expect("it is there");
         let _leasing = lease_from(store.pages());
         let other = Pages::filled(1_u64, LEAST);
         let at = mapped[0].begins_at();

@@ -92,6 +92,16 @@ impl Slab {
         is_written
     }
 
+    /// Sees that there are pages for all of it, by one who has it alone: zero, as new memory is. To write that takes a fifth less than to have the
+    /// system clear each page when it is mapped.
+    pub(super) fn zero(&self) {
+        static ZEROS: [u8; UNIT] = [0; UNIT];
+        let mut pieces = (0..self.len).step_by(UNIT).map(|from| (from, &ZEROS[..UNIT.min(self.len - from)]));
+        // What is not written has its pages right after it.
+        let _ = pieces.all(|(from, zeros)| self.write(from, zeros));
+        self.find_pages(self.len);
+    }
+
     fn has_pages(&self, end: usize) -> bool {
         end <= self.paged.load(Ordering::Relaxed)
     }
@@ -197,6 +207,25 @@ mod tests {
         }
         assert!(has_page(&slab, from - LINE) && !has_page(&slab, from + UNIT));
         assert!(slab.has_pages(from / UNIT * UNIT));
+    }
+
+    #[test]
+    fn what_is_zero_has_all_its_pages() {
+        let len = 3 * UNIT + 5000;
+        for (memory, slab) in [shared(), shared()].map(|(memory, _)| {
+            let slab = Slab::of_pages(len, Some(&memory)).expect("there is memory");
+            (memory, slab)
+        }) {
+            assert!(slab.len < 4 * UNIT && slab.len > len);
+            slab.zero();
+            assert!(slab.has_pages(slab.len) && (0..slab.len).step_by(UNIT).all(|at| has_page(&slab, at)));
+            assert!(bytes(&slab, 0, slab.len).iter().all(|byte| *byte == 0));
+            memory.forbid_to_write();
+            let slab = Slab::of_pages(len, Some(&memory)).or_else(|| Slab::of_pages(len, None));
+            let slab = slab.expect("there is memory");
+            slab.zero();
+            assert!(slab.has_pages(slab.len) && has_page(&slab, slab.len - 1));
+        }
     }
 
     #[test]

@@ -130,7 +130,7 @@ impl Taking {
     fn go_on(&mut self, store: &Store) -> io::Result<bool> {
         let mut most = AT_ONCE;
         while let Some((len, align)) = self.manifest.buffers.get(self.done).copied() {
-            if let Some(segment) = self.mapped(len, align) {
+            if let Some(segment) = self.mapped(store, len, align) {
                 self.whole.push((vec![segment], None));
                 self.done += 1;
                 continue;
@@ -157,8 +157,8 @@ impl Taking {
     }
 
     /// The next buffer, if it is in a slab that is mapped.
-    fn mapped(&mut self, len: u64, align: u32) -> Option<Segment> {
-        let mapped = self.mapped.get_or_insert_with(|| self.lent.mapped());
+    fn mapped(&mut self, store: &Store, len: u64, align: u32) -> Option<Segment> {
+        let mapped = self.mapped.get_or_insert_with(|| store.map(&self.lent));
         let (len, at) = (usize::try_from(len).ok().filter(|len| *len > 0)?, self.lent.at(self.done)?);
         // They are in the order of their addresses.
         let next = mapped.partition_point(|slab| slab.begins_at() <= at);

@@ -1,7 +1,7 @@
 //! Parts that other processes read or map where they are, and the memory that they are in.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use talisman_ft::{NodeId, Version};
 
@@ -9,7 +9,7 @@ use super::Store;
 #[cfg(test)]
 use super::versions::Body;
 use crate::checkpoint::lent::Lent;
-use crate::checkpoint::mapped::Shared;
+use crate::checkpoint::mapped::{Mapping, Shared};
 use crate::checkpoint::pages::PagePool;
 use crate::checkpoint::readable::Readable;
 use crate::checkpoint::shared::SharedMemory;
@@ -100,6 +100,17 @@ impl Store {
         // SAFETY: as many bytes, in memory that the caller gives, which is nobody else's.
         unsafe { to.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Ok(())
+    }
+
+    /// The slabs of a part of another process, mapped; none if they cannot be.
+    pub(in crate::checkpoint) fn map(&self, lent: &Lent) -> Vec<Arc<Mapping>> {
+        // Nothing in a critical section panics half way.
+        lent.mapped(&mut self.windows.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Who has been lost has nothing to map any more, and its pages go with the last version that has any.
+    pub(super) fn forget_windows(&self) {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Sees that what was read so far was read from the process that lent it.

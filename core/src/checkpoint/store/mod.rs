@@ -23,6 +23,7 @@ use talisman_ft::{NodeId, Version};
 
 use super::contents::{Counts, Names};
 use super::files::keeper::{AnyDisk, Keeper, Work};
+use super::lent::AllWindows;
 use super::pages::PagePool;
 use super::pieces::{Manifest, checksum};
 use super::readable::Readable;
@@ -53,6 +54,8 @@ pub(crate) struct Store {
     memory: OnceLock<Arc<SharedMemory>>,
     /// What values of the program are in that a part keeps without a copy.
     pages: OnceLock<Arc<PagePool>>,
+    /// What it has mapped of others.
+    windows: Mutex<AllWindows>,
     /// What it may read of others, where they are simulated.
     readable: OnceLock<Readable>,
 }
@@ -187,6 +190,7 @@ impl Store {
 
     /// The job goes back as this order says: what it may never go back to is of no use any more.
     pub(crate) fn go_back(&self, order: &Order) {
+        self.forget_windows();
         let mut all = self.lock();
         all.committed = order.committed;
         all.drop_all_but(|version| order.keeps(version));

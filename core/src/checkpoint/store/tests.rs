@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::super::pieces::PIECE_MAX;
 use super::*;
 use crate::checkpoint::files::cover::JobMark;
+use crate::checkpoint::mapped::Windows;
 use crate::checkpoint::pieces::cut;
 use crate::checkpoint::slabs::Room;
 use crate::disk::{Disk as _, SharedDisk, SimulatedDisk};
@@ -169,7 +170,11 @@ fn a_copy_that_its_owner_has_given_up_is_not_held() {
     owner.share();
     put_in_slabs(&owner, 1, 1, 1 << 20);
     let part = owner.own(1, 1).expect("it was put there");
-    let mapped = owner.shared(1, 1).expect("its slab can be mapped").map(std::process::id()).unwrap();
+    let mapped = owner
+        .shared(1, 1)
+        .expect("its slab can be mapped")
+        .map(std::process::id(), &mut Windows::default())
+        .unwrap();
     let at = part.segments()[0].bytes().as_ptr().addr() as u64;
     let slice = mapped[0].segment(at, 1 << 20, 8).expect("it is there");
     let pieces = vec![(vec![Segment::of_vec(vec![7_u8; 100])], Some(0)), (vec![slice], None)];
@@ -198,7 +203,11 @@ fn a_copy_that_its_owner_has_given_up_is_not_written() {
     let backlog = buddy.keep_on(Box::new(disk.clone()), JobMark::default(), SHAPE).unwrap();
     put_in_slabs(&owner, 1, 1, 1 << 20);
     let part = owner.own(1, 1).expect("it was put there");
-    let mapped = owner.shared(1, 1).expect("its slab can be mapped").map(std::process::id()).unwrap();
+    let mapped = owner
+        .shared(1, 1)
+        .expect("its slab can be mapped")
+        .map(std::process::id(), &mut Windows::default())
+        .unwrap();
     let at = part.segments()[0].bytes().as_ptr().addr() as u64;
     let slice = mapped[0].segment(at, 1 << 20, 8).expect("it is there");
     let copy = Copy { manifest: Manifest::uncut(&part), pieces: vec![(vec![slice], None)], mapped };
@@ -224,7 +233,11 @@ fn a_copy_outlives_its_owner() {
         owner.share();
         put_in_slabs(&owner, 1, 1, 1 << 20);
         let at = owner.own(1, 1).expect("it was put there").segments()[0].bytes().as_ptr().addr() as u64;
-        let mapped = owner.shared(1, 1).expect("its slab can be mapped").map(std::process::id()).unwrap();
+        let mapped = owner
+            .shared(1, 1)
+            .expect("its slab can be mapped")
+            .map(std::process::id(), &mut Windows::default())
+            .unwrap();
         let slice = mapped[0].segment(at, 1 << 20, 8).expect("it is there");
         if is_cleared {
             owner.clear(vec![0, 1]);
