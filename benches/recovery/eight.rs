@@ -5,7 +5,7 @@ use crate::copying::at_once;
 use crate::size::{MB_50, MB_200, Size};
 use crate::{is_smoke, rounds, words};
 
-const ROUNDS: u32 = 3;
+const ROUNDS: u32 = 9;
 const NODES: u32 = 4;
 const CHECKPOINTS: u32 = 8;
 

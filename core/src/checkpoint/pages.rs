@@ -33,8 +33,6 @@ struct All {
     spare_bytes: usize,
     lent_bytes: usize,
     lent: usize,
-    /// Some of them have been in a part.
-    has_packed: bool,
 }
 
 /// A slab that is lent.
@@ -63,41 +61,24 @@ impl PagePool {
 
     fn take(&self, bytes: usize) -> Option<Arc<Slab>> {
         let len = Slab::len_for(bytes)?;
-        let spare = self.all().lend_spare(len)?;
-        let slab = spare.or_else(|| self.new_slab(bytes));
+        if let Some(slab) = self.all().lend_spare(len)? {
+            return Some(slab);
+        }
+        let slab = Slab::of_pages(bytes, self.memory.as_ref());
         match &slab {
-            Some(_) => self.make_ready(bytes, len),
+            Some(slab) => slab.zero(),
             None => self.all().ended(len),
         }
         slab
-    }
-
-    fn new_slab(&self, bytes: usize) -> Option<Arc<Slab>> {
-        let slab = Slab::of_pages(bytes, self.memory.as_ref())?;
-        slab.zero();
-        Some(slab)
-    }
-
-    /// What two versions will take is found while the program makes its values, and not when a checkpoint has taken the first of them: that
-    /// is as much again.
-    fn make_ready(&self, bytes: usize, len: usize) {
-        while self.all().wants_more(len) {
-            let Some(slab) = self.new_slab(bytes) else { return };
-            self.all().add(slab);
-        }
-    }
-
-    /// There has been a checkpoint: from now on there is as much memory as has been needed.
-    fn no_more_ahead(&self) {
-        self.all().has_packed = true;
     }
 
     /// Nobody has it any more. As much as is lent is kept for later, as much as the next version takes.
     fn take_back(&self, slab: Arc<Slab>) {
         let mut all = self.all();
         all.ended(slab.len);
-        if all.has_room_for(slab.len) {
-            all.add(slab);
+        if all.spare_bytes + slab.len <= all.lent_bytes {
+            all.spare_bytes += slab.len;
+            all.spare.entry(slab.len).or_default().push(slab);
         }
     }
 }
@@ -108,29 +89,12 @@ impl All {
         let spare = self.spare.get_mut(&len).and_then(Vec::pop);
         match &spare {
             Some(_) => self.spare_bytes -= len,
-            None if self.lent + self.spares() >= MOST => return None,
+            None if self.lent + self.spare.values().map(Vec::len).sum::<usize>() >= MOST => return None,
             None => {}
         }
         self.lent_bytes += len;
         self.lent += 1;
         Some(spare)
-    }
-
-    fn has_room_for(&self, len: usize) -> bool {
-        self.spare_bytes + len <= self.lent_bytes
-    }
-
-    fn wants_more(&self, len: usize) -> bool {
-        !self.has_packed && self.has_room_for(len) && self.lent + self.spares() < MOST
-    }
-
-    fn add(&mut self, slab: Arc<Slab>) {
-        self.spare_bytes += slab.len;
-        self.spare.entry(slab.len).or_default().push(slab);
-    }
-
-    fn spares(&self) -> usize {
-        self.spare.values().map(Vec::len).sum()
     }
 
     fn ended(&mut self, len: usize) {
@@ -178,9 +142,7 @@ impl Drop for Lease {
 /// The slab that a segment is in, if it is of this kind.
 pub(super) fn slab_of(segment: &Segment) -> Option<Arc<Slab>> {
     let memory: &dyn Any = segment.page_memory()?;
-    let lease = memory.downcast_ref::<Lease>()?;
-    lease.pool.no_more_ahead();
-    Some(lease.slab.clone())
+    memory.downcast_ref::<Lease>().map(|lease| lease.slab.clone())
 }
 
 #[cfg(test)]
@@ -197,12 +159,6 @@ mod tests {
         Arc::new(PagePool::new(Some(Arc::new(SharedMemory::new().expect("the system has it")))))
     }
 
-    /// After the first checkpoint.
-    fn later(pool: Arc<PagePool>) -> Arc<PagePool> {
-        pool.no_more_ahead();
-        pool
-    }
-
     fn spare(pool: &PagePool) -> usize {
         let all = pool.all();
         assert_eq!(all.spare.values().flatten().map(|slab| slab.len).sum::<usize>(), all.spare_bytes);
@@ -211,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_is_given_back_is_lent_again() {
-        for pool in [pool(), Arc::new(PagePool::new(None))].map(later) {
+        for pool in [pool(), Arc::new(PagePool::new(None))] {
             let lease = |bytes| pool.clone().lease(bytes).expect("there is memory");
             let (first, second) = (lease(LEAST), lease(LEAST));
             assert!(first.at().as_ptr().addr().is_multiple_of(64));
@@ -228,30 +184,13 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_is_lent() {
-        let pool = later(pool());
+        let pool = pool();
         let mut all: Vec<_> = (0..5).map(|_| pool.clone().lease(LEAST).expect("there is memory")).collect();
         let one = Slab::len_for(LEAST).expect("it is not long");
         for expected in [1, 2, 2, 2, 2] {
             all.pop();
             assert_eq!(spare(&pool), expected * one);
         }
-    }
-
-    #[test]
-    fn as_much_again_is_ready_before_the_first_checkpoint() {
-        let (pool, one) = (pool(), Slab::len_for(LEAST).expect("it is not long"));
-        let lease = || pool.clone().lease(LEAST).expect("there is memory");
-        let _before = [1, 2, 3].map(|expected| {
-            let lease = lease();
-            assert_eq!(spare(&pool), expected * one);
-            lease
-        });
-        pool.no_more_ahead();
-        let _after = [2, 1, 0, 0].map(|expected| {
-            let lease = lease();
-            assert_eq!(spare(&pool), expected * one);
-            lease
-        });
     }
 
     #[test]
