@@ -93,6 +93,8 @@ impl World {
             Action::Places(places) => *process.lives.places.borrow_mut() = places,
             Action::Resume(order) => self.resume(number, *order),
             Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
+            // All disks can be read by all.
+            Action::Fetched { .. } => {}
             Action::Leave => self.leave(number),
             Action::Exit => self.exit_soon(number, 0),
             Action::Fence => self.fence_launcher(),
