@@ -68,7 +68,7 @@ pub(crate) enum Action {
         limit: Duration,
     },
     /// Somebody asks for a checkpoint, which is begun, and answered once it is committed.
-    Checkpoint { on_disk: bool },
+    Checkpoint { on_disk: bool, leaving: Vec<u32> },
     /// The launcher has printed a piece of the lines that this version ended: they need not be kept any more.
     LinesSeen {
         /// The version that ended their period.
@@ -187,8 +187,8 @@ impl Attendance {
                 self.has_halted.then_some(Action::Places(places))
             }
             ToNode::Resume(order) => self.resume(order),
-            ToNode::Checkpoint { on_disk } => {
-                (self.has_begun && !self.has_halted).then_some(Action::Checkpoint { on_disk })
+            ToNode::Checkpoint { on_disk, leaving } => {
+                (self.has_begun && !self.has_halted).then_some(Action::Checkpoint { on_disk, leaving })
             }
             ToNode::Try { inquiry } => {
                 let limit = task.silence;

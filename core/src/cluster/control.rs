@@ -57,6 +57,8 @@ pub(crate) enum ToNode {
     Checkpoint {
         /// It is to be on disk when it is answered, if the job keeps what is asked for there.
         on_disk: bool,
+        /// The others are to go on from it without these nodes: of everything there are to be two copies beside them.
+        leaving: Vec<u32>,
     },
     /// The launcher has printed these lines: the node need not keep them any more.
     LinesSeen {
@@ -387,7 +389,7 @@ mod tests {
             ("Tried", encode(&ToLauncher::Tried { inquiry: 1, missed: vec![2] })),
             ("Lines", encode(&ToLauncher::Lines(lines()))),
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
-            ("Checkpoint", encode(&ToNode::Checkpoint { on_disk: true })),
+            ("Checkpoint", encode(&ToNode::Checkpoint { on_disk: true, leaving: vec![2] })),
             ("Checkpointed", encode(&checkpointed)),
             ("Settle", encode(&ToNode::Settle(results()))),
             ("Settled", encode(&ToLauncher::Settled)),

@@ -252,7 +252,9 @@ impl Listener {
             Action::Try { inquiry, limit } => {
                 self.shared.order(|orders| orders.try_connections(inquiry, limit));
             }
-            Action::Checkpoint { on_disk } => self.shared.order(|orders| orders.checkpoint(on_disk)),
+            Action::Checkpoint { on_disk, leaving } => {
+                self.shared.order(|orders| orders.checkpoint(on_disk, leaving));
+            }
             Action::LinesSeen { version, node, piece } => {
                 self.shared.order(|orders| orders.lines_seen(version, node, piece));
             }
