@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 
 use hashbrown::HashMap;
@@ -145,6 +145,9 @@ impl Node {
 #[derive(Default)]
 pub(crate) struct SharedValues(RwLock<HashMap<u64, SharedValue, FxBuildHasher>>);
 
+/// Requests for checkpoints: each whether it is to be on disk, and the nodes that go then.
+pub(crate) type Asked = Vec<(bool, Vec<u32>)>;
+
 /// One of them: as it came, and as the type it is once somebody has asked for that.
 #[derive(Clone)]
 pub(crate) struct SharedValue {
@@ -197,8 +200,8 @@ pub(crate) struct Job {
     results: Mutex<Results>,
     balancing: Mutex<VecDeque<BalancingStep>>,
     checkpoints: Mutex<VecDeque<CheckpointTaken>>,
-    /// How often somebody outside has asked for a checkpoint that no PE has heard of: not for one on disk, and for one.
-    asked: [AtomicU32; 2],
+    /// What somebody outside has asked for that no PE has heard of.
+    asked: Mutex<Asked>,
     /// The nodes of this process, to be woken at the end.
     nodes: Mutex<Vec<Weak<Node>>>,
     /// The rest of the job, if it has other processes.
@@ -248,7 +251,7 @@ impl Job {
             results: Mutex::default(),
             balancing: Mutex::default(),
             checkpoints: Mutex::default(),
-            asked: Default::default(),
+            asked: Mutex::default(),
             nodes: Mutex::default(),
             others: OnceLock::new(),
         })
@@ -433,14 +436,14 @@ impl Job {
         all.push_back(checkpoint);
     }
 
-    /// Somebody outside asks for a checkpoint; the PE that looks next sees to it.
-    pub(crate) fn ask_for_checkpoint(&self, on_disk: bool) {
-        self.asked[usize::from(on_disk)].fetch_add(1, Ordering::Relaxed);
+    /// Somebody outside asks for a checkpoint, from which the others may be to go on without these nodes; the PE that looks next sees to it.
+    pub(crate) fn ask_for_checkpoint(&self, on_disk: bool, leaving: Vec<u32>) {
+        lock(&self.asked).push((on_disk, leaving));
     }
 
-    /// How often somebody has since this was last looked at: for one that need not be on disk, and for one that is to be.
-    pub(crate) fn take_asked(&self) -> [(bool, u32); 2] {
-        [false, true].map(|on_disk| (on_disk, self.asked[usize::from(on_disk)].swap(0, Ordering::Relaxed)))
+    /// What has been asked for since this was last looked at, in this order.
+    pub(crate) fn take_asked(&self) -> Asked {
+        std::mem::take(&mut *lock(&self.asked))
     }
 
     /// So many of these requests are answered.

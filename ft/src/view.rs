@@ -90,10 +90,32 @@ impl View {
     /// all if there is but one host; nobody if it is alone. `host` tells the host of a node.
     #[must_use]
     pub fn buddy(&self, node: NodeId, host: impl Fn(NodeId) -> u32) -> Option<NodeId> {
-        let others = || around(node, self.nodes()).skip(1).filter(|one| self.is_there(*one));
-        others()
-            .find(|one| host(*one) != host(node) || mutated("buddy-on-the-same-host"))
-            .or_else(|| others().next())
+        self.next_but(node, |_| false, |one| host(one) != host(node) || mutated("buddy-on-the-same-host"))
+    }
+
+    /// Who keeps copies of this node's checkpoint when these nodes are about to go: of everything there are two then on those that stay, if these are
+    /// two. So whoever goes has two keepers, on different hosts if there are such, and everybody else one as ever. If nobody else stays,
+    /// one that goes is the keeper.
+    #[must_use]
+    pub fn keepers(&self, node: NodeId, leaving: &[NodeId], host: impl Fn(NodeId) -> u32) -> Vec<NodeId> {
+        let goes = |one: NodeId| leaving.contains(&one);
+        let Some(first) = self.next_but(node, goes, |one| host(one) != host(node)) else {
+            return self.buddy(node, host).into_iter().collect();
+        };
+        let second = self.next_but(node, |one| goes(one) || one == first, |one| host(one) != host(first));
+        [first].into_iter().chain(second.filter(|_| goes(node))).collect()
+    }
+
+    /// The next one around the ring that is there, is none of some, and is preferred; if none is, the next one that is not.
+    fn next_but(
+        &self,
+        node: NodeId,
+        is_no_choice: impl Fn(NodeId) -> bool,
+        is_preferred: impl Fn(NodeId) -> bool,
+    ) -> Option<NodeId> {
+        let others =
+            || around(node, self.nodes()).skip(1).filter(|one| self.is_there(*one) && !is_no_choice(*one));
+        others().find(|one| is_preferred(*one)).or_else(|| others().next())
     }
 }
 
@@ -130,5 +152,38 @@ mod tests {
         assert_eq!(view.buddy(0, |node| node / 2), Some(2));
         assert_eq!(view.buddy(2, |_| 0), Some(0));
         assert_eq!(without(&[0, 2, 3]).buddy(1, |node| node), None);
+    }
+
+    #[test]
+    fn what_those_have_that_go_is_held_twice_by_others() {
+        let (whole, own) = (View::whole(6), |node| node);
+        for node in 0..6 {
+            assert_eq!(
+                whole.keepers(node, &[], |node| node / 2),
+                Vec::from_iter(whole.buddy(node, |node| node / 2))
+            );
+        }
+        assert_eq!(whole.keepers(1, &[2, 3], own), [4]);
+        assert_eq!(whole.keepers(2, &[2, 3], own), [4, 5]);
+        assert_eq!(whole.keepers(2, &[2, 3], |node| node / 4), [4, 0], "on two hosts");
+        assert_eq!(whole.keepers(2, &[0, 1, 2, 3], |_| 0), [4, 5]);
+        let two = View::whole(2);
+        assert_eq!(
+            (two.keepers(0, &[0], own), two.keepers(1, &[0], own)),
+            (vec![1], vec![0]),
+            "there is nobody else"
+        );
+        assert_eq!(View::whole(1).keepers(0, &[0], own), []);
+        let all = [0, 1, 2];
+        for (nodes, leaving) in (1..7).flat_map(|nodes| (0..nodes).map(move |leaving| (nodes, leaving))) {
+            let (view, leaving) = (View::whole(nodes), Vec::from_iter(0..leaving));
+            let stays = nodes as usize - leaving.len();
+            for (node, hosts) in (0..nodes).flat_map(|node| all.map(|hosts| (node, hosts + 1))) {
+                let keepers = view.keepers(node, &leaving, |node| node % hosts);
+                let holders =
+                    keepers.iter().chain([&node]).filter(|holder| !leaving.contains(holder)).count();
+                assert_eq!(holders, stays.min(2), "node {node} of {nodes} without {leaving:?}: {keepers:?}");
+            }
+        }
     }
 }

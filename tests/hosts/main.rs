@@ -11,5 +11,6 @@ mod losses;
 mod network;
 mod output;
 mod refusals;
+mod restarting;
 mod starting;
 mod surviving;

@@ -137,6 +137,30 @@ pub fn nodes_are_released() {
     }
 }
 
+/// Of what those had that are released there are two copies: another loss, before there is any later checkpoint, takes nothing away.
+pub fn a_loss_right_after_a_release() {
+    let ways = [("shm", "double", "1", 0), ("tcp", "double", "0 3", 1), ("mixed", "disk", "2", 2)];
+    for (transport, ft, released, lost) in ways {
+        let shape = (4, 2, transport);
+        let expected = LONG.undisturbed(shape);
+        let folder = Folder::new();
+        let run = LONG.start(
+            shape,
+            &format!("--ft {ft} --ckpt-dir {} {NEVER} {}", folder.0.display(), folder.holding()),
+        );
+        let nodes = run.job.nodes(4);
+        run.job.wait_for("at 9");
+        said(&ask(&run, "shrink", released), 0, "the job goes on without node");
+        let stay = (0..)
+            .zip(nodes)
+            .filter(|(number, _)| !released.split(' ').any(|node| node == number.to_string()));
+        signal(stay.map(|(_, node)| node).nth(lost % 2).expect("two stay"), Signal::KILL);
+        folder.let_go();
+        let left = run.survives(&expected);
+        assert!(matches!(left.losses[..], [(_, false)]), "{}", left.ended.said());
+    }
+}
+
 pub fn what_cannot_be_asked() {
     let shape = (2, 1, "tcp");
     let expected = LONG.undisturbed(shape);

@@ -10,8 +10,8 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::asking::{
-    a_checkpoint_when_it_is_asked_for, copies_on_one_host_are_mapped, nodes_are_released,
-    what_cannot_be_asked, what_was_asked_for_goes_when_the_job_has_ended,
+    a_checkpoint_when_it_is_asked_for, a_loss_right_after_a_release, copies_on_one_host_are_mapped,
+    nodes_are_released, what_cannot_be_asked, what_was_asked_for_goes_when_the_job_has_ended,
     what_was_asked_for_outlives_all_nodes,
 };
 use crate::disk::{
@@ -127,6 +127,7 @@ trials!(
     what_was_asked_for_goes_when_the_job_has_ended,
     copies_on_one_host_are_mapped,
     nodes_are_released,
+    a_loss_right_after_a_release,
     what_cannot_be_asked,
     released_nodes_are_added_again,
     lost_nodes_are_added_again,

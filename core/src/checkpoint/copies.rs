@@ -5,9 +5,9 @@
 //! the program's own messages do not wait behind all of it, and neither side keeps it twice.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use talisman_ft::Version;
+use talisman_ft::{NodeId, Version};
 
 use super::Checkpoints;
 use super::lent::Lent;
@@ -26,14 +26,17 @@ const UNDER_WAY: usize = 4;
 /// What a PE has to send of its part, and has to take of others'.
 #[derive(Default)]
 pub(super) struct Copies {
-    sending: RefCell<Option<Sending>>,
-    /// The last version of which the buddy knows where this PE's part is.
-    lent: Cell<Version>,
+    /// To each that has not said that it has all.
+    sending: RefCell<Vec<Sending>>,
+    /// The last version that this PE has begun to send, and those to whom it has.
+    begun: RefCell<(Version, Vec<PeId>)>,
+    /// Why somebody could not keep it.
+    wrong: RefCell<Option<String>>,
     /// Parts of which pieces are to come.
     coming: Cell<u32>,
     pub(super) takings: Takings,
-    /// The buddy may not read the memory of this process.
-    is_refused: Cell<bool>,
+    /// Those that may not read the memory of this process.
+    refused: RefCell<BTreeSet<PeId>>,
     /// A test wants parts to be lent, whoever the buddy is.
     #[cfg(test)]
     pub(super) lends: Cell<bool>,
@@ -42,67 +45,88 @@ pub(super) struct Copies {
 struct Sending {
     version: Version,
     to: PeId,
-    /// Lent, if no piece has been sent.
+    /// Lent, if it is not sent in pieces.
     part: Packed,
+    in_pieces: bool,
     next: u32,
     left: VecDeque<Vec<Segment>>,
 }
 
 impl Pe {
-    /// The PE that keeps the other copy of this one's part; none if this node is alone.
-    fn buddy(&self) -> Option<PeId> {
+    /// The PEs that keep copies of this one's part: that of the same lane on the node's buddy, as a rule; none if this node is alone. What goes
+    /// with its node has two copies that stay.
+    fn keepers(&self, checkpoints: &Checkpoints) -> Vec<PeId> {
         let (here, own) = (self.node.number, &self.node.config.neighbours);
-        let buddy =
-            self.view().of_nodes().buddy(here, |node| u32::from(node != here && !own.contains(&node)));
-        buddy.map(|node| node * self.node.shape.pes_per_node + self.id % self.node.shape.pes_per_node)
+        // Of other hosts it is not known here who is on which.
+        let host = |node: NodeId| u32::from(node != here && !own.contains(&node));
+        let nodes = self.view().of_nodes().keepers(here, &checkpoints.leaving.borrow(), host);
+        let lanes = self.node.shape.pes_per_node;
+        nodes.into_iter().map(|node| node * lanes + self.id % lanes).collect()
     }
 
-    /// This PE has taken its part. A buddy that can read it where it is is told at once, and does so once it thaws. Of what is to
+    /// This PE has taken its part. Who can read it where it is is told at once, and does so once it thaws. Of what is to
     /// be written somewhere nothing is said before this PE thaws.
     pub(super) fn lend_part(&self, checkpoints: &Checkpoints) {
-        let sending = self.part_to_send(checkpoints).filter(|_| self.node.store.is_in_memory());
-        if sending.is_some_and(|sending| self.lend(checkpoints, sending).is_none()) {
+        if !self.node.store.is_in_memory() {
+            return;
+        }
+        for sending in self.parts_to_send(checkpoints) {
+            self.lend(checkpoints, sending);
+        }
+        if checkpoints.copies.has_begun(checkpoints.version.get()) {
             self.keep_own(checkpoints, checkpoints.version.get());
         }
     }
 
     /// Begins to send this PE's part, or says that there is nobody to send it to.
     pub(super) fn begin_copy(&self, checkpoints: &Checkpoints) {
-        let version = checkpoints.version.get();
-        if checkpoints.copies.lent.get() == version {
-            return;
-        }
+        let (version, copies) = (checkpoints.version.get(), &checkpoints.copies);
         // Asked for first: once it is written it is not in memory any more.
-        let sending = self.part_to_send(checkpoints);
-        self.keep_own(checkpoints, version);
-        let Some(sending) = sending else {
-            sometimes("a part of a checkpoint had nobody to keep its copy");
-            return self.on_copy_kept(checkpoints, version, Ok(()));
-        };
-        if let Some(sending) = self.lend(checkpoints, sending) {
-            self.send_in_pieces(checkpoints, sending);
+        let sending = self.parts_to_send(checkpoints);
+        if !copies.has_begun(version) {
+            copies.wrong.take();
+            self.keep_own(checkpoints, version);
+            if sending.is_empty() {
+                sometimes("a part of a checkpoint had nobody to keep its copy");
+                return self.on_copy_kept(checkpoints, version, Ok(()));
+            }
+        }
+        for sending in sending {
+            if let Some(sending) = self.lend(checkpoints, sending) {
+                self.send_in_pieces(checkpoints, sending);
+            }
         }
     }
 
-    fn part_to_send(&self, checkpoints: &Checkpoints) -> Option<Sending> {
+    /// To those who have not been told of it.
+    fn parts_to_send(&self, checkpoints: &Checkpoints) -> Vec<Sending> {
         let version = checkpoints.version.get();
-        let (to, part) = (self.buddy()?, self.node.store.own(version, self.id)?);
-        Some(Sending { version, to, part, next: 0, left: VecDeque::new() })
+        let Some(part) = self.node.store.own(version, self.id) else { return Vec::new() };
+        let missing = self.keepers(checkpoints).into_iter();
+        let missing = missing.filter(|to| !checkpoints.copies.has_begun_with(version, *to));
+        let sending = |to| Sending {
+            version,
+            to,
+            part: part.clone(),
+            in_pieces: false,
+            next: 0,
+            left: VecDeque::new(),
+        };
+        missing.map(sending).collect()
     }
 
-    /// Tells the buddy where the part is, if it can read it there; else gives it back.
+    /// Tells a keeper where the part is, if it can read it there; else gives it back.
     fn lend(&self, checkpoints: &Checkpoints, sending: Sending) -> Option<Sending> {
         let node = self.node.shape.node_of(sending.to);
         let can_read = self.port.shares_memory_with(node) || self.node.store.lends_to(node);
         #[cfg(test)]
         let can_read = can_read || checkpoints.copies.lends.get();
-        if checkpoints.copies.is_refused.get() || !can_read {
+        if checkpoints.copies.refused.borrow().contains(&sending.to) || !can_read {
             return Some(sending);
         }
         let (version, to, manifest) = (sending.version, sending.to, Manifest::uncut(&sending.part));
         let Some(lent) = self.node.store.lend(version, self.id, &sending.part) else { return Some(sending) };
-        checkpoints.copies.lent.set(version);
-        *checkpoints.copies.sending.borrow_mut() = Some(sending);
+        checkpoints.copies.begin(sending);
         self.tell(to, PeMessage::Checkpoint(Checkpoint::Copy { version, manifest, lent: Some(lent) }));
         None
     }
@@ -111,25 +135,26 @@ impl Pe {
         let (version, to) = (sending.version, sending.to);
         let (manifest, pieces) = cut(&sending.part);
         self.tell(to, PeMessage::Checkpoint(Checkpoint::Copy { version, manifest, lent: None }));
-        *checkpoints.copies.sending.borrow_mut() = Some(Sending { left: pieces.into(), ..sending });
-        (0..UNDER_WAY).for_each(|_| self.send_piece(checkpoints));
+        checkpoints.copies.begin(Sending { in_pieces: true, left: pieces.into(), ..sending });
+        (0..UNDER_WAY).for_each(|_| self.send_piece(checkpoints, to));
     }
 
-    /// The buddy cannot read the part where it is: it comes in pieces, and so do those to come.
-    pub(super) fn on_bring(&self, checkpoints: &Checkpoints, version: Version) {
-        if checkpoints.copies.is_sending(version) && !checkpoints.copies.is_refused.replace(true) {
-            let sending = checkpoints.copies.sending.take();
-            sending.into_iter().for_each(|sending| self.send_in_pieces(checkpoints, sending));
+    /// A keeper cannot read the part where it is: it comes in pieces, and so do those to come.
+    pub(super) fn on_bring(&self, checkpoints: &Checkpoints, version: Version, to: PeId) {
+        let lent = checkpoints.copies.take(version, to, |sending| !sending.in_pieces);
+        if let Some(sending) = lent {
+            checkpoints.copies.refused.borrow_mut().insert(to);
+            self.send_in_pieces(checkpoints, sending);
         }
     }
 
-    fn send_piece(&self, checkpoints: &Checkpoints) {
-        let (to, version, piece, slices) = {
-            let mut sending = checkpoints.copies.sending.borrow_mut();
-            let Some(sending) = sending.as_mut() else { return };
+    fn send_piece(&self, checkpoints: &Checkpoints, to: PeId) {
+        let (version, piece, slices) = {
+            let mut all = checkpoints.copies.sending.borrow_mut();
+            let Some(sending) = all.iter_mut().find(|sending| sending.to == to) else { return };
             let Some(slices) = sending.left.pop_front() else { return };
             sending.next += 1;
-            (sending.to, sending.version, sending.next - 1, slices)
+            (sending.version, sending.next - 1, slices)
         };
         let sum = checksum(&slices);
         let slices = Packed::new(Default::default(), slices, Vec::new());
@@ -185,29 +210,73 @@ impl Pe {
     }
 
     /// One of this PE's pieces has come: another may follow.
-    pub(super) fn on_got(&self, checkpoints: &Checkpoints, version: Version) {
-        if checkpoints.copies.is_sending(version) {
-            self.send_piece(checkpoints);
+    pub(super) fn on_got(&self, checkpoints: &Checkpoints, version: Version, by: PeId) {
+        if checkpoints.copies.is_sending(version, by) {
+            self.send_piece(checkpoints, by);
         }
     }
 
-    /// This PE's part is held by its buddy, or cannot be.
-    pub(super) fn on_stored(&self, checkpoints: &Checkpoints, version: Version, stored: Result<(), String>) {
-        if checkpoints.copies.is_sending(version) {
-            checkpoints.copies.sending.take();
-            if stored.is_err() || !self.node.store.is_in_memory() {
-                self.on_copy_kept(checkpoints, version, stored);
-            }
+    /// This PE's part is held by a keeper, or cannot be. In memory each that holds it has said so where the checkpoint is led; else that is said once, of all.
+    pub(super) fn on_stored(
+        &self,
+        checkpoints: &Checkpoints,
+        version: Version,
+        by: PeId,
+        stored: Result<(), String>,
+    ) {
+        let copies = &checkpoints.copies;
+        if copies.take(version, by, |_| true).is_none() {
+            return;
+        }
+        if self.node.store.is_in_memory() {
+            return if stored.is_err() {
+                self.on_copy_kept(checkpoints, version, stored)
+            };
+        }
+        if let Err(why) = stored {
+            copies.wrong.borrow_mut().get_or_insert(why);
+        }
+        if copies.sending.borrow().is_empty() {
+            let kept = copies.wrong.take().map_or(Ok(()), Err);
+            self.on_copy_kept(checkpoints, version, kept);
         }
     }
 }
 
 impl Copies {
     fn are_under_way(&self) -> bool {
-        self.coming.get() > 0 || self.sending.borrow().is_some() || !self.takings.is_empty()
+        self.coming.get() > 0 || !self.sending.borrow().is_empty() || !self.takings.is_empty()
     }
 
-    fn is_sending(&self, version: Version) -> bool {
-        self.sending.borrow().as_ref().is_some_and(|sending| sending.version == version)
+    /// Whether anybody knows of this PE's part of a version.
+    fn has_begun(&self, version: Version) -> bool {
+        self.begun.borrow().0 == version
+    }
+
+    fn has_begun_with(&self, version: Version, to: PeId) -> bool {
+        let begun = self.begun.borrow();
+        begun.0 == version && begun.1.contains(&to)
+    }
+
+    fn begin(&self, sending: Sending) {
+        let mut begun = self.begun.borrow_mut();
+        if begun.0 != sending.version {
+            *begun = (sending.version, Vec::new());
+            // Of a version that was given up, nobody says anything any more.
+            self.sending.borrow_mut().clear();
+        }
+        begun.1.push(sending.to);
+        self.sending.borrow_mut().push(sending);
+    }
+
+    fn is_sending(&self, version: Version, to: PeId) -> bool {
+        self.sending.borrow().iter().any(|sending| sending.version == version && sending.to == to)
+    }
+
+    fn take(&self, version: Version, to: PeId, is_it: impl Fn(&Sending) -> bool) -> Option<Sending> {
+        let mut all = self.sending.borrow_mut();
+        let is_meant = |sending: &Sending| sending.version == version && sending.to == to && is_it(sending);
+        let place = all.iter().position(is_meant)?;
+        Some(all.remove(place))
     }
 }

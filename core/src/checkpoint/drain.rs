@@ -10,7 +10,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use talisman_ft::Version;
+use talisman_ft::{NodeId, Version};
 
 use super::Checkpoints;
 use super::contents::Counts;
@@ -25,6 +25,8 @@ use crate::view::FIRST;
 #[derive(Default)]
 pub(super) struct Drain {
     state: Cell<State>,
+    /// The nodes that are about to go when the next checkpoint begins, if it has begun before this one thawed.
+    next_leaving: RefCell<Vec<NodeId>>,
     /// What is in the parts that this branch has taken.
     counts: RefCell<Counts>,
 }
@@ -53,8 +55,9 @@ impl Drain {
 
     /// The next checkpoint begins before this PE has had its turn to thaw. Whoever has its part may have told that it is safe, so
     /// nobody waits for that.
-    pub(super) fn put_off(&self, version: Version) {
+    pub(super) fn put_off(&self, version: Version, leaving: Vec<NodeId>) {
         if let State::Thaws { .. } = self.state.get() {
+            *self.next_leaving.borrow_mut() = leaving;
             sometimes("a checkpoint began before a PE had thawed after the one before");
             self.state.set(State::Thaws { next: Some(version) });
         }
@@ -150,7 +153,8 @@ impl Pe {
                 checkpoints.drain.state.set(State::Rests);
                 self.thaw(checkpoints);
                 self.after_thaw(checkpoints);
-                next.into_iter().for_each(|version| self.on_freeze(checkpoints, version));
+                let leaving = || checkpoints.drain.next_leaving.take();
+                next.into_iter().for_each(|version| self.on_freeze(checkpoints, version, leaving()));
             }
             State::Rests | State::HasTaken | State::Counts { .. } | State::Takes { .. } => return false,
         }

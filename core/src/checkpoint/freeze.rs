@@ -6,7 +6,7 @@
 
 use std::ptr::NonNull;
 
-use talisman_ft::Version;
+use talisman_ft::{NodeId, Version};
 
 use super::Checkpoints;
 use super::message::Checkpoint;
@@ -72,17 +72,19 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
 
 impl Pe {
     /// A checkpoint begins: on to the PEs below, and no entry runs here any more.
-    pub(super) fn on_freeze(&self, checkpoints: &Checkpoints, version: Version) {
+    pub(super) fn on_freeze(&self, checkpoints: &Checkpoints, version: Version, leaving: Vec<NodeId>) {
         if version <= checkpoints.version.get() {
             // Only a peer that makes things up says it twice.
             return;
         }
         if self.frozen.get() {
-            return checkpoints.drain.put_off(version);
+            return checkpoints.drain.put_off(version, leaving);
         }
         checkpoints.version.set(version);
         checkpoints.is_open.set(true);
-        let below = self.tell_below_of_checkpoint(|| Checkpoint::Freeze { version });
+        let below =
+            self.tell_below_of_checkpoint(|| Checkpoint::Freeze { version, leaving: leaving.clone() });
+        *checkpoints.leaving.borrow_mut() = leaving;
         checkpoints.drain.begin(below);
         checkpoints.ahead.begin();
         self.frozen.set(true);

@@ -1,6 +1,6 @@
 //! What PEs say to each other about checkpoints.
 
-use talisman_ft::Version;
+use talisman_ft::{NodeId, Version};
 
 use super::contents::Counts;
 use super::lent::Lent;
@@ -13,8 +13,8 @@ use crate::route::Route;
 pub(crate) enum Checkpoint {
     /// To the root: a checkpoint is wanted; this receiver is told once it is committed.
     Request { why: Why, then: Option<Route> },
-    /// Down: no entry runs any more, and everything else is to come to its end.
-    Freeze { version: Version },
+    /// Down: no entry runs any more, and everything else is to come to its end. Of what these nodes have, others are to have two copies.
+    Freeze { version: Version, leaving: Vec<NodeId> },
     /// Down: count.
     Ask { wave: u32 },
     /// Up: messages that a whole branch has sent and received, in this wave.
@@ -53,6 +53,8 @@ pub(crate) enum Checkpoint {
     NotWritten { version: Version, why: String },
     /// Down: everybody's are, so that what was written before is not needed any more; or never will be, and are not needed themselves.
     AllWritten { version: Version, is_whole: bool },
+    /// To the root: these nodes are about to go, once the checkpoint is there that is asked for next.
+    Leaving { nodes: Vec<NodeId> },
 }
 
 /// What a branch took.

@@ -72,8 +72,8 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use talisman_ft::Version;
 use talisman_ft::double::Order;
+use talisman_ft::{NodeId, Version};
 
 use crate::ids::PeId;
 use crate::message::control::PeMessage;
@@ -96,6 +96,8 @@ pub(crate) struct Checkpoints {
     settings: Arc<Settings>,
     /// The last version that began here.
     version: Cell<Version>,
+    /// The nodes that are about to go, when it began.
+    leaving: RefCell<Vec<NodeId>>,
     /// It is not committed yet, as far as is known here.
     is_open: Cell<bool>,
     /// Messages that wait for the thaw, in the order in which they would have run.
@@ -121,6 +123,7 @@ impl Checkpoints {
             root: RefCell::new(Root::new(settings.mtbf)),
             settings,
             version: Cell::new(0),
+            leaving: RefCell::default(),
             is_open: Cell::new(false),
             kept: RefCell::default(),
             late: RefCell::default(),
@@ -164,6 +167,14 @@ impl Pe {
         self.tell(self.view().first(), PeMessage::Checkpoint(request));
     }
 
+    /// Somebody outside asks for a checkpoint, from which the others are to go on without these nodes.
+    pub(crate) fn want_checkpoint_without(&self, nodes: Vec<NodeId>, why: Why) {
+        if !nodes.is_empty() && self.checkpoints.is_some() {
+            self.tell(self.view().first(), PeMessage::Checkpoint(Checkpoint::Leaving { nodes }));
+        }
+        self.want_checkpoint(why, None);
+    }
+
     /// The program has done a step.
     pub(crate) fn note_step(&self, step: u64) {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return };
@@ -178,7 +189,8 @@ impl Pe {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return };
         match message {
             Checkpoint::Request { why, then } => self.on_checkpoint_request(checkpoints, why, then),
-            Checkpoint::Freeze { version } => self.on_freeze(checkpoints, version),
+            Checkpoint::Leaving { nodes } => checkpoints.root.borrow_mut().on_leaving(nodes),
+            Checkpoint::Freeze { version, leaving } => self.on_freeze(checkpoints, version, leaving),
             Checkpoint::Ask { wave } => self.on_ask_for_count(checkpoints, wave),
             Checkpoint::Count { wave, sent, received } => checkpoints.drain.add(wave, sent, received),
             Checkpoint::Take => self.on_take(checkpoints),
@@ -189,13 +201,13 @@ impl Pe {
             Checkpoint::Copy { version, manifest, lent } => {
                 self.on_copy(checkpoints, (version, from), manifest, lent)
             }
-            Checkpoint::Bring { version } => self.on_bring(checkpoints, version),
+            Checkpoint::Bring { version } => self.on_bring(checkpoints, version, from),
             Checkpoint::Piece { version, piece, sum, slices } => {
                 self.on_piece(checkpoints, from, (version, piece, sum), slices)
             }
-            Checkpoint::Got { version } => self.on_got(checkpoints, version),
-            Checkpoint::Stored { version } => self.on_stored(checkpoints, version, Ok(())),
-            Checkpoint::NotStored { version, why } => self.on_stored(checkpoints, version, Err(why)),
+            Checkpoint::Got { version } => self.on_got(checkpoints, version, from),
+            Checkpoint::Stored { version } => self.on_stored(checkpoints, version, from, Ok(())),
+            Checkpoint::NotStored { version, why } => self.on_stored(checkpoints, version, from, Err(why)),
             Checkpoint::NotSafe { version, why } => self.on_not_safe(checkpoints, version, why),
             Checkpoint::GiveUp { version } => self.on_give_up(checkpoints, version),
             Checkpoint::Write { version } => self.on_write(checkpoints, version),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use talisman_ft::Version;
 use talisman_ft::period::Period;
+use talisman_ft::{NodeId, Version};
 
 use super::Checkpoints;
 use super::contents::Counts;
@@ -26,6 +26,8 @@ pub(super) struct Root {
     running: Option<Running>,
     /// Wanted since that began.
     wanted: Vec<(Why, Option<Route>)>,
+    /// Nodes that are about to go, once a checkpoint is there that was begun since that is known. Whether they have gone is known by the next life.
+    leaving: Vec<NodeId>,
     /// The last step of the program for which there was a checkpoint.
     step: u64,
     /// Entries that had run at the last checkpoint.
@@ -44,7 +46,7 @@ struct Running {
     begun: Duration,
     /// How long entries waited, and what was taken, once that is known.
     blocked: Option<(Duration, Taken)>,
-    /// PEs of whose parts nothing has been heard.
+    /// Words that have not been heard: in memory one of each copy, on disk one of each part.
     missing: u32,
     /// Why it cannot be complete, if a part cannot be kept.
     wrong: Option<String>,
@@ -54,13 +56,18 @@ impl Root {
     /// At the start of a job, whose user may know the mean time between failures.
     pub(super) fn new(mtbf: Option<Duration>) -> Self {
         let period = Period::new(mtbf);
-        Root { period, running: None, wanted: Vec::new(), step: 0, run: 0 }
+        Root { period, running: None, wanted: Vec::new(), leaving: Vec::new(), step: 0, run: 0 }
     }
 
     /// Whether anybody waits for a checkpoint.
     fn is_waited_for(&self) -> bool {
         let running = self.running.as_ref().is_some_and(|running| !running.then.is_empty());
         running || self.wanted.iter().any(|(_, then)| then.is_some())
+    }
+
+    /// These nodes are about to go.
+    pub(super) fn on_leaving(&mut self, nodes: Vec<NodeId>) {
+        self.leaving.extend(nodes);
     }
 
     /// Who waits for a checkpoint.
@@ -117,7 +124,7 @@ impl Pe {
     /// Begins a checkpoint that is wanted, unless one is under way, or a balancing step.
     pub(crate) fn checkpoint_if_wanted(&self) {
         let Some(checkpoints) = self.checkpoints.as_deref() else { return };
-        let version = {
+        let (version, leaving) = {
             let mut root = checkpoints.root.borrow_mut();
             let Some(why) = root.wanted.iter().map(|(why, _)| *why).max() else { return };
             if root.running.is_some() || checkpoints.writing.is_waited_for() {
@@ -132,7 +139,7 @@ impl Pe {
             let on_disk = on_disk && self.node.store.writes_what_is_asked_for();
             let then = wanted.into_iter().filter_map(|(why, then)| Some((why, then?))).collect();
             let (version, begun) = (checkpoints.version.get() + 1, self.clock.now());
-            let missing = self.view().pes();
+            let missing = self.words_of_copies(&root.leaving);
             root.running = Some(Running {
                 version,
                 why,
@@ -144,10 +151,21 @@ impl Pe {
                 missing,
                 wrong: None,
             });
-            version
+            (version, root.leaving.clone())
         };
         self.timers.checkpoint.set(None);
-        self.on_freeze(checkpoints, version);
+        self.on_freeze(checkpoints, version, leaving);
+    }
+
+    /// How many words are to be heard before all parts are safe: in memory, whoever has a copy says so.
+    fn words_of_copies(&self, leaving: &[NodeId]) -> u32 {
+        let view = self.view();
+        if leaving.is_empty() || !self.node.store.is_in_memory() {
+            return view.pes();
+        }
+        // How many keepers a node has does not depend on hosts; one that is alone speaks for itself.
+        let of_one = |node| view.of_nodes().keepers(node, leaving, |one| one).len().max(1) as u32;
+        view.of_nodes().there().map(of_one).sum::<u32>() * self.node.shape.pes_per_node
     }
 
     /// All have taken their parts: the program goes on.
@@ -212,6 +230,8 @@ impl Pe {
     fn give_up_checkpoint(&self, checkpoints: &Checkpoints, done: Running) {
         let (version, wrong) = (done.version, done.wrong.unwrap_or_default());
         self.on_give_up(checkpoints, version);
+        // Who is to be released without it stays.
+        checkpoints.root.borrow_mut().leaving.clear();
         self.node.job.answer(done.asked, Err(wrong.clone()), None);
         self.node.job.say(&format!(
             "checkpoint {version} is given up: {wrong}. The job goes on, and the checkpoint before it stays; the next \

@@ -159,7 +159,7 @@ fn what_is_out_of_turn_changes_nothing() {
     let wrong = || {
         let nothing = Taken::default();
         [
-            Checkpoint::Freeze { version: 0 },
+            Checkpoint::Freeze { version: 0, leaving: vec![] },
             Checkpoint::Ask { wave: 7 },
             Checkpoint::Count { wave: 7, sent: 9, received: 9 },
             Checkpoint::Take,
@@ -173,6 +173,7 @@ fn what_is_out_of_turn_changes_nothing() {
             Checkpoint::Written { version: 4 },
             Checkpoint::NotWritten { version: 4, why: String::new() },
             Checkpoint::AllWritten { version: 4, is_whole: true },
+            Checkpoint::Leaving { nodes: vec![7] },
         ]
     };
     let mut lab = lab();
@@ -180,8 +181,8 @@ fn what_is_out_of_turn_changes_nothing() {
     assert!(!lab.pes[1].frozen.get());
     want(&lab);
     run_until(&mut lab, |pe| pe.frozen.get());
-    say(&lab, Checkpoint::Freeze { version: 1 });
-    say(&lab, Checkpoint::Freeze { version: 2 });
+    say(&lab, Checkpoint::Freeze { version: 1, leaving: vec![] });
+    say(&lab, Checkpoint::Freeze { version: 2, leaving: vec![] });
     say(&lab, Checkpoint::Count { wave: 7, sent: 9, received: 9 });
     say(&lab, Checkpoint::Taken(Taken::default(), Counts::default()));
     lab.run(2 * LONG);

@@ -20,6 +20,7 @@ use talisman_ft::{Epoch, Version};
 use super::control::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
 use super::takeover::follower::Follower;
+use crate::checkpoint::files::afar::Piece;
 use crate::launch::progress::Steps;
 use crate::launch::{Failure, Results};
 use crate::sometimes::sometimes;
@@ -67,7 +68,7 @@ pub(crate) enum Action {
         limit: Duration,
     },
     /// Somebody asks for a checkpoint, which is begun, and answered once it is committed.
-    Checkpoint { on_disk: bool },
+    Checkpoint { on_disk: bool, leaving: Vec<u32> },
     /// The launcher has printed a piece of the lines that this version ended: they need not be kept any more.
     LinesSeen {
         /// The version that ended their period.
@@ -77,6 +78,8 @@ pub(crate) enum Action {
         /// Which piece of them.
         piece: u32,
     },
+    /// Bytes that were asked for have come, or why they do not.
+    Fetched { number: u64, piece: Result<Piece, String> },
     /// All nodes have said `Done`: the process ends with status 0.
     Leave,
     /// The node cannot go on: it tells the launcher why as `Failed`, and ends with the status of a loss.
@@ -184,8 +187,8 @@ impl Attendance {
                 self.has_halted.then_some(Action::Places(places))
             }
             ToNode::Resume(order) => self.resume(order),
-            ToNode::Checkpoint { on_disk } => {
-                (self.has_begun && !self.has_halted).then_some(Action::Checkpoint { on_disk })
+            ToNode::Checkpoint { on_disk, leaving } => {
+                (self.has_begun && !self.has_halted).then_some(Action::Checkpoint { on_disk, leaving })
             }
             ToNode::Try { inquiry } => {
                 let limit = task.silence;
@@ -196,6 +199,7 @@ impl Attendance {
                 self.settled = Some(results);
                 Some(Action::Say(ToLauncher::Settled))
             }
+            ToNode::Fetched { number, piece } => Some(Action::Fetched { number, piece }),
             ToNode::Leave => Some(Action::Leave),
             ToNode::Losses { from, losses } => {
                 self.losses.truncate(from as usize);
@@ -315,8 +319,8 @@ impl Attendance {
                 Some(unfit) => Action::Refuse(unfit),
                 None => self.join(Arc::new(*task)),
             }),
-            // What was printed of the process that this one replaces may have been said to that one.
-            ToNode::Ping | ToNode::LinesSeen { .. } => None,
+            // What was printed of the process that this one replaces, or asked for by it, may have been said to that one.
+            ToNode::Ping | ToNode::LinesSeen { .. } | ToNode::Fetched { .. } => None,
             ToNode::Stop(_) => Some(Action::Exit),
             _ => Some(Action::Refuse(Unfit::NoTask)),
         }

@@ -17,6 +17,7 @@ use std::time::Duration;
 use super::control::{NodeReport, Stop, ToLauncher, ToNode, VERSION};
 use super::fate::{Doom, Fate, How};
 use super::heartbeat::{LOOK, TICK};
+use super::keeping::Keeping;
 use super::kills::Kills;
 use super::local::Event;
 use super::plan::Plan;
@@ -148,6 +149,11 @@ impl Conductor {
         std::mem::take(&mut self.actions)
     }
 
+    /// Where the job keeps its checkpoints, and what it goes on from.
+    pub(crate) fn keeping(&self) -> &Keeping {
+        &self.plan.keeping
+    }
+
     /// Whether all nodes are gone: there is nothing left to lead.
     pub(crate) fn is_over(&self) -> bool {
         self.roster.living().is_empty()
@@ -269,6 +275,8 @@ impl Conductor {
             ToLauncher::Lines(lines) => self.on_lines(node, lines),
             // Said once, before there is a conductor.
             ToLauncher::Follow(_) => {}
+            // Answered beside this.
+            ToLauncher::Fetch(_) => {}
             ToLauncher::Failed(why) => self.on_failed(now, node, &why),
             ToLauncher::Terminated => self.on_interrupt(now, SIGTERM_STATUS),
         }

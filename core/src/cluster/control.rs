@@ -15,13 +15,16 @@ use talisman_ft::{Epoch, Version};
 use super::keeping::{Restart, Shelves};
 use super::takeover::follower::Follower;
 use super::takeover::streams::Heritage;
+use crate::checkpoint::files::afar::Piece;
+use crate::checkpoint::files::set as shelf;
+use crate::ids::PeId;
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Failure, Results};
 use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 8;
+pub(crate) const VERSION: u16 = 9;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +57,8 @@ pub(crate) enum ToNode {
     Checkpoint {
         /// It is to be on disk when it is answered, if the job keeps what is asked for there.
         on_disk: bool,
+        /// The others are to go on from it without these nodes: of everything there are to be two copies beside them.
+        leaving: Vec<u32>,
     },
     /// The launcher has printed these lines: the node need not keep them any more.
     LinesSeen {
@@ -76,6 +81,8 @@ pub(crate) enum ToNode {
     },
     /// Another has taken the launcher's place, which the node need not look for, as its host's agent has: the answer is `Follow`.
     Introduce,
+    /// The answer to `Fetch` of this number, or why there is none.
+    Fetched { number: u64, piece: Result<Piece, String> },
     /// Losses that the job has had, as its report will have them (`--ft`): whoever leads next is to know of them, too.
     Losses {
         /// The place of the first of these among all; what the node was told of those from there on does not hold any more.
@@ -146,6 +153,8 @@ pub(crate) enum ToLauncher {
     Tried { inquiry: u32, missed: Vec<u32> },
     /// Lines of `cx.output()`, of a period that will not be done again.
     Lines(Lines),
+    /// It needs some bytes of a file of what the job goes on from, which is on another host; the answer is `Fetched`.
+    Fetch(Fetch),
     /// Its launcher is gone: what a new one has to know of it. The first message of a connection with a node that has taken over, or the
     /// answer to `Introduce`.
     Follow(Box<Follower>),
@@ -168,6 +177,19 @@ pub(crate) struct Lines {
     pub(crate) lines: Vec<String>,
     /// Results that the program has reported there; a lost node has no `Done` to say them in.
     pub(crate) results: Results,
+}
+
+/// Bytes of the file of a part that are to come from another host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fetch {
+    /// That of no other, also of former processes of the node.
+    pub(crate) number: u64,
+    /// Whose part.
+    pub(crate) pe: PeId,
+    /// In which folder.
+    pub(crate) place: shelf::Place,
+    /// The first byte.
+    pub(crate) from: u64,
 }
 
 /// A node's process, and where it is.
@@ -352,7 +374,7 @@ mod tests {
         for (name, bytes) in [
             ("Go", encode(&ToNode::Go)),
             ("Linked", encode(&ToLauncher::Linked)),
-            ("Hello", encode(&ToLauncher::Hello { version: 8, pid: 4711 })),
+            ("Hello", encode(&ToLauncher::Hello { version: 9, pid: 4711 })),
             ("Ready", encode(&ToLauncher::Ready(Some(address)))),
             ("Step", encode(&ToLauncher::Step(Steps { done: 40, total: Some(100) }))),
             ("StepSeen", encode(&ToNode::StepSeen(40))),
@@ -367,7 +389,7 @@ mod tests {
             ("Tried", encode(&ToLauncher::Tried { inquiry: 1, missed: vec![2] })),
             ("Lines", encode(&ToLauncher::Lines(lines()))),
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
-            ("Checkpoint", encode(&ToNode::Checkpoint { on_disk: true })),
+            ("Checkpoint", encode(&ToNode::Checkpoint { on_disk: true, leaving: vec![2] })),
             ("Checkpointed", encode(&checkpointed)),
             ("Settle", encode(&ToNode::Settle(results()))),
             ("Settled", encode(&ToLauncher::Settled)),
@@ -377,6 +399,6 @@ mod tests {
         ] {
             assert_eq!(documented(name), bytes.unwrap(), "{name}");
         }
-        assert_eq!(VERSION, 8, "a new version needs new examples");
+        assert_eq!(VERSION, 9, "a new version needs new examples");
     }
 }

@@ -214,6 +214,9 @@ impl Listener {
         for (node, why) in orders.iter().flat_map(|orders| orders.complaints()) {
             self.control.send(ToLauncher::Suspect { node, why });
         }
+        if let Some(fetch) = self.shared.fetching() {
+            self.control.send(ToLauncher::Fetch(fetch));
+        }
         // Void, unless nobody goes back any more.
         if let Some(report) = self.shared.report() {
             self.control.send(ToLauncher::Done(report));
@@ -249,10 +252,13 @@ impl Listener {
             Action::Try { inquiry, limit } => {
                 self.shared.order(|orders| orders.try_connections(inquiry, limit));
             }
-            Action::Checkpoint { on_disk } => self.shared.order(|orders| orders.checkpoint(on_disk)),
+            Action::Checkpoint { on_disk, leaving } => {
+                self.shared.order(|orders| orders.checkpoint(on_disk, leaving));
+            }
             Action::LinesSeen { version, node, piece } => {
                 self.shared.order(|orders| orders.lines_seen(version, node, piece));
             }
+            Action::Fetched { number, piece } => self.shared.on_fetched(number, piece),
             Action::Leave => self.shared.order(|orders| orders.leave()),
             Action::Exit => std::process::exit(0),
             Action::Fail(why) => self.fail(why),

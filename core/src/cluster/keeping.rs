@@ -1,18 +1,18 @@
 //! Where a job keeps its checkpoints on disk, and from which it goes on: what the launcher finds out before any node is started.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use talisman_ft::{NodeId, Version};
+use talisman_ft::Version;
 
 use crate::chare::Kind;
+use crate::checkpoint::files::afar::{Ask, What};
 use crate::checkpoint::files::cover::{Cover, JobMark};
 use crate::checkpoint::files::folder_of;
 use crate::checkpoint::files::keeper::nodes_in;
-use crate::checkpoint::files::set::{self, Whole};
+use crate::checkpoint::files::set::{self, Hosts, Place, Whole};
 use crate::checkpoint::files::shelf::{ShelfError, check_for_others};
 use crate::checkpoint::part::Part;
 use crate::disk::{Disk, DiskError, Folder};
@@ -49,8 +49,10 @@ pub(crate) struct Restart {
     pub(crate) pes_per_node: u32,
     /// Who was there then.
     pub(crate) taken_in: talisman_ft::view::View,
-    /// In whose folder the part of each PE is.
-    pub(crate) parts: Vec<(PeId, NodeId)>,
+    /// In which folders the part of each PE is: first where it has been read.
+    pub(crate) parts: Vec<(PeId, Vec<Place>)>,
+    /// What hosts are called, by their numbers, if there are several.
+    pub(crate) hosts: Vec<String>,
     /// Who is there now: nodes that have a number from before, and no process any more, have a stand-in.
     pub(crate) view: talisman_ft::view::View,
     /// Seeds `cx.rng()`.
@@ -67,22 +69,40 @@ pub(crate) struct Keeping {
 }
 
 impl Keeping {
-    /// As the options say.
+    /// As the options say; with `--restart`, from what hosts have in that folder.
     ///
     /// # Errors
     /// A sentence on what cannot be, and what to do.
-    pub(crate) fn new(program: &str, options: &RunArgs, job: u64, shape: Shape) -> Result<Self, String> {
+    pub(crate) fn new(
+        program: &str,
+        options: &RunArgs,
+        (job, shape): (u64, Shape),
+        former: Option<(&Path, &mut impl Hosts)>,
+    ) -> Result<Self, String> {
         let mut keeping = Keeping::default();
         let mut mark = JobMark::of_this(job, program, options.seed);
-        if let Some(dir) = &options.restart {
-            let dir = absolute(dir)?;
-            let whole = set::newest(&dir).map_err(|error| format!("--restart: {error}"))?;
-            keeping.go_on_from(dir, whole, &mut mark, (shape, options.numbers()))?;
+        if let Some((dir, hosts)) = former {
+            let whole = set::newest(dir, hosts).map_err(|error| format!("--restart: {error}"))?;
+            check_nodegroups(dir, &whole, hosts, shape.pes_per_node)?;
+            let names = (0..).map_while(|host| hosts.name(host)).map(str::to_owned).collect();
+            keeping.go_on_from(dir.to_owned(), whole, &mut mark, (shape, options.numbers()))?;
+            keeping.restart = keeping.restart.map(|restart| Restart { hosts: names, ..restart });
         }
         if options.ft != FaultTolerance::Off {
             keeping.keep(program, options, job, mark)?;
         }
         Ok(keeping)
+    }
+
+    /// What has to be said to which hosts, by their numbers, once a job has ended well that went on from their folders and kept its own
+    /// checkpoints there: on some of them, no node may have been that could take away what had been left.
+    pub(crate) fn clearing(&self) -> Vec<(u32, Ask)> {
+        let (Some(shelves), Some(restart)) = (&self.shelves, &self.restart) else { return Vec::new() };
+        if !shelves.has_all || shelves.dir != restart.dir {
+            return Vec::new();
+        }
+        let clear = || Ask::of(&shelves.dir, What::Clear { job: shelves.job.id });
+        (0..restart.hosts.len() as u32).map(|host| (host, clear())).collect()
     }
 
     fn keep(&mut self, program: &str, options: &RunArgs, job: u64, mark: JobMark) -> Result<(), String> {
@@ -112,9 +132,8 @@ impl Keeping {
         mark: &mut JobMark,
         (shape, numbers): (Shape, u32),
     ) -> Result<(), String> {
-        let Whole { cover, parts, notes, .. } = &whole;
+        let Whole { cover, notes, .. } = &whole;
         check_program(&dir, cover, mark)?;
-        check_nodegroups(&dir, cover, parts, shape.pes_per_node)?;
         self.notes.extend(notes.iter().cloned());
         self.notes.push(format!(
             "goes on from checkpoint {} in {}, taken on {} with {} each",
@@ -148,8 +167,21 @@ impl Restart {
             view: view_after(cover.nodes * cover.pes_per_node, shape, numbers),
             taken_in: cover.view,
             parts: parts.into_iter().collect(),
+            hosts: Vec::new(),
             seed: cover.job.seed,
         }
+    }
+
+    /// A folder of a node, for people.
+    pub(crate) fn folder(&self, place: Place) -> String {
+        set::in_words(&self.dir, place, self.hosts.get(place.host as usize).map(String::as_str))
+    }
+
+    /// The question for some bytes of a part; none if that is not one of its own.
+    pub(crate) fn ask(&self, pe: PeId, place: Place, from: u64) -> Option<Ask> {
+        let (_, places) = self.parts.iter().find(|(of, _)| *of == pe)?;
+        let read = || What::Read { node: place.node, version: self.version, pe, from };
+        places.contains(&place).then(|| Ask::of(&self.dir, read()))
     }
 }
 
@@ -161,19 +193,16 @@ fn view_after(pes: u32, shape: Shape, numbers: u32) -> talisman_ft::view::View {
 }
 
 /// Members of nodegroups are by node, so that those of other nodes would be others.
-fn check_nodegroups(
-    dir: &Path,
-    cover: &Cover,
-    parts: &BTreeMap<PeId, NodeId>,
-    pes: u32,
-) -> Result<(), String> {
-    let (Some((pe, node)), true) = (parts.first_key_value(), cover.pes_per_node != pes) else {
+fn check_nodegroups(dir: &Path, whole: &Whole, hosts: &mut impl Hosts, pes: u32) -> Result<(), String> {
+    let Whole { cover, parts, .. } = whole;
+    let first = parts.first_key_value().and_then(|(pe, places)| Some((pe, places.first()?)));
+    let (Some((pe, place)), true) = (first, cover.pes_per_node != pes) else {
         return Ok(());
     };
     let wrong = |error: &dyn Display| {
         format!("--restart: the part of PE {pe} in {} cannot be read: {error}", dir.display())
     };
-    let part = set::part(dir, *node, (cover.job.id, cover.version), *pe).map_err(|error| wrong(&error))?;
+    let part = hosts.part((cover.job.id, cover.version), *place, *pe).map_err(|error| wrong(&error))?;
     let part: Part = part.into_value().map_err(|error| wrong(&error))?;
     match part.collections.iter().find_map(|saved| nodegroup_of(saved.of.key)) {
         None => Ok(()),
@@ -247,7 +276,7 @@ impl Shelves {
     }
 }
 
-fn absolute(path: &Path) -> Result<PathBuf, String> {
+pub(super) fn absolute(path: &Path) -> Result<PathBuf, String> {
     std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 

@@ -2,33 +2,40 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::asked::Asked;
 use super::children::Executable;
 use super::conductor::{Action, Conductor, End};
-use super::control::ToNode;
+use super::control::{Fetch, ToLauncher, ToNode};
 use super::descriptors;
 use super::desk::{Desk, Wires};
 use super::exhaustion::Exhaustion;
 use super::heartbeat::LOOK;
 use super::hosts::Share;
-use super::keeping::{Keeping, Shelves};
+use super::keeping::{Keeping, Shelves, absolute};
 use super::kills::Kills;
 use super::local::{Event, Events};
 use super::memory::host_memory;
 use super::plan::Plan;
 use super::printer::{Chunk, Lines, Print, Printer, Written};
+use super::remote::survey::Survey;
 use super::sites::{Sites, shares};
 use super::verdict::UNRECOVERABLE;
+use crate::checkpoint::files::afar::Answer;
+use crate::checkpoint::files::set::Here;
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, ExitStatus, Failure, Program, Results, RunArgs, Signal};
 use crate::node::Shape;
 use crate::stats::Totals;
+
+/// So long hosts may take to remove files when all is over.
+const CLEARS_WITHIN: Duration = Duration::from_secs(5);
 
 /// What a job of several processes left behind.
 #[derive(Clone, Debug, Default)]
@@ -88,9 +95,9 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     plan.spare_hosts =
         spares.flat_map(|(host, (all, nodes))| vec![host; (all.nodes - nodes.nodes) as usize]).collect();
     let shape = Shape { nodes: plan.begins_with, pes_per_node: plan.pes };
-    plan.keeping = match Keeping::new(program.name, options, plan.job, shape) {
+    plan.keeping = match keeping(program, options, &shares, (&plan, shape))? {
         Ok(keeping) => keeping,
-        Err(message) => return Ok(ClusterOutcome::usage(message)),
+        Err(ended) => return Ok(ended),
     };
     plan.number_those_from_before();
     plan.keeping.notes.iter().for_each(|note| eprintln!("{}: {note}", program.name));
@@ -101,6 +108,35 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     let conductor = Conductor::new(plan, kills);
     let launcher = Launcher::new(program, conductor, sites, lines);
     Ok(desk.conclude(launcher.run(means, signalled, written), pes, shelves.as_ref()))
+}
+
+/// Where the job keeps its checkpoints, and what it goes on from: if that is not to be had, how it ends.
+fn keeping(
+    program: &Program,
+    options: &RunArgs,
+    shares: &[Share],
+    (plan, shape): (&Plan, Shape),
+) -> io::Result<Result<Keeping, ClusterOutcome>> {
+    let (name, of) = (program.name, (plan.job, shape));
+    let dir = match options.restart.as_deref().map(absolute).transpose() {
+        Ok(dir) => dir,
+        Err(message) => return Ok(Err(ClusterOutcome::usage(message))),
+    };
+    let is_here = matches!(shares, [share] if share.host.is_local());
+    let kept = match &dir {
+        None => Keeping::new(name, options, of, None::<(&Path, &mut Here<'_>)>),
+        Some(dir) if is_here => Keeping::new(name, options, of, Some((dir, &mut Here(dir)))),
+        Some(dir) => {
+            let mut survey = match Survey::of(shares, dir, plan.build, plan.silence)? {
+                Ok(survey) => survey,
+                Err(message) => return Ok(Err(ClusterOutcome::unreachable(message))),
+            };
+            let kept = Keeping::new(name, options, of, Some((dir, &mut survey)));
+            survey.end();
+            kept
+        }
+    };
+    Ok(kept.map_err(ClusterOutcome::usage))
 }
 
 /// What leads a job, and carries out what is to be done.
@@ -116,6 +152,8 @@ pub(super) struct Launcher {
     /// People call the job by this process id.
     pid: u32,
     exhaustion: Exhaustion,
+    /// Bytes that nodes have asked for, on their way.
+    fetched: JoinSet<(u32, ToNode)>,
 }
 
 impl Launcher {
@@ -129,6 +167,7 @@ impl Launcher {
             start: Instant::now(),
             pid: std::process::id(),
             exhaustion: Exhaustion::since_now(),
+            fetched: JoinSet::new(),
         }
     }
 
@@ -173,6 +212,7 @@ impl Launcher {
                     self.conductor.on_interrupt(self.start.elapsed(), signal.exit_code().into());
                 }
                 Some((node, message)) = written.recv() => self.sites.send(node, message),
+                Some(Ok((node, message))) = self.fetched.join_next() => self.sites.send(node, message),
                 _ = looks.tick() => self.conductor.on_time(self.start.elapsed()),
             }
             self.carry_out(starting, &mut asked);
@@ -182,8 +222,28 @@ impl Launcher {
     }
 
     fn on_event(&mut self, node: u32, event: Event) {
+        if let Event::Said(ToLauncher::Fetch(fetch)) = event {
+            return self.fetch(node, fetch);
+        }
         let exhaustion = self.exhaustion;
         self.conductor.on_event(self.start.elapsed(), node, event, || exhaustion.happened());
+    }
+
+    /// A node needs bytes of a part that is on another host than its own.
+    fn fetch(&mut self, node: u32, Fetch { number, pe, place, from }: Fetch) {
+        let ask = self.conductor.keeping().restart.as_ref().and_then(|restart| restart.ask(pe, place, from));
+        let asked = ask.map(|ask| self.sites.ask(place.host, ask));
+        self.fetched.spawn(async move {
+            let piece = match asked {
+                None => Err("it is no folder of what the job goes on from".into()),
+                Some(answer) => match answer.await {
+                    Ok(Answer::Read(piece)) => piece,
+                    Ok(_) => Err("it answers something else than it was asked".into()),
+                    Err(_) => Err("that host is lost".into()),
+                },
+            };
+            (node, ToNode::Fetched { number, piece })
+        });
     }
 
     fn carry_out(&mut self, (means, events): (&Means, &Events), asked: &mut Asked) {
@@ -247,10 +307,27 @@ impl Launcher {
         let _ = self.lines.try_send(Print::Show(self.conductor.running_for(self.start.elapsed()), steps));
     }
 
+    /// After an end in order, nothing of what the job went on from is left on any host.
+    async fn clear(&self) {
+        if self.conductor.ending().is_none_or(|stop| stop.status != 0) {
+            return;
+        }
+        let clearing = self.conductor.keeping().clearing().into_iter();
+        let clearing: Vec<_> = clearing.map(|(host, ask)| self.sites.ask(host, ask)).collect();
+        let all = async {
+            for cleared in clearing {
+                // What cannot be taken away now is only too much.
+                let _ = cleared.await;
+            }
+        };
+        let _ = timeout(CLEARS_WITHIN, all).await;
+    }
+
     /// All nodes are gone: what they wrote is handed on to the end.
     async fn finish(mut self) -> Ended {
         let wall = self.conductor.running_for(self.start.elapsed());
         self.conductor.waiting().into_iter().for_each(|spare| self.sites.kill(spare));
+        self.clear().await;
         self.sites.finish().await;
         while self.says.join_next().await.is_some() {}
         let end = self.conductor.into_end();
@@ -302,6 +379,11 @@ impl ClusterOutcome {
     fn usage(message: String) -> Self {
         let status = ExitStatus::Usage.code().into();
         ClusterOutcome { status, message: Some(message), ..ClusterOutcome::default() }
+    }
+
+    /// Nothing was started, because a host cannot be reached.
+    fn unreachable(message: String) -> Self {
+        ClusterOutcome { status: UNRECOVERABLE, message: Some(message), ..ClusterOutcome::default() }
     }
 
     /// All nodes have ended: looks after what they kept, and waits until all is printed.

@@ -54,9 +54,9 @@ pub(crate) trait Orders: Send + Sync {
         let _ = order;
     }
 
-    /// Somebody asks for a checkpoint, which may be to be on disk.
-    fn checkpoint(&self, on_disk: bool) {
-        let _ = on_disk;
+    /// Somebody asks for a checkpoint, which may be to be on disk, and from which the others may be to go on without some nodes.
+    fn checkpoint(&self, on_disk: bool, leaving: Vec<u32>) {
+        let _ = (on_disk, leaving);
     }
 
     /// All connections with other nodes are to be tried for so long at most, and `Tried` is to be said with this number.

@@ -7,6 +7,8 @@ use std::net::IpAddr;
 use std::ops::Range;
 use std::process::Stdio;
 
+use tokio::sync::oneshot;
+
 use super::control::ToNode;
 use super::hosts::{Hosts, Share};
 use super::launcher::Means;
@@ -16,6 +18,7 @@ use super::plan::Plan;
 use super::printer::Lines;
 use super::remote::Begin;
 use super::remote::host::{RemoteHost, Start};
+use super::remote::survey::answer_here;
 use super::slurm;
 use super::succession::beforehand::{estates, inherit, ranks};
 use super::succession::door::Pass;
@@ -25,6 +28,7 @@ use super::succession::rolls::Rolls;
 use super::takeover::adopted::Adopted;
 use super::takeover::streams::Streams;
 use crate::build::build_number;
+use crate::checkpoint::files::afar::{Answer, Ask};
 use crate::launch::options::Transport;
 use crate::launch::{Program, RunArgs};
 
@@ -46,6 +50,8 @@ pub(super) fn shares(options: &RunArgs) -> Result<Vec<Share>, String> {
     let spares = options.spares;
     let nodes = if options.nodes == 0 { hosts.slots().saturating_sub(spares) } else { options.nodes };
     let (begins_with, most) = (nodes.max(1) + spares, options.max_nodes.unwrap_or_default() + spares);
+    // Every host may have something that the job goes on from.
+    let most = if options.restart.is_some() { hosts.slots() } else { most };
     let shares = hosts.distribute(begins_with, most.max(begins_with)).map_err(|error| named(&error))?;
     // What depends on the number of nodes could not be checked before.
     RunArgs { nodes, ..options.clone() }.validate().map_err(|error| error.to_string())?;
@@ -59,6 +65,8 @@ pub(super) struct Sites {
     moved: BTreeMap<u32, usize>,
     /// Processes that waited, and are nodes by now.
     used: BTreeSet<u32>,
+    /// The number of this host, if it has neither nodes nor an agent.
+    own: Option<u32>,
 }
 
 struct Site {
@@ -123,11 +131,13 @@ impl Sites {
                 Site { number, slots, nodes, spares, listen: None, host: Host::Remote(Box::new(host)) }
             });
         }
-        Ok(Sites::at(sites))
+        let has_nodes_here = sites.iter().any(|site| matches!(site.host, Host::Local(_)));
+        let own = (!has_nodes_here).then_some(sites.len() as u32);
+        Ok(Sites { own, ..Sites::at(sites) })
     }
 
     fn at(sites: Vec<Site>) -> Sites {
-        Sites { sites, moved: BTreeMap::new(), used: BTreeSet::new() }
+        Sites { sites, moved: BTreeMap::new(), used: BTreeSet::new(), own: None }
     }
 
     /// Of a job over several hosts that can do without this process: on each of them, also on this one, there is an agent that can start
@@ -270,6 +280,17 @@ impl Sites {
             Host::Local(host) => host.send(node, message),
             Host::Remote(host) => host.send(node, message),
             Host::Adopted(host) => host.send(node, message),
+        }
+    }
+
+    /// Asks a host of this number about files. Nothing comes if it is lost.
+    pub(super) fn ask(&self, host: u32, ask: Ask) -> oneshot::Receiver<Answer> {
+        let site = self.sites.iter().find(|site| site.number == host);
+        match site.map(|site| &site.host) {
+            Some(Host::Remote(host)) => host.ask(ask),
+            Some(Host::Local(_) | Host::Adopted(_)) => answer_here(ask),
+            None if self.own == Some(host) => answer_here(ask),
+            None => oneshot::channel().1,
         }
     }
 

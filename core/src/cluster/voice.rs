@@ -8,9 +8,12 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::control::{NodeReport, Stop, Task, ToLauncher};
+use super::control::{Fetch, NodeReport, Stop, Task, ToLauncher};
 use super::member::Orders;
 use super::takeover::successor::{Heir, Leading};
+use crate::checkpoint::files::afar::Piece;
+use crate::checkpoint::files::set::Place;
+use crate::ids::PeId;
 use crate::launch::progress::Steps;
 
 /// A PE waits at most so long at a step until what is to happen there has happened.
@@ -38,6 +41,9 @@ pub(super) struct Shared {
     heard: Mutex<Heard>,
     changed: Condvar,
     watched: Vec<u64>,
+    /// The number of the next question for bytes. One thread asks at a time: what others would have on its way beside that would keep what
+    /// the launcher has to say waiting.
+    next_fetch: Mutex<u64>,
     /// The next step at which something is to happen; the largest number if there is none.
     next_watched: AtomicU64,
 }
@@ -53,6 +59,9 @@ pub(super) struct Heard {
     pub(super) report: Option<NodeReport>,
     /// PEs are to stop, and not to wait for anything.
     pub(super) halted: bool,
+    /// What is asked for and has not come, and what has.
+    pub(super) fetching: Option<Fetch>,
+    pub(super) fetched: Option<Result<Piece, String>>,
     /// When the program began.
     pub(super) began: Option<Instant>,
     /// What this process needs to become the launcher.
@@ -66,7 +75,15 @@ impl Shared {
     pub(super) fn new(task: &Task) -> Arc<Self> {
         let watched = task.watched.clone();
         let next_watched = AtomicU64::new(watched.first().copied().unwrap_or(u64::MAX));
-        Arc::new(Shared { heard: Mutex::default(), changed: Condvar::new(), watched, next_watched })
+        // No two processes of a node have the same numbers.
+        let next_fetch = Mutex::new(task.life << 32);
+        Arc::new(Shared {
+            heard: Mutex::default(),
+            changed: Condvar::new(),
+            watched,
+            next_fetch,
+            next_watched,
+        })
     }
 
     /// The control thread has heard something.
@@ -91,6 +108,20 @@ impl Shared {
     /// For how long the program has been running.
     pub(super) fn running(&self) -> Duration {
         self.lock().began.map(|began| began.elapsed()).unwrap_or_default()
+    }
+
+    /// What is asked for and has not come.
+    pub(super) fn fetching(&self) -> Option<Fetch> {
+        self.lock().fetching
+    }
+
+    /// Bytes have come, or will not.
+    pub(super) fn on_fetched(&self, number: u64, piece: Result<Piece, String>) {
+        self.change(|heard| {
+            if heard.fetching.take_if(|fetch| fetch.number == number).is_some() {
+                heard.fetched = Some(piece);
+            }
+        });
     }
 
     /// Where this node listens.
@@ -160,6 +191,19 @@ impl Control {
         if steps.done >= self.shared.next_watched.load(Ordering::Relaxed) {
             self.wait_at(steps);
         }
+    }
+
+    /// Waits for some bytes of the file of a part that is in a folder of another host. Whoever leads sees to it that there is an answer.
+    ///
+    /// # Errors
+    /// What is wrong there, or that the host is lost.
+    pub(crate) fn fetch(&self, pe: PeId, place: Place, from: u64) -> Result<Piece, String> {
+        let mut next = self.shared.next_fetch.lock().unwrap_or_else(PoisonError::into_inner);
+        let fetch = Fetch { number: *next, pe, place, from };
+        *next += 1;
+        self.shared.lock().fetching = Some(fetch);
+        self.send(ToLauncher::Fetch(fetch));
+        self.shared.wait_for(|heard| heard.fetched.take())
     }
 
     /// All PEs have stopped: says what this node leaves behind.

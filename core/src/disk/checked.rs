@@ -178,7 +178,15 @@ pub(crate) enum ReadError {
 /// # Errors
 /// There is no such file, or it is not as it was written.
 pub(crate) fn read_checked(disk: &mut impl Disk, name: &str) -> Result<Vec<u8>, ReadError> {
-    let mut bytes = disk.read(name)?;
+    let bytes = disk.read(name)?;
+    checked(name, bytes)
+}
+
+/// What was written to a file of this name that has these bytes.
+///
+/// # Errors
+/// They are not as they were written.
+pub(crate) fn checked(name: &str, mut bytes: Vec<u8>) -> Result<Vec<u8>, ReadError> {
     check(name, &bytes)?;
     bytes.drain(..HEADER);
     Ok(bytes)

@@ -189,8 +189,8 @@ impl Net {
     /// Takes in new connections, and what else the threads beside the PEs have to say.
     #[cold]
     fn let_in(&self, pe: &Pe) {
-        for (on_disk, asked) in pe.node.job.take_asked() {
-            (0..asked).for_each(|_| pe.want_checkpoint(Why::Asked { on_disk }, None));
+        for (on_disk, leaving) in pe.node.job.take_asked() {
+            pe.want_checkpoint_without(leaving, Why::Asked { on_disk });
         }
         for (node, stream) in self.door.let_in() {
             let Some(link) = self.links.get(node as usize).and_then(Option::as_ref) else { continue };

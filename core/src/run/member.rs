@@ -65,7 +65,7 @@ pub(crate) fn run<C: MainChare, A: Args + Send>(
         Err(error) => control.failed(error),
     };
     let door = |lane| connections.door(lane);
-    let store = store(&task).unwrap_or_else(|error| control.failed(error.to_string()));
+    let store = store(&task, &control).unwrap_or_else(|error| control.failed(error.to_string()));
     if job.survives() {
         store.lend_pages();
     }
@@ -198,7 +198,7 @@ impl Member {
 }
 
 /// What holds the parts of checkpoints: as the task says, on disk too, all or those that are asked for.
-fn store(task: &Task) -> Result<Arc<Store>, KeeperError> {
+fn store(task: &Task, control: &Control) -> Result<Arc<Store>, KeeperError> {
     let store = Arc::new(Store::default());
     let nodes = task.restart.as_ref().map_or(task.nodes, |restart| restart.view.nodes());
     let shape = Shape { nodes, pes_per_node: task.pes };
@@ -213,7 +213,9 @@ fn store(task: &Task) -> Result<Arc<Store>, KeeperError> {
         store.share();
     }
     if let Some(restart) = &task.restart {
-        store.go_on_from(restart.clone(), task.pes);
+        let control = control.clone();
+        let afar = Box::new(move |pe, place, from| control.fetch(pe, place, from));
+        store.go_on_from(restart.clone(), task.pes, task.host_number, afar);
     }
     Ok(store)
 }

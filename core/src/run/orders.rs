@@ -136,8 +136,8 @@ impl member::Orders for Orders {
         });
     }
 
-    fn checkpoint(&self, on_disk: bool) {
-        self.job.ask_for_checkpoint(on_disk);
+    fn checkpoint(&self, on_disk: bool, leaving: Vec<u32>) {
+        self.job.ask_for_checkpoint(on_disk, leaving);
         (self.knock)();
     }
 

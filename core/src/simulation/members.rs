@@ -89,10 +89,12 @@ impl World {
                 let now = self.duration();
                 self.with_connecting(number, |connecting| connecting.on_trial(now, inquiry, limit));
             }
-            Action::Checkpoint { on_disk } => self.ask_for_checkpoint(number, on_disk),
+            Action::Checkpoint { on_disk, leaving } => self.ask_for_checkpoint(number, on_disk, leaving),
             Action::Places(places) => *process.lives.places.borrow_mut() = places,
             Action::Resume(order) => self.resume(number, *order),
             Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
+            // All disks can be read by all.
+            Action::Fetched { .. } => {}
             Action::Leave => self.leave(number),
             Action::Exit => self.exit_soon(number, 0),
             Action::Fence => self.fence_launcher(),
@@ -265,9 +267,9 @@ impl World {
     }
 
     /// A checkpoint is wanted: the PE that looks next sees to it.
-    fn ask_for_checkpoint(&self, number: u32, on_disk: bool) {
+    fn ask_for_checkpoint(&self, number: u32, on_disk: bool, leaving: Vec<u32>) {
         let process = &self.nodes[number as usize];
-        process.job.ask_for_checkpoint(on_disk);
+        process.job.ask_for_checkpoint(on_disk, leaving);
         process.lives.inboxes.borrow().iter().take(1).for_each(|inbox| inbox.knock());
         self.wake(number, 0, self.now());
     }

@@ -1,12 +1,13 @@
 //! What a simulated job leaves on its disks when it does not end well: another one goes on from there, on other hosts perhaps.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use talisman_ft::{NodeId, Version};
 
 use crate::checkpoint::files::cover::JobMark;
 use crate::checkpoint::files::keeper::AnyDisk;
-use crate::checkpoint::files::set::{self, SetError, Whole};
+use crate::checkpoint::files::set::{self, Disks, SetError, Whole};
 use crate::checkpoint::store::Store;
 use crate::cluster::keeping::Restart;
 use crate::disk::SharedDisk;
@@ -27,7 +28,7 @@ impl Remains {
     ) -> Result<Self, SetError> {
         let mut all = former.map(|remains| remains.disks.clone()).unwrap_or_default();
         all.extend(disks);
-        Ok(Remains { whole: set::newest_on(all.clone())?, disks: all })
+        Ok(Remains { whole: set::newest(Path::new("simulated"), &mut Disks(all.clone()))?, disks: all })
     }
 
     pub(super) fn version(&self) -> Version {

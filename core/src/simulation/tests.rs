@@ -263,6 +263,46 @@ fn a_job_that_survives_goes_back_to_its_last_checkpoint() {
     assert!(later.len() > 20, "most find a checkpoint: {later:?}");
 }
 
+/// A job with a checkpoint now and then on these hosts, and what befalls it.
+fn befallen(hosts: &[u32], faults: Vec<Fault>) -> Ran {
+    let plan = surviving(CkptEvery::Time(Duration::from_micros(200)), Plan::calm(1, 4, 2));
+    let ran = simulate::<__Main>((), &Plan { hosts: hosts.to_vec(), faults, ..plan }, true);
+    came_out_right(&ran);
+    ran
+}
+
+/// What the launcher does of this kind first: when, and what it says of that.
+fn first_said<'a>(ran: &'a Ran, what: &str) -> Option<(u64, &'a str)> {
+    let (before, after) = ran.log.iter().find_map(|line| line.split_once(what))?;
+    let time: f64 = before.trim_start().split(' ').next()?.parse().ok()?;
+    Some(((time * 1000.0) as u64, after))
+}
+
+/// Of all that a node had that was released there are two copies, and of what it had copies of: no later checkpoint is needed.
+#[test]
+fn a_loss_right_after_a_release_is_survived() {
+    for hosts in [vec![1; 4], vec![2, 2], vec![3, 1]] {
+        let half = befallen(&hosts, Vec::new()).over_ns.expect("it ends") / 2;
+        let mut from_the_same = 0;
+        for (released, lost) in [(1, 0), (1, 2), (1, 3), (0, 1)] {
+            let ask = Fault { when: When::At(half), what: What::Ask(Asked::Shrink(released)) };
+            let calm = befallen(&hosts, vec![ask.clone()]);
+            let said =
+                |what: &str| first_said(&calm, what).unwrap_or_else(|| panic!("{}", calm.log.join("\n")));
+            let (at, _) = said("answers request 1: Ok");
+            let (_, version) = said("3 nodes went back to checkpoint ");
+            let version = version.split(';').next().and_then(|version| version.parse().ok());
+            for after in (0..4).map(|step| step * 80_000) {
+                let crash = Fault { when: When::At(at + after), what: What::Crash { node: lost } };
+                let ran = befallen(&hosts, vec![ask.clone(), crash]);
+                let lost = ran.outcome.failures.first().and_then(|failure| failure.version);
+                from_the_same += u32::from(lost.is_some() && lost == version);
+            }
+        }
+        assert!(from_the_same >= 5, "{hosts:?}: {from_the_same} were before there was a later checkpoint");
+    }
+}
+
 #[test]
 fn users_kill_nodes_of_simulated_jobs_that_survive() {
     let kill = ["2@step1", "1@1ms"].map(|kill| kill.parse().expect("it is of the form"));

@@ -131,7 +131,10 @@ fn check_balance(pe: &Pe, message: &Balance) -> Checked {
 fn check_checkpoint(pe: &Pe, message: &Checkpoint) -> Checked {
     require(pe.checkpoints.is_some(), "a message about a checkpoint, of which there are none")?;
     match message {
-        Checkpoint::Request { .. } | Checkpoint::Safe { .. } | Checkpoint::NotSafe { .. } => {
+        Checkpoint::Request { .. }
+        | Checkpoint::Safe { .. }
+        | Checkpoint::NotSafe { .. }
+        | Checkpoint::Leaving { .. } => {
             require(pe.is_first(), "a checkpoint is asked for where it does not begin")
         }
         _ => Ok(()),

@@ -88,6 +88,20 @@ impl Cover {
         self.view.there().flat_map(move |node| node * pes..(node + 1) * pes)
     }
 
+    /// Whether it says the same, but for the time.
+    pub(super) fn is_like(&self, other: &Cover) -> bool {
+        let Cover { format, job, version, nodes, pes_per_node, view, taken: _ } = self;
+        (format, version, nodes, pes_per_node)
+            == (&other.format, &other.version, &other.nodes, &other.pes_per_node)
+            && (job, view) == (&other.job, &other.view)
+    }
+
+    /// Whether this PE has one.
+    pub(crate) fn has_part_of(&self, pe: u32) -> bool {
+        let node = pe / self.pes_per_node;
+        node < self.nodes && self.view.is_there(node)
+    }
+
     /// Writes it, to come to its place with other files.
     ///
     /// # Errors
@@ -114,7 +128,7 @@ impl Cover {
         }
     }
 
-    fn what_is_wrong(&self, version: Version) -> Option<String> {
+    pub(super) fn what_is_wrong(&self, version: Version) -> Option<String> {
         let pes = u64::from(self.nodes) * u64::from(self.pes_per_node);
         match () {
             () if self.format != FORMAT => Some(format!(

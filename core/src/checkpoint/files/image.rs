@@ -12,7 +12,7 @@
 use talisman_ft::Version;
 
 use super::File;
-use crate::disk::{Disk, DiskError, ReadError, Replacing, read_checked};
+use crate::disk::{Disk, DiskError, ReadError, Replacing, checked, read_checked};
 use crate::ids::PeId;
 use crate::pup::{Packed, Pup, SegmentBuffer, from_bytes, to_bytes};
 
@@ -64,9 +64,22 @@ pub(crate) fn write(
 /// # Errors
 /// There is no such file, or it is not as it was written, or it is of another job.
 pub(crate) fn read(disk: &mut impl Disk, job: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
+    let body = read_checked(disk, &File::Part(version, pe).name())?;
+    of_body(&body, job, version, pe)
+}
+
+/// The same of the bytes of a file.
+///
+/// # Errors
+/// They are not as they were written, or are another part's.
+pub(crate) fn of_file(bytes: Vec<u8>, job: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
+    let body = checked(&File::Part(version, pe).name(), bytes)?;
+    of_body(&body, job, version, pe)
+}
+
+fn of_body(body: &[u8], job: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
     let file = File::Part(version, pe).name();
-    let body = read_checked(disk, &file)?;
-    taken_apart(&body, job, version, pe).map_err(|why| ImageError::Other { file, why })
+    taken_apart(body, job, version, pe).map_err(|why| ImageError::Other { file, why })
 }
 
 fn taken_apart(body: &[u8], job: u64, version: Version, pe: PeId) -> Result<Packed, String> {

@@ -17,7 +17,7 @@ use talisman_ft::{NodeId, Version};
 
 use super::cover::JobMark;
 use super::image::ImageError;
-use super::shelf::{Shelf, ShelfError, remove_versions};
+use super::shelf::{Shelf, ShelfError, check_for_others, remove_versions};
 use super::{folder_of, node_of};
 use crate::checkpoint::store::Versions;
 use crate::disk::{Disk, DiskError, Folder, remove_leftovers};
@@ -300,6 +300,21 @@ pub(crate) fn nodes_in(dir: &Path) -> io::Result<Vec<NodeId>> {
     }
     nodes.sort_unstable();
     Ok(nodes)
+}
+
+/// Takes away all that a job has left in this folder of this host, with folders that are empty then. What a process has, or another job
+/// has left, stays.
+pub(crate) fn clear(dir: &Path, job: u64) {
+    for folder in nodes_in(dir).unwrap_or_default().into_iter().map(|node| folder_of(dir, node)) {
+        let Ok(mut disk) = Folder::open(&folder).and_then(|disk| disk.lock().map(|()| disk)) else {
+            continue;
+        };
+        if check_for_others(&mut disk, job).is_ok() {
+            let _ = remove_leftovers(&mut disk).and_then(|()| remove_versions(&mut disk, |_| true));
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+    let _ = std::fs::remove_dir(dir);
 }
 
 fn seconds_since_1970() -> u64 {

@@ -18,11 +18,15 @@
 //! | [`image`] | a part as a file |
 //! | [`shelf`] | the folder of a node |
 //! | [`keeper`] | the thread that writes, so that no PE waits for a disk |
-//! | [`set`] | the folders of all nodes: the newest version that is whole |
+//! | [`listing`] | what a host has: versions, covers, parts |
+//! | [`set`] | the folders of all nodes, on all hosts: the newest version that is whole |
+//! | [`afar`] | what is asked of the folder of another host, and answered |
 
+pub(crate) mod afar;
 pub(crate) mod cover;
 pub(crate) mod image;
 pub(crate) mod keeper;
+pub(crate) mod listing;
 pub(crate) mod set;
 pub(crate) mod shelf;
 #[cfg(test)]

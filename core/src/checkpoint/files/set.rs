@@ -1,29 +1,72 @@
-//! The folders of all nodes of a job: which version is whole, and where its parts are.
+//! The folders of all nodes of a job, on one host or on several: which version is whole, and where its parts are.
 //!
 //! A version is whole if each PE that was there has a part in it that is as it was written, in whichever folder. Whether it was
 //! committed does not matter: it is a cut of the job in either case.
+//!
+//! Several hosts may see one folder, or each a folder of its own: to find what is whole that makes no difference.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use talisman_ft::{NodeId, Version};
 
-use super::cover::{Cover, CoverError};
+use super::cover::Cover;
 use super::image::{self, ImageError};
-use super::keeper::nodes_in;
-use super::shelf::versions;
+use super::listing::{Found, Listing};
 use super::{File, folder_of};
-use crate::disk::{Disk, DiskError, Folder, ReadError};
+use crate::disk::{Disk, Folder, ReadError};
 use crate::ids::PeId;
+use crate::pup::Packed;
+
+/// So many parts that are nowhere are named each.
+const NAMED_MAX: usize = 16;
+
+/// The folder of a node on a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct Place {
+    pub(crate) node: NodeId,
+    /// By its number among those of the job that looks.
+    pub(crate) host: u32,
+}
+
+/// The hosts that have such folders, all under one path.
+pub(crate) trait Hosts {
+    /// What each of them has, by its number.
+    ///
+    /// # Errors
+    /// One cannot be asked.
+    fn list(&mut self) -> Result<BTreeMap<u32, Listing>, String>;
+
+    /// What is wrong with each of these parts of a version of a job, if anything is. They are read, all of them.
+    ///
+    /// # Errors
+    /// A host cannot be asked any more.
+    fn check(&mut self, of: (u64, Version), parts: &[(Place, PeId)]) -> Result<Vec<Option<String>>, String>;
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// It is not there any more, or not as it was.
+    fn part(&mut self, of: (u64, Version), place: Place, pe: PeId) -> Result<Packed, String>;
+
+    /// What a host is called, if there are several.
+    fn name(&self, host: u32) -> Option<&str>;
+}
+
+/// A folder of this host, which is the only one.
+pub(crate) struct Here<'a>(pub(crate) &'a Path);
+
+/// The disks of nodes, wherever they are.
+pub(crate) struct Disks<D>(pub(crate) BTreeMap<NodeId, D>);
 
 /// A version from which a job can go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Whole {
     pub(crate) cover: Cover,
-    /// In which node's folder the part of each PE is.
-    pub(crate) parts: BTreeMap<PeId, NodeId>,
+    /// In which folders the part of each PE is, first the one in which it was found to be as it was written.
+    pub(crate) parts: BTreeMap<PeId, Vec<Place>>,
     /// No version from this one on has left any file.
     pub(crate) next: Version,
     /// What people should know: versions that are not whole, and files that are damaged.
@@ -35,13 +78,15 @@ pub(crate) struct Whole {
 pub(crate) enum SetError {
     /// There is nothing.
     #[error(
-        "there is no checkpoint in {}: it has no folder of a node (node-0, …) with a version in it; give the folder that \
-         --ckpt-dir of the job named",
+        "there is no checkpoint in {}{hosts}: it has no folder of a node (node-0, …) with a version in it; give the folder \
+         that --ckpt-dir of the job named",
         dir.display()
     )]
     Empty {
         /// The folder.
         dir: PathBuf,
+        /// Where it was looked for, if not on this host alone.
+        hosts: String,
     },
     /// Folders of nodes are not of one job.
     #[error(
@@ -73,31 +118,20 @@ pub(crate) enum SetError {
     },
 }
 
-/// The newest version in a folder of this host that is whole. All of it is read, and nothing is changed.
+/// The newest version in a folder of these hosts that is whole. All of it is read, and nothing is changed.
 ///
 /// # Errors
 /// There is none.
-pub(crate) fn newest(dir: &Path) -> Result<Whole, SetError> {
-    let unreadable = |why: String| SetError::Unreadable { dir: dir.to_owned(), why };
-    let nodes = nodes_in(dir).map_err(|error| unreadable(error.to_string()))?;
-    let open = |node: &NodeId| Ok((*node, Folder::open(&folder_of(dir, *node))?));
-    let folders = nodes.iter().map(open).collect::<Result<_, DiskError>>();
-    let mut set = Set { dir, folders: folders.map_err(|error| unreadable(error.to_string()))? };
-    set.newest()
+pub(crate) fn newest(dir: &Path, hosts: &mut impl Hosts) -> Result<Whole, SetError> {
+    let listings = hosts.list().map_err(|why| SetError::Unreadable { dir: dir.to_owned(), why })?;
+    Set { dir, hosts, listings }.newest()
 }
 
-/// The same on simulated disks.
-///
-/// # Errors
-/// There is none.
-pub(crate) fn newest_on<D: Disk>(folders: BTreeMap<NodeId, D>) -> Result<Whole, SetError> {
-    Set { dir: Path::new("simulated"), folders }.newest()
-}
-
-/// The folders of the nodes of a job.
-pub(super) struct Set<'a, D> {
-    pub(super) dir: &'a Path,
-    pub(super) folders: BTreeMap<NodeId, D>,
+/// The folders of the nodes of a job, and what is in them.
+struct Set<'a, H> {
+    dir: &'a Path,
+    hosts: &'a mut H,
+    listings: BTreeMap<u32, Listing>,
 }
 
 /// A cover, and the folders that have it.
@@ -106,135 +140,226 @@ pub(super) struct Set<'a, D> {
 /// that nobody knew of, so that those who went on gave its number to another one. The parts of these two are of no cut together.
 struct Covered {
     cover: Cover,
-    folders: BTreeSet<NodeId>,
+    folders: BTreeSet<Place>,
 }
 
 impl Covered {
-    fn add(all: &mut Vec<Covered>, cover: Cover, folder: NodeId) {
+    fn add(all: &mut Vec<Covered>, host: u32, found: &Found) {
+        let Found { cover, folders } = found;
+        let folders = folders.iter().map(|node| Place { node: *node, host });
         // They say the same but for the time.
         match all.iter_mut().find(|of| of.cover.view == cover.view && of.cover.job.id == cover.job.id) {
-            Some(known) => drop(known.folders.insert(folder)),
-            None => all.push(Covered { cover, folders: BTreeSet::from([folder]) }),
+            Some(known) => known.folders.extend(folders),
+            None => all.push(Covered { cover: cover.clone(), folders: folders.collect() }),
         }
         all.sort_by_key(|of| Reverse(of.cover.view.epoch));
     }
 
     /// The folders whose parts may be of this one. If it is the only one, they may be so without a cover that can be read.
-    fn places_beside(
+    fn candidates(
         &self,
         all: &[Covered],
-        places: &BTreeMap<NodeId, BTreeSet<PeId>>,
-    ) -> BTreeMap<NodeId, BTreeSet<PeId>> {
-        let is_own = |node: &NodeId| all.len() == 1 || self.folders.contains(node);
-        places.iter().filter(|(node, _)| is_own(node)).map(|(node, parts)| (*node, parts.clone())).collect()
+        places: &BTreeMap<Place, BTreeSet<PeId>>,
+    ) -> BTreeMap<PeId, VecDeque<Place>> {
+        let is_own = |place: &Place| all.len() == 1 || self.folders.contains(place);
+        let mut candidates = BTreeMap::<PeId, VecDeque<Place>>::new();
+        for (place, parts) in places.iter().filter(|(place, _)| is_own(place)) {
+            parts.iter().for_each(|pe| candidates.entry(*pe).or_default().push_back(*place));
+        }
+        candidates
     }
 }
 
 /// Which folders have files of a version.
-type Places = BTreeMap<Version, BTreeMap<NodeId, BTreeSet<PeId>>>;
+type Places = BTreeMap<Version, BTreeMap<Place, BTreeSet<PeId>>>;
 
-impl<D: Disk> Set<'_, D> {
-    pub(super) fn newest(&mut self) -> Result<Whole, SetError> {
-        let dir = self.dir.to_owned();
-        let places = self.places().map_err(|error| SetError::Unreadable { dir, why: error.to_string() })?;
-        let dir = self.dir.to_owned();
-        let Some(next) = places.keys().next_back().map(|last| last + 1) else {
-            return Err(SetError::Empty { dir });
+impl<H: Hosts> Set<'_, H> {
+    fn newest(&mut self) -> Result<Whole, SetError> {
+        let (dir, places) = (self.dir.to_owned(), self.places());
+        let Some(last) = places.keys().next_back() else {
+            return Err(SetError::Empty { dir, hosts: self.in_words() });
         };
+        let next = last.saturating_add(1);
         let (covers, mut notes) = self.covers(&places);
-        let jobs: BTreeMap<u64, &str> =
-            covers.values().flatten().map(|of| (of.cover.job.id, of.cover.job.program.as_str())).collect();
-        if jobs.len() > 1 {
-            let programs = jobs.into_iter().map(|(id, program)| format!("{program}, job {id:x}")).collect();
-            return Err(SetError::Mixed { dir, programs });
-        }
+        self.check_job(&covers)?;
         for (version, covers) in covers.into_iter().rev() {
             for own in &covers {
-                let places = own.places_beside(&covers, &places[&version]);
-                if let Some(parts) = self.parts(&own.cover, &places, &mut notes) {
+                let candidates = own.candidates(&covers, &places[&version]);
+                let parts = self.parts(&own.cover, candidates, &mut notes);
+                if let Some(parts) = parts.map_err(|why| SetError::Unreadable { dir: dir.clone(), why })? {
                     return Ok(Whole { cover: own.cover.clone(), parts, next, notes });
                 }
             }
             notes.push(format!("version {version} is not whole"));
         }
+        notes.extend(self.missing());
         Err(SetError::NoneWhole { dir, notes })
     }
 
-    fn places(&mut self) -> Result<Places, DiskError> {
+    fn places(&self) -> Places {
         let mut places = Places::new();
-        for (node, disk) in &mut self.folders {
-            for (version, parts) in versions(disk)? {
-                places.entry(version).or_default().insert(*node, parts);
+        for (host, listing) in &self.listings {
+            for (node, versions) in &listing.folders {
+                let place = Place { node: *node, host: *host };
+                for (version, parts) in versions {
+                    places.entry(*version).or_default().insert(place, parts.iter().copied().collect());
+                }
             }
         }
-        Ok(places)
+        places
     }
 
     /// The covers that can be read, those of later epochs first; each folder with parts of a version has one.
-    fn covers(&mut self, places: &Places) -> (BTreeMap<Version, Vec<Covered>>, Vec<String>) {
+    fn covers(&self, places: &Places) -> (BTreeMap<Version, Vec<Covered>>, Vec<String>) {
         let (mut covers, mut notes) = (BTreeMap::<Version, Vec<Covered>>::new(), Vec::new());
-        for (version, folders) in places {
-            for node in folders.keys() {
-                let disk = self.folders.get_mut(node).expect("it was listed");
-                match Cover::read(disk, *version) {
-                    Ok(cover) => Covered::add(covers.entry(*version).or_default(), cover, *node),
-                    Err(CoverError::Read(ReadError::Disk(DiskError::NotThere { .. }))) => {}
-                    Err(error) => notes.push(self.in_folder(*node, &error)),
-                }
+        for (host, listing) in &self.listings {
+            for found in &listing.covers {
+                Covered::add(covers.entry(found.cover.version).or_default(), *host, found);
             }
-            if !covers.contains_key(version) {
-                notes.push(format!(
-                    "version {version} has no cover that can be read ({})",
-                    File::Cover(*version).name()
-                ));
-            }
+            let damaged = listing.damaged.iter();
+            notes
+                .extend(damaged.map(|(node, what)| self.in_folder(Place { node: *node, host: *host }, what)));
         }
+        covers.retain(|version, _| places.contains_key(version));
+        let uncovered = places.keys().filter(|version| !covers.contains_key(*version));
+        notes.extend(uncovered.map(|version| {
+            format!("version {version} has no cover that can be read ({})", File::Cover(*version).name())
+        }));
         (covers, notes)
     }
 
-    /// Where each part is; nothing if one is nowhere.
+    /// All are of one job.
+    fn check_job(&self, covers: &BTreeMap<Version, Vec<Covered>>) -> Result<(), SetError> {
+        let mut jobs = BTreeMap::<u64, (&str, BTreeSet<u32>)>::new();
+        for of in covers.values().flatten() {
+            let job = jobs.entry(of.cover.job.id).or_insert((&of.cover.job.program, BTreeSet::new()));
+            job.1.extend(of.folders.iter().map(|place| place.host));
+        }
+        if jobs.len() <= 1 {
+            return Ok(());
+        }
+        let on = |hosts: &BTreeSet<u32>| -> String {
+            let names: Vec<&str> = hosts.iter().filter_map(|host| self.hosts.name(*host)).collect();
+            if names.is_empty() { String::new() } else { format!(" on {}", names.join(", ")) }
+        };
+        let in_words = |(id, (program, hosts)): (&u64, &(&str, BTreeSet<u32>))| {
+            format!("{program}, job {id:x}{}", on(hosts))
+        };
+        let programs = jobs.iter().map(in_words).collect();
+        Err(SetError::Mixed { dir: self.dir.to_owned(), programs })
+    }
+
+    /// Where each part is; nothing if one is nowhere. All hosts read at the same time.
     fn parts(
         &mut self,
         cover: &Cover,
-        places: &BTreeMap<NodeId, BTreeSet<PeId>>,
+        mut candidates: BTreeMap<PeId, VecDeque<Place>>,
         notes: &mut Vec<String>,
-    ) -> Option<BTreeMap<PeId, NodeId>> {
-        let mut parts = BTreeMap::new();
-        for pe in cover.pes() {
-            let places = places.iter().filter(|(_, parts)| parts.contains(&pe)).map(|(node, _)| *node);
-            match self.whole_part(cover, pe, places, notes) {
-                Some(node) => drop(parts.insert(pe, node)),
-                None => {
-                    let name = File::Part(cover.version, pe).name();
-                    notes.push(format!(
-                        "the part of PE {pe} in version {} is nowhere ({name})",
-                        cover.version
-                    ));
+    ) -> Result<Option<BTreeMap<PeId, Vec<Place>>>, String> {
+        // What a cover says of the number of PEs is no reason to take memory for them.
+        let count = cover.view.there().count() * cover.pes_per_node as usize;
+        candidates.retain(|pe, _| cover.has_part_of(*pe));
+        let mut found = BTreeMap::new();
+        while let Some(looked_at) = next_of(&mut candidates) {
+            let wrong = self.hosts.check((cover.job.id, cover.version), &looked_at)?;
+            for ((place, pe), wrong) in looked_at.into_iter().zip(wrong) {
+                match wrong {
+                    None => {
+                        let others = candidates.remove(&pe).unwrap_or_default();
+                        found.insert(pe, [place].into_iter().chain(others).collect());
+                    }
+                    Some(what) => notes.push(self.in_folder(place, &what)),
                 }
             }
         }
-        (parts.len() == cover.pes().count()).then_some(parts)
+        if found.len() == count {
+            return Ok(Some(found));
+        }
+        let missing = cover.pes().filter(|pe| !found.contains_key(pe));
+        notes.extend(missing.take(NAMED_MAX).map(|pe| {
+            let name = File::Part(cover.version, pe).name();
+            format!("the part of PE {pe} in version {} is nowhere ({name})", cover.version)
+        }));
+        if count - found.len() > NAMED_MAX {
+            notes.push(format!("nor are those of {} others", count - found.len() - NAMED_MAX));
+        }
+        Ok(None)
     }
 
-    fn whole_part(
-        &mut self,
-        cover: &Cover,
-        pe: PeId,
-        places: impl Iterator<Item = NodeId>,
-        notes: &mut Vec<String>,
-    ) -> Option<NodeId> {
-        for node in places {
-            let disk = self.folders.get_mut(&node).expect("it was listed");
-            match image::read(disk, cover.job.id, cover.version, pe) {
-                Ok(_) => return Some(node),
-                Err(error) => notes.push(self.in_folder(node, &error)),
-            }
+    /// The hosts that have no such folder.
+    fn missing(&self) -> Option<String> {
+        let missing = self.listings.iter().filter(|(_, listing)| listing.is_missing);
+        let names: Vec<&str> = missing.filter_map(|(host, _)| self.hosts.name(*host)).collect();
+        let dir = self.dir.display();
+        (!names.is_empty()).then(|| format!("there is no folder {dir} on {}", names.join(", ")))
+    }
+
+    /// Where was looked, if that is not this host alone.
+    fn in_words(&self) -> String {
+        let names: Vec<&str> = self.listings.keys().filter_map(|host| self.hosts.name(*host)).collect();
+        if names.is_empty() { String::new() } else { format!(" on any of the hosts ({})", names.join(", ")) }
+    }
+
+    fn in_folder(&self, place: Place, what: &str) -> String {
+        format!("in {}: {what}", in_words(self.dir, place, self.hosts.name(place.host)))
+    }
+}
+
+/// The next folder of each part that has not been found, and has any left.
+fn next_of(candidates: &mut BTreeMap<PeId, VecDeque<Place>>) -> Option<Vec<(Place, PeId)>> {
+    let next = candidates.iter_mut().filter_map(|(pe, places)| Some((places.pop_front()?, *pe)));
+    let next: Vec<_> = next.collect();
+    (!next.is_empty()).then_some(next)
+}
+
+/// The folder of a node, on the host of this name.
+pub(crate) fn in_words(dir: &Path, place: Place, host: Option<&str>) -> String {
+    let folder = folder_of(dir, place.node);
+    match host {
+        Some(host) => format!("{} on the host {host}", folder.display()),
+        None => folder.display().to_string(),
+    }
+}
+
+impl Hosts for Here<'_> {
+    fn list(&mut self) -> Result<BTreeMap<u32, Listing>, String> {
+        let listing = Listing::of(self.0)?;
+        match listing.is_missing {
+            true => Err(std::io::Error::from(rustix::io::Errno::NOENT).to_string()),
+            false => Ok(BTreeMap::from([(0, listing)])),
         }
+    }
+
+    fn check(&mut self, of: (u64, Version), parts: &[(Place, PeId)]) -> Result<Vec<Option<String>>, String> {
+        Ok(parts.iter().map(|(place, pe)| self.part(of, *place, *pe).err()).collect())
+    }
+
+    fn part(&mut self, of: (u64, Version), place: Place, pe: PeId) -> Result<Packed, String> {
+        part(self.0, place.node, of, pe).map_err(|error| error.to_string())
+    }
+
+    fn name(&self, _: u32) -> Option<&str> {
         None
     }
+}
 
-    fn in_folder(&self, node: NodeId, error: &impl fmt::Display) -> String {
-        format!("in {}: {error}", folder_of(self.dir, node).display())
+impl<D: Disk> Hosts for Disks<D> {
+    fn list(&mut self) -> Result<BTreeMap<u32, Listing>, String> {
+        let listing = Listing::of_disks(&mut self.0).map_err(|error| error.to_string())?;
+        Ok(BTreeMap::from([(0, listing)]))
+    }
+
+    fn check(&mut self, of: (u64, Version), parts: &[(Place, PeId)]) -> Result<Vec<Option<String>>, String> {
+        Ok(parts.iter().map(|(place, pe)| self.part(of, *place, *pe).err()).collect())
+    }
+
+    fn part(&mut self, (job, version): (u64, Version), place: Place, pe: PeId) -> Result<Packed, String> {
+        let disk = self.0.get_mut(&place.node).ok_or("there is no such disk")?;
+        image::read(disk, job, version, pe).map_err(|error| error.to_string())
+    }
+
+    fn name(&self, _: u32) -> Option<&str> {
+        None
     }
 }
 
@@ -242,12 +367,7 @@ impl<D: Disk> Set<'_, D> {
 ///
 /// # Errors
 /// It is not there any more, or not as it was.
-pub(crate) fn part(
-    dir: &Path,
-    node: NodeId,
-    cover: (u64, Version),
-    pe: PeId,
-) -> Result<crate::pup::Packed, ImageError> {
+pub(crate) fn part(dir: &Path, node: NodeId, cover: (u64, Version), pe: PeId) -> Result<Packed, ImageError> {
     let mut folder = Folder::open(&folder_of(dir, node)).map_err(ReadError::from)?;
     image::read(&mut folder, cover.0, cover.1, pe)
 }

@@ -3,6 +3,7 @@
 mod kept;
 mod powerless;
 mod sets;
+mod spread;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +12,7 @@ use bytes::Bytes;
 use talisman_ft::{NodeId, Version};
 
 use super::cover::JobMark;
-use super::set::{Set, SetError, Whole};
+use super::set::{self, Disks, SetError, Whole};
 use super::shelf::{Shelf, ShelfError};
 use crate::disk::{Disk, DiskError, SharedDisk, SimulatedDisk};
 use crate::ids::PeId;
@@ -54,6 +55,11 @@ fn begin<D: Disk>(shelf: &mut Shelf<D>, view: &View, version: Version, pe: PeId)
     shelf.begin((version, pe), view, 1_000_000, sizes, &slices)
 }
 
+/// In whose folder each part was found.
+fn folders(found: &Whole) -> Vec<(PeId, NodeId)> {
+    found.parts.iter().map(|(pe, places)| (*pe, places[0].node)).collect()
+}
+
 /// The parts that a node keeps: its own, and those of the node before it.
 fn kept_by(node: NodeId) -> impl Iterator<Item = PeId> {
     let before = (node + SHAPE.nodes - 1) % SHAPE.nodes;
@@ -74,5 +80,5 @@ fn disks(versions: impl IntoIterator<Item = Version> + Clone) -> BTreeMap<NodeId
 }
 
 fn newest(disks: &BTreeMap<NodeId, SharedDisk>) -> Result<Whole, SetError> {
-    Set { dir: Path::new("/set"), folders: disks.clone() }.newest()
+    set::newest(Path::new("/set"), &mut Disks(disks.clone()))
 }

@@ -1,4 +1,7 @@
 //! The version of a former job that this one goes on from.
+//!
+//! Every node can have every part: from the folders of its own host, or, where a part is in none of these, from another one, which is
+//! asked for it ([`Afar`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -6,19 +9,29 @@ use std::sync::{Mutex, PoisonError};
 use talisman_ft::NodeId;
 use talisman_ft::double::Held;
 
+use super::super::files::afar::{self, Piece};
+use super::super::files::image;
 use super::super::files::keeper::AnyDisk;
-use super::super::files::{image, set};
+use super::super::files::set::{self, Place};
 use super::super::newcomers::Seats;
 use super::super::part::Part;
 use super::StoreError;
 use super::reading::read;
 use crate::cluster::keeping::Restart;
 use crate::ids::PeId;
+use crate::pup::Packed;
 use crate::view::View;
 
-/// A version of a former job, whose parts every node of this host can read.
+/// Some bytes of the file of a PE's part in a folder of another host, from this one on: see [`afar::PIECE`].
+pub(crate) type Afar = Box<dyn Fn(PeId, Place, u64) -> Result<Piece, String> + Send + Sync>;
+
+/// A version of a former job, whose parts every node can read.
 pub(super) struct Former {
     pub(super) restart: Restart,
+    /// The number of this host.
+    pub(super) host: u32,
+    /// How files of others are come by, if there are any.
+    pub(super) afar: Option<Afar>,
     /// Who was there when this job began.
     pub(super) view: View,
     /// Where the folders of nodes are, if not in that of the job.
@@ -26,7 +39,7 @@ pub(super) struct Former {
 }
 
 impl Former {
-    /// Any node of the host reads any file.
+    /// Any node has any file read.
     pub(super) fn held(&self) -> Held {
         let view = self.restart.view.clone();
         let held = view.there().collect();
@@ -71,17 +84,36 @@ impl Former {
         own.map(|of| before.seat(of)).filter(|by| self.view.seat(*by) != pe).collect()
     }
 
+    /// From this host if it is there, else from another: from the next one if what one has is not what it was.
     fn part(&self, of: PeId) -> Result<Part, StoreError> {
-        let Restart { dir, job, version, parts, .. } = &self.restart;
+        let Restart { version, parts, .. } = &self.restart;
         let missing = StoreError::Missing { pe: of, version: *version };
-        let (_, node) = parts.iter().find(|(pe, _)| *pe == of).ok_or(missing)?;
+        let (_, places) = parts.iter().find(|(pe, _)| *pe == of).ok_or(missing)?;
+        let (here, elsewhere): (Vec<&Place>, Vec<&Place>) =
+            places.iter().partition(|place| place.host == self.host);
+        let mut wrong = Vec::new();
+        for place in here.into_iter().chain(elsewhere) {
+            match self.part_at(*place, of) {
+                Ok(part) => return read(part, *version, of),
+                Err(why) => wrong.push(format!("in {}: {why}", self.restart.folder(*place))),
+            }
+        }
+        Err(StoreError::File { pe: of, version: *version, why: wrong.join("; ") })
+    }
+
+    fn part_at(&self, place: Place, of: PeId) -> Result<Packed, String> {
+        let Restart { dir, job, version, .. } = &self.restart;
+        if place.host != self.host {
+            let afar = self.afar.as_ref().ok_or("that host cannot be asked")?;
+            let file = afar::whole(|from| afar(of, place, from))?;
+            return image::of_file(file, *job, *version, of).map_err(|error| error.to_string());
+        }
         // Nobody panics half way through an operation of a disk.
         let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
-        let part = match disks.get_mut(node) {
+        let part = match disks.get_mut(&place.node) {
             Some(disk) => image::read(disk, *job, *version, of),
-            None => set::part(dir, *node, (*job, *version), of),
+            None => set::part(dir, place.node, (*job, *version), of),
         };
-        let error = |why: String| StoreError::File { pe: of, version: *version, why };
-        read(part.map_err(|wrong| error(wrong.to_string()))?, *version, of)
+        part.map_err(|error| error.to_string())
     }
 }

@@ -35,6 +35,7 @@ use crate::pup::{Packed, Segment};
 use crate::view::View;
 use archive::Archive;
 pub(crate) use error::StoreError;
+pub(crate) use former::Afar;
 use former::Former;
 pub(super) use versions::Copy;
 pub(crate) use versions::Versions;
@@ -74,9 +75,10 @@ pub(super) enum Fate {
 pub(super) type InPieces = (talisman_ft::view::View, Manifest, Vec<(Vec<Segment>, u32)>);
 
 impl Store {
-    /// The job goes on from this, on so many PEs per node.
-    pub(crate) fn go_on_from(&self, restart: Restart, pes_per_node: u32) {
-        self.go_on_from_disks(restart, pes_per_node, BTreeMap::new());
+    /// The job goes on from this, on so many PEs per node, here on the host of this number. Others are asked for what only they have.
+    pub(crate) fn go_on_from(&self, restart: Restart, pes_per_node: u32, host: u32, afar: Afar) {
+        let view = View::new(restart.view.clone(), pes_per_node);
+        self.go_on(Former { restart, host, afar: Some(afar), view, disks: Mutex::default() });
     }
 
     /// The same, with the folders of nodes on these disks.
@@ -87,7 +89,10 @@ impl Store {
         disks: BTreeMap<NodeId, AnyDisk>,
     ) {
         let view = View::new(restart.view.clone(), pes_per_node);
-        let former = Former { restart, view, disks: Mutex::new(disks) };
+        self.go_on(Former { restart, host: 0, afar: None, view, disks: Mutex::new(disks) });
+    }
+
+    fn go_on(&self, former: Former) {
         let is_first = self.former.set(former).is_ok();
         assert!(is_first, "a job goes on from one version");
     }

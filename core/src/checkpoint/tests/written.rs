@@ -1,6 +1,7 @@
 //! What somebody asked for is on disk, and everything else in memory only.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use talisman_ft::Version;
@@ -119,7 +120,7 @@ fn asked(lab: &mut Lab, rest: &Rest, disks: &[Slow; 2]) -> Answer {
 /// The newest version that a job could be started from.
 fn newest(disks: &[Slow; 2]) -> Option<Version> {
     let folders: BTreeMap<_, _> = (0..).zip(disks.iter().map(|slow| slow.disk.clone())).collect();
-    set::newest_on(folders).ok().map(|whole| whole.cover.version)
+    set::newest(Path::new("disks"), &mut set::Disks(folders)).ok().map(|whole| whole.cover.version)
 }
 
 fn versions_on(disk: &Slow) -> Vec<String> {

@@ -151,9 +151,13 @@ impl Conductor {
     /// once need not be on disk.
     fn ask_for_checkpoint(&mut self, request: &Request) {
         let on_disk = *request == Request::Checkpoint;
+        let leaving = match request {
+            Request::Shrink(nodes) => nodes.clone(),
+            Request::Checkpoint | Request::Grow(_) => Vec::new(),
+        };
         let first = self.roster.living().into_iter().find(|node| self.roster[*node].stage == Stage::Running);
         if let Some(node) = first.filter(|_| self.goes_on()) {
-            self.actions.push(Action::Send(node, ToNode::Checkpoint { on_disk }));
+            self.actions.push(Action::Send(node, ToNode::Checkpoint { on_disk, leaving }));
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::runtime;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{interval, timeout};
 
 use super::super::children::Executable;
@@ -24,6 +24,7 @@ use super::message::{Begin, FromAgent, ToAgent};
 use super::orphaned::{Happened, Heir, Next};
 use super::relay::{self, Orders, Output, Said, Voice, Window};
 use crate::build::build_number;
+use crate::checkpoint::files::afar::Ask;
 
 /// What a program is called with, alone, to be an agent.
 pub(crate) const FLAG: &str = "--talisman-agent";
@@ -78,11 +79,16 @@ async fn obey(
     voices: mpsc::UnboundedSender<Voice>,
     window: Window,
 ) -> Result<(), String> {
-    let begin = match timeout(BEGIN_LIMIT, orders.recv()).await {
-        Ok(Some(ToAgent::Begin(begin))) => *begin,
-        Ok(None) => return Ok(()),
-        Ok(Some(_)) => return Err("the launcher did not say what to begin".into()),
-        Err(_) => return Err(format!("the launcher said nothing for {BEGIN_LIMIT:?}")),
+    let begin = loop {
+        match timeout(BEGIN_LIMIT, orders.recv()).await {
+            Ok(Some(ToAgent::Begin(begin))) => break *begin,
+            // It may only want to know what is here.
+            Ok(Some(ToAgent::Ask(number, ask))) => answer(said, number, ask),
+            Ok(Some(ToAgent::Ping)) => drop(said.send(FromAgent::Alive)),
+            Ok(None) => return Ok(()),
+            Ok(Some(_)) => return Err("the launcher did not say what to begin".into()),
+            Err(_) => return Err(format!("the launcher said nothing for {BEGIN_LIMIT:?}")),
+        }
     };
     let agent = Agent::new(&begin, said, voices, window)?;
     agent.run(&begin, orders).await
@@ -226,6 +232,7 @@ impl Agent {
                 }
             }
             ToAgent::Finish => self.finish(),
+            ToAgent::Ask(number, ask) => answer(&self.said, number, ask),
             ToAgent::Begin(_)
             | ToAgent::Start(_)
             | ToAgent::Taken(_)
@@ -296,6 +303,12 @@ impl Agent {
     fn say(&self, message: FromAgent) {
         let _ = self.said.send(message);
     }
+}
+
+/// Answers a question about files, beside everything else: disks may take long.
+fn answer(said: &Said, number: u64, ask: Ask) {
+    let said = said.clone();
+    spawn_blocking(move || drop(said.send(FromAgent::Answer(number, ask.answer()))));
 }
 
 /// Why an agent ends that has heard nothing of the launcher for so long.

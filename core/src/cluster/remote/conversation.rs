@@ -1,6 +1,7 @@
 //! What the launcher and a host's agent say to each other, from the login, or from where another launcher left off, to the end.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::sync::mpsc;
@@ -8,9 +9,11 @@ use tokio::time::{Instant, interval, timeout};
 
 use super::super::frame::{Decoder, encode};
 use super::super::heartbeat::TICK;
+use super::super::hosts::Share;
 use super::super::local::{Event, Events};
 use super::super::printer::{Chunk, Lines, Print, Stream};
 use super::super::succession::rolls::Rolls;
+use super::asks::Asks;
 use super::greeting::{Greeting, VERSION};
 use super::host::{Attached, Start};
 use super::input::Input;
@@ -22,7 +25,7 @@ use super::watch::Watch;
 /// Why a host is given up that is told to end.
 const TOO_FEW: &str = "too many hosts were lost at once, which may go on without the others";
 /// Bytes read at a time.
-const READ: usize = 16 << 10;
+pub(super) const READ: usize = 16 << 10;
 
 /// A host during its conversation.
 pub(super) struct Host {
@@ -36,6 +39,8 @@ pub(super) struct Host {
     /// Processes that waited and are nodes by now: which.
     pub(super) used: BTreeMap<u32, u32>,
     pub(super) rolls: Option<(Rolls, u32)>,
+    /// What it was asked.
+    pub(super) asks: Asks,
     /// Whether it is told to end what it runs, as too many others are lost.
     pub(super) is_given_up: bool,
 }
@@ -62,7 +67,7 @@ impl Host {
         let mut ssh = session.map_err(|error| format!("ssh cannot be run: {error}"))?;
         let mut kept = Vec::new();
         let rest = tokio::select! {
-            rest = greet(start, &mut ssh) => rest?,
+            rest = greet(&start.share, &start.program, start.build, &mut ssh) => rest?,
             () = until_killed(&mut orders, &mut kept) => return Err("the job was over before it answered".into()),
         };
         let _ = self.said.send(ToAgent::Begin(Box::new(start.begin.clone())));
@@ -146,6 +151,7 @@ impl Host {
             FromAgent::Listening(door) => self.with_rolls(|rolls, rank| rolls.on_listening(rank, door)),
             FromAgent::Enrolled(number) => self.with_rolls(|rolls, rank| rolls.on_enrolled(rank, number)),
             FromAgent::AreYouThere(number) => drop(self.said.send(ToAgent::Here(number))),
+            FromAgent::Answer(number, answer) => self.asks.on_answer(number, answer),
             FromAgent::Alive | FromAgent::Follow(_) => {}
             FromAgent::Failed(why) => return Err(why),
             FromAgent::Finished => return Ok(Next::Finished),
@@ -228,8 +234,12 @@ impl Host {
 }
 
 /// Waits for the agent's greeting; the bytes after it.
-async fn greet(start: &Start, ssh: &mut Session) -> Result<Vec<u8>, String> {
-    let Start { share, program, build, .. } = start;
+pub(super) async fn greet(
+    share: &Share,
+    program: &Path,
+    build: u64,
+    ssh: &mut Session,
+) -> Result<Vec<u8>, String> {
     let limit = ssh::GREETING_LIMIT;
     let greeting = timeout(limit, ssh.greeting()).await;
     match greeting
@@ -239,7 +249,7 @@ async fn greet(start: &Start, ssh: &mut Session) -> Result<Vec<u8>, String> {
             "{} there has version {version} of the launcher's protocol, here it is {VERSION}; copy this program there",
             program.display()
         )),
-        Some((greeting, _)) if greeting.build != *build => Err(format!(
+        Some((greeting, _)) if greeting.build != build => Err(format!(
             "{} there is another build of the program than here; copy this one there",
             program.display()
         )),
@@ -261,7 +271,7 @@ async fn until_killed(orders: &mut mpsc::UnboundedReceiver<ToAgent>, kept: &mut 
     }
 }
 
-async fn write(mut stdin: impl AsyncWrite + Unpin, mut sayings: mpsc::UnboundedReceiver<ToAgent>) {
+pub(super) async fn write(mut stdin: impl AsyncWrite + Unpin, mut sayings: mpsc::UnboundedReceiver<ToAgent>) {
     while let Some(message) = sayings.recv().await {
         let Ok(frame) = encode(&message) else { return };
         if stdin.write_all(&frame).await.is_err() || stdin.flush().await.is_err() {

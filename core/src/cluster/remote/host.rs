@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -15,10 +15,12 @@ use super::super::local::Events;
 use super::super::printer::{Lines, Print};
 use super::super::succession::estate::Site;
 use super::super::succession::rolls::Rolls;
+use super::asks::Asks;
 use super::conversation::{Host, forward};
 use super::message::{Begin, ToAgent};
 use super::session::Heir;
 use super::watch::Watch;
+use crate::checkpoint::files::afar::{Answer, Ask};
 use crate::transport::auth::{BYTES, Secret};
 use crate::transport::tcp::Talk;
 
@@ -32,6 +34,7 @@ pub(crate) struct RemoteHost {
     is_overheard: bool,
     /// Who is there, in a job that can do without its launcher, and the number of this host there.
     rolls: Option<(Rolls, u32)>,
+    asks: Asks,
 }
 
 /// How its agent is come by.
@@ -78,13 +81,15 @@ impl RemoteHost {
     fn by(way: Way, rolls: Option<(Rolls, u32)>) -> Self {
         let (orders, queue) = mpsc::unbounded_channel();
         rolls.iter().for_each(|(rolls, rank)| rolls.add(*rank, orders.clone()));
-        RemoteHost { orders, waiting: Some((way, queue)), serving: None, is_overheard: false, rolls }
+        let (waiting, asks) = (Some((way, queue)), Asks::default());
+        RemoteHost { orders, waiting, serving: None, is_overheard: false, rolls, asks }
     }
 
     /// Logs in and starts the nodes. Everything that comes of it, failures too, will be an event.
     pub(crate) fn start(&mut self, events: &Events, lines: &Lines) {
         if let Some((way, queue)) = self.waiting.take() {
-            let serving = serve(way, queue, events.clone(), lines.clone(), self.rolls.clone());
+            let (rolls, asks) = (self.rolls.clone(), self.asks.clone());
+            let serving = serve(way, queue, events.clone(), lines.clone(), rolls, asks);
             self.serving = Some(tokio::spawn(serving));
         }
     }
@@ -107,6 +112,11 @@ impl RemoteHost {
     /// A process that waits is this node from now on.
     pub(crate) fn use_spare(&self, spare: u32, node: u32) {
         let _ = self.orders.send(ToAgent::Use { spare, node });
+    }
+
+    /// Asks its agent about files. Nothing comes if it is lost.
+    pub(crate) fn ask(&self, ask: Ask) -> oneshot::Receiver<Answer> {
+        self.asks.ask(ask, |message| self.orders.send(message).is_ok())
     }
 
     /// Whether the conversation with its agent is over.
@@ -140,6 +150,7 @@ async fn serve(
     events: Events,
     lines: Lines,
     rolls: Option<(Rolls, u32)>,
+    asks: Asks,
 ) {
     let (written, queue) = mpsc::unbounded_channel();
     let (said, sayings) = mpsc::unbounded_channel();
@@ -150,6 +161,7 @@ async fn serve(
         input: None,
         used: BTreeMap::new(),
         rolls: rolls.clone(),
+        asks: asks.clone(),
         is_given_up: false,
         events,
         written,
@@ -159,6 +171,7 @@ async fn serve(
         Way::Login(start) => host.converse(&start, orders, sayings).await,
         Way::Found(attached) => host.go_on(*attached, orders, sayings).await,
     };
+    asks.give_up();
     if let Some((rolls, rank)) = rolls.filter(|_| ended.is_err()) {
         // Before anybody goes on without it, it has to be certain that nobody else does.
         rolls.on_lost(rank).await;

@@ -13,6 +13,7 @@ use super::super::local::Event;
 use super::super::printer::{Chunk, Stream};
 use super::super::succession::estate::{Estate, Orphan};
 use super::super::succession::quorum::Roll;
+use crate::checkpoint::files::afar::{Answer, Ask};
 
 /// From the launcher to the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,8 @@ pub(crate) enum ToAgent {
     Wait,
     /// To an agent that looks for a launcher: the job goes on without this host, if at all.
     Out,
+    /// A question about files, of this number; it may come before `Begin`. The answer is `Answer`.
+    Ask(u64, Ask),
 }
 
 /// What an agent starts.
@@ -139,6 +142,8 @@ pub(crate) enum FromAgent {
     AreYouThere(u64),
     /// The launcher is gone: the first message to whoever has taken its place.
     Follow(Box<Orphan>),
+    /// The answer to the question of this number.
+    Answer(u64, Answer),
 }
 
 impl FromAgent {

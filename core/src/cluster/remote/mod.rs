@@ -23,9 +23,12 @@
 //! | [`ssh`] | how ssh is called, and what its failures mean |
 //! | [`session`] | a process of ssh |
 //! | [`host`], [`conversation`], [`input`] | the launcher's end; its standard input |
+//! | [`survey`] | what hosts have of a former job, before any node is started |
+//! | [`asks`] | what a host was asked about files |
 //! | [`watch`] | whether a host is still there |
 
 pub(crate) mod agent;
+mod asks;
 mod conversation;
 mod greeting;
 pub(crate) mod host;
@@ -35,6 +38,7 @@ mod orphaned;
 mod relay;
 pub(crate) mod session;
 mod ssh;
+pub(crate) mod survey;
 pub(crate) mod watch;
 
 pub(crate) use message::Begin;

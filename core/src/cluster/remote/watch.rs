@@ -13,6 +13,11 @@ use super::super::recovery::nodes_in_words;
 /// So long a node that was killed may take to be gone; otherwise its host is lost.
 const KILL_LIMIT: Duration = Duration::from_millis(750);
 
+/// Why a host is given up that has said nothing for so long.
+pub(crate) fn silent(limit: Duration) -> String {
+    format!("it said nothing for {limit:?} (is the network between cut? see --silence)")
+}
+
 /// A host, watched.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -96,8 +101,7 @@ impl Watch {
     /// A tick went by; why the host is lost, if it is.
     pub(crate) fn on_tick(&mut self, now: Duration) -> Result<(), String> {
         if self.heartbeat.tick() {
-            let limit = self.silence;
-            return Err(format!("it said nothing for {limit:?} (is the network between cut? see --silence)"));
+            return Err(silent(self.silence));
         }
         match self.dying.values().any(|by| *by <= now) {
             true => Err("it does not kill its nodes when told to (is the network between cut, or the machine overloaded?)".into()),

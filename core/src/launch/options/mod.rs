@@ -261,7 +261,8 @@ pub struct RunArgs {
     #[arg(value_name = "FOLDER")]
     pub ckpt_dir: Option<PathBuf>,
 
-    /// Go on from the newest checkpoint that a job with --ft has left in this folder (--ckpt-dir), on any number of nodes and PEs
+    /// Go on from the newest checkpoint that a job with --ft has left in this folder (--ckpt-dir), on any number of nodes and PEs. On
+    /// several hosts each may have a part of it
     #[arg(id = "talisman-restart", long = "restart", env = "TALISMAN_RESTART", hide_env_values = true)]
     #[arg(value_name = "FOLDER")]
     pub restart: Option<PathBuf>,

@@ -49,7 +49,7 @@ impl Job {
             Ok(found) => {
                 assert!(found.cover.version >= self.committed, "{:?}", found.notes);
                 assert!(found.next <= self.next);
-                let (version, parts) = (found.cover.version, found.parts);
+                let (version, parts) = (found.cover.version, folders(&found));
                 for (pe, node) in parts {
                     let part = super::super::image::read(&mut self.disks[&node].clone(), 7, version, pe);
                     assert_eq!(part, Ok(image(version, pe)));

@@ -21,8 +21,8 @@ fn the_newest_version_that_is_whole_is_found() {
     let found = newest(&disks).unwrap();
     assert_eq!((found.cover.version, found.next, found.notes.len()), (4, 5, 0));
     assert_eq!((found.cover.nodes, found.cover.pes_per_node, found.cover.taken), (3, 2, 1_000_000));
-    for (pe, node) in &found.parts {
-        assert_eq!(image::read(&mut disks[node].clone(), 7, 4, *pe), Ok(image(4, *pe)));
+    for (pe, node) in folders(&found) {
+        assert_eq!(image::read(&mut disks[&node].clone(), 7, 4, pe), Ok(image(4, pe)));
     }
     assert_eq!(found.parts.len(), 6);
 }
@@ -32,7 +32,7 @@ fn one_copy_of_each_part_is_enough() {
     let mut disks = disks([3]);
     disks.remove(&1);
     let found = newest(&disks).unwrap();
-    assert_eq!(found.parts.into_iter().collect::<Vec<_>>(), [(0, 0), (1, 0), (2, 2), (3, 2), (4, 0), (5, 0)]);
+    assert_eq!(folders(&found), [(0, 0), (1, 0), (2, 2), (3, 2), (4, 0), (5, 0)]);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn damage_is_named_and_the_other_copy_is_used() {
         let disks = disks([3]);
         alter(&disks[&1], "v3-pe2.part", damage);
         let found = newest(&disks).unwrap();
-        assert_eq!(found.parts[&2], 2);
+        assert_eq!(found.parts[&2][0].node, 2);
         assert!(found.notes[0].starts_with("in /set/node-1: v3-pe2.part"), "{:?}", found.notes);
         assert!(found.notes[0].contains(said), "{:?}", found.notes);
         alter(&disks[&2], "v3-pe2.part", damage);
@@ -128,7 +128,7 @@ fn of_two_versions_with_one_number_the_parts_are_not_mixed() {
     keep(2, &without, &[4, 5]);
     let found = newest(&disks).unwrap();
     assert_eq!((found.cover.version, &found.cover.view), (4, without.of_nodes()));
-    assert_eq!(found.parts.into_iter().collect::<Vec<_>>(), [(2, 1), (3, 1), (4, 2), (5, 2)]);
+    assert_eq!(folders(&found), [(2, 1), (3, 1), (4, 2), (5, 2)]);
 }
 
 #[test]

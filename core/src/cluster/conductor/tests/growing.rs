@@ -84,7 +84,10 @@ fn one_that_was_released_is_waited_for_until_it_has_left() {
     assert_eq!(asked(&mut conductor, 2, Request::Grow(Some(1))), []);
     conductor.say(at(14), 0, ToLauncher::Done(NodeReport::default()));
     assert_eq!(conductor.happen(at(15), 0, Event::Ended(How::Exited(0))), [Action::Start(0)]);
-    assert_eq!(says_all(&mut conductor, 16, 0), [Action::Send(1, ToNode::Checkpoint { on_disk: false })]);
+    assert_eq!(
+        says_all(&mut conductor, 16, 0),
+        [Action::Send(1, ToNode::Checkpoint { on_disk: false, leaving: vec![] })]
+    );
 }
 
 #[test]

@@ -16,10 +16,11 @@ pub(super) fn checkpointed(asked: u32) -> ToLauncher {
 }
 
 /// For a checkpoint that is to be on disk.
-const ASKS: Action = Action::Send(0, ToNode::Checkpoint { on_disk: true });
+const ASKS: Action = Action::Send(0, ToNode::Checkpoint { on_disk: true, leaving: Vec::new() });
 
 /// For one that is gone on from at once.
-pub(super) const ASKS_FOR_ANY: Action = Action::Send(0, ToNode::Checkpoint { on_disk: false });
+pub(super) const ASKS_FOR_ANY: Action =
+    Action::Send(0, ToNode::Checkpoint { on_disk: false, leaving: Vec::new() });
 
 fn taken() -> Result<String, String> {
     Ok("checkpoint 7 is taken, in the memory of the nodes".into())
@@ -73,7 +74,9 @@ fn what_a_loss_has_overtaken_is_asked_for_again() {
 #[test]
 fn a_node_is_released_from_a_checkpoint_and_is_no_loss() {
     let mut conductor = with_patience(3, "", TICK * 40);
-    assert_eq!(asked(&mut conductor, 1, Request::Shrink(vec![1])), [ASKS_FOR_ANY]);
+    let leaving = vec![1];
+    let asks = Action::Send(0, ToNode::Checkpoint { on_disk: false, leaving: leaving.clone() });
+    assert_eq!(asked(&mut conductor, 1, Request::Shrink(leaving)), [asks]);
     let actions = conductor.say(at(11), 0, checkpointed(1));
     let released = vec![say("node 1 is to be released; all go back")];
     assert_eq!(actions, [released, halt(&[0, 1, 2], 1, &[])].concat());

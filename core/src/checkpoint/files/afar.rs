@@ -1,0 +1,215 @@
+//! What is asked of the folder of another host, and answered there: before a job goes on from the files of several hosts, and when a
+//! node needs a part that is not on its own.
+//!
+//! Nothing is changed there as long as the job has not ended well. What comes is not believed: a file counts if it is as it was written, wherever it was.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File as SystemFile;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use talisman_ft::{NodeId, Version};
+
+use super::listing::Listing;
+use super::{File, folder_of, keeper, set};
+use crate::cluster::frame;
+use crate::ids::PeId;
+
+/// Most bytes of a file that travel at a time.
+pub(crate) const PIECE: usize = 1 << 20;
+
+/// A question about the folder of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ask {
+    /// The folder's path, which may be any bytes.
+    dir: Blob,
+    what: What,
+}
+
+/// What is to be known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum What {
+    /// What is there.
+    List,
+    /// What is wrong with these parts of a version of this job, if anything is: they are read, all of them.
+    Check { job: u64, version: Version, parts: Vec<(NodeId, PeId)> },
+    /// The bytes of the file of a part from this one on, [`PIECE`] of them at most.
+    Read { node: NodeId, version: Version, pe: PeId, from: u64 },
+    /// Nothing: what this job has left there is to be taken away.
+    Clear { job: u64 },
+}
+
+/// The answer to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Answer {
+    Listed(Result<Listing, String>),
+    /// In the order of the question.
+    Checked(Vec<Option<String>>),
+    Read(Result<Piece, String>),
+    Cleared,
+}
+
+/// Some bytes of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Piece {
+    /// How many the file has.
+    pub(crate) of: u64,
+    pub(crate) bytes: Blob,
+}
+
+/// Bytes that are written as such, not as a list of numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Blob(pub(crate) Vec<u8>);
+
+impl Ask {
+    /// About this folder, wherever it is.
+    pub(crate) fn of(dir: &Path, what: What) -> Self {
+        Ask { dir: Blob(dir.as_os_str().as_bytes().to_vec()), what }
+    }
+
+    /// The answer of this host. Disks are waited for.
+    pub(crate) fn answer(&self) -> Answer {
+        let dir = Path::new(OsStr::from_bytes(&self.dir.0));
+        match &self.what {
+            What::List => Answer::Listed(list(dir)),
+            What::Check { job, version, parts } => {
+                let check = |(node, pe): &(NodeId, PeId)| {
+                    set::part(dir, *node, (*job, *version), *pe).err().map(|error| error.to_string())
+                };
+                Answer::Checked(parts.iter().map(check).collect())
+            }
+            What::Read { node, version, pe, from } => Answer::Read(piece(dir, *node, *version, *pe, *from)),
+            What::Clear { job } => {
+                keeper::clear(dir, *job);
+                Answer::Cleared
+            }
+        }
+    }
+}
+
+fn list(dir: &Path) -> Result<Listing, String> {
+    let listing = Listing::of(dir)?;
+    match frame::encode(&listing) {
+        Ok(_) => Ok(listing),
+        Err(error) => Err(format!("it has more files than can be told of: {error}")),
+    }
+}
+
+fn piece(dir: &Path, node: NodeId, version: Version, pe: PeId, from: u64) -> Result<Piece, String> {
+    let path = folder_of(dir, node).join(File::Part(version, pe).name());
+    let read = || {
+        let file = SystemFile::open(&path)?;
+        let of = file.metadata()?.len();
+        let mut bytes = vec![0; of.saturating_sub(from).min(PIECE as u64) as usize];
+        file.read_exact_at(&mut bytes, from)?;
+        Ok(Piece { of, bytes: Blob(bytes) })
+    };
+    read().map_err(|error: std::io::Error| format!("cannot read {}: {error}", path.display()))
+}
+
+/// A file that is asked for piece by piece, each from where the one before ended. There is never much more memory than has come.
+///
+/// # Errors
+/// What was answered, or that it cannot be.
+pub(crate) fn whole(mut read: impl FnMut(u64) -> Result<Piece, String>) -> Result<Vec<u8>, String> {
+    let (mut file, mut length) = (Vec::new(), None);
+    loop {
+        let Piece { of, bytes: Blob(bytes) } = read(file.len() as u64)?;
+        if *length.get_or_insert(of) != of {
+            return Err("it changed while it was sent".into());
+        }
+        let left = of - file.len() as u64;
+        if bytes.len() > PIECE || bytes.len() as u64 > left || bytes.is_empty() != (left == 0) {
+            return Err(format!("{} bytes of it came, where {left} of {of} were missing", bytes.len()));
+        }
+        file.extend_from_slice(&bytes);
+        if file.len() as u64 == of {
+            return Ok(file);
+        }
+    }
+}
+
+impl Serialize for Blob {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Blob {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_byte_buf(Bytes)
+    }
+}
+
+struct Bytes;
+
+impl<'de> Visitor<'de> for Bytes {
+    type Value = Blob;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bytes")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Blob, E> {
+        Ok(Blob(bytes.to_vec()))
+    }
+
+    fn visit_byte_buf<E: Error>(self, bytes: Vec<u8>) -> Result<Blob, E> {
+        Ok(Blob(bytes))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Blob, A::Error> {
+        Err(A::Error::custom("a list, where there are to be bytes"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::frame::{Decoder, encode};
+
+    fn pieces(pieces: &[(u64, usize)]) -> Result<Vec<u8>, String> {
+        let mut next = pieces.iter();
+        whole(|_| {
+            let (of, bytes) = next.next().ok_or("no more")?;
+            Ok(Piece { of: *of, bytes: Blob(vec![7; *bytes]) })
+        })
+    }
+
+    #[test]
+    fn a_file_comes_in_pieces() {
+        assert_eq!(pieces(&[(10, 4), (10, 6)]), Ok(vec![7; 10]));
+        assert_eq!(pieces(&[(0, 0)]), Ok(vec![]));
+    }
+
+    /// A peer that says what cannot be is not waited for, and no memory is taken for what it promises.
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let wrong: [(&[(u64, usize)], &str); 6] = [
+            (&[(10, 4), (11, 6)], "it changed"),
+            (&[(10, 4), (3, 6)], "it changed"),
+            (&[(10, 11)], "11 bytes of it came, where 10 of 10"),
+            (&[(u64::MAX, 0)], "0 bytes of it came"),
+            (&[(u64::MAX, PIECE + 1)], "bytes of it came"),
+            (&[(u64::MAX, PIECE)], "no more"),
+        ];
+        for (said, why) in wrong {
+            let error = pieces(said).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_written_as_bytes() {
+        let piece = Piece { of: 300, bytes: Blob(vec![0xff; 300]) };
+        let frame = encode(&piece).unwrap();
+        assert!(frame.len() < 320, "{}", frame.len());
+        let mut decoder = Decoder::default();
+        decoder.push(&frame);
+        assert_eq!(decoder.next().unwrap(), Some(piece));
+    }
+}

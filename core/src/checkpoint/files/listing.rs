@@ -1,0 +1,93 @@
+//! What a host has in the folder of a job: which versions, what they are, and which parts of them.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use talisman_ft::{NodeId, Version};
+
+use super::cover::{Cover, CoverError};
+use super::folder_of;
+use super::keeper::nodes_in;
+use super::shelf::versions;
+use crate::disk::{Disk, DiskError, Folder, ReadError};
+use crate::ids::PeId;
+
+/// Parts of versions, each by its PE.
+pub(crate) type Parts = Vec<(Version, Vec<PeId>)>;
+
+/// What is there, as far as it can be told without reading parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listing {
+    /// There is no such folder.
+    pub(crate) is_missing: bool,
+    /// The parts in the folder of each node, by version.
+    pub(crate) folders: Vec<(NodeId, Parts)>,
+    /// The covers that can be read.
+    pub(crate) covers: Vec<Found>,
+    /// What is wrong with others, and in whose folder.
+    pub(crate) damaged: Vec<(NodeId, String)>,
+}
+
+/// A cover, and the nodes in whose folders it is: the same but for the time at which each was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Found {
+    pub(crate) cover: Cover,
+    pub(crate) folders: Vec<NodeId>,
+}
+
+impl Listing {
+    /// Of the folders in this one of this host; nothing is changed there.
+    ///
+    /// # Errors
+    /// The system's reason why it cannot be read. That it is not there is none.
+    pub(crate) fn of(dir: &Path) -> Result<Self, String> {
+        let nodes = match nodes_in(dir) {
+            Ok(nodes) => nodes,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Listing { is_missing: true, ..Listing::default() });
+            }
+            Err(error) => return Err(error.to_string()),
+        };
+        let open = |node: &NodeId| Ok((*node, Folder::open(&folder_of(dir, *node))?));
+        let folders: Result<BTreeMap<_, _>, DiskError> = nodes.iter().map(open).collect();
+        folders.and_then(|mut folders| Listing::of_disks(&mut folders)).map_err(|error| error.to_string())
+    }
+
+    /// Of the disks of nodes.
+    ///
+    /// # Errors
+    /// What a disk says.
+    pub(crate) fn of_disks<D: Disk>(disks: &mut BTreeMap<NodeId, D>) -> Result<Self, DiskError> {
+        let mut listing = Listing::default();
+        for (node, disk) in disks {
+            let versions = versions(disk)?;
+            versions.keys().for_each(|version| listing.look_at_cover(*node, disk, *version));
+            let listed = versions.into_iter().map(|(version, parts)| (version, parts.into_iter().collect()));
+            listing.folders.push((*node, listed.collect()));
+        }
+        Ok(listing)
+    }
+
+    fn look_at_cover(&mut self, node: NodeId, disk: &mut impl Disk, version: Version) {
+        match Cover::read(disk, version) {
+            Ok(cover) => self.add(node, cover),
+            // Said of the version, if there is none in any folder.
+            Err(CoverError::Read(ReadError::Disk(DiskError::NotThere { .. }))) => {}
+            Err(error) => self.damaged.push((node, error.to_string())),
+        }
+    }
+
+    fn add(&mut self, node: NodeId, cover: Cover) {
+        match self.covers.iter_mut().find(|found| found.cover.is_like(&cover)) {
+            Some(found) => found.folders.push(node),
+            None => self.covers.push(Found { cover, folders: vec![node] }),
+        }
+    }
+
+    /// What of another host's cannot be, if anything.
+    pub(crate) fn what_is_wrong(&self) -> Option<String> {
+        self.covers.iter().find_map(|found| found.cover.what_is_wrong(found.cover.version))
+    }
+}
