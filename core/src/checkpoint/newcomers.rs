@@ -82,7 +82,8 @@ impl<'a> Seats<'a> {
 
     /// The PE that a chare goes back to, if it is a single chare of one for which the PE of this part stood in, and which is there again.
     fn goes_home(&self, stand_in: PeId, id: ObjId) -> Option<PeId> {
-        let home = id.collection.is_singles().then(|| single_home(id.index))?;
+        let is_single = id.collection.is_singles() && !mutated("single-chares-stay-away");
+        let home = is_single.then(|| single_home(id.index))?;
         self.had_guests_of(stand_in).find(|of| *of == home)
     }
 

@@ -47,6 +47,8 @@ pub(super) struct Lives {
     pub(super) lost: RefCell<Vec<NodeId>>,
     /// Which process each node is, for its next order.
     pub(super) places: RefCell<Vec<Place>>,
+    /// Its PEs have halted, and still read their links.
+    pub(super) lingers: Cell<bool>,
     /// How it is to go on once it is linked with these.
     pub(super) ordered: RefCell<Option<(Order, Vec<PeerInLife>)>>,
     /// What PEs counted in former lives.
@@ -140,8 +142,13 @@ impl World {
         if process.stage.get() != Stage::Up || !process.job.is_over() || process.is_amid() {
             return;
         }
-        let running = process.running.borrow_mut().take();
-        running.into_iter().for_each(|running| self.end_life(number, running));
+        // Whoever has ended has nothing to wait for.
+        let lingers =
+            self.plan.lingers && process.job.how_it_ended().is_none() && process.running().is_some();
+        match lingers {
+            true => process.lives.lingers.set(true),
+            false => self.end_life(number),
+        }
         self.hand_over_what_was_said(number);
         match process.lives.halting.take() {
             Some((epoch, lost)) => {
@@ -175,8 +182,11 @@ impl World {
         }
     }
 
-    fn end_life(&self, number: u32, running: Rc<Running>) {
+    /// The PEs of a node are no more, if there are any; its links stay.
+    pub(super) fn end_life(&self, number: u32) {
         let process = &self.nodes[number as usize];
+        process.lives.lingers.set(false);
+        let Some(running) = process.running.borrow_mut().take() else { return };
         process.clock.set(self.now());
         let Some(Running { pes }) = Rc::into_inner(running) else {
             unreachable!("PEs that have no turn are nobody's but their process's")
@@ -195,6 +205,7 @@ impl World {
     /// All others that are left have halted: it goes on as the order says.
     pub(super) fn resume(&self, number: u32, order: Order) {
         let process = &self.nodes[number as usize];
+        self.end_life(number);
         process.job.begin_again();
         process.lives.store.go_back(&order);
         // What all had gone back to under a former launcher counts as committed, and may be held once.

@@ -260,6 +260,7 @@ impl World {
             shelf.clear();
         }
         if process.job.how_it_ended().is_none() {
+            self.end_life(number);
             // The others go on without it, and do again what was said since the cut that they go on from.
             self.tell_launcher(number, ToLauncher::Done(process.report(Results::default())));
         }

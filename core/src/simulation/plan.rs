@@ -38,6 +38,9 @@ pub struct Plan {
     /// Whether nodes take the place of a launcher that is lost, as real ones do whose host is one and the same. That is so if the job survives
     /// losses and has one host; lines of its output may then come twice.
     pub heirs: bool,
+    /// Whether PEs that have halted go on reading their links until their node is told how to go on. Nobody can begin an epoch before all have
+    /// halted for it, so that nothing else brings one a message of a later epoch than its own.
+    pub lingers: bool,
     /// How a job that does not end well is started again from what it has left on its disks (`--restart`): on other hosts and PEs,
     /// perhaps. Nothing is, if it has left no checkpoint that is whole.
     pub again: Option<Box<Plan>>,
@@ -159,6 +162,7 @@ impl Plan {
             chaos: None,
             options: Box::default(),
             heirs: false,
+            lingers: false,
             again: None,
             healed_ns: 0,
             silence: Duration::from_secs(10),

@@ -21,8 +21,11 @@ impl World {
     pub(super) fn turn(&self, number: u32, rank: u32) {
         let process = &self.nodes[number as usize];
         let Some(running) = process.running() else { return };
-        if !process.is_planned(rank, self.now()) || !process.went.get() || process.job.is_over() {
+        if !process.is_planned(rank, self.now()) || !process.went.get() {
             return;
+        }
+        if process.job.is_over() {
+            return self.linger(number, &running, rank);
         }
         process.clock.set(self.now());
         let pe = &running.pes[rank as usize];
@@ -66,6 +69,19 @@ impl World {
             self.note_turn(number, running, rank);
             self.after_turn(number);
         }
+    }
+
+    /// A PE that has halted does no more than one that waits, if it does anything.
+    fn linger(&self, number: u32, running: &Running, rank: u32) {
+        let process = &self.nodes[number as usize];
+        if !process.lives.lingers.get() {
+            return;
+        }
+        process.clock.set(self.now());
+        if running.pes[rank as usize].wait_round() {
+            self.wake(number, rank, self.now() + LOOK_AGAIN_NS);
+        }
+        self.see_to_connections(number);
     }
 
     fn note_turn(&self, number: u32, running: &Running, rank: u32) {
@@ -119,13 +135,7 @@ impl World {
     /// node find what they were sent.
     pub(super) fn after_turn(&self, number: u32) {
         let process = &self.nodes[number as usize];
-        self.collect();
-        let missed = std::mem::take(&mut *process.missed.lock().unwrap_or_else(PoisonError::into_inner));
-        let now = self.duration();
-        for peer in missed {
-            self.say(Who::Node(number), format_args!("misses its connection with {peer:?}"));
-            self.with_connecting(number, |connecting| connecting.on_broken(now, peer));
-        }
+        self.see_to_connections(number);
         self.hand_over_what_was_said(number);
         self.judge_commit(process);
         self.use_shelf(number);
@@ -141,6 +151,18 @@ impl World {
                 true => self.plan(self.now(), Event::Stopped(number)),
                 false => self.finish(number, &running),
             }
+        }
+    }
+
+    /// What PEs wrote goes on the network, and connections that they miss are made again.
+    fn see_to_connections(&self, number: u32) {
+        let process = &self.nodes[number as usize];
+        self.collect();
+        let missed = std::mem::take(&mut *process.missed.lock().unwrap_or_else(PoisonError::into_inner));
+        let now = self.duration();
+        for peer in missed {
+            self.say(Who::Node(number), format_args!("misses its connection with {peer:?}"));
+            self.with_connecting(number, |connecting| connecting.on_broken(now, peer));
         }
     }
 }

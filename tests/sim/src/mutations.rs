@@ -800,6 +800,12 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "single-chares-stay-away",
+        places: &["checkpoint/newcomers.rs"],
+        rule: "A single chare whose PE is there again is made again on that, with what waits for it.",
+        level: Level::World,
+    },
+    Mutation {
         name: "open-reductions-not-saved",
         places: &["checkpoint/capture.rs"],
         rule: "What has come of a reduction is part of a checkpoint.",

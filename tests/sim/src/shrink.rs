@@ -70,9 +70,10 @@ impl Search<'_> {
         simpler
     }
 
-    /// Nobody comes in a lost node's place.
+    /// Nobody comes in a lost node's place, and PEs that have halted read nothing.
     fn without_replacements(&mut self) -> bool {
-        self.attempt_other(Overrides { respawn: Some(false), ..self.overrides() })
+        let fewer = self.attempt_other(Overrides { respawn: Some(false), ..self.overrides() });
+        self.attempt_other(Overrides { lingers: Some(false), ..self.overrides() }) || fewer
     }
 
     fn fewer_nodes(&mut self) -> bool {

@@ -83,6 +83,7 @@ impl Again {
             pes_per_node: self.pes,
             options: Box::new(self.survival.options()),
             heirs: false,
+            lingers: case.lingers,
             disk: DiskRates { unreadable_ppm: 0, altered_ppm: 0, ..case.disk },
             faults,
             again: next,

@@ -58,6 +58,8 @@ pub struct Case {
     pub respawn: bool,
     /// Whether somebody asks it for something.
     pub requests: bool,
+    /// Whether PEs that have halted go on reading their links.
+    pub lingers: bool,
     /// How it is started again when all of it was lost, and again.
     pub again: Vec<Again>,
     /// Whether the run is repeated, to see that it is the same again.
@@ -116,6 +118,7 @@ impl Case {
             survival.can_replace() && overrides.respawn.unwrap_or(draws("respawn", survival::respawn));
         let requests =
             survival.can_replace() && overrides.requests.unwrap_or(draws("asked", survival::is_asked));
+        let lingers = survival.is_on() && overrides.lingers.unwrap_or(draws("lingers", survival::lingers));
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let hosts = if heirs && overrides.hosts.is_none() { vec![hosts.iter().sum()] } else { hosts };
         let heirs = heirs && hosts.len() == 1;
@@ -153,6 +156,7 @@ impl Case {
             heirs,
             respawn,
             requests,
+            lingers,
             again,
             twice: generator(seed, "twice").below(ONE_IN_IS_REPEATED) == 0,
         })
@@ -180,6 +184,7 @@ impl Case {
             limits: self.limits,
             options: Box::new(RunArgs { respawn: self.respawn, ..self.survival.options() }),
             heirs: self.heirs,
+            lingers: self.lingers,
             silence: self.silence,
             patience_ns: SLACK_NS,
             events_max: SLACK_EVENTS,

@@ -37,6 +37,9 @@ pub struct Overrides {
     /// Whether somebody asks such a job for checkpoints, to let nodes go, and to take them up again
     #[arg(long, value_name = "BOOL")]
     pub requests: Option<bool>,
+    /// Whether PEs that have halted read their links on until their node is told how to go on, in a job that survives losses
+    #[arg(long, value_name = "BOOL")]
+    pub lingers: Option<bool>,
     /// The classes of faults that the seed has, instead of those that it draws
     #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = class)]
     pub only: Vec<String>,
@@ -112,6 +115,7 @@ impl Display for Overrides {
         option("heirs", self.heirs.as_ref().map(|it| it as _))?;
         option("respawn", self.respawn.as_ref().map(|it| it as _))?;
         option("requests", self.requests.as_ref().map(|it| it as _))?;
+        option("lingers", self.lingers.as_ref().map(|it| it as _))?;
         let only = self.only.join(",");
         option("only", (!only.is_empty()).then_some(&only as _))?;
         option("faults", self.faults.as_ref().map(|it| it as _))?;

@@ -45,6 +45,8 @@ const ONE_IN_IS_ON_DISK: u64 = 5;
 const ONE_IN_REPLACES: u64 = 3;
 /// One in so many of these is asked for something.
 const ONE_IN_IS_ASKED: u64 = 3;
+/// In one of so many of those that survive, PEs read on when they have halted.
+const ONE_IN_LINGERS: u64 = 4;
 /// What a survival on disk begins with, as it is written.
 const DISK: &str = "disk:";
 const MICROSECOND: u64 = 1_000;
@@ -99,6 +101,11 @@ pub(super) fn heirs(rng: &mut Rng) -> bool {
 /// Whether lost nodes of a job that can replace them get other processes.
 pub(super) fn respawn(rng: &mut Rng) -> bool {
     rng.below(ONE_IN_REPLACES) == 0
+}
+
+/// Whether PEs of a job that survives go on reading their links when they have halted.
+pub(super) fn lingers(rng: &mut Rng) -> bool {
+    rng.below(ONE_IN_LINGERS) == 0
 }
 
 /// Whether somebody asks such a job for something.

@@ -29,7 +29,7 @@ fn seeds_draw_everything_there_is() {
     let kinds: std::collections::BTreeSet<_> =
         cases.iter().flat_map(|case| &case.faults).map(|drawn| drawn.what.kind()).collect();
     assert_eq!(kinds.len(), 20, "{kinds:?}");
-    for drawn in [(|case| case.respawn) as fn(&Case) -> bool, |case| case.requests] {
+    for drawn in [(|case| case.respawn) as fn(&Case) -> bool, |case| case.requests, |case| case.lingers] {
         let with = cases.iter().filter(|case| drawn(case)).count();
         assert!((100..1_000).contains(&with), "{with}");
     }
@@ -116,6 +116,7 @@ fn said_again_what_was_drawn_is_the_same_case() {
             heirs: Some(whole.heirs),
             respawn: Some(whole.respawn),
             requests: Some(whole.requests),
+            lingers: Some(whole.lingers),
             faults: Some(Kept(whole.all_faults().map(|drawn| drawn.number).collect())),
             ..Overrides::default()
         };
@@ -141,6 +142,7 @@ fn overrides_are_read_as_they_are_written() {
         heirs: Some(true),
         respawn: Some(false),
         requests: Some(true),
+        lingers: Some(true),
         only: vec!["cut".into(), "stop".into()],
         faults: Some(Kept(vec![0, 3])),
         calm: vec!["lost".into(), "limits".into()],
