@@ -15,6 +15,7 @@
 //! | [`keeping`] | where checkpoints are kept on disk, and from which a whole job goes on |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
 //! | [`sites`], [`hosts`], [`slurm`] | the nodes of all hosts; which hosts there are |
+//! | [`placing`] | on which of them another process is started; pure |
 //! | [`remote`] | the nodes on another host, over ssh |
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`asked`] | who asks the job for something from outside |
@@ -46,6 +47,7 @@ mod lines;
 pub(crate) mod local;
 pub(crate) mod member;
 mod memory;
+pub(crate) mod placing;
 pub(crate) mod plan;
 mod printed;
 mod printer;

@@ -1,6 +1,5 @@
 //! The nodes of all hosts, behind the calls that those of one have.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::IpAddr;
@@ -14,6 +13,7 @@ use super::hosts::{Hosts, Share};
 use super::launcher::Means;
 use super::local::{Event, Events, LocalHost};
 use super::memory::Inheritance;
+use super::placing::{Room, place_for};
 use super::plan::Plan;
 use super::printer::Lines;
 use super::remote::Begin;
@@ -239,22 +239,19 @@ impl Sites {
         Some(self.sites[place].number)
     }
 
-    /// Where the former process was; if that host is lost, or there was none, on the one with the most slots free.
+    /// Where another process of this node is to be started.
     fn place_for(&self, node: u32) -> Option<usize> {
-        let takes_nodes = |place: &usize| self.sites[*place].takes_nodes();
-        let most_free = || {
-            let all = (0..self.sites.len()).filter(takes_nodes);
-            all.max_by_key(|place| (self.free(*place), Reverse(self.sites[*place].number)))
-        };
-        self.place(node).filter(takes_nodes).or_else(most_free)
-    }
-
-    /// Slots that nobody has, or has had last.
-    fn free(&self, place: usize) -> i64 {
         let begun = self.sites.iter().flat_map(|site| site.nodes.clone().chain(site.spares.clone()));
         let all: BTreeSet<u32> = begun.chain(self.moved.keys().copied()).collect();
-        let taken = all.difference(&self.used).filter(|number| self.place(**number) == Some(place));
-        i64::from(self.sites[place].slots) - taken.count() as i64
+        let taken = |place| all.difference(&self.used).filter(|one| self.place(**one) == Some(place)).count();
+        let room = |(place, site): (usize, &Site)| Room {
+            number: site.number,
+            slots: site.slots,
+            taken: taken(place) as u32,
+            is_open: site.takes_nodes(),
+        };
+        let rooms: Vec<Room> = self.sites.iter().enumerate().map(room).collect();
+        place_for(&rooms, self.place(node))
     }
 
     /// A process that waits is this node from now on.

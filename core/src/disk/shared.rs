@@ -13,6 +13,11 @@ impl SharedDisk {
         SharedDisk(Arc::new(Mutex::new(disk)))
     }
 
+    /// Whether it is this one.
+    pub(crate) fn is(&self, other: &SharedDisk) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Does something to it, or with it.
     pub(crate) fn with<R>(&self, act: impl FnOnce(&mut SimulatedDisk) -> R) -> R {
         // Nobody panics half way through an operation.

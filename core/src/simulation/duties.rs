@@ -57,8 +57,9 @@ impl World {
         if !view.there().eq(all.iter().map(|(node, _)| *node)) {
             return None;
         }
-        let hosts =
-            |nodes: &[u32]| -> BTreeSet<u32> { nodes.iter().map(|node| self.plan.host_of(*node)).collect() };
+        let hosts = |nodes: &[u32]| -> BTreeSet<u32> {
+            nodes.iter().map(|node| self.nodes[*node as usize].host).collect()
+        };
         let there: Vec<u32> = view.there().collect();
         let is_lacking = |part: &u32| {
             let holds = |(node, held): &(u32, Held)| held.held.contains(part).then_some(*node);

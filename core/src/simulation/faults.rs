@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::fault::{Fault, What, When};
 use super::letters::Letter;
+use super::plan::DiskRates;
 use super::process::{Death, Stage};
 use super::shelves::Shelf;
 use super::trace::Who;
@@ -142,6 +143,11 @@ impl World {
             node.diary.borrow_mut().heal();
             node.lives.shelf.iter().for_each(Shelf::heal);
         }
+    }
+
+    /// What goes wrong on disks by now.
+    pub(super) fn disk_rates(&self) -> DiskRates {
+        if self.is_healed() { DiskRates::default() } else { self.plan.disk }
     }
 
     fn is_healed(&self) -> bool {

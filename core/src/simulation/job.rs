@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::diary::Diary;
 use super::launcher::Launcher;
 use super::lives::Lives;
-use super::process::Process;
+use super::process::{Process, Stage};
 use super::remains::Remains;
 use super::shelves::Shelf;
 use super::world::{Main, World};
@@ -72,9 +72,9 @@ fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>
     let shape = Shape { nodes: led.nodes, ..plan.shape() };
     let build = led.build;
     let conductor = Conductor::new(led.clone(), kills);
-    let tasks = (0..plan.nodes()).map(|node| led.task(node)).collect();
+    let tasks = (0..led.nodes).map(|node| led.task(node)).collect();
     let mut disks = Rng::new(plan.seed ^ DISKS);
-    let mut readable = Readable::by_chance(plan.nodes(), &mut Rng::new(plan.seed ^ READABLE));
+    let mut readable = Readable::by_chance(plan.numbered(), &mut Rng::new(plan.seed ^ READABLE));
     let node = |number| {
         let diary = Diary::new(number, plan.disk, &mut disks);
         let store = Arc::<Store>::default();
@@ -85,10 +85,22 @@ fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>
         let diary = Rc::new(RefCell::new(diary));
         Process::new(place, job, Attendance::new(build), diary, Lives::of(store, shelf))
     };
-    let nodes = (0..plan.nodes()).map(node).collect();
+    let mut nodes: Vec<Process> = (0..plan.nodes()).map(node).collect();
+    for number in plan.nodes()..led.nodes + led.spares {
+        let (store, diary) = (Arc::<Store>::default(), Diary::new(number, plan.disk, &mut disks));
+        readable.next().into_iter().for_each(|readable| store.be_readable(readable));
+        let (place, lives) = ((number, plan.host_of(number)), Lives::of(store, None));
+        let (job, diary) = (Job::new(output.clone()), Rc::new(RefCell::new(diary)));
+        let process = Process::late(place, job, Attendance::new(build), diary, lives);
+        // Of the numbers that nodes may have, some have no process at the start.
+        if number < led.nodes {
+            process.stage.set(Stage::Gone);
+        }
+        nodes.push(process);
+    }
     let world = World::new(
         plan,
-        Launcher::new(&led, conductor),
+        Launcher::new(&led, &plan.slots, conductor),
         nodes,
         tasks,
         main.clone(),
@@ -122,6 +134,8 @@ pub(super) fn led(plan: &Plan, restart: Option<Restart>, watched: Vec<u64>) -> p
         silence: plan.silence,
         ft: plan.options.ft,
         respawn: plan.options.respawn,
+        spares: plan.spares.len() as u32,
+        max_nodes: (plan.max_nodes > 0).then_some(plan.max_nodes),
         ..RunArgs::default()
     };
     let mut secrets = Rng::new(!plan.seed);
@@ -133,6 +147,7 @@ pub(super) fn led(plan: &Plan, restart: Option<Restart>, watched: Vec<u64>) -> p
     });
     let mut led = plan::Plan::known(secrets.next_u64(), secret, hosts.collect(), &options);
     led.watched = watched;
+    led.spare_hosts.clone_from(&plan.spares);
     led.keeping.restart = restart;
     led.number_those_from_before();
     led.names = (0..plan.hosts.len()).map(|host| (host > 0).then(|| format!("host{host}"))).collect();

@@ -8,6 +8,7 @@ use super::letters::Letter;
 use crate::cluster::conductor::{Action, Conductor};
 use crate::cluster::launcher::Ended;
 use crate::cluster::local::Event;
+use crate::cluster::placing::{Room, place_for};
 use crate::cluster::plan::Plan;
 use crate::cluster::remote::watch::Watch;
 use crate::launch::asking::Request;
@@ -17,6 +18,12 @@ pub(super) struct Launcher {
     conductor: Conductor,
     /// The other hosts; the launcher is on host 0.
     hosts: BTreeMap<u32, Host>,
+    /// How many processes each host takes.
+    slots: Vec<u32>,
+    /// The hosts of processes, by their numbers: of those that there are, and of those that a node had last.
+    places: BTreeMap<u32, u32>,
+    /// Processes that waited, and the nodes that they are by now.
+    used: BTreeMap<u32, u32>,
     /// How often it was asked for something.
     asked: u64,
     /// It is no more: killed, or done.
@@ -37,7 +44,6 @@ impl From<Asked> for Request {
 
 /// Another host, as the launcher sees it.
 struct Host {
-    nodes: Vec<u32>,
     watch: Watch,
     lost: bool,
 }
@@ -52,23 +58,39 @@ pub(super) struct Deeds {
 }
 
 impl Host {
-    fn on_start(&mut self, node: u32) {
-        if self.nodes.contains(&node) {
-            self.watch.on_start(node);
-        }
+    /// Of this name, with these nodes at the start, and processes that wait.
+    fn new(name: &str, nodes: &[u32], spares: Vec<u32>, silence: Duration) -> Self {
+        let named = nodes.first().map_or(0..0, |first| *first..first + nodes.len() as u32);
+        let left = named.clone().chain(spares);
+        Host { watch: Watch::with(name, named, left, silence), lost: false }
     }
 }
 
 impl Launcher {
-    pub(super) fn new(plan: &Plan, conductor: Conductor) -> Self {
+    /// Of a plan whose hosts take so many processes; without a word, as many as they have at the start.
+    pub(super) fn new(plan: &Plan, slots: &[u32], conductor: Conductor) -> Self {
+        let spares = || (plan.nodes..).zip(plan.spare_hosts.iter().copied());
         let host = |(number, nodes): (u32, &Vec<u32>)| {
             let name = plan.names[number as usize].as_deref().unwrap_or("?");
-            let (first, end) = (nodes[0], nodes[0] + nodes.len() as u32);
-            let watch = Watch::new(name, first..end, plan.silence);
-            (number, Host { nodes: nodes.clone(), watch, lost: false })
+            let waiting = spares().filter(|(_, host)| *host == number).map(|(spare, _)| spare);
+            (number, Host::new(name, nodes, waiting.collect(), plan.silence))
         };
         let hosts = (0..).zip(&plan.hosts).skip(1).map(host).collect();
-        Launcher { conductor, hosts, asked: 0, gone: false, over_at: None }
+        let nodes = (0..).zip(&plan.hosts);
+        let nodes = nodes.flat_map(|(host, nodes)| nodes.iter().map(move |node| (*node, host)));
+        let places: BTreeMap<u32, u32> = nodes.chain(spares()).collect();
+        let at_start = |host| places.values().filter(|place| **place == host).count() as u32;
+        let slots = (0..)
+            .zip(&plan.hosts)
+            .map(|(host, _)| slots.get(host as usize).copied().unwrap_or(at_start(host)));
+        let slots = slots.collect();
+        let used = BTreeMap::new();
+        Launcher { conductor, hosts, slots, places, used, asked: 0, gone: false, over_at: None }
+    }
+
+    /// Processes that wait, and that nobody needs when all nodes are gone.
+    pub(super) fn waiting(&self) -> Vec<u32> {
+        self.conductor.waiting()
     }
 
     /// Whether all nodes are gone, as far as it knows.
@@ -89,7 +111,7 @@ impl Launcher {
 
     pub(super) fn on_letter(&mut self, now: Duration, letter: Letter, deeds: &mut Deeds) {
         match letter {
-            Letter::Happened(node, event) => self.on_event(now, node, event),
+            Letter::Happened(host, node, event) => self.on_event(now, host, node, event),
             Letter::Alive(host) => self.hosts.get_mut(&host).into_iter().for_each(|host| host.watch.heard()),
             Letter::Failed(host, why) => self.lose(now, host, &why, deeds),
             Letter::Asked(asked) => {
@@ -120,8 +142,9 @@ impl Launcher {
         self.carry_out(now, deeds);
     }
 
-    fn on_event(&mut self, now: Duration, node: u32, event: Event) {
-        if let Some(host) = self.hosts.values_mut().find(|host| host.nodes.contains(&node)) {
+    fn on_event(&mut self, now: Duration, host: u32, node: u32, event: Event) {
+        if let Some(host) = self.hosts.get_mut(&host) {
+            let node = self.used.get(&node).copied().unwrap_or(node);
             host.watch.heard();
             // Nobody listens any more to a host that is lost, nor to a node that has ended.
             if !host.watch.has(node) {
@@ -154,15 +177,18 @@ impl Launcher {
                     self.hosts.values_mut().for_each(|host| host.watch.on_kill(now, node));
                     deeds.letters.push(Letter::Kill(node));
                 }
-                Action::Start(node) if self.can_start(node) => {
-                    self.hosts.values_mut().for_each(|host| host.on_start(node));
-                    deeds.letters.push(Letter::Start(node));
-                }
-                Action::Start(node) => unstarted.push(node),
-                Action::Use { node, .. } => {
-                    unreachable!(
-                        "no simulated process waits for a node's place, and node {node} is to have one"
-                    )
+                Action::Start(node) => match self.place_for(node) {
+                    Some(host) => {
+                        self.places.insert(node, host);
+                        self.hosts.get_mut(&host).into_iter().for_each(|host| host.watch.on_start(node));
+                        deeds.letters.push(Letter::Start(node, host));
+                        self.conductor.on_placed(node, host);
+                    }
+                    None => unstarted.push(node),
+                },
+                Action::Use { spare, node } => {
+                    self.use_spare(spare, node);
+                    deeds.letters.push(Letter::Use { spare, node });
                 }
                 Action::Answer(number, answer) => {
                     deeds.said.push(format!("answers request {number}: {answer:?}"))
@@ -176,14 +202,36 @@ impl Launcher {
             self.over_at = Some(now);
         }
         for node in unstarted {
-            let why = Event::NotStarted("its host is lost".into());
+            let why = Event::NotStarted("all hosts of the job are lost".into());
             self.conductor.on_event(now, node, why, || false);
             self.carry_out(now, deeds);
         }
     }
 
-    /// Whether the host is there on which a node has its processes.
-    fn can_start(&self, node: u32) -> bool {
-        self.hosts.values().all(|host| !host.nodes.contains(&node) || !host.lost)
+    /// Where another process of this node is to be started.
+    fn place_for(&self, node: u32) -> Option<u32> {
+        let is_lost = |host: u32| self.hosts.get(&host).is_some_and(|host| host.lost);
+        let at = |host: u32| self.places.iter().filter(move |(_, place)| **place == host);
+        let taken = |host| at(host).filter(|(number, _)| !self.used.contains_key(number)).count() as u32;
+        let room = |(number, slots): (u32, &u32)| Room {
+            number,
+            slots: *slots,
+            taken: taken(number),
+            is_open: *slots > 0 && !is_lost(number),
+        };
+        let rooms: Vec<Room> = (0..).zip(&self.slots).map(room).collect();
+        let former = self.places.get(&node).map(|host| *host as usize);
+        place_for(&rooms, former).map(|host| host as u32)
+    }
+
+    /// A process that waits is this node from now on.
+    fn use_spare(&mut self, spare: u32, node: u32) {
+        let Some(host) = self.places.get(&spare).copied() else { return };
+        self.places.insert(node, host);
+        self.used.insert(spare, node);
+        if let Some(host) = self.hosts.get_mut(&host) {
+            host.watch.on_end(spare);
+            host.watch.on_start(node);
+        }
     }
 }

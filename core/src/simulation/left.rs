@@ -61,7 +61,7 @@ impl World {
 
     /// The launcher hears this. What it prints of a period has been seen, so that the version that ended it cannot be taken back.
     pub(super) fn commit_printed(&self, letter: &Letter) {
-        if let Letter::Happened(_, Event::Said(ToLauncher::Lines(lines))) = letter {
+        if let Letter::Happened(_, _, Event::Said(ToLauncher::Lines(lines))) = letter {
             self.commit(lines.version);
         }
     }

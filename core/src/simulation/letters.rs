@@ -11,14 +11,21 @@ pub(super) enum Letter {
     ToNode(u32, ToNode),
     /// From the launcher to whoever kills a node: the system on its own host, an agent elsewhere.
     Kill(u32),
-    /// From the launcher to whoever starts processes on a node's host: it gets another one.
-    Start(u32),
+    /// From the launcher to whoever starts processes on this host: the node gets another one there.
+    Start(u32, u32),
+    /// The same of a process that waits: it is this node from now on.
+    Use {
+        /// Its number until then.
+        spare: u32,
+        /// The one that it has from then on.
+        node: u32,
+    },
     /// From the launcher to the agent of a host: it is there.
     Ping(u32),
     /// To the agent of a host: its connection with the launcher is closed.
     HangUp(u32),
-    /// To the launcher: something happened to a node.
-    Happened(u32, Event),
+    /// To the launcher, from this host: something happened to a node.
+    Happened(u32, u32, Event),
     /// To the launcher, from somebody outside.
     Asked(Asked),
     /// To the launcher, from the agent of a host: it is there.
@@ -35,12 +42,12 @@ impl Letter {
 
     /// Whether it says no more than that somebody is there.
     pub(super) fn is_sign_of_life(&self) -> bool {
-        matches!(self, Letter::Alive(_) | Letter::Happened(_, Event::Said(ToLauncher::Alive)))
+        matches!(self, Letter::Alive(_) | Letter::Happened(_, _, Event::Said(ToLauncher::Alive)))
     }
 
     /// Whether it is void when there is another launcher.
     pub(super) fn is_of_launcher(&self) -> bool {
-        self.is_for_launcher() || matches!(self, Letter::Start(_))
+        self.is_for_launcher() || matches!(self, Letter::Start(..))
     }
 
     /// The node whose process it is for.
@@ -57,10 +64,10 @@ impl Letter {
             Letter::ToNode(_, ToNode::Task(_)) => "is told its task".into(),
             Letter::ToNode(_, message) => format!("is told {message:?}"),
             Letter::Kill(node) => format!("node {node} is to be killed"),
-            Letter::Happened(node, Event::Said(ToLauncher::Done(_))) => {
+            Letter::Happened(_, node, Event::Said(ToLauncher::Done(_))) => {
                 format!("of node {node} that it has stopped")
             }
-            Letter::Happened(node, event) => format!("of node {node}: {event:?}"),
+            Letter::Happened(_, node, event) => format!("of node {node}: {event:?}"),
             other => format!("{other:?}"),
         }
     }

@@ -15,6 +15,7 @@ use super::process::{self, Process, Running, Stage};
 use super::shelves::{Shelf, can_be_read};
 use super::trace::Who;
 use super::world::{Event, World};
+use crate::checkpoint::files::shelf::ShelfError;
 use crate::checkpoint::store::Store;
 use crate::cluster::control::{NodeReport, Place, ToLauncher, ToNode};
 use crate::ids::PeId;
@@ -37,6 +38,8 @@ pub(super) struct Lives {
     pub(super) store: Arc<Store>,
     /// Where that is kept, if it is to be on disk.
     pub(super) shelf: Option<Shelf>,
+    /// Why it cannot be kept there.
+    pub(super) homeless: RefCell<Option<ShelfError>>,
     /// The links of PEs that have stopped, or are yet to begin.
     pub(super) nets: RefCell<Vec<Option<Net>>>,
     /// It has gone on with the others.
@@ -104,8 +107,8 @@ impl World {
             seed: self.tasks[0].restart.as_ref().map_or(self.plan.seed, |restart| restart.seed),
             pack_all: false,
             repack: false,
-            host: self.plan.host_of(number),
-            neighbours: self.nodes_of(self.plan.host_of(number)).collect(),
+            host: process.host,
+            neighbours: self.nodes_of(process.host).filter(|node| *node < self.tasks[0].nodes).collect(),
             ..Config::of(&self.plan.options)
         };
         let store = process.lives.store.clone();

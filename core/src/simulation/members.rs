@@ -114,6 +114,9 @@ impl World {
     /// It knows what it is: it listens, and says so.
     fn take_task(&self, number: u32, task: Arc<Task>) {
         let process = &self.nodes[number as usize];
+        if let Some(why) = process.lives.homeless.take() {
+            return self.fail(number, format!("cannot keep checkpoints: {why}"));
+        }
         *process.identity.borrow_mut() = Some(Arc::new(identity(&task, LIFE + task.life)));
         *process.met.borrow_mut() = Met::new(&task);
         process.life.set(task.life);
@@ -348,7 +351,8 @@ impl World {
         process.stage.set(Stage::Gone);
         // Whoever of its PEs waits in a nap stops waiting.
         process.job.end_here(End { status: 137, message: None });
-        if death == Death::Killed {
+        // Whoever waits has no PEs.
+        if death == Death::Killed && number < self.tasks[0].nodes {
             witness::see(|| Seen::NodeGone { pes: self.pes_of(number) });
         }
         self.forget_ends_of(number);
@@ -361,8 +365,9 @@ impl World {
 
     /// The system or an agent tells the launcher something of a node.
     fn tell(&self, number: u32, event: local::Event) {
-        if self.has_agent(self.nodes[number as usize].host) {
-            self.post(Letter::Happened(number, event));
+        let host = self.nodes[number as usize].host;
+        if self.has_agent(host) {
+            self.post(Letter::Happened(host, number, event));
         }
     }
 

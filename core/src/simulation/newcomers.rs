@@ -1,28 +1,77 @@
-//! Nodes that get another process while the job runs (`--respawn`): the next one of their number, on the same host.
+//! Nodes that get another process while the job runs: a new one of their number (`--respawn`), on the same host or elsewhere, or one that
+//! has waited (`--spares`); or their first one (`--max-nodes`).
+//!
+//! Whoever lives on where nobody hears of it, on a host that was taken for lost, ends when another process takes its place: of a node there is one
+//! at a time.
 //!
 //! A process that comes later is linked with nobody before its first order says who is there, as all others' do: then each pair of them
 //! meets of which one is new to the other, and each begins the epoch once it has its new links.
 
+use std::sync::Arc;
+
 use talisman_ft::double::Order;
 
+use super::lives::Lives;
 use super::members::LIFE;
-use super::process::{Death, Process};
+use super::process::{Death, Process, Stage};
 use super::trace::Who;
-use super::world::{Event, START_NS, World};
+use super::world::{Event, START_NS, TICK_NS, World};
+use crate::checkpoint::store::Store;
 use crate::cluster::control::Place;
 use crate::run::met::PeerInLife;
 
 impl World {
-    /// A node that has no process any more is to get another one.
-    pub(super) fn replace(&self, number: u32) {
+    /// A node that has no process any more, or none yet, is to get one on this host.
+    pub(super) fn replace(&self, number: u32, host: u32) {
         let former = &self.nodes[number as usize];
-        if !former.is_gone() {
+        if !former.is_gone() && former.host == host {
             return self.flaw(format!("node {number} is to be started again, and is there"));
         }
-        self.nodes.replace(former.successor(self.tasks[0].build));
-        if !self.has_agent(former.host) {
+        if !former.is_gone() {
+            self.kill(number);
+        }
+        let store = Arc::<Store>::default();
+        store.be_as_readable_as(&former.lives.store);
+        let shelf = self.shelf_again(former, host, &store).transpose();
+        let homeless = shelf.as_ref().err().cloned();
+        let lives = Lives::of(store, shelf.ok().flatten());
+        lives.homeless.replace(homeless);
+        self.nodes.replace(former.successor(self.tasks[0].build, host, lives));
+        self.network.borrow_mut().put(number, host);
+        if !self.has_agent(host) {
             self.vanish(number, Death::Exited);
         }
+    }
+
+    /// A process that waits is this node from now on.
+    pub(super) fn use_spare(&self, spare: u32, node: u32) {
+        let waited = &self.nodes[spare as usize];
+        self.replace(node, waited.host);
+        let process = &self.nodes[node as usize];
+        let stage = waited.stage.replace(Stage::Gone);
+        if stage == Stage::Gone {
+            // The launcher is about to hear of it.
+            self.vanish(node, Death::Exited);
+        }
+        if process.is_gone() {
+            return;
+        }
+        self.say(Who::Node(node), format_args!("is the process that waited as number {spare}"));
+        process.stopped_until.set(waited.stopped_until.get());
+        process.slow.set(waited.slow.get());
+        match stage {
+            Stage::Planned => self.plan(self.now() + self.between(START_NS), Event::Begin(node)),
+            stage => {
+                process.stage.set(stage);
+                self.plan(self.now() + self.between((1, TICK_NS)), Event::Pulse(node));
+            }
+        }
+    }
+
+    /// There is a process again that waits under this number, on the host of whoever leads.
+    pub(super) fn wait_again(&self, spare: u32) {
+        self.replace(spare, 0);
+        self.plan(self.now() + self.between(START_NS), Event::Begin(spare));
     }
 
     /// It is started, if anybody is there who can.

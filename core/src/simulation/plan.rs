@@ -14,8 +14,17 @@ pub struct Plan {
     /// Of every choice that is not stated here: delays, orders, which byte is damaged. Each part of the world draws from a
     /// generator of its own, so that leaving out a fault changes nothing else than what follows from it.
     pub seed: u64,
-    /// The nodes of each host, in increasing order of their numbers.
+    /// The nodes of each host, in increasing order of their numbers. One that has none at the start may get some.
     pub hosts: Vec<u32>,
+    /// How many processes each host takes; without a word, as many as it has at the start. Nobody is turned away: it decides where a process
+    /// is started whose node had none, or had it on a host that is lost.
+    pub slots: Vec<u32>,
+    /// The hosts of processes that wait to take a lost node's place (`--spares`). They are numbered behind all nodes that there may be.
+    pub spares: Vec<u32>,
+    /// How many nodes there may ever be (`--max-nodes`), if there are fewer at the start.
+    pub max_nodes: u32,
+    /// Whether a process finds what the one before it has left on another host's disk, as hosts may share a folder (`--ckpt-dir`).
+    pub shares_folder: bool,
     /// PEs of each node.
     pub pes_per_node: u32,
     /// The network.
@@ -144,6 +153,10 @@ impl Plan {
         Plan {
             seed,
             hosts: vec![1; nodes as usize],
+            slots: Vec::new(),
+            spares: Vec::new(),
+            max_nodes: 0,
+            shares_folder: false,
             pes_per_node,
             network: Network {
                 near: Line { latency_ns: (MICROSECOND, 5 * MICROSECOND), late_ppm: 0, bytes_per_us: 4_000.0 },
@@ -171,9 +184,14 @@ impl Plan {
         }
     }
 
-    /// All nodes.
+    /// All nodes that there are at the start.
     pub fn nodes(&self) -> u32 {
         self.hosts.iter().sum()
+    }
+
+    /// All that have a number.
+    pub fn numbered(&self) -> u32 {
+        self.nodes().max(self.max_nodes)
     }
 
     /// By the processes that it has.
@@ -191,13 +209,14 @@ impl Plan {
         self.heirs && self.survives() && self.hosts.len() == 1
     }
 
-    /// The host of a node.
-    pub fn host_of(&self, node: u32) -> u32 {
+    /// The host on which a node is at the start, or a process that waits; the first one for a node that is not there then.
+    pub fn host_of(&self, number: u32) -> u32 {
         let mut first = 0;
         let host = self.hosts.iter().position(|nodes| {
             first += nodes;
-            node < first
+            number < first
         });
-        host.expect("every node is on a host") as u32
+        let waits = || self.spares.get(number.checked_sub(self.numbered())? as usize).copied();
+        host.map(|host| host as u32).or_else(waits).unwrap_or_default()
     }
 }

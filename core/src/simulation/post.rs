@@ -37,9 +37,11 @@ impl Post {
 impl World {
     /// Sends a letter.
     pub(super) fn post(&self, letter: Letter) {
-        if let Letter::Start(node) = letter {
+        match letter {
             // What is said to the node from now on is for the process that is about to start.
-            self.replace(node);
+            Letter::Start(node, host) => self.replace(node, host),
+            Letter::Use { spare, node } => return self.use_spare(spare, node),
+            _ => {}
         }
         match self.way(&letter) {
             (0, 0) => self.post_here(letter),
@@ -75,8 +77,8 @@ impl World {
         let node = match letter {
             Letter::ToNode(node, _)
             | Letter::Kill(node)
-            | Letter::Start(node)
-            | Letter::Happened(node, _) => node,
+            | Letter::Start(node, _)
+            | Letter::Happened(_, node, _) => node,
             _ => u32::MAX,
         };
         let takes = self.between(WITHIN_HOST_NS);
@@ -89,13 +91,10 @@ impl World {
     /// The hosts that a letter goes from and to; the launcher is on the first.
     fn way(&self, letter: &Letter) -> (u32, u32) {
         match letter {
-            Letter::ToNode(node, _) | Letter::Kill(node) | Letter::Start(node) => {
-                (0, self.plan.host_of(*node))
-            }
-            Letter::Asked(_) => (0, 0),
-            Letter::Ping(host) | Letter::HangUp(host) => (0, *host),
-            Letter::Happened(node, _) => (self.plan.host_of(*node), 0),
-            Letter::Alive(host) | Letter::Failed(host, _) => (*host, 0),
+            Letter::ToNode(node, _) | Letter::Kill(node) => (0, self.nodes[*node as usize].host),
+            Letter::Asked(_) | Letter::Use { .. } => (0, 0),
+            Letter::Ping(host) | Letter::HangUp(host) | Letter::Start(_, host) => (0, *host),
+            Letter::Happened(host, ..) | Letter::Alive(host) | Letter::Failed(host, _) => (*host, 0),
         }
     }
 }

@@ -11,7 +11,6 @@ use super::clock::LocalClock;
 use super::diary::Diary;
 use super::lives::Lives;
 use super::steps::Steps;
-use crate::checkpoint::store::Store;
 use crate::cluster::attendance::Attendance;
 use crate::cluster::control::{Lines, Stop, ToLauncher};
 use crate::node::{End, Job, Others};
@@ -50,7 +49,7 @@ pub(super) struct Process {
     pub(super) number: u32,
     pub(super) host: u32,
     pub(super) stage: Cell<Stage>,
-    /// It is in the place of another, or was not there at the start.
+    /// It is in the place of another, or was no node at the start.
     pub(super) is_late: bool,
     /// It looks for another launcher.
     pub(super) seeks: Cell<bool>,
@@ -162,16 +161,21 @@ impl Process {
         self.running.borrow().clone()
     }
 
-    /// Another one that is to be this node, on the same host, with nothing in memory.
-    pub(super) fn successor(&self, build: u64) -> Process {
-        let store = Arc::<Store>::default();
-        store.be_as_readable_as(&self.lives.store);
-        let job = Job::new(self.job.output.clone());
-        let (place, lives) = ((self.number, self.host), Lives::of(store, None));
-        Process {
-            is_late: true,
-            ..Process::new(place, job, Attendance::new(build), self.diary.clone(), lives)
-        }
+    /// Another one that is to be this node, on this host, with nothing in memory but this.
+    pub(super) fn successor(&self, build: u64, host: u32, lives: Lives) -> Process {
+        let (job, diary) = (Job::new(self.job.output.clone()), self.diary.clone());
+        Process::late((self.number, host), job, Attendance::new(build), diary, lives)
+    }
+
+    /// One that is no node of the job's beginning.
+    pub(super) fn late(
+        place: (u32, u32),
+        job: Arc<Job>,
+        attendance: Attendance,
+        diary: Rc<RefCell<Diary>>,
+        lives: Lives,
+    ) -> Self {
+        Process { is_late: true, ..Process::new(place, job, attendance, diary, lives) }
     }
 
     /// How many times as long everything takes at this time.

@@ -15,12 +15,16 @@ use super::remains::Remains;
 use super::world::{Event, World};
 use crate::checkpoint::files::cover::JobMark;
 use crate::checkpoint::files::keeper::{Backlog, Work};
+use crate::checkpoint::files::shelf::ShelfError;
 use crate::checkpoint::store::Store;
 use crate::disk::{SharedDisk, SimulatedDisk};
 use crate::launch::checkpoints::FaultTolerance;
 use crate::node::Shape;
 use crate::rng::Rng;
+use crate::sometimes::sometimes;
 
+/// New disks draw from a generator of their own.
+const NEW_DISKS: u64 = 0x0e1d_15c5;
 /// What a piece of work takes: between these, in nanoseconds.
 const WORK_NS: (u64, u64) = (5_000, 2_000_000);
 /// Disk operations in most pieces of work, which settle a cover, a part and a copy: a process may die in any of them.
@@ -29,6 +33,8 @@ const OPERATIONS: u64 = 9;
 /// A node's disk, and what is being done with it.
 pub(super) struct Shelf {
     disk: SharedDisk,
+    job: JobMark,
+    shape: Shape,
     backlog: Backlog,
     under_way: RefCell<Option<Work>>,
     rng: RefCell<Rng>,
@@ -56,16 +62,39 @@ impl Shelf {
         let mark =
             JobMark { id: plan.seed, seed: plan.seed, program: "simulated".into(), ..JobMark::default() };
         let job = former.map_or(mark, Remains::job);
-        let backlog = store.keep_on(Box::new(disk.clone()), job, shape);
-        disk.with(|disk| disk.go_wrong(plan.disk));
+        let own = Rng::new(0);
+        let shelf = Shelf::on(disk, store, (job, shape), own);
+        let shelf = shelf.expect("a disk that does what it should, and has nothing of other jobs");
+        shelf.go_wrong(plan.disk);
         Some(Shelf {
-            disk,
-            backlog: backlog.expect("a disk that does what it should, and has nothing of other jobs"),
-            under_way: RefCell::default(),
             rng: RefCell::new(Rng::new(rng.next_u64())),
             is_rotten: plan.disk.altered_ppm > 0,
+            ..shelf
+        })
+    }
+
+    /// On a disk that is as it is, of this job.
+    fn on(
+        disk: SharedDisk,
+        store: &Store,
+        (job, shape): (JobMark, Shape),
+        rng: Rng,
+    ) -> Result<Shelf, ShelfError> {
+        Ok(Shelf {
+            backlog: store.keep_on(Box::new(disk.clone()), job.clone(), shape)?,
+            disk,
+            job,
+            shape,
+            under_way: RefCell::default(),
+            rng: RefCell::new(rng),
+            is_rotten: false,
             cleared: Cell::default(),
         })
+    }
+
+    /// From now on so much goes wrong on it.
+    fn go_wrong(&self, rates: DiskRates) {
+        self.disk.with(|disk| disk.go_wrong(rates));
     }
 
     /// Begins with what is to be done next, unless something is under way; how long that takes.
@@ -109,6 +138,33 @@ impl Shelf {
 }
 
 impl World {
+    /// Where another process of a node keeps its parts, on this host, if the job's are kept on disks: where the former one did, or, elsewhere,
+    /// on a disk that has nothing, unless all hosts have one folder.
+    pub(super) fn shelf_again(
+        &self,
+        former: &Process,
+        host: u32,
+        store: &Store,
+    ) -> Option<Result<Shelf, ShelfError>> {
+        let any = self.nodes.ever().find_map(|process| process.lives.shelf.as_ref())?;
+        if former.number >= self.tasks[0].nodes {
+            // It waits, and is no node.
+            return None;
+        }
+        let seed =
+            self.plan.seed ^ u64::from(former.number) << 32 ^ u64::from(self.nodes.life(former.number));
+        let mut rng = Rng::new(seed ^ NEW_DISKS);
+        let new = SharedDisk::new(SimulatedDisk::new(self.disk_rates(), Rng::new(rng.next_u64())));
+        let is_same = former.host == host || self.plan.shares_folder;
+        let old = former.lives.shelf.as_ref().filter(|_| is_same).map(|shelf| shelf.disk.clone());
+        match &old {
+            Some(_) => sometimes("a new process found what the one before it had left on disk"),
+            None => sometimes("a new process had a disk without anything on it"),
+        }
+        let shelf = Shelf::on(old.unwrap_or(new), store, (any.job.clone(), any.shape), rng);
+        Some(shelf.map(|shelf| Shelf { is_rotten: any.is_rotten, ..shelf }))
+    }
+
     /// A node's disk begins with what it is to do next, unless it is at work.
     pub(super) fn use_shelf(&self, number: u32) {
         let process = &self.nodes[number as usize];
@@ -129,11 +185,7 @@ impl World {
     /// All disks lose their power, now that nobody uses them: what was committed last is still there. It, or what is newer and whole, is what
     /// another job can go on from.
     pub(super) fn read_shelves(&self, former: Option<&Remains>) -> Option<Remains> {
-        let shelves: BTreeMap<u32, &Shelf> = self
-            .nodes
-            .iter()
-            .filter_map(|process| Some((process.number, process.lives.shelf.as_ref()?)))
-            .collect();
+        let shelves = self.all_shelves();
         if shelves.is_empty() || shelves.values().any(|shelf| shelf.cleared.get()) {
             return None;
         }
@@ -141,7 +193,7 @@ impl World {
             shelf.lose_power();
             shelf.heal();
         }
-        let committed = self.nodes.iter().filter_map(committed).max();
+        let committed = self.nodes.ever().filter_map(committed).max();
         let disks = shelves.iter().map(|(node, shelf)| (*node, shelf.disk.clone())).collect();
         let flaw = match Remains::on(disks, former) {
             Ok(remains) if Some(remains.version()) >= committed => return Some(remains),
@@ -153,6 +205,23 @@ impl World {
             self.flaw(format!("version {committed} was committed, but is not on disk: {flaw}"));
         }
         None
+    }
+}
+
+impl World {
+    /// All disks, by the nodes that have them. Those that former processes of a node had elsewhere are by numbers that no node has.
+    fn all_shelves(&self) -> BTreeMap<u32, &Shelf> {
+        let of_nodes = self.nodes.iter();
+        let of_nodes = of_nodes.filter_map(|process| Some((process.number, process.lives.shelf.as_ref()?)));
+        let mut shelves: BTreeMap<u32, &Shelf> = of_nodes.collect();
+        let mut number = self.nodes.iter().count() as u32;
+        for shelf in self.nodes.ever().filter_map(|process| process.lives.shelf.as_ref()) {
+            if !shelves.values().any(|other| other.disk.is(&shelf.disk)) {
+                shelves.insert(number, shelf);
+                number += 1;
+            }
+        }
+        shelves
     }
 }
 

@@ -11,6 +11,7 @@ use super::launcher::Launcher;
 use super::process::{Process, Stage};
 use super::trace::Who;
 use super::world::{Event, World};
+use crate::cluster;
 use crate::cluster::attendance::Action;
 use crate::cluster::conductor::Conductor;
 use crate::cluster::control::{Stop, Task, ToLauncher};
@@ -150,15 +151,23 @@ impl World {
         let kills = Kills::new(&self.plan.kills, self.plan.chaos);
         let kills = kills.after(followers.running(), followers.steps().done);
         let plan = led(&self.plan, self.tasks[0].restart.clone(), kills.watched());
+        let plan = self.with_spares_left(plan, followers.lives());
         let leader = named(own, followers.get(own).map(|follower| follower.pid), None);
         let conductor = Conductor::taking_over(plan.clone(), kills, &leader, &followers);
-        *self.launcher.borrow_mut() = Launcher::new(&plan, conductor);
+        *self.launcher.borrow_mut() = Launcher::new(&plan, &self.plan.slots, conductor);
         self.leader.set(Some(own));
         self.era.set(self.era.get() + 1);
         self.say(Who::Node(own), "leads");
+        (plan.nodes..plan.nodes + plan.spares).for_each(|spare| self.wait_again(spare));
         left().for_each(|process| self.follow(process));
         self.lead(|launcher, now, deeds| launcher.on_time(now, None, deeds));
         self.plan(self.now(), Event::Look);
+    }
+
+    /// Processes that waited have ended with their launcher: as many will, but for those that may have become nodes.
+    fn with_spares_left(&self, plan: cluster::plan::Plan, lives: u64) -> cluster::plan::Plan {
+        let spares = plan.spares.saturating_sub(u32::try_from(lives).unwrap_or(u32::MAX));
+        cluster::plan::Plan { spares, spare_hosts: vec![0; spares as usize], ..plan }
     }
 
     /// What is not said by attendance.

@@ -181,7 +181,7 @@ impl World {
         let mut seeds = Rng::new(plan.seed);
         let (network, own) = (Rng::new(seeds.next_u64()), Rng::new(seeds.next_u64()));
         Rc::new(World {
-            network: RefCell::new(Network::new(plan, network)),
+            network: RefCell::new(Network::new(plan, nodes.iter().map(|process| process.host), network)),
             scratch: Cell::default(),
             plan: plan.clone(),
             now: Cell::new(0),
@@ -223,8 +223,8 @@ impl World {
     }
 
     fn begin(&self) {
-        for node in self.nodes.iter() {
-            self.plan(self.between(START_NS), Event::Begin(node.number));
+        for process in self.nodes.iter().filter(|process| !process.is_gone()) {
+            self.plan(self.between(START_NS), Event::Begin(process.number));
         }
         self.plan(self.look_ns(), Event::Look);
         self.start_agents();
@@ -408,8 +408,7 @@ impl World {
                     self.kill(node);
                 }
             }
-            Letter::Start(node) => {
-                let host = self.nodes[node as usize].host;
+            Letter::Start(node, host) => {
                 self.agent_hears(host);
                 self.start_again(node, self.has_agent(host) && !self.launcher.borrow().gone);
             }
@@ -455,6 +454,9 @@ impl World {
         if self.unled_since.get().is_none() {
             self.unled_since.set(Some(self.now()));
             (1..self.plan.hosts.len() as u32).for_each(|host| self.post(Letter::HangUp(host)));
+            // Nobody needs those who wait any more.
+            let waiting = self.launcher.borrow().waiting();
+            waiting.into_iter().for_each(|spare| self.post(Letter::Kill(spare)));
         }
     }
 

@@ -73,7 +73,9 @@ impl Search<'_> {
     /// Nobody comes in a lost node's place, and PEs that have halted read nothing.
     fn without_replacements(&mut self) -> bool {
         let fewer = self.attempt_other(Overrides { respawn: Some(false), ..self.overrides() });
-        self.attempt_other(Overrides { lingers: Some(false), ..self.overrides() }) || fewer
+        let none = self.attempt_other(Overrides { spares: Some(0), ..self.overrides() });
+        let fixed = self.attempt_other(Overrides { more: Some(0), ..self.overrides() });
+        self.attempt_other(Overrides { lingers: Some(false), ..self.overrides() }) || fewer || none || fixed
     }
 
     fn fewer_nodes(&mut self) -> bool {

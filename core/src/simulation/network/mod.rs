@@ -44,14 +44,16 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// The network of a plan, without connections. No node listens.
-    pub(crate) fn new(plan: &Plan, mut rng: Rng) -> Self {
+    /// The network of a plan, with the host of each process, without connections. No node listens.
+    pub(crate) fn new(plan: &Plan, hosts: impl Iterator<Item = u32>, mut rng: Rng) -> Self {
+        let control = Control::new(Rng::new(rng.next_u64()));
+        let ways = Ways::new(plan, hosts.collect(), &mut rng);
         Network {
-            control: Control::new(Rng::new(rng.next_u64())),
-            ways: Ways::new(plan, &mut rng),
+            control,
+            listening: vec![false; ways.nodes()],
+            ways,
             connections: BTreeMap::new(),
             dialled: 0,
-            listening: vec![false; plan.nodes() as usize],
             socket_bytes: plan.limits.socket_bytes,
         }
     }
@@ -59,6 +61,11 @@ impl Network {
     /// Whether somebody answers at a node's port from now on. A dial that finds nobody is refused.
     pub(crate) fn listening(&mut self, node: u32, listening: bool) {
         self.listening[node as usize] = listening;
+    }
+
+    /// A node is on this host from now on.
+    pub(crate) fn put(&mut self, node: u32, host: u32) {
+        self.ways.put(node, host);
     }
 
     /// A node dials another. It hears whether that is [`Happening::Connected`] or [`Happening::Refused`].

@@ -34,14 +34,22 @@ pub(super) struct Ways {
 }
 
 impl Ways {
-    pub(super) fn new(plan: &Plan, rng: &mut Rng) -> Self {
+    pub(super) fn new(plan: &Plan, hosts: Vec<u32>, rng: &mut Rng) -> Self {
         Ways {
             cuts: Cuts::default(),
             lines: Lines::new(plan, Rng::new(rng.next_u64())),
             harms: Harms::new(plan.network.rates, Rng::new(rng.next_u64())),
             ends: Rng::new(rng.next_u64()),
-            hosts: (0..plan.nodes()).map(|node| plan.host_of(node)).collect(),
+            hosts,
         }
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        self.hosts.len()
+    }
+
+    pub(super) fn put(&mut self, node: u32, host: u32) {
+        self.hosts[node as usize] = host;
     }
 
     pub(super) fn host_of(&self, node: u32) -> u32 {

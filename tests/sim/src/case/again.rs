@@ -7,6 +7,7 @@ use talisman::rng::Rng;
 use talisman::simulation::{DiskRates, Fault, Plan, What};
 
 use super::faults::{Drawn, Moment, moved_into};
+use super::staffing::Staffing;
 use super::survival::{Checkpoints, Survival, losses};
 use super::{Case, Length, generator, magnitude, shape};
 
@@ -59,7 +60,7 @@ fn one(rng: &mut Rng, first: usize) -> Again {
 }
 
 impl Survival {
-    fn is_on_disk(self) -> bool {
+    pub(super) fn is_on_disk(self) -> bool {
         matches!(self, Survival::OnDisk(_))
     }
 
@@ -89,7 +90,7 @@ impl Again {
             again: next,
             healed_ns,
             seed: self.seed,
-            ..case.bounded(calm, healed_ns)
+            ..Staffing::taken_from(case.bounded(calm, healed_ns))
         }
     }
 }

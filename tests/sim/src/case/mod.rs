@@ -5,6 +5,7 @@ mod classes;
 mod faults;
 mod overrides;
 mod shape;
+mod staffing;
 mod strikes;
 mod survival;
 
@@ -18,6 +19,7 @@ pub use again::Again;
 pub use classes::Classes;
 pub use faults::{Drawn, Moment};
 pub use overrides::{CALM, HostSizes, Kept, Overrides};
+pub use staffing::Staffing;
 pub use strikes::{Blow, Strike, Strikes};
 pub use survival::{Checkpoints, Survival};
 
@@ -58,6 +60,8 @@ pub struct Case {
     pub respawn: bool,
     /// Whether somebody asks it for something.
     pub requests: bool,
+    /// Who may come while it runs.
+    pub staffing: Staffing,
     /// Whether PEs that have halted go on reading their links.
     pub lingers: bool,
     /// How it is started again when all of it was lost, and again.
@@ -114,14 +118,22 @@ impl Case {
             survival.is_on() && overrides.heirs.unwrap_or(survival::heirs(&mut generator(seed, "heirs")));
         let is_whole = overrides.only.is_empty() && overrides.strikes.is_none();
         let draws = |concern, f: fn(&mut Rng) -> bool| is_whole && f(&mut generator(seed, concern));
-        let respawn =
-            survival.can_replace() && overrides.respawn.unwrap_or(draws("respawn", survival::respawn));
-        let requests =
-            survival.can_replace() && overrides.requests.unwrap_or(draws("asked", survival::is_asked));
+        let respawn = survival.is_on() && overrides.respawn.unwrap_or(draws("respawn", survival::respawn));
+        let requests = survival.is_on() && overrides.requests.unwrap_or(draws("asked", survival::is_asked));
         let lingers = survival.is_on() && overrides.lingers.unwrap_or(draws("lingers", survival::lingers));
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let hosts = if heirs && overrides.hosts.is_none() { vec![hosts.iter().sum()] } else { hosts };
         let heirs = heirs && hosts.len() == 1;
+        let job = staffing::Job {
+            hosts: &hosts,
+            survives: survival.is_on(),
+            is_on_disk: survival.is_on_disk(),
+            heirs,
+            respawn,
+            requests,
+            draws: is_whole,
+        };
+        let staffing = Staffing::draw(seed, overrides, job);
         let (faults, again) = match &overrides.strikes {
             Some(strikes) => (strikes.drawn(&hosts)?, again::draw(seed, survival, 0, false)),
             None => {
@@ -133,9 +145,14 @@ impl Case {
                     let rng = &mut generator(seed, "requests");
                     faults.extend(survival::requests(rng, &drawn, &faults));
                 }
-                let again = again::draw(seed, survival, faults.len(), harmed);
-                overrides.check_kept(faults.iter().chain(again.iter().flat_map(|again| &again.faults)))?;
-                (faults::moved_into(overrides.kept(faults), &hosts), overrides.kept_again(again))
+                let nodes = hosts.iter().sum();
+                let coming = if harmed { staffing.events(seed, faults.len(), nodes) } else { Vec::new() };
+                let again = again::draw(seed, survival, faults.len() + coming.len(), harmed);
+                let all = faults.iter().chain(&coming).chain(again.iter().flat_map(|again| &again.faults));
+                overrides.check_kept(all)?;
+                let mut faults = faults::moved_into(overrides.kept(faults), &hosts);
+                faults.extend(overrides.kept(coming));
+                (faults, overrides.kept_again(again))
             }
         };
         Ok(Case {
@@ -156,6 +173,7 @@ impl Case {
             heirs,
             respawn,
             requests,
+            staffing,
             lingers,
             again,
             twice: generator(seed, "twice").below(ONE_IN_IS_REPEATED) == 0,
@@ -177,7 +195,7 @@ impl Case {
         let mut network = self.network.clone();
         network.rates = Rates::default();
         (network.near.late_ppm, network.far.late_ppm) = (0, 0);
-        Plan {
+        let plan = Plan {
             hosts: self.hosts.clone(),
             network,
             schedule: Schedule { pause_ppm: 0, ..self.schedule },
@@ -189,7 +207,8 @@ impl Case {
             patience_ns: SLACK_NS,
             events_max: SLACK_EVENTS,
             ..Plan::calm(self.seed, self.nodes(), self.pes)
-        }
+        };
+        self.staffing.put_into(plan)
     }
 
     /// The world of this case, if the calm run was so long.

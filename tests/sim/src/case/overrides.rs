@@ -31,12 +31,18 @@ pub struct Overrides {
     /// Whether a job that survives losses survives that of its launcher, on one host
     #[arg(long, value_name = "BOOL")]
     pub heirs: Option<bool>,
-    /// Whether nodes that are lost get other processes, in a job with checkpoints in memory
+    /// Whether nodes that are lost get other processes, in a job that survives losses
     #[arg(long, value_name = "BOOL")]
     pub respawn: Option<bool>,
     /// Whether somebody asks such a job for checkpoints, to let nodes go, and to take them up again
     #[arg(long, value_name = "BOOL")]
     pub requests: Option<bool>,
+    /// Processes that wait to take a lost node's place, in such a job
+    #[arg(long, value_name = "N")]
+    pub spares: Option<u32>,
+    /// Nodes that may be added to such a job, and are asked for
+    #[arg(long, value_name = "N")]
+    pub more: Option<u32>,
     /// Whether PEs that have halted read their links on until their node is told how to go on, in a job that survives losses
     #[arg(long, value_name = "BOOL")]
     pub lingers: Option<bool>,
@@ -115,6 +121,8 @@ impl Display for Overrides {
         option("heirs", self.heirs.as_ref().map(|it| it as _))?;
         option("respawn", self.respawn.as_ref().map(|it| it as _))?;
         option("requests", self.requests.as_ref().map(|it| it as _))?;
+        option("spares", self.spares.as_ref().map(|it| it as _))?;
+        option("more", self.more.as_ref().map(|it| it as _))?;
         option("lingers", self.lingers.as_ref().map(|it| it as _))?;
         let only = self.only.join(",");
         option("only", (!only.is_empty()).then_some(&only as _))?;

@@ -41,7 +41,7 @@ const ONE_IN_SURVIVES: u64 = 3;
 const ONE_IN_HAS_HEIRS: u64 = 3;
 /// One in so many of these has its checkpoints on disk.
 const ONE_IN_IS_ON_DISK: u64 = 5;
-/// In one of so many of those with checkpoints in memory, lost nodes get other processes.
+/// In one of so many of those that survive, lost nodes get other processes.
 const ONE_IN_REPLACES: u64 = 3;
 /// One in so many of these is asked for something.
 const ONE_IN_IS_ASKED: u64 = 3;
@@ -82,11 +82,6 @@ impl Survival {
         RunArgs { ft, ckpt_every: Some(ckpt_every), ..RunArgs::default() }
     }
 
-    /// Whether nodes can get other processes. (On disk, what the former process had left would be there.)
-    pub(super) fn can_replace(self) -> bool {
-        matches!(self, Survival::InMemory(_))
-    }
-
     /// Whether the loss of a node does not end the job.
     pub fn is_on(self) -> bool {
         self != Survival::Off
@@ -98,7 +93,7 @@ pub(super) fn heirs(rng: &mut Rng) -> bool {
     rng.below(ONE_IN_HAS_HEIRS) == 0
 }
 
-/// Whether lost nodes of a job that can replace them get other processes.
+/// Whether lost nodes of such a job get other processes.
 pub(super) fn respawn(rng: &mut Rng) -> bool {
     rng.below(ONE_IN_REPLACES) == 0
 }

@@ -29,10 +29,18 @@ fn seeds_draw_everything_there_is() {
     let kinds: std::collections::BTreeSet<_> =
         cases.iter().flat_map(|case| &case.faults).map(|drawn| drawn.what.kind()).collect();
     assert_eq!(kinds.len(), 20, "{kinds:?}");
-    for drawn in [(|case| case.respawn) as fn(&Case) -> bool, |case| case.requests, |case| case.lingers] {
+    for drawn in [
+        (|case| case.respawn) as fn(&Case) -> bool,
+        |case| case.requests,
+        |case| case.lingers,
+        |case| !case.staffing.spares.is_empty(),
+    ] {
         let with = cases.iter().filter(|case| drawn(case)).count();
         assert!((100..1_000).contains(&with), "{with}");
     }
+    // One in eighteen.
+    let with_more = cases.iter().filter(|case| case.staffing.more > 0).count();
+    assert!((50..200).contains(&with_more), "{with_more}");
     for rate in [
         (|rates| rates.lost_ppm) as fn(&Rates) -> u32,
         |rates| rates.doubled_ppm,
@@ -53,7 +61,8 @@ fn every_fault_hits_somebody_who_is_there() {
     for seed in 0..1_000 {
         for nodes in [None, Some(2), Some(3)] {
             let case = case(seed, Overrides { nodes, ..Overrides::default() });
-            let (nodes, hosts) = (case.nodes(), case.hosts.len() as u32);
+            let waiting = case.staffing.spares.len() as u32;
+            let (nodes, hosts) = (case.nodes() + case.staffing.more + waiting, case.hosts.len() as u32);
             for Drawn { what, .. } in &case.faults {
                 assert!(is_there(what, nodes, hosts), "{what:?} on {:?}", case.hosts);
             }
@@ -116,6 +125,8 @@ fn said_again_what_was_drawn_is_the_same_case() {
             heirs: Some(whole.heirs),
             respawn: Some(whole.respawn),
             requests: Some(whole.requests),
+            spares: Some(whole.staffing.spares.len() as u32),
+            more: Some(whole.staffing.more),
             lingers: Some(whole.lingers),
             faults: Some(Kept(whole.all_faults().map(|drawn| drawn.number).collect())),
             ..Overrides::default()
@@ -142,6 +153,8 @@ fn overrides_are_read_as_they_are_written() {
         heirs: Some(true),
         respawn: Some(false),
         requests: Some(true),
+        spares: Some(2),
+        more: Some(1),
         lingers: Some(true),
         only: vec!["cut".into(), "stop".into()],
         faults: Some(Kept(vec![0, 3])),

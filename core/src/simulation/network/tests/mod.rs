@@ -28,7 +28,8 @@ struct Bench {
 impl Bench {
     /// All nodes listen.
     fn new(plan: &Plan) -> Self {
-        let mut network = Network::new(plan, Rng::new(plan.seed));
+        let mut network =
+            Network::new(plan, (0..plan.nodes()).map(|node| plan.host_of(node)), Rng::new(plan.seed));
         (0..plan.nodes()).for_each(|node| network.listening(node, true));
         Bench { network, now: 0, events: BinaryHeap::new(), serial: 0, happened: Vec::new() }
     }
