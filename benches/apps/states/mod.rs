@@ -65,10 +65,13 @@ impl Part {
     }
 
     fn relax(&mut self) {
-        for (side, ghosts) in self.ghosts.iter_mut().enumerate().filter(|(_, ghosts)| !ghosts.is_empty()) {
-            self.cells.set_ghosts(side, ghosts);
-            ghosts.clear();
+        let given = |side: &usize| self.neighbours[*side].is_some();
+        for side in (0..SIDES).filter(given) {
+            self.cells.set_ghosts(side, std::mem::take(&mut self.ghosts[side]));
         }
         self.cells.relax();
+        for side in (0..SIDES).filter(given) {
+            self.ghosts[side] = self.cells.take_ghosts(side);
+        }
     }
 }
