@@ -61,15 +61,35 @@ impl World {
             nodes.iter().map(|node| self.nodes[*node as usize].host).collect()
         };
         let there: Vec<u32> = view.there().collect();
-        let is_lacking = |part: &u32| {
-            let holds = |(node, held): &(u32, Held)| held.held.contains(part).then_some(*node);
-            let holders: Vec<u32> = all.iter().filter_map(holds).collect();
-            holders.len() < there.len().min(2) || hosts(&holders).len() < hosts(&there).len().min(2)
+        // Of the nodes that stay when these go: who goes need not have its two copies on different hosts.
+        let lacking = |leaving: &[u32]| -> Vec<u32> {
+            let stays = |node: &u32| !leaving.contains(node);
+            let staying: Vec<u32> = there.iter().copied().filter(stays).collect();
+            let is_lacking = |part: &u32| {
+                let holds = |(node, held): &(u32, Held)| held.held.contains(part).then_some(*node);
+                let holders: Vec<u32> = all.iter().filter_map(holds).filter(stays).collect();
+                holders.len() < staying.len().min(2)
+                    || (stays(part) && hosts(&holders).len() < hosts(&staying).len().min(2))
+            };
+            there.iter().copied().filter(is_lacking).collect()
         };
-        let lacking: Vec<u32> = there.iter().copied().filter(is_lacking).collect();
-        let flaw = || {
-            format!("version {version} is committed, and the parts of nodes {lacking:?} are not held twice")
-        };
-        (!lacking.is_empty()).then(flaw)
+        let wrong = lacking(&[]);
+        let is_for_a_release =
+            || self.may_be_leaving(&there).iter().any(|leaving| lacking(leaving).is_empty());
+        let flaw =
+            || format!("version {version} is committed, and the parts of nodes {wrong:?} are not held twice");
+        (!wrong.is_empty() && !is_for_a_release()).then(flaw)
+    }
+
+    /// Who may be about to go when a version is committed, of those that are there: any of those whom somebody has asked to, but not all.
+    fn may_be_leaving(&self, there: &[u32]) -> Vec<Vec<u32>> {
+        let asked: BTreeSet<u32> = self.to_leave.borrow().iter().copied().collect();
+        let mut all = vec![Vec::new()];
+        for node in asked.into_iter().filter(|node| there.contains(node)) {
+            let with: Vec<Vec<u32>> = all.iter().map(|some| [some.as_slice(), &[node]].concat()).collect();
+            all.extend(with);
+        }
+        all.retain(|leaving| (1..there.len()).contains(&leaving.len()));
+        all
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::fault::{Fault, What, When};
+use super::fault::{Asked, Fault, What, When};
 use super::letters::Letter;
 use super::plan::DiskRates;
 use super::process::{Death, Stage};
@@ -119,7 +119,12 @@ impl World {
             What::LauncherLoss => self.lose_launcher(),
             What::LauncherStop { for_ns } => self.stop_launcher(now + for_ns),
             What::ClockJump { node, by_ns } => self.nodes[node as usize].clock.jump(now, by_ns),
-            What::Ask(asked) => self.post(Letter::Asked(asked)),
+            What::Ask(asked) => {
+                if let Asked::Shrink(node) = asked {
+                    self.to_leave.borrow_mut().push(node);
+                }
+                self.post(Letter::Asked(asked));
+            }
             What::ClockDrift { node, ppm } => self.nodes[node as usize].clock.drift(now, ppm),
         }
         0

@@ -163,6 +163,8 @@ pub(super) struct World {
     pub(super) committed: Cell<Option<Version>>,
     /// The newest one that anybody knew to be committed.
     pub(super) known: Cell<Option<Version>>,
+    /// Nodes that somebody has asked the job to go on without.
+    pub(super) to_leave: RefCell<Vec<u32>>,
     /// When the launcher was gone or had nothing left to lead.
     unled_since: Cell<Option<u64>>,
 }
@@ -210,6 +212,7 @@ impl World {
             orphaned_at: Cell::new(0),
             committed: Cell::new(None),
             known: Cell::new(None),
+            to_leave: RefCell::default(),
             unled_since: Cell::new(None),
         })
     }
