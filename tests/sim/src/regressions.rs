@@ -243,7 +243,7 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "the same, in a job that was started again without checkpoints",
     },
     Regression {
-        line: "--seed 0x6400012b --nodes 3 --ft disk:400us --respawn false --lingers false --faults 5,6 --calm pause,limits",
+        line: "--seed 0x6400012b --nodes 3 --ft disk:400us --respawn false --requests false --spares 1 --more 0 --lingers false --faults 5,6 --calm pause,limits",
         was: "a process that waited was lost, and PEs of its number, which a job that was started again had, were taken for dead (of the world)",
     },
 ];
