@@ -197,6 +197,8 @@ impl Oracle for Causality {
             Seen::NodeGone { ref pes } => self.dead.push(pes.clone()),
             // Another process is the node now.
             Seen::Begun { ref pes, .. } => self.dead.retain(|dead| dead != pes),
+            // So are all, and with other PEs.
+            Seen::StartedAgain { .. } => self.dead.clear(),
             _ => {}
         }
         Ok(())
@@ -287,6 +289,8 @@ mod tests {
         let mut story = then(&[Seen::NodeGone { pes: 1..2 }, delivered(3, 1, 6)]);
         finds(Causality::default(), &story, "which is dead");
         story.insert(6, back(1, 0));
+        assert_eq!(tell(&mut Causality::default(), &story), Ok(()));
+        story[6] = Seen::StartedAgain { version: 1, pes: 0..4 };
         assert_eq!(tell(&mut Causality::default(), &story), Ok(()));
     }
 }

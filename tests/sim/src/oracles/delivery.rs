@@ -186,6 +186,7 @@ impl Oracle for Delivery {
                 Ok(())
             }
             Seen::StartedAgain { ref pes, .. } => {
+                self.dead.clear();
                 self.restoring.extend(pes.clone());
                 Ok(())
             }
