@@ -147,7 +147,7 @@ impl Pe {
     #[cold]
     pub(crate) fn keep_late(&self, envelope: NonNull<Envelope>) {
         match self.checkpoints.as_deref() {
-            Some(checkpoints) => checkpoints.late.borrow_mut().push(envelope),
+            Some(checkpoints) => checkpoints.late.borrow_mut().push_back(envelope),
             None => unreachable!("a PE is still for a checkpoint only"),
         }
     }
@@ -155,9 +155,12 @@ impl Pe {
     /// Takes in what has come while this PE was still, which it is no more; whether that was anything.
     pub(super) fn take_late(&self, checkpoints: &Checkpoints) -> bool {
         self.still.set(false);
-        let late = checkpoints.late.take();
-        let any = !late.is_empty();
-        late.into_iter().for_each(|envelope| self.accept(envelope));
+        let mut any = false;
+        // One by one: some are sent on, which may have to wait for room, and whoever ends meanwhile has the rest to drop.
+        while let Some(envelope) = checkpoints.next_late() {
+            self.accept(envelope);
+            any = true;
+        }
         any
     }
 }

@@ -69,6 +69,7 @@ pub(crate) mod waiting;
 mod written;
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -103,7 +104,7 @@ pub(crate) struct Checkpoints {
     /// Messages that wait for the thaw, in the order in which they would have run.
     kept: RefCell<Vec<NonNull<Envelope>>>,
     /// Messages that came when this PE had been counted.
-    late: RefCell<Vec<NonNull<Envelope>>>,
+    late: RefCell<VecDeque<NonNull<Envelope>>>,
     drain: Drain,
     ahead: Ahead,
     copies: Copies,
@@ -137,9 +138,13 @@ impl Checkpoints {
         })
     }
 
+    fn next_late(&self) -> Option<NonNull<Envelope>> {
+        self.late.borrow_mut().pop_front()
+    }
+
     /// Messages that wait, when their PE ends.
     pub(crate) fn take_waiting(&self) -> Vec<NonNull<Envelope>> {
-        [self.kept.take(), self.late.take()].concat()
+        self.kept.take().into_iter().chain(self.late.take()).collect()
     }
 }
 

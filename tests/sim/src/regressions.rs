@@ -246,6 +246,23 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x6400012b --nodes 3 --ft disk:400us --respawn false --requests false --spares 1 --more 0 --lingers false --faults 5,6 --calm pause,limits",
         was: "a process that waited was lost, and PEs of its number, which a job that was started again had, were taken for dead (of the world)",
     },
+    Regression {
+        line: "--seed 0x710007c2 --ft 300us --requests true --spares 2 --more 0",
+        was: "a process that waited on a host that was lost was to take the place of a node that was lost with it, while another waited elsewhere",
+    },
+    Regression { line: "--seed 0x71000fb2 --ft 300us --requests true --spares 2 --more 0", was: "the same" },
+    Regression {
+        line: "--seed 0x72000afd --ft disk:400us --respawn false --requests true --spares 1 --more 0",
+        was: "the same, with checkpoints on disk",
+    },
+    Regression {
+        line: "--seed 0x720003b5 --ft disk:400us --respawn false --requests true --spares 0 --more 1",
+        was: "a node that was to be added was lost before it came, and PEs of its number, which a job that was started again had, were taken for dead (of the oracles)",
+    },
+    Regression {
+        line: "--seed 0x72000584 --ft disk:400us --respawn false --requests true --spares 0 --more 0 --faults 11",
+        was: "a process that was killed while it sent on what had come in a checkpoint, and waited for room for that, left the rest behind",
+    },
 ];
 
 #[derive(Parser)]

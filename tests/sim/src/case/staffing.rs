@@ -25,8 +25,15 @@ pub(super) struct Job<'a> {
     pub(super) is_on_disk: bool,
     pub(super) heirs: bool,
     pub(super) respawn: bool,
+    pub(super) requests: bool,
+    /// Whether what is not said is drawn.
+    pub(super) draws: bool,
 }
 
+/// In one of so many of the jobs that survive losses somebody waits.
+const ONE_IN_HAS_SPARES: u64 = 4;
+/// One in so many of those that are asked for something may have more nodes than at the start.
+const ONE_IN_MAY_GROW: u64 = 2;
 /// One in so many that somebody may come to has a host without nodes.
 const ONE_IN_HAS_ROOM: u64 = 3;
 /// In one of so many jobs a process that waits is lost.
@@ -34,9 +41,15 @@ const ONE_IN_LOSES_A_SPARE: u64 = 3;
 const MILLION: u64 = 1_000_000;
 
 impl Staffing {
-    /// Who waits and who may be added is only what is said: some seeds of those fail that are not understood.
     pub(super) fn draw(seed: u64, overrides: &Overrides, job: Job) -> Staffing {
-        let (spares, more) = (overrides.spares.unwrap_or(0), overrides.more.unwrap_or(0));
+        let some = |concern: &str, one_in: u64| {
+            let mut rng = generator(seed, concern);
+            let (has_any, count) = (rng.below(one_in) == 0, 1 + rng.below(2) as u32);
+            if job.draws && has_any { count } else { 0 }
+        };
+        let spares = overrides.spares.unwrap_or(some("spares", ONE_IN_HAS_SPARES));
+        let drawn = if job.requests { some("more", ONE_IN_MAY_GROW) } else { 0 };
+        let more = overrides.more.unwrap_or(drawn);
         if !job.survives || !job.respawn && spares == 0 && more == 0 {
             return Staffing::default();
         }
@@ -92,18 +105,21 @@ mod tests {
     use super::*;
 
     fn job(hosts: &[u32]) -> Job<'_> {
-        Job { hosts, survives: true, is_on_disk: true, heirs: false, respawn: true }
+        Job {
+            hosts,
+            survives: true,
+            is_on_disk: true,
+            heirs: false,
+            respawn: true,
+            requests: true,
+            draws: true,
+        }
     }
 
     #[test]
     fn whoever_waits_is_on_a_host_that_there_is() {
         for seed in 0..500 {
-            let said = Overrides {
-                spares: Some(seed as u32 % 3),
-                more: Some(seed as u32 % 2),
-                ..Overrides::default()
-            };
-            let staffing = Staffing::draw(seed, &said, job(&[2, 1]));
+            let staffing = Staffing::draw(seed, &Overrides::default(), job(&[2, 1]));
             let hosts = staffing.slots.len() as u32;
             assert!((2..=3).contains(&hosts) && staffing.spares.iter().all(|host| *host < hosts));
             let plan = staffing.put_into(Plan { hosts: vec![2, 1], ..Plan::calm(seed, 3, 1) });

@@ -29,10 +29,18 @@ fn seeds_draw_everything_there_is() {
     let kinds: std::collections::BTreeSet<_> =
         cases.iter().flat_map(|case| &case.faults).map(|drawn| drawn.what.kind()).collect();
     assert_eq!(kinds.len(), 20, "{kinds:?}");
-    for drawn in [(|case| case.respawn) as fn(&Case) -> bool, |case| case.requests, |case| case.lingers] {
+    for drawn in [
+        (|case| case.respawn) as fn(&Case) -> bool,
+        |case| case.requests,
+        |case| case.lingers,
+        |case| !case.staffing.spares.is_empty(),
+    ] {
         let with = cases.iter().filter(|case| drawn(case)).count();
         assert!((100..1_000).contains(&with), "{with}");
     }
+    // One in eighteen.
+    let with_more = cases.iter().filter(|case| case.staffing.more > 0).count();
+    assert!((50..200).contains(&with_more), "{with_more}");
     for rate in [
         (|rates| rates.lost_ppm) as fn(&Rates) -> u32,
         |rates| rates.doubled_ppm,
