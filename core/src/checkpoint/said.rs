@@ -31,7 +31,8 @@ struct Periods {
     known: BTreeSet<(Version, NodeId)>,
     /// Until this version all has been said to the launcher.
     settled: Version,
-    /// Pieces that a launcher has printed, with the version that was cut last by then: parts of versions up to that have them.
+    /// Pieces that a launcher has printed, with the last version whose part may have them: the one that was cut last by then, or one after the job
+    /// went back to such a part.
     seen: BTreeMap<(Version, NodeId, u32), Version>,
     /// The version that was cut last.
     cut: Version,
@@ -85,6 +86,10 @@ impl Said {
         if now != Period::default() {
             periods.over.insert((version, node), now);
         }
+        let Periods { over, seen, .. } = &mut *periods;
+        let is_kept = |(of, node): &_| over.contains_key(&(*of, *node));
+        let kept = seen.iter_mut().filter(|((of, node, _), _)| is_kept(&(*of, *node)));
+        kept.for_each(|(_, cut)| *cut = version);
         let saved =
             |(&(version, node), said): (&_, &Period)| SavedPeriod { version, node, said: said.clone() };
         periods.over.iter().map(saved).collect()
@@ -231,6 +236,24 @@ mod tests {
         said.cut(2, 3);
         said.until(2);
         assert_eq!(said.all_seen(), [], "version 1 is not there any more");
+    }
+
+    #[test]
+    fn what_a_part_has_again_is_known_as_long_as_later_parts_have_it() {
+        let said = Said::default();
+        said.print("one");
+        let part = said.cut(1, 3);
+        said.until(1);
+        said.seen(1, 3, 0);
+        said.go_back();
+        said.take_up(part);
+        let later = said.cut(2, 3);
+        said.until(2);
+        assert_eq!(
+            (later.len(), said.all_seen()),
+            (1, vec![(1, 3, 0)]),
+            "whoever goes back to version 2 says it again"
+        );
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::launch::Results;
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 
+/// A node is told of so many pieces of another one at most: all that the other's part may still hold, unless its launcher was far behind.
+const HANDED_OVER: usize = 256;
+
 /// What has been printed, and what will be if the job ends now.
 #[derive(Debug, Default)]
 pub(crate) struct Printed {
@@ -45,6 +48,12 @@ impl Printed {
             return Vec::new();
         }
         lines.lines
+    }
+
+    /// What was printed of a node, for whoever takes up its part and may say it again: version and piece, the newest first.
+    pub(crate) fn of(&self, node: u32) -> impl Iterator<Item = (Version, u32)> + '_ {
+        let known = self.known.iter().rev().filter(move |(_, of, _)| *of == node);
+        known.map(|(version, _, piece)| (*version, *piece)).take(HANDED_OVER)
     }
 
     /// The job goes back: its last period will be another one.
@@ -94,6 +103,17 @@ mod tests {
             assert_eq!(printed.hear(lines(Some(version), node, piece)), [""; 0]);
         }
         assert_eq!(printed.results().iter().count(), 1);
+    }
+
+    #[test]
+    fn whoever_takes_up_a_part_is_told_what_was_printed_of_it() {
+        let mut printed = Printed::default();
+        for (version, node, piece) in [(1, 0, 0), (1, 0, 1), (2, 1, 0), (3, 0, 0)] {
+            printed.hear(lines(Some(version), node, piece));
+        }
+        assert_eq!(printed.of(0).collect::<Vec<_>>(), [(3, 0), (1, 1), (1, 0)]);
+        (4..1000).for_each(|version| drop(printed.hear(lines(Some(version), 0, 0))));
+        assert_eq!((printed.of(0).count(), printed.of(0).next()), (HANDED_OVER, Some((999, 0))));
     }
 
     #[test]

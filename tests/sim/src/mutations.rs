@@ -710,6 +710,12 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "printed-is-not-handed-over",
+        places: &["cluster/conductor/surviving.rs"],
+        rule: "Whoever takes up another node's part knows what of its lines is printed.",
+        level: Level::World,
+    },
+    Mutation {
         name: "epochs-begin-again",
         places: &["cluster/takeover/follower.rs"],
         rule: "The first epoch of a new launcher is after all that anybody has halted for.",

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use talisman_ft::Epoch;
-use talisman_ft::double::leader;
+use talisman_ft::double::{Order, leader};
 
 use super::super::control::{Lines, Stop, ToNode};
 use super::super::fate::{Doom, How};
@@ -186,6 +186,7 @@ impl Conductor {
                 if !places.is_empty() {
                     self.actions.push(Action::Send(to, ToNode::Places(places)));
                 }
+                self.hand_over_what_was_printed(to, &order);
                 self.actions.push(Action::Send(to, ToNode::Resume(Box::new(order))));
             }
             leader::Action::Recovered { version, .. } => {
@@ -204,6 +205,18 @@ impl Conductor {
                 self.verdict.on_loss(why);
                 self.stop(now + self.went.unwrap_or_default(), Some(GRACE_AFTER_LOSS));
             }
+        }
+    }
+
+    /// Whoever takes up another node's part may say its lines again, and next to a launcher that does not know them: the other one, which
+    /// knew that they are printed, is lost or about to leave.
+    fn hand_over_what_was_printed(&mut self, to: u32, order: &Order) {
+        let Some(recovery) = self.recovery.as_ref().filter(|_| !mutated("printed-is-not-handed-over")) else {
+            return;
+        };
+        for node in order.restore.iter().copied().filter(|node| *node != to) {
+            let seen = |(version, piece)| Action::Send(to, ToNode::LinesSeen { version, node, piece });
+            self.actions.extend(recovery.printed.of(node).map(seen));
         }
     }
 
