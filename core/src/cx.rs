@@ -258,6 +258,10 @@ impl<C: Chare> Cx<C> {
     }
 
     /// The program's output: `writeln!(cx.output(), "…")`. Lines of different PEs are not mixed.
+    ///
+    /// In a job that survives losses (`--ft`) each line appears exactly once, however often it is done again what says it: it is held until
+    /// the checkpoint that ends its period is committed, or the job ends. `println!` prints at once, and prints again what is done again.
+    /// (Lines may come twice if the launcher is lost, or the whole job, which is started again by `--restart`; none is missing.)
     pub fn output(&mut self) -> Output {
         Output(self.run().node.job.clone())
     }
@@ -347,7 +351,8 @@ impl ObjectRng<'_> {
     }
 }
 
-/// The program's output, from [`Cx::output`].
+/// The program's output, from [`Cx::output`]. Lines appear exactly once, also where nodes are lost and what they did is done again, which
+/// `println!` repeats.
 pub struct Output(Arc<Job>);
 
 impl Output {
