@@ -370,6 +370,7 @@ impl Conductor {
     /// Whatever else the verdict may hold of it: a host that is out of reach has not ended in order.
     fn on_lost(&mut self, now: Duration, node: u32, why: String) {
         sometimes("a node was lost with its host");
+        self.lose_spares_beside(node, &why);
         if self.is_arriving(node) {
             return self.on_arriving_ended(now, node, &why);
         }

@@ -79,6 +79,15 @@ impl Conductor {
         }
     }
 
+    /// A node is lost with its host, and with all that waits there: none of them is to take its place, though nobody has said of them yet that they
+    /// are lost.
+    pub(super) fn lose_spares_beside(&mut self, node: u32, why: &str) {
+        let host = self.plan.host_number(node);
+        let there: Vec<u32> =
+            self.spares.waiting().filter(|spare| self.host_of_spare(*spare) == host).collect();
+        there.into_iter().for_each(|spare| self.lose_spare(spare, why));
+    }
+
     fn lose_spare(&mut self, spare: u32, why: &str) {
         sometimes("a spare process was lost");
         self.spares.waiting.remove(&spare);

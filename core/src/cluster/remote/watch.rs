@@ -109,15 +109,14 @@ impl Watch {
         }
     }
 
-    /// The host is lost: what to say of it, and the nodes that are lost with it. Processes that wait, which have the highest numbers, come first, so that
-    /// none of them is to take the place of a node that is lost along with it.
-    pub(crate) fn lose(&mut self, why: &str) -> (String, Vec<u32>) {
+    /// The host is lost: what to say of it, and the nodes that are lost with it.
+    pub(crate) fn lose(&mut self, why: &str) -> (String, BTreeSet<u32>) {
         let left = std::mem::take(&mut self.left);
         let nodes = match self.named.is_empty() && !left.is_empty() {
             true => nodes_in_words(&left.iter().copied().collect::<Vec<_>>()),
             false => in_words(&self.named),
         };
-        (format!("host {} ({nodes}): {why}", self.name), left.into_iter().rev().collect())
+        (format!("host {} ({nodes}): {why}", self.name), left)
     }
 }
 
@@ -136,19 +135,19 @@ mod tests {
             message,
             "host b (nodes 2 to 3): it said nothing for 2s (is the network between cut? see --silence)"
         );
-        assert_eq!(lost, [3, 2], "those that wait have the highest numbers");
+        assert_eq!(lost, [2, 3].into());
         assert!(!watch.has(2));
     }
 
     #[test]
     fn a_host_that_had_no_node_at_the_start_is_lost_with_those_that_came() {
         let mut watch = Watch::new("b", 0..0, SILENCE);
-        assert_eq!(watch.lose("gone"), ("host b (no node): gone".to_owned(), vec![]));
+        assert_eq!(watch.lose("gone"), ("host b (no node): gone".to_owned(), [].into()));
         assert!(!watch.had_any());
         watch.on_start(2);
         watch.on_start(3);
         watch.on_end(2);
-        assert_eq!(watch.lose("gone"), ("host b (node 3): gone".to_owned(), vec![3]));
+        assert_eq!(watch.lose("gone"), ("host b (node 3): gone".to_owned(), [3].into()));
         assert!([2, 3].into_iter().all(|node| watch.had(node)) && !watch.had(1));
     }
 

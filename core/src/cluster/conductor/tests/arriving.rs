@@ -50,6 +50,19 @@ fn a_lost_node_may_be_started_on_another_host() {
 }
 
 #[test]
+fn a_spare_on_a_host_that_is_lost_is_lost_with_it() {
+    let mut conductor = replacing(false, 2);
+    conductor.plan.hosts = vec![vec![0], vec![1, 2]];
+    conductor.plan.spare_hosts = vec![1, 0];
+    (3..5).for_each(|spare| assert_eq!(conductor.say(at(5), spare, hello()), []));
+    let lost = || Event::Lost("host b: the connection broke".into());
+    let actions = conductor.happen(at(10), 1, lost());
+    assert_eq!(actions[0], say("a spare process is lost (host b: the connection broke); 1 left"));
+    assert!(actions.contains(&Action::Use { spare: 4, node: 1 }), "{actions:?}");
+    assert_eq!(conductor.happen(at(10), 3, lost()), [], "nobody is waiting there any more");
+}
+
+#[test]
 fn a_spare_on_the_same_host_is_taken_first() {
     let mut conductor = replacing(false, 3);
     conductor.plan.hosts = vec![vec![0], vec![1, 2]];
