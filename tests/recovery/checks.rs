@@ -69,6 +69,7 @@ use crate::spread::{
     hosts_are_lost_one_after_the_other, nodes_are_added_during_a_recovery_of_several_hosts,
     nodes_are_added_on_another_host, spares_on_another_host,
 };
+use crate::stops::{a_node_that_is_stopped_is_fenced, who_is_stopped_for_a_while_is_not_lost};
 use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, ROUNDS};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
 
@@ -94,6 +95,7 @@ trials!(
     during_a_recovery,
     both_buddies_between_two_checkpoints,
     a_node_that_is_stopped_is_fenced,
+    who_is_stopped_for_a_while_is_not_lost,
     connections_that_break_meanwhile,
     other_ends_are_as_ever,
     random_moments,
@@ -320,24 +322,6 @@ fn what_is_lost(complaint: &str) -> Option<(u64, Vec<(u64, &str)>)> {
     let each = rest.split(", ").flat_map(|text| text.split(" and ")).map(|text| text.split_once(" of "));
     let counts = each.map(|of| of.and_then(|(count, name)| Some((count.parse().ok()?, name))));
     Some((sum.parse().ok()?, counts.collect::<Option<_>>()?))
-}
-
-/// Its loss is not known before it has said nothing for as long as that is borne.
-fn a_node_that_is_stopped_is_fenced() {
-    for (victim, transport) in [(0, "shm"), (2, "tcp"), (3, "mixed")] {
-        let shape = (4, 1, transport);
-        let expected = LONG.undisturbed(shape);
-        let held = begin(LONG, shape, "--ckpt-every 4steps --silence 3s");
-        let nodes = held.run.job.nodes(4);
-        held.run.job.wait_for("at 12");
-        signal(nodes[victim], Signal::STOP);
-        held.run.job.wait_for_error("said nothing for 3s");
-        let left = held.survives(&expected);
-        assert_eq!(left.losses, [(victim as u64, false)], "{}", left.ended.said());
-        let failure = &left.failures[0];
-        assert_eq!(failure["detected"], "silence", "{failure}");
-        assert!(["detect_s", "at_s"].iter().all(|time| failure[time].as_f64() >= Some(3.0)), "{failure}");
-    }
 }
 
 /// Before and after a loss, and while its recovery goes on.
