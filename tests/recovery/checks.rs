@@ -15,7 +15,7 @@ use crate::asking::{
     what_was_asked_for_outlives_all_nodes,
 };
 use crate::disk::{
-    a_whole_job_is_started_again, damaged_files_are_named_and_nothing_is_overwritten,
+    a_whole_job_is_started_again, both_buddies_on_disk, damaged_files_are_named_and_nothing_is_overwritten,
     examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
     lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
 };
@@ -44,7 +44,7 @@ use crate::hosts::{
     the_launcher_of_several_hosts_during_a_recovery, the_launcher_of_several_hosts_with_encryption,
     the_launcher_with_its_whole_host,
 };
-use crate::job::{Job, example};
+use crate::job::{Ended, Job, example};
 use crate::joining::{
     a_killed_node_is_replaced, losses_by_chaos_are_replaced, more_losses_than_nodes,
     nobody_waits_for_what_cannot_be, options_without_sense, replaced_at_random_moments,
@@ -112,6 +112,7 @@ trials!(
     it_can_be_started_again_more_than_once,
     examples_are_started_again,
     damaged_files_are_named_and_nothing_is_overwritten,
+    both_buddies_on_disk,
     folders_that_cannot_be_used,
     a_disk_that_is_full,
     a_folder_that_cannot_be_written_any_more,
@@ -292,24 +293,30 @@ fn during_a_recovery() {
 fn both_buddies_between_two_checkpoints() {
     for transport in TRANSPORTS {
         let options = "--ft double --ckpt-every 2steps --kill 1@step25 --kill 2@step25";
-        let run = ROUNDS.start((5, 1, transport), options);
-        let ended = run.job.end();
-        assert_eq!(ended.status.code(), Some(3), "{}", ended.said());
-        let complaint = ended.stderr.iter().find_map(|line| line.strip_prefix("talisman: error: "));
-        let complaint = complaint.unwrap_or_else(|| panic!("{}", ended.said()));
-        let (objects, by_collection) = what_is_lost(complaint).unwrap_or_else(|| panic!("{complaint}"));
-        let counted: u64 = by_collection.iter().map(|(count, _)| count).sum();
-        assert_eq!(counted, objects, "{complaint}");
-        // One clock is on each PE; the main chare is on node 0.
-        let of = |name: &str| by_collection.iter().find(|(_, other)| *other == name).map(|(count, _)| *count);
-        assert_eq!(of("group recovery::program::Clock"), Some(1), "{complaint}");
-        assert_eq!(of("array recovery::program::Member"), Some(objects - 1), "{complaint}");
-        let held = format!("; that is what node 1 ({objects} objects, held by nodes 1 and 2) had");
-        assert!(complaint.ends_with(&held), "{complaint}");
-        for survivor in [0, 3, 4] {
-            let line = format!("node {survivor}: {complaint}");
-            assert!(ended.stderr.contains(&line), "node {survivor} does not say it: {}", ended.said());
-        }
+        tells_what_is_lost(&ROUNDS.start((5, 1, transport), options).job.end(), "");
+    }
+}
+
+/// A job of five nodes with a PE each has lost nodes 1 and 2 at once, and the launcher and all that are left say what was lost with them. The launcher
+/// says this besides.
+#[track_caller]
+pub fn tells_what_is_lost(ended: &Ended, besides: &str) {
+    assert_eq!(ended.status.code(), Some(3), "{}", ended.said());
+    let complaint = ended.stderr.iter().find_map(|line| line.strip_prefix("talisman: error: "));
+    let complaint = complaint.and_then(|line| line.strip_suffix(besides));
+    let complaint = complaint.unwrap_or_else(|| panic!("{}", ended.said()));
+    let (objects, by_collection) = what_is_lost(complaint).unwrap_or_else(|| panic!("{complaint}"));
+    let counted: u64 = by_collection.iter().map(|(count, _)| count).sum();
+    assert_eq!(counted, objects, "{complaint}");
+    // One clock is on each PE; the main chare is on node 0.
+    let of = |name: &str| by_collection.iter().find(|(_, other)| *other == name).map(|(count, _)| *count);
+    assert_eq!(of("group recovery::program::Clock"), Some(1), "{complaint}");
+    assert_eq!(of("array recovery::program::Member"), Some(objects - 1), "{complaint}");
+    let held = format!("; that is what node 1 ({objects} objects, held by nodes 1 and 2) had");
+    assert!(complaint.ends_with(&held), "{complaint}");
+    for survivor in [0, 3, 4] {
+        let line = format!("node {survivor}: {complaint}");
+        assert!(ended.stderr.contains(&line), "node {survivor} does not say it: {}", ended.said());
     }
 }
 
