@@ -44,7 +44,7 @@ use crate::hosts::{
     the_launcher_of_several_hosts_during_a_recovery, the_launcher_of_several_hosts_with_encryption,
     the_launcher_with_its_whole_host,
 };
-use crate::job::{Ended, Job, example};
+use crate::job::{Ended, Job, Shape, example};
 use crate::joining::{
     a_killed_node_is_replaced, losses_by_chaos_are_replaced, more_losses_than_nodes,
     nobody_waits_for_what_cannot_be, options_without_sense, replaced_at_random_moments,
@@ -70,7 +70,7 @@ use crate::spread::{
     nodes_are_added_on_another_host, spares_on_another_host,
 };
 use crate::stops::{a_node_that_is_stopped_is_fenced, who_is_stopped_for_a_while_is_not_lost};
-use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, ROUNDS};
+use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, Left, ROUNDS, SMALL_JACOBI, SMALL_LEANMD, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
 
 macro_rules! trials {
@@ -89,6 +89,8 @@ trials!(
     whoever_is_lost_at_a_step,
     examples_at_a_step,
     what_the_readme_shows,
+    without_a_word_on_checkpoints,
+    whom_chaos_hits,
     two_at_once,
     one_after_another_until_one_is_left,
     during_checkpoints,
@@ -233,6 +235,46 @@ fn what_the_readme_shows() {
     let ended =
         run.end().expect(0, &["node 2 (pid", "3 nodes went back to checkpoint", "after the loss of node 2"]);
     assert_eq!(ended.stdout.last().map(String::as_str), Some(energies), "{}", ended.said());
+}
+
+/// The README's first command with a kill, of a smaller system, and the same for the other example.
+fn without_a_word_on_checkpoints() {
+    let kill = "--kill 2@step40";
+    let command = format!("--example leanmd -- --nodes 4 --ft double {kill} #");
+    assert!(include_str!("../../README.md").contains(&command), "the README has another command");
+    for (subject, kill, victim) in [(SMALL_LEANMD, kill, 2), (SMALL_JACOBI, "--kill 1@step40", 1)] {
+        let shape = (4, 1, "shm");
+        let expected = subject.undisturbed(shape);
+        let left = subject.survives(shape, kill, &expected);
+        assert_eq!(left.losses, [(victim, false)], "{}", left.ended.said());
+    }
+}
+
+fn whom_chaos_hits() {
+    for subject in [SMALL_JACOBI, SMALL_LEANMD] {
+        let mut left = struck_twice(subject, (5, 1, "mixed"));
+        // If both die at once, the second may be known of first.
+        left.losses.sort_unstable();
+        assert_eq!(left.losses, [(1, false), (4, false)], "{}", left.ended.said());
+    }
+}
+
+/// With this seed, nodes 1 and 4 are killed at 0.10 and 0.22 s, and the next one at 358 s: neither keeps copies of the other. If the program was
+/// over by the second time, one of more steps is not.
+fn struck_twice(subject: Subject, shape: Shape) -> Left {
+    let chaos = "--chaos mtbf=100s,seed=114350529";
+    for steps in [200, 800, 3200, 12_800] {
+        let steps = format!("--steps {steps}");
+        let expected = subject.start(shape, &steps).end().said;
+        let left = subject.survives(shape, &format!("{steps} --ckpt-every 20ms {chaos}"), &expected);
+        if left.losses.len() > 1 {
+            let asked = format!("was killed, as {chaos} asked");
+            let told = left.ended.stderr.iter().filter(|line| line.contains(&asked)).count();
+            assert_eq!(told, 2, "{}", left.ended.said());
+            return left;
+        }
+    }
+    panic!("all were over before two could be killed");
 }
 
 /// Neither keeps the copies of the other.
