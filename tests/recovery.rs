@@ -48,6 +48,8 @@ mod reports;
 mod searches;
 #[path = "recovery/spread.rs"]
 mod spread;
+#[path = "recovery/stops.rs"]
+mod stops;
 #[path = "recovery/subjects.rs"]
 mod subjects;
 #[path = "processes/system.rs"]

@@ -10,8 +10,9 @@ use std::time::Duration;
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
+use crate::checks::tells_what_is_lost;
 use crate::job::{Scratch, Shape};
-use crate::subjects::{JACOBI, LEANMD, LONG, Left, ROUNDS, Run, Said, Subject, led};
+use crate::subjects::{JACOBI, LEANMD, LONG, Left, ROUNDS, Run, SAVED, Said, Subject, led};
 use crate::system::{children, signal};
 
 /// A folder for checkpoints, which a test takes away.
@@ -322,6 +323,35 @@ pub fn damaged_files_are_named_and_nothing_is_overwritten() {
             assert!(folder.contents() == before, "{word}");
         }
     }
+}
+
+/// Nobody reads what a lost node has kept while the job goes on: without both it ends, as in memory. It can be started again from the folders,
+/// unless both are gone with their nodes.
+pub fn both_buddies_on_disk() {
+    let shape = (5, 1, "mixed");
+    let expected = SAVED.undisturbed(shape);
+    let folder = Folder::new();
+    // The program waits for checkpoint 1 in round 8.
+    let options = folder.disk("--ckpt-every 1h --kill 1@step12 --kill 2@step12");
+    let ended = SAVED.start(shape, &options).job.end();
+    let again =
+        format!("; if it had taken a checkpoint, it can go on from that: --restart {}", folder.0.display());
+    tells_what_is_lost(&ended, &again);
+    let without = |nodes: &[u32]| {
+        let copy = folder.copy();
+        let gone = nodes.iter().map(|node| copy.0.join(format!("node-{node}")));
+        gone.for_each(|node| fs::remove_dir_all(node).unwrap());
+        copy
+    };
+    for (nodes, gone) in [(5, &[][..]), (3, &[1]), (2, &[2])] {
+        let copy = without(gone);
+        goes_on(SAVED, (nodes, 1, "shm"), &copy.restart("--ft disk"), &ended.stdout, &expected);
+    }
+    let folder = without(&[1, 2]);
+    let before = folder.contents();
+    let refused = SAVED.start(shape, &folder.restart("--ft disk")).job.end();
+    refused.expect(2, &["is whole, and nothing was changed there", "v1-pe1.part", "is nowhere"]);
+    assert!(folder.contents() == before);
 }
 
 pub fn folders_that_cannot_be_used() {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use talisman::rng::Rng;
 
+use crate::disk::Folder;
 use crate::job::Shape;
 use crate::subjects::{
     GARDEN, GOLOMB, HELLO, IMBALANCE, JACOBI, LEANMD, Left, NQUEENS, PINGPONG, RING, ROUNDS, Said, Subject,
@@ -27,7 +28,7 @@ const WAYS: [(Subject, Shape, &str); 13] = [
     (HELLO, (3, 1, "mixed"), "--respawn"),
 ];
 
-/// A kill may come when the program has just ended.
+/// In memory and on disk in turn. A kill may come when the program has just ended.
 pub fn random_moments() {
     let rounds = std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
     let mut rng = Rng::new(13);
@@ -36,7 +37,9 @@ pub fn random_moments() {
     for round in 0..rounds {
         let every = ["1h", "2ms", "20ms", "7steps"][rng.below(4) as usize];
         let (turn, way) = (round / WAYS.len(), round % WAYS.len());
-        let left = ways[way].run((turn + way) as u32, every, rng.unit_f64());
+        // The number of ways is odd: each takes turns.
+        let on_disk = round % 2 == 1;
+        let left = ways[way].run((turn / 2 + way) as u32, on_disk, every, rng.unit_f64());
         lost += usize::from(!left.failures.is_empty());
         gone_back += usize::from(left.failures.iter().any(|failure| !failure["version"].is_null()));
     }
@@ -62,10 +65,13 @@ impl Way {
     }
 
     /// A run that may lose a node at this part of its time: each node of a way in turn.
-    fn run(&mut self, turn: u32, every: &str, at: f64) -> Left {
+    fn run(&mut self, turn: u32, on_disk: bool, every: &str, at: f64) -> Left {
         let (victim, at_s) = (turn % self.shape.0, self.wall.mul_f64(at).as_secs_f64());
         let options = format!("{} --ckpt-every {every} --kill {victim}@{}ms", self.options, at_s * 1e3);
-        let left = self.subject.survives(self.shape, &options, &self.expected);
+        let folder = Folder::new();
+        let way = if on_disk { folder.disk("") } else { "--ft double".into() };
+        let left = self.subject.start(self.shape, &format!("{way} {options}")).survives(&self.expected);
+        assert!(!folder.0.exists(), "a job that has ended leaves no checkpoints");
         if left.failures.is_empty() {
             // The kill came too late: the machine was busier before.
             self.wall = left.wall;

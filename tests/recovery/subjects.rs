@@ -36,6 +36,12 @@ pub const LEANMD: Subject = Subject {
     name: "leanmd",
     options: "--cells 3,3,3 --atoms-per-cell 8 --steps 40 --migrate-every 10 --check",
 };
+/// With as many steps as are asked for, or a hundred.
+pub const SMALL_JACOBI: Subject =
+    Subject { name: "jacobi3d", options: "--grid 44,42,21 --block 21,21,21 --check" };
+/// The same.
+pub const SMALL_LEANMD: Subject =
+    Subject { name: "leanmd", options: "--open --cells 3,2,2 --atoms-per-cell 8 --check" };
 
 pub const IMBALANCE: Subject =
     Subject { name: "imbalance", options: "--grid 48 --objects-per-pe 8 --steps 40 --check" };
