@@ -195,6 +195,8 @@ pub fn a_whole_job_is_started_again() {
         assert!(left.ended.stderr.iter().any(told), "{}", left.ended.said());
         assert!(!copy.0.exists(), "{nodes} nodes with {pes} PEs");
     }
+    // What was just being written when all were killed is there, or not: so it is now.
+    fs::write(folder.0.join("node-1/v9-pe0.part.tmp"), "begun").unwrap();
     let before = folder.contents();
     for ft in ["off", "double"] {
         let options = folder.restart(&format!("--ft {ft}"));

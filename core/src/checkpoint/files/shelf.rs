@@ -51,8 +51,8 @@ impl<D: Disk> Shelf<D> {
     /// # Errors
     /// There are checkpoints of another job, or what the disk says.
     pub(crate) fn open(mut disk: D, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
-        remove_leftovers(&mut disk)?;
         check_for_others(&mut disk, job.id)?;
+        remove_leftovers(&mut disk)?;
         let (covered, files, begun) = (BTreeSet::new(), Replacing::default(), Vec::new());
         Ok(Shelf { disk, job, shape, covered, files, begun })
     }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use talisman_ft::{NodeId, Version};
 
 use super::super::files::cover::JobMark;
-use super::super::files::folder_of;
-use super::super::files::keeper::{Keeper, Work};
+use super::super::files::keeper::{Keeper, Work, nodes_in};
+use super::super::files::{File, folder_of};
 use super::versions::Versions;
 use crate::ids::PeId;
 use crate::node::Shape;
@@ -20,8 +20,8 @@ pub(in crate::checkpoint) struct Archive {
 
 /// Where a node's disk is.
 pub(in crate::checkpoint) trait Place: Send + Sync {
-    /// Whether anything was ever written there.
-    fn is_used(&self) -> bool;
+    /// Whether any version from this one on was written there, by whichever node. What is older is left alone.
+    fn has_any_from(&self, version: Version) -> bool;
 
     /// Has it, for this process alone; or the reason why it cannot.
     fn open(&self, versions: Arc<Mutex<Versions>>) -> Result<Keeper, String>;
@@ -36,8 +36,12 @@ pub(super) struct Folder {
 }
 
 impl Place for Folder {
-    fn is_used(&self) -> bool {
-        folder_of(&self.dir, self.node).exists()
+    fn has_any_from(&self, version: Version) -> bool {
+        let nodes = nodes_in(&self.dir).unwrap_or_default().into_iter();
+        let names =
+            nodes.filter_map(|node| std::fs::read_dir(folder_of(&self.dir, node)).ok()).flatten().flatten();
+        let of_version = |entry: std::fs::DirEntry| Some(File::of(entry.file_name().to_str()?)?.version());
+        names.filter_map(of_version).any(|of| of >= version)
     }
 
     fn open(&self, versions: Arc<Mutex<Versions>>) -> Result<Keeper, String> {
@@ -70,7 +74,9 @@ impl Archive {
     /// The job has ended well: none of its versions from this one on is left, also of nodes that are not among these. A former process of this node may have
     /// written them.
     pub(super) fn clear(&self, from: Version, there: &[NodeId], versions: &Arc<Mutex<Versions>>) {
-        if !self.place.is_used() || self.open_if_closed(versions).is_err() {
+        // What is to be written may not be there yet.
+        let is_needed = lock(&self.keeper).is_some() || self.place.has_any_from(from);
+        if !is_needed || self.open_if_closed(versions).is_err() {
             return;
         }
         self.begin(Work::Clear(from, there.to_vec()), versions);

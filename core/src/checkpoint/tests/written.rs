@@ -58,7 +58,7 @@ struct Slow {
 }
 
 impl Place for Slow {
-    fn is_used(&self) -> bool {
+    fn has_any_from(&self, _: Version) -> bool {
         !self.names().is_empty()
     }
 

@@ -96,8 +96,13 @@ fn folders_without_versions_and_of_several_jobs_are_refused() {
     disks.insert(3, other.clone());
     let error = newest(&disks).unwrap_err();
     assert!(matches!(&error, SetError::Mixed { programs, .. } if programs.len() == 2), "{error}");
-    let taken = Shelf::open(other, job(7), SHAPE).err();
+    other.clone().write("v6-pe0.part.tmp", &[b"begun"]).unwrap();
+    let taken = Shelf::open(other.clone(), job(7), SHAPE).err();
     assert_eq!(taken, Some(ShelfError::Taken { version: 5, program: "program".into() }));
+    let is_left = |mut disk: SharedDisk| disk.list().unwrap().contains(&"v6-pe0.part.tmp".to_owned());
+    assert!(is_left(other.clone()), "what another job has begun is none of its business");
+    Shelf::open(other.clone(), job(8), SHAPE).unwrap();
+    assert!(!is_left(other));
 }
 
 #[test]
