@@ -1,7 +1,7 @@
 //! Grids of `jacobi3d` by how large a checkpoint of them is.
 
-/// Of a block of 32³ cells, packed, within a few parts in a thousand.
-const BLOCK_BYTES: u64 = 360_800;
+/// Of a block of 32³ cells in a checkpoint, within a few parts in a thousand.
+const BLOCK_BYTES: u64 = 312_000;
 
 /// A grid in blocks of 32³ cells.
 #[derive(Clone, Copy)]
