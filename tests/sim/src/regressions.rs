@@ -260,6 +260,10 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "a node that was to be added was lost before it came, and PEs of its number, which a job that was started again had, were taken for dead (of the oracles)",
     },
     Regression {
+        line: "--seed 0x77003d76 --ft disk:400us --respawn false --requests true --spares 0 --more 2 --lingers false --faults 10,17,18 --calm doubled,limits",
+        was: "the same, when the job that was started again went back to what had been kept in the former one (of the oracles)",
+    },
+    Regression {
         line: "--seed 0x72000584 --ft disk:400us --respawn false --requests true --spares 0 --more 0 --faults 11",
         was: "a process that was killed while it sent on what had come in a checkpoint, and waited for room for that, left the rest behind",
     },

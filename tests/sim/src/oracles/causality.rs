@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use talisman::ids::PeId;
 use talisman::witness::Seen;
 
-use super::Oracle;
+use super::{Oracle, are_apart};
 
 /// Keeps the clocks of PEs and messages.
 #[derive(Clone, Default)]
@@ -195,8 +195,9 @@ impl Oracle for Causality {
             Seen::Dropped { message, .. } => drop(self.open.remove(&message)),
             Seen::RolledBack { pe, to } => self.roll_back(pe, to),
             Seen::NodeGone { ref pes } => self.dead.push(pes.clone()),
-            // Another process is the node now.
-            Seen::Begun { ref pes, .. } => self.dead.retain(|dead| dead != pes),
+            // Other processes have these PEs now. A job that was started again has them otherwise dealt out, and may go back to
+            // what was kept when those of the former one were dead.
+            Seen::Begun { ref pes, .. } => self.dead.retain(|dead| are_apart(dead, pes)),
             // So are all, and with other PEs.
             Seen::StartedAgain { .. } => self.dead.clear(),
             _ => {}
@@ -290,7 +291,13 @@ mod tests {
         finds(Causality::default(), &story, "which is dead");
         story.insert(6, back(1, 0));
         assert_eq!(tell(&mut Causality::default(), &story), Ok(()));
-        story[6] = Seen::StartedAgain { version: 1, pes: 0..4 };
-        assert_eq!(tell(&mut Causality::default(), &story), Ok(()));
+        let others = |pes| Seen::Begun { epoch: 1, version: Some(1), pes, life: 0 };
+        for again in [Seen::StartedAgain { version: 1, pes: 0..4 }, others(1..2), others(0..2), others(1..4)]
+        {
+            story[6] = again;
+            assert_eq!(tell(&mut Causality::default(), &story), Ok(()));
+        }
+        story[6] = others(0..1);
+        finds(Causality::default(), &story, "which is dead");
     }
 }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use talisman::ids::PeId;
 use talisman::witness::{Kind, Seen, Until, Why};
 
-use super::Oracle;
+use super::{Oracle, are_apart};
 
 /// Follows each message from PE to PE, from the first to the last.
 #[derive(Clone, Default)]
@@ -181,7 +181,7 @@ impl Oracle for Delivery {
             }
             // Another process is the node now.
             Seen::Begun { ref pes, .. } => {
-                self.dead.retain(|dead| dead != pes);
+                self.dead.retain(|dead| are_apart(dead, pes));
                 self.restoring.extend(pes.clone());
                 Ok(())
             }

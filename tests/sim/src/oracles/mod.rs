@@ -17,8 +17,10 @@ mod resources;
 
 use std::cell::RefCell;
 use std::fmt;
+use std::ops::Range;
 use std::rc::Rc;
 
+use talisman::ids::PeId;
 use talisman::witness::{self, Seen};
 
 pub use past::Book;
@@ -71,6 +73,11 @@ impl Default for Expected {
     fn default() -> Self {
         Expected { drained: false, messages_max: 1 << 20, queued_max: 1 << 20, kept_max: 1 << 20 }
     }
+}
+
+/// Whether no PE is in both.
+fn are_apart(one: &Range<PeId>, other: &Range<PeId>) -> bool {
+    one.end <= other.start || other.end <= one.start
 }
 
 /// Every oracle, for a workload that says nothing of itself.
