@@ -157,6 +157,11 @@ impl Pe {
         }
     }
 
+    /// The last version that was begun here, or might have been by those that are lost.
+    pub(crate) fn last_checkpoint(&self) -> Option<Version> {
+        self.checkpoints.as_ref().map(|checkpoints| checkpoints.version.get())
+    }
+
     /// The program asks for a checkpoint.
     pub(crate) fn checkpoint(&self, then: Route) {
         self.want_checkpoint(Why::Request, Some(then));

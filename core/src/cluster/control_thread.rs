@@ -24,7 +24,7 @@ use super::takeover::door;
 use super::takeover::follower::Follower;
 use super::takeover::hangup::Hangup;
 use super::takeover::seeking::{Found, Seeker};
-use super::voice::{Control, Outgoing, Shared};
+use super::voice::{Control, Outgoing, Shared, die};
 
 /// How often steps are looked at, if somebody wants to see them go by.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -304,10 +304,4 @@ fn ticks(every: Duration) -> Interval {
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks
-}
-
-/// Ends this process whatever its other threads do: without the launcher nobody would end it any more.
-pub(super) fn die() -> ! {
-    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
-    std::process::abort()
 }

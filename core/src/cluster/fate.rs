@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::verdict::UNRECOVERABLE;
+use crate::mutations::mutated;
+
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum How {
@@ -18,6 +21,15 @@ pub(crate) enum How {
 }
 
 impl How {
+    /// A node that cannot go on, and has said why. A job that survives losses takes an exit status for the program's own end, and a launcher
+    /// that is lost as it hears the reason cannot tell the next one: there the process ends by a signal.
+    pub(crate) fn of_failed(survives: bool) -> How {
+        match survives && !mutated("failed-node-exits") {
+            true => How::Signalled(SIGKILL),
+            false => How::Exited(UNRECOVERABLE),
+        }
+    }
+
     pub(crate) fn of(status: ExitStatus) -> How {
         match (status.code(), status.signal()) {
             (Some(code), _) => How::Exited(code),

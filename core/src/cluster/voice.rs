@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use super::control::{Fetch, NodeReport, Stop, Task, ToLauncher};
+use super::fate::How;
 use super::member::Orders;
 use super::takeover::successor::{Heir, Leading};
 use crate::checkpoint::files::afar::Piece;
@@ -46,6 +47,8 @@ pub(super) struct Shared {
     next_fetch: Mutex<u64>,
     /// The next step at which something is to happen; the largest number if there is none.
     next_watched: AtomicU64,
+    /// Whether the job survives losses.
+    survives: bool,
 }
 
 #[derive(Default)]
@@ -83,6 +86,8 @@ impl Shared {
             watched,
             next_fetch,
             next_watched,
+            // Other processes come in jobs that survive losses, and in no others.
+            survives: task.admits,
         })
     }
 
@@ -222,7 +227,10 @@ impl Control {
     pub(crate) fn failed(&self, why: impl Into<String>) -> ! {
         self.send(ToLauncher::Failed(why.into()));
         self.flush();
-        std::process::exit(super::verdict::UNRECOVERABLE)
+        match How::of_failed(self.shared.survives) {
+            How::Exited(status) => std::process::exit(status),
+            _ => die(),
+        }
     }
 
     /// Should the launcher be lost, this process may take its place.
@@ -263,4 +271,10 @@ impl Control {
         let not_seen = |heard: &mut Heard| heard.step_seen < steps.done && !heard.halted;
         drop(self.shared.changed.wait_timeout_while(heard, STEP_WAIT, not_seen));
     }
+}
+
+/// Ends this process whatever its other threads do.
+pub(in crate::cluster) fn die() -> ! {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    std::process::abort()
 }

@@ -6,13 +6,49 @@
 use std::collections::BTreeSet;
 
 use talisman_ft::Version;
-use talisman_ft::double::Held;
+use talisman_ft::double::{Held, Order};
 
-use super::process::{Process, Stage};
+use super::process::{Process, Running, Stage};
 use super::world::World;
 use crate::launch::checkpoints::FaultTolerance;
 
+/// Entries that may have begun before the word that a checkpoint is wanted, beside those that waited when the job went back.
+const ENTRIES_BEFORE: u64 = 100;
+
+/// What the first PE of a job that went back owes: a checkpoint, since some of what all went back to is held once.
+#[derive(Clone, Copy)]
+pub(super) struct Owed {
+    /// The first version that there may be.
+    version: Version,
+    /// It has begun before so many entries have run on that PE.
+    before: u64,
+}
+
+impl Owed {
+    /// If this is the node of the first PE, and has begun as the order says. Who begins anew has nothing yet.
+    pub(super) fn after(order: &Order, running: &Running) -> Option<Owed> {
+        let pe = &running.pes.first()?.pe;
+        order.version.filter(|_| pe.is_first())?;
+        let waiting = pe.waiting_messages() as u64;
+        Some(Owed { version: order.next_version, before: pe.stats.run.get() + waiting + ENTRIES_BEFORE })
+    }
+}
+
 impl World {
+    /// A node has done something: if its first PE has done so much that it would have begun to make again what is held once, it has.
+    pub(super) fn judge_owed(&self, process: &Process) {
+        let (Some(owed), Some(running)) = (process.lives.owed.get(), process.running()) else { return };
+        let pe = &running.pes[0].pe;
+        let has_begun = pe.last_checkpoint() >= Some(owed.version);
+        let is_late = pe.stats.run.get() > owed.before;
+        if !has_begun && is_late {
+            self.flaw(format!("PE {} goes on, and what is held once is not made again", pe.id));
+        }
+        if has_begun || is_late {
+            process.lives.owed.set(None);
+        }
+    }
+
     /// A node has done something, after which it may know that a version is committed that nobody knew to be. If all are there who were when it
     /// was taken, each part is held by two nodes then, on different hosts if there are several.
     pub(super) fn judge_commit(&self, process: &Process) {

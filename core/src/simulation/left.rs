@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use talisman_ft::Version;
-use talisman_ft::double::Held;
+use talisman_ft::double::{Held, Order};
 use talisman_ft::view::View;
 
 use super::fault::What;
@@ -59,6 +59,28 @@ impl World {
         self.committed.set(self.committed.get().max(version));
     }
 
+    /// All that are left go back to this, and give up what is newer, which none of them knows to be committed, as they have said when they
+    /// halted. Who is dead may have known better, and nobody has seen anything of that.
+    pub(super) fn forget(&self, order: &Order) {
+        let is_given_up = |version: &Version| {
+            Some(*version) > order.version.max(self.committed.get()) && *version < order.next_version
+        };
+        self.forgotten.borrow_mut().extend(self.ever_committed().filter(is_given_up));
+    }
+
+    /// The newest version that anybody knows, or knew, to be committed, and that was not given up since.
+    pub(super) fn newest_committed(&self) -> Option<Version> {
+        let forgotten = self.forgotten.borrow();
+        let known = self.ever_committed().filter(|version| !forgotten.contains(version)).max();
+        known.max(self.tasks[0].restart.as_ref().map(|restart| restart.version))
+    }
+
+    /// The newest version of each process that it knows, or knew when it died, to be committed. Nothing is read for that: disks draw what
+    /// becomes of what is read.
+    fn ever_committed(&self) -> impl Iterator<Item = Version> {
+        self.nodes.ever().filter_map(|process| process.lives.store.committed())
+    }
+
     /// The launcher hears this. What it prints of a period has been seen, so that the version that ended it cannot be taken back.
     pub(super) fn commit_printed(&self, letter: &Letter) {
         if let Letter::Happened(_, _, Event::Said(ToLauncher::Lines(lines))) = letter {
@@ -80,8 +102,7 @@ impl World {
         let is_there = |process: &Process| process.stage.get() == Stage::Up && !process.is_let_go.get();
         let is_left = |process: &&Process| is_there(process) && has_anything(process);
         let living: Vec<_> = self.nodes.iter().filter(is_left).collect();
-        let known = self.nodes.ever().flat_map(|process| committed(&process.lives.store.held())).max();
-        let committed = known.max(self.committed.get());
+        let committed = self.newest_committed().max(self.committed.get());
         match (living.len(), committed, newest_whole(&living)) {
             (0, ..) => None,
             (_, None, _) => Some("have begun anew, since nothing was ever committed".into()),

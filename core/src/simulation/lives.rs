@@ -9,6 +9,7 @@ use std::sync::Arc;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, NodeId, Version};
 
+use super::duties::Owed;
 use super::left::committed;
 use super::letters::Letter;
 use super::process::{self, Process, Running, Stage};
@@ -54,6 +55,8 @@ pub(super) struct Lives {
     pub(super) lingers: Cell<bool>,
     /// How it is to go on once it is linked with these.
     pub(super) ordered: RefCell<Option<(Order, Vec<PeerInLife>)>>,
+    /// What is held once since it went back, until a checkpoint begins.
+    pub(super) owed: Cell<Option<Owed>>,
     /// What PEs counted in former lives.
     totals: RefCell<Vec<Totals>>,
     /// The epoch for which it is to halt, and who is lost, until it has said that it has.
@@ -177,6 +180,7 @@ impl World {
     /// not for an earlier one only, after which it may have come to hold other parts.
     pub(super) fn judge_order(&self, letter: &Letter) {
         let Letter::ToNode(number, ToNode::Resume(order)) = letter else { return };
+        self.forget(order);
         let (epoch, halted) = (order.view.epoch, self.nodes[*number as usize].lives.halted.get());
         if halted < epoch {
             self.flaw(format!(
@@ -236,6 +240,7 @@ impl World {
         let has_begun = process.running().is_some_and(|running| running.pes.iter().all(Turns::has_begun));
         if process.is_up() && has_begun {
             process.lives.has_begun.set(true);
+            process.lives.owed.set(process.running().and_then(|running| Owed::after(order, &running)));
             let steps = process.job.progress().done;
             self.tell_launcher(number, ToLauncher::Resumed { epoch, steps });
         }

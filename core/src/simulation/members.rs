@@ -108,7 +108,11 @@ impl World {
 
     pub(super) fn fail(&self, number: u32, why: String) {
         self.tell_launcher(number, ToLauncher::Failed(why));
-        self.exit_soon(number, UNRECOVERABLE);
+        let end = match How::of_failed(self.survives()) {
+            How::Exited(status) => Event::Exit(number, status),
+            _ => Event::Killed(number),
+        };
+        self.end_soon(number, end);
     }
 
     /// It knows what it is: it listens, and says so.
@@ -279,10 +283,14 @@ impl World {
     }
 
     fn exit_soon(&self, number: u32, status: i32) {
+        self.end_soon(number, Event::Exit(number, status));
+    }
+
+    fn end_soon(&self, number: u32, end: Event) {
         let process = &self.nodes[number as usize];
         if process.stage.get() == Stage::Up {
             process.stage.set(Stage::Leaving);
-            self.plan(self.now() + self.between(EXIT_NS), Event::Exit(number, status));
+            self.plan(self.now() + self.between(EXIT_NS), end);
         }
     }
 

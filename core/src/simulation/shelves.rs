@@ -7,8 +7,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use talisman_ft::Version;
-
 use super::plan::{DiskRates, Plan};
 use super::process::Process;
 use super::remains::Remains;
@@ -193,7 +191,7 @@ impl World {
             shelf.lose_power();
             shelf.heal();
         }
-        let committed = self.nodes.ever().filter_map(committed).max();
+        let committed = self.newest_committed();
         let disks = shelves.iter().map(|(node, shelf)| (*node, shelf.disk.clone())).collect();
         let flaw = match Remains::on(disks, former) {
             Ok(remains) if Some(remains.version()) >= committed => return Some(remains),
@@ -223,12 +221,6 @@ impl World {
         }
         shelves
     }
-}
-
-/// The newest version of which a process knows, or knew, that it is committed.
-fn committed(process: &Process) -> Option<Version> {
-    let held = process.lives.store.held();
-    held.iter().filter(|held| held.committed).map(|held| held.version).max()
 }
 
 /// Whether what was read once can be read again.

@@ -138,6 +138,7 @@ impl World {
         self.see_to_connections(number);
         self.hand_over_what_was_said(number);
         self.judge_commit(process);
+        self.judge_owed(process);
         self.use_shelf(number);
         let Some(running) = process.running() else { return };
         for (rank, pe) in (0..).zip(&running.pes) {

@@ -1,7 +1,7 @@
 //! The loop of a simulated world: the next event, and who it concerns.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
@@ -163,6 +163,8 @@ pub(super) struct World {
     pub(super) committed: Cell<Option<Version>>,
     /// The newest one that anybody knew to be committed.
     pub(super) known: Cell<Option<Version>>,
+    /// Versions that only the dead knew to be committed when all others were told to go back behind them.
+    pub(super) forgotten: RefCell<BTreeSet<Version>>,
     /// Nodes that somebody has asked the job to go on without.
     pub(super) to_leave: RefCell<Vec<u32>>,
     /// When the launcher was gone or had nothing left to lead.
@@ -212,6 +214,7 @@ impl World {
             orphaned_at: Cell::new(0),
             committed: Cell::new(None),
             known: Cell::new(None),
+            forgotten: RefCell::default(),
             to_leave: RefCell::default(),
             unled_since: Cell::new(None),
         })

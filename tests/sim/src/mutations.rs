@@ -716,6 +716,18 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "held-once-for-a-period",
+        places: &["checkpoint/again.rs"],
+        rule: "After a loss a checkpoint begins at once, since some parts are held once.",
+        level: Level::World,
+    },
+    Mutation {
+        name: "failed-node-exits",
+        places: &["cluster/fate.rs"],
+        rule: "A node that cannot go on is lost, whether anybody has heard why or not.",
+        level: Level::World,
+    },
+    Mutation {
         name: "epochs-begin-again",
         places: &["cluster/takeover/follower.rs"],
         rule: "The first epoch of a new launcher is after all that anybody has halted for.",

@@ -271,6 +271,22 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x7300072d --nodes 3 --ft 200us --spares 0 --more 0 --faults 0,1,2,3 --calm altered,limits",
         was: "what was printed of a node's lines was forgotten with the version that was cut when they were, though later parts had them again; and whoever took up the part of one that was released did not know what was printed of that",
     },
+    Regression {
+        line: "--seed 0x77003333 --workload jacobi3d --ft disk:400us --respawn true --requests true --spares 0 --more 0 --lingers true --faults 6,8,9,13,14,15,16",
+        was: "a node whose disk did not give back a part ended with a status of its own, and who had heard why was lost: the next launcher took it for the program's end",
+    },
+    Regression {
+        line: "--seed 0x7700051b --workload leanmd --ft disk:400us --respawn true --requests true --spares 0 --more 0 --lingers false --faults 2,6,7,8 --calm late,limits",
+        was: "a version that only the dead knew to be committed was expected on the disks when all others had begun anew (of the world)",
+    },
+    Regression {
+        line: "--seed 0x77002e41 --workload sync --nodes 1 --ft disk:400us --respawn true --requests false --spares 0 --more 0 --lingers false --faults 10,11 --calm limits,disk",
+        was: "a job was started again on 36 times as many PEs, and expected to have no more memory (of the verdict)",
+    },
+    Regression {
+        line: "--seed 0x7b001608 --workload flood --size 2 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --lingers false --faults 3,4,5 --calm pause",
+        was: "a node of a job that was started again counted files as held which those had taken away that knew of a newer version, and were lost",
+    },
 ];
 
 #[derive(Parser)]

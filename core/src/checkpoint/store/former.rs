@@ -13,11 +13,13 @@ use super::super::files::afar::{self, Piece};
 use super::super::files::image;
 use super::super::files::keeper::AnyDisk;
 use super::super::files::set::{self, Place};
+use super::super::files::{File, folder_of};
 use super::super::newcomers::Seats;
 use super::super::part::Part;
 use super::StoreError;
 use super::reading::read;
 use crate::cluster::keeping::Restart;
+use crate::disk::{Disk, Folder};
 use crate::ids::PeId;
 use crate::pup::Packed;
 use crate::view::View;
@@ -39,19 +41,20 @@ pub(super) struct Former {
 }
 
 impl Former {
-    /// Any node has any file read.
+    /// Any node has any file read, as long as that is there. Who knows that a newer version is committed takes these away, and may be lost then,
+    /// before the others know.
     pub(super) fn held(&self) -> Held {
         let view = self.restart.view.clone();
-        let held = view.there().collect();
+        let left = self.left();
+        let is_left = |pe: PeId| self.needed(pe).iter().all(|of| left.contains(of));
+        let held = view.there().filter(|node| self.view.lanes_of(*node).all(is_left)).collect();
         Held { version: self.restart.version, view, held, committed: true, missed: Vec::new() }
     }
 
     /// Those of the PEs whose seat this one is, its own first. If it had none, it has what it begins with; and whatever somebody
     /// else had kept for those whose seat it is now.
     pub(super) fn parts(&self, pe: PeId) -> Result<Vec<Part>, StoreError> {
-        let mut own: Vec<_> = self.pes().filter(|of| self.view.seat(*of) == pe).collect();
-        own.sort_by_key(|of| *of != pe);
-        let mut parts = own.iter().map(|of| self.part(*of)).collect::<Result<Vec<_>, _>>()?;
+        let mut parts = self.own(pe).iter().map(|of| self.part(*of)).collect::<Result<Vec<_>, _>>()?;
         let newcomers: Vec<PeId> = self.view.there().filter(|pe| self.pes().all(|of| of != *pe)).collect();
         let before = self.view_before();
         let seats = Seats::after(&before, &self.view);
@@ -64,6 +67,45 @@ impl Former {
         }
         parts.iter_mut().for_each(|part| seats.announce(part, &newcomers));
         Ok(parts)
+    }
+
+    /// Those whose seat a PE is, itself first.
+    fn own(&self, pe: PeId) -> Vec<PeId> {
+        let mut own: Vec<_> = self.pes().filter(|of| self.view.seat(*of) == pe).collect();
+        own.sort_by_key(|of| *of != pe);
+        own
+    }
+
+    /// Those whose parts a PE is made of.
+    fn needed(&self, pe: PeId) -> Vec<PeId> {
+        let own = self.own(pe);
+        let first = self.pes().next().filter(|_| own.is_empty());
+        own.into_iter().chain(self.kept_for_those_of(pe)).chain(first).collect()
+    }
+
+    /// Those whose files are somewhere. Other hosts are not asked, and may have what they had.
+    fn left(&self) -> BTreeSet<PeId> {
+        let mut names: BTreeMap<NodeId, Vec<String>> = BTreeMap::new();
+        let mut has = |place: &Place, of: PeId| {
+            let names = names.entry(place.node).or_insert_with(|| self.names(place.node));
+            place.host != self.host
+                || names.binary_search(&File::Part(self.restart.version, of).name()).is_ok()
+        };
+        let parts = self.restart.parts.iter();
+        parts.filter(|(of, places)| places.iter().any(|place| has(place, *of))).map(|(of, _)| *of).collect()
+    }
+
+    /// Of the files in the folder of a node, in increasing order; none if it cannot be read.
+    fn names(&self, node: NodeId) -> Vec<String> {
+        // Nobody panics half way through an operation of a disk.
+        let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = match disks.get_mut(&node) {
+            Some(disk) => disk.list().ok(),
+            None => {
+                Folder::open(&folder_of(&self.restart.dir, node)).and_then(|mut folder| folder.list()).ok()
+            }
+        };
+        names.unwrap_or_default()
     }
 
     /// In which the version was taken.

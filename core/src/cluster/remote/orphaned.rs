@@ -22,13 +22,13 @@ use tokio::task::JoinHandle;
 
 use super::super::children::{self, Executable};
 use super::super::control::ToNode;
-use super::super::control_thread::die;
 use super::super::succession::door::{Newcomer, Newcomers, Pass};
 use super::super::succession::estate::{Estate, Orphan, Will};
 use super::super::succession::quorum::Roll;
 use super::super::succession::seeking::{Found, seek};
 use super::super::succession::successor;
 use super::super::takeover::hangup::has_terminal;
+use super::super::voice::die;
 use super::agent::ssh_came_in_by;
 use super::message::{FromAgent, ToAgent};
 use super::relay::{self, Orders, Said, Voice, Window};

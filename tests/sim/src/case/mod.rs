@@ -118,12 +118,8 @@ impl Case {
             survival.is_on() && overrides.heirs.unwrap_or(survival::heirs(&mut generator(seed, "heirs")));
         let is_whole = overrides.only.is_empty() && overrides.strikes.is_none();
         let draws = |concern, f: fn(&mut Rng) -> bool| is_whole && f(&mut generator(seed, concern));
-        // On disk only where it is said: some seeds of those fail that are not understood.
-        let in_memory = |concern, f| !survival.is_on_disk() && draws(concern, f);
-        let respawn =
-            survival.is_on() && overrides.respawn.unwrap_or(in_memory("respawn", survival::respawn));
-        let requests =
-            survival.is_on() && overrides.requests.unwrap_or(in_memory("asked", survival::is_asked));
+        let respawn = survival.is_on() && overrides.respawn.unwrap_or(draws("respawn", survival::respawn));
+        let requests = survival.is_on() && overrides.requests.unwrap_or(draws("asked", survival::is_asked));
         let lingers = survival.is_on() && overrides.lingers.unwrap_or(draws("lingers", survival::lingers));
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let hosts = if heirs && overrides.hosts.is_none() { vec![hosts.iter().sum()] } else { hosts };
@@ -135,7 +131,7 @@ impl Case {
             heirs,
             respawn,
             requests,
-            draws: is_whole && !survival.is_on_disk(),
+            draws: is_whole,
         };
         let staffing = Staffing::draw(seed, overrides, job);
         let (faults, again) = match &overrides.strikes {

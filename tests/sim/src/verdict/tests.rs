@@ -159,6 +159,15 @@ fn memory_is_bounded_and_given_back() {
     assert_eq!(kinds(with(30 << 20, 1000), &[]), []);
     assert_eq!(kinds(with(40 << 20, 1000), &[]), [Kind::Flaw]);
     assert_eq!(kinds(with(1000, 2 << 20), &[]), [Kind::Flaw]);
+
+    // Twelve nodes of three PEs have 396 ends of links, 49.5 MiB of pieces to fill, if the job was started again on them.
+    let plan = Plan { again: Some(Box::new(Plan::calm(0, 12, 3))), ..plan() };
+    let kinds = |most, was_again: bool| {
+        let again = was_again.then(|| Box::new(well()));
+        failures(&plan, &well(), &Played { again, ..with(most, 1000) }).len()
+    };
+    assert_eq!((kinds(80 << 20, true), kinds(90 << 20, true)), (0, 1));
+    assert_eq!(kinds(80 << 20, false), 1);
 }
 
 #[test]
