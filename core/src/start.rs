@@ -1,5 +1,6 @@
 //! Where a program starts: what `#[talisman::main]` calls.
 
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use crate::chare::{Args, MainChare};
@@ -39,10 +40,13 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
     if agent::is_asked_for() {
         return agent::main();
     }
-    // First of all: it changes the environment, which only a process of one thread may.
+    // First of all, with what a terminal wants: it changes the environment, which only a process of one thread may.
     let joining = cluster::member::joining();
     let will = cluster::will();
-    let (options, args) = command_line::parse::<A>(&program);
+    let (mut options, args) = command_line::parse::<A>(&program);
+    if joining.is_none() && will.is_none() && io::stderr().is_terminal() {
+        options.log_on_a_terminal();
+    }
     if let Some(will) = will {
         return succeed(&program, &options, will).into();
     }

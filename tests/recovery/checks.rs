@@ -61,8 +61,8 @@ use crate::launcher::{
 };
 use crate::moments::random_moments;
 use crate::reports::{
-    a_job_with_two_losses_tells_all_of_them, losses_without_replacement, one_node_holds_nothing_twice,
-    why_there_were_checkpoints,
+    a_job_with_two_losses_tells_all_of_them, each_checkpoint_is_told_on_a_terminal,
+    losses_without_replacement, one_node_holds_nothing_twice, why_there_were_checkpoints,
 };
 use crate::searches::{searches_go_back_to_checkpoints, the_search_with_heirs_goes_back};
 use crate::spread::{
@@ -107,6 +107,7 @@ trials!(
     losses_without_replacement,
     one_node_holds_nothing_twice,
     why_there_were_checkpoints,
+    each_checkpoint_is_told_on_a_terminal,
     on_disk_like_in_memory,
     a_whole_job_is_started_again,
     more_nodes_than_before,

@@ -1,5 +1,7 @@
 //! What the report and the terminal say of losses, of checkpoints, and of load balancing after them.
 
+use std::process::{Command, Stdio};
+
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -101,6 +103,38 @@ pub fn why_there_were_checkpoints() {
         assert!(triggers.contains(&trigger), "{triggers:?}");
     }
     assert_eq!(left.failures[0]["detect_s"], Value::Null, "nobody knows when somebody else killed it");
+}
+
+/// Nobody asks for that, and a variable can say that it is not wanted.
+pub fn each_checkpoint_is_told_on_a_terminal() {
+    let shape = (3, 1, "shm");
+    for (log, is_told) in [(None, true), (Some("0"), false)] {
+        let options = format!("--ft double {NEVER} --kill 1@step10");
+        let run = SAVED.start_by(shape, &options, |command| on_a_terminal(&command, log));
+        let left = run.end();
+        let shown = left.ended.stdout.join("\n");
+        assert!(shown.contains("the others go back"), "{shown}");
+        for checkpoint in list(&left, "checkpoints") {
+            let line = format!(
+                "checkpoint {} ({}): ",
+                checkpoint["version"],
+                checkpoint["trigger"].as_str().expect("it is a word")
+            );
+            assert_eq!(shown.matches(&line).count(), usize::from(is_told), "{line}: {shown}");
+        }
+    }
+}
+
+/// The command with a terminal of its own, whose lines are on standard output.
+fn on_a_terminal(command: &Command, log: Option<&str>) -> Command {
+    const RUN: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    let mut terminal = Command::new("python3");
+    terminal.args(["-c", RUN]).arg(command.get_program()).args(command.get_args());
+    command.get_envs().for_each(|(name, _)| {
+        terminal.env_remove(name);
+    });
+    terminal.envs(log.map(|log| ("TALISMAN_FT_LOG", log))).stdin(Stdio::null());
+    terminal
 }
 
 const DEGRADED: &str = "; degraded until the next checkpoint";

@@ -61,6 +61,9 @@ pub(super) const IDS: [&str; 31] = [
     "talisman-max-nodes",
 ];
 
+/// The variable that says `--ft-log`.
+const FT_LOG: &str = "TALISMAN_FT_LOG";
+
 /// How nodes that are processes of their own are linked with each other.
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Transport {
@@ -250,8 +253,9 @@ pub struct RunArgs {
     #[arg(value_name = "TIME", value_parser = time)]
     pub mtbf: Option<Duration>,
 
-    /// Write a line about each checkpoint, and each loss of a node, to standard error (--progress does as well)
-    #[arg(id = "talisman-ft-log", long = "ft-log", env = "TALISMAN_FT_LOG", hide_env_values = true)]
+    /// Write a line about each checkpoint, and each loss of a node, to standard error (--progress does as well) [default: if that is a terminal,
+    /// and TALISMAN_FT_LOG is not 0]
+    #[arg(id = "talisman-ft-log", long = "ft-log", env = FT_LOG, hide_env_values = true)]
     #[arg(value_parser = FalseyValueParser::new())]
     pub ft_log: bool,
 
@@ -291,6 +295,19 @@ impl RunArgs {
     pub fn has_processes(&self) -> bool {
         let is_on_disk = self.ft == FaultTolerance::Disk || self.restart.is_some();
         (self.numbers() > 1 || self.hosts.is_some() || is_on_disk) && !self.simulate
+    }
+
+    /// Standard error is a terminal: whoever sits there sees each checkpoint, unless the variable says otherwise. So it does from now on to the
+    /// processes that this one starts, whose standard error is none.
+    ///
+    /// Has to be called before any other thread is started: it changes the environment.
+    pub(crate) fn log_on_a_terminal(&mut self) {
+        if self.ft == FaultTolerance::Off || self.simulate || std::env::var_os(FT_LOG).is_some() {
+            return;
+        }
+        self.ft_log = true;
+        // SAFETY: no other thread reads the environment, by this function's contract.
+        unsafe { std::env::set_var(FT_LOG, "1") };
     }
 
     /// How many nodes have a number: those that the job begins with, and those that may be added.
