@@ -19,6 +19,8 @@ mod asking;
 mod checks;
 #[path = "recovery/disk.rs"]
 mod disk;
+#[path = "recovery/early.rs"]
+mod early;
 #[path = "recovery/full.rs"]
 mod full;
 #[path = "recovery/garden.rs"]
@@ -62,7 +64,10 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("program") if std::env::args().any(|word| word == "--garden") => garden::start(),
         // An agent is the same whatever its nodes run.
-        Some("program" | "--talisman-agent") => program::start(),
+        Some("program" | "--talisman-agent") => {
+            early::die_if_it_is_ones_turn();
+            program::start()
+        }
         _ => harness::run(checks::all()),
     }
 }

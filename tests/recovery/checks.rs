@@ -19,6 +19,10 @@ use crate::disk::{
     examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
     lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
 };
+use crate::early::{
+    a_job_that_loses_a_node_before_it_begins_is_started_again,
+    a_job_that_loses_nodes_each_time_that_it_starts_ends,
+};
 use crate::full::{
     a_disk_that_does_not_take_what_is_asked_for, a_disk_that_is_full,
     a_folder_that_cannot_be_written_any_more,
@@ -85,6 +89,8 @@ macro_rules! trials {
 
 trials!(
     nobody_is_lost,
+    a_job_that_loses_a_node_before_it_begins_is_started_again,
+    a_job_that_loses_nodes_each_time_that_it_starts_ends,
     before_the_first_checkpoint_the_program_begins_anew,
     whoever_is_lost_at_a_step,
     examples_at_a_step,

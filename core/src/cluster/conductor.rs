@@ -103,6 +103,8 @@ pub(crate) struct Conductor {
     requests: Requests,
     /// How many processes have been started in place of others.
     lives: u64,
+    /// Whose loss ended a job that survives losses, before that had begun.
+    early_loss: Option<String>,
     actions: Vec<Action>,
 }
 
@@ -116,6 +118,8 @@ pub(crate) struct End {
     pub(crate) failures: Vec<Failure>,
     /// Results that came with lines, which those in reports replace.
     pub(crate) results: Results,
+    /// It ended since this happened before the program had begun, and would survive that once it has: it can be started again.
+    pub(crate) early_loss: Option<String>,
 }
 
 impl Conductor {
@@ -128,6 +132,7 @@ impl Conductor {
             unsettled: BTreeSet::new(),
             expected: BTreeMap::new(),
             lives: 0,
+            early_loss: None,
             spares: Spares::new(plan.nodes, plan.spares),
             requests: Requests::default(),
             plan,
@@ -186,7 +191,7 @@ impl Conductor {
         reports.iter().for_each(|report| merge(&mut steps, report.steps));
         let (failures, results) =
             self.recovery.map_or_else(|| (Vec::new(), self.before.results()), Recovery::into_report);
-        End { stop: self.verdict.stop(), reports, steps, failures, results }
+        End { stop: self.verdict.stop(), reports, steps, failures, results, early_loss: self.early_loss }
     }
 
     /// Something happened to a node. `out_of_memory` says whether the system has killed anybody for want of memory.
@@ -406,8 +411,18 @@ impl Conductor {
             sometimes("the end of a node was the reason for what others complained of");
         }
         let out_of_memory = how == How::Signalled(9) && out_of_memory();
-        let fate = self.fate(node, how, out_of_memory).message();
-        self.lose(now, fate);
+        let fate = self.fate(node, how, out_of_memory);
+        let (message, in_short) = (fate.message(), fate.in_short());
+        if self.is_early_loss(node, how) && !out_of_memory {
+            self.early_loss = Some(in_short);
+        }
+        self.lose(now, message);
+    }
+
+    /// Whether a node was taken from a job that survives that once it has begun. Who ends by itself, or says that it cannot go on, would do so again.
+    fn is_early_loss(&self, node: u32, how: How) -> bool {
+        let is_early = self.went.is_none() && self.recovery.is_some() && !self.verdict.is_over();
+        is_early && matches!(how, How::Signalled(_)) && self.roster[node].doom.is_none()
     }
 
     fn fate(&self, node: u32, how: How, out_of_memory: bool) -> Fate<'_> {

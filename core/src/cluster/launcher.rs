@@ -61,17 +61,32 @@ pub(crate) struct ClusterOutcome {
     pub(crate) checkpoints: Vec<CheckpointTaken>,
     /// Nodes that were lost while the program ran.
     pub(crate) failures: Vec<Failure>,
+    /// The loss of a node before the program had begun: see [`End`].
+    pub(crate) early_loss: Option<String>,
 }
+
+/// So often a job is started that loses nodes before it has begun, and survives losses after that.
+const STARTS: u32 = 4;
 
 /// Runs this program, with the arguments of this process, as the nodes that `options` ask for, until they have all
 /// ended. Has to be called in the main thread: the nodes die with the thread that starts them.
 pub(crate) fn launch(program: &Program, options: &RunArgs) -> ClusterOutcome {
     descriptors::raise_limit();
     let means = Means { executable: Executable::this(), memory: host_memory };
-    launch_with(&means, program, options).unwrap_or_else(|error| {
-        let message = format!("the nodes cannot be started: {error}");
-        ClusterOutcome { status: UNRECOVERABLE, message: Some(message), ..ClusterOutcome::default() }
-    })
+    let mut left = STARTS;
+    loop {
+        let outcome = launch_with(&means, program, options).unwrap_or_else(|error| {
+            let message = format!("the nodes cannot be started: {error}");
+            ClusterOutcome { status: UNRECOVERABLE, message: Some(message), ..ClusterOutcome::default() }
+        });
+        left -= 1;
+        match outcome.early_loss.as_ref().filter(|_| left > 0 && outcome.interrupted.is_none()) {
+            Some(loss) => {
+                eprintln!("{}: {loss}; nothing has begun, and the job is started again", program.name);
+            }
+            None => return outcome,
+        }
+    }
 }
 
 /// What a launcher needs of its host.
@@ -347,7 +362,7 @@ pub(crate) struct Ended {
 
 /// The reports of all nodes as one, for a job with so many PEs on each.
 pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
-    let Ended { end: End { stop, reports, steps, failures, results }, wall } = ended;
+    let Ended { end: End { stop, reports, steps, failures, results, early_loss }, wall } = ended;
     let told = reports.iter().map(|report| report.wall).max().filter(|wall| !wall.is_zero());
     let mut outcome = ClusterOutcome {
         status: stop.status,
@@ -357,6 +372,7 @@ pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
         steps,
         failures,
         results,
+        early_loss,
         ..ClusterOutcome::default()
     };
     for mut report in reports {

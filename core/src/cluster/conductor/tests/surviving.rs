@@ -102,6 +102,26 @@ fn a_process_that_leaves_by_itself_would_do_so_again() {
 }
 
 #[test]
+fn a_node_that_is_killed_before_the_program_begins_is_a_reason_to_start_again() {
+    let early = |survives: bool, happens: &[Event]| {
+        let mut conductor = conductor(2, "");
+        conductor.recovery = survives.then(|| Recovery::new(&conductor.plan));
+        conductor.all_say(&hello());
+        happens.iter().for_each(|event| drop(conductor.happen(at(1), 1, event.clone())));
+        conductor.into_end().early_loss
+    };
+    let loss = early(true, &[killed()]).expect("it was killed");
+    assert!(loss.contains("node 1 (pid 7) was killed by signal 9"), "{loss}");
+    assert_eq!(early(false, &[killed()]), None);
+    assert_eq!(early(true, &[Event::Ended(How::Exited(1))]), None);
+    assert_eq!(early(true, &[Event::Said(ToLauncher::Failed("no port".into())), killed()]), None);
+
+    let mut running = surviving(2, "");
+    running.happen(at(1), 1, killed());
+    assert_eq!(running.into_end().early_loss, None);
+}
+
+#[test]
 fn a_node_that_cannot_go_on_is_lost_with_its_reason() {
     let mut conductor = surviving(2, "");
     assert_eq!(conductor.say(at(1), 1, ToLauncher::Failed("no memory".into())), [Action::Kill(1)]);
