@@ -287,6 +287,10 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x7b001608 --workload flood --size 2 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --lingers false --faults 3,4,5 --calm pause",
         was: "a node of a job that was started again counted files as held which those had taken away that knew of a newer version, and were lost",
     },
+    Regression {
+        line: "--seed 0x80003b7a --workload timers --size 4 --nodes 9 --ft 200us --respawn false --spares 0 --lingers false --faults none --calm altered,truncated,late,pause,limits",
+        was: "a job that took checkpoints all the time, over links of 20 ms, was given a minute without faults (of the harness)",
+    },
 ];
 
 #[derive(Parser)]

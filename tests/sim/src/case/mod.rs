@@ -98,6 +98,8 @@ const ONE_IN_IS_REPEATED: u64 = 16;
 /// A healed world gets as many times the time of the calm run, and this besides.
 const SLACK: u64 = 100;
 const SLACK_NS: u64 = 60_000_000_000;
+/// Whoever takes a checkpoint whenever one is over has little time for anything else, where it takes many times as long as between two.
+const SLACK_NS_WITH_CHECKPOINTS: u64 = 10 * SLACK_NS;
 /// A calm run has some thousand events.
 const SLACK_EVENTS: u64 = 2_000_000;
 
@@ -204,7 +206,7 @@ impl Case {
             heirs: self.heirs,
             lingers: self.lingers,
             silence: self.silence,
-            patience_ns: SLACK_NS,
+            patience_ns: if self.survival.is_on() { SLACK_NS_WITH_CHECKPOINTS } else { SLACK_NS },
             events_max: SLACK_EVENTS,
             ..Plan::calm(self.seed, self.nodes(), self.pes)
         };
