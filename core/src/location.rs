@@ -360,7 +360,7 @@ impl Pe {
         if mutated("held-message-lost") {
             held.pop().into_iter().for_each(|envelope| self.release(envelope));
         }
-        for envelope in held {
+        for envelope in self.one_by_one(held) {
             sometimes("a message waited for a marker");
             self.dispatch(collection, envelope);
         }
@@ -386,13 +386,15 @@ impl Pe {
     /// An object came to, or was made on, this PE: what waited for it goes on.
     pub(crate) fn settle(&self, collection: &Collection, index: u128, slot: u32, generation: u32) {
         self.switch(collection, index, Place::Here { slot, generation });
-        collection.take_awaiting(index).into_iter().for_each(|envelope| self.dispatch(collection, envelope));
+        self.one_by_one(collection.take_awaiting(index))
+            .for_each(|envelope| self.dispatch(collection, envelope));
     }
 
     /// At the home: an object is to be made on another PE.
     pub(crate) fn settle_elsewhere(&self, collection: &Collection, index: u128, pe: PeId, moves: u32) {
         collection.set_place(index, Place::At { pe, moves });
-        collection.take_awaiting(index).into_iter().for_each(|envelope| self.dispatch(collection, envelope));
+        self.one_by_one(collection.take_awaiting(index))
+            .for_each(|envelope| self.dispatch(collection, envelope));
     }
 
     /// An object was removed here: its home hears of it, and this PE sends there what still comes for it.

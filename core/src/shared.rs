@@ -111,7 +111,7 @@ impl Pe {
     /// A shared value has come to this node: messages that waited for it go on.
     pub(crate) fn on_shared(&self, id: u64) {
         let waiting = self.lacking.borrow_mut().remove(&id).unwrap_or_default();
-        for envelope in waiting {
+        for envelope in self.one_by_one(waiting) {
             sometimes("a message came before a shared value in it");
             self.resume_kept(envelope);
         }

@@ -96,7 +96,7 @@ impl Pe {
         }
         let collection = self.add_collection(&of, chare);
         of.fill.iter().for_each(|fill| self.fill(collection, fill));
-        for envelope in self.take_unknown(of.id) {
+        for envelope in self.one_by_one(self.take_unknown(of.id)) {
             self.resume(collection, envelope);
         }
     }

@@ -274,6 +274,11 @@ impl Pe {
         self.pool.put(envelope);
     }
 
+    /// Messages that go on, each when the one before it has. Some may have to wait for room: whoever ends there drops the rest.
+    pub(crate) fn one_by_one(&self, envelopes: Vec<NonNull<Envelope>>) -> OneByOne<'_> {
+        OneByOne { pe: self, left: envelopes.into_iter() }
+    }
+
     /// What is left after everything was dropped: nothing, or the witness hears of it.
     fn see_end(&self) {
         witness::see(|| {
@@ -294,6 +299,26 @@ impl Pe {
         kept.extend(self.collections.iter().flat_map(|collection| collection.take_kept()));
         kept.extend(self.port.take_unsent(self));
         kept.into_iter().for_each(|envelope| self.discard(envelope, Why::Over));
+    }
+}
+
+/// See [`Pe::one_by_one`].
+pub(crate) struct OneByOne<'a> {
+    pe: &'a Pe,
+    left: std::vec::IntoIter<NonNull<Envelope>>,
+}
+
+impl Iterator for OneByOne<'_> {
+    type Item = NonNull<Envelope>;
+
+    fn next(&mut self) -> Option<NonNull<Envelope>> {
+        self.left.next()
+    }
+}
+
+impl Drop for OneByOne<'_> {
+    fn drop(&mut self) {
+        self.left.by_ref().for_each(|envelope| self.pe.discard(envelope, Why::Over));
     }
 }
 

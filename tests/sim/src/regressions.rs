@@ -291,6 +291,10 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x80003b7a --workload timers --size 4 --nodes 9 --ft 200us --respawn false --spares 0 --lingers false --faults none --calm altered,truncated,late,pause,limits",
         was: "a job that took checkpoints all the time, over links of 20 ms, was given a minute without faults (of the harness)",
     },
+    Regression {
+        line: "--seed 0x80014cc9 --workload talk --ft 200us --faults 0,3,4,5,6,7,8 --calm reset",
+        was: "a process was killed where it waited for room, and messages that were to go on after the one that waited were not dropped",
+    },
 ];
 
 #[derive(Parser)]
