@@ -324,7 +324,8 @@ impl Job {
         self.over.store(true, Ordering::SeqCst);
         try_current(|pe| pe.stopped.set(true));
         let nodes: Vec<_> = lock(&self.nodes).iter().filter_map(Weak::upgrade).collect();
-        nodes.iter().flat_map(|node| &node.parkers).for_each(Parker::unpark_if_parked);
+        // Whoever was to wake one of them may be what is lost.
+        nodes.iter().flat_map(|node| &node.parkers).for_each(Parker::wake);
     }
 
     /// Another node cannot be reached, or says what cannot be. Without fault tolerance that ends the job with this status.
@@ -490,7 +491,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::ptr::NonNull;
+    use std::sync::atomic::AtomicU32;
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    use rustix::event::{PollFd, PollFlags, poll};
+
     use super::*;
+    use crate::scheduler::bell::Bell;
+    use crate::sync::AsymmetricFence;
+
+    /// Nothing here takes long.
+    const PATIENCE: Duration = Duration::from_secs(60);
 
     #[test]
     fn a_failure_is_heard_over_a_success_and_the_first_failure_counts() {
@@ -517,5 +531,46 @@ mod tests {
         job.end(1, None);
         job.begin_again();
         assert_eq!((job.is_over(), job.how_it_ended()), (true, Some(End { status: 1, message: None })));
+    }
+
+    /// Memory that processes share, in which a PE says that it sleeps.
+    #[derive(Default)]
+    struct Word(AtomicU32);
+
+    #[test]
+    fn a_pe_hears_that_the_job_halts_when_whoever_was_to_wake_it_was_killed_before_it_did() {
+        let (word, bell) = (Arc::new(Word::default()), Arc::new(Bell::new().unwrap()));
+        let ring = {
+            let bell = bell.clone();
+            move || bell.ring()
+        };
+        // SAFETY: the word is kept, and has the layout of a futex; a parker allows for whatever others write there.
+        let parker = unsafe {
+            Parker::in_shared_memory(
+                NonNull::from(&word.0).cast(),
+                word.clone(),
+                AsymmetricFence::new(),
+                ring,
+            )
+        };
+        let (shape, job) = (Shape { nodes: 2, pes_per_node: 1 }, Job::new(Output::capture()));
+        let (view, parkers) = (Arc::new(View::whole(shape)), Box::new([parker]));
+        let node =
+            Node::sleeping_in_view(parkers, view, Arc::default(), shape, 0, Config::default(), job.clone());
+        let (done, woke) = channel();
+        thread::spawn(move || {
+            let sleep = || {
+                // As another process does that is killed just then.
+                word.0.store(0, Ordering::SeqCst);
+                let _ = done.send(());
+                let mut heard = [PollFd::new(&*bell, PollFlags::IN)];
+                poll(&mut heard, None).unwrap();
+            };
+            let _ = node.parkers[0].park_in(|| node.job.is_over(), sleep);
+            let _ = done.send(());
+        });
+        woke.recv_timeout(PATIENCE).expect("the PE sleeps");
+        job.halt();
+        woke.recv_timeout(PATIENCE).expect("the PE wakes");
     }
 }

@@ -107,6 +107,17 @@ impl Parker {
         }
     }
 
+    /// Wakes the owner, or ends the sleep that it begins next, whoever has taken its announcement back. To be called by its own process
+    /// when it has to look up: a sender of another process may have been killed before it made the call, and all others take that for
+    /// made. A system call.
+    pub fn wake(&self) {
+        match &self.bell {
+            // Senders are threads of the owner's process, which live as long as it does.
+            None => self.unpark_if_parked(),
+            Some(ring) => ring(),
+        }
+    }
+
     #[inline(always)]
     fn state(&self) -> &Futex {
         match &self.state {
