@@ -75,12 +75,17 @@ impl Job {
         }
     }
 
+    /// Lets the job run once without checkpoints, whether it loses anything. `random` gives numbers that are even between 0 and 1.
+    pub fn simulate_without(&self, random: &mut impl FnMut() -> f64) -> bool {
+        self.until_next(random) < self.runs
+    }
+
     /// Lets the job run once, whether it loses both copies of something. `random` gives numbers that are even between 0 and 1.
     pub fn simulate(&self, exposure: Exposure, buddies: Buddies, random: &mut impl FnMut() -> f64) -> bool {
         let mut now = 0.0;
         let mut recent: Vec<(u32, f64)> = Vec::new();
         loop {
-            now -= (1.0 - random()).ln() * self.life / f64::from(self.nodes);
+            now += self.until_next(random);
             if now >= self.runs {
                 return false;
             }
@@ -91,6 +96,11 @@ impl Job {
             }
             recent.push((node, now));
         }
+    }
+
+    /// The time from any moment to the next loss.
+    fn until_next(&self, random: &mut impl FnMut() -> f64) -> f64 {
+        -(1.0 - random()).ln() * self.life / f64::from(self.nodes)
     }
 }
 

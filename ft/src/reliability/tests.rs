@@ -58,6 +58,19 @@ fn simulated_jobs_fail_as_often_as_the_formula_says() {
 }
 
 #[test]
+fn simulated_jobs_without_checkpoints_fail_as_often_as_the_formula_says() {
+    const RUNS: u32 = 20_000;
+    let mut random = random(3);
+    for losses in [0.1, 1.0, 4.0] {
+        let job = Job { nodes: 100, life: 100.0, runs: losses };
+        let failed = (0..RUNS).filter(|_| job.simulate_without(&mut random)).count() as u32;
+        let survived = 1.0 - job.fails_without();
+        assert!(agrees(RUNS - failed, RUNS, survived), "{losses} losses: {failed} of {RUNS}");
+        assert!(!agrees(RUNS - failed, RUNS, survived * 0.7), "it could not tell");
+    }
+}
+
+#[test]
 fn the_leader_gives_up_as_often_as_the_formula_says() {
     const RUNS: u32 = 5_000;
     let (nodes, fails) = (12, 0.1);
