@@ -236,6 +236,7 @@ impl Conductor {
             self.inject(now, due);
         }
         self.settle_suspicions(now);
+        self.tell_who_is_awaited(now);
         self.give_up_waiting(now);
         self.give_up_late_ones(now);
         self.on_deadlines(now);

@@ -11,7 +11,7 @@
 //! | [`conductor`] | what is to be done about each event; pure |
 //! | [`plan`], [`roster`] | how many nodes, where, how linked; how far each has come |
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
-//! | [`recovery`], [`suspicions`], [`printed`] | losses that a job survives: what is decided and reported, who has to go, what was printed; pure |
+//! | [`recovery`], [`suspicions`], [`printed`], [`patience`] | losses that a job survives: what is decided and reported, who has to go, what was printed, who is waited for; pure |
 //! | [`keeping`] | where checkpoints are kept on disk, and from which a whole job goes on |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
 //! | [`sites`], [`hosts`], [`slurm`] | the nodes of all hosts; which hosts there are |
@@ -47,6 +47,7 @@ mod lines;
 pub(crate) mod local;
 pub(crate) mod member;
 mod memory;
+mod patience;
 pub(crate) mod placing;
 pub(crate) mod plan;
 mod printed;

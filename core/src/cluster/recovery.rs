@@ -10,6 +10,7 @@ use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
 use super::fate::Doom;
+use super::patience::Patience;
 use super::plan::Plan;
 use super::printed::Printed;
 use super::suspicions::Suspicions;
@@ -27,6 +28,7 @@ pub(crate) struct Recovery {
     halted: Vec<Epoch>,
     pub(crate) suspicions: Suspicions,
     pub(crate) printed: Printed,
+    patience: Patience,
     failures: Vec<Noticed>,
     /// When all had halted.
     halted_at: Duration,
@@ -82,6 +84,7 @@ impl Recovery {
             halted: vec![0; plan.nodes as usize],
             suspicions: Suspicions::new(plan.silence),
             printed: Printed::default(),
+            patience: Patience::default(),
             failures: Vec::new(),
             halted_at: Duration::ZERO,
             steps: 0,
@@ -155,6 +158,11 @@ impl Recovery {
     /// Whether all go on, or have never stopped.
     pub(crate) fn is_running(&self) -> bool {
         self.leader.is_running()
+    }
+
+    /// Time went by: a line for people if somebody is waited for who takes long.
+    pub(crate) fn on_time(&mut self, now: Duration) -> Option<String> {
+        self.patience.on_time(now, self.leader.epoch(), self.leader.awaited())
     }
 
     /// These nodes are to go; what they say of the program does not hold until they have halted.

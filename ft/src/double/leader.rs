@@ -66,6 +66,15 @@ pub enum Action {
     GiveUp(Lost),
 }
 
+/// Whom all others wait for ([`Leader::awaited`]), in increasing order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// These have not said that they have halted.
+    ToHalt(Vec<NodeId>),
+    /// All have, and these have not said that they go on.
+    ToResume(Vec<NodeId>),
+}
+
 /// Leads a job through its losses.
 #[derive(Clone, Debug)]
 pub struct Leader {
@@ -177,6 +186,18 @@ impl Leader {
     #[must_use]
     pub fn is_running(&self) -> bool {
         matches!(self.phase, Phase::Running)
+    }
+
+    /// Who is waited for, if anybody: nobody goes on before they do.
+    #[must_use]
+    pub fn awaited(&self) -> Option<Awaited> {
+        match &self.phase {
+            Phase::Running | Phase::GaveUp => None,
+            Phase::Halting(answers) => {
+                Some(Awaited::ToHalt(self.there().filter(|node| !answers.contains_key(node)).collect()))
+            }
+            Phase::Resuming(missing, _) => Some(Awaited::ToResume(missing.iter().copied().collect())),
+        }
     }
 
     /// A node is on this host from now on, as another process.

@@ -135,6 +135,15 @@ impl Conductor {
         }
     }
 
+    /// Nobody has to guess what a job is at that goes back and says nothing.
+    pub(super) fn tell_who_is_awaited(&mut self, now: Duration) {
+        if !self.survives() {
+            return;
+        }
+        let line = self.recovery.as_mut().and_then(|recovery| recovery.on_time(now));
+        self.actions.extend(line.map(Action::Say));
+    }
+
     /// Somebody says lines of the program that will not be done again, or not unless the job goes back. In a job that survives nothing, it is
     /// what had been reported before the checkpoint from which that was started again.
     pub(super) fn on_lines(&mut self, node: u32, lines: Lines) {

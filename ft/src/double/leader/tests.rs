@@ -33,9 +33,12 @@ fn halts(to: &[NodeId], epoch: Epoch, lost: &[NodeId]) -> Vec<Action> {
 #[test]
 fn survivors_halt_go_back_to_the_checkpoint_and_go_on() {
     let mut leader = leader(3);
+    assert_eq!(leader.awaited(), None);
     assert_eq!(leader.on_lost([1]), halts(&[0, 2], 1, &[1]));
     assert!(!leader.is_running());
+    assert_eq!(leader.awaited(), Some(Awaited::ToHalt(vec![0, 2])));
     assert_eq!(leader.on_halted(2, 1, vec![held(2, 3, 7)]), []);
+    assert_eq!(leader.awaited(), Some(Awaited::ToHalt(vec![0])));
     let view = View::whole(3).after(1, 3, |node| node != 1, |_| 2);
     let order = |restore| Order { restore, failures: 1, ..Order::new(view.clone(), Some(7), 8) };
     let orders = [(0, order(vec![0])), (2, order(vec![2, 1]))];
@@ -43,9 +46,11 @@ fn survivors_halt_go_back_to_the_checkpoint_and_go_on() {
         leader.on_halted(0, 1, vec![held(0, 3, 7)]),
         orders.map(|(to, order)| Action::Resume { to, order })
     );
+    assert_eq!(leader.awaited(), Some(Awaited::ToResume(vec![0, 2])));
     assert_eq!(leader.on_resumed(0, 1), []);
+    assert_eq!(leader.awaited(), Some(Awaited::ToResume(vec![2])));
     assert_eq!(leader.on_resumed(2, 1), [Action::Recovered { epoch: 1, version: Some(7) }]);
-    assert!(leader.is_running());
+    assert!(leader.is_running() && leader.awaited().is_none());
 }
 
 #[test]

@@ -363,3 +363,26 @@ fn the_last_node_that_is_lost_ends_the_job() {
                objects of the job are lost";
     assert_eq!(end(conductor), (3, why.into()));
 }
+
+#[test]
+fn a_node_that_takes_long_to_halt_is_named_and_again_after_twice_as_long() {
+    let mut conductor = with_patience(3, "", Duration::from_secs(3600));
+    conductor.happen(at(0), 1, killed());
+    conductor.halted(1, 2, 1);
+    let lines = |actions: Vec<(u64, Action)>| -> Vec<(u64, String)> {
+        let line = |(now, action)| if let Action::Say(line) = action { Some((now, line)) } else { None };
+        actions.into_iter().filter_map(line).collect()
+    };
+    let told = |seconds: u64| {
+        let line = format!(
+            "node 0 has not halted for {seconds} s: a node halts between entries, however long one takes"
+        );
+        (seconds * 1000, line)
+    };
+    assert_eq!(lines(conductor.wait(0, 30_000)), [told(10), told(20)]);
+    conductor.halted(30_000, 0, 1);
+    for node in [0, 2] {
+        conductor.say(at(30_001), node, ToLauncher::Resumed { epoch: 1, steps: 36 });
+    }
+    assert_eq!(lines(conductor.wait(30_050, 100_000)), []);
+}
