@@ -73,7 +73,10 @@ use crate::spread::{
     hosts_are_lost_one_after_the_other, nodes_are_added_during_a_recovery_of_several_hosts,
     nodes_are_added_on_another_host, spares_on_another_host,
 };
-use crate::stops::{a_node_that_is_stopped_is_fenced, who_is_stopped_for_a_while_is_not_lost};
+use crate::stops::{
+    a_node_that_computes_is_waited_for_and_named, a_node_that_is_stopped_is_fenced,
+    who_is_stopped_for_a_while_is_not_lost,
+};
 use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, Left, ROUNDS, SMALL_JACOBI, SMALL_LEANMD, Subject};
 use crate::system::{has_rights, signal, sockets, take_descriptor};
 
@@ -103,6 +106,7 @@ trials!(
     during_a_recovery,
     both_buddies_between_two_checkpoints,
     a_node_that_is_stopped_is_fenced,
+    a_node_that_computes_is_waited_for_and_named,
     who_is_stopped_for_a_while_is_not_lost,
     connections_that_break_meanwhile,
     other_ends_are_as_ever,

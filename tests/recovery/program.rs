@@ -38,6 +38,9 @@ struct Options {
     /// Meanwhile the last PE is told something again and again, so that it is missed when it cannot be reached
     #[arg(long)]
     talk: bool,
+    /// Waits for it within an entry, which does not return meanwhile
+    #[arg(long)]
+    busy: bool,
 }
 
 impl Options {
@@ -290,6 +293,14 @@ impl Saver {
     }
 }
 
+/// Computes, as far as anybody can see.
+fn stay_busy(options: &Options) {
+    eprintln!("busy");
+    while options.holds() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 /// Some number that depends on both.
 fn mixed(one: u64, other: u64) -> u64 {
     let mixed = (one ^ other.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -315,6 +326,9 @@ async fn main(cx: &mut Cx, options: Options) {
     let saves: Option<Proxy<Saver>> = options.save_every.map(|_| Saver::chare().on(cx.pes() - 1).new());
     cx.expect_steps(options.rounds);
     for round in 1..=options.rounds {
+        if round == 60 && options.busy {
+            stay_busy(&options);
+        }
         while round == 60 && options.holds() {
             if options.talk {
                 clocks.on(cx.pes() - 1).listen();

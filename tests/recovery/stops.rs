@@ -35,6 +35,20 @@ pub fn a_node_that_is_stopped_is_fenced() {
     }
 }
 
+/// It does not halt before its entry returns, and people are told that it is waited for.
+pub fn a_node_that_computes_is_waited_for_and_named() {
+    let shape = (3, 1, "shm");
+    let expected = LONG.undisturbed(shape);
+    let held = begin(LONG, shape, "--ckpt-every 4steps --busy");
+    let nodes = held.run.job.nodes(3);
+    held.run.job.wait_for_error("busy");
+    signal(nodes[1], Signal::KILL);
+    held.run.job.wait_for_error("node 0 has not halted for 10 s: a node halts between entries");
+    assert!(!held.run.job.said().contains("went back"), "{}", held.run.job.said());
+    let left = held.survives(&expected);
+    assert_eq!(left.losses, [(1, false)], "{}", left.ended.said());
+}
+
 /// Each node in turn, and the launcher: the checkpoint that is under way waits, and so does the program.
 pub fn who_is_stopped_for_a_while_is_not_lost() {
     for transport in ["tcp", "shm"] {
