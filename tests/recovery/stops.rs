@@ -43,7 +43,8 @@ pub fn a_node_that_computes_is_waited_for_and_named() {
     let nodes = held.run.job.nodes(3);
     held.run.job.wait_for_error("busy");
     signal(nodes[1], Signal::KILL);
-    held.run.job.wait_for_error("node 0 has not halted for 10 s: a node halts between entries");
+    // For ten seconds, if the launcher has a processor then.
+    held.run.job.wait_for_error("node 0 has not halted for ");
     assert!(!held.run.job.said().contains("went back"), "{}", held.run.job.said());
     let left = held.survives(&expected);
     assert_eq!(left.losses, [(1, false)], "{}", left.ended.said());
