@@ -17,7 +17,8 @@ use crate::asking::{
 use crate::disk::{
     a_whole_job_is_started_again, both_buddies_on_disk, damaged_files_are_named_and_nothing_is_overwritten,
     examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
-    lost_nodes_come_back, more_nodes_than_before, on_disk_like_in_memory,
+    lost_nodes_come_back, more_nodes_than_before, nodegroups_on_other_pes_than_before,
+    on_disk_like_in_memory,
 };
 use crate::early::{
     a_job_that_loses_a_node_before_it_begins_is_started_again,
@@ -35,7 +36,7 @@ use crate::growing::{
 };
 use crate::held::begin;
 use crate::hosts::{
-    a_host_that_was_stopped_does_no_harm_when_it_goes_on,
+    a_host_that_is_lost_before_the_program_begins, a_host_that_was_stopped_does_no_harm_when_it_goes_on,
     a_job_on_several_hosts_without_its_launcher_is_asked,
     a_launcher_of_several_hosts_that_is_stopped_is_fenced,
     nodes_are_added_on_several_hosts_without_the_launcher,
@@ -94,6 +95,7 @@ trials!(
     nobody_is_lost,
     a_job_that_loses_a_node_before_it_begins_is_started_again,
     a_job_that_loses_nodes_each_time_that_it_starts_ends,
+    a_host_that_is_lost_before_the_program_begins,
     before_the_first_checkpoint_the_program_begins_anew,
     whoever_is_lost_at_a_step,
     examples_at_a_step,
@@ -121,6 +123,7 @@ trials!(
     on_disk_like_in_memory,
     a_whole_job_is_started_again,
     more_nodes_than_before,
+    nodegroups_on_other_pes_than_before,
     lost_nodes_come_back,
     it_can_be_started_again_more_than_once,
     examples_are_started_again,

@@ -217,9 +217,36 @@ pub fn more_nodes_than_before() {
         run.job.wait_for(&format!("at {round}"));
         sleep(Duration::from_micros(rng.below(5000)));
         let said = kill_all(run, &folder, processes);
-        let other = LONG.start((2, 3, "shm"), &folder.restart("")).job.end();
-        other.expect(2, &["Tower`), whose members are by node", &format!("--pes {pes}")]);
         goes_on(LONG, (4, pes, "mixed"), &folder.restart("--ft disk"), &said, &expected);
+    }
+}
+
+/// Members of nodegroups are by node, and nodes have other PEs than before.
+pub fn nodegroups_on_other_pes_than_before() {
+    let mut rng = Rng::new(15);
+    let expected = LONG.undisturbed((3, 2, "shm"));
+    let shapes = [[(3, 1), (2, 3), (1, 1), (4, 3), (7, 1)], [(3, 5), (2, 1), (1, 3), (5, 1), (6, 3)]];
+    for (round, shapes) in [4, 33].into_iter().zip(shapes) {
+        let folder = Folder::new();
+        let run = LONG.start((3, 2, "shm"), &folder.held("--tower --pendulums --ckpt-every 2ms"));
+        let processes = run.job.nodes(3);
+        run.job.wait_for_error("committed after");
+        run.job.wait_for(&format!("at {round}"));
+        sleep(Duration::from_micros(rng.below(5000)));
+        let said = kill_all(run, &folder, processes);
+        for (nodes, pes) in shapes {
+            let copy = folder.copy();
+            goes_on(LONG, (nodes, pes, "mixed"), &copy.restart("--ft disk"), &said, &expected);
+        }
+        // From there to others again, and a node is lost on the way.
+        let again = folder.restart("--ft disk --ckpt-every 3steps");
+        let run = LONG.start((2, 3, "mixed"), &format!("{again} {}", folder.holding()));
+        let processes = run.job.nodes(2);
+        run.job.wait_for_error("committed after");
+        run.job.wait_for("at 50");
+        let said = [said, kill_all(run, &folder, processes)].concat();
+        let options = folder.restart("--ft disk --ckpt-every 3steps --kill 2@step65");
+        goes_on(LONG, (4, 1, "mixed"), &options, &said, &expected);
     }
 }
 

@@ -15,6 +15,7 @@ use talisman::rng::Rng;
 use crate::asking::{ask, said};
 use crate::checks::NEVER;
 use crate::disk::Folder;
+use crate::early::{DEATHS, deaths, started_again};
 use crate::job::{Scratch, Shape, until};
 use crate::subjects::{HELD_AT, LONG, Left, Run, Said, led};
 use crate::system::{arguments, children, environment, signal, state};
@@ -133,6 +134,21 @@ fn printed(folder: &Path, kind: &str) -> Vec<String> {
     let of_kind = files.filter(|file| file.extension().is_some_and(|extension| extension == kind));
     let texts = of_kind.filter_map(|file| fs::read_to_string(file).ok());
     texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// Its agent is killed, and its nodes with that, while the first of them joins the job.
+pub fn a_host_that_is_lost_before_the_program_begins() {
+    let expected = LONG.undisturbed(SHAPE);
+    let deaths = deaths(1, "host");
+    let on_two = format!("[ \"$2\" = two ] && export {DEATHS}='{}'\nexec 3<&0", deaths.0.display());
+    let ssh = SSH.replacen("exec 3<&0", &on_two, 1);
+    assert_ne!(ssh, SSH);
+    let Spread { run, holding, folder } = begin_by(&ssh, SHAPE, TWO, NEVER);
+    holding.let_go();
+    let left = run.survives(&expected);
+    assert_eq!(started_again(&left.ended.stderr, "two"), 1, "{}", left.ended.said());
+    assert_eq!(left.failures.len(), 0, "the program that ran has lost nobody");
+    let _ = fs::remove_dir_all(folder);
 }
 
 pub fn the_launcher_of_several_hosts() {

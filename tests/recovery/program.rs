@@ -250,23 +250,43 @@ impl Watch {
     }
 }
 
-/// One on each node.
+/// One on each node, of those that there were in the first round or were made later.
 #[derive(Pup)]
 struct Tower {
+    /// The last round in which it rang, and the first.
     time: u64,
+    first: u64,
+    /// How often it has rung.
+    rings: u64,
+    /// Towers of the first round whose memory it has: its own, and those of lost ones. There are always as many in all.
+    remembers: u64,
 }
 
 #[chare(nodegroup)]
 impl Tower {
     #[init]
     fn new(_: &mut Cx<Self>, time: u64) -> Self {
-        Tower { time }
+        Tower { time, first: 0, rings: 0, remembers: 0 }
     }
 
     #[entry]
-    fn ring(&mut self, round: u64) -> u64 {
+    fn ring(&mut self, cx: &mut Cx<Self>, round: u64) -> (u64, u64) {
+        let lanes = cx.pes() / cx.nodes();
+        // Whoever is lost rings once more at most, where its stand-in is.
+        assert!(cx.index() != cx.node() || cx.pe() == cx.node() * lanes, "it is on the first PE of its node");
+        if self.rings == 0 {
+            self.first = round;
+            self.remembers += u64::from(round == 1);
+        }
+        self.rings += 1;
         self.time = round;
-        round
+        assert_eq!(self.rings, round + 1 - self.first, "it has rung in each round since its first");
+        (round, self.remembers)
+    }
+
+    #[lost]
+    fn take_over(&mut self, lost: Self) {
+        self.remembers += lost.remembers;
     }
 }
 
@@ -324,6 +344,7 @@ async fn main(cx: &mut Cx, options: Options) {
     let watch: Option<Proxy<Watch>> = options.pendulums.then(|| Watch::chare().new());
     let pendulums: Option<Group<Pendulum>> = watch.map(|watch| Pendulum::group().new(watch));
     let saves: Option<Proxy<Saver>> = options.save_every.map(|_| Saver::chare().on(cx.pes() - 1).new());
+    let mut remembers: u64 = 0;
     cx.expect_steps(options.rounds);
     for round in 1..=options.rounds {
         if round == 60 && options.busy {
@@ -358,8 +379,12 @@ async fn main(cx: &mut Cx, options: Options) {
         }
         if options.tower {
             let tower: Group<Tower> = towers.expect("it was made");
-            let rung: u64 = tower.ring(round).reduce(Min).await;
+            let (rung, remembered): (u64, u64) = tower.ring(round).reduce((Min, Sum)).await;
             assert_eq!(rung, round, "no bell rings");
+            if round == 1 {
+                remembers = remembered;
+            }
+            assert_eq!(remembered, remembers, "towers whose memory is there in round {round}");
         }
         let sum: u64 = members.settle(round).reduce(Sum).await;
         writeln!(cx.output(), "{round} rounds: {sum}");

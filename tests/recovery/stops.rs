@@ -21,6 +21,8 @@ pub fn a_node_that_is_stopped_is_fenced() {
         let process = Pid::from_raw(nodes[victim]).expect("it is the id of a process");
         let process = pidfd_open(process, PidfdFlags::empty()).expect("it is there");
         held.run.job.wait_for("at 12");
+        // Silence counts from its last word on, which would else be one from before the program began.
+        sleep(Duration::from_secs(1));
         signal(nodes[victim], Signal::STOP);
         held.run.job.wait_for_error("said nothing for 3s");
         held.run.job.wait_for_error("3 nodes went back to checkpoint");

@@ -3,6 +3,9 @@
 //!
 //! A newcomer learns the collections from the part of another PE, the *pattern*. Members of groups are made on it by their `#[init]`, and
 //! receive the broadcasts that are numbered from then on; those that others were given before and have not run are not theirs.
+//!
+//! Members of nodegroups go with their nodes' numbers: if nodes have another number of PEs than before, their members are on other PEs.
+//!
 //! Whatever the seat of a PE had kept for it, it has itself again: so have single chares come home that were made there, with all that waits for
 //! them. What a chare makes is named after the PE that it is on, and names decide what is drawn from them (`cx.rng()`); and were they to
 //! migrate, what is new could overtake what waits for them.
@@ -43,7 +46,7 @@ impl<'a> Seats<'a> {
 
     /// The parts that a PE restores are left what is theirs: others may have come since they were taken.
     pub(crate) fn make_room(&self, pe: PeId, parts: &mut [Part]) {
-        let newcomers: Vec<PeId> = self.view.there().filter(|pe| !self.taken_in.is_there(*pe)).collect();
+        let newcomers = self.newcomers();
         if newcomers.is_empty() {
             return;
         }
@@ -53,11 +56,28 @@ impl<'a> Seats<'a> {
         }
     }
 
+    /// PEs on which members of groups are new.
+    pub(super) fn newcomers(&self) -> Vec<PeId> {
+        let is_new = |pe: &PeId| !self.taken_in.is_there(*pe) || self.new_node_of(*pe).is_some();
+        self.view.there().filter(is_new).collect()
+    }
+
+    /// The node of a PE that is the first of its node, if that node is new.
+    fn new_node_of(&self, pe: PeId) -> Option<u32> {
+        let is_new = |node: &u32| !self.taken_in.of_nodes().is_there(*node);
+        pe.is_multiple_of(self.shape.pes_per_node).then(|| self.shape.node_of(pe)).filter(is_new)
+    }
+
     /// Leaves to a part what concerns a PE, and those for whom it stands in: others may have come back.
     pub(super) fn keep(&self, part: &mut Part, pe: PeId) {
         let is_own = |of: PeId| self.view.seat(of) == pe;
         if self.had_guests_of(part.pe).next().is_some() {
             self.keep_singles(part, |home| home.is_none_or(|home| home == pe));
+        }
+        if self.have_other_lanes() {
+            let is_elsewhere =
+                |id: &ObjId| self.home_of_member(&part.collections, *id).is_some_and(|home| home != pe);
+            part.objects.retain(|object| !is_elsewhere(&object.id));
         }
         part.shared.retain(|(id, _)| is_own((id >> 32) as PeId));
         part.roots.retain(|root| is_own(root.id.creator));
@@ -101,6 +121,43 @@ impl<'a> Seats<'a> {
         Some(self.view.seat(home_of(&collection.of, type_of(collection)?, self.shape, index)))
     }
 
+    /// Whether nodes have another number of PEs than they had: members of nodegroups, which are by node, are on other PEs then.
+    fn have_other_lanes(&self) -> bool {
+        self.taken_in.shape().pes_per_node != self.shape.pes_per_node && !mutated("members-stay-on-their-pes")
+    }
+
+    /// Where the member of a nodegroup is, if it is one, or would be if it were not lost.
+    fn home_of_member(&self, collections: &[SavedCollection], id: ObjId) -> Option<PeId> {
+        let collection = collections.iter().find(|collection| collection.of.id == id.collection)?;
+        let is_by_node = type_of(collection).is_some_and(|chare| chare.kind == Kind::NodeGroup);
+        is_by_node.then(|| self.home(collections, id.collection, id.index)).flatten()
+    }
+
+    /// Nodes whose members of nodegroups are here, and were on a PE whose seat is another one: that one, and the node.
+    pub(super) fn members_to_fetch(&self, pe: PeId) -> impl Iterator<Item = (PeId, u32)> {
+        let first_of = |node: &u32| (self.taken_in.shape().first_pe(*node), *node);
+        let is_other = move |(from, node): &(PeId, u32)| {
+            self.view.seat(self.shape.first_pe(*node)) == pe && self.view.seat(*from) != pe
+        };
+        let nodes = self.taken_in.nodes().iter().filter(|_| self.have_other_lanes());
+        nodes.map(first_of).filter(is_other)
+    }
+
+    /// The members of a node, from the part of the PE that they were on.
+    pub(super) fn members_of(&self, node: u32, mut kept: Part) -> Part {
+        let first = self.shape.first_pe(node);
+        let home = self.view.seat(first);
+        let is_member = |id: ObjId| self.home_of_member(&kept.collections, id) == Some(home);
+        kept.objects.retain(|object| is_member(object.id));
+        if !kept.objects.is_empty() {
+            sometimes(
+                "the member of a nodegroup went on on another PE, as its node had more or fewer than before",
+            );
+        }
+        let Part { objects, casts, collections, .. } = kept;
+        Part { objects, casts, ..Part::without_objects(first, collections) }
+    }
+
     /// What a newcomer begins with.
     pub(super) fn part_of_newcomer(&self, pe: PeId, pattern: Part) -> Part {
         let newborn = self.members_of_newcomer(pe, &pattern);
@@ -117,9 +174,10 @@ impl<'a> Seats<'a> {
         Part { newborn, ..part }
     }
 
-    fn members_of_newcomer(&self, pe: PeId, pattern: &Part) -> Vec<Newborn> {
+    /// The members that are new on a PE.
+    pub(super) fn members_of_newcomer(&self, pe: PeId, pattern: &Part) -> Vec<Newborn> {
         let newborn = |saved: &SavedCollection| {
-            let (index, fill) = (self.member(saved, pe)?, saved.of.fill.as_ref()?);
+            let (index, fill) = (self.new_member(saved, pe)?, saved.of.fill.as_ref()?);
             let id = ObjId { collection: saved.of.id, index };
             Some(Newborn { id, init: fill.init, args: fill.args.clone() })
         };
@@ -144,22 +202,20 @@ impl<'a> Seats<'a> {
         Part { pe, collections, shared, roots, sections, names, away, objects, messages, ..Part::default() }
     }
 
-    /// The member of a group that a PE has.
-    fn member(&self, saved: &SavedCollection, pe: PeId) -> Option<u128> {
+    /// The member of a group that a PE has, if it is new.
+    fn new_member(&self, saved: &SavedCollection, pe: PeId) -> Option<u128> {
         match type_of(saved)?.kind {
-            Kind::Group => Some(pe.into()),
-            Kind::NodeGroup if pe.is_multiple_of(self.shape.pes_per_node) => {
-                Some(self.shape.node_of(pe).into())
-            }
-            Kind::NodeGroup | Kind::Array | Kind::Single | Kind::Main => None,
+            Kind::Group => (!self.taken_in.is_there(pe)).then(|| pe.into()),
+            Kind::NodeGroup => self.new_node_of(pe).map(u128::from),
+            Kind::Array | Kind::Single | Kind::Main => None,
         }
     }
 
-    /// The roots of groups and sections that are in a part hear of the members of these PEs, which are new.
+    /// The roots of groups and sections that are in a part hear of the members on these PEs that are new.
     pub(super) fn announce(&self, part: &mut Part, newcomers: &[PeId]) {
         for root in &mut part.roots {
             let Some(saved) = part.collections.iter().find(|saved| saved.of.id == root.id) else { continue };
-            let members = newcomers.iter().filter_map(|pe| self.member(saved, *pe));
+            let members = newcomers.iter().filter_map(|pe| self.new_member(saved, *pe));
             let late = members.map(|member| (member as u32, Begin::After(saved.passed)));
             // Of one that there was before, and that was lost, nothing counts any more.
             root.late.extend(late);
@@ -168,7 +224,7 @@ impl<'a> Seats<'a> {
             let Some(saved) = part.collections.iter().find(|saved| saved.of.id == section.of) else {
                 continue;
             };
-            let members = newcomers.iter().filter_map(|pe| self.member(saved, *pe));
+            let members = newcomers.iter().filter_map(|pe| self.new_member(saved, *pe));
             let unknown = members.filter(|member| section.gone.iter().all(|(gone, _)| gone != member));
             let named: Vec<_> = unknown.filter(|member| section.members.contains(member)).collect();
             // Named when nobody was there: it has never contributed, and nobody waits for it.
@@ -235,7 +291,7 @@ mod tests {
     use crate::chare::Chare;
     use crate::checkpoint::part::{SavedObject, SavedSection};
     use crate::checkpoint::waiting::Messages;
-    use crate::collection::description::Description;
+    use crate::collection::description::{Description, Fill};
     use crate::ids::{SectionId, single_index};
     use crate::map::Map;
     use crate::object::Travel;
@@ -256,12 +312,30 @@ mod tests {
                 Clock
             }
         }
+
+        #[derive(Pup)]
+        pub struct Tower;
+
+        #[chare(nodegroup)]
+        impl Tower {
+            #[init]
+            fn new() -> Self {
+                Tower
+            }
+        }
     }
 
     fn clocks() -> SavedCollection {
-        let id = CollectionId { creator: 0, serial: 0 };
-        let key = program::Clock::KEY;
-        let of = Description { id, key, bounds: None, map: Map::Hash, pes: 4, elements: None, fill: None };
+        group(0, program::Clock::KEY, None)
+    }
+
+    fn towers() -> SavedCollection {
+        group(1, program::Tower::KEY, Some(Fill { indices: None, init: 0, args: Packed::of(&()) }))
+    }
+
+    fn group(serial: u32, key: u64, fill: Option<Fill>) -> SavedCollection {
+        let id = CollectionId { creator: 0, serial };
+        let of = Description { id, key, bounds: None, map: Map::Hash, pes: 4, elements: None, fill };
         SavedCollection { of, passed: 0, closed: true, sent: 0, made: 0, orders: Vec::new() }
     }
 
@@ -333,6 +407,38 @@ mod tests {
         let mut kept = part();
         Seats::after(&before, &one).keep(&mut kept, 0);
         assert_eq!(names(kept), all);
+    }
+
+    /// Of three nodes with two PEs each, one was lost; there are four nodes with one each.
+    #[test]
+    fn members_of_nodegroups_go_with_the_numbers_of_nodes() {
+        let before = View::without(Shape { nodes: 3, pes_per_node: 2 }, &[1]);
+        let after = View::new(Nodes::beginning_with(4, 6), 1);
+        let seats = Seats::after(&before, &after);
+        let fetched = |pe| seats.members_to_fetch(pe).collect::<Vec<_>>();
+        assert_eq!([0, 1, 2, 3].map(fetched), [vec![], vec![], vec![(4, 2)], vec![]]);
+        let tower = |node| ObjId { collection: towers().of.id, index: node };
+        let clock = |pe| ObjId { collection: clocks().of.id, index: pe };
+        let part = |pe: PeId, objects: &[ObjId]| Part {
+            pe,
+            collections: vec![clocks(), towers()],
+            objects: objects.iter().copied().map(saved).collect(),
+            ..Part::default()
+        };
+        let names = |part: &Part| part.objects.iter().map(|object| object.id).collect::<Vec<_>>();
+        // That of PE 4 has PE 0 for its seat now.
+        let four = || part(4, &[clock(4), tower(2)]);
+        let mut left = four();
+        seats.keep(&mut left, 0);
+        assert_eq!(names(&left), [clock(4)]);
+        let came = seats.members_of(2, four());
+        assert_eq!((came.pe, names(&came)), (2, vec![tower(2)]));
+        let newborn = |pe| {
+            let newborn = seats.members_of_newcomer(pe, &part(0, &[]));
+            newborn.into_iter().map(|newborn| newborn.id).collect::<Vec<_>>()
+        };
+        assert_eq!([0, 1, 2, 3].map(newborn), [vec![], vec![tower(1)], vec![], vec![tower(3)]]);
+        assert_eq!(seats.newcomers(), [1, 2, 3]);
     }
 
     /// Of a section that names members of PEs 2 and 3, and was made when PE 2 was not there; PE 3 was lost later.

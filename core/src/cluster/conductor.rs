@@ -380,12 +380,21 @@ impl Conductor {
         if self.is_arriving(node) {
             return self.on_arriving_ended(now, node, &why);
         }
-        let is_missed = !(self.leaves && self.roster[node].stage == Stage::Done);
+        let has_said_all = self.roster[node].stage == Stage::Done;
+        let is_missed = !(self.leaves && has_said_all);
         self.roster[node].stage = Stage::Gone;
         self.let_go_on();
+        // The others have gone on without it: nobody would go back.
+        if has_said_all && self.roster[node].released && self.survives() {
+            self.start_added(now);
+            return self.let_leave(now);
+        }
         match self.survives() {
             true => self.survive(now, Loss { node, what: why, detected: "host", unnoticed: None }),
-            false if is_missed => self.lose(now, why),
+            false if is_missed => {
+                self.note_early_loss(&why);
+                self.lose(now, why);
+            }
             false => self.let_leave(now),
         }
     }
@@ -414,16 +423,18 @@ impl Conductor {
         let out_of_memory = how == How::Signalled(9) && out_of_memory();
         let fate = self.fate(node, how, out_of_memory);
         let (message, in_short) = (fate.message(), fate.in_short());
-        if self.is_early_loss(node, how) && !out_of_memory {
-            self.early_loss = Some(in_short);
+        // Who ends by itself, or says that it cannot go on, would do so again.
+        if matches!(how, How::Signalled(_)) && self.roster[node].doom.is_none() && !out_of_memory {
+            self.note_early_loss(&in_short);
         }
         self.lose(now, message);
     }
 
-    /// Whether a node was taken from a job that survives that once it has begun. Who ends by itself, or says that it cannot go on, would do so again.
-    fn is_early_loss(&self, node: u32, how: How) -> bool {
-        let is_early = self.went.is_none() && self.recovery.is_some() && !self.verdict.is_over();
-        is_early && matches!(how, How::Signalled(_)) && self.roster[node].doom.is_none()
+    /// A node was taken from a job that would survive that if it had begun: it is started again if it has not.
+    fn note_early_loss(&mut self, what: &str) {
+        if self.went.is_none() && self.recovery.is_some() && !self.verdict.is_over() {
+            self.early_loss = Some(what.to_owned());
+        }
     }
 
     fn fate(&self, node: u32, how: How, out_of_memory: bool) -> Fate<'_> {

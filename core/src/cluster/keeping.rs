@@ -14,11 +14,12 @@ use crate::checkpoint::files::folder_of;
 use crate::checkpoint::files::keeper::nodes_in;
 use crate::checkpoint::files::set::{self, Hosts, Place, Whole};
 use crate::checkpoint::files::shelf::{ShelfError, check_for_others};
-use crate::checkpoint::part::Part;
+use crate::checkpoint::part::{Part, SavedCollection};
 use crate::disk::{Disk, DiskError, Folder};
 use crate::ids::PeId;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
+use crate::launch::options::PES_IN_ALL_MAX;
 use crate::node::Shape;
 use crate::registry::Registry;
 
@@ -55,6 +56,8 @@ pub(crate) struct Restart {
     pub(crate) hosts: Vec<String>,
     /// Who is there now: nodes that have a number from before, and no process any more, have a stand-in.
     pub(crate) view: talisman_ft::view::View,
+    /// Whether members of nodegroups, which are by node, are on other PEs now: nodes have another number of PEs than they had.
+    pub(crate) moves_members: bool,
     /// Seeds `cx.rng()`.
     pub(crate) seed: u64,
 }
@@ -83,9 +86,16 @@ impl Keeping {
         let mut mark = JobMark::of_this(job, program, options.seed);
         if let Some((dir, hosts)) = former {
             let whole = set::newest(dir, hosts).map_err(|error| format!("--restart: {error}"))?;
-            check_nodegroups(dir, &whole, hosts, shape.pes_per_node)?;
+            // A part is as large as it is.
+            let matters = whole.cover.pes_per_node != shape.pes_per_node;
+            let has_nodegroups = matters && has_nodegroups(dir, &whole, hosts)?;
             let names = (0..).map_while(|host| hosts.name(host)).map(str::to_owned).collect();
-            keeping.go_on_from(dir.to_owned(), whole, &mut mark, (shape, options.numbers()))?;
+            keeping.go_on_from(
+                dir.to_owned(),
+                (whole, has_nodegroups),
+                &mut mark,
+                (shape, options.numbers()),
+            )?;
             keeping.restart = keeping.restart.map(|restart| Restart { hosts: names, ..restart });
         }
         if options.ft != FaultTolerance::Off {
@@ -128,7 +138,7 @@ impl Keeping {
     fn go_on_from(
         &mut self,
         dir: PathBuf,
-        whole: Whole,
+        (whole, has_nodegroups): (Whole, bool),
         mark: &mut JobMark,
         (shape, numbers): (Shape, u32),
     ) -> Result<(), String> {
@@ -149,15 +159,23 @@ impl Keeping {
         }
         mark.id = cover.job.id;
         mark.seed = cover.job.seed;
-        self.restart = Some(Restart::of(dir, whole, (shape, numbers)));
+        let restart = Restart::of(dir, (whole, has_nodegroups), (shape, numbers));
+        check_size(restart.view.nodes(), shape.pes_per_node)?;
+        self.restart = Some(restart);
         Ok(())
     }
 }
 
 impl Restart {
     /// From what is whole in this folder, by a job of this shape that has so many numbers.
-    pub(crate) fn of(dir: PathBuf, whole: Whole, (shape, numbers): (Shape, u32)) -> Self {
+    pub(crate) fn of(
+        dir: PathBuf,
+        (whole, has_nodegroups): (Whole, bool),
+        (shape, numbers): (Shape, u32),
+    ) -> Self {
         let Whole { cover, parts, next, .. } = whole;
+        let moves_members = has_nodegroups && cover.pes_per_node != shape.pes_per_node;
+        let numbers = if moves_members { numbers.max(cover.nodes) } else { numbers };
         Restart {
             dir,
             job: cover.job.id,
@@ -168,6 +186,7 @@ impl Restart {
             taken_in: cover.view,
             parts: parts.into_iter().collect(),
             hosts: Vec::new(),
+            moves_members,
             seed: cover.job.seed,
         }
     }
@@ -192,31 +211,34 @@ fn view_after(pes: u32, shape: Shape, numbers: u32) -> talisman_ft::view::View {
     talisman_ft::view::View::beginning_with(shape.nodes, numbers)
 }
 
-/// Members of nodegroups are by node, so that those of other nodes would be others.
-fn check_nodegroups(dir: &Path, whole: &Whole, hosts: &mut impl Hosts, pes: u32) -> Result<(), String> {
+/// Whether a job has chares whose places are by node: if it goes on with another number of PEs on each, nodes keep their numbers, as PEs do.
+///
+/// # Errors
+/// A part can be read no more.
+pub(crate) fn has_nodegroups(dir: &Path, whole: &Whole, hosts: &mut impl Hosts) -> Result<bool, String> {
     let Whole { cover, parts, .. } = whole;
+    // Every part has every collection.
     let first = parts.first_key_value().and_then(|(pe, places)| Some((pe, places.first()?)));
-    let (Some((pe, place)), true) = (first, cover.pes_per_node != pes) else {
-        return Ok(());
-    };
+    let Some((pe, place)) = first else { return Ok(false) };
     let wrong = |error: &dyn Display| {
         format!("--restart: the part of PE {pe} in {} cannot be read: {error}", dir.display())
     };
     let part = hosts.part((cover.job.id, cover.version), *place, *pe).map_err(|error| wrong(&error))?;
     let part: Part = part.into_value().map_err(|error| wrong(&error))?;
-    match part.collections.iter().find_map(|saved| nodegroup_of(saved.of.key)) {
-        None => Ok(()),
-        Some(name) => Err(format!(
-            "--restart: the program has a nodegroup (`{name}`), whose members are by node: start it with as many PEs on \
-             each node as it had (--pes {})",
-            cover.pes_per_node
-        )),
-    }
+    let kind = |saved: &SavedCollection| Registry::get().find(saved.of.key).map(|(_, chare)| chare.kind);
+    Ok(part.collections.iter().any(|saved| kind(saved) == Some(Kind::NodeGroup)))
 }
 
-fn nodegroup_of(key: u64) -> Option<String> {
-    let (_, chare) = Registry::get().find(key)?;
-    (chare.kind == Kind::NodeGroup).then(|| (chare.name)())
+/// That there are not too many numbers for PEs.
+fn check_size(nodes: u32, pes: u32) -> Result<(), String> {
+    if u64::from(nodes) * u64::from(pes) <= PES_IN_ALL_MAX {
+        return Ok(());
+    }
+    Err(format!(
+        "--restart: {nodes} nodes have a number, and {pes} PEs each would be more than {PES_IN_ALL_MAX} in all: start it with fewer \
+         on each node (--pes {})",
+        PES_IN_ALL_MAX / u64::from(nodes)
+    ))
 }
 
 fn check_program(dir: &Path, cover: &Cover, mark: &JobMark) -> Result<(), String> {
@@ -282,4 +304,16 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, String> {
 
 fn counted(count: u32, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_nodes_keep_may_be_too_many_for_so_many_pes() {
+        assert_eq!(check_size(1024, 1024), Ok(()));
+        let too_many = check_size(3000, 512).expect_err("there are too many");
+        assert!(too_many.contains("3000 nodes") && too_many.ends_with("(--pes 349)"), "{too_many}");
+    }
 }

@@ -9,14 +9,18 @@ use crate::checkpoint::files::cover::JobMark;
 use crate::checkpoint::files::keeper::AnyDisk;
 use crate::checkpoint::files::set::{self, Disks, SetError, Whole};
 use crate::checkpoint::store::Store;
-use crate::cluster::keeping::Restart;
+use crate::cluster::keeping::{Restart, has_nodegroups};
 use crate::disk::SharedDisk;
 use crate::node::Shape;
 use crate::witness::{self, Seen};
 
+/// What messages call it.
+const FOLDER: &str = "simulated";
+
 /// The disks of a job, with the newest version on them that is whole.
 pub(super) struct Remains {
     whole: Whole,
+    has_nodegroups: bool,
     disks: BTreeMap<NodeId, SharedDisk>,
 }
 
@@ -28,7 +32,10 @@ impl Remains {
     ) -> Result<Self, SetError> {
         let mut all = former.map(|remains| remains.disks.clone()).unwrap_or_default();
         all.extend(disks);
-        Ok(Remains { whole: set::newest(Path::new("simulated"), &mut Disks(all.clone()))?, disks: all })
+        let (folder, hosts) = (Path::new(FOLDER), &mut Disks(all.clone()));
+        let whole = set::newest(folder, hosts)?;
+        let has_nodegroups = has_nodegroups(folder, &whole, hosts).expect("it was just read");
+        Ok(Remains { whole, has_nodegroups, disks: all })
     }
 
     pub(super) fn version(&self) -> Version {
@@ -46,7 +53,8 @@ impl Remains {
 
     /// What a job with these processes goes on from.
     pub(super) fn restart(&self, shape: Shape) -> Restart {
-        Restart::of("simulated".into(), self.whole.clone(), (shape, shape.nodes))
+        let whole = (self.whole.clone(), self.has_nodegroups);
+        Restart::of(FOLDER.into(), whole, (shape, shape.nodes))
     }
 
     /// A node of that job can read all these disks, as the nodes of a host can that share a folder.
@@ -58,6 +66,7 @@ impl Remains {
 
     /// A job with these processes is about to begin there.
     pub(super) fn see_again(&self, shape: Shape) {
-        witness::see(|| Seen::StartedAgain { version: self.version(), pes: 0..shape.pes() });
+        let (version, epoch) = (self.version(), self.whole.cover.view.epoch);
+        witness::see(|| Seen::StartedAgain { version, epoch, pes: 0..shape.pes() });
     }
 }

@@ -272,6 +272,8 @@ pub enum Seen {
     StartedAgain {
         /// The version.
         version: u64,
+        /// The epoch in which that was taken: versions behind which a job goes back are taken again, with the same numbers.
+        epoch: u32,
         /// The PEs that have a process.
         pes: Range<PeId>,
     },

@@ -242,6 +242,7 @@ pub const MARKS: &[Mark] = &[
     must("an element was removed before the turn of messages that had come early"),
     // Members of groups that come late: in the sweep, nobody does.
     may("a new PE was lost before there was a checkpoint with it"),
+    may("the member of a nodegroup went on on another PE, as its node had more or fewer than before"),
     may("a late member of a group took part in a reduction"),
     may("a late member of a group was not waited for when nothing was left to do"),
     may("a late member of a group was lost before it took part in a reduction"),

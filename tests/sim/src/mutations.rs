@@ -824,6 +824,12 @@ pub const MUTATIONS: &[Mutation] = &[
         level: Level::World,
     },
     Mutation {
+        name: "members-stay-on-their-pes",
+        places: &["checkpoint/newcomers.rs"],
+        rule: "The member of a nodegroup is on the first PE of its node, also if a job is started again with other PEs on each.",
+        level: Level::World,
+    },
+    Mutation {
         name: "open-reductions-not-saved",
         places: &["checkpoint/capture.rs"],
         rule: "What has come of a reduction is part of a checkpoint.",

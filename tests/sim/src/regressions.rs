@@ -295,6 +295,14 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0x80014cc9 --workload talk --ft 200us --faults 0,3,4,5,6,7,8 --calm reset",
         was: "a process was killed where it waited for room, and messages that were to go on after the one that waited were not dropped",
     },
+    Regression {
+        line: "--seed 0xa10000c8 --workload towers --size 1 --nodes 2 --pes 1 --ft disk:400us --respawn false --requests true --spares 0 --more 2 --lingers false --faults 11,18,19,24,25,26,27 --calm lost,doubled,altered,truncated,pause,limits",
+        was: "a version was taken again by who was left, and the job started again from that of its number that a lost node had whole (of an oracle)",
+    },
+    Regression {
+        line: "--seed 0xa6001373 --workload storm --size 2 --hosts 1,1 --nodes 2 --pes 1 --ft 200us --faults 2,8,10 --calm lost,doubled,truncated,pause,limits,disk",
+        was: "a node that had been released was lost with its host when the program had ended well: the end was taken back, and nobody went back",
+    },
 ];
 
 #[derive(Parser)]

@@ -55,15 +55,21 @@ impl Former {
     /// else had kept for those whose seat it is now.
     pub(super) fn parts(&self, pe: PeId) -> Result<Vec<Part>, StoreError> {
         let mut parts = self.own(pe).iter().map(|of| self.part(*of)).collect::<Result<Vec<_>, _>>()?;
-        let newcomers: Vec<PeId> = self.view.there().filter(|pe| self.pes().all(|of| of != *pe)).collect();
         let before = self.view_before();
         let seats = Seats::after(&before, &self.view);
+        let newcomers = seats.newcomers();
         parts.iter_mut().for_each(|part| seats.keep(part, pe));
+        for (from, node) in self.members_to_fetch(&seats, pe) {
+            parts.push(seats.members_of(node, self.part(from)?));
+        }
         for of in self.kept_for_those_of(pe) {
             parts.push(seats.taken_over(pe, self.part(of)?));
         }
-        if let Some(first) = self.pes().next().filter(|_| newcomers.contains(&pe)) {
-            parts.insert(0, seats.part_of_newcomer(pe, self.part(first)?));
+        if newcomers.contains(&pe) {
+            match self.pattern(pe) {
+                Some(pattern) => parts.insert(0, seats.part_of_newcomer(pe, self.part(pattern)?)),
+                None => parts[0].newborn = seats.members_of_newcomer(pe, &parts[0]),
+            }
         }
         parts.iter_mut().for_each(|part| seats.announce(part, &newcomers));
         Ok(parts)
@@ -76,11 +82,27 @@ impl Former {
         own
     }
 
+    /// From whose part a PE learns the collections that has none itself.
+    fn pattern(&self, pe: PeId) -> Option<PeId> {
+        if self.view_before().is_there(pe) { None } else { self.pes().next() }
+    }
+
+    /// Members of nodegroups that a PE has from the parts of others: from whose, and of which node.
+    fn members_to_fetch(&self, seats: &Seats, pe: PeId) -> Vec<(PeId, NodeId)> {
+        if self.restart.moves_members { seats.members_to_fetch(pe).collect() } else { Vec::new() }
+    }
+
     /// Those whose parts a PE is made of.
     fn needed(&self, pe: PeId) -> Vec<PeId> {
-        let own = self.own(pe);
-        let first = self.pes().next().filter(|_| own.is_empty());
-        own.into_iter().chain(self.kept_for_those_of(pe)).chain(first).collect()
+        let before = self.view_before();
+        let members = self.members_to_fetch(&Seats::after(&before, &self.view), pe);
+        let members = members.into_iter().map(|(from, _)| from);
+        self.own(pe)
+            .into_iter()
+            .chain(self.kept_for_those_of(pe))
+            .chain(members)
+            .chain(self.pattern(pe))
+            .collect()
     }
 
     /// Those whose files are somewhere. Other hosts are not asked, and may have what they had.

@@ -47,8 +47,10 @@ impl Conductor {
             // What is not proved dead might go on: its end will be the loss, unless it has said all.
             return;
         }
-        let fate = self.fate(node, How::Signalled(9), false).message();
-        self.lose(now, fate);
+        let fate = self.fate(node, How::Signalled(9), false);
+        let (message, in_short) = (fate.message(), fate.in_short());
+        self.note_early_loss(&in_short);
+        self.lose(now, message);
     }
 
     pub(super) fn on_deadlines(&mut self, now: Duration) {

@@ -292,7 +292,8 @@ mod tests {
         story.insert(6, back(1, 0));
         assert_eq!(tell(&mut Causality::default(), &story), Ok(()));
         let others = |pes| Seen::Begun { epoch: 1, version: Some(1), pes, life: 0 };
-        for again in [Seen::StartedAgain { version: 1, pes: 0..4 }, others(1..2), others(0..2), others(1..4)]
+        for again in
+            [Seen::StartedAgain { version: 1, epoch: 0, pes: 0..4 }, others(1..2), others(0..2), others(1..4)]
         {
             story[6] = again;
             assert_eq!(tell(&mut Causality::default(), &story), Ok(()));

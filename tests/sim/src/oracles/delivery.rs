@@ -287,7 +287,7 @@ mod tests {
     fn what_the_runtime_says_as_it_goes_on_may_come_too_late_for_the_end() {
         let back = [
             Seen::Begun { epoch: 1, version: Some(1), pes: 0..2, life: 0 },
-            Seen::StartedAgain { version: 1, pes: 0..2 },
+            Seen::StartedAgain { version: 1, epoch: 0, pes: 0..2 },
         ];
         let (places, turn) = (told(1, 0), Seen::Turn { pe: 0 });
         let over = Seen::Dropped { message: 1, pe: 0, why: Why::Over };

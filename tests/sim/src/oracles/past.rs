@@ -37,15 +37,17 @@ pub struct Past {
     epoch: u32,
     /// What was gone back to last.
     gone_back: Option<u64>,
-    /// Versions behind which the job has gone back. They are of a past that does not count, but may be whole on disks that were about to
-    /// forget them, for a job that is started again.
-    left: BTreeMap<u64, Cut>,
+    /// Versions behind which the job has gone back, and the epochs in which they were taken. They are of a past that does not count, but may be whole
+    /// on disks that were about to forget them, or of nodes that were lost, for a job that is started again.
+    left: BTreeMap<(u64, u32), Cut>,
     /// PEs of this epoch. Of the first one nobody says who they are.
     living: Option<BTreeSet<PeId>>,
 }
 
 /// What was known at a cut.
 struct Cut {
+    /// In which it was taken.
+    epoch: u32,
     oracles: Vec<Box<dyn Oracle>>,
     book: Option<Box<dyn Any>>,
     /// PEs that have taken their part.
@@ -99,8 +101,8 @@ impl Past {
                 }
                 Ok(())
             }
-            Seen::StartedAgain { version, ref pes } => {
-                self.start_again(version, oracles)?;
+            Seen::StartedAgain { version, epoch, ref pes } => {
+                self.start_again((version, epoch), oracles)?;
                 self.living = Some(pes.clone().collect());
                 Ok(())
             }
@@ -117,7 +119,6 @@ impl Past {
             return Err(format!("PE {pe} takes its part of version {version}, which is committed"));
         }
         if !self.cuts.contains_key(&Some(version)) {
-            self.left.remove(&version);
             self.forget_given_up();
             self.keep(Some(version), oracles);
         }
@@ -143,12 +144,13 @@ impl Past {
         cut.is_whole(version)?;
         let before = self.committed.replace(version);
         self.cuts.retain(|kept, _| *kept >= before);
-        self.left.retain(|left, _| *left > version);
+        self.left.retain(|(left, _), _| *left > version);
         Ok(())
     }
 
     fn keep(&mut self, version: Option<u64>, oracles: &mut [Box<dyn Oracle>]) {
         let cut = Cut {
+            epoch: self.epoch,
             oracles: oracles.iter_mut().map(|oracle| oracle.keep()).collect(),
             book: self.book.as_ref().map(|book| book.keep()),
             parts: BTreeSet::new(),
@@ -186,17 +188,27 @@ impl Past {
         }
         // What comes of going on from there is another version, whatever its number.
         let later = self.cuts.split_off(&version.map_or(Some(0), |version| Some(version + 1)));
-        self.left.extend(later.into_iter().filter_map(|(version, cut)| Some((version?, cut))));
+        self.left.extend(later.into_iter().filter_map(|(version, cut)| Some(((version?, cut.epoch), cut))));
         (self.epoch, self.living, self.gone_back) = (epoch, Some(BTreeSet::new()), version);
         Ok(())
     }
 }
 
 impl Past {
-    /// All are gone, whatever epoch they were in.
-    fn start_again(&mut self, version: u64, oracles: &mut [Box<dyn Oracle>]) -> Result<(), String> {
-        let left = self.left.remove(&version).filter(|_| !self.cuts.contains_key(&Some(version)));
-        self.cuts.extend(left.map(|cut| (Some(version), cut)));
+    /// All are gone, whatever epoch they were in: from that of this version that was taken in this one.
+    fn start_again(
+        &mut self,
+        (version, epoch): (u64, u32),
+        oracles: &mut [Box<dyn Oracle>],
+    ) -> Result<(), String> {
+        let is_it = |cut: &Cut| cut.epoch == epoch;
+        if !self.cuts.get(&Some(version)).is_some_and(is_it) {
+            let left = self.left.remove(&(version, epoch));
+            let none = || {
+                format!("the job is started again from version {version} of epoch {epoch}: none was taken")
+            };
+            self.cuts.insert(Some(version), left.ok_or_else(none)?);
+        }
         self.go_back(0, Some(version), oracles)
     }
 }
@@ -302,7 +314,8 @@ mod tests {
 
     #[test]
     fn a_job_that_is_started_again_goes_on_from_any_cut_that_may_be_on_disks() {
-        let again = |version| (0, Seen::StartedAgain { version, pes: 0..4 });
+        let again_in = |epoch, version| (0, Seen::StartedAgain { version, epoch, pes: 0..4 });
+        let again = |version| again_in(0, version);
         let delivered = |message, object| (0, delivered(message, 3, object));
         let first = [begun(3, Some(1)), again(1), (0, Seen::Queued { message: 1, pe: 3 }), delivered(1, 6)];
         assert_eq!(then(&first), None, "epochs are counted anew");
@@ -310,7 +323,17 @@ mod tests {
         assert!(found.contains("never made"), "{found}");
         let taken_back = [captured(0, 0, 2), captured(0, 1, 2), begun(1, Some(1)), again(2)];
         assert_eq!(then(&taken_back), None, "it may not have been removed yet");
-        assert!(then(&[again(3)]).expect("there is none").contains("goes back to version"));
+        let taken_again = [&taken_back[..3], &[captured(1, 0, 2)]].concat();
+        let from = |epoch| then(&[&taken_again[..], &[again_in(epoch, 2)]].concat());
+        assert_eq!(from(0), None, "a node that was lost may have all of it");
+        assert!(from(1).expect("a part is missing").contains("no part of PE 1"));
+        assert!(from(2).expect("there is none").contains("of epoch 2: none was taken"));
+        assert!(then(&[again(3)]).expect("there is none").contains("none was taken"));
+        // Of those of one number and epoch, the last one counts: the one before was not whole, or it would have been gone on from.
+        let in_two_lives =
+            [captured(0, 0, 2), again(1), captured(0, 0, 2), captured(0, 1, 2), captured(0, 2, 2)];
+        let in_two_lives = [&in_two_lives[..], &[captured(0, 3, 2), again(2)]].concat();
+        assert_eq!(then(&in_two_lives), None);
         let small = [again(1), captured(0, 0, 2), (0, Seen::Committed { version: 2 })];
         assert!(then(&small).expect("a part is missing").contains("no part of PE 1"));
     }

@@ -8,6 +8,7 @@
 //! | `ring`, `nqueens` | the examples | what they count |
 //! | `casts` | broadcasts, section multicasts and reductions that overlap | what each must come to |
 //! | `chimes` | sections of an array and of a group reduce in rounds, each of which ends in quiescence | what each must come to, and that all who are left know it |
+//! | `towers` | a nodegroup, whose members inherit from lost ones | what they have in all, and on which PEs they are |
 //! | `flood` | large messages in both directions | their order, and every byte |
 //! | `births` | elements inserted and removed under messages | each message taken in once, each life counted |
 //! | `timers` | timers, sleep, calls within calls, quiescence | what rang before it was quiet, what was answered |
@@ -41,6 +42,7 @@ mod talk;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod towers;
 
 use std::any::Any;
 use std::ops::Range;
@@ -92,6 +94,7 @@ pub const NAMES: &[&str] = &[
     "imbalance",
     "gradient",
     "chimes",
+    "towers",
 ];
 
 /// What a result begins with that is a line of the program.
@@ -99,7 +102,7 @@ pub const PRINTS: &str = "prints ";
 
 /// Those whose last step follows a quiescence, and waits for all that it begins. That of `sync` does as well, but a balancing step
 /// may be under way then, which nobody waits for.
-const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers", "chimes"];
+const DRAINED: &[&str] = &["storm", "talk", "casts", "flood", "births", "timers", "chimes", "towers"];
 
 /// Runs a workload in a world. The seed decides what the program does; the world has a seed of its own, in `plan`.
 /// `logging`: the log has all events.
@@ -116,6 +119,7 @@ pub fn run(name: &str, seed: u64, size: Size, plan: &Plan, logging: bool) -> Che
         "nqueens" => nqueens::run,
         "casts" => casts::run,
         "chimes" => chimes::run,
+        "towers" => towers::run,
         "flood" => flood::run,
         "births" => births::run,
         "timers" => timers::run,

@@ -71,6 +71,30 @@ fn what_a_loss_has_overtaken_is_asked_for_again() {
     );
 }
 
+/// Whatever became of its host while that was ending it: the others have gone on, and the end that they came to holds.
+#[test]
+fn a_released_node_that_is_lost_with_its_host_is_no_loss() {
+    let mut conductor = with_patience(3, "", TICK * 40);
+    asked(&mut conductor, 1, Request::Shrink(vec![1]));
+    conductor.say(at(11), 0, checkpointed(1));
+    for node in [0, 1, 2] {
+        conductor.halted(12, node, 1);
+    }
+    for node in [0, 2] {
+        conductor.say(at(13), node, ToLauncher::Resumed { epoch: 1, steps: 36 });
+    }
+    conductor.say(at(14), 0, ToLauncher::Ended(Stop::default()));
+    assert!(conductor.is_ending());
+    assert_eq!(conductor.happen(at(15), 1, Event::Lost("host b: the connection broke".into())), []);
+    assert!(conductor.is_ending(), "nobody goes back");
+    for node in [0, 2] {
+        conductor.say(at(16), node, ToLauncher::Done(NodeReport::default()));
+        conductor.happen(at(17), node, Event::Ended(How::Exited(0)));
+    }
+    assert!(conductor.is_over());
+    assert_eq!(conductor.into_end().failures, []);
+}
+
 #[test]
 fn a_node_is_released_from_a_checkpoint_and_is_no_loss() {
     let mut conductor = with_patience(3, "", TICK * 40);

@@ -102,7 +102,7 @@ fn a_process_that_leaves_by_itself_would_do_so_again() {
 }
 
 #[test]
-fn a_node_that_is_killed_before_the_program_begins_is_a_reason_to_start_again() {
+fn a_node_that_is_lost_before_the_program_begins_is_a_reason_to_start_again() {
     let early = |survives: bool, happens: &[Event]| {
         let mut conductor = conductor(2, "");
         conductor.recovery = survives.then(|| Recovery::new(&conductor.plan));
@@ -116,9 +116,22 @@ fn a_node_that_is_killed_before_the_program_begins_is_a_reason_to_start_again() 
     assert_eq!(early(true, &[Event::Ended(How::Exited(1))]), None);
     assert_eq!(early(true, &[Event::Said(ToLauncher::Failed("no port".into())), killed()]), None);
 
+    let with_host = early(true, &[Event::Lost("its host is out of reach".into())]).expect("it was lost");
+    assert!(with_host.contains("out of reach"), "{with_host}");
+
+    let silent = |mut conductor: Conductor| {
+        conductor.on_silence(at(1), 1);
+        conductor.into_end().early_loss
+    };
+    let mut beginning = conductor(2, "");
+    beginning.recovery = Some(Recovery::new(&beginning.plan));
+    beginning.all_say(&hello());
+    assert!(silent(beginning).expect("it was killed").contains("said nothing for"));
+
     let mut running = surviving(2, "");
     running.happen(at(1), 1, killed());
     assert_eq!(running.into_end().early_loss, None);
+    assert_eq!(silent(surviving(2, "")), None);
 }
 
 #[test]
