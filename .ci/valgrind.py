@@ -33,6 +33,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 VALGRIND = [
     "valgrind", "--quiet", "--error-exitcode=99", "--fair-sched=try",
+    f"--suppressions={ROOT / '.ci' / 'valgrind.supp'}",
     "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite",
 ]
 
