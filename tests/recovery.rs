@@ -50,6 +50,8 @@ mod reports;
 mod searches;
 #[path = "recovery/spread.rs"]
 mod spread;
+#[path = "recovery/standby.rs"]
+mod standby;
 #[path = "recovery/stops.rs"]
 mod stops;
 #[path = "recovery/subjects.rs"]

@@ -43,6 +43,7 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
     // First of all, with what a terminal wants: it changes the environment, which only a process of one thread may.
     let joining = cluster::member::joining();
     let will = cluster::will();
+    let standbys = cluster::stand_by(&program);
     let (mut options, args) = command_line::parse::<A>(&program);
     if joining.is_none() && will.is_none() && io::stderr().is_terminal() {
         options.log_on_a_terminal();
@@ -54,7 +55,7 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
         eprintln!("{}: {note}", program.name);
     }
     let status = match joining {
-        None if options.has_processes() => lead(&program, &options),
+        None if options.has_processes() => lead(&program, &options, standbys),
         None => start::<C, A>(&program, &options, args),
         Some(Ok(joining)) => join::<C, A>(&program, &options, args, joining),
         Some(Err(error)) => {
@@ -81,13 +82,13 @@ fn join<C: MainChare, A: Args + Send>(
     }
 }
 
-/// This process starts the nodes.
-fn lead(program: &Program, options: &RunArgs) -> ExitStatus {
+/// This process starts the nodes. So many others may start the job in its place, one after the other.
+fn lead(program: &Program, options: &RunArgs, standbys: u32) -> ExitStatus {
     if let Err(message) = check_names() {
         complain(program, &message);
         return ExitStatus::Usage;
     }
-    led(program, options, cluster::launch(program, options))
+    led(program, options, cluster::launch(program, options, standbys))
 }
 
 /// This process takes the place of a launcher.

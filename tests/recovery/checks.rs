@@ -46,8 +46,8 @@ use crate::hosts::{
     spares_of_several_hosts_without_the_launcher, the_launcher_of_several_hosts,
     the_launcher_of_several_hosts_and_more_at_random_moments,
     the_launcher_of_several_hosts_at_the_start_and_at_the_end,
-    the_launcher_of_several_hosts_during_a_recovery, the_launcher_of_several_hosts_with_encryption,
-    the_launcher_with_its_whole_host,
+    the_launcher_of_several_hosts_before_the_program_begins, the_launcher_of_several_hosts_during_a_recovery,
+    the_launcher_of_several_hosts_with_encryption, the_launcher_with_its_whole_host,
 };
 use crate::job::{Ended, Job, Shape, example};
 use crate::joining::{
@@ -73,6 +73,11 @@ use crate::searches::{searches_go_back_to_checkpoints, the_search_with_heirs_goe
 use crate::spread::{
     hosts_are_lost_one_after_the_other, nodes_are_added_during_a_recovery_of_several_hosts,
     nodes_are_added_on_another_host, spares_on_another_host,
+};
+use crate::standby::{
+    a_job_that_is_to_end_is_not_started_again, a_job_whose_launchers_are_lost_each_time_that_it_starts_ends,
+    a_launcher_that_is_lost_before_the_program_begins_is_replaced,
+    nobody_stands_by_once_the_program_has_begun, the_launcher_at_any_moment_of_its_start,
 };
 use crate::stops::{
     a_node_that_computes_is_waited_for_and_named, a_node_that_is_stopped_is_fenced,
@@ -191,6 +196,12 @@ trials!(
     other_ends_of_several_hosts_without_the_launcher,
     the_launcher_of_several_hosts_and_more_at_random_moments,
     the_launcher_of_several_hosts_at_the_start_and_at_the_end,
+    a_launcher_that_is_lost_before_the_program_begins_is_replaced,
+    a_job_whose_launchers_are_lost_each_time_that_it_starts_ends,
+    a_job_that_is_to_end_is_not_started_again,
+    nobody_stands_by_once_the_program_has_begun,
+    the_launcher_at_any_moment_of_its_start,
+    the_launcher_of_several_hosts_before_the_program_begins,
 );
 
 pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];

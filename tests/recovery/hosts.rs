@@ -17,6 +17,7 @@ use crate::checks::NEVER;
 use crate::disk::Folder;
 use crate::early::{DEATHS, deaths, started_again};
 use crate::job::{Scratch, Shape, until};
+use crate::standby::{started_again_by, wait_for_standby};
 use crate::subjects::{HELD_AT, LONG, Left, Run, Said, led};
 use crate::system::{arguments, children, environment, signal, state};
 
@@ -114,9 +115,17 @@ impl Spread {
         (left, elsewhere, led)
     }
 
-    /// No output is missing or wrong, though lines may have come twice, wherever it was printed.
+    /// The same of a program that had begun when its launcher was lost.
     #[track_caller]
     fn survives(self, expected: &Said) -> Left {
+        let left = self.goes_on(expected);
+        assert!(left.failures.iter().any(|failure| failure["node"].is_null()), "{:?}", left.failures);
+        left
+    }
+
+    /// No output is missing or wrong, though lines may have come twice, wherever it was printed.
+    #[track_caller]
+    fn goes_on(self, expected: &Said) -> Left {
         let (left, elsewhere, led) = self.ends();
         left.said.and_elsewhere(&elsewhere).check_repeats(1 + led, HELD_AT);
         let said = left.said.and_before(&elsewhere);
@@ -124,7 +133,6 @@ impl Spread {
         assert_eq!((missing, wrong), (vec![], vec![]), "{}", left.ended.said());
         assert!(said.has_the_results_of(expected), "{}", left.ended.said());
         assert_eq!(left.status, Some(0), "{}", left.ended.said());
-        assert!(left.failures.iter().any(|failure| failure["node"].is_null()), "{:?}", left.failures);
         left
     }
 }
@@ -140,15 +148,41 @@ fn printed(folder: &Path, kind: &str) -> Vec<String> {
 pub fn a_host_that_is_lost_before_the_program_begins() {
     let expected = LONG.undisturbed(SHAPE);
     let deaths = deaths(1, "host");
-    let on_two = format!("[ \"$2\" = two ] && export {DEATHS}='{}'\nexec 3<&0", deaths.0.display());
-    let ssh = SSH.replacen("exec 3<&0", &on_two, 1);
-    assert_ne!(ssh, SSH);
-    let Spread { run, holding, folder } = begin_by(&ssh, SHAPE, TWO, NEVER);
+    let Spread { run, holding, folder } = begin_by(&ssh_with(&deaths), SHAPE, TWO, NEVER);
     holding.let_go();
     let left = run.survives(&expected);
     assert_eq!(started_again(&left.ended.stderr, "two"), 1, "{}", left.ended.said());
     assert_eq!(left.failures.len(), 0, "the program that ran has lost nobody");
     let _ = fs::remove_dir_all(folder);
+}
+
+/// What is called as ssh, where nodes of one host find these deaths.
+fn ssh_with(deaths: &Folder) -> String {
+    let on_two = format!("[ \"$2\" = two ] && export {DEATHS}='{}'\nexec 3<&0", deaths.0.display());
+    let ssh = SSH.replacen("exec 3<&0", &on_two, 1);
+    assert_ne!(ssh, SSH);
+    ssh
+}
+
+/// A node elsewhere has stopped, so that none is told to begin.
+pub fn the_launcher_of_several_hosts_before_the_program_begins() {
+    let expected = LONG.undisturbed(SHAPE);
+    for hosts in [TWO, WITH_OWN] {
+        let deaths = deaths(1, "stopped");
+        let Spread { run, holding, folder } = begin_by(&ssh_with(&deaths), SHAPE, hosts, NEVER);
+        let launcher = run.job.launcher_pid();
+        let standby = wait_for_standby(&run.job, launcher);
+        let has_stopped = || run.job.processes().into_iter().any(|node| state(node) == Some('T'));
+        until(|| has_stopped().then_some(())).unwrap_or_else(|| panic!("{}", run.job.said()));
+        signal(launcher, Signal::KILL);
+        holding.let_go();
+        let left = run.ends_without_its_launcher();
+        assert_eq!(left.said, expected, "{}", left.ended.said());
+        assert_eq!(left.status, Some(0), "{}", left.ended.said());
+        assert_eq!(started_again_by(&left.ended.stderr), [standby], "{}", left.ended.said());
+        assert_eq!(left.failures.len(), 0, "the program that ran has lost nobody");
+        let _ = fs::remove_dir_all(folder);
+    }
 }
 
 pub fn the_launcher_of_several_hosts() {
@@ -420,18 +454,23 @@ pub fn the_launcher_of_several_hosts_and_more_at_random_moments() {
     }
 }
 
-/// At its start, and near its end: whatever becomes of the job, nothing is left of it.
+/// At its start, from when somebody stands by, all goes on. Near its end the job may be over: whatever becomes of it, nothing is left.
 pub fn the_launcher_of_several_hosts_at_the_start_and_at_the_end() {
     let mut rng = Rng::new(45);
+    let expected = LONG.undisturbed(SHAPE);
     for round in 0..rounds() {
         let spread = begin([TWO, WITH_OWN][round % 2], OFTEN);
-        if round / 2 % 2 == 1 {
-            spread.holding.let_go();
-            spread.run.job.wait_for("at 80");
+        if round / 2 % 2 == 0 {
+            wait_for_standby(&spread.run.job, spread.run.job.launcher_pid());
+            sleep(Duration::from_micros(rng.below(250_000)));
+            spread.kill_launcher();
+            spread.goes_on(&expected);
+            continue;
         }
+        spread.holding.let_go();
+        spread.run.job.wait_for("at 80");
         sleep(Duration::from_micros(rng.below(60_000)));
         spread.kill_launcher();
-        spread.holding.let_go();
         let over = until(|| Some(spread.run.job.processes()).filter(Vec::is_empty));
         assert!(over.is_some(), "left behind: {}", spread.run.job.said());
     }

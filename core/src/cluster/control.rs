@@ -24,7 +24,7 @@ use crate::stats::Totals;
 use crate::transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
-pub(crate) const VERSION: u16 = 10;
+pub(crate) const VERSION: u16 = 11;
 
 /// From the launcher to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

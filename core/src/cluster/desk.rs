@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use super::keeping::Shelves;
 use super::launcher::{ClusterOutcome, Ended, merge};
 use super::printer::{Lines, Printer, Written};
+use super::standby::Pledge;
 use crate::launch::{Interrupts, Progress, RunArgs, Signal};
 
 /// It outlives what leads the job.
@@ -26,13 +27,14 @@ pub(super) struct Wires {
 }
 
 impl Desk {
-    /// From now on signals do not end this process.
+    /// From now on signals do not end this process; whoever stands by for it hears of them.
     ///
     /// # Errors
     /// What the system says: too many descriptors or threads.
-    pub(super) fn open(options: &RunArgs) -> io::Result<(Desk, Wires)> {
+    pub(super) fn open(options: &RunArgs, pledge: Option<Pledge>) -> io::Result<(Desk, Wires)> {
         let (signals, signalled) = mpsc::unbounded_channel();
         let on_first = move |signal| {
+            pledge.iter().for_each(Pledge::is_ending);
             // Nobody listens any more once the job is over.
             let _ = signals.send(signal);
         };

@@ -26,9 +26,11 @@ use super::plan::Plan;
 use super::printer::{Chunk, Lines, Print, Printer, Written};
 use super::remote::survey::Survey;
 use super::sites::{Sites, shares};
+use super::standby::{Pledge, Standby};
 use super::verdict::UNRECOVERABLE;
 use crate::checkpoint::files::afar::Answer;
 use crate::checkpoint::files::set::Here;
+use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, ExitStatus, Failure, Program, Results, RunArgs, Signal};
 use crate::node::Shape;
@@ -69,10 +71,15 @@ pub(crate) struct ClusterOutcome {
 const STARTS: u32 = 4;
 
 /// Runs this program, with the arguments of this process, as the nodes that `options` ask for, until they have all
-/// ended. Has to be called in the main thread: the nodes die with the thread that starts them.
-pub(crate) fn launch(program: &Program, options: &RunArgs) -> ClusterOutcome {
+/// ended. Has to be called in the main thread: the nodes die with the thread that starts them. Should this process be lost
+/// before the program has begun, others start the job again, so often at most.
+pub(crate) fn launch(program: &Program, options: &RunArgs, standbys: u32) -> ClusterOutcome {
     descriptors::raise_limit();
-    let means = Means { executable: Executable::this(), memory: host_memory };
+    let survives = options.ft != FaultTolerance::Off && standbys > 0;
+    // If the system does not give even that, the job may still begin.
+    let standby = survives.then(|| Standby::start(standbys).ok()).flatten();
+    let pledge = standby.as_ref().map(Standby::pledge);
+    let means = Means { executable: Executable::this(), memory: host_memory, pledge };
     let mut left = STARTS;
     loop {
         let outcome = launch_with(&means, program, options).unwrap_or_else(|error| {
@@ -94,6 +101,8 @@ pub(super) struct Means {
     pub(super) executable: Executable,
     /// Makes memory for so many nodes with so many PEs each.
     pub(super) memory: fn(u32, u32) -> io::Result<OwnedFd>,
+    /// What those get that would go on without it.
+    pub(super) pledge: Option<Pledge>,
 }
 
 /// The same with other means.
@@ -118,7 +127,7 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     plan.keeping.notes.iter().for_each(|note| eprintln!("{}: {note}", program.name));
     let shelves = plan.keeping.shelves.clone();
     let sites = Sites::new(shares, means, program, &mut plan)?;
-    let (desk, Wires { lines, signalled, written }) = Desk::open(options)?;
+    let (desk, Wires { lines, signalled, written }) = Desk::open(options, means.pledge.clone())?;
     let pes = plan.pes as usize;
     let conductor = Conductor::new(plan, kills);
     let launcher = Launcher::new(program, conductor, sites, lines);

@@ -24,6 +24,7 @@ use super::frame::{Decoder, encode};
 use super::lines::Collector;
 use super::memory::Inheritance;
 use super::printer::{Chunk, Lines, Print, Stream};
+use super::standby::Pledge;
 use super::takeover::streams::{Heritage, Streams};
 
 #[cfg(test)]
@@ -58,10 +59,20 @@ pub(crate) struct LocalHost {
     inheritance: Inheritance,
     /// What the job's first node reads, if it is here and has not been started.
     stdin: Option<Stdio>,
-    /// What they print to without a launcher, if they can do without, and which process that was at first.
-    streams: Option<(Streams, u32)>,
+    /// What they do without a launcher with, if they can.
+    heirlooms: Option<Heirlooms>,
     /// Tasks that hand on output; they end by themselves.
     outputs: JoinSet<()>,
+}
+
+/// What nodes inherit to do without their launcher, beside their own pipes.
+struct Heirlooms {
+    /// What the launcher prints to.
+    streams: Streams,
+    /// The process that the job is called by.
+    launcher: u32,
+    /// What is to be said when they begin.
+    pledge: Option<Pledge>,
 }
 
 /// One of them.
@@ -77,12 +88,12 @@ impl LocalHost {
     /// Nobody runs yet. If the job's first node will be here, it reads `stdin`; the others read nothing.
     pub(crate) fn new(inheritance: Inheritance, stdin: Stdio) -> Self {
         let (nodes, outputs) = (Vec::new(), JoinSet::new());
-        LocalHost { nodes, inheritance, stdin: Some(stdin), streams: None, outputs }
+        LocalHost { nodes, inheritance, stdin: Some(stdin), heirlooms: None, outputs }
     }
 
-    /// The same whose nodes can do without a launcher, of a job that is called by this process.
-    pub(crate) fn outlived(self, streams: Streams, launcher: u32) -> Self {
-        LocalHost { streams: Some((streams, launcher)), ..self }
+    /// The same whose nodes can do without a launcher, of a job that is called by this process; somebody may stand by until they begin.
+    pub(crate) fn outlived(self, streams: Streams, launcher: u32, pledge: Option<Pledge>) -> Self {
+        LocalHost { heirlooms: Some(Heirlooms { streams, launcher, pledge }), ..self }
     }
 
     /// Starts these nodes. One that cannot be started is an event too, and so are those after it, which are not tried.
@@ -110,12 +121,7 @@ impl LocalHost {
         if let Some(local) = self.find(node) {
             if let ToNode::Task(task) = &mut message {
                 task.host = self.inheritance.numbers(std::mem::take(&mut task.host.nodes));
-                let heritage = |(streams, launcher): &(Streams, u32)| Heritage {
-                    streams: streams.numbers(),
-                    pipes: local.pipes,
-                    launcher: *launcher,
-                };
-                task.heritage = self.streams.as_ref().map(heritage);
+                task.heritage = self.heirlooms.as_ref().map(|heirlooms| heirlooms.with(local.pipes));
             }
             let _ = local.orders.send(message);
         }
@@ -154,8 +160,8 @@ impl LocalHost {
     ) -> io::Result<u32> {
         let stdin = if number == 0 { self.stdin.take() } else { None };
         let mut inherited = self.inheritance.all();
-        inherited.extend(self.streams.iter().flat_map(|(streams, _)| streams.numbers()));
-        let pipes = if self.streams.is_some() { Pipes::Shared } else { Pipes::Ours };
+        inherited.extend(self.heirlooms.iter().flat_map(Heirlooms::numbers));
+        let pipes = if self.heirlooms.is_some() { Pipes::Shared } else { Pipes::Ours };
         let started = children::start(executable, &inherited, stdin.unwrap_or_else(Stdio::null), pipes)?;
         let pid = started.process.pid();
         let Started { process, control, stdout, stderr } = started;
@@ -181,6 +187,17 @@ impl LocalHost {
         self.nodes.retain(|local| !local.is(number));
         self.nodes.push(Local { number: name, orders, process: pidfd, pipes });
         Ok(pid)
+    }
+}
+
+impl Heirlooms {
+    fn numbers(&self) -> impl Iterator<Item = RawFd> {
+        self.streams.numbers().into_iter().chain(self.pledge.as_ref().map(Pledge::number))
+    }
+
+    fn with(&self, pipes: [RawFd; 2]) -> Heritage {
+        let pledge = self.pledge.as_ref().map(Pledge::number);
+        Heritage { streams: self.streams.numbers(), pipes, launcher: self.launcher, pledge }
     }
 }
 

@@ -26,6 +26,7 @@ use super::control::{Place, Stop, Task, ToLauncher};
 use super::control_thread;
 use super::descriptors;
 use super::frame::{Decoder, FrameError, encode};
+use super::standby::Pledge;
 use super::voice::Control;
 use crate::build::{build_number, check_readable};
 use crate::launch::progress::Steps;
@@ -107,6 +108,8 @@ pub(crate) fn joining() -> Option<Result<Joining, JoinError>> {
 pub(crate) struct Joining {
     task: Arc<Task>,
     control: Control,
+    /// Of a node that is there while somebody stands by for its launcher.
+    pledge: Option<Pledge>,
 }
 
 impl Joining {
@@ -125,9 +128,11 @@ impl Joining {
         let mut attendance = Attendance::new(build_number());
         let task = task(&mut launcher, &mut decoder, &mut attendance)?;
         keep_from_children(&task)?;
+        let pledge = task.heritage.as_ref().and_then(|heritage| heritage.pledge);
+        let pledge = pledge.map(Pledge::inherited).transpose()?;
         descriptors::raise_limit();
         let control = control_thread::start(launcher, decoder, attendance, &task)?;
-        Ok(Joining { task, control })
+        Ok(Joining { task, control, pledge })
     }
 
     /// What this node is.
@@ -145,7 +150,8 @@ impl Joining {
     pub(crate) fn meet(self, address: Option<SocketAddr>) -> Meeting {
         self.control.ready(address);
         let addresses = self.control.wait_for_book();
-        Meeting { addresses, outlives: self.task.heritage.is_some(), control: self.control }
+        let outlives = self.task.heritage.is_some();
+        Meeting { addresses, outlives, pledge: self.pledge, control: self.control }
     }
 }
 
@@ -155,6 +161,7 @@ pub(crate) struct Meeting {
     pub(crate) addresses: Vec<Option<SocketAddr>>,
     /// Whether the job goes on without its launcher.
     outlives: bool,
+    pledge: Option<Pledge>,
     pub(crate) control: Control,
 }
 
@@ -168,6 +175,8 @@ impl Meeting {
         if self.outlives {
             // From here on the end of the launcher is not that of the job.
             let _ = set_parent_process_death_signal(None);
+            // In this order: who stands by must not be gone while the launcher's end is still that of this process.
+            self.pledge.into_iter().for_each(Pledge::begun);
         }
         self.control
     }

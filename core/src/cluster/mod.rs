@@ -22,6 +22,7 @@
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
 //! | [`succession`] | the same over several hosts: an agent that starts another launcher |
 //! | [`takeover`] | a node that becomes the launcher when that is gone |
+//! | [`standby`] | a process that starts the job again if that happens before the program has begun |
 //! | [`control`], [`frame`] | what is said, and how it is written |
 //! | [`probe`] | a program of nodes without messages, for tests |
 //! | [`attendance`] | the node's side: what it does about the launcher's words; pure |
@@ -58,6 +59,7 @@ pub(crate) mod remote;
 mod roster;
 mod sites;
 mod slurm;
+pub(crate) mod standby;
 pub(crate) mod succession;
 mod suspicions;
 pub(crate) mod takeover;
@@ -67,5 +69,6 @@ pub(crate) mod verdict;
 mod voice;
 
 pub(crate) use launcher::{ClusterOutcome, launch};
+pub(crate) use standby::stand_by;
 pub(crate) use succession::successor::{Inherited, succeed, will};
 pub(crate) use voice::Control;

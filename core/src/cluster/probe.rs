@@ -44,7 +44,7 @@ pub fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         None => {
-            let outcome = launch(&PROGRAM, &run);
+            let outcome = launch(&PROGRAM, &run, 0);
             if let Some(message) = &outcome.message {
                 eprintln!("probe: error: {message}");
             }

@@ -20,6 +20,7 @@ use super::remote::Begin;
 use super::remote::host::{RemoteHost, Start};
 use super::remote::survey::answer_here;
 use super::slurm;
+use super::standby::Pledge;
 use super::succession::beforehand::{estates, inherit, ranks};
 use super::succession::door::Pass;
 use super::succession::estate;
@@ -67,6 +68,8 @@ pub(super) struct Sites {
     used: BTreeSet<u32>,
     /// The number of this host, if it has neither nodes nor an agent.
     own: Option<u32>,
+    /// What is to be said before nodes of other hosts begin.
+    pledge: Option<Pledge>,
 }
 
 struct Site {
@@ -111,7 +114,7 @@ impl Sites {
         let alone = shares.len() == 1;
         let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_number() };
         if plan.survives && shares.iter().any(|share| !share.host.is_local() || !alone) {
-            return Sites::with_heirs(shares, plan);
+            return Sites::with_heirs(shares, plan, means.pledge.clone());
         }
         let mut sites = Vec::new();
         for (number, share) in (0..).zip(shares) {
@@ -122,7 +125,8 @@ impl Sites {
             sites.push(if share.host.is_local() {
                 let mut host = LocalHost::new(inheritance(&of_nodes, means, program, plan), Stdio::inherit());
                 if alone && plan.survives {
-                    host = host.outlived(Streams::of_this_process()?, std::process::id());
+                    host =
+                        host.outlived(Streams::of_this_process()?, std::process::id(), means.pledge.clone());
                 }
                 let listen = address.filter(|_| !alone);
                 Site { number, slots, nodes, spares, listen, host: Host::Local(host) }
@@ -137,12 +141,12 @@ impl Sites {
     }
 
     fn at(sites: Vec<Site>) -> Sites {
-        Sites { sites, moved: BTreeMap::new(), used: BTreeSet::new(), own: None }
+        Sites { sites, moved: BTreeMap::new(), used: BTreeSet::new(), own: None, pledge: None }
     }
 
     /// Of a job over several hosts that can do without this process: on each of them, also on this one, there is an agent that can start
     /// another launcher.
-    fn with_heirs(shares: Vec<Share>, plan: &Plan) -> io::Result<Sites> {
+    fn with_heirs(shares: Vec<Share>, plan: &Plan, pledge: Option<Pledge>) -> io::Result<Sites> {
         let ranks = ranks(&shares);
         let estates = estates(&shares, &ranks, plan);
         let hosts = estates.len() as u32;
@@ -153,12 +157,15 @@ impl Sites {
         for ((share, rank), number) in shares.into_iter().zip(ranks).chain(here).zip(0..) {
             let (slots, address) = (share.host.slots, share.address(false));
             let (nodes, spares) = (numbers_of_nodes(&share, plan), spare_numbers(&share, plan));
-            let start =
-                inherit(remote(share, plan, address, build_number())?, estates[rank as usize].clone())?;
+            let start = inherit(
+                remote(share, plan, address, build_number())?,
+                estates[rank as usize].clone(),
+                &pledge,
+            )?;
             let host = Host::Remote(Box::new(RemoteHost::new(start, Some((rolls.clone(), rank)))));
             sites.push(Site { number, slots, nodes, spares, listen: None, host });
         }
-        Ok(Sites::at(sites))
+        Ok(Sites { pledge, ..Sites::at(sites) })
     }
 
     /// Of a launcher that has started none of these hosts' agents, in a job of which so many nodes have a number.
@@ -272,6 +279,9 @@ impl Sites {
         let Some(site) = self.of(node) else { return };
         if let (ToNode::Task(task), Some(address)) = (&mut message, site.listen) {
             task.listen = address;
+        }
+        if let (ToNode::Go, Some(pledge)) = (&message, &self.pledge) {
+            pledge.begins_elsewhere();
         }
         match &site.host {
             Host::Local(host) => host.send(node, message),

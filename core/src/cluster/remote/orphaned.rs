@@ -10,11 +10,10 @@
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, TcpListener};
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::process::Child;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, PidfdFlags, getppid, pidfd_open};
 use tokio::io::split;
 use tokio::sync::{Notify, mpsc};
@@ -22,6 +21,7 @@ use tokio::task::JoinHandle;
 
 use super::super::children::{self, Executable};
 use super::super::control::ToNode;
+use super::super::standby::{Pledge, keep_from_children};
 use super::super::succession::door::{Newcomer, Newcomers, Pass};
 use super::super::succession::estate::{Estate, Orphan, Will};
 use super::super::succession::quorum::Roll;
@@ -46,6 +46,10 @@ pub(super) struct Heir {
     roll: Option<Roll>,
     /// Nodes whose program has begun.
     begun: BTreeSet<u32>,
+    /// Whether any has, ever.
+    has_begun: bool,
+    /// Until that is known, if somebody stands by for the launcher.
+    pledge: Option<Pledge>,
     settled: Option<Results>,
     said: Said,
     voices: mpsc::UnboundedSender<Voice>,
@@ -97,6 +101,8 @@ impl Heir {
     ) -> Result<Self, String> {
         let why = |error: std::io::Error| format!("cannot listen at {address}: {error}");
         let door = door(&estate, address).map_err(why)?;
+        let pledge = estate.legacy.as_ref().and_then(|legacy| legacy.pledge);
+        let pledge = pledge.map(Pledge::inherited).transpose().map_err(|error| error.to_string())?;
         let pass = Pass::new(&estate).map_err(|error| error.to_string())?;
         let newcomers = Newcomers::at(door.try_clone().map_err(why)?, pass.clone()).map_err(why)?;
         let _ = said.send(FromAgent::Listening(door.local_addr().map_err(why)?));
@@ -108,6 +114,8 @@ impl Heir {
             executable,
             roll: None,
             begun: BTreeSet::new(),
+            has_begun: false,
+            pledge,
             settled: None,
             said: said.clone(),
             voices,
@@ -130,7 +138,7 @@ impl Heir {
     /// The launcher says something.
     pub(super) fn on_order(&mut self, order: &ToAgent) {
         match order {
-            ToAgent::Say(node, ToNode::Go) => drop(self.begun.insert(*node)),
+            ToAgent::Say(node, ToNode::Go) => self.on_begun(*node),
             ToAgent::Say(_, ToNode::Settle(results)) => self.settled = Some(results.clone()),
             ToAgent::Roll(roll) => {
                 let _ = self.said.send(FromAgent::Enrolled(roll.number));
@@ -150,6 +158,13 @@ impl Heir {
             }
             _ => {}
         }
+    }
+
+    /// From now on it goes on without its launcher.
+    fn on_begun(&mut self, node: u32) {
+        self.begun.insert(node);
+        self.has_begun = true;
+        self.pledge.take().into_iter().for_each(Pledge::begun);
     }
 
     /// A node's process has ended.
@@ -175,7 +190,8 @@ impl Heir {
         if self.led > LEADS || !self.begins_to_listen() {
             return false;
         }
-        let orphan = Orphan { rank: self.estate.rank, roll, nodes, settled: self.settled.clone() };
+        let (rank, has_begun, settled) = (self.estate.rank, self.has_begun, self.settled.clone());
+        let orphan = Orphan { rank, roll, nodes, has_begun, settled };
         self.searching = Some(tokio::spawn(self.search(orphan)));
         true
     }
@@ -217,7 +233,10 @@ impl Heir {
 
     fn search(&self, orphan: Orphan) -> impl Future<Output = Found> + Send + use<> {
         let (roll, successor, is_led) = (orphan.roll.clone(), self.successor.clone(), self.is_led.clone());
-        let (estate, executable) = (self.estate.clone(), self.executable.clone());
+        let (mut estate, executable) = (self.estate.clone(), self.executable.clone());
+        if let Some(legacy) = &mut estate.legacy {
+            legacy.pledge = self.pledge.as_ref().map(Pledge::number);
+        }
         let door = self.door.try_clone();
         let (pass, silence) = (self.pass.clone(), estate.silence);
         let lead = move || {
@@ -238,6 +257,8 @@ impl Heir {
                 return Next::Nobody;
             }
         };
+        // Whoever leads has found nodes that have begun.
+        self.pledge.take().into_iter().for_each(Pledge::begun);
         let (reader, writer) = split(talk);
         self.window.open_again();
         let _ = self.voices.send(Box::new(writer));
@@ -268,11 +289,7 @@ impl Heir {
 /// Where others find this agent.
 fn door(estate: &Estate, address: IpAddr) -> std::io::Result<TcpListener> {
     let Some(legacy) = &estate.legacy else { return TcpListener::bind((address, 0)) };
-    for number in legacy.streams.iter().chain([&legacy.door]) {
-        // SAFETY: the borrow is only used for a call that fails if there is no such descriptor.
-        let descriptor = unsafe { BorrowedFd::borrow_raw(*number) };
-        fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
-    }
+    legacy.streams.into_iter().chain([legacy.door]).try_for_each(keep_from_children)?;
     // SAFETY: the launcher left it open for this process alone, under this number, and this is done once.
     Ok(unsafe { OwnedFd::from_raw_fd(legacy.door) }.into())
 }

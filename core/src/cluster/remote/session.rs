@@ -17,6 +17,7 @@ use tokio::time::timeout;
 use super::super::children::{die_with_this_process, leave_open};
 use super::super::fate::How;
 use super::super::hosts::Host;
+use super::super::standby::Pledge;
 use super::super::takeover::streams::Streams;
 use super::agent::FLAG;
 use super::greeting::{Greeting, Listener};
@@ -35,6 +36,8 @@ pub(crate) struct Heir {
     pub(crate) door: TcpListener,
     /// What the launcher prints to.
     pub(crate) streams: Streams,
+    /// What it says that to, when it is known whether the program has begun.
+    pub(crate) pledge: Option<Pledge>,
 }
 
 /// The process of ssh, which ends with this one. What it says on standard error is kept.
@@ -58,8 +61,9 @@ impl Session {
 
     /// Starts the agent on this host, without ssh: it finds out by the end of its input that this process has ended.
     pub(super) fn start_here(heir: &Heir) -> io::Result<Session> {
+        let pledge = heir.pledge.as_ref().map(Pledge::number);
         let inherited: Vec<RawFd> =
-            heir.streams.numbers().into_iter().chain([heir.door.as_raw_fd()]).collect();
+            heir.streams.numbers().into_iter().chain([heir.door.as_raw_fd()]).chain(pledge).collect();
         let mut command = std::process::Command::new("/proc/self/exe");
         command.arg(FLAG);
         if let Some(name) = std::env::args_os().next() {

@@ -9,6 +9,7 @@ use super::super::hosts::Share;
 use super::super::plan::Plan;
 use super::super::remote::host::Start;
 use super::super::remote::session::Heir;
+use super::super::standby::Pledge;
 use super::super::takeover::streams::Streams;
 use super::estate::{Estate, Legacy, Site};
 
@@ -52,7 +53,7 @@ pub(crate) fn estates(shares: &[Share], ranks: &[u32], plan: &Plan) -> Vec<Estat
 ///
 /// # Errors
 /// The system gives no port or descriptor.
-pub(crate) fn inherit(start: Start, mut estate: Estate) -> io::Result<Start> {
+pub(crate) fn inherit(start: Start, mut estate: Estate, pledge: &Option<Pledge>) -> io::Result<Start> {
     let mut begin = start.begin;
     let mut heir = None;
     if start.share.host.is_local() {
@@ -64,9 +65,11 @@ pub(crate) fn inherit(start: Start, mut estate: Estate) -> io::Result<Start> {
         }?;
         let streams = Streams::of_this_process()?;
         let (launcher, door_number) = (std::process::id(), door.as_raw_fd());
-        estate.legacy = Some(Legacy { launcher, door: door_number, streams: streams.numbers() });
+        let pledge_number = pledge.as_ref().map(Pledge::number);
+        estate.legacy =
+            Some(Legacy { launcher, door: door_number, streams: streams.numbers(), pledge: pledge_number });
         begin.address = begin.address.or(Some(Ipv4Addr::LOCALHOST.into()));
-        heir = Some(Heir { door, streams });
+        heir = Some(Heir { door, streams, pledge: pledge.clone() });
     }
     begin.estate = Some(estate);
     Ok(Start { begin, heir, ..start })

@@ -222,7 +222,7 @@ mod tests {
     }
 
     fn orphan() -> Orphan {
-        Orphan { rank: 3, roll: Roll::default(), nodes: vec![6, 7], settled: None }
+        Orphan { rank: 3, roll: Roll::default(), nodes: vec![6, 7], has_begun: true, settled: None }
     }
 
     fn inside<T>(work: impl Future<Output = T>) -> T {

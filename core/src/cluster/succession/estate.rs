@@ -57,6 +57,8 @@ pub(crate) struct Legacy {
     pub(crate) door: RawFd,
     /// Those that the launcher prints to.
     pub(crate) streams: [RawFd; 2],
+    /// What is to be said when it is known whether the program has begun, if somebody stands by for the launcher.
+    pub(crate) pledge: Option<RawFd>,
 }
 
 /// What an agent says that has lost its launcher.
@@ -67,6 +69,8 @@ pub(crate) struct Orphan {
     pub(crate) roll: Roll,
     /// Nodes whose processes are there.
     pub(crate) nodes: Vec<u32>,
+    /// Whether the program has begun there, ever.
+    pub(crate) has_begun: bool,
     /// The results of the job, if nobody goes back any more.
     pub(crate) settled: Option<Results>,
 }

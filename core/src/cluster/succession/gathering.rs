@@ -31,6 +31,17 @@ pub(super) struct Gathered {
     pub(super) happened: mpsc::UnboundedReceiver<(u32, Event)>,
 }
 
+/// Why nobody leads the job.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Alone {
+    /// All hosts are there, and the program has begun on none.
+    #[error("nothing has begun")]
+    NothingHasBegun,
+    /// Something else.
+    #[error("{0}")]
+    Other(String),
+}
+
 /// Waits for the agents of all hosts that may be left, and for what their nodes say of themselves; or why the job cannot go on.
 ///
 /// # Errors
@@ -39,7 +50,7 @@ pub(super) async fn gather(
     door: TcpListener,
     will: &Will,
     lines: &Lines,
-) -> io::Result<Result<Gathered, String>> {
+) -> io::Result<Result<Gathered, Alone>> {
     let pass = Pass::new(&will.estate).map_err(io::Error::other)?;
     let mut newcomers = Newcomers::at(door, pass.clone())?;
     let mut coming = Coming::all(will, &pass, &mut newcomers).await;
@@ -48,7 +59,10 @@ pub(super) async fn gather(
         for agent in coming.come.values_mut() {
             agent.tell(&ToAgent::Out);
         }
-        return Ok(Err(why));
+        return Ok(Err(Alone::Other(why)));
+    }
+    if !coming.has_begun() {
+        return Ok(Err(Alone::NothingHasBegun));
     }
     Ok(coming.follow(will, pass, lines).await)
 }
@@ -128,6 +142,12 @@ impl Coming {
         self.come.keys().copied().chain([self.own]).collect()
     }
 
+    /// Whether the program has begun anywhere, as far as that is known: of whoever is not here, nothing is.
+    fn has_begun(&self) -> bool {
+        let is_here = |rank: &u32| self.come.contains_key(rank);
+        !self.roll.members.iter().all(is_here) || self.come.values().any(|agent| agent.orphan.has_begun)
+    }
+
     fn may_go_on(&self) -> Result<(), String> {
         let hosts = self.roll.members.difference(&self.dead).count();
         match self.roll.lets_go_on(&self.here(), &self.dead) {
@@ -140,7 +160,7 @@ impl Coming {
     }
 
     /// All nodes say what they are.
-    async fn follow(self, will: &Will, pass: Pass, lines: &Lines) -> Result<Gathered, String> {
+    async fn follow(self, will: &Will, pass: Pass, lines: &Lines) -> Result<Gathered, Alone> {
         let settled = self.come.values().find_map(|agent| agent.orphan.settled.clone());
         let here = self.here();
         let (register, first) = Register::going_on(self.own, here, self.dead, self.roll);
@@ -153,7 +173,7 @@ impl Coming {
                 .sites
                 .get(rank as usize)
                 .cloned()
-                .ok_or("a host came that is none of the job's")?;
+                .ok_or_else(|| Alone::Other("a host came that is none of the job's".into()))?;
             let left = agent.orphan.nodes.clone();
             let mut host = attach(agent, site.clone(), will.estate.silence, (rolls.clone(), rank));
             host.start(&events, lines);
@@ -165,7 +185,7 @@ impl Coming {
         let Following { mut followers, hosts, happened, kept, .. } = following;
         settled.into_iter().for_each(|results| followers.settle(results));
         if followers.is_empty() && followers.settled().is_none() {
-            return Err("no node is left".into());
+            return Err(Alone::Other("no node is left".into()));
         }
         Ok(Gathered { followers, hosts, events, happened: after(kept, happened) })
     }

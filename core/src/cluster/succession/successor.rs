@@ -19,8 +19,9 @@ use super::super::launcher::{ClusterOutcome, Launcher, Means};
 use super::super::memory::host_memory;
 use super::super::plan::Plan;
 use super::super::sites::Sites;
+use super::super::standby::Pledge;
 use super::estate::{Estate, Will};
-use super::gathering::{Gathered, gather};
+use super::gathering::{Alone, Gathered, gather};
 use crate::launch::{Program, RunArgs};
 use rustix::io::{FdFlags, fcntl_setfd};
 
@@ -45,7 +46,8 @@ pub(crate) fn start(executable: &Executable, will: &Will, door: &TcpListener) ->
     command.env(VARIABLE, door.as_raw_fd().to_string());
     let [out, err] = streams(&will.estate)?;
     command.stdin(Stdio::piped()).stdout(out).stderr(err).process_group(0);
-    leave_open(&mut command, vec![door.as_raw_fd()]);
+    let pledge = will.estate.legacy.as_ref().and_then(|legacy| legacy.pledge);
+    leave_open(&mut command, pledge.into_iter().chain([door.as_raw_fd()]).collect());
     let mut child = command.spawn()?;
     let written =
         child.stdin.take().map(|mut stdin| stdin.write_all(&encode(will).map_err(io::Error::other)?));
@@ -145,12 +147,19 @@ fn lead(
     will: &Will,
     door: TcpListener,
 ) -> io::Result<Result<ClusterOutcome, String>> {
-    let (desk, wires) = Desk::open(options)?;
+    let (desk, wires) = Desk::open(options, None)?;
+    let pledge = will.estate.legacy.as_ref().and_then(|legacy| legacy.pledge);
+    let pledge = pledge.map(Pledge::inherited).transpose()?;
     let gathered = desk.wait(gather(door, will, &wires.lines))?;
-    if gathered.is_err() {
+    if let Err(alone) = &gathered {
         leave_no_output(&will.estate);
+        if *alone == Alone::NothingHasBegun {
+            pledge.into_iter().for_each(Pledge::nobody_has_begun);
+        }
     }
-    Ok(gathered.map(|gathered| lead_on(program, options, &will.estate, gathered, desk, wires)))
+    Ok(gathered
+        .map_err(|alone| alone.to_string())
+        .map(|gathered| lead_on(program, options, &will.estate, gathered, desk, wires)))
 }
 
 /// Leads those that have been gathered.
@@ -171,7 +180,7 @@ fn lead_on(
         host.left.iter().for_each(|node| plan.put(*node, host.site.number));
     }
     let (shelves, pes) = (plan.keeping.shelves.clone(), plan.pes as usize);
-    let means = Means { executable: Executable::this(), memory: host_memory };
+    let means = Means { executable: Executable::this(), memory: host_memory, pledge: None };
     let mut sites = Sites::attached(plan.nodes, hosts);
     let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
     let pid = estate.legacy.as_ref().map_or_else(std::process::id, |legacy| legacy.launcher);

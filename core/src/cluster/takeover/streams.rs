@@ -5,8 +5,10 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::thread;
 
-use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
+use rustix::io::fcntl_dupfd_cloexec;
 use serde::{Deserialize, Serialize};
+
+use super::super::standby::keep_from_children;
 
 /// The launcher's standard output and standard error, for its nodes to inherit.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ pub(crate) struct Heritage {
     pub(crate) pipes: [RawFd; 2],
     /// The process that was started: people call the job by this number, whoever leads it.
     pub(crate) launcher: u32,
+    /// What it says that to, when it begins, if somebody stands by for the launcher until then.
+    pub(crate) pledge: Option<RawFd>,
 }
 
 impl Heritage {
@@ -45,12 +49,7 @@ impl Heritage {
     /// # Errors
     /// There are no such descriptors.
     pub(crate) fn keep_from_children(&self) -> io::Result<()> {
-        for number in self.streams.iter().chain(&self.pipes) {
-            // SAFETY: the borrow is only used for a call that fails if there is no such descriptor.
-            let descriptor = unsafe { BorrowedFd::borrow_raw(*number) };
-            fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
-        }
-        Ok(())
+        self.streams.iter().chain(&self.pipes).copied().try_for_each(keep_from_children)
     }
 
     /// From now on this process prints to where the launcher did. What the launcher has not read comes there too.

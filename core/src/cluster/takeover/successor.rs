@@ -73,7 +73,7 @@ impl Heir {
         let conductor = Conductor::taking_over(plan, kills, &leader, &followers);
         let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
         let launcher = Launcher::new(&program, conductor, sites, lines).going_on(start, pid);
-        let means = Means { executable: Executable::this(), memory: host_memory };
+        let means = Means { executable: Executable::this(), memory: host_memory, pledge: None };
         // Ctrl-C at the terminal is not for a process that a shell does not wait for.
         let (_, signals) = mpsc::unbounded_channel();
         let ended = runtime.block_on(launcher.run(&means, signals, written));
@@ -97,7 +97,7 @@ fn plan(task: &Task, options: &RunArgs, kills: &Kills, lives: u64) -> Plan {
 
 /// Where this process starts others. These are linked with nobody through memory, and print to where this one does.
 fn host(pid: u32) -> io::Result<LocalHost> {
-    Ok(LocalHost::new(Inheritance::default(), Stdio::null()).outlived(Streams::of_this_process()?, pid))
+    Ok(LocalHost::new(Inheritance::default(), Stdio::null()).outlived(Streams::of_this_process()?, pid, None))
 }
 
 /// A job that is led by this process.

@@ -1,0 +1,267 @@
+//! A process that starts the job again if its launcher is lost before the program has begun.
+//!
+//! From then on nodes go on without their launcher ([`takeover`](super::takeover), [`succession`](super::succession)); until then
+//! they end with it. The *standby* is this program once more. It waits at a pipe, whose other end is held by the launcher
+//! and all that would go on without it on this host:
+//!
+//! ```text
+//! launcher ──► standby ─┬─ the launcher ends in order ─────────────────► it is killed
+//!                       ├─ the program has begun, or is not to any more ─► it ends
+//!                       └─ all of them are gone ───────────────────────► it becomes the launcher: nothing has begun
+//! ```
+//!
+//! So nobody has to be asked, and nothing can happen in between: who will go on without its launcher says so while it
+//! holds the pipe, before it does anything else. Of a job over several hosts the launcher says beforehand that nodes
+//! elsewhere may begin now; if it is lost then, the process that looks for those ([`succession`](super::succession)) says whether any has.
+
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use rustix::io::{FdFlags, fcntl_setfd, write};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::children::{self, Executable, leave_open};
+use crate::launch::{ExitStatus, Program};
+
+/// Tells a process that it stands by: the number of the descriptor at which it waits, and how often it may start the job.
+const VARIABLE: &str = "TALISMAN_STANDBY";
+
+/// So often a job is started again by others than its first launcher.
+pub(crate) const STANDBYS: u32 = 3;
+
+/// A node of this host has begun, or nodes of other hosts are known to have; or somebody ends the job.
+const NEEDLESS: u8 = b'x';
+/// Nodes of other hosts may begin from now on.
+const BEGINS: u8 = b'e';
+/// No node of any host has begun.
+const NOBODY: u8 = b'n';
+
+/// The end of the pipe that is held as long as the program may begin.
+#[derive(Clone, Debug)]
+pub(crate) struct Pledge(Arc<OwnedFd>);
+
+impl Pledge {
+    /// Its number, which is the same in a process that inherits it.
+    pub(crate) fn number(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+
+    /// One that this process has inherited under this number. Has to be called once.
+    ///
+    /// # Errors
+    /// There is no such descriptor.
+    pub(crate) fn inherited(number: RawFd) -> io::Result<Pledge> {
+        keep_from_children(number)?;
+        // SAFETY: it is open, and was left for this process alone, by this function's contract.
+        Ok(Pledge(Arc::new(unsafe { OwnedFd::from_raw_fd(number) })))
+    }
+
+    /// The program has begun. Whoever says that goes on without the launcher already.
+    pub(crate) fn begun(self) {
+        self.say(NEEDLESS);
+    }
+
+    /// Somebody ends the job: it is not to be started again, even if its launcher is killed now.
+    pub(crate) fn is_ending(&self) {
+        self.say(NEEDLESS);
+    }
+
+    /// Nodes on other hosts are about to be told to begin.
+    pub(crate) fn begins_elsewhere(&self) {
+        self.say(BEGINS);
+    }
+
+    /// The launcher is gone, and no node of any host has begun.
+    pub(crate) fn nobody_has_begun(self) {
+        self.say(NOBODY);
+    }
+
+    fn say(&self, word: u8) {
+        // Where nobody stands by any more, the program has begun already.
+        let _ = write(&*self.0, &[word]);
+    }
+}
+
+/// Programs that this process starts do not get this descriptor.
+///
+/// # Errors
+/// There is none with this number.
+pub(crate) fn keep_from_children(number: RawFd) -> io::Result<()> {
+    // SAFETY: the borrow is only used for a call that fails if there is no such descriptor.
+    Ok(fcntl_setfd(unsafe { BorrowedFd::borrow_raw(number) }, FdFlags::CLOEXEC)?)
+}
+
+/// The launcher's side. Dropping it ends the process that stands by: the job has ended.
+pub(super) struct Standby {
+    pledge: Pledge,
+    /// The process, once it runs.
+    process: Receiver<OwnedFd>,
+    /// Starts it, and waits for its end, which may come long before that of the job.
+    keeper: Option<JoinHandle<()>>,
+}
+
+impl Standby {
+    /// Starts this program once more, to start the job so often at most. Nobody waits until it runs.
+    ///
+    /// # Errors
+    /// The system gives no thread or descriptor.
+    pub(super) fn start(starts: u32) -> io::Result<Standby> {
+        let (pipe, pledge) = io::pipe()?;
+        let (tell, process) = channel();
+        let keeper =
+            thread::Builder::new().name("standby".into()).spawn(move || keep(pipe, starts, &tell))?;
+        Ok(Standby { pledge: Pledge(Arc::new(pledge.into())), process, keeper: Some(keeper) })
+    }
+
+    /// What those hold that would go on without this process.
+    pub(super) fn pledge(&self) -> Pledge {
+        self.pledge.clone()
+    }
+}
+
+impl Drop for Standby {
+    fn drop(&mut self) {
+        if let Ok(process) = self.process.recv() {
+            children::kill(process.as_fd());
+        }
+        if let Some(keeper) = self.keeper.take() {
+            let _ = keeper.join();
+        }
+    }
+}
+
+/// If the system gives no process for this, the job begins without.
+fn keep(pipe: io::PipeReader, starts: u32, tell: &Sender<OwnedFd>) {
+    let Executable { path, args, .. } = Executable::this();
+    let mut command = Command::new(path);
+    let mut args = args.iter();
+    if let Some(name) = args.next() {
+        command.arg0(name);
+    }
+    command.args(args).env(VARIABLE, format!("{} {starts}", pipe.as_raw_fd()));
+    leave_open(&mut command, vec![pipe.as_raw_fd()]);
+    let Ok(mut child) = command.spawn() else { return };
+    drop(pipe);
+    match pidfd_open(Pid::from_child(&child), PidfdFlags::empty()) {
+        Ok(process) => drop(tell.send(process)),
+        // Nobody could end it.
+        Err(_) => drop(child.kill()),
+    }
+    let _ = child.wait();
+}
+
+/// If this process was started to stand by, waits until it is to start the job, or ends it. How often the job may be started again
+/// after this process.
+///
+/// Has to be called before any other thread is started: it changes the environment, so that no child process takes itself for one.
+pub(crate) fn stand_by(program: &Program) -> u32 {
+    let Some(value) = std::env::var_os(VARIABLE) else { return STANDBYS };
+    // SAFETY: no other thread reads the environment, by this function's contract.
+    unsafe { std::env::remove_var(VARIABLE) };
+    let name = program.name;
+    let Some((pipe, starts)) = value.to_str().and_then(inherit) else {
+        eprintln!("{name}: error: {VARIABLE} is set, but not by a launcher: unset it");
+        std::process::exit(ExitStatus::Usage.code().into());
+    };
+    match listen(pipe) {
+        Heard::Needless => std::process::exit(ExitStatus::Done.code().into()),
+        Heard::Unclear => {
+            eprintln!(
+                "{name}: error: the launcher is gone, and whether the program has begun on other hosts cannot be told \
+                 here; if nothing more comes of it, start it again"
+            );
+            std::process::exit(ExitStatus::Unrecoverable.code().into());
+        }
+        Heard::Nobody => {
+            let pid = std::process::id();
+            eprintln!(
+                "{name}: the launcher is gone; nothing has begun, and process {pid} starts the job again"
+            );
+            starts.saturating_sub(1)
+        }
+    }
+}
+
+fn inherit(value: &str) -> Option<(io::PipeReader, u32)> {
+    let (number, starts) = value.split_once(' ')?;
+    let (number, starts) = (number.parse().ok().filter(|number| *number > 2)?, starts.parse().ok()?);
+    keep_from_children(number).ok()?;
+    // SAFETY: it is open, and the launcher left it for this process alone; the variable that names it is gone.
+    Some((unsafe { OwnedFd::from_raw_fd(number) }.into(), starts))
+}
+
+/// What has become of the launcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Heard {
+    /// The program has begun, or is not to any more.
+    Needless,
+    /// It is gone, and the program had not begun.
+    Nobody,
+    /// It is gone, and who could tell is, too.
+    Unclear,
+}
+
+/// Waits until it is known: as long as the launcher, or whoever may go on without it, is there and says nothing.
+fn listen(mut pipe: impl Read) -> Heard {
+    let (mut may_have_begun, mut word) = (false, [0]);
+    while let Ok(1) = pipe.read(&mut word) {
+        match word[0] {
+            NEEDLESS => return Heard::Needless,
+            BEGINS => may_have_begun = true,
+            NOBODY => may_have_begun = false,
+            _ => {}
+        }
+    }
+    if may_have_begun { Heard::Unclear } else { Heard::Nobody }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_heard_before_the_end_decides() {
+        for (words, heard) in [
+            (&b""[..], Heard::Nobody),
+            (b"x", Heard::Needless),
+            (b"e", Heard::Unclear),
+            (b"en", Heard::Nobody),
+            (b"ex", Heard::Needless),
+            (b"enx", Heard::Needless),
+            (b"?", Heard::Nobody),
+        ] {
+            assert_eq!(listen(words), heard, "{:?}", String::from_utf8_lossy(words));
+        }
+    }
+
+    #[test]
+    fn the_end_comes_once_nobody_holds_the_pledge() {
+        let (pipe, pledge) = io::pipe().unwrap();
+        let pledge = Pledge(Arc::new(pledge.into()));
+        let other = pledge.clone();
+        let listening = thread::spawn(move || listen(pipe));
+        drop(pledge);
+        other.begins_elsewhere();
+        other.nobody_has_begun();
+        assert_eq!(listening.join().unwrap(), Heard::Nobody);
+    }
+
+    #[test]
+    fn nobody_minds_what_is_said_when_nobody_stands_by() {
+        let (pipe, pledge) = io::pipe().unwrap();
+        drop(pipe);
+        Pledge(Arc::new(pledge.into())).begun();
+    }
+
+    #[test]
+    fn what_no_launcher_has_said_is_not_believed() {
+        for value in ["", "7", "x 3", "1 3", "4000 3", "3 x"] {
+            assert!(inherit(value).is_none(), "{value:?}");
+        }
+    }
+}
