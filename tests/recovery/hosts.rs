@@ -458,13 +458,16 @@ pub fn the_launcher_of_several_hosts_and_more_at_random_moments() {
 pub fn the_launcher_of_several_hosts_at_the_start_and_at_the_end() {
     let mut rng = Rng::new(45);
     let expected = LONG.undisturbed(SHAPE);
+    let (mut starts, mut again) = (0, 0);
     for round in 0..rounds() {
         let spread = begin([TWO, WITH_OWN][round % 2], OFTEN);
         if round / 2 % 2 == 0 {
             wait_for_standby(&spread.run.job, spread.run.job.launcher_pid());
             sleep(Duration::from_micros(rng.below(250_000)));
             spread.kill_launcher();
-            spread.goes_on(&expected);
+            let left = spread.goes_on(&expected);
+            starts += 1;
+            again += started_again_by(&left.ended.stderr).len();
             continue;
         }
         spread.holding.let_go();
@@ -474,6 +477,7 @@ pub fn the_launcher_of_several_hosts_at_the_start_and_at_the_end() {
         let over = until(|| Some(spread.run.job.processes()).filter(Vec::is_empty));
         assert!(over.is_some(), "left behind: {}", spread.run.job.said());
     }
+    println!("of {starts} jobs whose launcher was killed at the start, {again} were started again");
 }
 
 /// So many, or as many as are asked for.

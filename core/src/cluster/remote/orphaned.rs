@@ -257,8 +257,6 @@ impl Heir {
                 return Next::Nobody;
             }
         };
-        // Whoever leads has found nodes that have begun.
-        self.pledge.take().into_iter().for_each(Pledge::begun);
         let (reader, writer) = split(talk);
         self.window.open_again();
         let _ = self.voices.send(Box::new(writer));

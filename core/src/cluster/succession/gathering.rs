@@ -55,14 +55,11 @@ pub(super) async fn gather(
     let mut newcomers = Newcomers::at(door, pass.clone())?;
     let mut coming = Coming::all(will, &pass, &mut newcomers).await;
     tokio::spawn(turn_away(newcomers));
-    if let Err(why) = coming.may_go_on() {
+    if let Err(alone) = coming.may_go_on() {
         for agent in coming.come.values_mut() {
             agent.tell(&ToAgent::Out);
         }
-        return Ok(Err(Alone::Other(why)));
-    }
-    if !coming.has_begun() {
-        return Ok(Err(Alone::NothingHasBegun));
+        return Ok(Err(alone));
     }
     Ok(coming.follow(will, pass, lines).await)
 }
@@ -148,15 +145,15 @@ impl Coming {
         !self.roll.members.iter().all(is_here) || self.come.values().any(|agent| agent.orphan.has_begun)
     }
 
-    fn may_go_on(&self) -> Result<(), String> {
+    fn may_go_on(&self) -> Result<(), Alone> {
         let hosts = self.roll.members.difference(&self.dead).count();
-        match self.roll.lets_go_on(&self.here(), &self.dead) {
-            true => Ok(()),
-            false => Err(format!(
+        if !self.roll.lets_go_on(&self.here(), &self.dead) {
+            return Err(Alone::Other(format!(
                 "of {hosts} hosts {} can be reached, and the others may go on without them",
                 self.here().len()
-            )),
+            )));
         }
+        if self.has_begun() { Ok(()) } else { Err(Alone::NothingHasBegun) }
     }
 
     /// All nodes say what they are.

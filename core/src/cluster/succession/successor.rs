@@ -151,12 +151,14 @@ fn lead(
     let pledge = will.estate.legacy.as_ref().and_then(|legacy| legacy.pledge);
     let pledge = pledge.map(Pledge::inherited).transpose()?;
     let gathered = desk.wait(gather(door, will, &wires.lines))?;
-    if let Err(alone) = &gathered {
+    if gathered.is_err() {
         leave_no_output(&will.estate);
-        if *alone == Alone::NothingHasBegun {
-            pledge.into_iter().for_each(Pledge::nobody_has_begun);
-        }
     }
+    pledge.into_iter().for_each(|pledge| match &gathered {
+        Ok(_) => pledge.begun(),
+        Err(Alone::NothingHasBegun) => pledge.nobody_has_begun(),
+        Err(Alone::Other(_)) => {}
+    });
     Ok(gathered
         .map_err(|alone| alone.to_string())
         .map(|gathered| lead_on(program, options, &will.estate, gathered, desk, wires)))
