@@ -144,6 +144,11 @@ fn printed(folder: &Path, kind: &str) -> Vec<String> {
     texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
+/// Whether somebody stood by to the end of its launcher, and could not tell whether the job goes on.
+fn is_unclear(left: &Left) -> bool {
+    left.ended.stderr.iter().any(|line| line.contains("cannot be told here"))
+}
+
 /// Its agent is killed, and its nodes with that, while the first of them joins the job.
 pub fn a_host_that_is_lost_before_the_program_begins() {
     let expected = LONG.undisturbed(SHAPE);
@@ -193,6 +198,7 @@ pub fn the_launcher_of_several_hosts() {
         spread.kill_launcher();
         let left = spread.survives(&expected);
         assert_eq!(left.losses, [], "{}", left.ended.said());
+        assert!(!is_unclear(&left), "{}", left.ended.said());
     }
 }
 
@@ -252,7 +258,10 @@ pub fn the_launcher_with_its_whole_host() {
                 .then_some(())
         });
         told.unwrap_or_else(|| panic!("nobody leads: {}", spread.run.job.said()));
-        assert_eq!(spread.survives(&expected).losses, lost);
+        let left = spread.survives(&expected);
+        assert_eq!(left.losses, lost);
+        // Who stood by for the launcher is left. Without nodes on its host it has not been told that any has begun.
+        assert_eq!(is_unclear(&left), hosts == TWO, "{}", left.ended.said());
     }
 }
 
@@ -466,6 +475,7 @@ pub fn the_launcher_of_several_hosts_at_the_start_and_at_the_end() {
             sleep(Duration::from_micros(rng.below(250_000)));
             spread.kill_launcher();
             let left = spread.goes_on(&expected);
+            assert!(!is_unclear(&left), "{}", left.ended.said());
             starts += 1;
             again += started_again_by(&left.ended.stderr).len();
             continue;

@@ -9,11 +9,13 @@ use tokio::sync::mpsc;
 use super::keeping::Shelves;
 use super::launcher::{ClusterOutcome, Ended, merge};
 use super::printer::{Lines, Printer, Written};
-use super::standby::Pledge;
+use super::standby::{Prepared, Standby};
 use crate::launch::{Interrupts, Progress, RunArgs, Signal};
 
 /// It outlives what leads the job.
 pub(super) struct Desk {
+    /// Until the job has ended: not longer than signals are listened to.
+    standby: Option<Standby>,
     interrupts: Interrupts,
     printer: Printer,
     runtime: Runtime,
@@ -27,14 +29,15 @@ pub(super) struct Wires {
 }
 
 impl Desk {
-    /// From now on signals do not end this process; whoever stands by for it hears of them.
+    /// From now on signals do not end this process. If somebody is to stand by for it, that process is started then, and hears of signals.
     ///
     /// # Errors
     /// What the system says: too many descriptors or threads.
-    pub(super) fn open(options: &RunArgs, pledge: Option<Pledge>) -> io::Result<(Desk, Wires)> {
+    pub(super) fn open(options: &RunArgs, prepared: Option<Prepared>) -> io::Result<(Desk, Wires)> {
         let (signals, signalled) = mpsc::unbounded_channel();
+        let pledge = prepared.as_ref().map(|prepared| prepared.pledge.clone());
         let on_first = move |signal| {
-            pledge.iter().for_each(Pledge::is_ending);
+            pledge.iter().for_each(|pledge| pledge.is_ending());
             // Nobody listens any more once the job is over.
             let _ = signals.send(signal);
         };
@@ -42,7 +45,8 @@ impl Desk {
         let progress = if options.progress { Progress::stderr() } else { Progress::off() };
         let (printer, lines, written) = Printer::start(options.label_output, progress)?;
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok((Desk { interrupts, printer, runtime }, Wires { lines, signalled, written }))
+        let standby = prepared.map(Prepared::start).transpose()?;
+        Ok((Desk { standby, interrupts, printer, runtime }, Wires { lines, signalled, written }))
     }
 
     /// Waits for what has to be before the job can be led.
@@ -58,7 +62,7 @@ impl Desk {
         shelves: Option<&Shelves>,
     ) -> ClusterOutcome {
         let ended = self.runtime.block_on(job);
-        drop(self.runtime);
+        drop((self.runtime, self.standby));
         let mut outcome = merge(ended, pes);
         outcome.interrupted = self.interrupts.received();
         outcome.conclude(shelves, self.printer);

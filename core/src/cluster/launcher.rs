@@ -26,11 +26,10 @@ use super::plan::Plan;
 use super::printer::{Chunk, Lines, Print, Printer, Written};
 use super::remote::survey::Survey;
 use super::sites::{Sites, shares};
-use super::standby::{Pledge, Standby};
+use super::standby::Prepared;
 use super::verdict::UNRECOVERABLE;
 use crate::checkpoint::files::afar::Answer;
 use crate::checkpoint::files::set::Here;
-use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, ExitStatus, Failure, Program, Results, RunArgs, Signal};
 use crate::node::Shape;
@@ -75,11 +74,7 @@ const STARTS: u32 = 4;
 /// before the program has begun, others start the job again, so often at most.
 pub(crate) fn launch(program: &Program, options: &RunArgs, standbys: u32) -> ClusterOutcome {
     descriptors::raise_limit();
-    let survives = options.ft != FaultTolerance::Off && standbys > 0;
-    // If the system does not give even that, the job may still begin.
-    let standby = survives.then(|| Standby::start(standbys).ok()).flatten();
-    let pledge = standby.as_ref().map(Standby::pledge);
-    let means = Means { executable: Executable::this(), memory: host_memory, pledge };
+    let means = Means { executable: Executable::this(), memory: host_memory, standbys };
     let mut left = STARTS;
     loop {
         let outcome = launch_with(&means, program, options).unwrap_or_else(|error| {
@@ -101,8 +96,8 @@ pub(super) struct Means {
     pub(super) executable: Executable,
     /// Makes memory for so many nodes with so many PEs each.
     pub(super) memory: fn(u32, u32) -> io::Result<OwnedFd>,
-    /// What those get that would go on without it.
-    pub(super) pledge: Option<Pledge>,
+    /// So often others may start the job, should it be lost before that has begun.
+    pub(super) standbys: u32,
 }
 
 /// The same with other means.
@@ -126,8 +121,11 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     plan.number_those_from_before();
     plan.keeping.notes.iter().for_each(|note| eprintln!("{}: {note}", program.name));
     let shelves = plan.keeping.shelves.clone();
-    let sites = Sites::new(shares, means, program, &mut plan)?;
-    let (desk, Wires { lines, signalled, written }) = Desk::open(options, means.pledge.clone())?;
+    let prepared =
+        (plan.survives && means.standbys > 0).then(|| Prepared::new(means.standbys)).transpose()?;
+    let pledge = prepared.as_ref().map(|prepared| prepared.pledge.clone());
+    let sites = Sites::new(shares, (means, pledge), program, &mut plan)?;
+    let (desk, Wires { lines, signalled, written }) = Desk::open(options, prepared)?;
     let pes = plan.pes as usize;
     let conductor = Conductor::new(plan, kills);
     let launcher = Launcher::new(program, conductor, sites, lines);

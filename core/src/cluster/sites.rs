@@ -107,14 +107,14 @@ impl Sites {
     /// What the nodes elsewhere need cannot be found out about this process.
     pub(super) fn new(
         shares: Vec<Share>,
-        means: &Means,
+        (means, pledge): (&Means, Option<Pledge>),
         program: &Program,
         plan: &mut Plan,
     ) -> io::Result<Sites> {
         let alone = shares.len() == 1;
         let build = if shares.iter().all(|share| share.host.is_local()) { 0 } else { build_number() };
         if plan.survives && shares.iter().any(|share| !share.host.is_local() || !alone) {
-            return Sites::with_heirs(shares, plan, means.pledge.clone());
+            return Sites::with_heirs(shares, plan, pledge);
         }
         let mut sites = Vec::new();
         for (number, share) in (0..).zip(shares) {
@@ -125,8 +125,7 @@ impl Sites {
             sites.push(if share.host.is_local() {
                 let mut host = LocalHost::new(inheritance(&of_nodes, means, program, plan), Stdio::inherit());
                 if alone && plan.survives {
-                    host =
-                        host.outlived(Streams::of_this_process()?, std::process::id(), means.pledge.clone());
+                    host = host.outlived(Streams::of_this_process()?, std::process::id(), pledge.clone());
                 }
                 let listen = address.filter(|_| !alone);
                 Site { number, slots, nodes, spares, listen, host: Host::Local(host) }

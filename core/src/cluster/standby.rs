@@ -98,29 +98,43 @@ pub(crate) fn keep_from_children(number: RawFd) -> io::Result<()> {
 
 /// The launcher's side. Dropping it ends the process that stands by: the job has ended.
 pub(super) struct Standby {
-    pledge: Pledge,
+    /// The launcher's own.
+    _pledge: Pledge,
     /// The process, once it runs.
     process: Receiver<OwnedFd>,
     /// Starts it, and waits for its end, which may come long before that of the job.
     keeper: Option<JoinHandle<()>>,
 }
 
-impl Standby {
-    /// Starts this program once more, to start the job so often at most. Nobody waits until it runs.
+/// A standby that is not there yet.
+pub(super) struct Prepared {
+    /// What those get that would go on without the launcher.
+    pub(super) pledge: Pledge,
+    pipe: io::PipeReader,
+    starts: u32,
+}
+
+impl Prepared {
+    /// Of a process that may start the job so often.
     ///
     /// # Errors
-    /// The system gives no thread or descriptor.
-    pub(super) fn start(starts: u32) -> io::Result<Standby> {
+    /// The system gives no descriptors.
+    pub(super) fn new(starts: u32) -> io::Result<Prepared> {
         let (pipe, pledge) = io::pipe()?;
-        let (tell, process) = channel();
-        let keeper =
-            thread::Builder::new().name("standby".into()).spawn(move || keep(pipe, starts, &tell))?;
-        Ok(Standby { pledge: Pledge(Arc::new(pledge.into())), process, keeper: Some(keeper) })
+        Ok(Prepared { pledge: Pledge(Arc::new(pledge.into())), pipe, starts })
     }
 
-    /// What those hold that would go on without this process.
-    pub(super) fn pledge(&self) -> Pledge {
-        self.pledge.clone()
+    /// Starts this program once more. Nobody waits until it runs. From before this to the end of the standby, no signal that asks this
+    /// process to end may end it at once: whoever sends one does not want the job to be started again.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub(super) fn start(self) -> io::Result<Standby> {
+        let Prepared { pledge, pipe, starts } = self;
+        let (tell, process) = channel();
+        let keeper = thread::Builder::new().name("standby".into());
+        let keeper = keeper.spawn(move || keep(pipe, starts, &tell))?;
+        Ok(Standby { _pledge: pledge, process, keeper: Some(keeper) })
     }
 }
 

@@ -73,7 +73,7 @@ impl Heir {
         let conductor = Conductor::taking_over(plan, kills, &leader, &followers);
         let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
         let launcher = Launcher::new(&program, conductor, sites, lines).going_on(start, pid);
-        let means = Means { executable: Executable::this(), memory: host_memory, pledge: None };
+        let means = Means { executable: Executable::this(), memory: host_memory, standbys: 0 };
         // Ctrl-C at the terminal is not for a process that a shell does not wait for.
         let (_, signals) = mpsc::unbounded_channel();
         let ended = runtime.block_on(launcher.run(&means, signals, written));

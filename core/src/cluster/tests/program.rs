@@ -61,7 +61,7 @@ fn launcher(case: &str) {
     let args = std::env::var(ARGS).unwrap();
     let words = ["test"].into_iter().chain(args.split_whitespace());
     let (options, ()) = parse_from(&PROGRAM, words).unwrap_or_else(|error| error.exit());
-    let mut means = Means { executable: Executable::this(), memory, pledge: None };
+    let mut means = Means { executable: Executable::this(), memory, standbys: 0 };
     match case {
         "no executable" => means.executable.path = "/no/such/program".into(),
         "no memory" => means.memory = |_, _| Err(io::Error::from(io::ErrorKind::StorageFull)),
