@@ -38,7 +38,7 @@ pub(crate) const STANDBYS: u32 = 3;
 const NEEDLESS: u8 = b'x';
 /// Nodes of other hosts may begin from now on.
 const BEGINS: u8 = b'e';
-/// No node of any host has begun.
+/// No node of any host has begun, and none will.
 const NOBODY: u8 = b'n';
 
 /// The end of the pipe that is held as long as the program may begin.
@@ -187,7 +187,7 @@ pub(crate) fn stand_by(program: &Program) -> u32 {
         Heard::Unclear => {
             eprintln!(
                 "{name}: error: the launcher is gone, and whether the program has begun on other hosts cannot be told \
-                 here; if nothing more comes of it, start it again"
+                 here; if nothing more comes of the job, start it again"
             );
             std::process::exit(ExitStatus::Unrecoverable.code().into());
         }
@@ -223,15 +223,17 @@ enum Heard {
 /// Waits until it is known: as long as the launcher, or whoever may go on without it, is there and says nothing.
 fn listen(mut pipe: impl Read) -> Heard {
     let (mut may_have_begun, mut word) = (false, [0]);
-    while let Ok(1) = pipe.read(&mut word) {
-        match word[0] {
-            NEEDLESS => return Heard::Needless,
-            BEGINS => may_have_begun = true,
-            NOBODY => may_have_begun = false,
-            _ => {}
+    loop {
+        match pipe.read(&mut word) {
+            Ok(0) if may_have_begun => return Heard::Unclear,
+            Ok(0) => return Heard::Nobody,
+            Ok(_) if word[0] == NEEDLESS => return Heard::Needless,
+            Ok(_) => may_have_begun = word[0] == BEGINS,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // The launcher may be there.
+            Err(_) => return Heard::Unclear,
         }
     }
-    if may_have_begun { Heard::Unclear } else { Heard::Nobody }
 }
 
 #[cfg(test)]
@@ -247,10 +249,21 @@ mod tests {
             (b"en", Heard::Nobody),
             (b"ex", Heard::Needless),
             (b"enx", Heard::Needless),
-            (b"?", Heard::Nobody),
         ] {
             assert_eq!(listen(words), heard, "{:?}", String::from_utf8_lossy(words));
         }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_no_end() {
+        struct Fails(Vec<io::ErrorKind>);
+        impl Read for Fails {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                self.0.pop().map_or(Ok(0), |kind| Err(kind.into()))
+            }
+        }
+        assert_eq!(listen(Fails(vec![io::ErrorKind::Interrupted; 3])), Heard::Nobody);
+        assert_eq!(listen(Fails(vec![io::ErrorKind::Other])), Heard::Unclear);
     }
 
     #[test]
