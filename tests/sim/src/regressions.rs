@@ -303,6 +303,10 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0xa6001373 --workload storm --size 2 --hosts 1,1 --nodes 2 --pes 1 --ft 200us --faults 2,8,10 --calm lost,doubled,truncated,pause,limits,disk",
         was: "a node that had been released was lost with its host when the program had ended well: the end was taken back, and nobody went back",
     },
+    Regression {
+        line: "--seed 0xb0003169 --workload casts --size 2 --hosts 1,1,1,2,1,1,3,2 --nodes 12 --pes 2 --ft 200us --respawn false --spares 1 --faults 6,8 --calm lost,altered,limits",
+        was: "a node was dialled and lost, and the process that took its place on another host was reached at the former's address, whose host was lost later: that connection was dead, and nobody missed it (of the world)",
+    },
 ];
 
 #[derive(Parser)]

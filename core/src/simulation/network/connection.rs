@@ -217,7 +217,9 @@ impl Connection {
             }
             (Stage::Calling, Cargo::Accept) => self.connect(happenings),
             (Stage::Called, Cargo::Dial) => {
-                let listening = listening[self.way_from(to).from as usize];
+                let way = self.way_from(to);
+                // An address is on the host on which it was when it was dialled; whoever is that node by now may be on another one.
+                let listening = listening[way.from as usize] && ways.host_of(way.from) == way.from_host;
                 self.answer(listening, ways, agenda, happenings);
             }
             (Stage::Forgotten, _) => self.break_off(to, ways, agenda),

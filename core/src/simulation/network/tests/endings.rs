@@ -33,6 +33,17 @@ fn where_nobody_listens_dials_are_refused_and_forgotten() {
     assert_eq!(bench.network.connections(), 0);
 }
 
+/// Whoever is on another host has another address.
+#[test]
+fn a_dial_to_a_node_that_has_moved_meanwhile_is_refused() {
+    let mut bench = Bench::new(&exact(&[1, 1, 1]));
+    let conn = bench.dial(0, 1);
+    bench.network.put(1, 2);
+    bench.run();
+    assert_eq!(bench.take(), [Happening::Refused(conn)]);
+    bench.connect(0, 1);
+}
+
 #[test]
 fn what_was_written_before_closing_arrives_then_the_end() {
     let mut bench = Bench::new(&exact(&[1, 1]));
