@@ -50,10 +50,10 @@ impl Letter {
         self.is_for_launcher() || matches!(self, Letter::Start(..))
     }
 
-    /// The node whose process it is for.
-    pub(super) fn reader(&self) -> Option<u32> {
+    /// The node whose process it is about, and no later one of it: whatever starts a process may be told to when that has been replaced.
+    pub(super) fn process(&self) -> Option<u32> {
         match self {
-            Letter::ToNode(node, _) | Letter::Kill(node) => Some(*node),
+            Letter::ToNode(node, _) | Letter::Kill(node) | Letter::Start(node, _) => Some(*node),
             _ => None,
         }
     }

@@ -48,7 +48,7 @@ impl World {
             way => {
                 let mut post = self.post.borrow_mut();
                 let held = post.held.entry(way).or_default();
-                let life = letter.reader().map_or(0, |node| self.nodes.life(node));
+                let life = letter.process().map_or(0, |node| self.nodes.life(node));
                 held.push_back(Sent { letter, life });
                 if held.len() == 1 {
                     drop(post);

@@ -104,7 +104,7 @@ impl Event {
             | Event::Shelved(node)
             | Event::Killed(node)
             | Event::Orphaned(node) => Some(*node),
-            Event::Letter(_, letter) => letter.reader(),
+            Event::Letter(_, letter) => letter.process(),
             _ => None,
         }
     }

@@ -307,6 +307,10 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0xb0003169 --workload casts --size 2 --hosts 1,1,1,2,1,1,3,2 --nodes 12 --pes 2 --ft 200us --respawn false --spares 1 --faults 6,8 --calm lost,altered,limits",
         was: "a node was dialled and lost, and the process that took its place on another host was reached at the former's address, whose host was lost later: that connection was dead, and nobody missed it (of the world)",
     },
+    Regression {
+        line: "--seed 0xb2003ec5 --workload towers --size 3 --hosts 1,1,1,1 --nodes 4 --pes 2 --ft 200us --respawn true --requests true --spares 0 --more 1 --lingers false --faults 0,2,3,4,9 --calm limits",
+        was: "the order to start a process was held up by a cut until the node had another one elsewhere; its agent was gone, and that other process ended without a word (of the world)",
+    },
 ];
 
 #[derive(Parser)]
