@@ -1,4 +1,4 @@
-//! Starting and ending a job.
+//! Starting and ending a job: one that ends with any of its nodes, and one that survives losses, for which a process more is started.
 
 use std::process::{Child, Command, ExitCode};
 
@@ -16,38 +16,44 @@ const ROUNDS: u32 = 11;
 const NODES: u32 = 8;
 /// The nodes, and what starts them.
 const PROCESSES: u32 = NODES + 1;
+/// Of `--ft`.
+const MODES: [&str; 2] = ["off", "double"];
 
 pub fn measure() {
     for _ in 0..rounds(ROUNDS) {
-        for transport in TRANSPORTS {
-            one(transport);
+        for (transport, ft) in kinds() {
+            one(transport, ft);
         }
     }
     let at_most = |what| row(what, Budget::AtMost(100.0));
-    let rows: Vec<Row> = TRANSPORTS
-        .into_iter()
-        .flat_map(|transport| [at_most(start(transport)), at_most(exit(transport))])
+    let rows: Vec<Row> = kinds()
+        .flat_map(|(transport, ft)| [at_most(start(transport, ft)), at_most(exit(transport, ft))])
         .collect();
     table("Starting and ending 8 nodes", "ms", &rows);
 }
 
-fn one(transport: Transport) {
+fn kinds() -> impl Iterator<Item = (Transport, &'static str)> {
+    TRANSPORTS.into_iter().flat_map(|transport| MODES.map(|ft| (transport, ft)))
+}
+
+fn one(transport: Transport, ft: &str) {
     let begin = clock_ms();
-    let printed = Job { program: PROGRAM, nodes: NODES, transport, options: Vec::new() }.run();
+    let options = vec!["--ft".to_owned(), ft.to_owned()];
+    let printed = Job { program: PROGRAM, nodes: NODES, transport, options }.run();
     let end = clock_ms();
     let times: Vec<f64> = printed.split_whitespace().map(|word| word.parse().expect("a time")).collect();
     let [first, last] = times[..] else { panic!("it prints two times, not {printed}") };
     let limit = as_many_processes_ms();
-    sample(start(transport), first - begin, limit);
-    sample(exit(transport), end - last, limit);
+    sample(start(transport, ft), first - begin, limit);
+    sample(exit(transport, ft), end - last, limit);
 }
 
-fn start(transport: Transport) -> String {
-    format!("start of 8 nodes to the first line of main, {transport} | 9 processes")
+fn start(transport: Transport, ft: &str) -> String {
+    format!("start of 8 nodes to the first line of main, {transport}, --ft {ft} | 9 processes")
 }
 
-fn exit(transport: Transport) -> String {
-    format!("end of main to the end of the job, {transport} | 9 processes")
+fn exit(transport: Transport, ft: &str) -> String {
+    format!("end of main to the end of the job, {transport}, --ft {ft} | 9 processes")
 }
 
 /// Milliseconds until as many processes have started and ended that do nothing.
