@@ -5,29 +5,47 @@ use std::collections::{BTreeMap, BTreeSet};
 use talisman_ft::Version;
 
 use super::control::Lines;
-use crate::launch::Results;
+use crate::launch::{ResultValue, Results};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 
-/// A node is told of so many pieces of another one at most: all that the other's part may still hold, unless its launcher was far behind.
-const HANDED_OVER: usize = 256;
+/// Of each node so many pieces are known one by one, and whoever takes up its part is told of these: all that parts may still hold, unless
+/// whoever printed them was far behind. Lines are said in their order, so that what is older than all of these was printed before them.
+const KNOWN_EACH: usize = 256;
 
 /// What has been printed, and what will be if the job ends now.
 #[derive(Debug, Default)]
 pub(crate) struct Printed {
-    /// By version, node and piece.
-    known: BTreeSet<(Version, u32, u32)>,
+    /// The last pieces of each node, by version and piece.
+    known: BTreeMap<u32, BTreeSet<(Version, u32)>>,
     /// Of the last periods, by the cut that ended each, node and piece.
     last: BTreeMap<(Version, u32, u32), Lines>,
-    /// What was reported, by version and node: what is said again may be older than what is known.
-    results: BTreeMap<(Version, u32), Results>,
+    reported: Reported,
     last_results: Results,
+}
+
+/// What was reported with lines that are printed, by name.
+#[derive(Debug, Default)]
+struct Reported(BTreeMap<String, Latest>);
+
+/// What is said again may be older than what is known.
+#[derive(Debug)]
+struct Latest {
+    /// The version and node that it is of.
+    of: (Version, u32),
+    value: ResultValue,
+    /// The first version, node, and place among what these reported, of this name.
+    place: (Version, u32, usize),
 }
 
 impl Printed {
     /// These pieces, by version and node, are printed already.
     pub(crate) fn knowing(pieces: impl IntoIterator<Item = (Version, u32, u32)>) -> Self {
-        Printed { known: pieces.into_iter().collect(), ..Printed::default() }
+        let mut printed = Printed::default();
+        pieces.into_iter().for_each(|(version, node, piece)| {
+            printed.know(version, node, piece);
+        });
+        printed
     }
 
     /// All is printed already, and this was reported.
@@ -41,9 +59,8 @@ impl Printed {
             self.last.insert((lines.until, lines.node, lines.piece), lines);
             return Vec::new();
         };
-        let results = self.results.entry((version, lines.node)).or_default();
-        lines.results.iter().for_each(|(name, value)| results.set(name, value.clone()));
-        if !self.known.insert((version, lines.node, lines.piece)) && !mutated("lines-printed-again") {
+        self.reported.hear((version, lines.node), &lines.results);
+        if !self.know(version, lines.node, lines.piece) && !mutated("lines-printed-again") {
             sometimes("lines were said again");
             return Vec::new();
         }
@@ -52,8 +69,21 @@ impl Printed {
 
     /// What was printed of a node, for whoever takes up its part and may say it again: version and piece, the newest first.
     pub(crate) fn of(&self, node: u32) -> impl Iterator<Item = (Version, u32)> + '_ {
-        let known = self.known.iter().rev().filter(move |(_, of, _)| *of == node);
-        known.map(|(version, _, piece)| (*version, *piece)).take(HANDED_OVER)
+        self.known.get(&node).into_iter().flat_map(|known| known.iter().rev().copied())
+    }
+
+    /// A piece is printed; whether that is new.
+    fn know(&mut self, version: Version, node: u32, piece: u32) -> bool {
+        let known = self.known.entry(node).or_default();
+        let is_full = known.len() == KNOWN_EACH;
+        if is_full && known.first().is_some_and(|oldest| (version, piece) < *oldest) {
+            return false;
+        }
+        let is_new = known.insert((version, piece));
+        if is_full && is_new {
+            known.pop_first();
+        }
+        is_new
     }
 
     /// The job goes back: its last period will be another one.
@@ -76,11 +106,33 @@ impl Printed {
 
     /// What was reported with lines: of the same name, what was last.
     pub(crate) fn results(&self) -> Results {
-        let mut all = Results::default();
-        for results in self.results.values().chain([&self.last_results]) {
-            results.iter().for_each(|(name, value)| all.set(name, value.clone()));
-        }
+        let mut all = self.reported.results();
+        self.last_results.iter().for_each(|(name, value)| all.set(name, value.clone()));
         all
+    }
+}
+
+impl Reported {
+    /// This is what a version and a node have reported.
+    fn hear(&mut self, of: (Version, u32), results: &Results) {
+        for (place, (name, value)) in results.iter().enumerate() {
+            let place = (of.0, of.1, place);
+            let new = || Latest { of, value: value.clone(), place };
+            let latest = self.0.entry(name.to_owned()).or_insert_with(new);
+            latest.place = latest.place.min(place);
+            if of >= latest.of {
+                (latest.of, latest.value) = (of, value.clone());
+            }
+        }
+    }
+
+    /// The last value of each name, in the order in which the names came.
+    fn results(&self) -> Results {
+        let mut all: Vec<(&String, &Latest)> = self.0.iter().collect();
+        all.sort_by_key(|(_, latest)| latest.place);
+        let mut results = Results::default();
+        all.into_iter().for_each(|(name, latest)| results.set(name, latest.value.clone()));
+        results
     }
 }
 
@@ -113,7 +165,40 @@ mod tests {
         }
         assert_eq!(printed.of(0).collect::<Vec<_>>(), [(3, 0), (1, 1), (1, 0)]);
         (4..1000).for_each(|version| drop(printed.hear(lines(Some(version), 0, 0))));
-        assert_eq!((printed.of(0).count(), printed.of(0).next()), (HANDED_OVER, Some((999, 0))));
+        assert_eq!((printed.of(0).count(), printed.of(0).next()), (KNOWN_EACH, Some((999, 0))));
+    }
+
+    #[test]
+    fn what_is_known_of_a_node_does_not_grow_and_older_lines_are_not_printed_again() {
+        let mut printed = Printed::knowing((1..=2000).map(|version| (version, 0, 0)));
+        assert_eq!(printed.known[&0].len(), KNOWN_EACH);
+        for version in [1, 1000, 1744, 1745, 2000] {
+            assert_eq!(printed.hear(lines(Some(version), 0, 0)), [""; 0], "version {version}");
+        }
+        assert_eq!(printed.hear(lines(Some(1), 1, 0)).len(), 1, "of another node");
+        assert_eq!(printed.hear(lines(Some(2001), 0, 0)).len(), 1);
+        assert_eq!(printed.known[&0].len(), KNOWN_EACH);
+    }
+
+    #[test]
+    fn results_are_in_the_order_in_which_their_names_came_whoever_says_them_first() {
+        let mut printed = Printed::default();
+        for (version, names) in [(3, &["third", "sum"][..]), (1, &["sum", "first"]), (2, &["second", "sum"])]
+        {
+            let mut said = Lines { version: Some(version), ..Lines::default() };
+            names.iter().for_each(|name| said.results.set(*name, version));
+            printed.hear(said);
+        }
+        let results = printed.results();
+        let expected = [("sum", 3_u64), ("first", 1), ("second", 2), ("third", 3)];
+        assert!(
+            results
+                .iter()
+                .map(|(name, value)| (name, value.clone()))
+                .eq(expected.map(|(name, value)| (name, value.into()))),
+            "{results:?}"
+        );
+        assert_eq!(printed.reported.0.len(), 4);
     }
 
     #[test]
