@@ -39,6 +39,7 @@ use crate::hosts::{
     a_host_that_is_lost_before_the_program_begins, a_host_that_was_stopped_does_no_harm_when_it_goes_on,
     a_job_on_several_hosts_without_its_launcher_is_asked,
     a_launcher_of_several_hosts_that_is_stopped_is_fenced,
+    a_spare_is_added_on_several_hosts_without_the_launcher,
     nodes_are_added_on_several_hosts_without_the_launcher,
     nodes_of_several_hosts_are_replaced_without_the_launcher, one_host_after_another,
     one_successor_after_another, other_ends_of_several_hosts_without_the_launcher,
@@ -71,8 +72,9 @@ use crate::reports::{
 };
 use crate::searches::{searches_go_back_to_checkpoints, the_search_with_heirs_goes_back};
 use crate::spread::{
-    hosts_are_lost_one_after_the_other, nodes_are_added_during_a_recovery_of_several_hosts,
-    nodes_are_added_on_another_host, spares_on_another_host,
+    hosts_are_lost_one_after_the_other, nodes_are_added_beside_a_spare_of_another_host,
+    nodes_are_added_during_a_recovery_of_several_hosts, nodes_are_added_on_another_host,
+    spares_on_another_host,
 };
 use crate::standby::{
     a_job_that_is_to_end_is_not_started_again, a_job_whose_launchers_are_lost_each_time_that_it_starts_ends,
@@ -166,8 +168,10 @@ trials!(
     spares_on_another_host,
     nodes_are_added_on_another_host,
     nodes_are_added_during_a_recovery,
+    nodes_are_added_beside_a_spare_of_another_host,
     nodes_are_added_during_a_recovery_of_several_hosts,
     nodes_are_added_on_several_hosts_without_the_launcher,
+    a_spare_is_added_on_several_hosts_without_the_launcher,
     replaced_nodes_are_found_where_they_are_without_the_launcher,
     the_launcher_between_two_checkpoints,
     the_launcher_before_the_first_checkpoint,

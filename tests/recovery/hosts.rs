@@ -370,6 +370,24 @@ pub fn nodes_are_added_on_several_hosts_without_the_launcher() {
     assert_eq!(losses, [(2, false), (3, false)]);
 }
 
+/// Who waited has ended with the launcher: another one does, for whoever leads then, and is the first node that is added.
+pub fn a_spare_is_added_on_several_hosts_without_the_launcher() {
+    let shape = (2, 1, "tcp");
+    let expected = LONG.undisturbed(shape);
+    let hosts = "one slots=1\ntwo slots=2\nthree slots=2";
+    let spread = begin_with(shape, hosts, &format!("{OFTEN} --max-nodes 4 --spares 1"));
+    spread.run.job.wait_for("at 14");
+    spread.kill_launcher();
+    spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+    said(&ask(&spread.run, "grow", "1"), 0, "the job goes on with node 2");
+    said(&ask(&spread.run, "grow", ""), 0, "the job goes on with node 3");
+    said(&ask(&spread.run, "checkpoint", ""), 0, "is taken");
+    signal(spread.agent("two"), Signal::KILL);
+    spread.run.job.wait_for_error("nodes went back to");
+    let losses = spread.survives(&expected).losses;
+    assert!(losses.contains(&(1, false)), "{losses:?}");
+}
+
 /// Whoever leads knows where lost nodes have come to: the copy of what node 1 has is not on the host where that is by then.
 pub fn replaced_nodes_are_found_where_they_are_without_the_launcher() {
     let shape = (3, 1, "tcp");

@@ -132,7 +132,6 @@ pub fn options_without_sense() {
         ("--spares 2 --ft double --simulate", "simulated nodes are not replaced"),
         ("--spares 2000 --ft double", "at most 1024 processes"),
         ("--max-nodes 4", "add --ft double"),
-        ("--max-nodes 4 --spares 1 --ft double --hosts hosts", "leave out --spares"),
         ("--max-nodes 1 --ft double", "begins with more"),
     ] {
         run(program(options, (2, 1, "tcp"))).expect(2, &[text]);

@@ -12,7 +12,8 @@ use crate::subjects::{LONG, Left, SAVED};
 use crate::system::signal;
 
 /// The times that are known of a job that goes on.
-const TIMES: [&str; 6] = ["detect_s", "halt_s", "recover_s", "replicate_s", "degraded_s", "balance_s"];
+const TIMES: [&str; 7] =
+    ["detect_s", "unheard_s", "halt_s", "recover_s", "replicate_s", "degraded_s", "balance_s"];
 
 /// The program waits for checkpoints in rounds 8, 16 and 24: all goes back to those, and is held twice again by the next one.
 pub fn a_job_with_two_losses_tells_all_of_them() {
@@ -103,6 +104,10 @@ pub fn why_there_were_checkpoints() {
         assert!(triggers.contains(&trigger), "{triggers:?}");
     }
     assert_eq!(left.failures[0]["detect_s"], Value::Null, "nobody knows when somebody else killed it");
+    assert!(
+        second(&left.failures[0], "unheard_s") >= 0.0,
+        "since when nothing had been heard of it is known"
+    );
 }
 
 /// Nobody asks for that, and a variable can say that it is not wanted.

@@ -139,6 +139,28 @@ pub fn nodes_are_added_on_another_host() {
     assert_eq!(losses, [(2, false), (3, false)]);
 }
 
+/// The process that waits, on a host without nodes, has a number behind those of nodes that may be added; these come elsewhere.
+pub fn nodes_are_added_beside_a_spare_of_another_host() {
+    let shape = (2, 1, "mixed");
+    let expected = LONG.undisturbed(shape);
+    let hosts = Hosts::new("a slots=2\nb slots=1\nc slots=2\n");
+    let folder = Folder::new();
+    let run = hosts.start(shape, &format!("{NEVER} --max-nodes 4 --spares 1 {}", folder.holding()));
+    run.job.wait_for("at 9");
+    said(&ask(&run, "checkpoint", ""), 0, "is taken");
+    signal(nodes(&run, "a", 2)[1], Signal::KILL);
+    run.job.wait_for_error("with node 1 in a new process");
+    said(&ask(&run, "grow", ""), 0, "the job goes on with nodes 2 and 3");
+    nodes(&run, "c", 2);
+    said(&ask(&run, "checkpoint", ""), 0, "is taken");
+    signal(agent(&run, "b"), Signal::KILL);
+    run.job.wait_for_error("3 nodes went back to");
+    folder.let_go();
+    let mut losses = run.survives(&expected).losses;
+    losses.sort_unstable();
+    assert_eq!(losses, [(1, false), (1, true)]);
+}
+
 /// Asked for while a host is lost: whoever was to come there does not, and may be asked for again.
 pub fn nodes_are_added_during_a_recovery_of_several_hosts() {
     let mut rng = Rng::new(43);

@@ -22,7 +22,7 @@ use super::kills::Kills;
 use super::local::Event;
 use super::plan::Plan;
 use super::printed::Printed;
-use super::recovery::{Halted, Loss, Recovery};
+use super::recovery::{Halted, Recovery};
 use super::roster::{Roster, Stage};
 use super::verdict::Verdict;
 use crate::launch::progress::Steps;
@@ -214,7 +214,7 @@ impl Conductor {
             Event::Lost(why) => self.on_lost(now, node, why),
             Event::Said(message) => {
                 if !mutated("words-not-heard") {
-                    self.roster[node].heartbeat.heard();
+                    self.roster[node].heard(now);
                 }
                 self.on_message(now, node, message);
             }
@@ -390,7 +390,7 @@ impl Conductor {
             return self.let_leave(now);
         }
         match self.survives() {
-            true => self.survive(now, Loss { node, what: why, detected: "host", unnoticed: None }),
+            true => self.survive(now, self.loss(now, node, why, "host")),
             false if is_missed => {
                 self.note_early_loss(&why);
                 self.lose(now, why);

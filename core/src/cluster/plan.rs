@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::Range;
 use std::time::Duration;
 
 use talisman_ft::double::leader::Leader;
@@ -101,11 +102,9 @@ impl Plan {
         }
     }
 
-    /// What the job goes on from may have had more nodes: those can be added again. (On other hosts, numbers behind the first ones are
-    /// those of processes that wait, if any do.)
+    /// What the job goes on from may have had more nodes: those can be added again.
     pub(crate) fn number_those_from_before(&mut self) {
-        let is_here = self.names.len() == 1 && self.names[0].is_none();
-        if let Some(restart) = self.keeping.restart.as_ref().filter(|_| self.spares == 0 || is_here) {
+        if let Some(restart) = &self.keeping.restart {
             self.nodes = self.nodes.max(restart.view.nodes());
         }
     }
@@ -195,6 +194,17 @@ impl Plan {
         let near = host.contains(&other);
         if near && self.transport.is_memory(node, other) { Via::Shm } else { Via::Tcp }
     }
+}
+
+/// The nodes that a host has at the start. The other processes of its share wait (`--spares`).
+pub(super) fn numbers_of_nodes(share: &Share, plan: &Plan) -> Range<u32> {
+    let numbers = share.numbers();
+    numbers.start..numbers.end - spares_of(share, plan)
+}
+
+/// How many processes of a host are no nodes yet.
+pub(super) fn spares_of(share: &Share, plan: &Plan) -> u32 {
+    share.numbers().filter(|number| *number >= plan.begins_with).count() as u32
 }
 
 #[cfg(test)]

@@ -50,6 +50,8 @@ pub(crate) struct Loss {
     pub(crate) detected: &'static str,
     /// How long it took to be noticed, where that is known.
     pub(crate) unnoticed: Option<Duration>,
+    /// For how long it had said nothing.
+    pub(crate) unheard: Duration,
 }
 
 /// What a node says when it has halted.
@@ -221,6 +223,7 @@ impl Recovery {
             detected: loss.detected.into(),
             at_s: now.as_secs_f64(),
             detect_s: loss.unnoticed.map(|time| time.as_secs_f64()),
+            unheard_s: Some(loss.unheard.as_secs_f64()),
             ..Failure::default()
         };
         self.replaced.remove(&loss.node);

@@ -21,6 +21,8 @@ pub(crate) struct Member {
     /// Where it is, if not on the launcher's host.
     pub(crate) host: Option<String>,
     pub(crate) heartbeat: Heartbeat,
+    /// When it said something last.
+    pub(crate) heard_at: Duration,
     /// Where it listens.
     pub(crate) address: Option<SocketAddr>,
     pub(crate) report: Option<NodeReport>,
@@ -60,6 +62,7 @@ impl Roster {
             pid: None,
             host: plan.host_of(node).map(str::to_owned),
             heartbeat: Heartbeat::in_looks(silence(plan, node)),
+            heard_at: Duration::ZERO,
             address: None,
             report: None,
             doom: None,
@@ -134,6 +137,7 @@ impl Roster {
             pid: None,
             host,
             heartbeat: Heartbeat::in_looks(silence),
+            heard_at: Duration::ZERO,
             address: None,
             report: None,
             doom: None,
@@ -192,6 +196,14 @@ impl Roster {
 /// A host that is silent is to be noticed before its nodes, each of which is then silent too.
 fn silence(plan: &Plan, node: u32) -> Duration {
     if plan.host_of(node).is_some() { plan.silence + 2 * TICK } else { plan.silence }
+}
+
+impl Member {
+    /// It said something.
+    pub(crate) fn heard(&mut self, now: Duration) {
+        self.heartbeat.heard();
+        self.heard_at = now;
+    }
 }
 
 impl Index<u32> for Roster {

@@ -14,7 +14,7 @@ use super::launcher::Means;
 use super::local::{Event, Events, LocalHost};
 use super::memory::Inheritance;
 use super::placing::{Room, place_for};
-use super::plan::Plan;
+use super::plan::{Plan, numbers_of_nodes, spares_of};
 use super::printer::Lines;
 use super::remote::Begin;
 use super::remote::host::{RemoteHost, Start};
@@ -167,14 +167,14 @@ impl Sites {
         Ok(Sites { pledge, ..Sites::at(sites) })
     }
 
-    /// Of a launcher that has started none of these hosts' agents, in a job of which so many nodes have a number.
-    pub(super) fn attached(nodes: u32, hosts: Vec<AttachedHost>) -> Sites {
+    /// Of a launcher that has started none of these hosts' agents.
+    pub(super) fn attached(hosts: Vec<AttachedHost>) -> Sites {
         let mut moved = BTreeMap::new();
         let mut sites = Vec::new();
         for (place, AttachedHost { host, site, left }) in hosts.into_iter().enumerate() {
             moved.extend(left.into_iter().map(|node| (node, place)));
-            let (number, slots) = (site.number, site.slots);
-            let (nodes, host) = (site.nodes.start..site.nodes.end.min(nodes), Host::Remote(Box::new(host)));
+            let (number, slots, nodes) = (site.number, site.slots, site.nodes);
+            let host = Host::Remote(Box::new(host));
             sites.push(Site { number, slots, nodes, spares: 0..0, listen: None, host });
         }
         Sites { moved, ..Sites::at(sites) }
@@ -371,33 +371,22 @@ fn inheritance(share: &Share, means: &Means, program: &Program, plan: &mut Plan)
     })
 }
 
-/// The numbers of those that are.
-fn numbers_of_nodes(share: &Share, plan: &Plan) -> Range<u32> {
-    let numbers = share.numbers();
-    numbers.start..numbers.end - spares_of(share, plan)
-}
-
-/// What the others are called.
+/// The numbers of those that wait: behind all that nodes may ever have.
 fn spare_numbers(share: &Share, plan: &Plan) -> Range<u32> {
-    // There are as many numbers between, on one host only.
     let (absent, end) = (plan.nodes - plan.begins_with, share.numbers().end);
     end - spares_of(share, plan) + absent..end + absent
 }
 
-/// How many processes of a host are no nodes yet.
-fn spares_of(share: &Share, plan: &Plan) -> u32 {
-    share.numbers().filter(|number| *number >= plan.begins_with).count() as u32
-}
-
 fn remote(share: Share, plan: &Plan, address: Option<IpAddr>, build: u64) -> io::Result<Start> {
     let mut begin = Begin::of_this_process()?;
-    begin.nodes = share.numbers().collect();
+    let nodes = numbers_of_nodes(&share, plan);
+    begin.nodes = nodes.clone().chain(spare_numbers(&share, plan)).collect();
     begin.pes = plan.pes;
     begin.spares = spares_of(&share, plan);
     begin.memory = shares_memory(&Share { nodes: share.nodes - begin.spares, ..share.clone() }, plan);
     begin.address = address;
     begin.silence = plan.silence;
-    Ok(Start { share, program: std::env::current_exe()?, build, begin, heir: None })
+    Ok(Start { share, nodes, program: std::env::current_exe()?, build, begin, heir: None })
 }
 
 fn shares_memory(share: &Share, plan: &Plan) -> bool {

@@ -48,14 +48,19 @@ impl Conductor {
             return self.let_leave(now);
         }
         let what = self.fate(node, how, out_of_memory).in_short();
+        let detected = detected_by(self.roster[node].doom.as_ref());
+        self.survive(now, self.loss(now, node, what, detected));
+    }
+
+    /// What is known now of a node that is lost, and of when that happened.
+    pub(super) fn loss(&self, now: Duration, node: u32, what: String, detected: &'static str) -> Loss {
         let member = &self.roster[node];
         let unnoticed = match &member.doom {
             Some(Doom::Silent(limit)) => Some(*limit),
             Some(Doom::Injected(_)) => Some(now.saturating_sub(member.doomed_at)),
             _ => None,
         };
-        let detected = detected_by(member.doom.as_ref());
-        self.survive(now, Loss { node, what, detected, unnoticed });
+        Loss { node, what, detected, unnoticed, unheard: now.saturating_sub(member.heard_at) }
     }
 
     /// A node is lost, and everybody else goes back.

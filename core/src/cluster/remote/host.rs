@@ -1,6 +1,7 @@
 //! The launcher's end: a host's agent behind the same few calls that the nodes of this host are behind.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ enum Way {
 /// What to start there, and by what it is found out whether it is the same program.
 pub(crate) struct Start {
     pub(crate) share: Share,
+    /// The nodes that it has at the start, beside processes that wait.
+    pub(crate) nodes: Range<u32>,
     /// The program's path, there as here.
     pub(crate) program: PathBuf,
     /// What tells this executable from others.
@@ -189,7 +192,13 @@ impl Way {
     fn watch(&self) -> Watch {
         match self {
             Way::Login(start) => {
-                Watch::new(&start.share.host.to_string(), start.share.numbers(), start.begin.silence)
+                let Start { share, nodes, begin, .. } = &**start;
+                Watch::with(
+                    &share.host.to_string(),
+                    nodes.clone(),
+                    begin.nodes.iter().copied(),
+                    begin.silence,
+                )
             }
             Way::Found(attached) => {
                 let Attached { site, nodes, silence, .. } = &**attached;

@@ -57,9 +57,9 @@ pub(crate) struct Begin {
     variables: Vec<(Bytes, Bytes)>,
     /// The launcher's working folder.
     folder: Bytes,
-    /// The nodes of this host.
+    /// The nodes of this host, and behind them the processes that wait there.
     pub(crate) nodes: Vec<u32>,
-    /// How many of them, the last ones, wait to replace others and share nothing with them.
+    /// How many of them, the last ones, wait to replace others or to be added, and share nothing with them.
     pub(crate) spares: u32,
     /// PEs of each.
     pub(crate) pes: u32,

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 use std::os::fd::AsRawFd;
 
 use super::super::hosts::Share;
-use super::super::plan::Plan;
+use super::super::plan::{Plan, numbers_of_nodes};
 use super::super::remote::host::Start;
 use super::super::remote::session::Heir;
 use super::super::standby::Pledge;
@@ -24,7 +24,7 @@ pub(crate) fn ranks(shares: &[Share]) -> Vec<u32> {
 /// What the agent of each host is told for the case that the launcher is lost, by their ranks.
 pub(crate) fn estates(shares: &[Share], ranks: &[u32], plan: &Plan) -> Vec<Estate> {
     let site = |number, share: &Share| {
-        let (name, slots, nodes) = (share.host.to_string(), share.host.slots, share.numbers());
+        let (name, slots, nodes) = (share.host.to_string(), share.host.slots, numbers_of_nodes(share, plan));
         Site { number, name, slots, nodes }
     };
     let numbered = (0..).zip(shares).zip(ranks);
@@ -97,5 +97,17 @@ mod tests {
         let own = "localhost (10.0.0.1)";
         let with_own = sites("a slots=2\nlocalhost slots=3 address=10.0.0.1\nb");
         assert_eq!(with_own, [of(1, own, 2..5), of(0, "a", 0..2), of(2, "b", 5..6)]);
+    }
+
+    #[test]
+    fn processes_that_wait_are_no_nodes_of_their_host() {
+        let hosts = Hosts::parse("a slots=2\nb slots=2").expect("lines of hosts");
+        let shares = hosts.distribute(4, 4).expect("there is room");
+        let of_nodes: Vec<Share> = shares.iter().map(|share| share.without_last(&shares, 1)).collect();
+        let options = RunArgs { nodes: 3, spares: 1, max_nodes: Some(6), ..RunArgs::default() };
+        let plan = Plan::new(&options, &of_nodes, Vec::new()).expect("random numbers");
+        let estate = &estates(&shares, &ranks(&shares), &plan)[0];
+        let nodes: Vec<_> = estate.sites.iter().map(|site| site.nodes.clone()).collect();
+        assert_eq!((nodes, estate.nodes), (vec![0..0, 0..2, 2..3], 6));
     }
 }

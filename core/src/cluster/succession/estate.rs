@@ -44,7 +44,7 @@ pub(crate) struct Site {
     pub(crate) name: String,
     /// Nodes that it takes.
     pub(crate) slots: u32,
-    /// The nodes it had at the start, and the processes that wait there.
+    /// The nodes it had at the start.
     pub(crate) nodes: Range<u32>,
 }
 

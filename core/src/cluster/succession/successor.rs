@@ -183,7 +183,7 @@ fn lead_on(
     }
     let (shelves, pes) = (plan.keeping.shelves.clone(), plan.pes as usize);
     let means = Means { executable: Executable::this(), memory: host_memory, standbys: 0 };
-    let mut sites = Sites::attached(plan.nodes, hosts);
+    let mut sites = Sites::attached(hosts);
     let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
     let pid = estate.legacy.as_ref().map_or_else(std::process::id, |legacy| legacy.launcher);
     let job = async {

@@ -103,11 +103,6 @@ pub enum OptionsError {
     /// `--max-nodes` with `--simulate`.
     #[error("--max-nodes: no nodes are added to a simulated job; leave out --simulate")]
     MostNodesSimulated,
-    /// `--max-nodes` with `--spares` and `--hosts`.
-    #[error(
-        "--max-nodes and --spares do not go together on several hosts (--hosts); leave out --spares: nodes that are added start when they are asked for"
-    )]
-    MostNodesWithSpares,
     /// `--max-nodes` is less than `--nodes`.
     #[error("--max-nodes {most}: the job begins with more, --nodes {nodes}")]
     FewerThanNodes {

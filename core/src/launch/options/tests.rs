@@ -154,8 +154,6 @@ fn nodes_can_be_added_to_jobs_of_processes_that_survive() {
     assert_eq!(wrong(RunArgs { simulate: true, ..job.clone() }), OptionsError::MostNodesSimulated);
     let spares = RunArgs { spares: 1, ..job.clone() };
     assert_eq!(spares.validate(), Ok(()));
-    let hosts = Some(PathBuf::from("hosts"));
-    assert_eq!(wrong(RunArgs { hosts, ..spares }), OptionsError::MostNodesWithSpares);
     let fewer = OptionsError::FewerThanNodes { most: 1, nodes: 2 };
     assert_eq!(wrong(RunArgs { max_nodes: Some(1), ..job.clone() }), fewer);
     let most = PROCESSES_MAX + 1;

@@ -156,7 +156,6 @@ impl RunArgs {
         match () {
             () if self.ft == FaultTolerance::Off => Err(OptionsError::MostNodesWithoutFt),
             () if self.simulate => Err(OptionsError::MostNodesSimulated),
-            () if self.spares > 0 && self.hosts.is_some() => Err(OptionsError::MostNodesWithSpares),
             () if most < self.nodes => Err(OptionsError::FewerThanNodes { most, nodes: self.nodes }),
             () if most > PROCESSES_MAX => Err(OptionsError::TooManyProcesses { nodes: most }),
             () if most + self.spares > PROCESSES_MAX => {

@@ -20,7 +20,10 @@ pub struct Failure {
     pub at_s: f64,
     /// From what happened to it until that, where it is known: for kills that the launcher was asked for, and silence.
     pub detect_s: Option<f64>,
-    /// From then until all others had halted, those that were lost meanwhile excepted; none if the job ended before.
+    /// For how long nothing had been heard of it by then; each node says every 250 ms that it is there. (Its last words may have been heard
+    /// after it was lost, by a launcher that had no processor.) None of the launcher.
+    pub unheard_s: Option<f64>,
+    /// From when it was known until all others had halted, those that were lost meanwhile excepted; none if the job ended before.
     pub halt_s: Option<f64>,
     /// From then until all others went on; none if the job ended before.
     pub recover_s: Option<f64>,

@@ -82,6 +82,7 @@ fn a_loss_while_the_program_runs_is_survived_and_told() {
     assert_eq!((failure.node, &failure.detected[..], failure.version), (Some(1), "exit", Some(7)));
     assert_eq!((failure.at_s, failure.halt_s, failure.recover_s), (0.1, Some(0.004), Some(0.012)));
     assert_eq!((failure.detect_s, failure.steps_redone, failure.nodes_left), (None, Some(5), Some(2)));
+    assert_eq!(failure.unheard_s, Some(0.1), "it had said nothing since the beginning");
 }
 
 #[test]
@@ -275,6 +276,7 @@ fn a_silent_node_counts_as_lost_when_it_is_proved_dead() {
     assert_eq!(actions[1..], halt(&[0], 1, &[1]));
     let failure = conductor.into_end().failures.remove(0);
     assert_eq!((&failure.detected[..], failure.detect_s), ("silence", Some(0.5)));
+    assert_eq!(failure.unheard_s, Some(1.0));
 }
 
 #[test]
