@@ -13,6 +13,7 @@ use super::fate::Doom;
 use super::patience::Patience;
 use super::plan::Plan;
 use super::printed::Printed;
+use super::relapses::Relapses;
 use super::suspicions::Suspicions;
 use super::takeover::follower::Followers;
 use crate::launch::Failure;
@@ -29,6 +30,9 @@ pub(crate) struct Recovery {
     pub(crate) suspicions: Suspicions,
     pub(crate) printed: Printed,
     patience: Patience,
+    relapses: Relapses,
+    /// Why the job is not to go on, though it could.
+    hopeless: Option<String>,
     failures: Vec<Noticed>,
     /// When all had halted.
     halted_at: Duration,
@@ -52,6 +56,8 @@ pub(crate) struct Loss {
     pub(crate) unnoticed: Option<Duration>,
     /// For how long it had said nothing.
     pub(crate) unheard: Duration,
+    /// Whether its process has ended by a fault of its own.
+    pub(crate) is_own_fault: bool,
 }
 
 /// What a node says when it has halted.
@@ -87,6 +93,8 @@ impl Recovery {
             suspicions: Suspicions::new(plan.silence),
             printed: Printed::default(),
             patience: Patience::default(),
+            relapses: Relapses::default(),
+            hopeless: None,
             failures: Vec::new(),
             halted_at: Duration::ZERO,
             steps: 0,
@@ -217,6 +225,9 @@ impl Recovery {
 
     /// A node is lost, and with it all that are gone, after the program has reported so many steps.
     pub(crate) fn lose(&mut self, now: Duration, loss: Loss, steps: u64, gone: Vec<u32>) -> Vec<Action> {
+        if loss.is_own_fault {
+            self.relapses.on_fault(&loss.what);
+        }
         let failure = Failure {
             node: Some(loss.node),
             what: loss.what,
@@ -237,7 +248,24 @@ impl Recovery {
         self.halted[node as usize] = self.halted[node as usize].max(epoch);
         (self.halted_at, self.steps) = (now, 0);
         self.unsettled().for_each(|noticed| noticed.steps = noticed.steps.max(steps));
-        self.leader.on_halted(node, epoch, held)
+        let actions = self.leader.on_halted(node, epoch, held);
+        self.hopeless = self.is_relapse(&actions);
+        if self.hopeless.is_some() { Vec::new() } else { actions }
+    }
+
+    /// Why what is to be gone back to would only be lost again, if it would.
+    fn is_relapse(&mut self, actions: &[Action]) -> Option<String> {
+        let order = actions.iter().find_map(|action| match action {
+            Action::Resume { order, .. } => Some(order),
+            _ => None,
+        })?;
+        let steps = self.unsettled().map(|noticed| noticed.steps).max().unwrap_or_default();
+        self.relapses.on_going_back(steps, order.version, order.next_version)
+    }
+
+    /// Why the job is not to go on, though it could.
+    pub(crate) fn take_hopeless(&mut self) -> Option<String> {
+        self.hopeless.take()
     }
 
     pub(crate) fn on_resumed(&mut self, node: u32, epoch: Epoch, steps: u64) -> Vec<Action> {

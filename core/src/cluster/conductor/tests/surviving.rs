@@ -401,3 +401,37 @@ fn a_node_that_takes_long_to_halt_is_named_and_again_after_twice_as_long() {
     }
     assert_eq!(lines(conductor.wait(30_050, 100_000)), []);
 }
+
+/// Four of eight nodes are lost in this way, one after another, none of whom are buddies, at the same step; whether all others went on after each.
+fn go_on_after(ends: &Event) -> (Conductor, Vec<bool>) {
+    let (mut conductor, mut left) = (surviving(8, ""), Vec::from_iter(0..8));
+    let mut goes_on = |(epoch, node): (u32, u32)| {
+        let now = 100 * u64::from(epoch);
+        left.retain(|other| *other != node);
+        conductor.happen(at(now), node, ends.clone());
+        let [halted, _] = conductor.recover(now + 10, &left, epoch);
+        halted.iter().filter_map(order).count() == left.len()
+    };
+    let goes_on = (1..).zip([7, 5, 3, 1]).map(&mut goes_on).collect();
+    (conductor, goes_on)
+}
+
+/// The process that does that step runs over its stack, whichever it is.
+#[test]
+fn a_job_whose_processes_end_by_themselves_at_the_same_step_ends() {
+    let (conductor, goes_on) = go_on_after(&Event::Ended(How::Signalled(11)));
+    assert_eq!(goes_on, [true, true, true, false]);
+    let Stop { status, message } = conductor.ending().expect("it ends");
+    let why = message.expect("it says why");
+    assert_eq!(status, 3);
+    assert!(
+        why.contains("SIGSEGV") && why.contains("the 4th process") && why.contains("beyond step 41"),
+        "{why}"
+    );
+}
+
+#[test]
+fn processes_that_others_kill_are_made_up_for_however_many() {
+    let (conductor, goes_on) = go_on_after(&killed());
+    assert_eq!((goes_on, conductor.ending()), (vec![true; 4], None));
+}
