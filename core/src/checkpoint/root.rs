@@ -271,6 +271,7 @@ impl Pe {
     fn commit(&self, checkpoints: &Checkpoints, done: Running) {
         witness::see(|| Seen::Committed { version: done.version });
         self.on_commit(checkpoints, done.version);
+        self.node.job.committed(done.version, self.all_contents(done.version));
         let (blocked, taken) = done.blocked.unwrap_or_default();
         let took = self.clock.now().saturating_sub(done.begun);
         checkpoints.root.borrow_mut().account(took, blocked, self.time_beside(checkpoints));

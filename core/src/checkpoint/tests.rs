@@ -14,6 +14,7 @@ use super::Checkpoints;
 use super::contents::Counts;
 use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
+use super::pieces::cut;
 use super::slabs::Room;
 use super::store::Store;
 use super::waiting::Messages;
@@ -508,4 +509,22 @@ fn what_a_disk_takes_by_itself_costs_nothing() {
     assert_eq!(cost(&[None]), expected(&[took]));
     assert_eq!(cost(&[Some(beside), Some(beside * 3)]), expected(&[blocked + beside, blocked + beside * 2]));
     assert_eq!(cost(&[Some(took * 2)]), expected(&[took]), "no more than it took");
+}
+
+/// The job goes on: the version before it stays.
+#[test]
+fn a_copy_that_is_damaged_on_its_way_costs_a_version() {
+    let lab = lab();
+    let pe = &lab.pes[2];
+    let _here = Here::enter(pe);
+    let (manifest, _) = cut(&Packed::of(&vec![3_u64; 5000]));
+    pe.on_checkpoint(0, Checkpoint::Copy { version: 9, manifest, lent: None });
+    assert_eq!(checkpoints(pe).copies.coming(), 1);
+    for piece in 0..3 {
+        let slices = Packed::new(Default::default(), Vec::new(), Vec::new());
+        pe.on_checkpoint(0, Checkpoint::Piece { version: 9, piece, sum: 1, slices });
+    }
+    assert_eq!(checkpoints(pe).copies.coming(), 0);
+    assert!(!pe.node.store.refuse(9, 0), "nothing of it is left");
+    assert_eq!(lab.how_it_ended(), (-1, None));
 }

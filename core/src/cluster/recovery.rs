@@ -31,6 +31,8 @@ pub(crate) struct Recovery {
     pub(crate) printed: Printed,
     patience: Patience,
     relapses: Relapses,
+    /// The last version that was committed, as far as nodes have said that, and what was in all of its parts.
+    newest: Option<(Version, Contents)>,
     /// Why the job is not to go on, though it could.
     hopeless: Option<String>,
     failures: Vec<Noticed>,
@@ -94,6 +96,7 @@ impl Recovery {
             printed: Printed::default(),
             patience: Patience::default(),
             relapses: Relapses::default(),
+            newest: None,
             hopeless: None,
             failures: Vec::new(),
             halted_at: Duration::ZERO,
@@ -280,6 +283,11 @@ impl Recovery {
         self.steps
     }
 
+    /// A version is committed, with so much in it.
+    pub(crate) fn on_committed(&mut self, version: Version, contents: Contents) {
+        self.newest = Some((version, contents));
+    }
+
     /// Something was printed that this version ended.
     pub(crate) fn on_printed(&mut self, version: Version) {
         self.leader.on_committed(version);
@@ -326,11 +334,14 @@ impl Recovery {
     pub(crate) fn give_up(&self, lost: &Lost) -> String {
         let last = self.failures.last().map_or("", |noticed| &noticed.failure.what);
         let Some(version) = lost.version.filter(|_| self.leader.there().next().is_some()) else {
+            let all = self.newest.as_ref().map(|(version, all)| format!("; checkpoint {version} had {all}"));
+            let all = all.unwrap_or_default();
             return format!(
-                "{last}; it was the last node that was left, and all objects of the job are lost"
+                "{last}; it was the last node that was left, and all objects of the job are lost{all}"
             );
         };
-        format!("{last}; the job cannot go on: {}", what_is_lost(version, &lost.parts))
+        let newest = self.newest.as_ref().filter(|(newest, _)| *newest == version).map(|(_, all)| all);
+        format!("{last}; the job cannot go on: {}", what_is_lost(version, &lost.parts, newest))
     }
 
     fn unsettled(&mut self) -> impl Iterator<Item = &mut Noticed> {
@@ -365,14 +376,15 @@ fn lost_in_words(lost: &[Option<u32>]) -> String {
     }
 }
 
-/// How many objects of which collections, and who had held them.
-fn what_is_lost(version: Version, lost: &[LostPart]) -> String {
+/// How many objects of which collections, and who had held them. Survivors know what is in each part; where there are none, all is lost.
+fn what_is_lost(version: Version, lost: &[LostPart], all: Option<&Contents>) -> String {
     let sizes: Option<Vec<&Contents>> = lost.iter().map(|part| part.contents.as_ref()).collect();
     let contents = sizes.map(|parts| {
         let mut all = Contents::default();
         parts.into_iter().for_each(|contents| all.add(contents));
         all
     });
+    let contents = contents.or_else(|| all.cloned());
     let parts: Vec<String> = lost.iter().map(part_in_words).collect();
     let parts = in_a_row(&parts);
     match contents {

@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use talisman_ft::Epoch;
-use talisman_ft::double::{Order, leader};
+use talisman_ft::double::{Contents, Order, leader};
+use talisman_ft::{Epoch, Version};
 
 use super::super::control::{Lines, Stop, ToNode};
 use super::super::fate::{Doom, How};
@@ -89,6 +89,12 @@ impl Conductor {
             sometimes("a job ended since it would have been lost again and again");
             self.verdict.on_loss(why);
             self.stop(now, Some(GRACE_AFTER_LOSS));
+        }
+    }
+
+    pub(super) fn on_committed(&mut self, version: Version, contents: Contents) {
+        if let Some(recovery) = &mut self.recovery {
+            recovery.on_committed(version, contents);
         }
     }
 

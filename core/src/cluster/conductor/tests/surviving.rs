@@ -370,13 +370,22 @@ fn what_a_program_that_fails_has_printed_is_printed() {
 
 #[test]
 fn the_last_node_that_is_lost_ends_the_job() {
-    let mut conductor = surviving(2, "");
-    conductor.happen(at(1), 1, killed());
-    conductor.happen(at(2), 0, killed());
-    assert!(conductor.is_over());
-    let why = "node 0 (pid 7) was killed by signal 9 (SIGKILL); it was the last node that was left, and all \
-               objects of the job are lost";
-    assert_eq!(end(conductor), (3, why.into()));
+    let had = Contents { of: [("array Cell".to_owned(), 27)].into(), others: 1 };
+    let committed = ToLauncher::Committed { version: 7, contents: had };
+    for (said, told) in
+        [(None, ""), (Some(committed), "; checkpoint 7 had 28 objects: 27 of array Cell and 1 of others")]
+    {
+        let mut conductor = surviving(2, "");
+        said.into_iter().for_each(|said| drop(conductor.say(at(0), 1, said)));
+        conductor.happen(at(1), 1, killed());
+        conductor.happen(at(2), 0, killed());
+        assert!(conductor.is_over());
+        let why = format!(
+            "node 0 (pid 7) was killed by signal 9 (SIGKILL); it was the last node that was left, and all \
+             objects of the job are lost{told}"
+        );
+        assert_eq!(end(conductor), (3, why));
+    }
 }
 
 #[test]
@@ -434,4 +443,24 @@ fn a_job_whose_processes_end_by_themselves_at_the_same_step_ends() {
 fn processes_that_others_kill_are_made_up_for_however_many() {
     let (conductor, goes_on) = go_on_after(&killed());
     assert_eq!((goes_on, conductor.ending()), (vec![true; 4], None));
+}
+
+/// A job waits for that, and says so.
+#[test]
+fn a_process_that_is_killed_and_does_not_end_is_told_of() {
+    let mut conductor = surviving(3, "2@2s");
+    let mut told = Vec::new();
+    for second in 0..60 {
+        (0..3).for_each(|node| drop(conductor.say(at(1000 * second), node, ToLauncher::Alive)));
+        conductor.on_time(at(1000 * second));
+        let says = conductor.decided().into_iter().filter_map(|action| match action {
+            Action::Say(text) => Some((second, text)),
+            _ => None,
+        });
+        told.extend(says);
+    }
+    assert_eq!(told.iter().map(|(second, _)| *second).collect::<Vec<_>>(), [12, 22, 42], "{told:?}");
+    assert!(told[0].1.starts_with("node 2 (pid 7) was killed 10 s ago and has not ended"), "{told:?}");
+    let actions = conductor.happen(at(61_000), 2, killed());
+    assert_eq!(actions[1..], halt(&[0, 1], 1, &[2]), "its end is the loss");
 }
