@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
-use crate::checks::tells_what_is_lost;
+use crate::buddies::tells_what_is_lost;
 use crate::job::{Scratch, Shape};
 use crate::subjects::{JACOBI, LEANMD, LONG, Left, ROUNDS, Run, SAVED, Said, Subject, led};
 use crate::system::{children, signal};

@@ -13,12 +13,11 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::asking::{ask, said};
-use crate::checks::NEVER;
 use crate::disk::Folder;
 use crate::early::{DEATHS, deaths, started_again};
 use crate::job::{Scratch, Shape, until};
 use crate::standby::{started_again_by, wait_for_standby};
-use crate::subjects::{HELD_AT, LONG, Left, Run, Said, led};
+use crate::subjects::{HELD_AT, LONG, Left, NEVER, Run, Said, led};
 use crate::system::{arguments, children, environment, signal, state};
 
 /// A checkpoint now and then.

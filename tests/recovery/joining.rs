@@ -6,10 +6,9 @@ use std::time::Duration;
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
-use crate::checks::{NEVER, TRANSPORTS};
 use crate::held::begin;
 use crate::job::{program, run, until};
-use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, Left, ROUNDS};
+use crate::subjects::{GARDEN, JACOBI, LEANMD, LONG, Left, NEVER, ROUNDS, TRANSPORTS};
 use crate::system::signal;
 
 pub fn a_killed_node_is_replaced() {

@@ -11,10 +11,9 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::asking::{ask, said};
-use crate::checks::NEVER;
 use crate::disk::Folder;
 use crate::job::{Scratch, Shape, until};
-use crate::subjects::{LONG, Run};
+use crate::subjects::{LONG, NEVER, Run};
 use crate::system::{arguments, children, environment, signal};
 
 /// Its value tells the processes of one host from those of another.

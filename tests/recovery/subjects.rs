@@ -7,6 +7,10 @@ use serde_json::{Map, Value};
 
 use crate::job::{Ended, Job, Scratch, Shape, example, program};
 
+pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
+/// No checkpoint but those after a recovery.
+pub const NEVER: &str = "--ckpt-every 1h";
+
 /// [`LONG`] does not begin this round as long as it is held.
 pub const HELD_AT: u64 = 60;
 /// What does this binary's own program print for the tests, by `println!`: such lines may come twice.
