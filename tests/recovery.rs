@@ -46,6 +46,8 @@ mod kills;
 mod launcher;
 #[path = "recovery/moments.rs"]
 mod moments;
+#[path = "recovery/planned.rs"]
+mod planned;
 #[path = "recovery/program.rs"]
 mod program;
 #[path = "recovery/reports.rs"]

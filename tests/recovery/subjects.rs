@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::job::{Ended, Job, Scratch, Shape, example, program};
+use crate::planned::Kills;
 
 pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
 /// No checkpoint but those after a recovery.
@@ -77,6 +78,7 @@ pub struct Said {
 pub struct Run {
     pub job: Job,
     report: Scratch,
+    kills: Kills,
 }
 
 /// What was left of it.
@@ -153,7 +155,7 @@ impl Subject {
             "" => program(&words, shape),
             name => example(name, &words, shape),
         };
-        Run { job: Job::start(by(command)), report }
+        Run { job: Job::start(by(command)), report, kills: Kills::of(options) }
     }
 
     /// Of a run that loses nobody, and knows nothing of fault tolerance.
@@ -176,18 +178,22 @@ impl Run {
         left
     }
 
-    /// To its end, which has to be in order.
+    /// To its end, which has to be in order. Whoever its options had killed is lost, and nobody else.
     #[track_caller]
     pub fn end(self) -> Left {
-        let Run { job, report } = self;
-        Left::of(job.end().expect(0, &[]), &report)
+        let Run { job, report, kills } = self;
+        let left = Left::of(job.end().expect(0, &[]), &report);
+        left.check_kills(&kills);
+        left
     }
 
     /// To the end of a run whose launchers were killed before this round: no output is missing or wrong, though lines that one
     /// printed and did not get to tell of may have come again from the next one.
     #[track_caller]
     pub fn survives_its_launchers(self, one_from: u64, expected: &Said) -> Left {
+        let kills = self.kills.clone();
         let mut left = self.ends_without_its_launcher();
+        left.check_kills(&kills);
         left.said.check_repeats(1 + led(&left.ended.stderr), one_from);
         left.said.lines.dedup();
         let (missing, wrong) = (expected.without(&left.said), left.said.without(expected));
@@ -200,7 +206,7 @@ impl Run {
     /// To the end of a run whose launcher was killed.
     #[track_caller]
     pub fn ends_without_its_launcher(self) -> Left {
-        let Run { job, report } = self;
+        let Run { job, report, .. } = self;
         let ended = job.end_without_launcher();
         assert_eq!(ended.status.code(), None, "{}", ended.said());
         Left::of(ended, &report)
@@ -211,6 +217,12 @@ impl Left {
     /// Whom the job has lost, in their order; the launcher has no number.
     pub fn lost(&self) -> Vec<Option<u64>> {
         self.failures.iter().map(|failure| failure["node"].as_u64()).collect()
+    }
+
+    #[track_caller]
+    fn check_kills(&self, kills: &Kills) {
+        let lost: Vec<u64> = self.losses.iter().map(|(node, _)| *node).collect();
+        kills.check(&lost, &self.ended.said());
     }
 
     /// What is left when the job has ended and written its report.
