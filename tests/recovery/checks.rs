@@ -7,7 +7,9 @@ use crate::asking::{
     nodes_are_released, what_cannot_be_asked, what_was_asked_for_goes_when_the_job_has_ended,
     what_was_asked_for_outlives_all_nodes,
 };
-use crate::buddies::both_buddies_between_two_checkpoints;
+use crate::buddies::{
+    both_buddies_between_two_checkpoints, both_buddies_of_several_hosts, both_buddies_without_the_launcher,
+};
 use crate::disk::{
     a_whole_job_is_started_again, both_buddies_on_disk, damaged_files_are_named_and_nothing_is_overwritten,
     examples_are_started_again, folders_that_cannot_be_used, it_can_be_started_again_more_than_once,
@@ -33,6 +35,7 @@ use crate::hosts::{
     a_job_on_several_hosts_without_its_launcher_is_asked,
     a_launcher_of_several_hosts_that_is_stopped_is_fenced,
     a_spare_is_added_on_several_hosts_without_the_launcher,
+    both_buddies_of_several_hosts_without_the_launcher,
     nodes_are_added_on_several_hosts_without_the_launcher,
     nodes_of_several_hosts_are_replaced_without_the_launcher, one_host_after_another,
     one_successor_after_another, other_ends_of_several_hosts_without_the_launcher,
@@ -110,6 +113,9 @@ trials!(
     during_checkpoints,
     during_a_recovery,
     both_buddies_between_two_checkpoints,
+    both_buddies_without_the_launcher,
+    both_buddies_of_several_hosts,
+    both_buddies_of_several_hosts_without_the_launcher,
     a_node_that_is_stopped_is_fenced,
     a_node_that_computes_is_waited_for_and_named,
     who_is_stopped_for_a_while_is_not_lost,

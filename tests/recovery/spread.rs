@@ -20,13 +20,13 @@ use crate::system::{arguments, children, environment, signal};
 const HOST: &str = "RECOVERY_TEST_HOST";
 
 /// Hosts that there are for a job.
-struct Hosts {
+pub struct Hosts {
     file: Scratch,
     programs: PathBuf,
 }
 
 impl Hosts {
-    fn new(lines: &str) -> Hosts {
+    pub fn new(lines: &str) -> Hosts {
         let (file, programs) = (Scratch::new("hosts"), Scratch::new("ssh").0.clone());
         std::fs::write(&file.0, lines).expect("the folder is ours");
         std::fs::create_dir_all(&programs).expect("the folder is ours");
@@ -40,7 +40,7 @@ impl Hosts {
         Hosts { file, programs }
     }
 
-    fn start(&self, shape: Shape, options: &str) -> Run {
+    pub fn start(&self, shape: Shape, options: &str) -> Run {
         let path = std::env::var("PATH").unwrap_or_default();
         let path = format!("{}:{path}", self.programs.display());
         let by = |mut command: Command| {
