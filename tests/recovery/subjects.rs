@@ -219,6 +219,27 @@ impl Left {
         self.failures.iter().map(|failure| failure["node"].as_u64()).collect()
     }
 
+    /// What the job went back to after its only loss; none if it began anew. It has said so.
+    #[track_caller]
+    pub fn gone_back_to(&self) -> Option<u64> {
+        let [failure] = &self.failures[..] else { panic!("it has not one loss: {:?}", self.failures) };
+        let version = failure["version"].as_u64();
+        let words = match version {
+            Some(version) => format!(" went back to checkpoint {version} in "),
+            None => " began the program anew, as there was no checkpoint yet, in ".into(),
+        };
+        assert!(self.ended.stderr.iter().any(|line| line.contains(&words)), "{words}: {}", self.ended.said());
+        version
+    }
+
+    /// The checkpoints in the report: their versions, and why there were any.
+    pub fn taken(&self) -> Vec<(u64, &str)> {
+        let checkpoints = self.report["checkpoints"].as_array().into_iter().flatten();
+        checkpoints
+            .filter_map(|taken| Some((taken["version"].as_u64()?, taken["trigger"].as_str()?)))
+            .collect()
+    }
+
     #[track_caller]
     fn check_kills(&self, kills: &Kills) {
         let lost: Vec<u64> = self.losses.iter().map(|(node, _)| *node).collect();
