@@ -6,6 +6,7 @@ use std::time::Duration;
 use rustix::net::sockopt::socket_domain;
 use rustix::net::{AddressFamily, Shutdown};
 use rustix::process::Signal;
+use serde_json::Value;
 use talisman::rng::Rng;
 
 use crate::held::begin;
@@ -15,13 +16,17 @@ use crate::subjects::{
 };
 use crate::system::{has_rights, signal, sockets, take_descriptor};
 
+/// Rounds in which something happens that does so in most: if it has not by then, it never does.
+const MANY: usize = 60;
+
 pub fn nobody_is_lost() {
     for (subject, transport) in [(ROUNDS, "mixed"), (GARDEN, "tcp"), (JACOBI, "shm"), (LEANMD, "tcp")] {
         let shape = (3, 2, transport);
         let expected = subject.undisturbed(shape);
-        subject.survives(shape, NEVER, &expected);
-        subject.survives(shape, "--ckpt-every 5steps", &expected);
-        subject.survives(shape, "--ckpt-every 3ms", &expected);
+        for every in [NEVER, "--ckpt-every 5steps", "--ckpt-every 3ms"] {
+            let left = subject.survives(shape, every, &expected);
+            assert!(left.failures.is_empty(), "{}", left.ended.said());
+        }
     }
 }
 
@@ -29,7 +34,8 @@ pub fn before_the_first_checkpoint_the_program_begins_anew() {
     for (victim, transport) in [(2, "tcp"), (0, "shm"), (3, "mixed"), (0, "tcp")] {
         let shape = (4, 1, transport);
         let expected = ROUNDS.undisturbed(shape);
-        ROUNDS.survives(shape, &format!("{NEVER} --kill {victim}@step5"), &expected);
+        let left = ROUNDS.survives(shape, &format!("{NEVER} --kill {victim}@step5"), &expected);
+        assert_eq!(left.gone_back_to(), None, "{}", left.ended.said());
     }
 }
 
@@ -133,35 +139,75 @@ pub fn one_after_another_until_one_is_left() {
     }
 }
 
-/// One checkpoint after another: whenever a node is killed, one is under way.
+/// One checkpoint after another: whenever a node is killed, one is under way, or about to be. Goes on until one was for sure.
 pub fn during_checkpoints() {
     let mut rng = Rng::new(11);
-    for round in 0..6 {
-        let shape = (4, 1 + round % 2, TRANSPORTS[round as usize % 3]);
-        let expected = LONG.undisturbed(shape);
-        let held = begin(LONG, shape, "--ckpt-every 1ms --words 8000");
+    let shape = |round: u32| (4, 1 + round % 2, TRANSPORTS[round as usize % 3]);
+    let all = [0, 1, 2, 3, 4, 5].map(shape).map(|shape| (shape, LONG.undisturbed(shape)));
+    let mut cut_short = 0;
+    for (round, (shape, expected)) in all.iter().cycle().enumerate() {
+        assert!(round < MANY, "no checkpoint was under way when a node was killed");
+        if round >= all.len() && cut_short > 0 {
+            break;
+        }
+        let held = begin(LONG, *shape, "--ckpt-every 1ms --words 8000");
         let nodes = held.run.job.nodes(4);
         held.run.job.wait_for(&format!("at {}", 3 + rng.below(20)));
         sleep(Duration::from_micros(rng.below(3000)));
-        signal(nodes[rng.below(4) as usize], Signal::KILL);
-        held.survives(&expected);
+        let victim = rng.below(4);
+        signal(nodes[victim as usize], Signal::KILL);
+        let left = held.survives(expected);
+        assert_eq!(left.losses, [(victim, false)], "{}", left.ended.said());
+        cut_short += usize::from(has_cut_a_checkpoint_short(&left));
     }
 }
 
-/// A second one soon after the first: while all halt, while they restore, or while lost copies are made again.
+/// Versions rise, and none is used twice: one that was never committed had begun when the only loss came. (Of one that has no part anywhere by then, or
+/// that all went back to since it happened to be whole, nothing is seen.)
+fn has_cut_a_checkpoint_short(left: &Left) -> bool {
+    let next = left.taken().into_iter().find(|(_, trigger)| *trigger == "failure");
+    let (Some((next, _)), Some(version)) = (next, left.gone_back_to()) else { return false };
+    next > version + 1
+}
+
+/// A second one soon after the first: while all halt, while they restore, or while lost copies are made again. Goes on until the first of these
+/// has happened for sure.
 pub fn during_a_recovery() {
     let mut rng = Rng::new(12);
     let all = TRANSPORTS.map(|transport| (5, 1, transport)).map(|shape| (shape, LONG.undisturbed(shape)));
-    for (shape, expected) in all.iter().cycle().take(9) {
+    let mut overlapped = 0;
+    for (round, (shape, expected)) in all.iter().cycle().enumerate() {
+        assert!(round < MANY, "no node was lost before the others had gone on without another");
+        if round >= 9 && overlapped > 0 {
+            break;
+        }
         let held = begin(LONG, *shape, "--ckpt-every 4steps");
         let nodes = held.run.job.nodes(5);
         held.run.job.wait_for("at 14");
-        let first = rng.below(5) as usize;
-        signal(nodes[first], Signal::KILL);
-        sleep(Duration::from_micros(rng.below(30_000)));
-        signal(nodes[(first + 2) % 5], Signal::KILL);
-        held.survives(expected);
+        let first = rng.below(5);
+        let second = (first + 2) % 5;
+        signal(nodes[first as usize], Signal::KILL);
+        // At once at first, and then up to so much later as it may all be over.
+        sleep(Duration::from_micros(rng.below(1 + 4000 * (round as u64 % 9))));
+        signal(nodes[second as usize], Signal::KILL);
+        let mut left = held.survives(expected);
+        overlapped += usize::from(have_overlapped(&left));
+        left.losses.sort_unstable();
+        assert_eq!(
+            left.losses,
+            [(first.min(second), false), (first.max(second), false)],
+            "{}",
+            left.ended.said()
+        );
     }
+}
+
+/// Whether the second loss was known before all went on without what was lost first.
+fn have_overlapped(left: &Left) -> bool {
+    let [first, second] = &left.failures[..] else { return false };
+    let time =
+        |failure: &Value, name: &str| failure[name].as_f64().expect("it is known of a job that goes on");
+    time(second, "at_s") < time(first, "at_s") + time(first, "recover_s")
 }
 
 /// Before and after a loss, and while its recovery goes on.
@@ -182,7 +228,8 @@ pub fn connections_that_break_meanwhile() {
             cut_one(&nodes, &mut rng);
             sleep(Duration::from_micros(rng.below(4000)));
         }
-        held.survives(&expected);
+        let left = held.survives(&expected);
+        assert_eq!(left.losses, [(victim as u64, false)], "{}", left.ended.said());
     }
 }
 
@@ -201,18 +248,20 @@ fn cut_one(nodes: &[i32], rng: &mut Rng) {
     }
 }
 
-/// Failures of the program and Ctrl-C end a job that has survived a loss.
+/// Failures of the program and Ctrl-C end a job that has survived a loss, or would have.
 pub fn other_ends_are_as_ever() {
+    const SURVIVED: &str = "after the loss of node 1";
     for transport in TRANSPORTS {
         let start = |options: &str| {
             let options = format!("--ft double --ckpt-every 3steps --kill 1@step8 {options}");
             ROUNDS.start((4, 1, transport), &options).job
         };
-        start("--panic-at 20").end().expect(1, &["enough of it"]);
-        start("--panic-at 3").end().expect(1, &["enough of it"]);
+        start("--panic-at 20").end().expect(1, &["enough of it", SURVIVED]);
+        let before = start("--panic-at 3").end().expect(1, &["enough of it"]);
+        assert!(!before.stderr.iter().any(|line| line.contains(SURVIVED)), "{}", before.said());
         let interrupted = start("--rounds 100000");
         interrupted.wait_for("at 30");
         interrupted.processes().into_iter().for_each(|pid| signal(pid, Signal::INT));
-        interrupted.end().expect(130, &[]);
+        interrupted.end().expect(130, &[SURVIVED]);
     }
 }
