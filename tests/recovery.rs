@@ -15,6 +15,8 @@
 
 #[path = "recovery/asking.rs"]
 mod asking;
+#[path = "recovery/buddies.rs"]
+mod buddies;
 #[path = "recovery/checks.rs"]
 mod checks;
 #[path = "recovery/disk.rs"]
@@ -40,10 +42,14 @@ mod hosts;
 mod job;
 #[path = "recovery/joining.rs"]
 mod joining;
+#[path = "recovery/kills.rs"]
+mod kills;
 #[path = "recovery/launcher.rs"]
 mod launcher;
 #[path = "recovery/moments.rs"]
 mod moments;
+#[path = "recovery/planned.rs"]
+mod planned;
 #[path = "recovery/program.rs"]
 mod program;
 #[path = "recovery/reports.rs"]

@@ -42,6 +42,13 @@ pub fn results(network: &Network, program: &str, options: &[&str], times: &[&str
     results
 }
 
+/// A folder of this name in the network's own is the disk of a host, which has it at this place.
+pub fn mount(network: &Network, host: usize, name: &str, place: &Path) {
+    let folder = network.folder().join(name);
+    std::fs::create_dir_all(&folder).expect("the folder is ours");
+    network.host(host).namespace.sh(&format!("mount --bind {} {}", folder.display(), place.display()));
+}
+
 pub fn probe() -> PathBuf {
     example("probe")
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::job::{TWO_HOSTS, assert_nothing_left, example, results};
+use crate::job::{TWO_HOSTS, assert_nothing_left, example, mount, results};
 use crate::network::{Ended, Network, Process, Running, eventually, signal};
 
 const WORK: [&str; 3] = ["program", "--rounds", "80"];
@@ -33,10 +33,7 @@ impl Left {
 
     /// A folder of this name is the disk of a host.
     fn mount(&self, host: usize, name: &str) {
-        let folder = self.network.folder().join(name);
-        fs::create_dir_all(&folder).expect("the folder is ours");
-        let line = format!("mount --bind {} {}", folder.display(), self.scratch.display());
-        self.network.host(host).namespace.sh(&line);
+        mount(&self.network, host, name, &self.scratch);
     }
 
     fn unmount(&self, host: usize) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::job::{TWO_HOSTS, assert_nothing_left, example, results};
+use crate::job::{TWO_HOSTS, assert_nothing_left, example, mount, results};
 use crate::network::{Network, Process, Running, eventually, signal};
 
 /// With checkpoints now and then, and none but those after a recovery.
@@ -101,10 +101,13 @@ fn read(report: &PathBuf) -> Option<Value> {
 
 /// What was said by a launcher on another host than the first, where the working folder is.
 fn errors_elsewhere(network: &Network) -> String {
+    files_elsewhere(network, "err").filter_map(|file| fs::read_to_string(file).ok()).collect()
+}
+
+/// Where it says that, `err`, or where it prints to, `out`.
+fn files_elsewhere(network: &Network, kind: &str) -> impl Iterator<Item = PathBuf> {
     let files = fs::read_dir(network.folder()).expect("the folder is ours").flatten();
-    let files =
-        files.map(|entry| entry.path()).filter(|file| file.extension().is_some_and(|kind| kind == "err"));
-    files.filter_map(|file| fs::read_to_string(file).ok()).collect()
+    files.map(|entry| entry.path()).filter(move |file| file.extension().is_some_and(|other| other == kind))
 }
 
 #[test]
@@ -194,29 +197,39 @@ fn a_host_alone_does_not_go_on_without_that_of_the_launcher() {
     held.goes_on(&[" after the loss of node 1"]);
 }
 
+/// Nodes that are cut off commit nothing, nor does anybody print anything on their hosts but that it cannot go on. Each host has a disk of its own: what
+/// is on it is what its own nodes have left there.
 #[test]
 fn only_the_launchers_side_of_a_cut_network_computes_on() {
     let Some(network) = Network::new(3) else { return };
     let program = example("jacobi3d");
+    let scratch = network.folder().join("scratch");
+    fs::create_dir(&scratch).expect("the folder is ours");
+    (0..3).for_each(|host| mount(&network, host, DISKS[host], &scratch));
     let endless =
         ["--grid", "24,24,24", "--block", "8,8,8", "--steps", "1000000000", "--pes", "1", "--progress"];
     let hosts = ["localhost slots=1 address=10.77.0.1", "h1 slots=2", "h2 slots=2"];
     let mut command = network.command(0, &program);
-    command.arg("--hosts").arg(network.hosts_file(&hosts)).args(endless);
-    command.args(["--ft", "double", "--ckpt-every", "200ms", "--silence", "2s"]);
+    command.arg("--hosts").arg(network.hosts_file(&hosts)).args(endless).args(["--silence", "2s"]);
+    command.args(["--ft", "disk", "--ckpt-every", "200ms"]).arg("--ckpt-dir").arg(&scratch);
     let mut running = Running::start(&mut command);
-    let end_by_themselves = |running: &mut Running, host: usize| {
+    let end_by_themselves = |running: &mut Running, host: usize, nodes: &[u32], after: &str| {
         assert!(eventually(|| network.nodes_of(host, &program).is_empty()), "nodes of host {host} go on");
         // The others do, and tell of far more than of the loss.
         let lines = running.error_lines();
         running.wait_for_error_lines(lines + 20);
+        let version = gone_back_to(&running.errors_so_far(), after);
+        let newest = || versions(&network, 0, 0).into_iter().max();
+        assert!(eventually(|| newest() > Some(version + 1)), "the others commit {:?}", newest());
+        nodes.iter().for_each(|node| assert_commits_nothing_after(&versions(&network, host, *node), version));
     };
     running.wait_for_error_lines(3);
+    assert!(eventually(|| !versions(&network, 2, 4).is_empty()), "there is no checkpoint");
     network.host(2).cut_off();
-    end_by_themselves(&mut running, 2);
+    end_by_themselves(&mut running, 2, &[3, 4], "after the loss of nodes 3 and 4");
     // Two nodes of three are more than one, but the launcher is not among them.
     network.host(1).cut_off();
-    end_by_themselves(&mut running, 1);
+    end_by_themselves(&mut running, 1, &[1, 2], "after the loss of nodes 1 and 2");
     let left = network.nodes_of(0, &program);
     assert_eq!(left.len(), 2, "the launcher and its node");
     for process in left {
@@ -225,4 +238,35 @@ fn only_the_launchers_side_of_a_cut_network_computes_on() {
     }
     drop(running);
     assert_nothing_left(&network);
+    let cannot = |line: &str| line.ends_with(" can be reached, and the others may go on without them");
+    let (said, printed) = (errors_elsewhere(&network), files_elsewhere(&network, "out").count());
+    assert!(said.lines().all(cannot) && printed == 0, "{printed} files of output, and {said}");
+}
+
+/// What the disk of a host is called in the network's folder.
+const DISKS: [&str; 3] = ["disk-h0", "disk-h1", "disk-h2"];
+
+/// The versions of which a node has files on its host's disk.
+fn versions(network: &Network, host: usize, node: u32) -> Vec<u64> {
+    let folder = network.folder().join(DISKS[host]).join(format!("node-{node}"));
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let version = |name: &str| name.strip_prefix('v')?.split(['-', '.']).next()?.parse().ok();
+    names.filter_map(|name| version(name.to_str()?)).collect()
+}
+
+/// The version that all others went back to, as they have said after this loss.
+#[track_caller]
+fn gone_back_to(errors: &str, after: &str) -> u64 {
+    let line = errors.lines().find(|line| line.contains(after)).unwrap_or_else(|| panic!("{errors}"));
+    let (_, rest) = line.split_once(" went back to checkpoint ").unwrap_or_else(|| panic!("{line}"));
+    rest.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{line}"))
+}
+
+/// A node that has these versions knows of none to be committed after this one, to which the others went back: all that is older would be gone. It had
+/// begun one more at most.
+#[track_caller]
+fn assert_commits_nothing_after(versions: &[u64], version: u64) {
+    let (oldest, newest) = (versions.iter().min(), versions.iter().max());
+    let commits_nothing = oldest.is_some_and(|oldest| *oldest <= version) && newest <= Some(&(version + 1));
+    assert!(commits_nothing, "the others went back to {version}, and it has {versions:?}");
 }

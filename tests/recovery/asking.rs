@@ -4,10 +4,9 @@ use std::process::{Command, Output};
 
 use rustix::process::Signal;
 
-use crate::checks::{NEVER, TRANSPORTS};
 use crate::disk::{Folder, goes_on, kill_all};
 use crate::job::until;
-use crate::subjects::{LONG, ROUNDS, Run};
+use crate::subjects::{LONG, NEVER, ROUNDS, Run, TRANSPORTS};
 use crate::system::{children, signal};
 
 /// Asks the job of this run.

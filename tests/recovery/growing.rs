@@ -7,10 +7,9 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::asking::{ask, said};
-use crate::checks::{NEVER, TRANSPORTS};
 use crate::disk::{Folder, goes_on, kill_all};
 use crate::job::until;
-use crate::subjects::{LONG, Run};
+use crate::subjects::{LONG, NEVER, Run, TRANSPORTS};
 use crate::system::{children, signal};
 
 /// The processes of the nodes, once there are so many; the last one is the youngest.

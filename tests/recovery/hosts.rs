@@ -13,12 +13,12 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::asking::{ask, said};
-use crate::checks::NEVER;
+use crate::buddies::{BOTH, EITHER, says_what_is_lost};
 use crate::disk::Folder;
 use crate::early::{DEATHS, deaths, started_again};
 use crate::job::{Scratch, Shape, until};
 use crate::standby::{started_again_by, wait_for_standby};
-use crate::subjects::{HELD_AT, LONG, Left, Run, Said, led};
+use crate::subjects::{HELD_AT, LONG, Left, NEVER, Run, Said, led};
 use crate::system::{arguments, children, environment, signal, state};
 
 /// A checkpoint now and then.
@@ -459,6 +459,20 @@ pub fn other_ends_of_several_hosts_without_the_launcher() {
     // It is not let go: that alone ends it.
     let Spread { run, holding: _holding, .. } = spread;
     assert_eq!(run.ends_without_its_launcher().status, Some(143));
+}
+
+/// Whoever leads then says what was lost with them, and so do the nodes that are left on each host.
+pub fn both_buddies_of_several_hosts_without_the_launcher() {
+    for (more, then) in EITHER {
+        let hosts = "one slots=2\ntwo slots=2\nthree slots=2";
+        let spread = begin_with((5, 1, "shm"), hosts, &format!("{OFTEN} {BOTH} {more}"));
+        spread.run.job.wait_for("at 14");
+        spread.kill_launcher();
+        spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+        let (left, ..) = spread.ends();
+        assert_eq!(left.status, Some(3), "{}", left.ended.said());
+        says_what_is_lost(&left.ended, then, "");
+    }
 }
 
 /// The launcher at any moment, and soon after it something else: an agent, a node, or whoever leads.

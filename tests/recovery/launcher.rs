@@ -7,11 +7,10 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::asking::{ask, said};
-use crate::checks::{NEVER, TRANSPORTS};
 use crate::disk::Folder;
 use crate::held::{Held, begin};
 use crate::job::until;
-use crate::subjects::{ENDLESS, GARDEN, LONG, Left};
+use crate::subjects::{ENDLESS, GARDEN, LONG, Left, NEVER, TRANSPORTS};
 use crate::system::{signal, state};
 
 /// A checkpoint now and then.

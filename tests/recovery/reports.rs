@@ -6,9 +6,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::asking::{ask, said};
-use crate::checks::NEVER;
 use crate::held::begin;
-use crate::subjects::{LONG, Left, SAVED};
+use crate::subjects::{LONG, Left, NEVER, SAVED};
 use crate::system::signal;
 
 /// The times that are known of a job that goes on.

@@ -11,23 +11,22 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::asking::{ask, said};
-use crate::checks::NEVER;
 use crate::disk::Folder;
 use crate::job::{Scratch, Shape, until};
-use crate::subjects::{LONG, Run};
+use crate::subjects::{LONG, NEVER, Run};
 use crate::system::{arguments, children, environment, signal};
 
 /// Its value tells the processes of one host from those of another.
 const HOST: &str = "RECOVERY_TEST_HOST";
 
 /// Hosts that there are for a job.
-struct Hosts {
+pub struct Hosts {
     file: Scratch,
     programs: PathBuf,
 }
 
 impl Hosts {
-    fn new(lines: &str) -> Hosts {
+    pub fn new(lines: &str) -> Hosts {
         let (file, programs) = (Scratch::new("hosts"), Scratch::new("ssh").0.clone());
         std::fs::write(&file.0, lines).expect("the folder is ours");
         std::fs::create_dir_all(&programs).expect("the folder is ours");
@@ -41,7 +40,7 @@ impl Hosts {
         Hosts { file, programs }
     }
 
-    fn start(&self, shape: Shape, options: &str) -> Run {
+    pub fn start(&self, shape: Shape, options: &str) -> Run {
         let path = std::env::var("PATH").unwrap_or_default();
         let path = format!("{}:{path}", self.programs.display());
         let by = |mut command: Command| {

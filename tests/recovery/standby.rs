@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
-use crate::checks::NEVER;
 use crate::disk::Folder;
 use crate::early::{DEATHS, deaths};
 use crate::held::begin;
 use crate::job::{Job, Shape, until};
-use crate::subjects::{HELD_AT, LONG, Run, SAVED, Said};
+use crate::subjects::{HELD_AT, LONG, NEVER, Run, SAVED, Said};
 use crate::system::{children, environment, signal, state};
 
 /// What a process is told with that stands by.

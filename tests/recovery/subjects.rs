@@ -6,6 +6,11 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::job::{Ended, Job, Scratch, Shape, example, program};
+use crate::planned::Kills;
+
+pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
+/// No checkpoint but those after a recovery.
+pub const NEVER: &str = "--ckpt-every 1h";
 
 /// [`LONG`] does not begin this round as long as it is held.
 pub const HELD_AT: u64 = 60;
@@ -73,6 +78,7 @@ pub struct Said {
 pub struct Run {
     pub job: Job,
     report: Scratch,
+    kills: Kills,
 }
 
 /// What was left of it.
@@ -149,7 +155,7 @@ impl Subject {
             "" => program(&words, shape),
             name => example(name, &words, shape),
         };
-        Run { job: Job::start(by(command)), report }
+        Run { job: Job::start(by(command)), report, kills: Kills::of(options) }
     }
 
     /// Of a run that loses nobody, and knows nothing of fault tolerance.
@@ -172,18 +178,22 @@ impl Run {
         left
     }
 
-    /// To its end, which has to be in order.
+    /// To its end, which has to be in order. Whoever its options had killed is lost, and nobody else.
     #[track_caller]
     pub fn end(self) -> Left {
-        let Run { job, report } = self;
-        Left::of(job.end().expect(0, &[]), &report)
+        let Run { job, report, kills } = self;
+        let left = Left::of(job.end().expect(0, &[]), &report);
+        left.check_kills(&kills);
+        left
     }
 
     /// To the end of a run whose launchers were killed before this round: no output is missing or wrong, though lines that one
     /// printed and did not get to tell of may have come again from the next one.
     #[track_caller]
     pub fn survives_its_launchers(self, one_from: u64, expected: &Said) -> Left {
+        let kills = self.kills.clone();
         let mut left = self.ends_without_its_launcher();
+        left.check_kills(&kills);
         left.said.check_repeats(1 + led(&left.ended.stderr), one_from);
         left.said.lines.dedup();
         let (missing, wrong) = (expected.without(&left.said), left.said.without(expected));
@@ -196,7 +206,7 @@ impl Run {
     /// To the end of a run whose launcher was killed.
     #[track_caller]
     pub fn ends_without_its_launcher(self) -> Left {
-        let Run { job, report } = self;
+        let Run { job, report, .. } = self;
         let ended = job.end_without_launcher();
         assert_eq!(ended.status.code(), None, "{}", ended.said());
         Left::of(ended, &report)
@@ -207,6 +217,33 @@ impl Left {
     /// Whom the job has lost, in their order; the launcher has no number.
     pub fn lost(&self) -> Vec<Option<u64>> {
         self.failures.iter().map(|failure| failure["node"].as_u64()).collect()
+    }
+
+    /// What the job went back to after its only loss; none if it began anew. It has said so.
+    #[track_caller]
+    pub fn gone_back_to(&self) -> Option<u64> {
+        let [failure] = &self.failures[..] else { panic!("it has not one loss: {:?}", self.failures) };
+        let version = failure["version"].as_u64();
+        let words = match version {
+            Some(version) => format!(" went back to checkpoint {version} in "),
+            None => " began the program anew, as there was no checkpoint yet, in ".into(),
+        };
+        assert!(self.ended.stderr.iter().any(|line| line.contains(&words)), "{words}: {}", self.ended.said());
+        version
+    }
+
+    /// The checkpoints in the report: their versions, and why there were any.
+    pub fn taken(&self) -> Vec<(u64, &str)> {
+        let checkpoints = self.report["checkpoints"].as_array().into_iter().flatten();
+        checkpoints
+            .filter_map(|taken| Some((taken["version"].as_u64()?, taken["trigger"].as_str()?)))
+            .collect()
+    }
+
+    #[track_caller]
+    fn check_kills(&self, kills: &Kills) {
+        let lost: Vec<u64> = self.losses.iter().map(|(node, _)| *node).collect();
+        kills.check(&lost, &self.ended.said());
     }
 
     /// What is left when the job has ended and written its report.

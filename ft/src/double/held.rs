@@ -14,7 +14,7 @@ pub struct Held {
     pub version: Version,
     /// Who was there when it was taken: it has a part of each.
     pub view: View,
-    /// Those whose part is held here whole, as its checksum says.
+    /// Those whose part is held here whole: every piece of a copy has come, and nothing of it was found damaged.
     pub held: Vec<NodeId>,
     /// Whether this node was told that the version is complete everywhere.
     pub committed: bool,
