@@ -72,7 +72,7 @@ impl Ci {
         let overrides = Overrides::default();
         let (pool, failures_most) = (self.pool(limit), self.failures_most);
         let every = CRASH_POINTS_EVERY;
-        CrashPoints { seed, overrides, series, every, pool, failures_most }
+        CrashPoints { seed, overrides, series, every, firsts: None, pool, failures_most }
     }
 
     fn pool(&self, limit: Duration) -> Pool {

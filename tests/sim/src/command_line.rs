@@ -57,6 +57,9 @@ enum Task {
         /// One step in so many
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         every: u64,
+        /// Of `recover` and `takeover`: first strikes for each who is struck first; every step of what follows from each is struck
+        #[arg(long)]
+        firsts: Option<u64>,
         /// The seed of all cases
         #[arg(long, value_parser = seed, default_value = "0")]
         seed: u64,
@@ -179,10 +182,10 @@ impl Task {
         let worlds = Worlds::default();
         match self {
             Task::Sweep(sweep) => sweep.run(&worlds),
-            Task::CrashPoints { series, every, seed, mutation, overrides, bounds } => {
+            Task::CrashPoints { series, every, firsts, seed, mutation, overrides, bounds } => {
                 let mutation = mutation.as_deref().map(known).transpose()?;
                 let (pool, failures_most) = (bounds.pool(), bounds.failures);
-                let points = CrashPoints { seed, overrides, series, every, pool, failures_most };
+                let points = CrashPoints { seed, overrides, series, every, firsts, pool, failures_most };
                 Ok(told(&points.run(&Worlds { mutation })?))
             }
             Task::Mutations { seeds, from, mistake, markdown, overrides, bounds } => {
