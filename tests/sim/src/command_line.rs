@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::case::{Case, Overrides};
 use crate::ci::Ci;
 use crate::crash_points::{CrashPoints, Series};
-use crate::mutation_check::{MutationCheck, known};
+use crate::mutation_check::{MutationCheck, chosen, known, unnoticed};
 use crate::played::Worlds;
 use crate::pool::Pool;
 use crate::regressions::{self, REGRESSIONS};
@@ -85,6 +85,12 @@ enum Task {
         /// Print the table as Markdown
         #[arg(long)]
         markdown: bool,
+        /// Make the case that notices a mistake as simple as it can be, and print what is said to see it, as the list has it
+        #[arg(long)]
+        shrunk: bool,
+        /// Look only whether each is noticed by the case that the list has, as CI does
+        #[arg(long, conflicts_with_all = ["seeds", "from", "markdown", "shrunk"])]
+        listed: bool,
         #[command(flatten)]
         overrides: Overrides,
         #[command(flatten)]
@@ -188,8 +194,12 @@ impl Task {
                 let points = CrashPoints { seed, overrides, series, every, firsts, pool, failures_most };
                 Ok(told(&points.run(&Worlds { mutation })?))
             }
-            Task::Mutations { seeds, from, mistake, markdown, overrides, bounds } => {
-                Ok(MutationCheck { from, seeds, overrides, only: mistake, markdown, pool: bounds.pool() }
+            Task::Mutations { mistake, listed: true, bounds, .. } => {
+                Ok(unnoticed(chosen(mistake.as_deref()), &bounds.pool()).is_empty())
+            }
+            Task::Mutations { seeds, from, mistake, markdown, shrunk, overrides, bounds, .. } => {
+                let pool = bounds.pool();
+                Ok(MutationCheck { from, seeds, overrides, only: mistake, markdown, shrinking: shrunk, pool }
                     .run())
             }
             Task::Scale(args) => {
