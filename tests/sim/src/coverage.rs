@@ -354,6 +354,7 @@ pub const MARKS: &[Mark] = &[
     may("the program began anew after a loss"),
     may("nothing could be restored"),
     may("lines were said again"),
+    may("more lines of a node were printed than are known one by one"),
     may("a program that had ended went back"),
     may("a job that was ending well went back"),
     may("an end was overtaken by a loss"),
