@@ -23,6 +23,8 @@ mod checks;
 mod disk;
 #[path = "recovery/early.rs"]
 mod early;
+#[path = "recovery/faults.rs"]
+mod faults;
 #[path = "recovery/full.rs"]
 mod full;
 #[path = "recovery/garden.rs"]

@@ -29,10 +29,7 @@ impl Clock {
     /// What the calling thread has computed so far; none where nobody else wants its core.
     pub(crate) fn computed(&self) -> Option<Duration> {
         match self {
-            Clock::Real(_) => {
-                let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
-                Some(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
-            }
+            Clock::Real(_) => Some(computed_by_this_thread()),
             Clock::Simulated(now) => messages::computed(now.get()),
         }
     }
@@ -46,6 +43,12 @@ impl Clock {
             Clock::Simulated(now) => now.get(),
         }
     }
+}
+
+/// What the calling thread has had of a processor.
+pub(crate) fn computed_by_this_thread() -> Duration {
+    let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// The processor's time-stamp counter: 10 ns to read, where `Instant` takes 25.

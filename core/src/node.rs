@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use talisman_ft::Version;
+use talisman_ft::double::Contents;
 
 use crate::balance::Settings;
 use crate::checkpoint;
@@ -225,6 +226,11 @@ pub(crate) trait Others: Send + Sync {
         let _ = (asked, checkpoint, not_written);
     }
 
+    /// This version is committed, with so much in it.
+    fn committed(&self, version: Version, contents: Contents) {
+        let _ = (version, contents);
+    }
+
     /// The program printed this, in a period that will not be done again, or in its last.
     fn say(&self, lines: Lines);
 }
@@ -426,6 +432,13 @@ impl Job {
     /// What the steps of load balancing did.
     pub(crate) fn balancing(&self) -> Vec<BalancingStep> {
         lock(&self.balancing).iter().cloned().collect()
+    }
+
+    /// The same, for whoever has to say what is lost when no node is left.
+    pub(crate) fn committed(&self, version: Version, contents: Contents) {
+        if let Some(others) = self.others.get() {
+            others.committed(version, contents);
+        }
     }
 
     /// A checkpoint is committed.

@@ -99,7 +99,8 @@ impl View {
     #[must_use]
     pub fn keepers(&self, node: NodeId, leaving: &[NodeId], host: impl Fn(NodeId) -> u32) -> Vec<NodeId> {
         let goes = |one: NodeId| leaving.contains(&one);
-        let Some(first) = self.next_but(node, goes, |one| host(one) != host(node)) else {
+        let is_elsewhere = |one: NodeId| host(one) != host(node) || mutated("buddy-on-the-same-host");
+        let Some(first) = self.next_but(node, goes, is_elsewhere) else {
             return self.buddy(node, host).into_iter().collect();
         };
         let second = self.next_but(node, |one| goes(one) || one == first, |one| host(one) != host(first));

@@ -20,6 +20,7 @@ use crate::early::{
     a_job_that_loses_a_node_before_it_begins_is_started_again,
     a_job_that_loses_nodes_each_time_that_it_starts_ends,
 };
+use crate::faults::{a_process_that_aborts_in_the_same_round_each_time, a_process_that_has_a_fault_once};
 use crate::full::{
     a_disk_that_does_not_take_what_is_asked_for, a_disk_that_is_full,
     a_folder_that_cannot_be_written_any_more,
@@ -167,6 +168,8 @@ trials!(
     a_job_that_has_grown_is_started_again,
     lost_at_random_moments_while_nodes_are_added,
     hosts_are_lost_one_after_the_other,
+    a_process_that_aborts_in_the_same_round_each_time,
+    a_process_that_has_a_fault_once,
     spares_on_another_host,
     nodes_are_added_on_another_host,
     nodes_are_added_during_a_recovery,

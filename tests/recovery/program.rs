@@ -20,6 +20,9 @@ struct Options {
     /// The round in which a member panics
     #[arg(long)]
     panic_at: Option<u64>,
+    /// The round in which a member aborts the process
+    #[arg(long)]
+    abort_at: Option<u64>,
     /// Members do not wander, and all have equally much to do, whatever else the machine does
     #[arg(long)]
     stay: bool,
@@ -59,6 +62,7 @@ struct Member {
     members: i32,
     words: usize,
     panic_at: Option<u64>,
+    abort_at: Option<u64>,
     stays: bool,
     /// Of the rounds that are over.
     value: u64,
@@ -76,9 +80,9 @@ const ROUNDS_BACK: u64 = 64;
 impl Member {
     #[init]
     fn new(cx: &mut Cx<Self>, options: Options) -> Self {
-        let Options { members, words, panic_at, stay: stays, .. } = options;
+        let Options { members, words, panic_at, abort_at, stay: stays, .. } = options;
         let value = cx.index() as u64;
-        Member { members, words, panic_at, stays, value, taken: 0, past: vec![value; PAST] }
+        Member { members, words, panic_at, abort_at, stays, value, taken: 0, past: vec![value; PAST] }
     }
 
     #[entry]
@@ -103,6 +107,9 @@ impl Member {
     #[entry]
     fn settle(&mut self, cx: &mut Cx<Self>, round: u64) -> u64 {
         assert!(self.panic_at != Some(round) || cx.index() != 5, "enough of it");
+        if self.abort_at == Some(round) && cx.index() == 5 {
+            std::process::abort();
+        }
         let (now, then) = (round % ROUNDS_BACK, mixed(self.value, 3) % ROUNDS_BACK);
         let rest = &self.past[ROUNDS_BACK as usize..];
         assert!(rest.iter().all(|number| *number == cx.index() as u64), "the past is another's");

@@ -142,7 +142,7 @@ pub fn nodes_are_added_on_another_host() {
 pub fn nodes_are_added_beside_a_spare_of_another_host() {
     let shape = (2, 1, "mixed");
     let expected = LONG.undisturbed(shape);
-    let hosts = Hosts::new("a slots=2\nb slots=1\nc slots=2\n");
+    let hosts = Hosts::new("a slots=2\nb slots=1\nc slots=4\n");
     let folder = Folder::new();
     let run = hosts.start(shape, &format!("{NEVER} --max-nodes 4 --spares 1 {}", folder.holding()));
     run.job.wait_for("at 9");

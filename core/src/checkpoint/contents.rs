@@ -71,6 +71,15 @@ impl Pe {
         }
     }
 
+    /// What all parts of a version together have in them, as far as this node knows.
+    pub(super) fn all_contents(&self, version: Version) -> Contents {
+        let mut all = Contents::default();
+        let of_each =
+            self.view().of_nodes().there().filter_map(|node| self.node.store.contents(version, node));
+        of_each.for_each(|contents| all.add(&contents));
+        all
+    }
+
     fn told_apart(&self) -> impl Iterator<Item = &Collection> {
         let (singles, others): (Vec<_>, Vec<_>) =
             self.collections.iter().partition(|collection| collection.id.is_singles());

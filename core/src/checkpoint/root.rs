@@ -17,8 +17,9 @@ use crate::route::Route;
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
 
-/// What cannot be kept is tried again after so long, if somebody waits for it and there is no period.
-const TRY_AGAIN: Duration = Duration::from_secs(10);
+/// What cannot be kept is tried again after so long, or after a period if that is shorter, as long as somebody waits for it, or what is held
+/// but once is to be held twice.
+pub(super) const TRY_AGAIN: Duration = Duration::from_secs(10);
 
 /// What the root knows.
 pub(super) struct Root {
@@ -27,7 +28,9 @@ pub(super) struct Root {
     /// Wanted since that began.
     wanted: Vec<(Why, Option<Route>)>,
     /// Nodes that are about to go, once a checkpoint is there that was begun since that is known. Whether they have gone is known by the next life.
-    leaving: Vec<NodeId>,
+    pub(super) leaving: Vec<NodeId>,
+    /// What a PE had given to checkpoints when the last one was committed, as far as that is measured.
+    beside: Duration,
     /// The last step of the program for which there was a checkpoint.
     step: u64,
     /// Entries that had run at the last checkpoint.
@@ -43,6 +46,8 @@ struct Running {
     asked: u32,
     /// One of them wants it on disk, where others are not.
     on_disk: bool,
+    /// Those that are to go when it is there.
+    leaving: Vec<NodeId>,
     begun: Duration,
     /// How long entries waited, and what was taken, once that is known.
     blocked: Option<(Duration, Taken)>,
@@ -56,7 +61,8 @@ impl Root {
     /// At the start of a job, whose user may know the mean time between failures.
     pub(super) fn new(mtbf: Option<Duration>) -> Self {
         let period = Period::new(mtbf);
-        Root { period, running: None, wanted: Vec::new(), leaving: Vec::new(), step: 0, run: 0 }
+        let beside = Duration::ZERO;
+        Root { period, running: None, wanted: Vec::new(), leaving: Vec::new(), beside, step: 0, run: 0 }
     }
 
     /// Whether anybody waits for a checkpoint.
@@ -68,6 +74,17 @@ impl Root {
     /// These nodes are about to go.
     pub(super) fn on_leaving(&mut self, nodes: Vec<NodeId>) {
         self.leaving.extend(nodes);
+    }
+
+    /// A checkpoint was committed after it `took` so long, during which entries were `blocked`, and PEs have given so much to copies and files
+    /// since the start. In memory, copies take most of a PE's time until they are there. A disk takes its own.
+    pub(super) fn account(&mut self, took: Duration, blocked: Duration, beside: Option<Duration>) {
+        let cost = match beside {
+            None => took,
+            Some(beside) => took.min(blocked + beside.saturating_sub(self.beside)),
+        };
+        self.beside = beside.unwrap_or_default();
+        self.period.checkpoint(cost);
     }
 
     /// Who waits for a checkpoint.
@@ -146,6 +163,7 @@ impl Pe {
                 then,
                 asked,
                 on_disk,
+                leaving: root.leaving.clone(),
                 begun,
                 blocked: None,
                 missing,
@@ -230,8 +248,8 @@ impl Pe {
     fn give_up_checkpoint(&self, checkpoints: &Checkpoints, done: Running) {
         let (version, wrong) = (done.version, done.wrong.unwrap_or_default());
         self.on_give_up(checkpoints, version);
-        // Who is to be released without it stays.
-        checkpoints.root.borrow_mut().leaving.clear();
+        // Who is to be released without it stays. Others may have been named since, for the next one.
+        checkpoints.root.borrow_mut().leaving.retain(|node| !done.leaving.contains(node));
         self.node.job.answer(done.asked, Err(wrong.clone()), None);
         self.node.job.say(&format!(
             "checkpoint {version} is given up: {wrong}. The job goes on, and the checkpoint before it stays; the next \
@@ -244,17 +262,19 @@ impl Pe {
             checkpoints.root.borrow_mut().wanted.push((Why::Failure, None));
         }
         self.set_checkpoint_timer(checkpoints);
-        if self.timers.checkpoint.get().is_none() && !checkpoints.root.borrow().wanted.is_empty() {
-            self.timers.checkpoint.set(Some(self.clock.now() + TRY_AGAIN));
+        if !checkpoints.root.borrow().wanted.is_empty() {
+            let (period, again) = (self.timers.checkpoint.get(), self.clock.now() + TRY_AGAIN);
+            self.timers.checkpoint.set(Some(period.map_or(again, |period| period.min(again))));
         }
     }
 
     fn commit(&self, checkpoints: &Checkpoints, done: Running) {
         witness::see(|| Seen::Committed { version: done.version });
         self.on_commit(checkpoints, done.version);
+        self.node.job.committed(done.version, self.all_contents(done.version));
         let (blocked, taken) = done.blocked.unwrap_or_default();
-        // What is sent in the background takes time of the PEs too, though not all of the time that it takes.
-        checkpoints.root.borrow_mut().period.checkpoint(self.clock.now().saturating_sub(done.begun));
+        let took = self.clock.now().saturating_sub(done.begun);
+        checkpoints.root.borrow_mut().account(took, blocked, self.time_beside(checkpoints));
         let idle = taken.run == std::mem::replace(&mut checkpoints.root.borrow_mut().run, taken.run);
         self.account_for_checkpoint(checkpoints, &done, blocked, taken);
         match done.on_disk {
@@ -270,6 +290,13 @@ impl Pe {
             self.suspect_stuck();
         }
         self.checkpoint_if_wanted();
+    }
+
+    /// What this PE has given so far, beside the time that it was blocked, to parts that are on disk, with its share of what the thread has
+    /// that writes them; none in memory.
+    fn time_beside(&self, checkpoints: &Checkpoints) -> Option<Duration> {
+        let writing = self.node.store.time_to_write()?;
+        Some(checkpoints.copies.takings.spent() + writing / self.node.shape.pes_per_node)
     }
 
     /// Tells the user of a checkpoint.

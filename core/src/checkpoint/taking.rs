@@ -36,6 +36,8 @@ pub(super) struct Takings {
     /// For how long entries have run since the first of them began, and copies were taken.
     ran: Cell<Duration>,
     took: Cell<Duration>,
+    /// What all copies since the start have taken.
+    spent: Cell<Duration>,
 }
 
 /// A part on its way.
@@ -106,7 +108,9 @@ impl Pe {
                 self.tell(taking.from, PeMessage::Checkpoint(Checkpoint::Bring { version }));
             }
         }
-        takings.took.update(|took| took + self.clock.now().saturating_sub(start));
+        let took = self.clock.now().saturating_sub(start);
+        takings.took.update(|before| before + took);
+        takings.spent.update(|before| before + took);
     }
 
     fn has_taken_copy(&self, checkpoints: &Checkpoints, taking: Taking) {
@@ -120,6 +124,11 @@ impl Pe {
 }
 
 impl Takings {
+    /// What copies have taken of this PE's time since the start.
+    pub(super) fn spent(&self) -> Duration {
+        self.spent.get()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.all.borrow().is_empty()
     }

@@ -3,6 +3,7 @@
 mod written;
 
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use talisman_ft::double::{Contents, Order};
 use talisman_ft::period::Period;
@@ -13,6 +14,7 @@ use super::Checkpoints;
 use super::contents::Counts;
 use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
+use super::pieces::cut;
 use super::slabs::Room;
 use super::store::Store;
 use super::waiting::Messages;
@@ -450,4 +452,79 @@ fn the_period_follows_failures_and_not_epochs() {
     expected.failed(2);
     let checkpoints = lab.pes[0].checkpoints.as_deref().expect("they were asked for");
     assert_eq!(checkpoints.root.borrow().period, expected);
+}
+
+/// A checkpoint is under way at the first PE, and one of the parts cannot be kept.
+fn one_is_given_up(lab: &mut Lab, why: Why, meanwhile: impl Fn(&Pe)) {
+    {
+        let _here = Here::enter(&lab.pes[0]);
+        lab.pes[0].on_checkpoint_request(checkpoints(&lab.pes[0]), why, None);
+        lab.pes[0].on_not_safe(checkpoints(&lab.pes[0]), 1, "the disk is full".into());
+        meanwhile(&lab.pes[0]);
+    }
+    lab.run(LONG);
+    assert_eq!(committed(lab), [0; 0]);
+}
+
+/// Until then another loss may be one too many.
+#[test]
+fn what_is_held_but_once_is_tried_again_soon_however_long_the_period_is() {
+    let hour = Duration::from_secs(3600);
+    for (why, soon) in [(Why::Failure, true), (Why::Request, false)] {
+        let ckpt_every = Some(CkptEvery::Time(hour));
+        let mut lab = Lab::with::<Main>(&RunArgs { ckpt_every, ..with_checkpoints() });
+        lab.run(30);
+        one_is_given_up(&mut lab, why, |_| ());
+        let pe = &lab.pes[0];
+        let again = pe.timers.checkpoint.get().expect("there is a period").saturating_sub(pe.clock.now());
+        assert_eq!(again <= super::root::TRY_AGAIN, soon, "{again:?}");
+        assert!(again <= hour);
+    }
+}
+
+#[test]
+fn whoever_is_to_go_with_the_next_one_goes_though_this_one_is_given_up() {
+    for first in [vec![], vec![1]] {
+        let mut lab = lab();
+        let leaving = |pe: &Pe| checkpoints(pe).root.borrow().leaving.clone();
+        checkpoints(&lab.pes[0]).root.borrow_mut().on_leaving(first.clone());
+        one_is_given_up(&mut lab, Why::Request, |pe| checkpoints(pe).root.borrow_mut().on_leaving(vec![0]));
+        assert_eq!(leaving(&lab.pes[0]), [0], "{first:?} were to go with the one that was given up");
+    }
+}
+
+#[test]
+fn what_a_disk_takes_by_itself_costs_nothing() {
+    let [took, blocked, beside] = [300, 6, 10].map(Duration::from_millis);
+    let cost = |beside: &[Option<Duration>]| {
+        let mut root = super::root::Root::new(None);
+        beside.iter().for_each(|beside| root.account(took, blocked, *beside));
+        root.period
+    };
+    let expected = |costs: &[Duration]| {
+        let mut period = Period::new(None);
+        costs.iter().for_each(|cost| period.checkpoint(*cost));
+        period
+    };
+    assert_eq!(cost(&[None]), expected(&[took]));
+    assert_eq!(cost(&[Some(beside), Some(beside * 3)]), expected(&[blocked + beside, blocked + beside * 2]));
+    assert_eq!(cost(&[Some(took * 2)]), expected(&[took]), "no more than it took");
+}
+
+/// The job goes on: the version before it stays.
+#[test]
+fn a_copy_that_is_damaged_on_its_way_costs_a_version() {
+    let lab = lab();
+    let pe = &lab.pes[2];
+    let _here = Here::enter(pe);
+    let (manifest, _) = cut(&Packed::of(&vec![3_u64; 5000]));
+    pe.on_checkpoint(0, Checkpoint::Copy { version: 9, manifest, lent: None });
+    assert_eq!(checkpoints(pe).copies.coming(), 1);
+    for piece in 0..3 {
+        let slices = Packed::new(Default::default(), Vec::new(), Vec::new());
+        pe.on_checkpoint(0, Checkpoint::Piece { version: 9, piece, sum: 1, slices });
+    }
+    assert_eq!(checkpoints(pe).copies.coming(), 0);
+    assert!(!pe.node.store.refuse(9, 0), "nothing of it is left");
+    assert_eq!(lab.how_it_ended(), (-1, None));
 }

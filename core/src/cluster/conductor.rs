@@ -237,6 +237,7 @@ impl Conductor {
         }
         self.settle_suspicions(now);
         self.tell_who_is_awaited(now);
+        self.tell_who_does_not_end(now);
         self.give_up_waiting(now);
         self.give_up_late_ones(now);
         self.on_deadlines(now);
@@ -276,6 +277,7 @@ impl Conductor {
             ToLauncher::Checkpointed { asked, checkpoint, not_written } => {
                 self.on_checkpointed(now, node, asked, (checkpoint, not_written))
             }
+            ToLauncher::Committed { version, contents } => self.on_committed(version, contents),
             ToLauncher::Suspect { node: of, why } => self.on_suspect(now, node, of, why),
             ToLauncher::Tried { inquiry, missed } => self.on_tried(now, node, inquiry, missed),
             ToLauncher::Lines(lines) => self.on_lines(node, lines),

@@ -9,7 +9,7 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use talisman_ft::double::{Held, Order};
+use talisman_ft::double::{Contents, Held, Order};
 use talisman_ft::{Epoch, Version};
 
 use super::keeping::{Restart, Shelves};
@@ -143,6 +143,8 @@ pub(crate) enum ToLauncher {
         /// Why it is not on disk, where it was to be.
         not_written: Option<String>,
     },
+    /// A version is committed (`--ft`), with so much in it: should nobody be left who knows, the launcher can say what is lost.
+    Committed { version: Version, contents: Contents },
     /// It cannot reach another node. The launcher sees to it that one of the two is lost, or ends a job without `--ft`.
     Suspect {
         node: u32,
@@ -305,7 +307,6 @@ pub(crate) struct NodeReport {
 
 #[cfg(test)]
 mod tests {
-    use talisman_ft::double::Contents;
     use talisman_ft::view::View;
 
     use super::super::frame::{Decoder, encode};
@@ -339,8 +340,12 @@ mod tests {
 
     /// Of node 1 of three, which has its own part of version 7 and that of node 0, and knows what was in that of node 2.
     fn held() -> Held {
-        let missed = vec![(2, Contents { of: [("array A".to_owned(), 5)].into(), others: 1 })];
+        let missed = vec![(2, contents())];
         Held { version: 7, view: View::whole(3), held: vec![0, 1], committed: true, missed }
+    }
+
+    fn contents() -> Contents {
+        Contents { of: [("array A".to_owned(), 5)].into(), others: 1 }
     }
 
     /// To the same, after the loss of node 2.
@@ -391,6 +396,7 @@ mod tests {
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
             ("Checkpoint", encode(&ToNode::Checkpoint { on_disk: true, leaving: vec![2] })),
             ("Checkpointed", encode(&checkpointed)),
+            ("Committed", encode(&ToLauncher::Committed { version: 7, contents: contents() })),
             ("Settle", encode(&ToNode::Settle(results()))),
             ("Settled", encode(&ToLauncher::Settled)),
             ("Leave", encode(&ToNode::Leave)),

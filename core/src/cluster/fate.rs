@@ -30,6 +30,11 @@ impl How {
         }
     }
 
+    /// Whether the process has done this itself, as another one would that does the same.
+    pub(crate) fn is_own_fault(self) -> bool {
+        matches!(self, How::Signalled(signal) if OWN_FAULTS.contains(&signal))
+    }
+
     pub(crate) fn of(status: ExitStatus) -> How {
         match (status.code(), status.signal()) {
             (Some(code), _) => How::Exited(code),
@@ -146,6 +151,9 @@ fn silent(limit: Duration) -> String {
 }
 
 const SIGKILL: i32 = 9;
+
+/// SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS.
+const OWN_FAULTS: [i32; 9] = [4, 5, 6, 7, 8, 11, 24, 25, 31];
 
 /// A signal's name, and what usually sends it.
 fn name_of(signal: i32) -> Option<(&'static str, &'static str)> {

@@ -11,7 +11,7 @@
 //! | [`conductor`] | what is to be done about each event; pure |
 //! | [`plan`], [`roster`] | how many nodes, where, how linked; how far each has come |
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
-//! | [`recovery`], [`suspicions`], [`printed`], [`patience`] | losses that a job survives: what is decided and reported, who has to go, what was printed, who is waited for; pure |
+//! | [`recovery`], [`suspicions`], [`printed`], [`patience`], [`relapses`] | losses that a job survives: what is decided and reported, who has to go, what was printed, who is waited for, which it causes itself; pure |
 //! | [`keeping`] | where checkpoints are kept on disk, and from which a whole job goes on |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
 //! | [`sites`], [`hosts`], [`slurm`] | the nodes of all hosts; which hosts there are |
@@ -55,6 +55,7 @@ mod printed;
 mod printer;
 pub(crate) mod probe;
 mod recovery;
+mod relapses;
 pub(crate) mod remote;
 mod roster;
 mod sites;

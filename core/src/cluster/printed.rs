@@ -81,6 +81,7 @@ impl Printed {
         }
         let is_new = known.insert((version, piece));
         if is_full && is_new {
+            sometimes("more lines of a node were printed than are known one by one");
             known.pop_first();
         }
         is_new

@@ -13,6 +13,7 @@ use super::fate::Doom;
 use super::patience::Patience;
 use super::plan::Plan;
 use super::printed::Printed;
+use super::relapses::Relapses;
 use super::suspicions::Suspicions;
 use super::takeover::follower::Followers;
 use crate::launch::Failure;
@@ -29,6 +30,11 @@ pub(crate) struct Recovery {
     pub(crate) suspicions: Suspicions,
     pub(crate) printed: Printed,
     patience: Patience,
+    relapses: Relapses,
+    /// The last version that was committed, as far as nodes have said that, and what was in all of its parts.
+    newest: Option<(Version, Contents)>,
+    /// Why the job is not to go on, though it could.
+    hopeless: Option<String>,
     failures: Vec<Noticed>,
     /// When all had halted.
     halted_at: Duration,
@@ -52,6 +58,8 @@ pub(crate) struct Loss {
     pub(crate) unnoticed: Option<Duration>,
     /// For how long it had said nothing.
     pub(crate) unheard: Duration,
+    /// Whether its process has ended by a fault of its own.
+    pub(crate) is_own_fault: bool,
 }
 
 /// What a node says when it has halted.
@@ -87,6 +95,9 @@ impl Recovery {
             suspicions: Suspicions::new(plan.silence),
             printed: Printed::default(),
             patience: Patience::default(),
+            relapses: Relapses::default(),
+            newest: None,
+            hopeless: None,
             failures: Vec::new(),
             halted_at: Duration::ZERO,
             steps: 0,
@@ -217,6 +228,9 @@ impl Recovery {
 
     /// A node is lost, and with it all that are gone, after the program has reported so many steps.
     pub(crate) fn lose(&mut self, now: Duration, loss: Loss, steps: u64, gone: Vec<u32>) -> Vec<Action> {
+        if loss.is_own_fault {
+            self.relapses.on_fault(&loss.what);
+        }
         let failure = Failure {
             node: Some(loss.node),
             what: loss.what,
@@ -237,7 +251,24 @@ impl Recovery {
         self.halted[node as usize] = self.halted[node as usize].max(epoch);
         (self.halted_at, self.steps) = (now, 0);
         self.unsettled().for_each(|noticed| noticed.steps = noticed.steps.max(steps));
-        self.leader.on_halted(node, epoch, held)
+        let actions = self.leader.on_halted(node, epoch, held);
+        self.hopeless = self.is_relapse(&actions);
+        if self.hopeless.is_some() { Vec::new() } else { actions }
+    }
+
+    /// Why what is to be gone back to would only be lost again, if it would.
+    fn is_relapse(&mut self, actions: &[Action]) -> Option<String> {
+        let order = actions.iter().find_map(|action| match action {
+            Action::Resume { order, .. } => Some(order),
+            _ => None,
+        })?;
+        let steps = self.unsettled().map(|noticed| noticed.steps).max().unwrap_or_default();
+        self.relapses.on_going_back(steps, order.version, order.next_version)
+    }
+
+    /// Why the job is not to go on, though it could.
+    pub(crate) fn take_hopeless(&mut self) -> Option<String> {
+        self.hopeless.take()
     }
 
     pub(crate) fn on_resumed(&mut self, node: u32, epoch: Epoch, steps: u64) -> Vec<Action> {
@@ -250,6 +281,11 @@ impl Recovery {
     /// How far the program is where all have gone back to.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// A version is committed, with so much in it.
+    pub(crate) fn on_committed(&mut self, version: Version, contents: Contents) {
+        self.newest = Some((version, contents));
     }
 
     /// Something was printed that this version ended.
@@ -298,11 +334,14 @@ impl Recovery {
     pub(crate) fn give_up(&self, lost: &Lost) -> String {
         let last = self.failures.last().map_or("", |noticed| &noticed.failure.what);
         let Some(version) = lost.version.filter(|_| self.leader.there().next().is_some()) else {
+            let all = self.newest.as_ref().map(|(version, all)| format!("; checkpoint {version} had {all}"));
+            let all = all.unwrap_or_default();
             return format!(
-                "{last}; it was the last node that was left, and all objects of the job are lost"
+                "{last}; it was the last node that was left, and all objects of the job are lost{all}"
             );
         };
-        format!("{last}; the job cannot go on: {}", what_is_lost(version, &lost.parts))
+        let newest = self.newest.as_ref().filter(|(newest, _)| *newest == version).map(|(_, all)| all);
+        format!("{last}; the job cannot go on: {}", what_is_lost(version, &lost.parts, newest))
     }
 
     fn unsettled(&mut self) -> impl Iterator<Item = &mut Noticed> {
@@ -337,14 +376,15 @@ fn lost_in_words(lost: &[Option<u32>]) -> String {
     }
 }
 
-/// How many objects of which collections, and who had held them.
-fn what_is_lost(version: Version, lost: &[LostPart]) -> String {
+/// How many objects of which collections, and who had held them. Survivors know what is in each part; where there are none, all is lost.
+fn what_is_lost(version: Version, lost: &[LostPart], all: Option<&Contents>) -> String {
     let sizes: Option<Vec<&Contents>> = lost.iter().map(|part| part.contents.as_ref()).collect();
     let contents = sizes.map(|parts| {
         let mut all = Contents::default();
         parts.into_iter().for_each(|contents| all.add(contents));
         all
     });
+    let contents = contents.or_else(|| all.cloned());
     let parts: Vec<String> = lost.iter().map(part_in_words).collect();
     let parts = in_a_row(&parts);
     match contents {

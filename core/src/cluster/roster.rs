@@ -30,6 +30,8 @@ pub(crate) struct Member {
     pub(crate) doom: Option<Doom>,
     /// When that was.
     pub(crate) doomed_at: Duration,
+    /// When people are told next that it has not ended.
+    pub(crate) remind_at: Duration,
     /// When it is killed unless it has gone by then; never, if it need not have.
     pub(crate) leave_by: Duration,
     /// As [`super::control::Task::life`].
@@ -59,18 +61,8 @@ impl Roster {
     pub(crate) fn new(plan: &Plan) -> Self {
         let member = |node| Member {
             stage: if node < plan.begins_with { Stage::Starting } else { Stage::Gone },
-            pid: None,
             host: plan.host_of(node).map(str::to_owned),
-            heartbeat: Heartbeat::in_looks(silence(plan, node)),
-            heard_at: Duration::ZERO,
-            address: None,
-            report: None,
-            doom: None,
-            doomed_at: Duration::ZERO,
-            leave_by: Duration::MAX,
-            life: 0,
-            released: false,
-            losses_told: 0,
+            ..Member::of_life(0, silence(plan, node))
         };
         Roster((0..plan.nodes).map(member).collect())
     }
@@ -130,23 +122,8 @@ impl Roster {
 
     /// A node has another process, of this life, that is about to start.
     pub(crate) fn start_again(&mut self, node: u32, life: u64, silence: Duration) {
-        let member = &mut self[node];
-        let host = member.host.take();
-        *member = Member {
-            stage: Stage::Starting,
-            pid: None,
-            host,
-            heartbeat: Heartbeat::in_looks(silence),
-            heard_at: Duration::ZERO,
-            address: None,
-            report: None,
-            doom: None,
-            doomed_at: Duration::ZERO,
-            leave_by: Duration::MAX,
-            life,
-            released: false,
-            losses_told: 0,
-        };
+        let host = self[node].host.take();
+        self[node] = Member { host, ..Member::of_life(life, silence) };
     }
 
     /// Which process each node is now, of those that have one, and on which host; nothing as long as all are the first ones.
@@ -199,6 +176,26 @@ fn silence(plan: &Plan, node: u32) -> Duration {
 }
 
 impl Member {
+    /// Whose process is about to start.
+    fn of_life(life: u64, silence: Duration) -> Member {
+        Member {
+            stage: Stage::Starting,
+            pid: None,
+            host: None,
+            heartbeat: Heartbeat::in_looks(silence),
+            heard_at: Duration::ZERO,
+            address: None,
+            report: None,
+            doom: None,
+            doomed_at: Duration::ZERO,
+            remind_at: Duration::MAX,
+            leave_by: Duration::MAX,
+            life,
+            released: false,
+            losses_told: 0,
+        }
+    }
+
     /// It said something.
     pub(crate) fn heard(&mut self, now: Duration) {
         self.heartbeat.heard();

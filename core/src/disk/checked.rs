@@ -122,6 +122,11 @@ pub(crate) fn remove_leftovers(disk: &mut impl Disk) -> Result<(), DiskError> {
     names.iter().filter(|name| name.ends_with(TEMPORARY)).try_for_each(|name| disk.remove(name))
 }
 
+/// What a file is to be called that has this name, if it was begun and never ended.
+pub(crate) fn name_at_the_end(name: &str) -> &str {
+    name.strip_suffix(TEMPORARY).unwrap_or(name)
+}
+
 /// Why there is nothing to be had from a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReadError {

@@ -20,7 +20,9 @@ mod tests;
 
 use std::fmt;
 
-pub(crate) use checked::{ReadError, Replacing, checked, read_checked, remove_leftovers, replace};
+pub(crate) use checked::{
+    ReadError, Replacing, checked, name_at_the_end, read_checked, remove_leftovers, replace,
+};
 pub(crate) use folder::Folder;
 pub(crate) use shared::SharedDisk;
 pub(crate) use simulated::SimulatedDisk;

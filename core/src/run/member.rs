@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use talisman_ft::Version;
-use talisman_ft::double::Order;
+use talisman_ft::double::{Contents, Order};
 use talisman_ft::view::View;
 
 use super::connections::Connections;
@@ -280,6 +280,10 @@ impl Others for Voice {
 
     fn answer(&self, asked: u32, checkpoint: Result<Version, String>, not_written: Option<String>) {
         self.control.send(ToLauncher::Checkpointed { asked, checkpoint, not_written });
+    }
+
+    fn committed(&self, version: Version, contents: Contents) {
+        self.control.send(ToLauncher::Committed { version, contents });
     }
 
     fn say(&self, lines: Lines) {

@@ -172,6 +172,7 @@ fn ran(world: World, output: &Output) -> Ran {
         over_ns,
         lasted_ns,
         steps: world.steps.get(),
+        recovered: world.recovered.get(),
         flaws: world.flaws.into_inner(),
         again: None,
         log: world.trace.into_inner().lines(),

@@ -36,6 +36,7 @@ mod post;
 mod process;
 mod processes;
 mod programs;
+mod recovered;
 mod remains;
 mod shelves;
 mod steps;
@@ -80,6 +81,9 @@ pub struct Ran {
     pub lasted_ns: u64,
     /// How many things happened, of which not all are events of the trace.
     pub steps: u64,
+    /// The step by which the job had got over the last loss: all had gone on, and knew that a later checkpoint is committed. `None` if it did
+    /// not come to that, or nobody was lost.
+    pub recovered: Option<u64>,
     /// What is wrong however the job ended: something hung, or was left over.
     pub flaws: Vec<String>,
     /// What became of it when it was started again from its disks, if it was lost and that was planned ([`Plan::again`]).

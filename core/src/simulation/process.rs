@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use talisman_ft::Version;
+use talisman_ft::double::Contents;
 
 use super::clock::LocalClock;
 use super::diary::Diary;
@@ -233,6 +234,10 @@ impl Others for Voice {
 
     fn answer(&self, asked: u32, checkpoint: Result<Version, String>, not_written: Option<String>) {
         self.say_to_launcher(ToLauncher::Checkpointed { asked, checkpoint, not_written });
+    }
+
+    fn committed(&self, version: Version, contents: Contents) {
+        self.say_to_launcher(ToLauncher::Committed { version, contents });
     }
 
     fn say(&self, lines: Lines) {

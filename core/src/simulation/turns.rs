@@ -138,6 +138,7 @@ impl World {
         self.see_to_connections(number);
         self.hand_over_what_was_said(number);
         self.judge_commit(process);
+        self.note_recovered();
         self.judge_owed(process);
         self.use_shelf(number);
         let Some(running) = process.running() else { return };

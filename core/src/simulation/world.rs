@@ -165,6 +165,10 @@ pub(super) struct World {
     pub(super) known: Cell<Option<Version>>,
     /// Versions that only the dead knew to be committed when all others were told to go back behind them.
     pub(super) forgotten: RefCell<BTreeSet<Version>>,
+    /// All have been told to go on after a loss, and have got over it when they know of this version, or a later one, that it is committed.
+    pub(super) awaited: Cell<Option<Version>>,
+    /// The step by which they had got over the last one.
+    pub(super) recovered: Cell<Option<u64>>,
     /// Nodes that somebody has asked the job to go on without.
     pub(super) to_leave: RefCell<Vec<u32>>,
     /// When the launcher was gone or had nothing left to lead.
@@ -215,6 +219,8 @@ impl World {
             committed: Cell::new(None),
             known: Cell::new(None),
             forgotten: RefCell::default(),
+            awaited: Cell::new(None),
+            recovered: Cell::new(None),
             to_leave: RefCell::default(),
             unled_since: Cell::new(None),
         })
@@ -448,6 +454,7 @@ impl World {
         for letter in &deeds.letters {
             self.judge_order(letter);
             self.note_let_go(letter);
+            self.note_going_back(letter);
         }
         deeds.letters.into_iter().for_each(|letter| self.post(letter));
         if self.launcher.borrow().is_over() {

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::case::Overrides;
 use crate::crash_points::{CrashPoints, Series};
+use crate::mutation_check::{chosen, unnoticed};
 use crate::played::Stage;
 use crate::pool::Pool;
 use crate::rare::{self, RARE};
@@ -41,6 +42,7 @@ impl Ci {
         println!("this again: cargo run --release -p talisman-sim -- ci --from {from:#x}");
         let mut table = regressions::run(stage, REGRESSIONS);
         table.merge(rare::run(stage, RARE));
+        table.found.extend(unnoticed(chosen(None), &self.pool_without_limit()));
         table.merge(self.fresh(from, stage)?);
         table.merge(self.crash_points(from, Series::Crashes, self.limit / 2).run(stage)?);
         table.merge(self.crash_points(from, Series::Recover, self.limit / 6).run(stage)?);
@@ -72,7 +74,11 @@ impl Ci {
         let overrides = Overrides::default();
         let (pool, failures_most) = (self.pool(limit), self.failures_most);
         let every = CRASH_POINTS_EVERY;
-        CrashPoints { seed, overrides, series, every, pool, failures_most }
+        CrashPoints { seed, overrides, series, every, firsts: None, pool, failures_most }
+    }
+
+    fn pool_without_limit(&self) -> Pool {
+        Pool { jobs: self.jobs, until: None }
     }
 
     fn pool(&self, limit: Duration) -> Pool {

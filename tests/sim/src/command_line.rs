@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::case::{Case, Overrides};
 use crate::ci::Ci;
 use crate::crash_points::{CrashPoints, Series};
-use crate::mutation_check::{MutationCheck, known};
+use crate::mutation_check::{MutationCheck, chosen, known, unnoticed};
 use crate::played::Worlds;
 use crate::pool::Pool;
 use crate::regressions::{self, REGRESSIONS};
@@ -57,6 +57,9 @@ enum Task {
         /// One step in so many
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         every: u64,
+        /// Of `recover` and `takeover`: first strikes for each who is struck first; every step of what follows from each is struck
+        #[arg(long)]
+        firsts: Option<u64>,
         /// The seed of all cases
         #[arg(long, value_parser = seed, default_value = "0")]
         seed: u64,
@@ -82,6 +85,12 @@ enum Task {
         /// Print the table as Markdown
         #[arg(long)]
         markdown: bool,
+        /// Make the case that notices a mistake as simple as it can be, and print what is said to see it, as the list has it
+        #[arg(long)]
+        shrunk: bool,
+        /// Look only whether each is noticed by the case that the list has, as CI does
+        #[arg(long, conflicts_with_all = ["seeds", "from", "markdown", "shrunk"])]
+        listed: bool,
         #[command(flatten)]
         overrides: Overrides,
         #[command(flatten)]
@@ -179,14 +188,18 @@ impl Task {
         let worlds = Worlds::default();
         match self {
             Task::Sweep(sweep) => sweep.run(&worlds),
-            Task::CrashPoints { series, every, seed, mutation, overrides, bounds } => {
+            Task::CrashPoints { series, every, firsts, seed, mutation, overrides, bounds } => {
                 let mutation = mutation.as_deref().map(known).transpose()?;
                 let (pool, failures_most) = (bounds.pool(), bounds.failures);
-                let points = CrashPoints { seed, overrides, series, every, pool, failures_most };
+                let points = CrashPoints { seed, overrides, series, every, firsts, pool, failures_most };
                 Ok(told(&points.run(&Worlds { mutation })?))
             }
-            Task::Mutations { seeds, from, mistake, markdown, overrides, bounds } => {
-                Ok(MutationCheck { from, seeds, overrides, only: mistake, markdown, pool: bounds.pool() }
+            Task::Mutations { mistake, listed: true, bounds, .. } => {
+                Ok(unnoticed(chosen(mistake.as_deref()), &bounds.pool()).is_empty())
+            }
+            Task::Mutations { seeds, from, mistake, markdown, shrunk, overrides, bounds, .. } => {
+                let pool = bounds.pool();
+                Ok(MutationCheck { from, seeds, overrides, only: mistake, markdown, shrinking: shrunk, pool }
                     .run())
             }
             Task::Scale(args) => {

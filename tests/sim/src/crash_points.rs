@@ -16,6 +16,7 @@ use crate::table::Table;
 use crate::verdict::failures_of_calm;
 use crate::workloads::NAMES;
 
+use series::First;
 pub use series::Series;
 
 /// A sweep over steps.
@@ -29,6 +30,8 @@ pub struct CrashPoints {
     pub series: Series,
     /// One step in so many.
     pub every: u64,
+    /// How many first strikes there are for each, where every step of what follows from one is struck; without a word, a few.
+    pub firsts: Option<u64>,
     /// Who runs them.
     pub pool: Pool,
     /// It ends when so many have failed.
@@ -91,9 +94,10 @@ impl CrashPoints {
         }
         let name = overrides.workload.as_deref().unwrap_or_default();
         println!("{name}: {} steps on hosts of {:?} nodes", calm.steps, whole.hosts);
+        let firsts = self.firsts(stage, overrides, &whole, &calm);
         let table = RefCell::new(table);
         pool.run(
-            self.series.strikes(&whole, calm.steps, self.every.max(1)),
+            self.series.strikes(&whole, calm.steps, firsts, self.every.max(1)),
             |strikes| format!("--seed {:#x}{overrides} --strikes {strikes}", self.seed),
             |strikes| self.strike(stage, overrides, &calm, strikes),
             || table.borrow().progress(start.elapsed()),
@@ -107,6 +111,28 @@ impl CrashPoints {
             },
         );
         Ok(table.into_inner())
+    }
+
+    /// The first strikes, each with how long it takes until what follows from it is over: as long as a run with that strike alone says.
+    fn firsts(&self, stage: &dyn Stage, overrides: &Overrides, whole: &Case, calm: &Played) -> Vec<First> {
+        let each = self.firsts.unwrap_or(self.series.firsts_each());
+        let alone = |strike| {
+            let case = struck(self.seed, overrides, Strikes(vec![strike]))
+                .expect("the same case with another strike could be drawn");
+            let run = stage.play(&case, &case.plan(calm.length()), false);
+            (First::followed(strike, &run), run.recovered.is_some())
+        };
+        let all: Vec<_> = self.series.firsts(whole, calm.steps, each).into_iter().map(alone).collect();
+        let follow = |(first, _): &(First, bool)| first.follow();
+        let (least, most) = (all.iter().map(follow).min(), all.iter().map(follow).max());
+        if let (Some(least), Some(most)) = (least, most) {
+            let to_the_end = all.iter().filter(|(_, got_over)| !got_over).count();
+            println!(
+                "  {} first strikes, after which {least} to {most} steps are struck; after {to_the_end} of them there was no later checkpoint, and all are",
+                all.len()
+            );
+        }
+        all.into_iter().map(|(first, _)| first).collect()
     }
 
     fn strike(&self, stage: &dyn Stage, overrides: &Overrides, calm: &Played, strikes: Strikes) -> Table {

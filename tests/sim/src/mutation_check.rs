@@ -9,7 +9,11 @@ use crate::case::{Case, Overrides};
 use crate::mutations::{Level, MUTATIONS, Mutation};
 use crate::played::Worlds;
 use crate::pool::Pool;
+use crate::regressions::case_of;
+use crate::replay::said;
 use crate::run::judged;
+use crate::shrink::shrink;
+use crate::table::Found;
 use crate::verdict::Failure;
 
 /// A check of all mistakes, or of one.
@@ -25,6 +29,8 @@ pub struct MutationCheck {
     pub only: Option<String>,
     /// Whether the table is Markdown.
     pub markdown: bool,
+    /// Whether the case that notices a mistake is made as simple as it can be, and told, to be put on the list.
+    pub shrinking: bool,
     /// Who runs them.
     pub pool: Pool,
 }
@@ -49,13 +55,14 @@ pub struct Noticed {
     pub workload: &'static str,
     /// What was seen.
     pub failure: Failure,
+    /// What is said to see the simplest case that shows it, if that was wanted.
+    pub simplest: Option<String>,
 }
 
 impl MutationCheck {
     /// Checks each mistake and prints the table; whether all were noticed.
     pub fn run(&self) -> bool {
-        let is_asked_for = |one: &&Mutation| self.only.as_ref().is_none_or(|only| one.name.contains(only));
-        let chosen = MUTATIONS.iter().filter(|one| one.level != Level::Leader).filter(is_asked_for);
+        let chosen = chosen(self.only.as_deref());
         let outcomes = RefCell::new(Vec::new());
         let start = Instant::now();
         println!("{}", if self.markdown { MARKDOWN_HEAD } else { TEXT_HEAD });
@@ -83,10 +90,65 @@ impl MutationCheck {
             let seed = self.from.wrapping_add(tried);
             let case = Case::draw(seed, &self.overrides).ok()?;
             let failure = noticed_by(&case, name)?;
-            Some(Noticed { tried: tried + 1, seed, workload: case.workload, failure })
+            let simplest = self.shrinking.then(|| simplest(&case, name, &failure));
+            Some(Noticed { tried: tried + 1, seed, workload: case.workload, failure, simplest })
         })
     }
 }
+
+/// The mistakes that a world may notice, or those of them whose name has this in it.
+pub fn chosen(part: Option<&str>) -> impl Iterator<Item = &'static Mutation> + Send {
+    let is_asked_for = move |one: &&Mutation| part.is_none_or(|part| one.name.contains(part));
+    MUTATIONS.iter().filter(|one| one.level != Level::Leader).filter(is_asked_for)
+}
+
+/// Runs of each mistake the case that is on the list, and gives those that are not noticed by theirs.
+pub fn unnoticed(mutations: impl Iterator<Item = &'static Mutation> + Send, pool: &Pool) -> Vec<Found> {
+    let mut all = Vec::new();
+    pool.run(
+        mutations,
+        |mutation| format!("{} --mutation {}", mutation.seen_by, mutation.name),
+        is_unnoticed,
+        || "mistakes that have to be noticed".into(),
+        |found: Option<Found>| {
+            found.iter().for_each(|found| println!("{found}"));
+            all.extend(found);
+            ControlFlow::Continue(())
+        },
+    );
+    all
+}
+
+fn is_unnoticed(mutation: &'static Mutation) -> Option<Found> {
+    let Mutation { name, rule, seen_by, .. } = mutation;
+    let case = case_of(seen_by).expect("a test reads every line");
+    if noticed_by(&case, name).is_some() {
+        return None;
+    }
+    let what = format!("nobody notices `{name}` in the case that is known for it, against the rule: {rule}");
+    let again = format!("cargo run --release -p talisman-sim -- {seen_by} --mutation {name}");
+    let another =
+        format!("another case: cargo run --release -p talisman-sim -- mutations --mistake {name} --shrunk");
+    Some(Found { what, lines: vec![again, another], log: Vec::new() })
+}
+
+/// What is said to see the simplest case that shows a mistake as this one does.
+fn simplest(case: &Case, name: &'static str, failure: &Failure) -> String {
+    let worlds = Worlds { mutation: Some(name) };
+    let (workload, ft) = (Some(case.workload.into()), Some(case.survival));
+    let pinned = Case::draw(case.seed, &Overrides { workload, ft, ..case.overrides.clone() });
+    let pinned = pinned.expect("what is drawn can be said");
+    let mut judged = judged(&worlds, &pinned, false, false);
+    judged.failures.retain(|other| other.is_like(failure));
+    if judged.failures.is_empty() {
+        return said(case);
+    }
+    let shrunk = shrink(&worlds, pinned.clone(), judged, SHRINKING_TRIES).case;
+    said(if noticed_by(&shrunk, name).is_some() { &shrunk } else { &pinned })
+}
+
+/// Runs that may go into making one case simpler.
+const SHRINKING_TRIES: u32 = 100;
 
 /// What a case shows of a mistake: something that it does not show without.
 fn noticed_by(case: &Case, name: &'static str) -> Option<Failure> {
@@ -131,10 +193,11 @@ impl Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<38} ", self.mutation.name)?;
         match &self.noticed {
-            Some(Noticed { tried, seed, workload, failure }) => {
+            Some(Noticed { tried, seed, workload, failure, simplest }) => {
                 let what: String =
                     failure.to_string().lines().next().unwrap_or_default().chars().take(160).collect();
-                write!(f, "{tried:>7}  {seed:#x} {workload}  {what}")
+                write!(f, "{tried:>7}  {seed:#x} {workload}  {what}")?;
+                simplest.iter().try_for_each(|simplest| write!(f, "\n  {simplest}"))
             }
             None => write!(f, "  NEVER"),
         }

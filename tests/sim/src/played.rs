@@ -34,6 +34,8 @@ pub struct Played {
     pub over_ns: Option<u64>,
     /// How many things happened, of which not all are events.
     pub steps: u64,
+    /// The step by which the job had got over the last loss, and knew a later checkpoint to be committed.
+    pub recovered: Option<u64>,
     /// How many faults of each kind happened.
     pub injected: BTreeMap<&'static str, u64>,
     /// Those that may have cost the job something, before its end.
@@ -154,6 +156,7 @@ impl Played {
             lasted_ns: ran.lasted_ns,
             over_ns: ran.over_ns,
             steps: ran.steps,
+            recovered: ran.recovered,
             injected: ran.injected,
             hurt: ran.hurt,
             cut_short: ran.cut_short,

@@ -19,16 +19,24 @@ pub struct Rare {
 }
 
 /// All such paths.
-pub const RARE: &[Rare] = &[Rare {
-    path: "a note of a balancing step came before its beginning",
-    lines: &[
-        "--seed 0x2 --workload sync --size 1 --nodes 12 --pes 1 --ft off --faults none",
-        "--seed 0x3 --workload sync --size 1 --nodes 12 --pes 1 --ft off --faults none",
-        "--seed 0x8 --workload sync --size 1 --nodes 12 --pes 1 --ft off --faults none",
-        "--seed 0xb --workload sync --size 1 --nodes 12 --pes 1 --ft off --faults none",
-        "--seed 0xc --workload sync --size 1 --nodes 12 --pes 1 --ft off --faults none",
-    ],
-}];
+pub const RARE: &[Rare] = &[
+    Rare {
+        path: "a note of a balancing step came before its beginning",
+        lines: &[
+            "--seed 0x2 --workload sync --size 1 --nodes 12 --pes 1 --ft off --faults none",
+            "--seed 0x3 --workload sync --size 1 --nodes 12 --pes 1 --ft off --faults none",
+            "--seed 0x8 --workload sync --size 1 --nodes 12 --pes 1 --ft off --faults none",
+            "--seed 0xb --workload sync --size 1 --nodes 12 --pes 1 --ft off --faults none",
+            "--seed 0xc --workload sync --size 1 --nodes 12 --pes 1 --ft off --faults none",
+        ],
+    },
+    Rare {
+        path: "more lines of a node were printed than are known one by one",
+        lines: &[
+            "--seed 0x16 --workload chorus --size 75 --nodes 3 --pes 1 --ft 10us --heirs true --strikes 1@65000,launcher@80000",
+        ],
+    },
+];
 
 /// Runs all cases; what they take and what failed is in the table.
 pub fn run(stage: &dyn Stage, rare: &[Rare]) -> Table {

@@ -16,7 +16,12 @@ pub fn replay(stage: &dyn Stage, case: &Case, brief: bool) -> bool {
 
 /// The line that shows a case again.
 pub fn line(case: &Case) -> String {
-    format!("cargo run --release -p talisman-sim -- --seed {:#x}{}", case.seed, case.overrides)
+    format!("cargo run --release -p talisman-sim -- {}", said(case))
+}
+
+/// What is said to see a case.
+pub fn said(case: &Case) -> String {
+    format!("--seed {:#x}{}", case.seed, case.overrides)
 }
 
 /// A case and what became of it.

@@ -7,6 +7,7 @@
 //! for the most part while those of the node's own are, get their names with them.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -20,6 +21,7 @@ use super::image::ImageError;
 use super::shelf::{Shelf, ShelfError, check_for_others, remove_versions};
 use super::{folder_of, node_of};
 use crate::checkpoint::store::Versions;
+use crate::clock::computed_by_this_thread;
 use crate::disk::{Disk, DiskError, Folder, remove_leftovers};
 use crate::ids::PeId;
 use crate::node::Shape;
@@ -90,6 +92,8 @@ struct Hands {
     /// The folder of the job, with those of other nodes of this host.
     dir: Option<PathBuf>,
     now: fn() -> u64,
+    /// Nanoseconds that the thread which does it has had of a processor.
+    computed: AtomicU64,
 }
 
 impl Keeper {
@@ -108,8 +112,10 @@ impl Keeper {
         let shelf = take(&folder).map_err(ShelfError::from);
         let shelf = shelf.and_then(|disk| Shelf::open(Box::new(disk) as AnyDisk, job, shape));
         let shelf = Mutex::new(shelf.map_err(|why| KeeperError::Folder { folder, why })?);
-        let (keeper, backlog) =
-            Keeper::of(Hands { shelf, dir: Some(dir.to_owned()), now: seconds_since_1970 }, versions);
+        let (keeper, backlog) = Keeper::of(
+            Hands { shelf, dir: Some(dir.to_owned()), now: seconds_since_1970, computed: AtomicU64::new(0) },
+            versions,
+        );
         let thread = thread::Builder::new().name("disk".into()).spawn(move || backlog.work_off())?;
         *lock(&keeper.thread) = Some(thread);
         Ok(keeper)
@@ -126,7 +132,7 @@ impl Keeper {
         versions: Arc<Mutex<Versions>>,
     ) -> Result<(Self, Backlog), ShelfError> {
         let shelf = Mutex::new(Shelf::open(disk, job, shape)?);
-        Ok(Keeper::of(Hands { shelf, dir: None, now: || 0 }, versions))
+        Ok(Keeper::of(Hands { shelf, dir: None, now: || 0, computed: AtomicU64::new(0) }, versions))
     }
 
     fn of(hands: Hands, versions: Arc<Mutex<Versions>>) -> (Self, Backlog) {
@@ -139,7 +145,7 @@ impl Keeper {
     #[cfg(test)]
     pub(crate) fn at_once(disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
         let shelf = Mutex::new(Shelf::open(disk, job, shape)?);
-        let hands = Arc::new(Hands { shelf, dir: None, now: || 0 });
+        let hands = Arc::new(Hands { shelf, dir: None, now: || 0, computed: AtomicU64::new(0) });
         Ok(Keeper { hands, work: Mutex::default(), thread: Mutex::default() })
     }
 
@@ -164,6 +170,11 @@ impl Keeper {
         }
     }
 
+    /// What the thread that does it has had of a processor.
+    pub(in crate::checkpoint) fn computed(&self) -> Duration {
+        Duration::from_nanos(self.hands.computed.load(Ordering::Relaxed))
+    }
+
     /// The part of a PE in a version.
     ///
     /// # Errors
@@ -178,6 +189,8 @@ impl Backlog {
     fn work_off(&self) {
         while let Some(work) = self.wait_for_next() {
             self.carry_out(work);
+            let computed = u64::try_from(computed_by_this_thread().as_nanos()).unwrap_or(u64::MAX);
+            self.hands.computed.store(computed, Ordering::Relaxed);
         }
     }
 

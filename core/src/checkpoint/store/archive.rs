@@ -9,6 +9,7 @@ use super::super::files::cover::JobMark;
 use super::super::files::keeper::{Keeper, Work, nodes_in};
 use super::super::files::{File, folder_of};
 use super::versions::Versions;
+use crate::disk::name_at_the_end;
 use crate::ids::PeId;
 use crate::node::Shape;
 
@@ -20,7 +21,7 @@ pub(in crate::checkpoint) struct Archive {
 
 /// Where a node's disk is.
 pub(in crate::checkpoint) trait Place: Send + Sync {
-    /// Whether any version from this one on was written there, by whichever node. What is older is left alone.
+    /// Whether any version from this one on was written there, or begun, by whichever node. What is older is left alone.
     fn has_any_from(&self, version: Version) -> bool;
 
     /// Has it, for this process alone; or the reason why it cannot.
@@ -40,7 +41,9 @@ impl Place for Folder {
         let nodes = nodes_in(&self.dir).unwrap_or_default().into_iter();
         let names =
             nodes.filter_map(|node| std::fs::read_dir(folder_of(&self.dir, node)).ok()).flatten().flatten();
-        let of_version = |entry: std::fs::DirEntry| Some(File::of(entry.file_name().to_str()?)?.version());
+        let of_version = |entry: std::fs::DirEntry| {
+            Some(File::of(name_at_the_end(entry.file_name().to_str()?))?.version())
+        };
         names.filter_map(of_version).any(|of| of >= version)
     }
 
@@ -96,4 +99,26 @@ impl Archive {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing in a critical section panics half way.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever had begun them was killed meanwhile, and another process of the node is there.
+    #[test]
+    fn files_that_were_begun_are_to_be_taken_away_too() {
+        let dir = std::env::temp_dir().join(format!("talisman-begun-{}", std::process::id()));
+        let shape = Shape { nodes: 2, pes_per_node: 1 };
+        let folder = Folder { dir: dir.clone(), node: 1, job: JobMark::default(), shape };
+        let of_node = folder_of(&dir, 1);
+        std::fs::create_dir_all(&of_node).unwrap();
+        assert!(!folder.has_any_from(0));
+        let begun = of_node.join(format!("{}.tmp", File::Part(7, 1).name()));
+        std::fs::write(&begun, "half").unwrap();
+        assert!(folder.has_any_from(7) && !folder.has_any_from(8));
+        Archive::new(folder).clear(7, &[0, 1], &Arc::default());
+        assert!(!begun.exists());
+        std::fs::remove_dir_all(dir).unwrap();
+    }
 }

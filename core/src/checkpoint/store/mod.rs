@@ -169,6 +169,14 @@ impl Store {
         Ok(copy.is_whole())
     }
 
+    /// A copy that is on its way is of no use; whether there is one.
+    pub(super) fn refuse(&self, version: Version, pe: PeId) -> bool {
+        let mut all = self.lock();
+        let Some(kept) = all.kept.get_mut(&version) else { return false };
+        let is_on_its_way = matches!(kept.parts.get(&pe), Some(Body::Copy(copy)) if !copy.is_whole());
+        is_on_its_way && kept.parts.remove(&pe).is_some()
+    }
+
     /// What all parts of a version have in them.
     pub(super) fn note_contents(&self, version: Version, counts: Counts, names: Names) {
         if let Some(kept) = self.lock().kept.get_mut(&version) {

@@ -1,6 +1,7 @@
 //! What of the parts is to be on disk, and is.
 
 use std::path::Path;
+use std::time::Duration;
 
 use talisman_ft::{NodeId, Version};
 
@@ -64,6 +65,11 @@ impl Store {
     /// Whether a part is safe as soon as it is here.
     pub(crate) fn is_in_memory(&self) -> bool {
         self.keeper.get().is_none()
+    }
+
+    /// What the thread has had of a processor that writes parts; none if they are in memory.
+    pub(in crate::checkpoint) fn time_to_write(&self) -> Option<Duration> {
+        self.keeper.get().map(Keeper::computed)
     }
 
     /// A part that is here, whole, is to outlive whatever it is to outlive: see [`Store::fate`].

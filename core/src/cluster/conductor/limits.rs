@@ -9,6 +9,9 @@ use super::{Action, Conductor};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 
+/// A process that is killed ends within milliseconds, or seconds if it has much memory.
+const ENDS_WITHIN: Duration = Duration::from_secs(10);
+
 impl Conductor {
     /// Everybody is to stop, and who has not after `grace` is killed; later calls can only bring that nearer.
     pub(super) fn stop(&mut self, now: Duration, grace: Option<Duration>) {
@@ -73,8 +76,27 @@ impl Conductor {
                 Doom::Straggler => sometimes("a node was killed that did not stop in time"),
                 _ => {}
             }
-            (member.doom, member.doomed_at) = (Some(doom), now);
+            (member.doom, member.doomed_at, member.remind_at) = (Some(doom), now, now + ENDS_WITHIN);
             self.actions.push(Action::Kill(node));
+        }
+    }
+
+    /// The end of a process that is killed is waited for, as what is not proved dead could go on. The system may keep one for long that
+    /// waits for a disk: people are told, after ten seconds and then each time after twice as long.
+    pub(super) fn tell_who_does_not_end(&mut self, now: Duration) {
+        for node in self.roster.living() {
+            let member = &mut self.roster[node];
+            if now < member.remind_at {
+                continue;
+            }
+            let since = now.saturating_sub(member.doomed_at);
+            member.remind_at = now + since;
+            let (whom, seconds) = (self.roster.name(node), since.as_secs());
+            sometimes("a node that was killed did not end for long");
+            self.actions.push(Action::Say(format!(
+                "{whom} was killed {seconds} s ago and has not ended, which is waited for: does it wait for a disk, or a \
+                 network file system?"
+            )));
         }
     }
 

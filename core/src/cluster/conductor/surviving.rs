@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use talisman_ft::Epoch;
-use talisman_ft::double::{Order, leader};
+use talisman_ft::double::{Contents, Order, leader};
+use talisman_ft::{Epoch, Version};
 
 use super::super::control::{Lines, Stop, ToNode};
 use super::super::fate::{Doom, How};
@@ -48,8 +48,10 @@ impl Conductor {
             return self.let_leave(now);
         }
         let what = self.fate(node, how, out_of_memory).in_short();
-        let detected = detected_by(self.roster[node].doom.as_ref());
-        self.survive(now, self.loss(now, node, what, detected));
+        let doom = self.roster[node].doom.as_ref();
+        let (detected, is_own_fault) =
+            (detected_by(doom), doom.is_none() && (how.is_own_fault() || out_of_memory));
+        self.survive(now, Loss { is_own_fault, ..self.loss(now, node, what, detected) });
     }
 
     /// What is known now of a node that is lost, and of when that happened.
@@ -60,7 +62,8 @@ impl Conductor {
             Some(Doom::Injected(_)) => Some(now.saturating_sub(member.doomed_at)),
             _ => None,
         };
-        Loss { node, what, detected, unnoticed, unheard: now.saturating_sub(member.heard_at) }
+        let unheard = now.saturating_sub(member.heard_at);
+        Loss { node, what, detected, unnoticed, unheard, is_own_fault: false }
     }
 
     /// A node is lost, and everybody else goes back.
@@ -80,8 +83,19 @@ impl Conductor {
     }
 
     pub(super) fn on_halted(&mut self, now: Duration, node: u32, halted: Halted) {
-        let now = self.running_for(now);
-        self.lead(now, |recovery| recovery.on_halted(now, node, halted));
+        let time = self.running_for(now);
+        self.lead(time, |recovery| recovery.on_halted(time, node, halted));
+        if let Some(why) = self.recovery.as_mut().and_then(Recovery::take_hopeless) {
+            sometimes("a job ended since it would have been lost again and again");
+            self.verdict.on_loss(why);
+            self.stop(now, Some(GRACE_AFTER_LOSS));
+        }
+    }
+
+    pub(super) fn on_committed(&mut self, version: Version, contents: Contents) {
+        if let Some(recovery) = &mut self.recovery {
+            recovery.on_committed(version, contents);
+        }
     }
 
     pub(super) fn on_resumed(&mut self, now: Duration, node: u32, epoch: Epoch, steps: u64) {

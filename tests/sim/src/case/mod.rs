@@ -137,7 +137,10 @@ impl Case {
         };
         let staffing = Staffing::draw(seed, overrides, job);
         let (faults, again) = match &overrides.strikes {
-            Some(strikes) => (strikes.drawn(&hosts)?, again::draw(seed, survival, 0, false)),
+            Some(strikes) => {
+                let waiting = staffing.more + staffing.spares.len() as u32;
+                (strikes.drawn(&hosts, waiting)?, again::draw(seed, survival, 0, false))
+            }
             None => {
                 let harmed = overrides.only.is_empty();
                 let faults = faults::draw(seed, &classes, &drawn, silence);
@@ -185,6 +188,12 @@ impl Case {
     /// How many nodes it has.
     pub fn nodes(&self) -> u32 {
         self.hosts.iter().sum()
+    }
+
+    /// The numbers of processes that wait to take a lost node's place.
+    pub fn waiting(&self) -> std::ops::Range<u32> {
+        let first = self.nodes() + self.staffing.more;
+        first..first + self.staffing.spares.len() as u32
     }
 
     /// All that goes wrong by the numbers that it has, in the jobs that are started again too.

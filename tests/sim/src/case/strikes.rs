@@ -36,12 +36,12 @@ pub enum Blow {
 }
 
 impl Strikes {
-    /// The faults on so many nodes of these hosts.
-    pub(super) fn drawn(&self, hosts: &[u32]) -> Result<Vec<Drawn>, String> {
+    /// The faults on the nodes of these hosts, beside which so many processes have numbers of their own.
+    pub(super) fn drawn(&self, hosts: &[u32], others: u32) -> Result<Vec<Drawn>, String> {
         let nodes = hosts.iter().sum();
         let mut drawn = Vec::new();
         for Strike { blow, step } in &self.0 {
-            blow.is_on(nodes, hosts.len() as u32)?;
+            blow.is_on(nodes + others, hosts.len() as u32)?;
             for what in blow.whats(nodes) {
                 drawn.push(Drawn { number: drawn.len(), moment: Moment::Step(*step), what });
             }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_strike_is_a_fault_at_its_step() {
-        let drawn = |text: &str| text.parse::<Strikes>().expect("it is of the form").drawn(&[1, 2]);
+        let drawn = |text: &str| text.parse::<Strikes>().expect("it is of the form").drawn(&[1, 2], 0);
         let all = drawn("host1@3,resets@12").expect("they are there");
         assert!(all.iter().enumerate().all(|(number, drawn)| drawn.number == number));
         let steps: Vec<_> = all.iter().map(|drawn| drawn.moment).collect();

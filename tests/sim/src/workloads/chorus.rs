@@ -149,6 +149,10 @@ impl Main {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Case;
+    use crate::played::{Played, Stage, Worlds};
+    use crate::regressions::case_of;
+    use crate::run::judged_beside;
     use crate::workloads::PRINTS;
     use talisman::simulation::Plan;
 
@@ -162,5 +166,50 @@ mod tests {
         let all: std::collections::BTreeSet<_> = lines.iter().collect();
         assert_eq!(all.len(), bows + verses, "no line comes twice");
         assert_eq!(lines.len(), bows + verses);
+    }
+
+    /// More lines than that are known one by one when the launcher is lost.
+    const KNOWN: &str = "more lines of a node were printed than are known one by one";
+
+    /// A job of whose nodes each has had 440 pieces of its lines printed when it is over, 280 of them before the first of these strikes.
+    fn of_many_pieces(strikes: &str) -> Case {
+        let line = format!(
+            "--seed 22 --workload chorus --size 75 --nodes 3 --pes 1 --ft 10us --heirs true --strikes {strikes}"
+        );
+        case_of(&line).expect("it can be drawn")
+    }
+
+    /// What comes of such a job with each of these strikes, and without any.
+    fn runs_of_many_pieces<const N: usize>(strikes: [&str; N]) -> (Played, [Played; N]) {
+        let cases = strikes.map(of_many_pieces);
+        let calm = Worlds::default().play(&cases[0], &cases[0].calm_plan(), false);
+        let struck = cases.map(|case| {
+            let judged = judged_beside(&Worlds::default(), &case, calm.clone(), false, false);
+            assert_eq!(judged.failures, []);
+            let struck = judged.main().clone();
+            assert_eq!(struck.hurt.len(), case.faults.len(), "all that was to happen has");
+            assert!(struck.marks.contains_key(KNOWN), "{:?}", struck.marks);
+            struck
+        });
+        (calm, struck)
+    }
+
+    #[test]
+    fn no_line_is_missing_or_comes_twice_however_many_were_printed_when_the_launcher_is_lost() {
+        let strikes = ["launcher@75000", "1@65000,launcher@80000", "launcher@70000,1@85000"];
+        let (calm, all) = runs_of_many_pieces(strikes);
+        all.iter().for_each(|struck| assert_eq!(struck.result, calm.result));
+    }
+
+    /// Of what was printed last only these two knew that it was.
+    #[test]
+    fn if_a_node_is_lost_with_the_launcher_few_lines_come_twice_and_none_is_missing() {
+        let (calm, all) = runs_of_many_pieces(["1@70037,launcher@70037", "2@70666,launcher@70666"]);
+        for mut struck in all {
+            let more = struck.result.len() - calm.result.len();
+            assert!(more <= 10, "{more} lines came again, of {}", calm.result.len());
+            struck.result.dedup();
+            assert_eq!(struck.result, calm.result);
+        }
     }
 }

@@ -370,13 +370,22 @@ fn what_a_program_that_fails_has_printed_is_printed() {
 
 #[test]
 fn the_last_node_that_is_lost_ends_the_job() {
-    let mut conductor = surviving(2, "");
-    conductor.happen(at(1), 1, killed());
-    conductor.happen(at(2), 0, killed());
-    assert!(conductor.is_over());
-    let why = "node 0 (pid 7) was killed by signal 9 (SIGKILL); it was the last node that was left, and all \
-               objects of the job are lost";
-    assert_eq!(end(conductor), (3, why.into()));
+    let had = Contents { of: [("array Cell".to_owned(), 27)].into(), others: 1 };
+    let committed = ToLauncher::Committed { version: 7, contents: had };
+    for (said, told) in
+        [(None, ""), (Some(committed), "; checkpoint 7 had 28 objects: 27 of array Cell and 1 of others")]
+    {
+        let mut conductor = surviving(2, "");
+        said.into_iter().for_each(|said| drop(conductor.say(at(0), 1, said)));
+        conductor.happen(at(1), 1, killed());
+        conductor.happen(at(2), 0, killed());
+        assert!(conductor.is_over());
+        let why = format!(
+            "node 0 (pid 7) was killed by signal 9 (SIGKILL); it was the last node that was left, and all \
+             objects of the job are lost{told}"
+        );
+        assert_eq!(end(conductor), (3, why));
+    }
 }
 
 #[test]
@@ -400,4 +409,58 @@ fn a_node_that_takes_long_to_halt_is_named_and_again_after_twice_as_long() {
         conductor.say(at(30_001), node, ToLauncher::Resumed { epoch: 1, steps: 36 });
     }
     assert_eq!(lines(conductor.wait(30_050, 100_000)), []);
+}
+
+/// Four of eight nodes are lost in this way, one after another, none of whom are buddies, at the same step; whether all others went on after each.
+fn go_on_after(ends: &Event) -> (Conductor, Vec<bool>) {
+    let (mut conductor, mut left) = (surviving(8, ""), Vec::from_iter(0..8));
+    let mut goes_on = |(epoch, node): (u32, u32)| {
+        let now = 100 * u64::from(epoch);
+        left.retain(|other| *other != node);
+        conductor.happen(at(now), node, ends.clone());
+        let [halted, _] = conductor.recover(now + 10, &left, epoch);
+        halted.iter().filter_map(order).count() == left.len()
+    };
+    let goes_on = (1..).zip([7, 5, 3, 1]).map(&mut goes_on).collect();
+    (conductor, goes_on)
+}
+
+/// The process that does that step runs over its stack, whichever it is.
+#[test]
+fn a_job_whose_processes_end_by_themselves_at_the_same_step_ends() {
+    let (conductor, goes_on) = go_on_after(&Event::Ended(How::Signalled(11)));
+    assert_eq!(goes_on, [true, true, true, false]);
+    let Stop { status, message } = conductor.ending().expect("it ends");
+    let why = message.expect("it says why");
+    assert_eq!(status, 3);
+    assert!(
+        why.contains("SIGSEGV") && why.contains("the 4th process") && why.contains("beyond step 41"),
+        "{why}"
+    );
+}
+
+#[test]
+fn processes_that_others_kill_are_made_up_for_however_many() {
+    let (conductor, goes_on) = go_on_after(&killed());
+    assert_eq!((goes_on, conductor.ending()), (vec![true; 4], None));
+}
+
+/// A job waits for that, and says so.
+#[test]
+fn a_process_that_is_killed_and_does_not_end_is_told_of() {
+    let mut conductor = surviving(3, "2@2s");
+    let mut told = Vec::new();
+    for second in 0..60 {
+        (0..3).for_each(|node| drop(conductor.say(at(1000 * second), node, ToLauncher::Alive)));
+        conductor.on_time(at(1000 * second));
+        let says = conductor.decided().into_iter().filter_map(|action| match action {
+            Action::Say(text) => Some((second, text)),
+            _ => None,
+        });
+        told.extend(says);
+    }
+    assert_eq!(told.iter().map(|(second, _)| *second).collect::<Vec<_>>(), [12, 22, 42], "{told:?}");
+    assert!(told[0].1.starts_with("node 2 (pid 7) was killed 10 s ago and has not ended"), "{told:?}");
+    let actions = conductor.happen(at(61_000), 2, killed());
+    assert_eq!(actions[1..], halt(&[0, 1], 1, &[2]), "its end is the loss");
 }
