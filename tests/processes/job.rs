@@ -113,6 +113,15 @@ impl Job {
         found.unwrap_or_else(|| self.give_up(&format!("no {text:?} after {first:?} among its errors")));
     }
 
+    /// Waits until its errors tell of a recovery in these words, and of the checkpoint after it, from which on all is held twice again (`--ft-log`).
+    /// Nodes tell of the checkpoint, and may have before the launcher, which has to be told by all of them, tells of the recovery.
+    #[allow(dead_code, reason = "the tests of recovery lose nodes")]
+    #[track_caller]
+    pub fn wait_until_held_twice(&self, recovery: &str) {
+        let found = until(|| is_held_twice(&self.err.so_far(), recovery).then_some(()));
+        found.unwrap_or_else(|| self.give_up(&format!("nothing is held twice after {recovery:?}")));
+    }
+
     /// The processes of its nodes, in their order, which is the one in which they are started.
     #[track_caller]
     pub fn nodes(&self, count: usize) -> Vec<i32> {
@@ -211,6 +220,15 @@ impl Ended {
         let Ended { status, stdout, stderr, took } = self;
         format!("{status} after {took:?}\nout: {}\nerr: {}", cut(&stdout.join("\n")), stderr.join("\n"))
     }
+}
+
+fn is_held_twice(errors: &[String], recovery: &str) -> bool {
+    let Some(told) = errors.iter().position(|line| line.contains(recovery)) else { return false };
+    let is_loss = |line: &String| line.contains("the others go back") || line.contains("leads now");
+    let known = errors[..=told].iter().rposition(is_loss).unwrap_or(told);
+    let is_committed = |line: &&String| line.contains("committed after");
+    let since_known = errors[known..].iter().filter(is_committed).any(|line| line.contains("(failure)"));
+    since_known || errors[told..].iter().any(|line| is_committed(&line))
 }
 
 /// The end of a long text.

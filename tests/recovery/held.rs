@@ -25,10 +25,10 @@ impl Held {
         signal(self.run.job.launcher_pid(), Signal::KILL);
     }
 
-    /// Waits until everything is held twice again, after this has been said; with `--ft-log`.
+    /// Like [`Job::wait_until_held_twice`](crate::job::Job::wait_until_held_twice).
     #[track_caller]
-    pub fn wait_until_held_twice(&self, after: &str) {
-        self.run.job.wait_for_error_after(after, "committed after");
+    pub fn wait_until_held_twice(&self, recovery: &str) {
+        self.run.job.wait_until_held_twice(recovery);
     }
 
     /// Like [`Run::survives`].

@@ -208,12 +208,12 @@ pub fn the_launcher_of_several_hosts_with_encryption() {
     let spread = begin(WITH_OWN, &format!("{OFTEN} --respawn --tls"));
     spread.run.job.wait_for("at 14");
     spread.kill_launcher();
-    spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+    spread.run.job.wait_until_held_twice("after the loss of the launcher");
     signal(children(spread.agent("two"))[0], Signal::KILL);
-    spread.run.job.wait_for_error_after("with node 3 in a new process", "committed after");
+    spread.run.job.wait_until_held_twice("with node 3 in a new process");
     signal(spread.leader(0), Signal::KILL);
     let second = spread.leader(1);
-    spread.run.job.wait_for_error_after(&format!("process {second} leads"), "committed after");
+    spread.run.job.wait_until_held_twice(&format!("process {second} leads"));
     let own = spread.agent("");
     let nodes = children(own);
     signal(own, Signal::STOP);
@@ -272,9 +272,9 @@ pub fn one_host_after_another() {
     spread.run.job.wait_for("at 14");
     spread.kill_launcher();
     let leader = spread.leader(0);
-    spread.run.job.wait_for_error_after(" went back to ", "committed after");
+    spread.run.job.wait_until_held_twice(" went back to ");
     signal(spread.agent("one"), Signal::KILL);
-    spread.run.job.wait_for_error_after("after the loss of node", "committed after");
+    spread.run.job.wait_until_held_twice("after the loss of node");
     let own = spread.agent("");
     signal(leader, Signal::KILL);
     signal(own, Signal::KILL);
@@ -321,7 +321,7 @@ pub fn a_host_that_was_stopped_does_no_harm_when_it_goes_on() {
     assert_eq!(stopped.len(), 3, "{}", spread.run.job.said());
     stopped.iter().for_each(|pid| signal(*pid, Signal::STOP));
     spread.run.job.wait_for_error("it said nothing for 3s");
-    spread.run.job.wait_for_error_after("after the loss of nodes 2 and 3", "committed after");
+    spread.run.job.wait_until_held_twice("after the loss of nodes 2 and 3");
     let states: Vec<_> = stopped.iter().map(|pid| state(*pid)).collect();
     assert_eq!(states, [Some('T'); 3], "nobody can kill them: {}", spread.run.job.said());
     stopped.iter().for_each(|pid| signal(*pid, Signal::CONT));
@@ -341,12 +341,12 @@ pub fn nodes_of_several_hosts_are_replaced_without_the_launcher() {
     let spread = begin(TWO, &format!("{OFTEN} --respawn"));
     spread.run.job.wait_for("at 14");
     spread.kill_launcher();
-    spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+    spread.run.job.wait_until_held_twice("after the loss of the launcher");
     let two = spread.agent("two");
     signal(children(two)[0], Signal::KILL);
-    spread.run.job.wait_for_error_after("in a new process", "committed after");
+    spread.run.job.wait_until_held_twice("in a new process");
     signal(two, Signal::KILL);
-    spread.run.job.wait_for_error_after("with nodes 2 and 3 in a new process", "committed after");
+    spread.run.job.wait_until_held_twice("with nodes 2 and 3 in a new process");
     let left = spread.survives(&expected);
     assert!(left.losses.iter().all(|(_, replaced)| *replaced), "{}", left.ended.said());
 }
@@ -358,7 +358,7 @@ pub fn nodes_are_added_on_several_hosts_without_the_launcher() {
     let spread = begin_with(shape, TWO, &format!("{OFTEN} --max-nodes 4 --balancer greedy"));
     spread.run.job.wait_for("at 14");
     spread.kill_launcher();
-    spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+    spread.run.job.wait_until_held_twice("after the loss of the launcher");
     said(&ask(&spread.run, "grow", ""), 0, "the job goes on with nodes 2 and 3");
     said(&ask(&spread.run, "checkpoint", ""), 0, "is taken");
     let two = spread.agent("two");
@@ -378,7 +378,7 @@ pub fn a_spare_is_added_on_several_hosts_without_the_launcher() {
     let spread = begin_with(shape, hosts, &format!("{OFTEN} --max-nodes 4 --spares 1"));
     spread.run.job.wait_for("at 14");
     spread.kill_launcher();
-    spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+    spread.run.job.wait_until_held_twice("after the loss of the launcher");
     said(&ask(&spread.run, "grow", "1"), 0, "the job goes on with node 2");
     said(&ask(&spread.run, "grow", ""), 0, "the job goes on with node 3");
     said(&ask(&spread.run, "checkpoint", ""), 0, "is taken");
@@ -424,7 +424,7 @@ pub fn spares_of_several_hosts_without_the_launcher() {
     let spread = begin("one slots=3\ntwo slots=3", &format!("{OFTEN} --spares 2"));
     spread.run.job.wait_for("at 14");
     spread.kill_launcher();
-    spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+    spread.run.job.wait_until_held_twice("after the loss of the launcher");
     signal(children(spread.agent("one"))[0], Signal::KILL);
     spread.run.job.wait_for_error("with node 0 in a new process");
     assert_eq!(spread.survives(&expected).losses, [(0, true)]);
@@ -468,7 +468,7 @@ pub fn both_buddies_of_several_hosts_without_the_launcher() {
         let spread = begin_with((5, 1, "shm"), hosts, &format!("{OFTEN} {BOTH} {more}"));
         spread.run.job.wait_for("at 14");
         spread.kill_launcher();
-        spread.run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+        spread.run.job.wait_until_held_twice("after the loss of the launcher");
         let (left, ..) = spread.ends();
         assert_eq!(left.status, Some(3), "{}", left.ended.said());
         says_what_is_lost(&left.ended, then, "");

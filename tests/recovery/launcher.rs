@@ -184,7 +184,7 @@ pub fn the_launcher_of_other_programs_and_on_disk() {
         let nodes = run.job.nodes(3);
         run.job.wait_for_error("committed after");
         signal(run.job.launcher_pid(), Signal::KILL);
-        run.job.wait_for_error_after("after the loss of the launcher", "committed after");
+        run.job.wait_until_held_twice("after the loss of the launcher");
         signal(nodes[1], Signal::TERM);
         assert_eq!(run.ends_without_its_launcher().status, Some(143));
     }
