@@ -104,7 +104,7 @@ enum Task {
     Predict(scale::predict::Args),
     /// Weak and strong scaling on a modelled cluster, drawn
     Scaling(scale::figure::Args),
-    /// What every change has to pass: what once failed, fresh seeds, rare paths, some crash points
+    /// What every change has to pass: what once failed, fresh seeds, rare paths, deliberate mistakes that are to be noticed, some crash points
     Ci {
         /// The first of the fresh seeds; by default it is drawn from the date
         #[arg(long, value_parser = seed)]

@@ -119,7 +119,7 @@ pub fn unnoticed(mutations: impl Iterator<Item = &'static Mutation> + Send, pool
     all
 }
 
-fn is_unnoticed(mutation: &'static Mutation) -> Option<Found> {
+fn is_unnoticed(mutation: &Mutation) -> Option<Found> {
     let Mutation { name, rule, seen_by, .. } = mutation;
     let case = case_of(seen_by).expect("a test reads every line");
     if noticed_by(&case, name).is_some() {
@@ -201,5 +201,22 @@ impl Display for Outcome {
             }
             None => write!(f, "  NEVER"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_that_its_case_does_not_show_is_told() {
+        let mistake = |part| *chosen(Some(part)).next().expect("there is one");
+        let doubled = mistake("message-doubled");
+        assert_eq!(is_unnoticed(&doubled), None);
+        // On one node nobody has a buddy.
+        let alone = "--seed 0x2a --workload ring --size 1 --nodes 1 --pes 1 --ft off --faults none";
+        let buddy = Mutation { seen_by: alone, ..mistake("buddy-on-the-same-host") };
+        let told = is_unnoticed(&buddy).expect("nothing comes of it");
+        assert!(told.what.contains("buddy-on-the-same-host") && told.lines[0].contains(alone), "{told}");
     }
 }

@@ -21,7 +21,8 @@ pub(in crate::checkpoint) struct Archive {
 
 /// Where a node's disk is.
 pub(in crate::checkpoint) trait Place: Send + Sync {
-    /// Whether any version from this one on was written there, or begun, by whichever node. What is older is left alone.
+    /// Whether any version from this one on was written there, or begun by a job that has begun with nothing, by whichever node. What is older is
+    /// left alone.
     fn has_any_from(&self, version: Version) -> bool;
 
     /// Has it, for this process alone; or the reason why it cannot.
@@ -41,9 +42,10 @@ impl Place for Folder {
         let nodes = nodes_in(&self.dir).unwrap_or_default().into_iter();
         let names =
             nodes.filter_map(|node| std::fs::read_dir(folder_of(&self.dir, node)).ok()).flatten().flatten();
-        let of_version = |entry: std::fs::DirEntry| {
-            Some(File::of(name_at_the_end(entry.file_name().to_str()?))?.version())
-        };
+        // Of a job that goes on from what is there, what was begun may be what the former one has left.
+        let is_all_its_own = version == 0;
+        let name = |name: &str| File::of(if is_all_its_own { name_at_the_end(name) } else { name });
+        let of_version = |entry: std::fs::DirEntry| Some(name(entry.file_name().to_str()?)?.version());
         names.filter_map(of_version).any(|of| of >= version)
     }
 
@@ -116,8 +118,8 @@ mod tests {
         assert!(!folder.has_any_from(0));
         let begun = of_node.join(format!("{}.tmp", File::Part(7, 1).name()));
         std::fs::write(&begun, "half").unwrap();
-        assert!(folder.has_any_from(7) && !folder.has_any_from(8));
-        Archive::new(folder).clear(7, &[0, 1], &Arc::default());
+        assert!(folder.has_any_from(0) && !folder.has_any_from(7), "a job that goes on leaves it alone");
+        Archive::new(folder).clear(0, &[0, 1], &Arc::default());
         assert!(!begun.exists());
         std::fs::remove_dir_all(dir).unwrap();
     }
