@@ -32,7 +32,7 @@ impl Kills {
 
     fn all_at_steps_are(&self, lost: &[u64]) -> bool {
         let mut left = lost;
-        let of_one_step = self.0.chunk_by(|one, other| one.step == other.step);
+        let mut of_one_step = self.0.chunk_by(|one, other| one.step == other.step);
         let each_is_lost = |kills: &[Planned]| {
             let Some((now, later)) = left.split_at_checked(kills.len()) else { return false };
             left = later;
@@ -40,9 +40,7 @@ impl Kills {
             now.sort_unstable();
             kills.iter().map(|kill| kill.node).eq(now)
         };
-        self.0.iter().all(|kill| kill.step.is_some())
-            && of_one_step.map(each_is_lost).all(|is| is)
-            && left.is_empty()
+        self.0.iter().all(|kill| kill.step.is_some()) && of_one_step.all(each_is_lost) && left.is_empty()
     }
 
     /// These are all at times.
