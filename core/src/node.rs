@@ -226,8 +226,8 @@ pub(crate) trait Others: Send + Sync {
         let _ = (asked, checkpoint, not_written);
     }
 
-    /// This version is committed, with so much in it.
-    fn committed(&self, version: Version, contents: Contents) {
+    /// This version is committed, with so much in the part of each node.
+    fn committed(&self, version: Version, contents: Vec<(u32, Contents)>) {
         let _ = (version, contents);
     }
 
@@ -435,7 +435,7 @@ impl Job {
     }
 
     /// The same, for whoever has to say what is lost when no node is left.
-    pub(crate) fn committed(&self, version: Version, contents: Contents) {
+    pub(crate) fn committed(&self, version: Version, contents: Vec<(u32, Contents)>) {
         if let Some(others) = self.others.get() {
             others.committed(version, contents);
         }

@@ -8,44 +8,35 @@ use crate::subjects::{LONG, ROUNDS, TRANSPORTS};
 /// Of five nodes with a PE each, of which two are on a host.
 pub const BOTH: &str = "--kill 1@step65 --kill 2@step65";
 
-/// What becomes of those that are lost.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Then {
-    TheyAreMissed,
-    /// Processes take their places, with nothing of what they had. If one has come when the other's loss is known, nobody is asked what the former
-    /// process had, and how much was lost is not said.
-    OthersCome,
-}
-
-/// With the options for it.
-pub const EITHER: [(&str, Then); 2] = [("", Then::TheyAreMissed), ("--respawn", Then::OthersCome)];
+/// They are missed, or processes take their places, with nothing of what they had.
+pub const EITHER: [&str; 2] = ["", "--respawn"];
 
 pub fn both_buddies_between_two_checkpoints() {
     let both = "--ft double --ckpt-every 2steps --kill 1@step25 --kill 2@step25";
     for transport in TRANSPORTS {
-        for (more, then) in EITHER.into_iter().chain([("--spares 1", Then::OthersCome)]) {
+        for more in EITHER.into_iter().chain(["--spares 1"]) {
             let ended = ROUNDS.start((5, 1, transport), &format!("{both} {more}")).job.end();
-            tells_what_is_lost(&ended, then, "");
+            tells_what_is_lost(&ended, "");
         }
     }
 }
 
 /// Whoever leads then says it.
 pub fn both_buddies_without_the_launcher() {
-    for (more, then) in EITHER {
+    for more in EITHER {
         let held = begin(LONG, (5, 1, "mixed"), &format!("--ckpt-every 2steps --ft-log {BOTH} {more}"));
         held.run.job.wait_for("at 14");
         held.kill_launcher();
         held.wait_until_held_twice("after the loss of the launcher");
         let left = held.ends_without_its_launcher();
         assert_eq!(left.status, Some(3), "{}", left.ended.said());
-        says_what_is_lost(&left.ended, then, "");
+        says_what_is_lost(&left.ended, "");
     }
 }
 
 /// The copy of what a node has is on another host.
 pub fn both_buddies_of_several_hosts() {
-    for (more, then) in EITHER {
+    for more in EITHER {
         let hosts = Hosts::new("a slots=2\nb slots=2\nc slots=2\n");
         let run = hosts.start((5, 1, "mixed"), &format!("--ckpt-every 2steps {BOTH} {more}"));
         let ended = run.job.end();
@@ -56,28 +47,25 @@ pub fn both_buddies_of_several_hosts() {
             };
             assert!(ended.stderr.iter().any(was_there), "{}", ended.said());
         }
-        tells_what_is_lost(&ended, then, "");
+        tells_what_is_lost(&ended, "");
     }
 }
 
 /// A job of five nodes with a PE each has lost nodes 1 and 2 at once, and the launcher and all that are left say what was lost with them. The launcher
 /// says this besides.
 #[track_caller]
-pub fn tells_what_is_lost(ended: &Ended, then: Then, besides: &str) {
+pub fn tells_what_is_lost(ended: &Ended, besides: &str) {
     assert_eq!(ended.status.code(), Some(3), "{}", ended.said());
-    says_what_is_lost(ended, then, besides);
+    says_what_is_lost(ended, besides);
 }
 
 /// The same, whatever the status of the process that was started.
 #[track_caller]
-pub fn says_what_is_lost(ended: &Ended, then: Then, besides: &str) {
+pub fn says_what_is_lost(ended: &Ended, besides: &str) {
     let complaint = ended.stderr.iter().find_map(|line| line.strip_prefix("talisman: error: "));
     let complaint = complaint.and_then(|line| line.strip_suffix(besides));
     let complaint = complaint.unwrap_or_else(|| panic!("{}", ended.said()));
-    let uncounted = "all copies are lost of what node 1 (held by nodes 1 and 2) had";
-    if then == Then::TheyAreMissed || !complaint.ends_with(uncounted) {
-        counts_what_is_lost(complaint);
-    }
+    counts_what_is_lost(complaint);
     for survivor in [0, 3, 4] {
         let line = format!("node {survivor}: {complaint}");
         assert!(ended.stderr.contains(&line), "node {survivor} does not say it: {}", ended.said());

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use talisman::rng::Rng;
 
-use crate::buddies::{Then, tells_what_is_lost};
+use crate::buddies::tells_what_is_lost;
 use crate::job::{Ended, Scratch, Shape};
 use crate::subjects::{JACOBI, LEANMD, LONG, Left, ROUNDS, Run, SAVED, Said, Subject, led};
 use crate::system::{children, signal};
@@ -380,7 +380,7 @@ pub fn both_buddies_on_disk() {
     let ended = SAVED.start(shape, &options).job.end();
     let again =
         format!("; if it had taken a checkpoint, it can go on from that: --restart {}", folder.0.display());
-    tells_what_is_lost(&ended, Then::TheyAreMissed, &again);
+    tells_what_is_lost(&ended, &again);
     let without = |nodes: &[u32]| {
         let copy = folder.copy();
         let gone = nodes.iter().map(|node| copy.0.join(format!("node-{node}")));

@@ -463,7 +463,7 @@ pub fn other_ends_of_several_hosts_without_the_launcher() {
 
 /// Whoever leads then says what was lost with them, and so do the nodes that are left on each host.
 pub fn both_buddies_of_several_hosts_without_the_launcher() {
-    for (more, then) in EITHER {
+    for more in EITHER {
         let hosts = "one slots=2\ntwo slots=2\nthree slots=2";
         let spread = begin_with((5, 1, "shm"), hosts, &format!("{OFTEN} {BOTH} {more}"));
         spread.run.job.wait_for("at 14");
@@ -471,7 +471,7 @@ pub fn both_buddies_of_several_hosts_without_the_launcher() {
         spread.run.job.wait_until_held_twice("after the loss of the launcher");
         let (left, ..) = spread.ends();
         assert_eq!(left.status, Some(3), "{}", left.ended.said());
-        says_what_is_lost(&left.ended, then, "");
+        says_what_is_lost(&left.ended, "");
     }
 }
 

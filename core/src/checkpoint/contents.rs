@@ -20,6 +20,9 @@ use crate::pup::Pup;
 /// Collections that are told apart, those of singletons aside. All PEs know the same ones at a cut, and tell the same ones apart.
 const TOLD_APART_MAX: usize = 64;
 
+/// The launcher of a job of more nodes is not told of each checkpoint what all parts of it have in them.
+const TOLD_OF_MAX: usize = 1024;
+
 /// Objects of each node, by collection; without one, of those that are not told apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
 pub(crate) struct Counts(BTreeMap<NodeId, BTreeMap<Option<CollectionId>, u64>>);
@@ -71,13 +74,15 @@ impl Pe {
         }
     }
 
-    /// What all parts of a version together have in them, as far as this node knows.
-    pub(super) fn all_contents(&self, version: Version) -> Contents {
-        let mut all = Contents::default();
-        let of_each =
-            self.view().of_nodes().there().filter_map(|node| self.node.store.contents(version, node));
-        of_each.for_each(|contents| all.add(&contents));
-        all
+    /// What the part of each node has in it, for the launcher of a job that is not too large to tell it each time.
+    pub(super) fn all_contents(&self, version: Version) -> Vec<(NodeId, Contents)> {
+        let contents = |node| Some((node, self.node.store.contents(version, node)?));
+        let there = self.view().of_nodes().there();
+        if self.view().nodes().len() > TOLD_OF_MAX {
+            Vec::new()
+        } else {
+            there.filter_map(contents).collect()
+        }
     }
 
     fn told_apart(&self) -> impl Iterator<Item = &Collection> {

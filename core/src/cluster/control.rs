@@ -143,8 +143,8 @@ pub(crate) enum ToLauncher {
         /// Why it is not on disk, where it was to be.
         not_written: Option<String>,
     },
-    /// A version is committed (`--ft`), with so much in it: should nobody be left who knows, the launcher can say what is lost.
-    Committed { version: Version, contents: Contents },
+    /// A version is committed (`--ft`), with so much in the part of each node: should nobody be left who knows, the launcher can say what is lost.
+    Committed { version: Version, contents: Vec<(u32, Contents)> },
     /// It cannot reach another node. The launcher sees to it that one of the two is lost, or ends a job without `--ft`.
     Suspect {
         node: u32,
@@ -396,7 +396,7 @@ mod tests {
             ("LinesSeen", encode(&ToNode::LinesSeen { version: 7, node: 2, piece: 0 })),
             ("Checkpoint", encode(&ToNode::Checkpoint { on_disk: true, leaving: vec![2] })),
             ("Checkpointed", encode(&checkpointed)),
-            ("Committed", encode(&ToLauncher::Committed { version: 7, contents: contents() })),
+            ("Committed", encode(&ToLauncher::Committed { version: 7, contents: vec![(2, contents())] })),
             ("Settle", encode(&ToNode::Settle(results()))),
             ("Settled", encode(&ToLauncher::Settled)),
             ("Leave", encode(&ToNode::Leave)),

@@ -31,8 +31,8 @@ pub(crate) struct Recovery {
     pub(crate) printed: Printed,
     patience: Patience,
     relapses: Relapses,
-    /// The last version that was committed, as far as nodes have said that, and what was in all of its parts.
-    newest: Option<(Version, Contents)>,
+    /// The last version that was committed, as far as nodes have said that, and what was in each of its parts.
+    newest: Option<(Version, BTreeMap<u32, Contents>)>,
     /// Why the job is not to go on, though it could.
     hopeless: Option<String>,
     failures: Vec<Noticed>,
@@ -283,9 +283,9 @@ impl Recovery {
         self.steps
     }
 
-    /// A version is committed, with so much in it.
-    pub(crate) fn on_committed(&mut self, version: Version, contents: Contents) {
-        self.newest = Some((version, contents));
+    /// A version is committed, with so much in the part of each node.
+    pub(crate) fn on_committed(&mut self, version: Version, contents: Vec<(u32, Contents)>) {
+        self.newest = Some((version, contents.into_iter().collect()));
     }
 
     /// Something was printed that this version ended.
@@ -334,14 +334,22 @@ impl Recovery {
     pub(crate) fn give_up(&self, lost: &Lost) -> String {
         let last = self.failures.last().map_or("", |noticed| &noticed.failure.what);
         let Some(version) = lost.version.filter(|_| self.leader.there().next().is_some()) else {
-            let all = self.newest.as_ref().map(|(version, all)| format!("; checkpoint {version} had {all}"));
+            let known = self.newest.as_ref().filter(|(_, parts)| !parts.is_empty());
+            let all =
+                known.map(|(version, parts)| format!("; checkpoint {version} had {}", sum(parts.values())));
             let all = all.unwrap_or_default();
             return format!(
                 "{last}; it was the last node that was left, and all objects of the job are lost{all}"
             );
         };
-        let newest = self.newest.as_ref().filter(|(newest, _)| *newest == version).map(|(_, all)| all);
-        format!("{last}; the job cannot go on: {}", what_is_lost(version, &lost.parts, newest))
+        let mut parts = lost.parts.clone();
+        if let Some((_, known)) = self.newest.as_ref().filter(|(newest, _)| *newest == version) {
+            // Whoever is left may not have been asked about those that others have replaced since.
+            for part in &mut parts {
+                part.contents = part.contents.take().or_else(|| known.get(&part.of).cloned());
+            }
+        }
+        format!("{last}; the job cannot go on: {}", what_is_lost(version, &parts))
     }
 
     fn unsettled(&mut self) -> impl Iterator<Item = &mut Noticed> {
@@ -376,15 +384,10 @@ fn lost_in_words(lost: &[Option<u32>]) -> String {
     }
 }
 
-/// How many objects of which collections, and who had held them. Survivors know what is in each part; where there are none, all is lost.
-fn what_is_lost(version: Version, lost: &[LostPart], all: Option<&Contents>) -> String {
+/// How many objects of which collections, and who had held them.
+fn what_is_lost(version: Version, lost: &[LostPart]) -> String {
     let sizes: Option<Vec<&Contents>> = lost.iter().map(|part| part.contents.as_ref()).collect();
-    let contents = sizes.map(|parts| {
-        let mut all = Contents::default();
-        parts.into_iter().for_each(|contents| all.add(contents));
-        all
-    });
-    let contents = contents.or_else(|| all.cloned());
+    let contents = sizes.map(sum);
     let parts: Vec<String> = lost.iter().map(part_in_words).collect();
     let parts = in_a_row(&parts);
     match contents {
@@ -393,6 +396,12 @@ fn what_is_lost(version: Version, lost: &[LostPart], all: Option<&Contents>) -> 
         }
         None => format!("of checkpoint {version}, all copies are lost of what {parts} had"),
     }
+}
+
+fn sum<'a>(parts: impl IntoIterator<Item = &'a Contents>) -> Contents {
+    let mut all = Contents::default();
+    parts.into_iter().for_each(|contents| all.add(contents));
+    all
 }
 
 /// `node 1 (12 objects, held by nodes 1 and 2)`.

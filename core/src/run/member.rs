@@ -282,7 +282,7 @@ impl Others for Voice {
         self.control.send(ToLauncher::Checkpointed { asked, checkpoint, not_written });
     }
 
-    fn committed(&self, version: Version, contents: Contents) {
+    fn committed(&self, version: Version, contents: Vec<(u32, Contents)>) {
         self.control.send(ToLauncher::Committed { version, contents });
     }
 

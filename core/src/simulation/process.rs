@@ -237,7 +237,7 @@ impl Others for Voice {
     }
 
     /// Nothing depends on this but what people are told, and with another letter for each checkpoint every seed would stand for another case.
-    fn committed(&self, _: Version, _: Contents) {}
+    fn committed(&self, _: Version, _: Vec<(u32, Contents)>) {}
 
     fn say(&self, lines: Lines) {
         self.say_to_launcher(ToLauncher::Lines(lines));

@@ -92,7 +92,7 @@ impl Conductor {
         }
     }
 
-    pub(super) fn on_committed(&mut self, version: Version, contents: Contents) {
+    pub(super) fn on_committed(&mut self, version: Version, contents: Vec<(u32, Contents)>) {
         if let Some(recovery) = &mut self.recovery {
             recovery.on_committed(version, contents);
         }

@@ -370,8 +370,8 @@ fn what_a_program_that_fails_has_printed_is_printed() {
 
 #[test]
 fn the_last_node_that_is_lost_ends_the_job() {
-    let had = Contents { of: [("array Cell".to_owned(), 27)].into(), others: 1 };
-    let committed = ToLauncher::Committed { version: 7, contents: had };
+    let had = |cells, others| Contents { of: [("array Cell".to_owned(), cells)].into(), others };
+    let committed = ToLauncher::Committed { version: 7, contents: vec![(0, had(20, 0)), (1, had(7, 1))] };
     for (said, told) in
         [(None, ""), (Some(committed), "; checkpoint 7 had 28 objects: 27 of array Cell and 1 of others")]
     {
