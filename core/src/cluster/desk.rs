@@ -7,7 +7,7 @@ use tokio::runtime::{self, Runtime};
 use tokio::sync::mpsc;
 
 use super::keeping::Shelves;
-use super::launcher::{ClusterOutcome, Ended, merge};
+use super::outcome::{ClusterOutcome, Ended, merge};
 use super::printer::{Lines, Printer, Written};
 use super::standby::{Prepared, Standby};
 use crate::launch::{Interrupts, Progress, RunArgs, Signal};

@@ -11,19 +11,20 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::asked::Asked;
 use super::children::Executable;
-use super::conductor::{Action, Conductor, End};
+use super::conductor::{Action, Conductor};
 use super::control::{Fetch, ToLauncher, ToNode};
 use super::descriptors;
 use super::desk::{Desk, Wires};
 use super::exhaustion::Exhaustion;
 use super::heartbeat::LOOK;
 use super::hosts::Share;
-use super::keeping::{Keeping, Shelves, absolute};
+use super::keeping::{Keeping, absolute};
 use super::kills::Kills;
 use super::local::{Event, Events};
 use super::memory::host_memory;
+use super::outcome::{ClusterOutcome, Ended};
 use super::plan::Plan;
-use super::printer::{Chunk, Lines, Print, Printer, Written};
+use super::printer::{Chunk, Lines, Print, Written};
 use super::remote::survey::Survey;
 use super::sites::{Sites, shares};
 use super::standby::Prepared;
@@ -31,40 +32,11 @@ use super::verdict::UNRECOVERABLE;
 use crate::checkpoint::files::afar::Answer;
 use crate::checkpoint::files::set::Here;
 use crate::launch::progress::Steps;
-use crate::launch::{BalancingStep, CheckpointTaken, ExitStatus, Failure, Program, Results, RunArgs, Signal};
+use crate::launch::{Program, RunArgs, Signal};
 use crate::node::Shape;
-use crate::stats::Totals;
 
 /// So long hosts may take to remove files when all is over.
 const CLEARS_WITHIN: Duration = Duration::from_secs(5);
-
-/// What a job of several processes left behind.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ClusterOutcome {
-    /// Exit status: 0 for success.
-    pub(crate) status: i32,
-    /// What went wrong.
-    pub(crate) message: Option<String>,
-    /// The signal that ended the job, if one did.
-    pub(crate) interrupted: Option<Signal>,
-    /// Nodes of the job, which the hosts file may have decided.
-    pub(crate) nodes: u32,
-    /// From the program's beginning to its end.
-    pub(crate) wall: Duration,
-    pub(crate) steps: Steps,
-    /// What the program reported, on whichever node.
-    pub(crate) results: Results,
-    /// What each PE counted, those of node 0 first; zeros for those of a node that was lost.
-    pub(crate) totals: Vec<Totals>,
-    /// What the steps of load balancing did.
-    pub(crate) balancing: Vec<BalancingStep>,
-    /// Checkpoints that were committed.
-    pub(crate) checkpoints: Vec<CheckpointTaken>,
-    /// Nodes that were lost while the program ran.
-    pub(crate) failures: Vec<Failure>,
-    /// The loss of a node before the program had begun: see [`End`].
-    pub(crate) early_loss: Option<String>,
-}
 
 /// So often a job is started that loses nodes before it has begun, and survives losses after that.
 const STARTS: u32 = 4;
@@ -357,81 +329,5 @@ impl Launcher {
             let _ = self.lines.send(Print::Show(wall, end.steps)).await;
         }
         Ended { end, wall }
-    }
-}
-
-/// What is known when all nodes are gone.
-pub(crate) struct Ended {
-    pub(crate) end: End,
-    /// For how long the program ran.
-    pub(crate) wall: Duration,
-}
-
-/// The reports of all nodes as one, for a job with so many PEs on each.
-pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
-    let Ended { end: End { stop, reports, steps, failures, results, early_loss }, wall } = ended;
-    let told = reports.iter().map(|report| report.wall).max().filter(|wall| !wall.is_zero());
-    let mut outcome = ClusterOutcome {
-        status: stop.status,
-        message: stop.message,
-        nodes: reports.len() as u32,
-        wall: told.unwrap_or(wall),
-        steps,
-        failures,
-        results,
-        early_loss,
-        ..ClusterOutcome::default()
-    };
-    for mut report in reports {
-        report.totals.resize(pes, Totals::default());
-        outcome.totals.append(&mut report.totals);
-        outcome.balancing.append(&mut report.balancing);
-        outcome.checkpoints.append(&mut report.checkpoints);
-        report.results.iter().for_each(|(name, value)| outcome.results.set(name, value.clone()));
-    }
-    outcome.checkpoints.sort_by_key(|taken| taken.version);
-    // Whoever is the first PE may have been several, one after the other.
-    outcome.balancing.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
-    let (checkpoints, balancing, wall) = (&outcome.checkpoints, &outcome.balancing, outcome.wall);
-    outcome.failures.iter_mut().for_each(|failure| failure.find_what_followed(checkpoints, balancing, wall));
-    outcome
-}
-
-impl ClusterOutcome {
-    /// Nothing was started, because the options cannot be.
-    fn usage(message: String) -> Self {
-        let status = ExitStatus::Usage.code().into();
-        ClusterOutcome { status, message: Some(message), ..ClusterOutcome::default() }
-    }
-
-    /// Nothing was started, because a host cannot be reached.
-    fn unreachable(message: String) -> Self {
-        ClusterOutcome { status: UNRECOVERABLE, message: Some(message), ..ClusterOutcome::default() }
-    }
-
-    /// All nodes have ended: looks after what they kept, and waits until all is printed.
-    pub(super) fn conclude(&mut self, shelves: Option<&Shelves>, printer: Printer) {
-        shelves.iter().for_each(|shelves| self.is_kept_on(shelves));
-        printer.finish().unwrap_or_else(|error| self.lose_output(&error));
-    }
-
-    /// Its checkpoints were kept there: after a failure, they may still be.
-    fn is_kept_on(&mut self, shelves: &Shelves) {
-        if self.status == 0 && self.interrupted.is_none() {
-            return shelves.tidy();
-        }
-        if let Some(message) = self.message.as_mut().filter(|_| shelves.may_have_any()) {
-            let dir = shelves.dir.display();
-            message.push_str(&format!(
-                "; if it had taken a checkpoint, it can go on from that: --restart {dir}"
-            ));
-        }
-    }
-
-    fn lose_output(&mut self, error: &io::Error) {
-        if self.status == 0 {
-            self.status = 1;
-            self.message = Some(format!("cannot write the program's output: {error}; some of it is lost"));
-        }
     }
 }

@@ -6,12 +6,13 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`launcher`] | the launcher's loop: events in, actions carried out |
+//! | [`launcher`], [`outcome`] | the launcher's loop: events in, actions carried out; what a job leaves behind |
 //! | [`desk`] | signals of people and what is printed, beside whatever leads a job |
 //! | [`conductor`] | what is to be done about each event; pure |
 //! | [`plan`], [`roster`] | how many nodes, where, how linked; how far each has come |
 //! | [`verdict`], [`fate`] | how the job ended, and what became of a node, in words; pure |
 //! | [`recovery`], [`suspicions`], [`printed`], [`patience`], [`relapses`] | losses that a job survives: what is decided and reported, who has to go, what was printed, who is waited for, which it causes itself; pure |
+//! | [`words`] | who is lost, and what, for people; pure |
 //! | [`keeping`] | where checkpoints are kept on disk, and from which a whole job goes on |
 //! | [`kills`], [`heartbeat`], [`lines`] | faults to inject, silence, whole lines; pure |
 //! | [`sites`], [`hosts`], [`slurm`] | the nodes of all hosts; which hosts there are |
@@ -48,6 +49,7 @@ mod lines;
 pub(crate) mod local;
 pub(crate) mod member;
 mod memory;
+pub(crate) mod outcome;
 mod patience;
 pub(crate) mod placing;
 pub(crate) mod plan;
@@ -68,8 +70,10 @@ pub(crate) mod takeover;
 mod tests;
 pub(crate) mod verdict;
 mod voice;
+mod words;
 
-pub(crate) use launcher::{ClusterOutcome, launch};
+pub(crate) use launcher::launch;
+pub(crate) use outcome::ClusterOutcome;
 pub(crate) use standby::stand_by;
 pub(crate) use succession::successor::{Inherited, succeed, will};
 pub(crate) use voice::Control;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use talisman_ft::Epoch;
 use talisman_ft::double::leader::Awaited;
 
-use super::recovery::nodes_in_words;
+use super::words::nodes_in_words;
 
 /// A recovery takes milliseconds, unless an entry takes long: after so long people want to know, and then each time after twice as long.
 const FIRST: Duration = Duration::from_secs(10);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use talisman_ft::double::leader::{Action, Leader};
-use talisman_ft::double::{Contents, Held, Lost, LostPart, in_words};
+use talisman_ft::double::{Contents, Held, Lost};
 use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
@@ -16,6 +16,7 @@ use super::printed::Printed;
 use super::relapses::Relapses;
 use super::suspicions::Suspicions;
 use super::takeover::follower::Followers;
+use super::words::{lost_in_words, nodes_in_words, sum, what_is_lost};
 use crate::launch::Failure;
 use crate::mutations::mutated;
 
@@ -371,76 +372,5 @@ pub(crate) fn detected_by(doom: Option<&Doom>) -> &'static str {
         Some(Doom::Suspected { .. }) => "suspicion",
         Some(Doom::Failed(_)) => "itself",
         Some(Doom::Injected(_) | Doom::Straggler) | None => "exit",
-    }
-}
-
-/// The same with the launcher, which has no number.
-fn lost_in_words(lost: &[Option<u32>]) -> String {
-    let nodes: Vec<u32> = lost.iter().flatten().copied().collect();
-    match () {
-        () if nodes.len() == lost.len() => nodes_in_words(&nodes),
-        () if nodes.is_empty() => "the launcher".into(),
-        () => format!("the launcher and of {}", nodes_in_words(&nodes)),
-    }
-}
-
-/// How many objects of which collections, and who had held them.
-fn what_is_lost(version: Version, lost: &[LostPart]) -> String {
-    let sizes: Option<Vec<&Contents>> = lost.iter().map(|part| part.contents.as_ref()).collect();
-    let contents = sizes.map(sum);
-    let parts: Vec<String> = lost.iter().map(part_in_words).collect();
-    let parts = in_a_row(&parts);
-    match contents {
-        Some(contents) => {
-            format!("of checkpoint {version}, all copies are lost of {contents}; that is what {parts} had")
-        }
-        None => format!("of checkpoint {version}, all copies are lost of what {parts} had"),
-    }
-}
-
-fn sum<'a>(parts: impl IntoIterator<Item = &'a Contents>) -> Contents {
-    let mut all = Contents::default();
-    parts.into_iter().for_each(|contents| all.add(contents));
-    all
-}
-
-/// `node 1 (12 objects, held by nodes 1 and 2)`.
-fn part_in_words(part: &LostPart) -> String {
-    let held_by = nodes_in_words(&part.held_by);
-    match &part.contents {
-        Some(contents) => {
-            format!("node {} ({}, held by {held_by})", part.of, in_words(contents.objects()))
-        }
-        None => format!("node {} (held by {held_by})", part.of),
-    }
-}
-
-/// `node 2`, `nodes 1 and 3`, `nodes 0, 1 and 3`.
-pub(crate) fn nodes_in_words(nodes: &[u32]) -> String {
-    let texts: Vec<String> = nodes.iter().map(u32::to_string).collect();
-    match texts.len() {
-        0 => "no node".into(),
-        1 => format!("node {}", texts[0]),
-        _ => format!("nodes {}", in_a_row(&texts)),
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn in_a_row(texts: &[String]) -> String {
-    match texts.split_last() {
-        Some((last, before @ [_, ..])) => format!("{} and {last}", before.join(", ")),
-        _ => texts.concat(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nodes_are_told_in_words() {
-        assert_eq!(nodes_in_words(&[4]), "node 4");
-        assert_eq!(nodes_in_words(&[1, 2]), "nodes 1 and 2");
-        assert_eq!(nodes_in_words(&[1, 2, 7]), "nodes 1, 2 and 7");
     }
 }

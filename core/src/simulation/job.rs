@@ -19,7 +19,7 @@ use crate::cluster::attendance::Attendance;
 use crate::cluster::conductor::Conductor;
 use crate::cluster::keeping::Restart;
 use crate::cluster::kills::Kills;
-use crate::cluster::launcher::merge;
+use crate::cluster::outcome::merge;
 use crate::cluster::plan;
 use crate::launch::options::Transport;
 use crate::launch::{Output, RunArgs};

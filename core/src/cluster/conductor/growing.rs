@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use super::super::control::ToNode;
 use super::super::fate::Doom;
-use super::super::recovery::nodes_in_words;
 use super::super::roster::Stage;
+use super::super::words::nodes_in_words;
 use super::arriving::COMES_WITHIN;
 use super::{Action, Conductor};
 use crate::launch::asking::Request;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use talisman_ft::Version;
 
 use super::super::control::ToNode;
-use super::super::recovery::nodes_in_words;
 use super::super::roster::Stage;
+use super::super::words::nodes_in_words;
 use super::growing::Growing;
 use super::{Action, Conductor, GRACE_TO_LEAVE};
 use crate::launch::asking::Request;

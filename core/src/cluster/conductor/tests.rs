@@ -1,7 +1,7 @@
 //! The launcher's decisions, as exact lists of actions.
 
 use super::super::control::Lines;
-use super::super::launcher::{Ended, merge};
+use super::super::outcome::{Ended, merge};
 use super::*;
 use crate::launch::RunArgs;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::super::heartbeat::Heartbeat;
 use super::super::hosts::in_words;
-use super::super::recovery::nodes_in_words;
+use super::super::words::nodes_in_words;
 
 /// So long a node that was killed may take to be gone; otherwise its host is lost.
 const KILL_LIMIT: Duration = Duration::from_millis(750);
