@@ -21,6 +21,21 @@ pub fn both_buddies_between_two_checkpoints() {
     }
 }
 
+/// Only the launcher is left to say it.
+pub fn all_nodes_between_two_checkpoints() {
+    for transport in TRANSPORTS {
+        let both = "--ft double --ckpt-every 2steps --kill 0@step25 --kill 1@step25";
+        let ended = ROUNDS.start((2, 1, transport), both).job.end();
+        assert_eq!(ended.status.code(), Some(3), "{}", ended.said());
+        let counts = |line: &String| {
+            line.contains("all objects of the job are lost; checkpoint ")
+                && line.contains(" 24 of array recovery::program::Member")
+                && line.contains(" 2 of group recovery::program::Clock")
+        };
+        assert!(ended.stderr.iter().any(counts), "{}", ended.said());
+    }
+}
+
 /// Whoever leads then says it.
 pub fn both_buddies_without_the_launcher() {
     for more in EITHER {

@@ -8,7 +8,8 @@ use crate::asking::{
     what_was_asked_for_outlives_all_nodes,
 };
 use crate::buddies::{
-    both_buddies_between_two_checkpoints, both_buddies_of_several_hosts, both_buddies_without_the_launcher,
+    all_nodes_between_two_checkpoints, both_buddies_between_two_checkpoints, both_buddies_of_several_hosts,
+    both_buddies_without_the_launcher,
 };
 use crate::disk::{
     a_whole_job_is_started_again, both_buddies_on_disk, damaged_files_are_named_and_nothing_is_overwritten,
@@ -113,6 +114,7 @@ trials!(
     one_after_another_until_one_is_left,
     during_checkpoints,
     during_a_recovery,
+    all_nodes_between_two_checkpoints,
     both_buddies_between_two_checkpoints,
     both_buddies_without_the_launcher,
     both_buddies_of_several_hosts,
