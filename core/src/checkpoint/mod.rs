@@ -38,12 +38,14 @@
 mod again;
 mod ahead;
 mod capture;
+mod chunk;
 mod contents;
 mod copies;
 mod drain;
 pub(crate) mod files;
 mod freeze;
 mod handing;
+mod large;
 pub(crate) mod lent;
 pub(crate) mod lost;
 pub(crate) mod mapped;
@@ -61,6 +63,7 @@ mod settings;
 mod shared;
 mod slab;
 mod slabs;
+mod spares;
 pub(crate) mod store;
 mod taking;
 #[cfg(test)]

@@ -9,8 +9,11 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::chunk::Chunk;
+use super::large::LARGE_PAGE;
 use super::shared::SharedMemory;
 use super::slab::{LINE, Slab};
+use super::spares::Spares;
 use crate::pup::{PageMemory, PageSource, Segment};
 
 /// Fewer bytes are copied sooner than they are found in memory of their own, by everybody who has to.
@@ -28,11 +31,10 @@ pub(super) struct PagePool {
 
 #[derive(Default)]
 struct All {
-    /// By their size.
-    spare: BTreeMap<usize, Vec<Arc<Slab>>>,
-    spare_bytes: usize,
+    spare: Spares,
     lent_bytes: usize,
-    lent: usize,
+    /// How many, by their length.
+    lent: BTreeMap<usize, usize>,
 }
 
 /// A slab that is lent.
@@ -64,7 +66,7 @@ impl PagePool {
         if let Some(slab) = self.all().lend_spare(len)? {
             return Some(slab);
         }
-        let slab = Slab::of_pages(bytes, self.memory.as_ref());
+        let slab = self.piece(len).or_else(|| Slab::of_pages(bytes, self.memory.as_ref()));
         match &slab {
             Some(slab) => slab.zero(),
             None => self.all().ended(len),
@@ -72,13 +74,23 @@ impl PagePool {
         slab
     }
 
+    /// One of several that are in a large page, if as much as that is lent already in slabs of this length. The others are spare.
+    fn piece(&self, len: usize) -> Option<Arc<Slab>> {
+        let is_much = self.all().lent_of(len) > LARGE_PAGE;
+        let memory = self.memory.as_ref().filter(|_| is_much)?;
+        let mut pieces = Slab::pieces_of(Chunk::new(memory, len)?);
+        let first = pieces.next();
+        let mut all = self.all();
+        pieces.for_each(|piece| all.spare.keep(piece));
+        first
+    }
+
     /// Nobody has it any more. As much as is lent is kept for later, as much as the next version takes.
     fn take_back(&self, slab: Arc<Slab>) {
         let mut all = self.all();
         all.ended(slab.len);
-        all.spare_bytes += slab.len;
-        all.spare.entry(slab.len).or_default().push(slab);
-        let too_much: Vec<_> = std::iter::from_fn(|| all.too_much()).collect();
+        all.spare.keep(slab);
+        let too_much = all.too_much();
         drop(all);
         // The system has work to do for each.
         drop(too_much);
@@ -86,35 +98,42 @@ impl PagePool {
 }
 
 impl All {
-    /// Counts one more as lent, of this size: one that is there, or else one that is to be made. None if there are too many.
+    /// Counts one more as lent, of this length: one that is there, or else one that is to be made. None if there are too many.
     fn lend_spare(&mut self, len: usize) -> Option<Option<Arc<Slab>>> {
-        let spare = self.spare.get_mut(&len).and_then(Vec::pop);
-        self.spare.retain(|_, slabs| !slabs.is_empty());
-        match &spare {
-            Some(_) => self.spare_bytes -= len,
-            None if self.lent + self.spare.values().map(Vec::len).sum::<usize>() >= MOST => return None,
-            None => {}
+        let spare = self.spare.take(len);
+        if spare.is_none() && self.lent.values().sum::<usize>() + self.spare.count() >= MOST {
+            return None;
         }
         self.lent_bytes += len;
-        self.lent += 1;
+        *self.lent.entry(len).or_default() += 1;
         Some(spare)
     }
 
-    /// One of the largest, as long as more is spare than is lent.
-    fn too_much(&mut self) -> Option<Arc<Slab>> {
-        let is_too_much = self.spare_bytes > self.lent_bytes;
-        let mut largest = self.spare.last_entry().filter(|_| is_too_much)?;
-        let slab = largest.get_mut().pop();
-        if largest.get().is_empty() {
-            largest.remove();
+    /// So many bytes are lent in slabs of this length.
+    fn lent_of(&self, len: usize) -> usize {
+        self.lent.get(&len).map_or(0, |lent| lent * len)
+    }
+
+    /// The largest, as long as more is spare than is lent, but for as much as is in a large page.
+    fn too_much(&mut self) -> Vec<Arc<Slab>> {
+        let mut too_much = Vec::new();
+        while self.spare.bytes() > self.lent_bytes + LARGE_PAGE {
+            let before = too_much.len();
+            too_much.extend(self.spare.give_up());
+            if too_much.len() == before {
+                break;
+            }
         }
-        self.spare_bytes -= slab.as_ref()?.len;
-        slab
+        too_much
     }
 
     fn ended(&mut self, len: usize) {
         self.lent_bytes -= len;
-        self.lent -= 1;
+        let lent = self.lent.get_mut(&len).expect("it was lent");
+        *lent -= 1;
+        if *lent == 0 {
+            self.lent.remove(&len);
+        }
     }
 }
 
@@ -175,9 +194,7 @@ mod tests {
     }
 
     fn spare(pool: &PagePool) -> usize {
-        let all = pool.all();
-        assert_eq!(all.spare.values().flatten().map(|slab| slab.len).sum::<usize>(), all.spare_bytes);
-        all.spare_bytes
+        pool.all().spare.bytes()
     }
 
     #[test]
@@ -199,13 +216,40 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_is_lent() {
-        let pool = pool();
-        let mut all: Vec<_> = (0..5).map(|_| pool.clone().lease(LEAST).expect("there is memory")).collect();
-        let one = Slab::len_for(LEAST).expect("it is not long");
-        for expected in [1, 2, 2, 1, 0] {
-            all.pop();
-            assert_eq!(spare(&pool), expected * one);
+        for pool in [pool(), Arc::new(PagePool::new(None))] {
+            let bytes = 2 * LARGE_PAGE;
+            let mut all: Vec<_> =
+                (0..5).map(|_| pool.clone().lease(bytes).expect("there is memory")).collect();
+            let one = Slab::len_for(bytes).expect("it is not long");
+            for expected in [1, 2, 2, 1, 0] {
+                all.pop();
+                assert_eq!(spare(&pool), expected * one);
+            }
         }
+    }
+
+    #[test]
+    fn as_much_as_a_large_page_has_is_kept_in_any_case() {
+        let pool = pool();
+        let lease = || pool.clone().lease(LEAST).expect("there is memory");
+        let all: Vec<_> = (0..10).map(|_| lease()).collect();
+        drop(all);
+        assert_eq!(spare(&pool), 10 * Slab::len_for(LEAST).expect("it is not long"));
+    }
+
+    /// Where the system has large pages, and finds them soon; elsewhere each is by itself.
+    #[test]
+    fn many_may_be_in_large_pages() {
+        let pool = pool();
+        let all: Vec<_> = (0..100).map(|_| pool.clone().lease(LEAST).expect("there is memory")).collect();
+        let in_one = LARGE_PAGE.div_ceil(Slab::len_for(LEAST).expect("it is not long"));
+        assert!(pool.all().spare.count() < in_one, "of the last one");
+        let mut places: Vec<_> = all.iter().map(|lease| lease.at().as_ptr().addr() / page_size()).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), 100, "each has pages of its own");
+        drop(all);
+        assert!(pool.all().spare.count() <= 2 * in_one, "{}", pool.all().spare.count());
     }
 
     #[test]

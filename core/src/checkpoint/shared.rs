@@ -15,11 +15,16 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::{
     FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, ftruncate, memfd_create,
 };
-use rustix::mm::{MapFlags, ProtFlags, mmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use rustix::process::{Resource, getrlimit};
+
+use super::large::LargePages;
 
 /// So much is written at a time: who wants new pages waits for no more.
 const AT_ONCE: usize = 1 << 20;
+
+/// What a process may do with its own.
+const ACCESS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 
 /// A file in memory, of which every slab has pages of its own.
 pub(super) struct SharedMemory {
@@ -28,6 +33,7 @@ pub(super) struct SharedMemory {
     end: Mutex<u64>,
     /// Taken by who writes to the file: see [`SharedMemory::write`].
     writing: Mutex<()>,
+    pub(super) large_pages: LargePages,
     /// This process is about to end, others may not be: they go on from what they have mapped.
     is_left: AtomicBool,
 }
@@ -45,22 +51,63 @@ impl SharedMemory {
             file: file.into(),
             end: Mutex::default(),
             writing: Mutex::default(),
+            large_pages: LargePages::default(),
             is_left: AtomicBool::new(false),
         })
     }
 
     /// New pages, mapped, and where they are in the file; none if there are none, or files may not be as long as that.
     pub(super) fn pages(&self, len: usize) -> Option<(NonNull<u8>, u64)> {
+        self.place(len, 1, |from| {
+            // SAFETY: new memory, at an address that the system chooses.
+            let at = unsafe { mmap(std::ptr::null_mut(), len, ACCESS, MapFlags::SHARED, &self.file, from) };
+            NonNull::new(at.ok()?.cast())
+        })
+    }
+
+    /// The same, where both the address and the place in the file are multiples of `align`, a multiple of a page.
+    pub(super) fn aligned_pages(&self, len: usize, align: usize) -> Option<(NonNull<u8>, u64)> {
+        let all = len.checked_next_multiple_of(align)?.checked_add(align)?;
+        self.place(len, align, |from| {
+            // SAFETY: new memory, at an address that the system chooses, which nothing is in.
+            let room = unsafe {
+                mmap_anonymous(
+                    std::ptr::null_mut(),
+                    all,
+                    ProtFlags::empty(),
+                    MapFlags::PRIVATE | MapFlags::NORESERVE,
+                )
+            };
+            let room: *mut u8 = room.ok()?.cast();
+            let before = room.align_offset(align);
+            let at = room.wrapping_add(before);
+            // SAFETY: within the room, of which nobody else has heard, in place of what is mapped there.
+            let mapped =
+                unsafe { mmap(at.cast(), len, ACCESS, MapFlags::SHARED | MapFlags::FIXED, &self.file, from) };
+            let (at, rest) = if mapped.is_ok() { (at, at.wrapping_add(len)) } else { (room, room) };
+            for (unused, len) in [(room, at.addr() - room.addr()), (rest, room.addr() + all - rest.addr())] {
+                // SAFETY: nothing is there. Each is a whole number of pages, or nothing, which is an error.
+                let _ = unsafe { munmap(unused.cast(), len) };
+            }
+            NonNull::new(at).filter(|_| mapped.is_ok())
+        })
+    }
+
+    /// Has the next place in the file that is a multiple of `align` mapped, and takes it if it is.
+    fn place(
+        &self,
+        len: usize,
+        align: usize,
+        map: impl FnOnce(u64) -> Option<NonNull<u8>>,
+    ) -> Option<(NonNull<u8>, u64)> {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        let (from, to) = (*end, end.checked_add(len as u64)?);
+        let from = end.checked_next_multiple_of(align as u64)?;
+        let to = from.checked_add(len as u64)?;
         if getrlimit(Resource::Fsize).current.is_some_and(|limit| limit < to) {
             return None;
         }
         ftruncate(&self.file, to).ok()?;
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: new memory, at an address that the system chooses.
-        let at = unsafe { mmap(std::ptr::null_mut(), len, access, MapFlags::SHARED, &self.file, from) };
-        let at = NonNull::new(at.ok()?.cast())?;
+        let at = map(from)?;
         *end = to;
         Some((at, from))
     }

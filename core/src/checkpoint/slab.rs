@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::param::page_size;
 
+use super::chunk::Chunk;
+use super::large::LARGE_PAGE;
 use super::mapped::SharedSlab;
 use super::shared::SharedMemory;
 
@@ -29,6 +31,8 @@ pub(super) struct Slab {
     pub(super) shared: Option<(Arc<SharedMemory>, u64)>,
     /// So many of its first bytes have pages, which are mapped.
     paged: AtomicUsize,
+    /// What it is a piece of, if not memory of its own.
+    piece_of: Option<Arc<Chunk>>,
 }
 
 // SAFETY: a slab is its address; its bytes are reached by the buffers and segments that it was divided into, each by its own, and the
@@ -54,23 +58,45 @@ impl Slab {
     }
 
     fn of(len: usize, shared: Option<&Arc<SharedMemory>>) -> Option<Arc<Slab>> {
-        let pages = shared.and_then(|memory| Some((memory.clone(), memory.pages(len)?)));
+        let find = |memory: &SharedMemory| match len {
+            LARGE_PAGE.. => memory.aligned_pages(len, LARGE_PAGE),
+            _ => memory.pages(len),
+        };
+        let pages = shared.and_then(|memory| Some((memory.clone(), find(memory)?)));
         if let Some((memory, (at, from))) = pages {
             return Some(Arc::new(Slab {
                 at,
                 len,
                 shared: Some((memory, from)),
                 paged: AtomicUsize::new(0),
+                piece_of: None,
             }));
         }
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: new memory, at an address that the system chooses.
         let at = unsafe { mmap_anonymous(std::ptr::null_mut(), len, access, MapFlags::PRIVATE) }.ok()?;
-        Some(Arc::new(Slab { at: NonNull::new(at.cast())?, len, shared: None, paged: AtomicUsize::new(0) }))
+        let at = NonNull::new(at.cast())?;
+        Some(Arc::new(Slab { at, len, shared: None, paged: AtomicUsize::new(0), piece_of: None }))
+    }
+
+    /// All that a chunk is divided into.
+    pub(super) fn pieces_of(chunk: Arc<Chunk>) -> impl Iterator<Item = Arc<Slab>> {
+        chunk.pieces().map(move |piece| {
+            let (memory, begin) = chunk.place();
+            Arc::new(Slab {
+                // SAFETY: within the chunk.
+                at: unsafe { chunk.at().add(piece.from) },
+                len: piece.len,
+                shared: Some((memory.clone(), begin + piece.from as u64)),
+                paged: AtomicUsize::new(piece.paged),
+                piece_of: Some(chunk.clone()),
+            })
+        })
     }
 
     /// Sees that there are pages for what is about to be filled up to `end`, by one who has it alone.
     pub(super) fn page_in(&self, end: usize) {
+        self.find_large_pages(end);
         if !self.has_pages(end) {
             self.find_pages(end.next_multiple_of(WINDOW).min(self.len));
         }
@@ -83,6 +109,7 @@ impl Slab {
     /// Where they replace what others may still read of a version before (the pages that there are already), the stamp was there first.
     pub(super) fn write(&self, from: usize, bytes: &[u8]) -> bool {
         let end = from + bytes.len();
+        self.find_large_pages(end);
         let Some((memory, at)) = self.shared.as_ref().filter(|_| !self.has_pages(end)) else { return false };
         let is_written = memory.write(at + from as u64, bytes).is_ok();
         if is_written {
@@ -96,10 +123,25 @@ impl Slab {
     /// system clear each page when it is mapped.
     pub(super) fn zero(&self) {
         static ZEROS: [u8; UNIT] = [0; UNIT];
+        self.find_large_pages(self.len);
         let mut pieces = (0..self.len).step_by(UNIT).map(|from| (from, &ZEROS[..UNIT.min(self.len - from)]));
         // What is not written has its pages right after it.
         let _ = pieces.all(|(from, zeros)| self.write(from, zeros));
         self.find_pages(self.len);
+    }
+
+    /// As far as `end`, if they begin where pages are missing.
+    fn find_large_pages(&self, end: usize) {
+        let Some((memory, _)) = self.shared.as_ref().filter(|_| self.piece_of.is_none()) else { return };
+        let paged = self.paged.load(Ordering::Relaxed);
+        if !paged.is_multiple_of(LARGE_PAGE) {
+            return;
+        }
+        let next = (paged..end).step_by(LARGE_PAGE).take_while(|from| from + LARGE_PAGE <= self.len);
+        // SAFETY: within the slab, which begins at a multiple of a large page if it has room for one.
+        let find = |from: &usize| unsafe { memory.large_pages.find(self.at.add(*from)) };
+        let found = next.take_while(find).count();
+        self.paged.store(paged + found * LARGE_PAGE, Ordering::Relaxed);
     }
 
     fn has_pages(&self, end: usize) -> bool {
@@ -129,6 +171,14 @@ impl Slab {
         fence(Ordering::SeqCst);
     }
 
+    /// What memory it is in, and how many slabs are in that.
+    pub(super) fn beside(&self) -> (usize, usize) {
+        match &self.piece_of {
+            Some(chunk) => (chunk.at().as_ptr().addr(), chunk.pieces().count()),
+            None => (self.at.as_ptr().addr(), 1),
+        }
+    }
+
     fn stamp(&self) -> &AtomicU64 {
         // SAFETY: mapped while `self` lives, aligned, and in the first line, which no slice has any of.
         unsafe { self.at.cast().as_ref() }
@@ -143,7 +193,11 @@ impl Slab {
 
 impl Drop for Slab {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new`, and nobody has any of it any more: whoever does has the slab. That a mapping as it was made
+        if self.piece_of.is_some() {
+            // A large page is given back as a whole: to divide it costs the system more than it gains, and it has fewer large ones then.
+            return;
+        }
+        // SAFETY: mapped by `of`, and nobody has any of it any more: whoever does has the slab. That a mapping as it was made
         // cannot be taken back does not happen.
         let _ = unsafe { munmap(self.at.as_ptr().cast(), self.len) };
         if let Some((memory, from)) = &self.shared {
@@ -156,8 +210,10 @@ impl Drop for Slab {
 mod tests {
     use super::*;
 
+    /// Without large pages.
     fn shared() -> (Arc<SharedMemory>, Arc<Slab>) {
         let memory = Arc::new(SharedMemory::new().expect("the system has it"));
+        memory.large_pages.forbid();
         let slab = Slab::new(4 * WINDOW, Some(&memory)).expect("there is memory");
         (memory, slab)
     }
@@ -241,6 +297,30 @@ mod tests {
         assert!(!slab.write(2 * WINDOW, &[1; 100]));
         let own = Slab::new(WINDOW, None).expect("there is memory");
         assert!(!own.write(LINE, &[1; 100]), "nothing is mapped there");
+    }
+
+    /// Where there are large pages.
+    #[test]
+    fn what_is_filled_is_the_same_in_large_pages() {
+        let memory = Arc::new(SharedMemory::new().expect("the system has it"));
+        let slab = Slab::new(4 * LARGE_PAGE + UNIT, Some(&memory)).expect("there is memory");
+        assert!(slab.at.as_ptr().addr().is_multiple_of(LARGE_PAGE));
+        let mut from = LINE;
+        for len in [1, 5000, UNIT, WINDOW, LARGE_PAGE, LARGE_PAGE + 1, 300] {
+            if !slab.write(from, &some(len, from)) {
+                slab.page_in(from + len);
+                // SAFETY: within the slab, which nobody else has heard of.
+                unsafe {
+                    slab.at
+                        .add(from)
+                        .copy_from_nonoverlapping(NonNull::from(&some(len, from)[..]).cast(), len)
+                };
+            }
+            from += len;
+        }
+        assert!(bytes(&slab, LINE, from - LINE) == some(from - LINE, LINE));
+        slab.zero();
+        assert!(slab.has_pages(slab.len) && bytes(&slab, LINE, from - LINE) == some(from - LINE, LINE));
     }
 
     #[test]

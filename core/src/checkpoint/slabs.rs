@@ -3,9 +3,8 @@
 //! The large slices of a part are put one behind the other. Once a version is not needed any more, whatever comes next fills its
 //! slabs again, whatever the sizes of its slices: memory that the system has to find and to clear costs several times the copy.
 //!
-//! Large pages are not asked for: filling slabs again takes a sixth less of the processor's time with them (fewer pages are looked up
-//! when a part is read from another process), but where the machine is a virtual one, the host may have to find each of their bytes
-//! first: the first two checkpoints of a job blocked it more than twice as long.
+//! Where there is room for large pages, they are asked for, as long as the system finds them sooner than small ones
+//! ([`LargePages`](super::large::LargePages)).
 
 use std::sync::Arc;
 
