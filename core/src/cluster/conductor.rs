@@ -24,6 +24,7 @@ use super::plan::Plan;
 use super::printed::Printed;
 use super::recovery::{Halted, Recovery};
 use super::roster::{Roster, Stage};
+use super::spool::Piece;
 use super::verdict::Verdict;
 use crate::launch::progress::Steps;
 use crate::launch::{Failure, Results};
@@ -68,8 +69,8 @@ pub(crate) enum Action {
     Show(Steps),
     /// Answer a request from outside, of this number.
     Answer(u64, Result<String, String>),
-    /// Write lines of the program, printed on this node, to standard output.
-    Print(u32, Vec<String>),
+    /// Write lines of the program, printed on this node, to standard output: a piece of them, or the last ones of the job.
+    Print { node: u32, piece: Option<Piece>, lines: Vec<String> },
 }
 
 /// The state of a job.

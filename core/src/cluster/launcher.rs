@@ -24,7 +24,7 @@ use super::local::{Event, Events};
 use super::memory::host_memory;
 use super::outcome::{ClusterOutcome, Ended};
 use super::plan::Plan;
-use super::printer::{Chunk, Lines, Print, Written};
+use super::printer::{Lines, Print, Written};
 use super::remote::survey::Survey;
 use super::sites::{Sites, shares};
 use super::standby::Prepared;
@@ -260,7 +260,7 @@ impl Launcher {
                 Action::Say(text) => self.say(format!("{}: {text}", self.name)),
                 Action::Answer(number, answer) => self.answer(asked, number, answer),
                 Action::Show(steps) => self.show(steps),
-                Action::Print(node, lines) => self.print(Print::Chunk(Chunk::of_lines(node, &lines))),
+                Action::Print { node, piece, lines } => self.print(Print::Lines { node, piece, lines }),
             }
         }
     }

@@ -192,12 +192,13 @@ impl LocalHost {
 
 impl Heirlooms {
     fn numbers(&self) -> impl Iterator<Item = RawFd> {
-        self.streams.numbers().into_iter().chain(self.pledge.as_ref().map(Pledge::number))
+        self.streams.all().chain(self.pledge.as_ref().map(Pledge::number))
     }
 
     fn with(&self, pipes: [RawFd; 2]) -> Heritage {
         let pledge = self.pledge.as_ref().map(Pledge::number);
-        Heritage { streams: self.streams.numbers(), pipes, launcher: self.launcher, pledge }
+        let spool = Some(self.streams.spool());
+        Heritage { streams: self.streams.numbers(), spool, pipes, launcher: self.launcher, pledge }
     }
 }
 

@@ -21,6 +21,7 @@
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
 //! | [`asked`] | who asks the job for something from outside |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
+//! | [`spool`] | what it prints through, so that whoever takes the launcher's place prints the rest and nothing twice |
 //! | [`succession`] | the same over several hosts: an agent that starts another launcher |
 //! | [`takeover`] | a node that becomes the launcher when that is gone |
 //! | [`standby`] | a process that starts the job again if that happens before the program has begun |
@@ -62,6 +63,7 @@ pub(crate) mod remote;
 mod roster;
 mod sites;
 mod slurm;
+mod spool;
 pub(crate) mod standby;
 pub(crate) mod succession;
 mod suspicions;

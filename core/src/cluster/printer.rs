@@ -1,6 +1,7 @@
 //! A thread that writes what the nodes print, so that nobody else waits for a slow terminal or pipe.
 
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -8,6 +9,8 @@ use tokio::sync::mpsc;
 
 use super::control::ToNode;
 use super::lines::Merger;
+use super::spool::again::Again;
+use super::spool::{Piece, Spool};
 use crate::launch::Progress;
 use crate::launch::progress::Steps;
 
@@ -24,6 +27,14 @@ pub(crate) type Written = mpsc::UnboundedReceiver<(u32, ToNode)>;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Print {
     Chunk(Chunk),
+    /// Lines of the program: a piece of them, or the last ones of the job.
+    Lines {
+        node: u32,
+        piece: Option<Piece>,
+        lines: Vec<String>,
+    },
+    /// The rest of what was being printed when a launcher was lost.
+    GoOn,
     /// A line of the launcher's own, on standard error.
     Say(String),
     /// All before it is written, so that this may be said to a node.
@@ -38,14 +49,6 @@ pub(crate) struct Chunk {
     pub(crate) node: u32,
     pub(crate) stream: Stream,
     pub(crate) bytes: Vec<u8>,
-}
-
-impl Chunk {
-    /// Lines of the program, to standard output.
-    pub(crate) fn of_lines(node: u32, lines: &[String]) -> Self {
-        let bytes = lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect();
-        Chunk { node, stream: Stream::Out, bytes }
-    }
 }
 
 /// Standard output or standard error.
@@ -87,13 +90,26 @@ fn write_all(
 ) -> io::Result<()> {
     let mut out = Sink::new(io::stdout(), label);
     let mut err = Sink::new(io::stderr(), label);
-    let mut last = None;
+    let (mut again, mut last) = (Again::default(), None);
     while let Some(print) = queue.blocking_recv() {
         match print {
             Print::Chunk(chunk) => progress.aside(|| match chunk.stream {
                 Stream::Out => out.write(chunk.node, &chunk.bytes),
                 Stream::Err => err.write(chunk.node, &chunk.bytes),
             }),
+            Print::Lines { node, piece, lines } => {
+                let text =
+                    again.without(lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect());
+                progress.aside(|| match Spool::existing() {
+                    Some(spool) => out.put(node, &text, |out, text| spool.print(piece, text, out.as_fd())),
+                    None => out.write(node, &text),
+                });
+            }
+            Print::GoOn => {
+                let spool = Spool::existing();
+                spool.into_iter().for_each(|spool| out.put(0, &[], |out, _| spool.go_on(out.as_fd())));
+                again = Again::printed(&spool.map(Spool::printed_last).unwrap_or_default(), label);
+            }
             Print::Say(line) => progress.aside(|| eprintln!("{line}")),
             Print::Written(node, message) => drop(written.send((node, message))),
             Print::Show(now, steps) => {
@@ -123,9 +139,13 @@ impl<W: Write> Sink<W> {
     }
 
     fn write(&mut self, node: u32, bytes: &[u8]) {
+        self.put(node, bytes, |writer, text| writer.write_all(&text).and_then(|()| writer.flush()));
+    }
+
+    fn put(&mut self, node: u32, bytes: &[u8], how: impl FnOnce(&mut W, Vec<u8>) -> io::Result<()>) {
         if self.failed.is_none() {
             let text = self.merger.merge(node, bytes);
-            self.failed = self.writer.write_all(&text).and_then(|()| self.writer.flush()).err();
+            self.failed = how(&mut self.writer, text).err();
         }
     }
 

@@ -195,7 +195,7 @@ impl Launcher {
                 }
                 Action::Say(line) => deeds.said.push(line),
                 Action::Show(_) => {}
-                Action::Print(_, lines) => deeds.printed.extend(lines),
+                Action::Print { lines, .. } => deeds.printed.extend(lines),
             }
         }
         if self.conductor.is_ending() && self.over_at.is_none() {

@@ -13,6 +13,7 @@ use super::super::control::{Lines, Stop, ToNode};
 use super::super::fate::{Doom, How};
 use super::super::recovery::{Halted, Loss, Recovery, detected_by};
 use super::super::roster::Stage;
+use super::super::spool::Piece;
 use super::super::suspicions::{Step, Suspect};
 use super::super::verdict::{UNRECOVERABLE, Verdict};
 use super::{Action, Conductor, GRACE_AFTER_LOSS};
@@ -176,7 +177,7 @@ impl Conductor {
         let Some(recovery) = self.recovery.as_mut().filter(|_| !is_void) else { return };
         let printed = recovery.printed.hear(lines);
         version.iter().for_each(|version| recovery.on_printed(*version));
-        self.print(of, printed);
+        self.print(of, version.map(|version| (version, of, piece)), printed);
         if let Some(version) = version {
             self.actions.push(Action::Send(node, ToNode::LinesSeen { version, node: of, piece }));
         }
@@ -261,12 +262,12 @@ impl Conductor {
 
     pub(super) fn print_the_rest(&mut self) {
         let rest = self.recovery.as_mut().map(|recovery| recovery.printed.end()).unwrap_or_default();
-        rest.into_iter().for_each(|(node, lines)| self.print(node, lines));
+        rest.into_iter().for_each(|(node, lines)| self.print(node, None, lines));
     }
 
-    fn print(&mut self, node: u32, lines: Vec<String>) {
+    fn print(&mut self, node: u32, piece: Option<Piece>, lines: Vec<String>) {
         if !lines.is_empty() {
-            self.actions.push(Action::Print(node, lines));
+            self.actions.push(Action::Print { node, piece, lines });
         }
     }
 }

@@ -288,6 +288,7 @@ impl Heir {
 fn door(estate: &Estate, address: IpAddr) -> std::io::Result<TcpListener> {
     let Some(legacy) = &estate.legacy else { return TcpListener::bind((address, 0)) };
     legacy.streams.into_iter().chain([legacy.door]).try_for_each(keep_from_children)?;
+    legacy.spool.keep_from_children()?;
     // SAFETY: the launcher left it open for this process alone, under this number, and this is done once.
     Ok(unsafe { OwnedFd::from_raw_fd(legacy.door) }.into())
 }

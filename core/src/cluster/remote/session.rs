@@ -62,8 +62,7 @@ impl Session {
     /// Starts the agent on this host, without ssh: it finds out by the end of its input that this process has ended.
     pub(super) fn start_here(heir: &Heir) -> io::Result<Session> {
         let pledge = heir.pledge.as_ref().map(Pledge::number);
-        let inherited: Vec<RawFd> =
-            heir.streams.numbers().into_iter().chain([heir.door.as_raw_fd()]).chain(pledge).collect();
+        let inherited: Vec<RawFd> = heir.streams.all().chain([heir.door.as_raw_fd()]).chain(pledge).collect();
         let mut command = std::process::Command::new("/proc/self/exe");
         command.arg(FLAG);
         if let Some(name) = std::env::args_os().next() {

@@ -66,8 +66,13 @@ pub(crate) fn inherit(start: Start, mut estate: Estate, pledge: &Option<Pledge>)
         let streams = Streams::of_this_process()?;
         let (launcher, door_number) = (std::process::id(), door.as_raw_fd());
         let pledge_number = pledge.as_ref().map(Pledge::number);
-        estate.legacy =
-            Some(Legacy { launcher, door: door_number, streams: streams.numbers(), pledge: pledge_number });
+        estate.legacy = Some(Legacy {
+            launcher,
+            door: door_number,
+            streams: streams.numbers(),
+            spool: streams.spool(),
+            pledge: pledge_number,
+        });
         begin.address = begin.address.or(Some(Ipv4Addr::LOCALHOST.into()));
         heir = Some(Heir { door, streams, pledge: pledge.clone() });
     }

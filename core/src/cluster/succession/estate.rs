@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::super::keeping::{Restart, Shelves};
+use super::super::spool::Numbers;
 use super::quorum::Roll;
 use crate::launch::Results;
 use crate::transport::auth::Secret;
@@ -57,6 +58,8 @@ pub(crate) struct Legacy {
     pub(crate) door: RawFd,
     /// Those that the launcher prints to.
     pub(crate) streams: [RawFd; 2],
+    /// What its output goes through.
+    pub(crate) spool: Numbers,
     /// What is to be said when it is known whether the program has begun, if somebody stands by for the launcher.
     pub(crate) pledge: Option<RawFd>,
 }

@@ -20,6 +20,7 @@ use super::super::memory::host_memory;
 use super::super::outcome::ClusterOutcome;
 use super::super::plan::Plan;
 use super::super::sites::Sites;
+use super::super::spool::Spool;
 use super::super::standby::Pledge;
 use super::estate::{Estate, Will};
 use super::gathering::{Alone, Gathered, gather};
@@ -47,8 +48,9 @@ pub(crate) fn start(executable: &Executable, will: &Will, door: &TcpListener) ->
     command.env(VARIABLE, door.as_raw_fd().to_string());
     let [out, err] = streams(&will.estate)?;
     command.stdin(Stdio::piped()).stdout(out).stderr(err).process_group(0);
-    let pledge = will.estate.legacy.as_ref().and_then(|legacy| legacy.pledge);
-    leave_open(&mut command, pledge.into_iter().chain([door.as_raw_fd()]).collect());
+    let legacy = will.estate.legacy.as_ref();
+    let inherited = legacy.into_iter().flat_map(|legacy| legacy.pledge.into_iter().chain(legacy.spool.all()));
+    leave_open(&mut command, inherited.chain([door.as_raw_fd()]).collect());
     let mut child = command.spawn()?;
     let written =
         child.stdin.take().map(|mut stdin| stdin.write_all(&encode(will).map_err(io::Error::other)?));
@@ -174,8 +176,12 @@ fn lead_on(
     desk: Desk,
     wires: Wires,
 ) -> ClusterOutcome {
-    let Gathered { followers, hosts, events, happened } = gathered;
+    let Gathered { mut followers, hosts, events, happened } = gathered;
     let Wires { lines, signalled, written } = wires;
+    if let Some(legacy) = &estate.legacy {
+        Spool::inherit(legacy.spool);
+        followers.add_printed(Spool::go_on_with(&lines));
+    }
     let running = followers.running();
     let kills = Kills::new(&options.kill, options.chaos).after(running, followers.steps().done);
     let mut plan = plan(estate, options, &kills, followers.lives());

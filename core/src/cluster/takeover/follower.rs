@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
+use super::super::spool::Piece;
 use crate::launch::progress::Steps;
 use crate::launch::{Failure, Results};
 use crate::mutations::mutated;
@@ -53,11 +54,18 @@ pub(crate) struct Followers {
     all: BTreeMap<u32, Follower>,
     /// As somebody knows who does not follow.
     settled: Option<Results>,
+    /// What was printed of which they have not heard.
+    printed: Vec<Piece>,
 }
 
 impl Followers {
     pub(crate) fn add(&mut self, follower: Follower) {
         self.all.insert(follower.node, follower);
+    }
+
+    /// These were printed too.
+    pub(crate) fn add_printed(&mut self, pieces: Vec<Piece>) {
+        self.printed.extend(pieces);
     }
 
     /// The job has ended in order, with these results.
@@ -147,7 +155,7 @@ impl Followers {
     }
 
     /// What has been printed.
-    pub(crate) fn seen(&self) -> impl Iterator<Item = (Version, u32, u32)> + '_ {
-        self.all.values().flat_map(|follower| follower.seen.iter().copied())
+    pub(crate) fn seen(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.all.values().flat_map(|follower| &follower.seen).chain(&self.printed).copied()
     }
 }

@@ -8,11 +8,12 @@ use std::thread;
 use rustix::io::fcntl_dupfd_cloexec;
 use serde::{Deserialize, Serialize};
 
+use super::super::spool::{self, Spool};
 use super::super::standby::keep_from_children;
 
-/// The launcher's standard output and standard error, for its nodes to inherit.
+/// The launcher's standard output and standard error, and what its output goes through, for its nodes to inherit.
 #[derive(Debug)]
-pub(crate) struct Streams([OwnedFd; 2]);
+pub(crate) struct Streams([OwnedFd; 2], spool::Numbers);
 
 impl Streams {
     /// Those of this process.
@@ -21,7 +22,17 @@ impl Streams {
     /// They are closed, or the system gives no descriptors.
     pub(crate) fn of_this_process() -> io::Result<Self> {
         let copy = |stream: BorrowedFd<'_>| fcntl_dupfd_cloexec(stream, FIRST_OF_OURS);
-        Ok(Streams([copy(io::stdout().as_fd())?, copy(io::stderr().as_fd())?]))
+        let spool = Spool::of_this_process()?.numbers();
+        Ok(Streams([copy(io::stdout().as_fd())?, copy(io::stderr().as_fd())?], spool))
+    }
+
+    /// All that is to be inherited.
+    pub(crate) fn all(&self) -> impl Iterator<Item = RawFd> {
+        self.numbers().into_iter().chain(self.1.all())
+    }
+
+    pub(crate) fn spool(&self) -> spool::Numbers {
+        self.1
     }
 
     /// Their numbers, which are the same in the nodes.
@@ -35,6 +46,8 @@ impl Streams {
 pub(crate) struct Heritage {
     /// What the launcher prints to.
     pub(crate) streams: [RawFd; 2],
+    /// What its output goes through.
+    pub(crate) spool: Option<spool::Numbers>,
     /// The ends of this node's pipes that the launcher reads from. While a node holds these itself, what it prints does not fail.
     pub(crate) pipes: [RawFd; 2],
     /// The process that was started: people call the job by this number, whoever leads it.
@@ -49,7 +62,8 @@ impl Heritage {
     /// # Errors
     /// There are no such descriptors.
     pub(crate) fn keep_from_children(&self) -> io::Result<()> {
-        self.streams.iter().chain(&self.pipes).copied().try_for_each(keep_from_children)
+        self.streams.iter().chain(&self.pipes).copied().try_for_each(keep_from_children)?;
+        self.spool.map_or(Ok(()), spool::Numbers::keep_from_children)
     }
 
     /// From now on this process prints to where the launcher did. What the launcher has not read comes there too.
@@ -57,6 +71,7 @@ impl Heritage {
     /// # Errors
     /// What the system says; some output may be lost then.
     pub(crate) fn take_over(self) -> io::Result<()> {
+        self.spool.into_iter().for_each(Spool::inherit);
         let own = [libc::STDOUT_FILENO, libc::STDERR_FILENO];
         for ((stream, pipe), own) in self.streams.into_iter().zip(self.pipes).zip(own) {
             // SAFETY: the launcher left both open for this process alone, under these numbers, and this is done once.

@@ -24,6 +24,7 @@ use super::super::outcome::{ClusterOutcome, merge};
 use super::super::plan::Plan;
 use super::super::printer::Printer;
 use super::super::sites::Sites;
+use super::super::spool::Spool;
 use super::super::voice::die;
 use super::adopted::Adopted;
 use super::gathering::{Gathered, gather};
@@ -60,13 +61,14 @@ impl Heir {
     fn run(self, task: &Task, door: UnixListener, left: oneshot::Receiver<()>) -> io::Result<ClusterOutcome> {
         let Heir { program, options } = self;
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-        let Gathered { followers, connections, door } = runtime.block_on(gather(door, task))?;
+        let Gathered { mut followers, connections, door } = runtime.block_on(gather(door, task))?;
         let (running, lives) = (followers.running(), followers.lives());
         let kills = Kills::new(&options.kill, options.chaos).after(running, followers.steps().done);
         let plan = plan(task, &options, &kills, lives);
         let shelves = plan.keeping.shelves.clone();
         let progress = if options.progress { Progress::stderr() } else { Progress::off() };
         let (printer, lines, written) = Printer::start(options.label_output, progress)?;
+        followers.add_printed(Spool::go_on_with(&lines));
         let pid = task.heritage.as_ref().map_or_else(std::process::id, |heritage| heritage.launcher);
         let adopted = Adopted::new(connections, task.number, left);
         let sites = Sites::adopted(task.nodes, adopted, plan.spares, host(pid)?);

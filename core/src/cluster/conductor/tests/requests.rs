@@ -120,7 +120,7 @@ fn a_node_is_released_from_a_checkpoint_and_is_no_loss() {
     conductor.say(at(16), 0, ToLauncher::Ended(Stop::default()));
     let ends =
         [0, 2].map(|node| conductor.say(at(17), node, ToLauncher::Done(NodeReport::default()))).concat();
-    assert!(!ends.iter().any(|action| matches!(action, Action::Print(..))), "{ends:?}");
+    assert!(!ends.iter().any(|action| matches!(action, Action::Print { .. })), "{ends:?}");
     assert_eq!(conductor.into_end().failures, []);
 }
 

@@ -339,12 +339,16 @@ pub(super) fn lines(version: Option<Version>, node: u32, text: &str) -> ToLaunch
     ToLauncher::Lines(Lines { version, node, lines: vec![text.into()], ..Lines::default() })
 }
 
+fn print(node: u32, piece: Option<Piece>, text: &str) -> Action {
+    Action::Print { node, piece, lines: vec![text.into()] }
+}
+
 #[test]
 fn lines_are_printed_once_whoever_says_them() {
     let mut conductor = surviving(2, "");
     let seen = Action::Send(1, ToNode::LinesSeen { version: 7, node: 1, piece: 0 });
-    let printed = |node, text: &str| Action::Print(node, vec![text.into()]);
-    assert_eq!(conductor.say(at(1), 1, lines(Some(7), 1, "a")), [printed(1, "a"), seen]);
+    let printed = |piece, text| print(1, Some(piece), text);
+    assert_eq!(conductor.say(at(1), 1, lines(Some(7), 1, "a")), [printed((7, 1, 0), "a"), seen]);
     assert_eq!(conductor.say(at(2), 0, lines(None, 0, "void")), []);
     conductor.happen(at(3), 1, killed());
     conductor.recover(4, &[0], 1);
@@ -353,7 +357,7 @@ fn lines_are_printed_once_whoever_says_them() {
     conductor.say(at(6), 0, ToLauncher::Ended(Stop::default()));
     assert_eq!(conductor.say(at(7), 0, lines(None, 0, "the end")), []);
     let done = conductor.say(at(8), 0, ToLauncher::Done(NodeReport::default()));
-    assert_eq!(done, [printed(0, "the end"), settle(0)]);
+    assert_eq!(done, [print(0, None, "the end"), settle(0)]);
 }
 
 #[test]
@@ -362,8 +366,8 @@ fn what_a_program_that_fails_has_printed_is_printed() {
     conductor.say(at(1), 0, lines(None, 0, "before"));
     let failed = Stop { status: 1, message: Some("panicked".into()) };
     let actions = conductor.say(at(2), 1, ToLauncher::Ended(failed));
-    assert_eq!(actions.last(), Some(&Action::Print(0, vec!["before".into()])));
-    assert_eq!(conductor.say(at(3), 1, lines(None, 1, "after")), [Action::Print(1, vec!["after".into()])]);
+    assert_eq!(actions.last(), Some(&print(0, None, "before")));
+    assert_eq!(conductor.say(at(3), 1, lines(None, 1, "after")), [print(1, None, "after")]);
     conductor.happen(at(4), 1, killed());
     assert_eq!(end(conductor), (1, "panicked".into()), "a job that ends goes back no more");
 }

@@ -143,7 +143,7 @@ fn what_the_former_launcher_printed_is_not_printed_again() {
         |piece| Lines { version: Some(7), node: 1, piece, lines: vec!["x".into()], ..Lines::default() };
     let ack = |piece| Action::Send(1, ToNode::LinesSeen { version: 7, node: 1, piece });
     assert_eq!(conductor.say(at(60_001), 1, ToLauncher::Lines(lines(0))), [ack(0)]);
-    let printed = Action::Print(1, vec!["x".into()]);
+    let printed = Action::Print { node: 1, piece: Some((7, 1, 1)), lines: vec!["x".into()] };
     assert_eq!(conductor.say(at(60_001), 1, ToLauncher::Lines(lines(1))), [printed, ack(1)]);
 }
 

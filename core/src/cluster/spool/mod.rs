@@ -1,0 +1,246 @@
+//! What the program says is printed once, also if the launcher is lost while it prints.
+//!
+//! Whoever prints may be killed between what it has printed and a note of that. So nothing is in between: a piece of text goes through a
+//! pipe that outlives the launcher, and the system moves it from there to standard output; what has left the pipe is printed, and what has
+//! not is still there.
+//!
+//! ```text
+//! text ─► record (what is printed) ─► pipe ─(splice)─► standard output
+//!            └─ chunk k is in the pipe: yes or no, in one word
+//! ```
+//!
+//! Whoever takes the launcher's place on its host has both, prints the rest of what was begun, and knows from the [`Record`] what was
+//! printed of which the nodes have not heard.
+//!
+//! A file that is appended to (`>>`) takes nothing from a pipe. There the end of the file says how much of a chunk has come. What is none
+//! of all that (a few devices) is written to as ever, and of the chunk that was just being written anything may come twice.
+//!
+//! | file | is |
+//! |---|---|
+//! | [`record`] | the words and the text, in a file in memory |
+//! | [`end`] | how much of a text is at the end of a file |
+//! | [`again`] | lines that a lost launcher had printed last, and that are said again |
+
+pub(crate) mod again;
+mod end;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, ioctl_fionread};
+use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, splice};
+use serde::{Deserialize, Serialize};
+use talisman_ft::Version;
+
+use super::printer::{Lines, Print};
+use super::standby::keep_from_children;
+use record::{Begun, Record};
+
+/// Lines that a version ended: that version, the node they are of, and which of several.
+pub(crate) type Piece = (Version, u32, u32);
+
+/// So much goes through the pipe at a time: any pipe has room for it, and has it as a whole or not at all.
+const CHUNK: usize = 4096;
+
+/// The descriptors of a spool, under the same numbers in all processes that inherit it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Numbers {
+    record: RawFd,
+    ends: [RawFd; 2],
+}
+
+impl Numbers {
+    pub(crate) fn all(self) -> [RawFd; 3] {
+        [self.record, self.ends[0], self.ends[1]]
+    }
+
+    /// Programs that this process starts have nothing of it.
+    ///
+    /// # Errors
+    /// There are no such descriptors.
+    pub(crate) fn keep_from_children(self) -> io::Result<()> {
+        self.all().into_iter().try_for_each(keep_from_children)
+    }
+}
+
+/// The pipe and the record. One process prints at a time.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    record: Record,
+    from: OwnedFd,
+    to: OwnedFd,
+    /// Standard output takes nothing from a pipe.
+    is_direct: AtomicBool,
+}
+
+static OWN: OnceLock<Spool> = OnceLock::new();
+
+impl Spool {
+    /// The one of this process, which has one standard output: inherited, or new.
+    ///
+    /// # Errors
+    /// The system gives no descriptors.
+    pub(crate) fn of_this_process() -> io::Result<&'static Spool> {
+        if OWN.get().is_none() {
+            // If another thread was sooner, that one's is used.
+            let _ = OWN.set(Spool::new()?);
+        }
+        Ok(OWN.get().expect("it was set"))
+    }
+
+    /// The same, if it has one.
+    pub(crate) fn existing() -> Option<&'static Spool> {
+        OWN.get()
+    }
+
+    /// This process has inherited one under these numbers. Has to be called once, before it prints.
+    pub(crate) fn inherit(numbers: Numbers) {
+        // SAFETY: whoever started this process left them open for it alone, by this function's contract.
+        let [record, from, to] = numbers.all().map(|number| unsafe { OwnedFd::from_raw_fd(number) });
+        let _ = OWN.set(Spool::of(Record::of(record.into()), [from, to]));
+    }
+
+    fn new() -> io::Result<Spool> {
+        let (from, to) = pipe_with(PipeFlags::CLOEXEC)?;
+        // Lower numbers are those of standard streams.
+        let ends = [fcntl_dupfd_cloexec(from, 3)?, fcntl_dupfd_cloexec(to, 3)?];
+        Ok(Spool::of(Record::new()?, ends))
+    }
+
+    fn of(record: Record, [from, to]: [OwnedFd; 2]) -> Spool {
+        Spool { record, from, to, is_direct: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn numbers(&self) -> Numbers {
+        Numbers { record: self.record.number(), ends: [self.from.as_raw_fd(), self.to.as_raw_fd()] }
+    }
+
+    /// Has this process print the rest of what was begun before anything else. What has been printed last by then, if it has inherited a spool.
+    pub(crate) fn go_on_with(lines: &Lines) -> Vec<Piece> {
+        let Some(spool) = OWN.get() else { return Vec::new() };
+        // Nothing waits there yet.
+        let _ = lines.try_send(Print::GoOn);
+        spool.record.pieces()
+    }
+
+    /// The lines that were printed at the end of a job by a launcher that was lost then.
+    pub(crate) fn printed_last(&self) -> Vec<u8> {
+        self.record.last_text()
+    }
+
+    /// Prints the rest of what somebody had begun who is lost.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn go_on(&self, out: BorrowedFd<'_>) -> io::Result<()> {
+        let Some(begun) = self.record.begun()? else { return self.drain(out, self.waiting()?) };
+        let mut next = begun.chunk;
+        if begun.is_in_pipe {
+            self.drain(out, self.waiting()?)?;
+            next += 1;
+        } else {
+            // It may be there, or some of it, and nothing of that was printed.
+            File::from(self.from.try_clone()?).read_exact(&mut vec![0; self.waiting()?])?;
+            if let Some(text) = begun.chunk(next) {
+                let there = begun.size.map_or(0, |size| end::of_file(out, size, text));
+                self.write_all(out, &text[there..])?;
+                next += 1;
+            }
+        }
+        self.print_from(&begun, next, out)
+    }
+
+    /// Prints a text, of a piece, or without one the last that the job says.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn print(&self, piece: Option<Piece>, text: Vec<u8>, out: BorrowedFd<'_>) -> io::Result<()> {
+        let begun = self.record.begin(piece, text)?;
+        self.print_from(&begun, 0, out)
+    }
+
+    fn print_from(&self, begun: &Begun, from: usize, out: BorrowedFd<'_>) -> io::Result<()> {
+        let all = (from..).map_while(|chunk| Some((chunk, begun.chunk(chunk)?)));
+        let printed = all.into_iter().try_for_each(|(chunk, text)| self.print_chunk(chunk, text, out));
+        self.record.end(begun)?;
+        printed
+    }
+
+    fn print_chunk(&self, chunk: usize, text: &[u8], out: BorrowedFd<'_>) -> io::Result<()> {
+        if self.is_direct(out) {
+            self.record.writes(chunk, end::size(out))?;
+            return self.write_all(out, text);
+        }
+        self.record.fills(chunk)?;
+        (&File::from(self.to.try_clone()?)).write_all(text)?;
+        self.record.filled(chunk)?;
+        self.drain(out, text.len())
+    }
+
+    fn is_direct(&self, out: BorrowedFd<'_>) -> bool {
+        let appends = || fcntl_getfl(out).is_ok_and(|flags| flags.contains(OFlags::APPEND));
+        if !self.is_direct.load(Ordering::Relaxed) && appends() {
+            self.is_direct.store(true, Ordering::Relaxed);
+        }
+        self.is_direct.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes are in the pipe.
+    fn waiting(&self) -> io::Result<usize> {
+        Ok(usize::try_from(ioctl_fionread(&self.from)?).unwrap_or(usize::MAX))
+    }
+
+    /// Has the system move what is in the pipe to where it belongs.
+    fn drain(&self, out: BorrowedFd<'_>, mut left: usize) -> io::Result<()> {
+        while left > 0 {
+            match splice(&self.from, None, out, None, left, SpliceFlags::MOVE) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(moved) => left -= moved.min(left),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => wait_for(out)?,
+                Err(Errno::INVAL) => {
+                    self.is_direct.store(true, Ordering::Relaxed);
+                    let mut text = vec![0; left];
+                    File::from(self.from.try_clone()?).read_exact(&mut text)?;
+                    return self.write_all(out, &text);
+                }
+                Err(error) => {
+                    // Nobody else finds it there.
+                    let _ = File::from(self.from.try_clone()?).read_exact(&mut vec![0; left]);
+                    return Err(error.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_all(&self, out: BorrowedFd<'_>, mut text: &[u8]) -> io::Result<()> {
+        while !text.is_empty() {
+            match rustix::io::write(out, text) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => text = &text[written..],
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => wait_for(out)?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Until there is room.
+fn wait_for(out: BorrowedFd<'_>) -> io::Result<()> {
+    let fd = out.as_fd();
+    match poll(&mut [PollFd::new(&fd, PollFlags::OUT)], None) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
