@@ -50,6 +50,8 @@ mod launcher;
 mod moments;
 #[path = "recovery/planned.rs"]
 mod planned;
+#[path = "recovery/printing.rs"]
+mod printing;
 #[path = "recovery/program.rs"]
 mod program;
 #[path = "recovery/reports.rs"]

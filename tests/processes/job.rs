@@ -74,15 +74,21 @@ pub struct Ended {
 }
 
 impl Job {
-    pub fn start(mut command: Command) -> Job {
+    pub fn start(command: Command) -> Job {
+        let mut job = Job::printing_to(command, Stdio::piped());
+        job.out = Lines::read(job.launcher.stdout.take().expect("it was asked for"));
+        job
+    }
+
+    /// One whose output is not read here.
+    pub fn printing_to(mut command: Command, out: Stdio) -> Job {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let mark = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         // A group of its own: a signal to the group of the tests, as Ctrl-C is one, ends it through the tests' end.
-        command.env(MARK, &mark).process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env(MARK, &mark).process_group(0).stdout(out).stderr(Stdio::piped());
         let mut launcher = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        let out = Lines::read(launcher.stdout.take().expect("it was asked for"));
         let err = Lines::read(launcher.stderr.take().expect("it was asked for"));
-        Job { launcher, mark, out, err, started: Instant::now() }
+        Job { launcher, mark, out: Lines::none(), err, started: Instant::now() }
     }
 
     pub fn launcher_pid(&self) -> i32 {
@@ -292,6 +298,12 @@ struct Collected {
 }
 
 impl Lines {
+    fn none() -> Lines {
+        let lines = Lines::default();
+        lines.lock().ended = true;
+        lines
+    }
+
     fn read(pipe: impl Read + Send + 'static) -> Lines {
         let lines = Lines::default();
         let here = lines.clone();

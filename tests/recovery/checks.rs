@@ -69,6 +69,7 @@ use crate::launcher::{
     the_report_is_that_of_the_whole_job,
 };
 use crate::moments::random_moments;
+use crate::printing::{what_a_launcher_was_printing_is_printed_once, what_goes_to_a_file_is_there_once};
 use crate::reports::{
     a_job_with_two_losses_tells_all_of_them, each_checkpoint_is_told_on_a_terminal,
     losses_without_replacement, one_node_holds_nothing_twice, why_there_were_checkpoints,
@@ -100,6 +101,8 @@ macro_rules! trials {
 }
 
 trials!(
+    what_a_launcher_was_printing_is_printed_once,
+    what_goes_to_a_file_is_there_once,
     nobody_is_lost,
     a_job_that_loses_a_node_before_it_begins_is_started_again,
     a_job_that_loses_nodes_each_time_that_it_starts_ends,

@@ -4,7 +4,7 @@ use rustix::process::Signal;
 
 use crate::disk::Folder;
 use crate::job::Shape;
-use crate::subjects::{HELD_AT, Left, Run, Said, Subject};
+use crate::subjects::{Left, Run, Said, Subject};
 use crate::system::signal;
 
 /// A run that goes on, by [`Folder::holding`].
@@ -41,14 +41,8 @@ impl Held {
     /// Like [`Run::survives_its_launchers`], of launchers that have been killed by now.
     #[track_caller]
     pub fn survives_its_launcher(self, expected: &Said) -> Left {
-        self.survives_its_launchers(HELD_AT, expected)
-    }
-
-    /// Like [`Run::survives_its_launchers`].
-    #[track_caller]
-    pub fn survives_its_launchers(self, one_from: u64, expected: &Said) -> Left {
         self.folder.let_go();
-        self.run.survives_its_launchers(one_from, expected)
+        self.run.survives_its_launchers(expected)
     }
 
     /// Like [`Run::ends_without_its_launcher`].

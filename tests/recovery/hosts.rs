@@ -127,6 +127,7 @@ impl Spread {
     #[track_caller]
     fn goes_on(self, expected: &Said) -> Left {
         let (left, elsewhere, led) = self.ends();
+        left.said.check_repeats(1, 0);
         left.said.and_elsewhere(&elsewhere).check_repeats(1 + led, HELD_AT);
         let said = left.said.and_before(&elsewhere);
         let (missing, wrong) = (expected.without(&said), said.without(expected));

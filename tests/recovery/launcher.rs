@@ -143,7 +143,7 @@ pub fn other_losses_and_ends_without_the_launcher() {
     let held = begin(LONG, shape, &format!("{OFTEN} --kill 2@step62 --kill 0@step72"));
     held.run.job.wait_for("at 12");
     held.kill_launcher();
-    led_by(&held.survives_its_launchers(73, &expected), &[0, 1]);
+    led_by(&held.survives_its_launcher(&expected), &[0, 1]);
 
     let held = begin(LONG, shape, &format!("{OFTEN} --panic-at 70"));
     held.run.job.wait_for("at 12");

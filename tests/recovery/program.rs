@@ -35,6 +35,9 @@ struct Options {
     /// Waits before its 60th round for as long as this file is there
     #[arg(long)]
     hold: Option<String>,
+    /// Says so many lines more in each round
+    #[arg(long, default_value_t = 0)]
+    loud: u64,
     /// Takes a checkpoint after every so many rounds, and waits for it
     #[arg(long)]
     save_every: Option<u64>,
@@ -395,6 +398,13 @@ async fn main(cx: &mut Cx, options: Options) {
         }
         let sum: u64 = members.settle(round).reduce(Sum).await;
         writeln!(cx.output(), "{round} rounds: {sum}");
+        for line in 0..options.loud {
+            writeln!(
+                cx.output(),
+                "{round} rounds, and in so many words, line {line}: {:032x}",
+                mixed(sum, line)
+            );
+        }
         println!("at {round}");
         cx.step(round);
         if options.save_every.is_some_and(|every| round.is_multiple_of(every)) {

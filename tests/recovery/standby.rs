@@ -11,7 +11,7 @@ use crate::disk::Folder;
 use crate::early::{DEATHS, deaths};
 use crate::held::begin;
 use crate::job::{Job, Shape, until};
-use crate::subjects::{HELD_AT, LONG, NEVER, Run, SAVED, Said};
+use crate::subjects::{LONG, NEVER, Run, SAVED, Said};
 use crate::system::{children, environment, signal, state};
 
 /// What a process is told with that stands by.
@@ -157,7 +157,7 @@ pub fn the_launcher_at_any_moment_of_its_start() {
         let moment = begun_after.mul_f64(1.1 * rng.unit_f64());
         sleep(moment.saturating_sub(start.elapsed()));
         held.kill_launcher();
-        let left = held.survives_its_launchers(HELD_AT, expected);
+        let left = held.survives_its_launcher(expected);
         match started_again_by(&left.ended.stderr).len() {
             0 => led += 1,
             1 => again += 1,

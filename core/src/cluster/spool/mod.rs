@@ -12,29 +12,29 @@
 //! Whoever takes the launcher's place on its host has both, prints the rest of what was begun, and knows from the [`Record`] what was
 //! printed of which the nodes have not heard.
 //!
-//! A file that is appended to (`>>`) takes nothing from a pipe. There the end of the file says how much of a chunk has come. What is none
-//! of all that (a few devices) is written to as ever, and of the chunk that was just being written anything may come twice.
+//! A file is written to as ever: what the system moves there may come to the place of what others write meanwhile. There the file says how much of a
+//! chunk has come. What is neither a file nor takes anything from a pipe (a few devices) may have the chunk twice that was just being written.
 //!
 //! | file | is |
 //! |---|---|
 //! | [`record`] | the words and the text, in a file in memory |
-//! | [`end`] | how much of a text is at the end of a file |
+//! | [`file`] | how much of a text has come to a file |
 //! | [`again`] | lines that a lost launcher had printed last, and that are said again |
 
 pub(crate) mod again;
-mod end;
+mod file;
 mod record;
 #[cfg(test)]
 mod tests;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, ioctl_fionread};
 use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, splice};
 use serde::{Deserialize, Serialize};
@@ -47,8 +47,22 @@ use record::{Begun, Record};
 /// Lines that a version ended: that version, the node they are of, and which of several.
 pub(crate) type Piece = (Version, u32, u32);
 
-/// So much goes through the pipe at a time: any pipe has room for it, and has it as a whole or not at all.
+/// So much goes through the pipe at a time at most: any pipe has room for it, and has it as a whole or not at all.
 const CHUNK: usize = 4096;
+
+/// Where a text is cut: behind the end of a line, unless that is longer. What others print meanwhile does not come amid one.
+fn chunks(text: &[u8]) -> Vec<Range<usize>> {
+    let mut chunks = Vec::new();
+    let mut from = 0;
+    while from < text.len() {
+        let most = &text[from..text.len().min(from + CHUNK)];
+        let line = most.iter().rposition(|byte| *byte == b'\n');
+        let to = from + line.map_or(most.len(), |end| end + 1);
+        chunks.push(from..to);
+        from = to;
+    }
+    chunks
+}
 
 /// The descriptors of a spool, under the same numbers in all processes that inherit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +91,7 @@ pub(crate) struct Spool {
     record: Record,
     from: OwnedFd,
     to: OwnedFd,
-    /// Standard output takes nothing from a pipe.
+    /// Standard output is a device that takes nothing from a pipe.
     is_direct: AtomicBool,
 }
 
@@ -150,7 +164,7 @@ impl Spool {
             // It may be there, or some of it, and nothing of that was printed.
             File::from(self.from.try_clone()?).read_exact(&mut vec![0; self.waiting()?])?;
             if let Some(text) = begun.chunk(next) {
-                let there = begun.size.map_or(0, |size| end::of_file(out, size, text));
+                let there = begun.place.map_or(0, |place| file::come(out, place, text));
                 self.write_all(out, &text[there..])?;
                 next += 1;
             }
@@ -175,22 +189,15 @@ impl Spool {
     }
 
     fn print_chunk(&self, chunk: usize, text: &[u8], out: BorrowedFd<'_>) -> io::Result<()> {
-        if self.is_direct(out) {
-            self.record.writes(chunk, end::size(out))?;
+        let place = file::place(out);
+        if place.is_some() || self.is_direct.load(Ordering::Relaxed) {
+            self.record.writes(chunk, place)?;
             return self.write_all(out, text);
         }
         self.record.fills(chunk)?;
         (&File::from(self.to.try_clone()?)).write_all(text)?;
         self.record.filled(chunk)?;
         self.drain(out, text.len())
-    }
-
-    fn is_direct(&self, out: BorrowedFd<'_>) -> bool {
-        let appends = || fcntl_getfl(out).is_ok_and(|flags| flags.contains(OFlags::APPEND));
-        if !self.is_direct.load(Ordering::Relaxed) && appends() {
-            self.is_direct.store(true, Ordering::Relaxed);
-        }
-        self.is_direct.load(Ordering::Relaxed)
     }
 
     /// How many bytes are in the pipe.

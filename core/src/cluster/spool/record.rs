@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0  state: twice how many texts are printed, and one more while one is
-//! 8  how long standard output was before the chunk, if it is written directly
+//! 8  where in standard output the chunk begins, or behind, if that is a file
 //! 16 chunk: twice its number, and one more once it is in the pipe
 //! 24 where the text is │ 32 its length │ 40 whether it is of the job's end │ 48 how long those are together
 //! 64 the last pieces   │ then the texts of the job's end, and behind them the one that is printed
@@ -12,16 +12,17 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileExt;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::fcntl_dupfd_cloexec;
 
-use super::{CHUNK, Piece};
+use super::{Piece, chunks};
 
 const STATE: u64 = 0;
-const SIZE: u64 = 8;
+const PLACE: u64 = 8;
 const PROGRESS: u64 = 16;
 const LAST_LEN: u64 = 48;
 const PIECES: u64 = 64;
@@ -34,7 +35,7 @@ const PIECE_LEN: u64 = 16;
 const NO_PIECE: Piece = (u64::MAX, u32::MAX, u32::MAX);
 /// The memory of longer texts is given back.
 const KEPT: usize = 1 << 20;
-/// A size that is not known.
+/// No place.
 const UNKNOWN: u64 = u64::MAX;
 
 #[derive(Debug)]
@@ -44,6 +45,8 @@ pub(super) struct Record(File);
 #[derive(Debug)]
 pub(super) struct Begun {
     text: Vec<u8>,
+    /// Where each chunk of it is.
+    chunks: Vec<Range<usize>>,
     /// Where it is in the texts.
     from: u64,
     is_last: bool,
@@ -51,13 +54,13 @@ pub(super) struct Begun {
     count: u64,
     pub(super) chunk: usize,
     pub(super) is_in_pipe: bool,
-    /// How long standard output was before the chunk, if it is written directly.
-    pub(super) size: Option<u64>,
+    /// Where in standard output the chunk begins, or behind, if that is a file.
+    pub(super) place: Option<u64>,
 }
 
 impl Begun {
     pub(super) fn chunk(&self, number: usize) -> Option<&[u8]> {
-        self.text.chunks(CHUNK).nth(number)
+        Some(&self.text[self.chunks.get(number)?.clone()])
     }
 }
 
@@ -103,9 +106,10 @@ impl Record {
         self.0.write_all_at(&named, PIECES + count % KNOWN * PIECE_LEN)?;
         self.0.write_all_at(&text, TEXT + from)?;
         let words = [UNKNOWN, 0, from, text.len() as u64, u64::from(is_last)].map(u64::to_le_bytes);
-        self.0.write_all_at(words.as_flattened(), SIZE)?;
+        self.0.write_all_at(words.as_flattened(), PLACE)?;
         self.set(STATE, 2 * count + 1)?;
-        Ok(Begun { text, from, is_last, count, chunk: 0, is_in_pipe: false, size: None })
+        let chunks = chunks(&text);
+        Ok(Begun { text, chunks, from, is_last, count, chunk: 0, is_in_pipe: false, place: None })
     }
 
     /// A chunk is about to be put into the pipe.
@@ -118,10 +122,10 @@ impl Record {
         self.set(PROGRESS, 2 * chunk as u64 + 1)
     }
 
-    /// A chunk is about to be written to standard output, which is so long, if it has a length.
-    pub(super) fn writes(&self, chunk: usize, size: Option<u64>) -> io::Result<()> {
-        let words = [size.unwrap_or(UNKNOWN), 2 * chunk as u64].map(u64::to_le_bytes);
-        self.0.write_all_at(words.as_flattened(), SIZE)
+    /// A chunk is about to be written to standard output, there or behind.
+    pub(super) fn writes(&self, chunk: usize, place: Option<u64>) -> io::Result<()> {
+        let words = [place.unwrap_or(UNKNOWN), 2 * chunk as u64].map(u64::to_le_bytes);
+        self.0.write_all_at(words.as_flattened(), PLACE)
     }
 
     /// All of it is printed.
@@ -149,9 +153,10 @@ impl Record {
         let len = usize::try_from(len?).map_err(io::Error::other)?;
         let mut text = vec![0; len];
         self.0.read_exact_at(&mut text, TEXT + from)?;
-        let size = Some(self.word(SIZE)?).filter(|size| *size != UNKNOWN);
+        let place = Some(self.word(PLACE)?).filter(|place| *place != UNKNOWN);
         let (chunk, is_in_pipe) = ((progress / 2) as usize, !progress.is_multiple_of(2));
-        Ok(Some(Begun { text, from, is_last, count: state / 2, chunk, is_in_pipe, size }))
+        let chunks = chunks(&text);
+        Ok(Some(Begun { text, chunks, from, is_last, count: state / 2, chunk, is_in_pipe, place }))
     }
 
     /// The last ones that were printed, or were begun.

@@ -70,11 +70,11 @@ fn in_steps(spool: &Spool, out: &Out, piece: Option<Piece>, text: &[u8], mut ste
         return false;
     }
     let begun = spool.record.begin(piece, text.to_owned()).unwrap();
-    for (number, chunk) in text.chunks(CHUNK).enumerate() {
+    for (number, chunk) in chunks(text).into_iter().map(|chunk| &text[chunk]).enumerate() {
         let (first, rest) = chunk.split_at(chunk.len() / 3);
         let mut all: Vec<Box<dyn FnOnce() + '_>> = Vec::new();
-        if out.kind == Kind::Appended {
-            all.push(Box::new(move || spool.record.writes(number, end::size(out.fd())).unwrap()));
+        if out.kind != Kind::Pipe {
+            all.push(Box::new(move || spool.record.writes(number, file::place(out.fd())).unwrap()));
             all.push(Box::new(move || spool.write_all(out.fd(), first).unwrap()));
             all.push(Box::new(move || spool.write_all(out.fd(), rest).unwrap()));
         } else {
@@ -130,6 +130,22 @@ fn a_text_is_printed_once_whenever_its_printer_is_lost() {
             }
         }
     }
+}
+
+#[test]
+fn a_text_is_cut_between_lines() {
+    let lines = [&[b'a'; CHUNK + 10][..], b"\n", &[b'b'; CHUNK - 1], b"\nc\nd"].concat();
+    assert_eq!(
+        chunks(&lines),
+        [
+            0..CHUNK,
+            CHUNK..CHUNK + 11,
+            CHUNK + 11..2 * CHUNK + 11,
+            2 * CHUNK + 11..2 * CHUNK + 13,
+            2 * CHUNK + 13..2 * CHUNK + 14
+        ]
+    );
+    assert!(chunks(b"").is_empty());
 }
 
 #[test]

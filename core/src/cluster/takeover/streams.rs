@@ -1,7 +1,7 @@
 //! Where a node prints that has no launcher any more.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::thread;
 
@@ -80,11 +80,23 @@ impl Heritage {
             if unsafe { libc::dup2(stream.as_raw_fd(), own) } < 0 {
                 return Err(io::Error::last_os_error());
             }
-            let hand_on = move || io::copy(&mut File::from(pipe), &mut File::from(stream));
+            let hand_on = move || hand_on(File::from(pipe), File::from(stream));
             // A thread that is in the midst of printing goes on when there is room; the end comes once nobody can print there.
             thread::Builder::new().name("rest".into()).spawn(hand_on)?;
         }
         Ok(())
+    }
+}
+
+/// Writes to one what comes by the other. By the process itself: moved by the system, it would come to where a file was when the move began,
+/// and to the place of what others write there meanwhile.
+fn hand_on(mut from: File, mut to: File) -> io::Result<()> {
+    let mut bytes = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut bytes)? {
+            0 => return Ok(()),
+            count => to.write_all(&bytes[..count])?,
+        }
     }
 }
 
