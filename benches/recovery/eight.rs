@@ -2,7 +2,7 @@
 
 use crate::common::{Budget, example, row, sample, table};
 use crate::copying::at_once;
-use crate::size::{MB_50, MB_200, Size};
+use crate::size::{GB_1, MB_50, MB_200, Size};
 use crate::{is_smoke, rounds, words};
 
 const ROUNDS: u32 = 9;
@@ -10,9 +10,10 @@ const NODES: u32 = 4;
 const CHECKPOINTS: u32 = 8;
 
 pub fn measure() {
-    let sizes = if is_smoke() { &[MB_50][..] } else { &[MB_50, MB_200][..] };
-    for _ in 0..rounds(ROUNDS) {
-        sizes.iter().for_each(|size| one(*size));
+    let sizes = if is_smoke() { &[MB_50][..] } else { &[MB_50, MB_200, GB_1][..] };
+    // One size after the other: what a run gives back, the next one of its size has.
+    for size in sizes {
+        (0..rounds(ROUNDS)).for_each(|_| one(*size));
     }
     let rows: Vec<_> = sizes
         .iter()

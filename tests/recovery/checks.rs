@@ -69,7 +69,10 @@ use crate::launcher::{
     the_report_is_that_of_the_whole_job,
 };
 use crate::moments::random_moments;
-use crate::printing::{what_a_launcher_was_printing_is_printed_once, what_goes_to_a_file_is_there_once};
+use crate::printing::{
+    what_a_launcher_was_printing_is_printed_once, what_goes_to_a_file_is_there_once,
+    what_is_printed_where_files_are_short,
+};
 use crate::reports::{
     a_job_with_two_losses_tells_all_of_them, each_checkpoint_is_told_on_a_terminal,
     losses_without_replacement, one_node_holds_nothing_twice, why_there_were_checkpoints,
@@ -101,6 +104,7 @@ macro_rules! trials {
 }
 
 trials!(
+    what_is_printed_where_files_are_short,
     what_a_launcher_was_printing_is_printed_once,
     what_goes_to_a_file_is_there_once,
     nobody_is_lost,

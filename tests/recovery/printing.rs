@@ -2,12 +2,13 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{PipeReader, Read, pipe};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::thread::{sleep, spawn};
 use std::time::Duration;
 
 use rustix::io::ioctl_fionread;
-use rustix::process::Signal;
+use rustix::process::{Resource, Rlimit, Signal, setrlimit};
 use talisman::rng::Rng;
 
 use crate::job::{Job, Scratch, Shape, program, until};
@@ -72,6 +73,37 @@ pub fn what_a_launcher_was_printing_is_printed_once() {
             let text = reading.join().unwrap().expect("it is text");
             assert!(lines(&text) == expected, "{options}: {}", differences(&text, &expected));
         }
+    }
+}
+
+/// Nothing is missing where files in memory may not be as long as what is printed, or as short as that of what is known of it.
+pub fn what_is_printed_where_files_are_short() {
+    let expected = undisturbed();
+    // Of so many bytes.
+    for most in [8 << 10, 64 << 10] {
+        let (mut from, to) = pipe().unwrap();
+        let mut command = program(&format!("{LOUD} --ft double {NEVER}"), (3, 1, "tcp"));
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        // SAFETY: one system call.
+        unsafe { command.pre_exec(move || Ok(setrlimit(Resource::Fsize, limit)?)) };
+        let job = Job::printing_to(command, to.into());
+        job.nodes(3);
+        wait_until_full(&from);
+        signal(job.launcher_pid(), Signal::KILL);
+        let reading = spawn(move || {
+            let mut text = String::new();
+            from.read_to_string(&mut text).map(|_| text)
+        });
+        job.end_without_launcher();
+        let text = reading.join().unwrap().expect("it is text");
+        let said = lines(&text);
+        let is_missing = |line: &&String| said.binary_search(line).is_err();
+        assert_eq!(
+            expected.iter().filter(is_missing).count(),
+            0,
+            "{most}: {}",
+            differences(&text, &expected)
+        );
     }
 }
 

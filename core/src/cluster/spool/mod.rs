@@ -177,6 +177,9 @@ impl Spool {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn print(&self, piece: Option<Piece>, text: Vec<u8>, out: BorrowedFd<'_>) -> io::Result<()> {
+        if !self.record.has_room(text.len())? {
+            return self.write_all(out, &text);
+        }
         let begun = self.record.begin(piece, text)?;
         self.print_from(&begun, 0, out)
     }

@@ -18,6 +18,7 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::fcntl_dupfd_cloexec;
+use rustix::process::{Resource, getrlimit};
 
 use super::{Piece, chunks};
 
@@ -68,8 +69,17 @@ impl Record {
     pub(super) fn new() -> io::Result<Record> {
         let file = fcntl_dupfd_cloexec(memfd_create("talisman-printed", MemfdFlags::CLOEXEC)?, 3)?;
         let record = Record(file.into());
-        record.0.set_len(TEXT)?;
+        if record.has_room(0)? {
+            record.0.set_len(TEXT)?;
+        }
         Ok(record)
+    }
+
+    /// Whether so much text can be in it: files may not be as long (`ulimit -f`), and who writes more is ended by the system.
+    pub(super) fn has_room(&self, text: usize) -> io::Result<bool> {
+        let limit = getrlimit(Resource::Fsize).current.unwrap_or(u64::MAX);
+        let end = if limit < TEXT { TEXT } else { TEXT + self.word(LAST_LEN)? };
+        Ok(end + text as u64 <= limit)
     }
 
     /// One that is there already.
@@ -87,10 +97,13 @@ impl Record {
         self.0.as_raw_fd()
     }
 
+    /// Zero where nothing is.
     fn word(&self, at: u64) -> io::Result<u64> {
         let mut bytes = [0; 8];
-        self.0.read_exact_at(&mut bytes, at)?;
-        Ok(u64::from_le_bytes(bytes))
+        match self.0.read_exact_at(&mut bytes, at) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+            read => read.map(|()| u64::from_le_bytes(bytes)),
+        }
     }
 
     fn set(&self, at: u64, word: u64) -> io::Result<()> {
