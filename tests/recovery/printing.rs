@@ -60,6 +60,7 @@ pub fn what_a_launcher_was_printing_is_printed_once() {
             let nodes = job.nodes(3);
             wait_until_full(&from);
             signal(job.launcher_pid(), Signal::KILL);
+            job.wait_for_error("leads now");
             if successor_is_lost {
                 // It waits for us too by then, unless the machine is busy.
                 sleep(Duration::from_millis(rng.below(60)));

@@ -45,13 +45,19 @@ impl Merger {
         Merger { label, open: None }
     }
 
+    /// What ends the line of another node that has no end yet.
+    pub(crate) fn end_line_of_others(&mut self, node: u32) -> &'static [u8] {
+        match self.open.take_if(|open| *open != node) {
+            Some(_) => b"\n",
+            None => b"",
+        }
+    }
+
     /// What to write for these bytes of a node.
     pub(crate) fn merge(&mut self, node: u32, bytes: &[u8]) -> Vec<u8> {
         let mut text = Vec::with_capacity(bytes.len() + 16);
+        text.extend_from_slice(self.end_line_of_others(node));
         let goes_on = self.open == Some(node);
-        if self.open.is_some() && !goes_on {
-            text.push(b'\n');
-        }
         for (number, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             if self.label && !(goes_on && number == 0) {
                 text.extend_from_slice(format!("[{node}] ").as_bytes());

@@ -33,7 +33,7 @@ pub(crate) enum Print {
         piece: Option<Piece>,
         lines: Vec<String>,
     },
-    /// The rest of what was being printed when a launcher was lost.
+    /// The rest of what was being printed when a launcher was lost, before anything else on standard output.
     GoOn,
     /// A line of the launcher's own, on standard error.
     Say(String),
@@ -41,6 +41,17 @@ pub(crate) enum Print {
     Written(u32, ToNode),
     /// How far the program is, so long after its start.
     Show(Duration, Steps),
+}
+
+impl Print {
+    /// What goes elsewhere does not wait for whoever reads standard output.
+    fn comes_after_the_rest(&self) -> bool {
+        match self {
+            Print::Chunk(chunk) => chunk.stream == Stream::Out,
+            Print::Lines { .. } | Print::Written(..) => true,
+            Print::GoOn | Print::Say(_) | Print::Show(..) => false,
+        }
+    }
 }
 
 /// Output of a node: whole lines, except where one is too long or the last.
@@ -90,8 +101,11 @@ fn write_all(
 ) -> io::Result<()> {
     let mut out = Sink::new(io::stdout(), label);
     let mut err = Sink::new(io::stderr(), label);
-    let (mut again, mut last) = (Again::default(), None);
+    let (mut again, mut last, mut is_amid) = (Again::default(), None, false);
     while let Some(print) = queue.blocking_recv() {
+        if is_amid && print.comes_after_the_rest() {
+            (again, is_amid) = (go_on(&mut out, label), false);
+        }
         match print {
             Print::Chunk(chunk) => progress.aside(|| match chunk.stream {
                 Stream::Out => out.write(chunk.node, &chunk.bytes),
@@ -101,15 +115,15 @@ fn write_all(
                 let text =
                     again.without(lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect());
                 progress.aside(|| match Spool::existing() {
-                    Some(spool) => out.put(node, &text, |out, text| spool.print(piece, text, out.as_fd())),
+                    Some(spool) => {
+                        // It is not taken for a line of the program's that was printed.
+                        out.end_line_of_others(node);
+                        out.put(node, &text, |out, text| spool.print(piece, text, out.as_fd()));
+                    }
                     None => out.write(node, &text),
                 });
             }
-            Print::GoOn => {
-                let spool = Spool::existing();
-                spool.into_iter().for_each(|spool| out.put(0, &[], |out, _| spool.go_on(out.as_fd())));
-                again = Again::printed(&spool.map(Spool::printed_last).unwrap_or_default(), label);
-            }
+            Print::GoOn => is_amid = true,
             Print::Say(line) => progress.aside(|| eprintln!("{line}")),
             Print::Written(node, message) => drop(written.send((node, message))),
             Print::Show(now, steps) => {
@@ -118,11 +132,21 @@ fn write_all(
             }
         }
     }
+    if is_amid {
+        go_on(&mut out, label);
+    }
     if let Some((now, steps)) = last {
         progress.finish(now, steps);
     }
     // A standard error that cannot be written leaves no place to say so.
     out.finish()
+}
+
+/// Prints the rest of what a lost launcher was printing. What it had printed last.
+fn go_on(out: &mut Sink<io::Stdout>, label: bool) -> Again {
+    let spool = Spool::existing();
+    spool.into_iter().for_each(|spool| out.put(0, &[], |out, _| spool.go_on(out.as_fd())));
+    Again::printed(&spool.map(Spool::printed_last).unwrap_or_default(), label)
 }
 
 /// One of the launcher's own streams.
@@ -140,6 +164,13 @@ impl<W: Write> Sink<W> {
 
     fn write(&mut self, node: u32, bytes: &[u8]) {
         self.put(node, bytes, |writer, text| writer.write_all(&text).and_then(|()| writer.flush()));
+    }
+
+    fn end_line_of_others(&mut self, node: u32) {
+        let end = self.merger.end_line_of_others(node);
+        if self.failed.is_none() {
+            self.failed = self.writer.write_all(end).and_then(|()| self.writer.flush()).err();
+        }
     }
 
     fn put(&mut self, node: u32, bytes: &[u8], how: impl FnOnce(&mut W, Vec<u8>) -> io::Result<()>) {

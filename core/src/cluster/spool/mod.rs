@@ -27,8 +27,7 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
@@ -162,7 +161,7 @@ impl Spool {
             next += 1;
         } else {
             // It may be there, or some of it, and nothing of that was printed.
-            File::from(self.from.try_clone()?).read_exact(&mut vec![0; self.waiting()?])?;
+            self.take(self.waiting()?)?;
             if let Some(text) = begun.chunk(next) {
                 let there = begun.place.map_or(0, |place| file::come(out, place, text));
                 self.write_all(out, &text[there..])?;
@@ -198,7 +197,7 @@ impl Spool {
             return self.write_all(out, text);
         }
         self.record.fills(chunk)?;
-        (&File::from(self.to.try_clone()?)).write_all(text)?;
+        self.write_all(self.to.as_fd(), text)?;
         self.record.filled(chunk)?;
         self.drain(out, text.len())
     }
@@ -206,6 +205,21 @@ impl Spool {
     /// How many bytes are in the pipe.
     fn waiting(&self) -> io::Result<usize> {
         Ok(usize::try_from(ioctl_fionread(&self.from)?).unwrap_or(usize::MAX))
+    }
+
+    /// So much of what is in the pipe, which is as much at least.
+    fn take(&self, len: usize) -> io::Result<Vec<u8>> {
+        let mut text = vec![0; len];
+        let mut taken = 0;
+        while taken < len {
+            match rustix::io::read(&self.from, &mut text[taken..]) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => taken += count,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(text)
     }
 
     /// Has the system move what is in the pipe to where it belongs.
@@ -218,13 +232,11 @@ impl Spool {
                 Err(Errno::AGAIN) => wait_for(out)?,
                 Err(Errno::INVAL) => {
                     self.is_direct.store(true, Ordering::Relaxed);
-                    let mut text = vec![0; left];
-                    File::from(self.from.try_clone()?).read_exact(&mut text)?;
-                    return self.write_all(out, &text);
+                    return self.write_all(out, &self.take(left)?);
                 }
                 Err(error) => {
                     // Nobody else finds it there.
-                    let _ = File::from(self.from.try_clone()?).read_exact(&mut vec![0; left]);
+                    let _ = self.take(left);
                     return Err(error.into());
                 }
             }

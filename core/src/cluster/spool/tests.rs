@@ -1,7 +1,7 @@
 //! Whoever prints is lost after each step in turn, and another goes on from there.
 
-use std::fs::{self, OpenOptions};
-use std::io::pipe;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write, pipe};
 use std::os::fd::AsFd;
 
 use super::*;
