@@ -16,6 +16,7 @@ use crate::checkpoint::said::{Said, SavedPeriod};
 use crate::checkpoint::store::Store;
 use crate::cluster::control::Lines;
 use crate::ids::PeId;
+use crate::launch::output::tell;
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Output, ResultValue, Results, RunArgs};
 use crate::measure::Measures;
@@ -425,7 +426,7 @@ impl Job {
     /// Tells the user something beside the program's output.
     pub(crate) fn say(&self, line: &str) {
         if !self.output.is_kept() {
-            eprintln!("{line}");
+            tell(line);
         }
     }
 

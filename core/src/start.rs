@@ -7,6 +7,7 @@ use crate::chare::{Args, MainChare};
 use crate::cluster::{self, ClusterOutcome, member::Joining, remote::agent, takeover::successor::Heir};
 use crate::function;
 use crate::launch::command_line::{self, ProgramArgs};
+use crate::launch::output::tell;
 use crate::launch::{ExitStatus, Interrupts, Output, Program, Progress, Report, RunArgs};
 use crate::registry::Registry;
 use crate::run::{self, Outcome, Watch};
@@ -193,5 +194,5 @@ fn status_of(status: i32) -> ExitStatus {
 }
 
 fn complain(program: &Program, message: &str) {
-    eprintln!("{}: error: {message}", program.name);
+    tell(&format!("{}: error: {message}", program.name));
 }
