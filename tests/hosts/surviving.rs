@@ -34,7 +34,7 @@ impl<'a> Held<'a> {
         fs::write(&hold, "").expect("the folder is ours");
         let _ = fs::remove_file(&report);
         let mut command = network.command(0, &example("rounds"));
-        command.args(work).arg("--talk").arg("--hold").arg(&hold);
+        command.args(work).arg("--hold").arg(&hold);
         command.arg("--hosts").arg(network.hosts_file(hosts)).args(["--pes", "1", "--silence", "3s"]);
         command.args(["--ft", "double", "--ckpt-every", every]).arg("--report").arg(&report).args(options);
         let mut running = Running::start(&mut command);
@@ -113,21 +113,29 @@ fn files_elsewhere(network: &Network, kind: &str) -> impl Iterator<Item = PathBu
 #[test]
 fn a_job_that_survives_goes_on_without_a_host_it_loses() {
     let Some(network) = Network::new(3) else { return };
-    let survives = |hosts: &[&str], lost: usize, lose: &dyn Fn(), said: &str| {
-        let held = Held::start(&network, hosts, OFTEN);
+    let survives = |hosts: &[&str], options: &[&str], lost: usize, lose: &dyn Fn(), said: &str| {
+        let held = Held::start_with(&network, hosts, OFTEN, options);
         lose();
         let report = held.goes_on(&[said, " went back to checkpoint ", " after the loss of node"]);
         assert_eq!(report["failures"].as_array().map(Vec::len), Some(lost), "{report}");
     };
     let agent = || _ = Process::kill(network.agent_of(1, &example("rounds")).id);
-    survives(&TWO_HOSTS, 2, &agent, "host h1 (nodes 0 to 1): its agent ");
-    // The launcher reaches both, but they do not reach each other: the first goes on. Of several connections that are cut, nobody uses but one.
+    survives(&TWO_HOSTS, &[], 2, &agent, "host h1 (nodes 0 to 1): its agent ");
+    // The launcher reaches both, but they do not reach each other: the first goes on. Of several connections that are cut, one is used, or none.
     let between = |what: &str| network.host(2).namespace.sh(&format!("ip route {what} blackhole 10.77.0.2"));
-    for (hosts, lost) in [(["h1", "h2"], 1), (TWO_HOSTS, 2)] {
-        survives(&hosts, lost, &|| between("add"), "was killed, as node ");
+    for (hosts, options, lost) in
+        [(["h1", "h2"], &["--talk"][..], 1), (TWO_HOSTS, &["--talk"], 2), (TWO_HOSTS, &[], 2)]
+    {
+        survives(&hosts, options, lost, &|| between("add"), "was killed, as node ");
         between("del");
     }
-    survives(&TWO_HOSTS, 2, &|| network.host(2).cut_off(), "host h2 (nodes 2 to 3): it said nothing for 3s");
+    survives(
+        &TWO_HOSTS,
+        &[],
+        2,
+        &|| network.host(2).cut_off(),
+        "host h2 (nodes 2 to 3): it said nothing for 3s",
+    );
 }
 
 /// At once, and when its processes did not get to notice that the others were gone: what they say then, and what was on its way, is heard by nobody.

@@ -256,6 +256,8 @@ impl Left {
         let (status, failures) = (report["status"].as_i64(), report["failures"].as_array());
         let failures = failures.expect("a report has failures").clone();
         let losses = losses(&report);
+        let is_told = |failure: &Value| failure["detect_s"].as_f64() >= Some(0.0);
+        assert!(failures.iter().all(is_told), "how long it took to know of a loss is told: {failures:?}");
         let checkpoints = report["checkpoints"].as_array().into_iter().flatten();
         let checkpoints = checkpoints.filter_map(|taken| taken["at_s"].as_f64()).collect();
         Left { said: Said { lines, results }, ended, wall, status, failures, report, losses, checkpoints }

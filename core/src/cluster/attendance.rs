@@ -234,7 +234,7 @@ impl Attendance {
 
     /// What another launcher has to know of this node; nothing before it has joined. The process has this number.
     pub(crate) fn follower(&self, pid: u32) -> Option<Follower> {
-        let (task, _) = self.joined.as_ref()?;
+        let (task, heartbeat) = self.joined.as_ref()?;
         let order = self.order.clone().unwrap_or_else(|| first_order(task));
         Some(Follower {
             version: VERSION,
@@ -251,6 +251,7 @@ impl Attendance {
             failures: order.failures,
             steps: Steps::default(),
             running: Duration::ZERO,
+            unheard: heartbeat.unheard(),
             seen: Vec::new(),
             settled: self.settled.clone(),
             losses: self.losses.clone(),

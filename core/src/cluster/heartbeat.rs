@@ -36,6 +36,11 @@ impl Heartbeat {
         self.silent = 0;
     }
 
+    /// The last word came at most so long ago, in ticks.
+    pub(crate) fn unheard(&self) -> Duration {
+        TICK * self.silent.saturating_add(1)
+    }
+
     /// A tick went by; whether the other side has been silent for too long, said once.
     #[must_use]
     pub(crate) fn tick(&mut self) -> bool {
@@ -71,6 +76,15 @@ mod tests {
             assert!(!heartbeat.tick());
             heartbeat.heard();
         }
+    }
+
+    #[test]
+    fn the_last_word_is_no_older_than_said() {
+        let mut heartbeat = Heartbeat::new(TICK * 8);
+        (0..3).for_each(|_| _ = heartbeat.tick());
+        assert_eq!(heartbeat.unheard(), TICK * 4, "the tick under way is nearly over");
+        heartbeat.heard();
+        assert_eq!(heartbeat.unheard(), TICK);
     }
 
     #[test]

@@ -55,12 +55,21 @@ pub(crate) struct Loss {
     pub(crate) what: String,
     /// As [`Failure::detected`].
     pub(crate) detected: &'static str,
-    /// How long it took to be noticed, where that is known.
-    pub(crate) unnoticed: Option<Duration>,
-    /// For how long it had said nothing.
-    pub(crate) unheard: Duration,
+    /// How long it took to be noticed.
+    pub(crate) unnoticed: Unnoticed,
     /// Whether its process has ended by a fault of its own.
     pub(crate) is_own_fault: bool,
+}
+
+/// From when something happened to a node until it was known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unnoticed {
+    /// Just so long.
+    For(Duration),
+    /// At most so long: it had said something before.
+    Within(Duration),
+    /// Nothing happened to it: others cannot reach it.
+    Nothing,
 }
 
 /// What a node says when it has halted.
@@ -78,6 +87,15 @@ struct Noticed {
     failure: Failure,
     /// Whether the job goes on without it.
     settled: bool,
+}
+
+impl Unnoticed {
+    fn time(self) -> Option<Duration> {
+        match self {
+            Unnoticed::For(time) | Unnoticed::Within(time) => Some(time),
+            Unnoticed::Nothing => None,
+        }
+    }
 }
 
 impl Noticed {
@@ -237,8 +255,8 @@ impl Recovery {
             what: loss.what,
             detected: loss.detected.into(),
             at_s: now.as_secs_f64(),
-            detect_s: loss.unnoticed.map(|time| time.as_secs_f64()),
-            unheard_s: Some(loss.unheard.as_secs_f64()),
+            detect_s: loss.unnoticed.time().map(|time| time.as_secs_f64()),
+            detect_exact: matches!(loss.unnoticed, Unnoticed::For(_)),
             ..Failure::default()
         };
         self.replaced.remove(&loss.node);

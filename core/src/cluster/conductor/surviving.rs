@@ -11,7 +11,7 @@ use talisman_ft::{Epoch, Version};
 
 use super::super::control::{Lines, Stop, ToNode};
 use super::super::fate::{Doom, How};
-use super::super::recovery::{Halted, Loss, Recovery, detected_by};
+use super::super::recovery::{Halted, Loss, Recovery, Unnoticed, detected_by};
 use super::super::roster::Stage;
 use super::super::spool::Piece;
 use super::super::suspicions::{Step, Suspect};
@@ -59,12 +59,14 @@ impl Conductor {
     pub(super) fn loss(&self, now: Duration, node: u32, what: String, detected: &'static str) -> Loss {
         let member = &self.roster[node];
         let unnoticed = match &member.doom {
-            Some(Doom::Silent(limit)) => Some(*limit),
-            Some(Doom::Injected(_)) => Some(now.saturating_sub(member.doomed_at)),
-            _ => None,
+            Some(Doom::Silent(limit)) => Unnoticed::For(*limit),
+            Some(Doom::Injected(_)) => Unnoticed::For(now.saturating_sub(member.doomed_at)),
+            Some(Doom::Suspected { .. }) => Unnoticed::Nothing,
+            Some(Doom::Straggler | Doom::Failed(_)) | None => {
+                Unnoticed::Within(now.saturating_sub(member.heard_at))
+            }
         };
-        let unheard = now.saturating_sub(member.heard_at);
-        Loss { node, what, detected, unnoticed, unheard, is_own_fault: false }
+        Loss { node, what, detected, unnoticed, is_own_fault: false }
     }
 
     /// A node is lost, and everybody else goes back.

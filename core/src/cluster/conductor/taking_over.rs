@@ -25,7 +25,9 @@ impl Conductor {
         };
         let news = gone.iter().copied().filter(|node| !is_told(node));
         let who = [None].into_iter().chain(news.map(Some));
-        let failures: Vec<Failure> = who.map(|node| failure(node, leader, now)).collect();
+        let detect_s = followers.unheard().map(|unheard| unheard.as_secs_f64());
+        let failure = |node| Failure { detect_s, ..failure(node, leader, now) };
+        let failures: Vec<Failure> = who.map(failure).collect();
         let mut conductor = Conductor::new(plan, kills);
         conductor.went = Some(Duration::ZERO);
         conductor.steps = followers.steps();

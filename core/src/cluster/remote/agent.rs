@@ -167,7 +167,7 @@ impl Agent {
                         heartbeat.heard();
                         self.obey(order, begin, &events);
                     }
-                    None if self.seek() => launcher = None,
+                    None if self.seek(heartbeat.unheard()) => launcher = None,
                     None => return Ok(()),
                 },
                 Some((node, event)) = happened.recv() => self.on_event(node, event),
@@ -184,7 +184,7 @@ impl Agent {
                 _ = ticks.tick() => {
                     self.tick();
                     if launcher.is_some() && heartbeat.tick() {
-                        match self.seek() {
+                        match self.seek(heartbeat.unheard()) {
                             true => launcher = None,
                             false => return Err(heard_nothing(begin.silence)),
                         }
@@ -263,8 +263,8 @@ impl Agent {
         self.say(FromAgent::of_event(node, event));
     }
 
-    /// The launcher is gone: whether another one is looked for. Whoever is no node yet ends, as it has nothing to save.
-    fn seek(&mut self) -> bool {
+    /// The launcher is gone, of which nothing had been heard for so long at most: whether another one is looked for. Whoever is no node yet ends, as it has nothing to save.
+    fn seek(&mut self, unheard: Duration) -> bool {
         let Some((heir, host)) = self.heir.as_mut().zip(self.host.as_ref()) else { return false };
         self.input = None;
         for node in self.there.clone() {
@@ -274,7 +274,7 @@ impl Agent {
             }
         }
         self.untold = Some(Vec::new());
-        heir.seek(self.there.iter().copied().collect())
+        heir.seek(self.there.iter().copied().collect(), unheard)
     }
 
     /// Nodes that can do without a launcher are not to miss it: it is missed here.

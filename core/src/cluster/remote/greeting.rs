@@ -5,7 +5,7 @@
 use super::super::frame::FrameError;
 
 /// The version of what launcher and agent say to each other.
-pub(crate) const VERSION: u16 = 6;
+pub(crate) const VERSION: u16 = 7;
 
 /// What the line begins with.
 const MAGIC: &str = "talisman-agent";

@@ -13,6 +13,7 @@ use std::net::{IpAddr, TcpListener};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::process::Child;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, getppid, pidfd_open};
 use tokio::io::split;
@@ -176,8 +177,8 @@ impl Heir {
         self.begun.contains(&node)
     }
 
-    /// The launcher of these nodes is gone: whether another is looked for. One on this host that is only silent is killed.
-    pub(super) fn seek(&mut self, nodes: Vec<u32>) -> bool {
+    /// The launcher of these nodes is gone, of which nothing had been heard for so long at most: whether another is looked for. One on this host that is only silent is killed.
+    pub(super) fn seek(&mut self, nodes: Vec<u32>, unheard: Duration) -> bool {
         if let Some(launcher) = self.launcher.take() {
             children::kill(launcher.as_fd());
         }
@@ -191,7 +192,7 @@ impl Heir {
             return false;
         }
         let (rank, has_begun, settled) = (self.estate.rank, self.has_begun, self.settled.clone());
-        let orphan = Orphan { rank, roll, nodes, has_begun, settled };
+        let orphan = Orphan { rank, roll, nodes, has_begun, settled, unheard };
         self.searching = Some(tokio::spawn(self.search(orphan)));
         true
     }

@@ -222,7 +222,8 @@ mod tests {
     }
 
     fn orphan() -> Orphan {
-        Orphan { rank: 3, roll: Roll::default(), nodes: vec![6, 7], has_begun: true, settled: None }
+        let (roll, unheard) = (Roll::default(), Duration::from_secs(1));
+        Orphan { rank: 3, roll, nodes: vec![6, 7], has_begun: true, settled: None, unheard }
     }
 
     fn inside<T>(work: impl Future<Output = T>) -> T {

@@ -76,6 +76,8 @@ pub(crate) struct Orphan {
     pub(crate) has_begun: bool,
     /// The results of the job, if nobody goes back any more.
     pub(crate) settled: Option<Results>,
+    /// For how long at most the launcher had said nothing to it.
+    pub(crate) unheard: Duration,
 }
 
 /// What a process that takes the launcher's place is started with.

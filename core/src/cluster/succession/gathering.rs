@@ -159,6 +159,7 @@ impl Coming {
     /// All nodes say what they are.
     async fn follow(self, will: &Will, pass: Pass, lines: &Lines) -> Result<Gathered, Alone> {
         let settled = self.come.values().find_map(|agent| agent.orphan.settled.clone());
+        let unheard = self.come.values().map(|agent| agent.orphan.unheard).min();
         let here = self.here();
         let (register, first) = Register::going_on(self.own, here, self.dead, self.roll);
         let rolls = Rolls::new(register, pass);
@@ -181,6 +182,7 @@ impl Coming {
         following.all(will).await;
         let Following { mut followers, hosts, happened, kept, .. } = following;
         settled.into_iter().for_each(|results| followers.settle(results));
+        unheard.into_iter().for_each(|unheard| followers.missed_by_hosts(unheard));
         if followers.is_empty() && followers.settled().is_none() {
             return Err(Alone::Other("no node is left".into()));
         }

@@ -40,6 +40,8 @@ pub(crate) struct Follower {
     pub(crate) steps: Steps,
     /// Since the program began.
     pub(crate) running: Duration,
+    /// For how long at most the launcher had said nothing to it then.
+    pub(crate) unheard: Duration,
     /// Pieces of lines that the former launcher printed, by version and node.
     pub(crate) seen: Vec<(Version, u32, u32)>,
     /// The results of the job, if nobody goes back any more.
@@ -56,6 +58,8 @@ pub(crate) struct Followers {
     settled: Option<Results>,
     /// What was printed of which they have not heard.
     printed: Vec<Piece>,
+    /// For how long at most the launcher had said nothing to its hosts, if these are the ones that missed it.
+    unheard: Option<Duration>,
 }
 
 impl Followers {
@@ -71,6 +75,11 @@ impl Followers {
     /// The job has ended in order, with these results.
     pub(crate) fn settle(&mut self, results: Results) {
         self.settled = Some(results);
+    }
+
+    /// The launcher was missed by hosts, to which it had said nothing for so long at most.
+    pub(crate) fn missed_by_hosts(&mut self, unheard: Duration) {
+        self.unheard = Some(unheard);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -126,6 +135,11 @@ impl Followers {
     /// For how long the program has been running.
     pub(crate) fn running(&self) -> Duration {
         self.all.values().map(|follower| follower.running).max().unwrap_or_default()
+    }
+
+    /// The launcher was there until at most so long before it was missed.
+    pub(crate) fn unheard(&self) -> Option<Duration> {
+        self.unheard.or_else(|| self.all.values().map(|follower| follower.unheard).min())
     }
 
     /// The results of the job, if it has ended in order, and some may have left already.

@@ -18,11 +18,11 @@ pub struct Failure {
     pub detected: String,
     /// When it was known to be lost, from the start of the program.
     pub at_s: f64,
-    /// From what happened to it until that, where it is known: for kills that the launcher was asked for, and silence.
+    /// From what happened to it until that: just so long, or at most ([`detect_exact`](Self::detect_exact)), as it had said something before. Nodes
+    /// and launcher say every 250 ms that they are there. None of `suspicion`: others cannot reach it, and nothing happened to it.
     pub detect_s: Option<f64>,
-    /// For how long nothing had been heard of it by then; each node says every 250 ms that it is there. (Its last words may have been heard
-    /// after it was lost, by a launcher that had no processor.) None of the launcher.
-    pub unheard_s: Option<f64>,
+    /// Whether `detect_s` is just so long: for kills that the launcher was asked for, and silence.
+    pub detect_exact: bool,
     /// From when it was known until all others had halted, those that were lost meanwhile excepted; none if the job ended before.
     pub halt_s: Option<f64>,
     /// From then until all others went on; none if the job ended before.

@@ -81,8 +81,9 @@ fn a_loss_while_the_program_runs_is_survived_and_told() {
     let failure = conductor.into_end().failures.remove(0);
     assert_eq!((failure.node, &failure.detected[..], failure.version), (Some(1), "exit", Some(7)));
     assert_eq!((failure.at_s, failure.halt_s, failure.recover_s), (0.1, Some(0.004), Some(0.012)));
-    assert_eq!((failure.detect_s, failure.steps_redone, failure.nodes_left), (None, Some(5), Some(2)));
-    assert_eq!(failure.unheard_s, Some(0.1), "it had said nothing since the beginning");
+    assert_eq!((failure.steps_redone, failure.nodes_left), (Some(5), Some(2)));
+    let detect = (failure.detect_s, failure.detect_exact);
+    assert_eq!(detect, (Some(0.1), false), "it had said nothing since the beginning");
 }
 
 #[test]
@@ -256,8 +257,9 @@ fn kills_at_steps_and_at_random_go_on_and_happen_once() {
     assert_eq!(kills(conductor.say(at(5), 0, step(8))), [Action::Kill(1)]);
     conductor.happen(at(6), 1, killed());
     assert_eq!(conductor.say(at(7), 0, step(9))[1..], [seen(9)], "it is gone");
-    let detect: Vec<_> = conductor.into_end().failures.iter().map(|failure| failure.detect_s).collect();
-    assert_eq!(detect, [Some(0.001), Some(0.001)]);
+    let failures = conductor.into_end().failures;
+    let detect: Vec<_> = failures.iter().map(|failure| (failure.detect_s, failure.detect_exact)).collect();
+    assert_eq!(detect, [(Some(0.001), true), (Some(0.001), true)]);
 }
 
 #[test]
@@ -275,8 +277,7 @@ fn a_silent_node_counts_as_lost_when_it_is_proved_dead() {
     let actions = conductor.happen(at(1000), 1, killed());
     assert_eq!(actions[1..], halt(&[0], 1, &[1]));
     let failure = conductor.into_end().failures.remove(0);
-    assert_eq!((&failure.detected[..], failure.detect_s), ("silence", Some(0.5)));
-    assert_eq!(failure.unheard_s, Some(1.0));
+    assert_eq!((&failure.detected[..], failure.detect_s, failure.detect_exact), ("silence", Some(0.5), true));
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn follower(node: u32) -> Follower {
         failures: 0,
         steps: Steps { done: 40 + u64::from(node), total: Some(90) },
         running: at(60_000),
+        unheard: TICK * (1 + node),
         seen: Vec::new(),
         settled: None,
         losses: Vec::new(),
@@ -76,6 +77,9 @@ fn all_that_follow_go_back_in_the_next_epoch() {
     let told: Vec<_> =
         failures.iter().map(|failure| (failure.node, failure.version, failure.steps_redone)).collect();
     assert_eq!(told, [(None, Some(7), Some(6)), (Some(0), Some(7), Some(6))]);
+    // Node 1 is the one that had heard of the launcher last; had that been there, it would have missed node 0.
+    let detect: Vec<_> = failures.iter().map(|failure| (failure.detect_s, failure.detect_exact)).collect();
+    assert_eq!(detect, [(Some(0.5), false), (Some(0.5), false)]);
 }
 
 /// What each node is told of losses.
@@ -103,7 +107,13 @@ fn the_report_has_what_former_launchers_have_told_of() {
     };
     let mut conductor = taken_over(vec![knows(&[&first, &unsettled], 1)]);
     let leads = "the launcher is gone; node 1 (pid 101) leads now";
-    let gone = Failure { what: leads.into(), detected: "exit".into(), at_s: 60.0, ..Failure::default() };
+    let gone = Failure {
+        what: leads.into(),
+        detected: "exit".into(),
+        at_s: 60.0,
+        detect_s: Some(0.5),
+        ..Failure::default()
+    };
     assert_eq!(told(&mut conductor), [(1, 0, vec![first.clone(), unsettled, gone])]);
     let halted = ToLauncher::Halted { epoch: 2, held: vec![], steps: 41 };
     conductor.on_event(at(60_002), 1, Event::Said(halted), || false);
