@@ -13,7 +13,7 @@
 //! printed of which the nodes have not heard.
 //!
 //! A file is written to as ever: what the system moves there may come to the place of what others write meanwhile. There the file says how much of a
-//! chunk has come. What is neither a file nor takes anything from a pipe (a few devices) may have the chunk twice that was just being written.
+//! chunk has come, and before anybody else writes there, the rest of it does ([`Spool::mend`]). What is neither a file nor takes anything from a pipe (a few devices) may have the chunk twice that was just being written.
 //!
 //! | file | is |
 //! |---|---|
@@ -147,6 +147,22 @@ impl Spool {
     /// The lines that were printed at the end of a job by a launcher that was lost then.
     pub(crate) fn printed_last(&self) -> Vec<u8> {
         self.record.last_text()
+    }
+
+    /// Whoever printed is lost, and has not ended the line that it was writing to a file, perhaps: this ends it. Others may write there from now on,
+    /// and not amid the line; whoever takes its place goes on behind it. Each that had it do the printing has to call this before it prints itself.
+    ///
+    /// # Errors
+    /// It cannot be written, or known.
+    pub(crate) fn mend(&self, out: BorrowedFd<'_>) -> io::Result<()> {
+        self.record.alone(|| {
+            let Some(begun) = self.record.begun()?.filter(|begun| !begun.is_in_pipe) else { return Ok(()) };
+            let (text, place) = (begun.chunk(begun.chunk).unwrap_or_default(), begun.place);
+            match place.map_or(0, |place| file::come(out, place, text)) {
+                0 => Ok(()),
+                there => self.write_all(out, &text[there..]),
+            }
+        })
     }
 
     /// Prints the rest of what somebody had begun who is lost.

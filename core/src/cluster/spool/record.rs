@@ -15,8 +15,10 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileExt;
+use std::thread::sleep;
+use std::time::Duration;
 
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{FlockOperation, MemfdFlags, fcntl_lock, memfd_create};
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::{Resource, getrlimit};
 
@@ -36,6 +38,9 @@ const PIECE_LEN: u64 = 16;
 const NO_PIECE: Piece = (u64::MAX, u32::MAX, u32::MAX);
 /// The memory of longer texts is given back.
 const KEPT: usize = 1 << 20;
+/// How often it is tried to be alone, and how long is waited in between.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(1);
 /// No place.
 const UNKNOWN: u64 = u64::MAX;
 
@@ -108,6 +113,19 @@ impl Record {
 
     fn set(&self, at: u64, word: u64) -> io::Result<()> {
         self.0.write_all_at(&word.to_le_bytes(), at)
+    }
+
+    /// Does what processes do one after the other, unless that takes the others too long: one of them may have been stopped.
+    pub(super) fn alone(&self, act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        for _ in 0..TRIES {
+            if fcntl_lock(&self.0, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                let done = act();
+                fcntl_lock(&self.0, FlockOperation::Unlock)?;
+                return done;
+            }
+            sleep(PAUSE);
+        }
+        Err(io::ErrorKind::TimedOut.into())
     }
 
     /// A text is to be printed.

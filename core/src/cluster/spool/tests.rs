@@ -132,6 +132,50 @@ fn a_text_is_printed_once_whenever_its_printer_is_lost() {
     }
 }
 
+/// As the system does with what is killed between two pages of a file.
+#[test]
+fn what_others_print_does_not_come_amid_a_line_that_was_cut_off() {
+    for kind in [Kind::File, Kind::Appended] {
+        let (out, come) = Out::new(kind, "amid");
+        let all = text(2 * CHUNK, b'a');
+        let spool = Spool::new().unwrap();
+        // It is lost after it has written a third of the first chunk.
+        assert!(!in_steps(&spool, &out, Some((1, 0, 0)), &all, 4));
+        let first = chunks(&all)[0].clone();
+        for name in [b"one\n", b"two\n"] {
+            heir(&spool).mend(out.fd()).unwrap();
+            (&File::from(out.to.try_clone().unwrap())).write_all(name).unwrap();
+        }
+        heir(&spool).go_on(out.fd()).unwrap();
+        drop(out);
+        let expected = [&all[first.clone()], b"one\ntwo\n", &all[first.end..]].concat();
+        assert!(come() == expected, "{kind:?}");
+    }
+}
+
+/// It may have been stopped.
+#[test]
+fn whoever_mends_is_not_waited_for_without_end() {
+    let spool = Spool::new().unwrap();
+    let path = format!("/proc/self/fd/{}", spool.record.number());
+    let another = OpenOptions::new().read(true).write(true).open(path).unwrap();
+    // SAFETY: all bits zero are a lock of everything, and the call reads and changes nothing else.
+    let locked = unsafe {
+        let mut lock: libc::flock = std::mem::zeroed();
+        lock.l_type = libc::F_WRLCK as libc::c_short;
+        libc::fcntl(another.as_raw_fd(), libc::F_OFD_SETLK, &lock)
+    };
+    assert_eq!(locked, 0);
+    let mut acts = false;
+    let waited = spool.record.alone(|| {
+        acts = true;
+        Ok(())
+    });
+    assert_eq!((waited.unwrap_err().kind(), acts), (io::ErrorKind::TimedOut, false));
+    drop(another);
+    spool.record.alone(|| Ok(())).unwrap();
+}
+
 #[test]
 fn a_text_is_cut_between_lines() {
     let lines = [&[b'a'; CHUNK + 10][..], b"\n", &[b'b'; CHUNK - 1], b"\nc\nd"].concat();

@@ -16,7 +16,7 @@ use super::super::heartbeat::TICK;
 use super::door::{self, Reached};
 use super::follower::Follower;
 use super::search::{Patience, Search};
-use super::streams::Heritage;
+use super::streams::{Heritage, mend};
 
 /// What a node has for the case that it loses its launcher.
 pub(crate) struct Seeker {
@@ -59,8 +59,10 @@ impl Seeker {
         follower: Follower,
         mut lead: impl FnMut(UnixListener) -> io::Result<()>,
     ) -> io::Result<Found> {
-        if let Some(heritage) = self.heritage.take() {
-            heritage.take_over()?;
+        match self.heritage.take() {
+            Some(heritage) => heritage.take_over()?,
+            // Of the former one that is lost now.
+            None => mend(io::stdout().as_fd()),
         }
         let follow = encode(&ToLauncher::Follow(Box::new(follower))).map_err(io::Error::other)?;
         let limit = self.task.silence.as_millis().div_ceil(TICK.as_millis()) as u32;

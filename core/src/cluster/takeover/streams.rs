@@ -72,6 +72,8 @@ impl Heritage {
     /// What the system says; some output may be lost then.
     pub(crate) fn take_over(self) -> io::Result<()> {
         self.spool.into_iter().for_each(Spool::inherit);
+        // SAFETY: the launcher left it open for this process, and it is closed below at the earliest.
+        mend(unsafe { BorrowedFd::borrow_raw(self.streams[0]) });
         let own = [libc::STDOUT_FILENO, libc::STDERR_FILENO];
         for ((stream, pipe), own) in self.streams.into_iter().zip(self.pipes).zip(own) {
             // SAFETY: the launcher left both open for this process alone, under these numbers, and this is done once.
@@ -86,6 +88,12 @@ impl Heritage {
         }
         Ok(())
     }
+}
+
+/// Ends the line that a launcher which is lost was printing there, before this process prints there itself.
+pub(crate) fn mend(out: BorrowedFd<'_>) {
+    // If it cannot be, the line stays as it is, and what others print may come amid it.
+    let _ = Spool::existing().map(|spool| spool.mend(out));
 }
 
 /// Writes to one what comes by the other. By the process itself: moved by the system, it would come to where a file was when the move began,
