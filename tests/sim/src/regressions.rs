@@ -311,6 +311,10 @@ pub const REGRESSIONS: &[Regression] = &[
         line: "--seed 0xb2003ec5 --workload towers --size 3 --hosts 1,1,1,1 --nodes 4 --pes 2 --ft 200us --respawn true --requests true --spares 0 --more 1 --lingers false --faults 0,2,3,4,9 --calm limits",
         was: "the order to start a process was held up by a cut until the node had another one elsewhere; its agent was gone, and that other process ended without a word (of the world)",
     },
+    Regression {
+        line: "--seed 0xf000b973 --ft 200us --faults 6",
+        was: "a connection with a node's new process broke before either was told of the other, and its PE had no turn to find that, as another of its node waited for what it was to begin with (of the world)",
+    },
 ];
 
 #[derive(Parser)]
