@@ -43,8 +43,6 @@ pub(super) struct Lives {
     pub(super) homeless: RefCell<Option<ShelfError>>,
     /// The links of PEs that have stopped, or are yet to begin.
     pub(super) nets: RefCell<Vec<Option<Net>>>,
-    /// Lanes of new connections that had broken before the PEs had them.
-    pub(super) broken: RefCell<Vec<u32>>,
     /// It has gone on with the others.
     pub(super) has_begun: Cell<bool>,
     /// The last version of which it was to be sent its part, as it came later.
@@ -252,8 +250,9 @@ impl World {
     pub(super) fn begin_by(&self, number: u32, order: &Order) {
         let process = &self.nodes[number as usize];
         let Some(running) = process.running() else { return };
-        // On threads of their own they find that at once, whoever of them waits for what it begins with.
-        process.lives.broken.take().into_iter().for_each(|lane| self.wake(number, lane, self.now()));
+        // On threads of their own they look at once what their links have, whoever of them waits for what it begins with.
+        let wake_all = || (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));
+        wake_all();
         for turns in &running.pes {
             turns.begin(|pe| {
                 let begun = pe.begin_by(order, &*self.main);
@@ -264,7 +263,7 @@ impl World {
             // It was killed while it waited for what it begins with.
             return;
         }
-        (0..self.plan.pes_per_node).for_each(|rank| self.wake(number, rank, self.now()));
+        wake_all();
         self.after_turn(number);
     }
 

@@ -19,7 +19,6 @@ use super::world::{Event, START_NS, TICK_NS, World};
 use crate::checkpoint::store::Store;
 use crate::cluster::control::Place;
 use crate::run::met::PeerInLife;
-use crate::sometimes::sometimes;
 
 impl World {
     /// A node that has no process any more, or none yet, is to get one on this host.
@@ -132,10 +131,6 @@ impl World {
         let Some((order, peers)) = ordered.filter(|_| !process.job.is_over()) else { return };
         let mut nets = process.lives.nets.borrow_mut();
         for (peer, stream) in process.met.borrow_mut().meet(&peers) {
-            if stream.is_broken_in_its_world() {
-                sometimes("a connection with a process that was yet to be met had broken by then");
-                process.lives.broken.borrow_mut().push(peer.lane);
-            }
             let net = nets.get_mut(peer.lane as usize).and_then(Option::as_mut);
             net.map_or(Ok(()), |net| net.join(peer, stream)).expect("the system has no part in it");
         }

@@ -65,12 +65,11 @@ impl World {
     /// own it would have begun, and written what its link was given before: somebody's part, for which whoever waits may be waiting.
     fn stand_by(&self, number: u32, running: &Running, rank: u32) {
         sometimes("a PE had a turn while another of its node waited in the midst of going back");
-        match running.pes[rank as usize].wait_round() {
-            true => {
-                self.note_turn(number, running, rank);
-                self.after_turn(number);
-            }
-            false => self.see_to_connections(number),
+        if running.pes[rank as usize].wait_round() {
+            self.note_turn(number, running, rank);
+            self.after_turn(number);
+        } else {
+            self.see_to_connections(number);
         }
     }
 

@@ -183,11 +183,6 @@ impl Hand {
         self.0.show(&state);
     }
 
-    /// Whether nothing more arrives.
-    pub(crate) fn is_broken(&self) -> bool {
-        self.0.lock().broken
-    }
-
     /// Whether the link has closed it, or is gone.
     pub(crate) fn is_closed(&self) -> bool {
         self.0.lock().closed

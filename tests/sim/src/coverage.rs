@@ -208,7 +208,6 @@ pub const MARKS: &[Mark] = &[
     may("a new process found what the one before it had left on disk"),
     may("a new process had a disk without anything on it"),
     may("a connection came with a process that was yet to be met"),
-    may("a connection with a process that was yet to be met had broken by then"),
     may("what is for a newcomer's store came before that looked for it"),
     may("a job halted again before a newcomer had its part"),
     may("nodes that were to be added were not"),

@@ -59,11 +59,6 @@ impl Stream {
         Ok(Stream::Tls(Box::new(Encrypted::new(socket, session))))
     }
 
-    /// Whether a simulated world has broken it.
-    pub(crate) fn is_broken_in_its_world(&self) -> bool {
-        matches!(self, Stream::Simulated(pipe) if pipe.hand().is_broken())
-    }
-
     /// What to watch for readiness, if the system can.
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
