@@ -90,6 +90,10 @@ impl Pe {
             // It says things about the queue, and so does not wait in it.
             self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
             return self.run_pe_message(envelope);
+        } else if matches!(message.pe_message(), Some(PeMessage::Balance(_))) {
+            // All wait for the last that hears of a step, and what waits in its queue is what the step is to spread. It does not run at once,
+            // since it moves objects, and an entry of one may be what sends it.
+            return self.enqueue_expedited(envelope);
         }
         if self.lets_in(envelope) {
             self.enqueue(envelope);
