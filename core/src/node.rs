@@ -24,6 +24,7 @@ use crate::message::pool::Depot;
 use crate::pe::try_current;
 use crate::pup::Packed;
 use crate::scheduler::park::Parker;
+use crate::undelivered::Leftovers;
 use crate::view::View;
 
 /// How many nodes, and how many PEs on each.
@@ -202,6 +203,8 @@ pub(crate) struct Job {
     results: Mutex<Results>,
     balancing: Mutex<VecDeque<BalancingStep>>,
     checkpoints: Mutex<VecDeque<CheckpointTaken>>,
+    /// Messages that nobody got.
+    leftovers: Mutex<Leftovers>,
     /// What somebody outside has asked for that no PE has heard of.
     asked: Mutex<Asked>,
     /// The nodes of this process, to be woken at the end.
@@ -258,6 +261,7 @@ impl Job {
             results: Mutex::default(),
             balancing: Mutex::default(),
             checkpoints: Mutex::default(),
+            leftovers: Mutex::default(),
             asked: Mutex::default(),
             nodes: Mutex::default(),
             others: OnceLock::new(),
@@ -322,6 +326,8 @@ impl Job {
         self.said.go_back();
         self.take_asked();
         self.steps.store(0, Ordering::Relaxed);
+        // Of a life whose end is void.
+        *lock(&self.leftovers) = Leftovers::default();
         let end = lock(&self.end);
         self.halts.store(false, Ordering::Relaxed);
         self.over.store(end.is_some(), Ordering::SeqCst);
@@ -471,6 +477,16 @@ impl Job {
         if let Some(others) = self.others.get().filter(|_| asked > 0) {
             others.answer(asked, checkpoint, not_written);
         }
+    }
+
+    /// A PE has ended, and knows this of messages that nobody got.
+    pub(crate) fn left_over(&self, leftovers: Leftovers) {
+        lock(&self.leftovers).add(leftovers);
+    }
+
+    /// What the PEs of this process know of messages that nobody got.
+    pub(crate) fn leftovers(&self) -> Leftovers {
+        lock(&self.leftovers).clone()
     }
 
     /// The checkpoints that were committed.

@@ -37,6 +37,7 @@ use crate::quiescence::Detector;
 use crate::scheduler::queue::PriorityQueue;
 use crate::section::Sections;
 use crate::stats::Stats;
+use crate::undelivered::Callers;
 use crate::view::View;
 use crate::witness::{self, Seen, Until, Why};
 use slots::Slots;
@@ -71,6 +72,8 @@ pub(crate) struct Pe {
     pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     pub(crate) sections: Sections,
     pub(crate) lost: LostMembers,
+    /// Who calls what may never come.
+    pub(crate) callers: Callers,
     /// There may be something to do when no message waits: reductions to send on, idle work, a wave to answer.
     pub(crate) chores: Cell<bool>,
     /// Collections with reductions to send on when there is nothing else to do.
@@ -162,6 +165,7 @@ impl Pe {
             lacking: RefCell::default(),
             sections: Sections::default(),
             lost: LostMembers::default(),
+            callers: Callers::default(),
             chores: Cell::new(false),
             unflushed: RefCell::default(),
             timers: Timers::default(),

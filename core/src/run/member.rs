@@ -193,6 +193,7 @@ impl Member {
             wall: done.wall,
             balancing: self.job.balancing(),
             checkpoints: self.job.checkpoints(),
+            leftovers: self.job.leftovers(),
         }
     }
 }

@@ -204,6 +204,7 @@ pub(super) fn end(pe: &Pe, port: &Threads) {
     if !pe.node.job.survives() {
         port.net.iter().for_each(Net::goodbye);
     }
+    pe.tell_of_undelivered();
     pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
 }
 
