@@ -210,3 +210,111 @@ mod an_answer {
         crate::common::fails_everywhere::<__Main, _>(|| (), 1, &parts);
     }
 }
+
+mod members {
+    use talisman::prelude::*;
+
+    #[derive(Pup)]
+    struct Element;
+
+    #[chare(array1d)]
+    impl Element {
+        #[init]
+        fn new() -> Self {
+            Element
+        }
+
+        #[entry]
+        fn count(&self) -> u32 {
+            1
+        }
+
+        #[entry]
+        fn leave(&mut self, cx: &mut Cx<Self>) -> u32 {
+            cx.destroy();
+            1
+        }
+
+        #[entry]
+        fn go(&mut self, cx: &mut Cx<Self>) {
+            cx.destroy();
+        }
+
+        #[entry]
+        fn never();
+
+        /// Is gone before it has an answer.
+        #[entry]
+        async fn answer(&mut self, cx: &mut Cx<Self>) -> u32 {
+            cx.me().go();
+            cx.when(Self::never).await;
+            1
+        }
+    }
+
+    /// What is waited for in vain.
+    #[derive(Pup, Clone, Copy, PartialEq)]
+    enum What {
+        /// The contributions of elements that are gone.
+        Removed,
+        /// That of one that never was.
+        Never,
+        /// The answer of one that is gone.
+        Answer,
+        /// None: a member that is named twice is one.
+        Twice,
+    }
+
+    #[derive(Pup)]
+    struct Main {
+        what: What,
+    }
+
+    #[talisman::main]
+    impl Main {
+        #[init]
+        fn new(cx: &mut Cx<Self>, what: What) -> Self {
+            cx.me().run();
+            Main { what }
+        }
+
+        #[entry]
+        async fn run(&mut self, cx: &mut Cx<Self>) {
+            let all: Array<Element> = Element::array(6).new();
+            let counted: u32 = match self.what {
+                What::Removed => {
+                    let some: Section<Element> = all.section([1, 2, 4]);
+                    let _left: u32 = all.section([2, 5]).leave().reduce(Sum).await;
+                    some.count().reduce(Sum).await
+                }
+                What::Never => all.section([3, 50]).count().reduce(Sum).await,
+                What::Twice => all.section([1, 1, 4, 4, 2]).count().reduce(Sum).await,
+                What::Answer => all.at(1).answer().await,
+            };
+            writeln!(cx.output(), "{counted}");
+            cx.exit();
+        }
+    }
+
+    #[test]
+    fn that_were_removed_are_named() {
+        let parts = ["run waits for", "a reduction over a section of", "2 of 3 contributions"];
+        crate::common::fails_everywhere::<Main, _>(|| (What::Removed,), 1, &parts);
+    }
+
+    #[test]
+    fn that_never_were_are_named() {
+        let parts = ["run waits for", "1 of 2 contributions", "Element[50]", "does not exist"];
+        crate::common::fails_everywhere::<Main, _>(|| (What::Never,), 1, &parts);
+    }
+
+    #[test]
+    fn that_answer_no_more_are_waited_for_in_vain() {
+        crate::common::fails_everywhere::<Main, _>(|| (What::Answer,), 1, &["run waits for"]);
+    }
+
+    #[test]
+    fn that_are_named_twice_count_once() {
+        crate::common::same_everywhere::<Main, _>(|| (What::Twice,), &["3"]);
+    }
+}
