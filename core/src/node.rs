@@ -21,6 +21,7 @@ use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Output, ResultValue, Results, RunArgs};
 use crate::measure::Measures;
 use crate::message::pool::Depot;
+use crate::pe::running::Window;
 use crate::pe::try_current;
 use crate::pup::Packed;
 use crate::scheduler::park::Parker;
@@ -106,6 +107,8 @@ pub(crate) struct Node {
     pub(crate) store: Arc<Store>,
     /// Where the PEs of this node sleep, by their rank in it.
     pub(crate) parkers: Box<[Parker]>,
+    /// Where other threads see what they run.
+    pub(crate) windows: Box<[Window]>,
 }
 
 impl Node {
@@ -138,7 +141,9 @@ impl Node {
         job: Arc<Job>,
     ) -> Arc<Node> {
         let (depot, shared) = (Arc::default(), SharedValues::default());
-        let node = Arc::new(Node { shape, view, number, config, depot, shared, job, store, parkers });
+        let windows = (0..shape.pes_per_node).map(|_| Window::default()).collect();
+        let node =
+            Arc::new(Node { shape, view, number, config, depot, shared, job, store, parkers, windows });
         lock(&node.job.nodes).push(Arc::downgrade(&node));
         node
     }
@@ -233,6 +238,11 @@ pub(crate) trait Others: Send + Sync {
     /// This version is committed, with so much in the part of each node.
     fn committed(&self, version: Version, contents: Vec<(u32, Contents)>) {
         let _ = (version, contents);
+    }
+
+    /// Something people should know.
+    fn note(&self, text: String) {
+        let _ = text;
     }
 
     /// The program printed this, in a period that will not be done again, or in its last.
@@ -433,6 +443,14 @@ impl Job {
     pub(crate) fn say(&self, line: &str) {
         if !self.output.is_kept() {
             tell(line);
+        }
+    }
+
+    /// The same of what concerns this process, which may be one of several.
+    pub(crate) fn warn(&self, line: String) {
+        match self.others.get() {
+            Some(others) => others.note(line),
+            None => self.say(&line),
         }
     }
 

@@ -283,6 +283,10 @@ impl Others for Voice {
         self.control.send(ToLauncher::Checkpointed { asked, checkpoint, not_written });
     }
 
+    fn note(&self, text: String) {
+        self.control.send(ToLauncher::Note(text));
+    }
+
     fn committed(&self, version: Version, contents: Vec<(u32, Contents)>) {
         self.control.send(ToLauncher::Committed { version, contents });
     }

@@ -4,6 +4,7 @@ mod beginning;
 pub(crate) mod connecting;
 pub(crate) mod connections;
 mod cores;
+mod held_up;
 pub(crate) mod linking;
 mod lives;
 pub(crate) mod member;

@@ -45,6 +45,7 @@ const LAST_SUSPICION: Duration = Duration::from_millis(500);
 /// Runs a PE until the job is over.
 pub(super) fn work(pe: &Pe) {
     let _here = Here::enter(pe);
+    let _seen = pe.node.windows[(pe.id - pe.first_pe) as usize].open(pe);
     let Port::Threads(port) = &pe.port else { unreachable!("a PE on a thread has rings") };
     let put_off = PutOff::new();
     let _putting_off = put_off.begin();
@@ -344,9 +345,16 @@ mod tests {
     fn short_entries_run_in_batches_and_long_ones_one_by_one() {
         let (mut pace, mut now) = (Pace::default(), 1);
         assert_eq!(turns(&mut pace, &mut now, 50, 10), BATCH);
-        assert!(turns(&mut pace, &mut now, 10 * TICKS_OF_BATCH, 1) <= BETWEEN_CLOCKS, "found out in the turn");
+        assert!(
+            turns(&mut pace, &mut now, 10 * TICKS_OF_BATCH, 1) <= BETWEEN_CLOCKS,
+            "found out in the turn"
+        );
         assert_eq!(turns(&mut pace, &mut now, 10 * TICKS_OF_BATCH, 3), 1);
-        assert_eq!(turns(&mut pace, &mut now, TICKS_OF_BATCH / 100, 10), 32, "about as long as a batch may take");
+        assert_eq!(
+            turns(&mut pace, &mut now, TICKS_OF_BATCH / 100, 10),
+            32,
+            "about as long as a batch may take"
+        );
         assert_eq!(turns(&mut pace, &mut now, 50, 10), BATCH, "and back");
     }
 }
