@@ -252,69 +252,71 @@ mod members {
         }
     }
 
-    /// What is waited for in vain.
-    #[derive(Pup, Clone, Copy, PartialEq)]
-    enum What {
-        /// The contributions of elements that are gone.
-        Removed,
-        /// That of one that never was.
-        Never,
-        /// The answer of one that is gone.
-        Answer,
-        /// None: a member that is named twice is one.
-        Twice,
-    }
+    mod removed {
+        use super::*;
 
-    #[derive(Pup)]
-    struct Main {
-        what: What,
-    }
-
-    #[talisman::main]
-    impl Main {
-        #[init]
-        fn new(cx: &mut Cx<Self>, what: What) -> Self {
-            cx.me().run();
-            Main { what }
-        }
-
-        #[entry]
-        async fn run(&mut self, cx: &mut Cx<Self>) {
+        #[talisman::main]
+        async fn main(cx: &mut Cx) {
             let all: Array<Element> = Element::array(6).new();
-            let counted: u32 = match self.what {
-                What::Removed => {
-                    let some: Section<Element> = all.section([1, 2, 4]);
-                    let _left: u32 = all.section([2, 5]).leave().reduce(Sum).await;
-                    some.count().reduce(Sum).await
-                }
-                What::Never => all.section([3, 50]).count().reduce(Sum).await,
-                What::Twice => all.section([1, 1, 4, 4, 2]).count().reduce(Sum).await,
-                What::Answer => all.at(1).answer().await,
-            };
+            let some: Section<Element> = all.section([1, 2, 4]);
+            let _left: u32 = all.section([2, 5]).leave().reduce(Sum).await;
+            let counted: u32 = some.count().reduce(Sum).await;
             writeln!(cx.output(), "{counted}");
-            cx.exit();
+        }
+
+        #[test]
+        fn are_named() {
+            let parts = ["main waits for", "a reduction over a section of", "2 of 3 contributions"];
+            crate::common::fails_everywhere::<__Main, _>(|| (), 1, &parts);
         }
     }
 
-    #[test]
-    fn that_were_removed_are_named() {
-        let parts = ["run waits for", "a reduction over a section of", "2 of 3 contributions"];
-        crate::common::fails_everywhere::<Main, _>(|| (What::Removed,), 1, &parts);
+    mod never_made {
+        use super::*;
+
+        #[talisman::main]
+        async fn main(cx: &mut Cx) {
+            let all: Array<Element> = Element::array(6).new();
+            let counted: u32 = all.section([3, 50]).count().reduce(Sum).await;
+            writeln!(cx.output(), "{counted}");
+        }
+
+        #[test]
+        fn are_named() {
+            let parts = ["main waits for", "1 of 2 contributions", "Element[50]", "does not exist"];
+            crate::common::fails_everywhere::<__Main, _>(|| (), 1, &parts);
+        }
     }
 
-    #[test]
-    fn that_never_were_are_named() {
-        let parts = ["run waits for", "1 of 2 contributions", "Element[50]", "does not exist"];
-        crate::common::fails_everywhere::<Main, _>(|| (What::Never,), 1, &parts);
+    mod that_answer_no_more {
+        use super::*;
+
+        #[talisman::main]
+        async fn main(cx: &mut Cx) {
+            let all: Array<Element> = Element::array(6).new();
+            let answer: u32 = all.at(1).answer().await;
+            writeln!(cx.output(), "{answer}");
+        }
+
+        #[test]
+        fn are_waited_for_in_vain() {
+            crate::common::fails_everywhere::<__Main, _>(|| (), 1, &["main waits for"]);
+        }
     }
 
-    #[test]
-    fn that_answer_no_more_are_waited_for_in_vain() {
-        crate::common::fails_everywhere::<Main, _>(|| (What::Answer,), 1, &["run waits for"]);
-    }
+    mod named_twice {
+        use super::*;
 
-    #[test]
-    fn that_are_named_twice_count_once() {
-        crate::common::same_everywhere::<Main, _>(|| (What::Twice,), &["3"]);
+        #[talisman::main]
+        async fn main(cx: &mut Cx) {
+            let all: Array<Element> = Element::array(6).new();
+            let counted: u32 = all.section([1, 1, 4, 4, 2]).count().reduce(Sum).await;
+            writeln!(cx.output(), "{counted}");
+        }
+
+        #[test]
+        fn count_once() {
+            crate::common::same_everywhere::<__Main, _>(|| (), &["3"]);
+        }
     }
 }
