@@ -14,7 +14,7 @@ impl Spinner {
 
     /// On the last PE, for ever.
     #[entry]
-    fn spin(&mut self, cx: &mut Cx<Self>) -> u32 {
+    pub fn spin(&mut self, cx: &mut Cx<Self>) -> u32 {
         if cx.pe() == cx.pes() - 1 {
             writeln!(cx.output(), "under way");
             loop {
