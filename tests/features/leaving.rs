@@ -59,7 +59,7 @@ impl Stone {
             Main::main_chare().callback(Main::over),
         );
         let pes = u64::from(cx.pes());
-        if round % 3 != 0 {
+        if !round.is_multiple_of(3) {
             cx.migrate_to(((cx.index() as u64 * 7 + round * 5) % pes) as u32);
         }
     }
