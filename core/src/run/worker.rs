@@ -351,7 +351,7 @@ mod tests {
         );
         assert_eq!(turns(&mut pace, &mut now, 10 * TICKS_OF_BATCH, 3), 1);
         assert_eq!(
-            turns(&mut pace, &mut now, TICKS_OF_BATCH / 100, 10),
+            turns(&mut pace, &mut now, TICKS_OF_BATCH / 50, 10),
             32,
             "about as long as a batch may take"
         );
