@@ -177,7 +177,8 @@ fn warn_of_undelivered(program: &Program, undelivered: &[Undelivered]) {
     for of in undelivered.iter().take(UNDELIVERED_SHOWN) {
         tell(&format!("{name}: warning: nobody got {of}"));
     }
-    let further = undelivered.iter().skip(UNDELIVERED_SHOWN).fold(0, |sum: u64, of| sum.saturating_add(of.count));
+    let further =
+        undelivered.iter().skip(UNDELIVERED_SHOWN).fold(0, |sum: u64, of| sum.saturating_add(of.count));
     if further > 0 {
         tell(&format!("{name}: warning: nobody got {further} further messages; `--report` has more of them"));
     }
