@@ -16,6 +16,7 @@ mod features {
     mod groups;
     mod insertion;
     mod late;
+    mod leaving;
     mod lost;
     mod migration;
     mod placement;
@@ -27,5 +28,6 @@ mod features {
     mod singles;
     mod statistics;
     mod stuck;
+    mod undelivered;
     mod values;
 }

@@ -1,6 +1,7 @@
 //! A message to and fro between two nodes.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use talisman::prelude::*;
 
@@ -12,6 +13,7 @@ use crate::raw::RawPair;
 pub const PROGRAM: &str = "@latency";
 
 const ROUNDS: u32 = 101;
+const PAUSE: Duration = Duration::from_millis(100);
 const SIZES: [usize; 6] = [8, 1 << 10, 8 << 10, 64 << 10, 1 << 20, 16 << 20];
 /// What is sent as one number, as bytes, and as floating-point numbers.
 const NUMBER: usize = 8;
@@ -27,15 +29,29 @@ pub fn measure() {
         let words = ["--limit", &transport.to_string(), "--rounds", &rounds(ROUNDS).to_string()];
         Job { program: PROGRAM, nodes: 2, transport, options: words.map(String::from).into() }.sample();
         let others = mpi::measured(transport);
-        let rows: Vec<Row> = SIZES.iter().map(|bytes| of_size(transport, *bytes, &others)).collect();
+        let mut rows: Vec<Row> = SIZES.iter().map(|bytes| of_size(transport, *bytes, &others)).collect();
+        rows.push(row(after_a_pause(transport), of_number(transport)));
         table(&format!("A message between two nodes, one way, {transport}"), "µs", &rows);
     }
 }
 
+/// What a number may take.
+fn of_number(transport: Transport) -> Budget {
+    match transport {
+        Transport::Tcp => Budget::Times(1.15),
+        Transport::Shm => Budget::Times(1.5),
+    }
+}
+
+/// A number, in a job in which a PE was held up once.
+fn after_a_pause(transport: Transport) -> String {
+    format!("{transport}, {} after a pause", size(NUMBER))
+}
+
 fn of_size(transport: Transport, bytes: usize, others: &[mpi::Measured]) -> Row {
     let budget = match (transport, bytes) {
+        (_, NUMBER) => of_number(transport),
         (Transport::Tcp, ..=1024) => Budget::Times(1.15),
-        (Transport::Shm, NUMBER) => Budget::Times(1.5),
         (Transport::Shm, LARGE) => Budget::Times(1.0),
         _ => Budget::Open,
     };
@@ -113,6 +129,13 @@ impl Player {
         }
     }
 
+    /// As if the system had stopped it: long enough for others to think that nobody has anything to do.
+    #[entry]
+    fn pause(&mut self) -> bool {
+        std::thread::sleep(PAUSE);
+        true
+    }
+
     #[entry]
     fn finished();
 
@@ -160,5 +183,11 @@ async fn main(cx: &mut Cx, options: Options) {
                 writeln!(cx.output(), "{}", line(&what, ours / 1000.0, limit / 1000.0));
             }
         }
+    }
+    let _paused: bool = players.on(1).pause().await;
+    for _ in 0..options.rounds {
+        let ours: f64 = players.on(0).play(NUMBER, trips(NUMBER)).await;
+        let limit: f64 = raw.on(0).ping_pong(NUMBER, trips(NUMBER)).await;
+        writeln!(cx.output(), "{}", line(&after_a_pause(options.limit), ours / 1000.0, limit / 1000.0));
     }
 }

@@ -68,7 +68,7 @@ impl<C: Chare> Cx<C> {
     #[doc(hidden)]
     #[inline]
     pub fn __resumes<A: Args, R>(&self, entry: Entry<C, A, R>) {
-        self.run().running_entry.set(Some(&C::ENTRIES[entry.number as usize]));
+        self.run().running.set_entry(Some(&C::ENTRIES[entry.number as usize]));
     }
 
     #[doc(hidden)]

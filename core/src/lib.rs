@@ -76,6 +76,7 @@ pub mod testing;
 #[doc(hidden)]
 pub mod transport;
 mod tree;
+mod undelivered;
 mod view;
 mod wire;
 #[doc(hidden)]

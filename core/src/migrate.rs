@@ -233,7 +233,7 @@ impl Pe {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
         self.running.set(Some(head));
-        self.running_entry.set(None);
+        self.running.set_entry(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
         unsafe { (object.collection().chare.restored)(head, self, why) };
         self.running.set(None);

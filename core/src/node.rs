@@ -21,9 +21,11 @@ use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Output, ResultValue, Results, RunArgs};
 use crate::measure::Measures;
 use crate::message::pool::Depot;
+use crate::pe::running::Window;
 use crate::pe::try_current;
 use crate::pup::Packed;
 use crate::scheduler::park::Parker;
+use crate::undelivered::Leftovers;
 use crate::view::View;
 
 /// How many nodes, and how many PEs on each.
@@ -105,6 +107,8 @@ pub(crate) struct Node {
     pub(crate) store: Arc<Store>,
     /// Where the PEs of this node sleep, by their rank in it.
     pub(crate) parkers: Box<[Parker]>,
+    /// Where other threads see what they run.
+    pub(crate) windows: Box<[Window]>,
 }
 
 impl Node {
@@ -137,7 +141,9 @@ impl Node {
         job: Arc<Job>,
     ) -> Arc<Node> {
         let (depot, shared) = (Arc::default(), SharedValues::default());
-        let node = Arc::new(Node { shape, view, number, config, depot, shared, job, store, parkers });
+        let windows = (0..shape.pes_per_node).map(|_| Window::default()).collect();
+        let node =
+            Arc::new(Node { shape, view, number, config, depot, shared, job, store, parkers, windows });
         lock(&node.job.nodes).push(Arc::downgrade(&node));
         node
     }
@@ -202,6 +208,8 @@ pub(crate) struct Job {
     results: Mutex<Results>,
     balancing: Mutex<VecDeque<BalancingStep>>,
     checkpoints: Mutex<VecDeque<CheckpointTaken>>,
+    /// Messages that nobody got.
+    leftovers: Mutex<Leftovers>,
     /// What somebody outside has asked for that no PE has heard of.
     asked: Mutex<Asked>,
     /// The nodes of this process, to be woken at the end.
@@ -232,6 +240,11 @@ pub(crate) trait Others: Send + Sync {
         let _ = (version, contents);
     }
 
+    /// Something people should know.
+    fn note(&self, text: String) {
+        let _ = text;
+    }
+
     /// The program printed this, in a period that will not be done again, or in its last.
     fn say(&self, lines: Lines);
 }
@@ -258,6 +271,7 @@ impl Job {
             results: Mutex::default(),
             balancing: Mutex::default(),
             checkpoints: Mutex::default(),
+            leftovers: Mutex::default(),
             asked: Mutex::default(),
             nodes: Mutex::default(),
             others: OnceLock::new(),
@@ -322,6 +336,8 @@ impl Job {
         self.said.go_back();
         self.take_asked();
         self.steps.store(0, Ordering::Relaxed);
+        // Of a life whose end is void.
+        *lock(&self.leftovers) = Leftovers::default();
         let end = lock(&self.end);
         self.halts.store(false, Ordering::Relaxed);
         self.over.store(end.is_some(), Ordering::SeqCst);
@@ -430,6 +446,14 @@ impl Job {
         }
     }
 
+    /// The same of what concerns this process, which may be one of several.
+    pub(crate) fn warn(&self, line: String) {
+        match self.others.get() {
+            Some(others) => others.note(line),
+            None => self.say(&line),
+        }
+    }
+
     /// What the steps of load balancing did.
     pub(crate) fn balancing(&self) -> Vec<BalancingStep> {
         lock(&self.balancing).iter().cloned().collect()
@@ -471,6 +495,16 @@ impl Job {
         if let Some(others) = self.others.get().filter(|_| asked > 0) {
             others.answer(asked, checkpoint, not_written);
         }
+    }
+
+    /// A PE has ended, and knows this of messages that nobody got.
+    pub(crate) fn left_over(&self, leftovers: Leftovers) {
+        lock(&self.leftovers).add(leftovers);
+    }
+
+    /// What the PEs of this process know of messages that nobody got.
+    pub(crate) fn leftovers(&self) -> Leftovers {
+        lock(&self.leftovers).clone()
     }
 
     /// The checkpoints that were committed.

@@ -13,7 +13,9 @@ use crate::ids::{ObjId, SectionId};
 use crate::measure::Given;
 use crate::message::control::Cast;
 use crate::order::Order;
+use crate::pe::running::before_free;
 use crate::pup::Pup;
+use crate::registry::ChareType;
 use crate::rng::Rng;
 
 /// What the runtime keeps of an object beside its state: 64 bytes. Only the object's PE touches it.
@@ -120,6 +122,23 @@ impl Head {
 
     pub(crate) fn index(&self) -> u128 {
         self.index[0] as u128 | (self.index[1] as u128) << 64
+    }
+
+    /// Chare type and index, for another thread than that of its PE.
+    ///
+    /// # Safety
+    /// It runs, or ran, and is not freed meanwhile.
+    pub(crate) unsafe fn seen_by_others(head: NonNull<Head>) -> (&'static ChareType, u128) {
+        let head = head.as_ptr();
+        // SAFETY: the caller's promise: these are not written once it can run. No reference is made to what its PE writes. A collection outlives
+        // its objects.
+        let (index, collection) = unsafe {
+            let collection = (&raw const (*head).collection).cast::<NonNull<Collection>>();
+            ((&raw const (*head).index).read(), collection.read())
+        };
+        // SAFETY: as above.
+        let chare = unsafe { (&raw const (*collection.as_ptr()).chare).read() };
+        (chare, index[0] as u128 | (index[1] as u128) << 64)
     }
 
     /// Its PE's view of its collection.
@@ -267,6 +286,7 @@ impl<C: Chare> Object<C> {
     /// # Safety
     /// `head` came from [`Object::<C>::allocate`], and nothing uses it any more.
     pub(crate) unsafe fn free(head: NonNull<Head>) {
+        before_free();
         // SAFETY: the caller's promise.
         unsafe {
             let mut object = Box::from_raw(head.cast::<Self>().as_ptr());

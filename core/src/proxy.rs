@@ -346,7 +346,8 @@ macro_rules! handles_on_many {
 handles_on_many!(Array Section Group);
 
 impl<C: Chare> Array<C> {
-    /// One element. It need not exist yet, nor be here.
+    /// One element. It need not exist yet, nor be here: what is called meanwhile waits for it. If it never comes, a job that gets stuck says so
+    /// and fails, and one that ends well says so in a warning and in its report (`undelivered`).
     ///
     /// # Panics
     /// If the index does not fit into the type of this array's indices.

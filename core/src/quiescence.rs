@@ -4,8 +4,11 @@
 //! other PEs and received from them. When two waves in a row give the same sums, and what was sent equals what was
 //! received, nothing was on its way in between (Mattern 1987, the four-counter method).
 //!
+//! Whoever asks is told as soon as may be: one wave follows another until they find quiet.
+//!
 //! The same waves find a job that is stuck: nothing is left to do, nobody asked for quiescence, and the program has
-//! not ended. Then every PE tells what its objects wait for.
+//! not ended. Then every PE tells what its objects wait for. That it may be stuck is a mere suspicion of PE 0, which others that are held up raise
+//! as well: each costs one wave, and the next comes with the next suspicion, for which PE 0 waits longer each time.
 
 use std::cell::{Cell, RefCell};
 
@@ -65,9 +68,11 @@ struct RootState {
 }
 
 impl Detector {
-    /// Somebody wants to know.
+    /// Somebody wants to know. What was counted before is old, as it may be that of a suspicion of long ago.
     pub(crate) fn ask(&self, route: Route) {
-        self.root.borrow_mut().asked.push(route);
+        let mut root = self.root.borrow_mut();
+        root.last = None;
+        root.asked.push(route);
     }
 
     /// Whether a wave is under way, as far as this PE knows.
@@ -193,7 +198,14 @@ impl Pe {
                 && (sent == received || mutated("equal-counts-are-enough"))
         };
         if !quiet {
-            return self.begin_wave();
+            // Unless somebody waits for it, another wave may wait until PE 0 has had nothing to do for long again: in a job that was held up once,
+            // all its idle moments would have waves else.
+            if self.detector.is_asked() {
+                self.begin_wave();
+            } else {
+                sometimes("a suspicion that the job was stuck was wrong, or has to be raised again");
+            }
+            return;
         }
         if late {
             self.detector.root.borrow_mut().last = None;
@@ -326,3 +338,6 @@ fn stuck_message(waits: Vec<String>) -> String {
     }
     message
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use crate::cluster::{self, ClusterOutcome, member::Joining, remote::agent, takeo
 use crate::function;
 use crate::launch::command_line::{self, ProgramArgs};
 use crate::launch::output::tell;
-use crate::launch::{ExitStatus, Interrupts, Output, Program, Progress, Report, RunArgs};
+use crate::launch::{ExitStatus, Interrupts, Output, Program, Progress, Report, RunArgs, Undelivered};
 use crate::registry::Registry;
 use crate::run::{self, Outcome, Watch};
 
@@ -151,6 +151,7 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
     if let Some(message) = &outcome.message {
         complain(program, message);
     }
+    warn_of_undelivered(program, &outcome.undelivered);
     if let Some(trace) = outcome.trace {
         eprintln!("{}: trace of {} events {trace:016x}", program.name, outcome.events);
     }
@@ -167,6 +168,22 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
     status
 }
 
+/// Kinds of messages that nobody got, as far as they are told line by line; the report has more.
+const UNDELIVERED_SHOWN: usize = 10;
+
+/// The job has ended well, and perhaps not everything was done that the program called.
+fn warn_of_undelivered(program: &Program, undelivered: &[Undelivered]) {
+    let name = program.name;
+    for of in undelivered.iter().take(UNDELIVERED_SHOWN) {
+        tell(&format!("{name}: warning: nobody got {of}"));
+    }
+    let further =
+        undelivered.iter().skip(UNDELIVERED_SHOWN).fold(0, |sum: u64, of| sum.saturating_add(of.count));
+    if further > 0 {
+        tell(&format!("{name}: warning: nobody got {further} further messages; `--report` has more of them"));
+    }
+}
+
 fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitStatus) -> Report {
     Report {
         program: program.name.into(),
@@ -181,6 +198,7 @@ fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitS
         balancing: outcome.balancing.clone(),
         checkpoints: outcome.checkpoints.clone(),
         failures: outcome.failures.clone(),
+        undelivered: outcome.undelivered.clone(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a PE counts.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Default)]
 pub(crate) struct Stats {
     /// Entries run, and answers given to async entries.
-    pub(crate) run: Cell<u64>,
+    pub(crate) run: Counter,
     /// Messages for objects that came from other PEs.
     pub(crate) arrived: Cell<u64>,
     /// Messages for objects on other PEs of this node.
@@ -27,6 +28,22 @@ pub(crate) struct Stats {
     pub(crate) released_ns: Cell<u64>,
     /// Nanoseconds since the start.
     pub(crate) wall_ns: Cell<u64>,
+}
+
+/// One that other threads may read, and only its PE adds to: that costs no more than a cell.
+#[derive(Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    #[inline(always)]
+    pub(crate) fn add(&self, more: u64) {
+        self.0.store(self.get() + more, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// Adds to a counter.

@@ -38,6 +38,12 @@ pub fn assert_ended_well(name: &str, tested: &Tested) {
     assert_eq!((tested.status, &tested.message), (0, &None), "{name}: {:?}", tested.output);
 }
 
+/// Every manner of running a program, those among them in which it goes back, and in which nodes are lost.
+#[allow(dead_code, reason = "not every test binary looks at ends by itself")]
+pub fn manners_and_losses() -> impl Iterator<Item = (String, Test)> {
+    manners().into_iter().chain(going_back()).chain(with_losses())
+}
+
 /// Every manner of running a program.
 pub fn manners() -> Vec<(String, Test)> {
     let mut all = Vec::new();

@@ -182,3 +182,72 @@ mod idle {
         crate::common::same_everywhere::<Main, _>(|| (), &["idle after 50"]);
     }
 }
+
+mod a_chain {
+    use std::time::Duration;
+
+    use talisman::prelude::*;
+
+    /// Hands a parcel on: by a message, by a timer, or when its PE has nothing else to do; and moves each time.
+    #[derive(Pup)]
+    struct Carrier;
+
+    #[chare(array1d)]
+    impl Carrier {
+        #[init]
+        fn new() -> Self {
+            Carrier
+        }
+
+        #[entry]
+        fn carry(&mut self, cx: &mut Cx<Self>, hops: u32, parcel: Vec<u64>, to: Callback<u64>) {
+            let Some(left) = hops.checked_sub(1) else { return to.send(parcel.iter().sum()) };
+            let again = cx.me().callback(Self::carry).with(left).with(parcel.clone());
+            match hops % 5 {
+                1 => cx.after(Duration::from_micros(300), again.with_value(to)),
+                3 => cx.when_idle(again.with_value(to)),
+                _ => cx.array().at((cx.index() + 2) % 5).carry(left, parcel, to),
+            }
+            let pes = cx.pes();
+            cx.migrate_to((hops + cx.index() as u32) % pes);
+        }
+    }
+
+    #[derive(Pup)]
+    struct Main {
+        arrived: u64,
+    }
+
+    #[talisman::main]
+    impl Main {
+        #[init]
+        fn new(cx: &mut Cx<Self>) -> Self {
+            cx.me().run();
+            Main { arrived: 0 }
+        }
+
+        #[entry]
+        fn arrived(&mut self, sum: u64) {
+            self.arrived += sum;
+        }
+
+        #[entry]
+        async fn run(&mut self, cx: &mut Cx<Self>) {
+            let carriers: Array<Carrier> = Carrier::array(5).new();
+            for round in 1..=3u64 {
+                // One that is lent between nodes, and one that is not.
+                carriers.at(0).carry(23, vec![1; 5_000], cx.callback(Self::arrived));
+                carriers.at(3).carry(31, vec![2; 3], cx.callback(Self::arrived));
+                cx.quiescence().await;
+                assert_eq!(self.arrived, round * 5_006, "quiescence came before the last hop");
+            }
+            writeln!(cx.output(), "arrived");
+            cx.exit();
+        }
+    }
+
+    #[test]
+    fn of_messages_timers_and_idle_moments_ends_before_quiescence() {
+        crate::common::same_everywhere::<Main, _>(|| (), &["arrived"]);
+    }
+}

@@ -210,3 +210,113 @@ mod an_answer {
         crate::common::fails_everywhere::<__Main, _>(|| (), 1, &parts);
     }
 }
+
+mod members {
+    use talisman::prelude::*;
+
+    #[derive(Pup)]
+    struct Element;
+
+    #[chare(array1d)]
+    impl Element {
+        #[init]
+        fn new() -> Self {
+            Element
+        }
+
+        #[entry]
+        fn count(&self) -> u32 {
+            1
+        }
+
+        #[entry]
+        fn leave(&mut self, cx: &mut Cx<Self>) -> u32 {
+            cx.destroy();
+            1
+        }
+
+        #[entry]
+        fn go(&mut self, cx: &mut Cx<Self>) {
+            cx.destroy();
+        }
+
+        #[entry]
+        fn never();
+
+        /// Is gone before it has an answer.
+        #[entry]
+        async fn answer(&mut self, cx: &mut Cx<Self>) -> u32 {
+            cx.me().go();
+            cx.when(Self::never).await;
+            1
+        }
+    }
+
+    mod removed {
+        use super::*;
+
+        #[talisman::main]
+        async fn main(cx: &mut Cx) {
+            let all: Array<Element> = Element::array(6).new();
+            let some: Section<Element> = all.section([1, 2, 4]);
+            let _left: u32 = all.section([2, 5]).leave().reduce(Sum).await;
+            let counted: u32 = some.count().reduce(Sum).await;
+            writeln!(cx.output(), "{counted}");
+        }
+
+        #[test]
+        fn are_named() {
+            let parts = ["main waits for", "a reduction over a section of", "2 of 3 contributions"];
+            crate::common::fails_everywhere::<__Main, _>(|| (), 1, &parts);
+        }
+    }
+
+    mod never_made {
+        use super::*;
+
+        #[talisman::main]
+        async fn main(cx: &mut Cx) {
+            let all: Array<Element> = Element::array(6).new();
+            let counted: u32 = all.section([3, 50]).count().reduce(Sum).await;
+            writeln!(cx.output(), "{counted}");
+        }
+
+        #[test]
+        fn are_named() {
+            let parts = ["main waits for", "1 of 2 contributions", "Element[50]", "does not exist"];
+            crate::common::fails_everywhere::<__Main, _>(|| (), 1, &parts);
+        }
+    }
+
+    mod that_answer_no_more {
+        use super::*;
+
+        #[talisman::main]
+        async fn main(cx: &mut Cx) {
+            let all: Array<Element> = Element::array(6).new();
+            let answer: u32 = all.at(1).answer().await;
+            writeln!(cx.output(), "{answer}");
+        }
+
+        #[test]
+        fn are_waited_for_in_vain() {
+            crate::common::fails_everywhere::<__Main, _>(|| (), 1, &["main waits for"]);
+        }
+    }
+
+    mod named_twice {
+        use super::*;
+
+        #[talisman::main]
+        async fn main(cx: &mut Cx) {
+            let all: Array<Element> = Element::array(6).new();
+            let counted: u32 = all.section([1, 1, 4, 4, 2]).count().reduce(Sum).await;
+            writeln!(cx.output(), "{counted}");
+        }
+
+        #[test]
+        fn count_once() {
+            crate::common::same_everywhere::<__Main, _>(|| (), &["3"]);
+        }
+    }
+}

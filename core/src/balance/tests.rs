@@ -52,6 +52,41 @@ mod program {
     }
 }
 
+/// Elements that always have a message each, so that the queue of no PE is ever empty.
+mod busy {
+    use talisman::prelude::*;
+
+    pub(super) const ALL: usize = 400;
+
+    #[derive(Pup)]
+    struct Element;
+
+    #[chare(array1d)]
+    impl Element {
+        #[init]
+        fn new() -> Self {
+            Element
+        }
+
+        #[entry]
+        fn go(&mut self, cx: &mut Cx<Self>) {
+            cx.me().go();
+        }
+    }
+
+    #[derive(Pup)]
+    pub struct Main;
+
+    #[talisman::main]
+    impl Main {
+        #[init]
+        fn new() -> Self {
+            Element::array(ALL as i32).new().go();
+            Main
+        }
+    }
+}
+
 /// `PeMessage::Balance` on the wire.
 const BALANCE: (u8, u8) = (2, 25);
 
@@ -87,6 +122,19 @@ fn a_step_that_is_wanted_while_one_is_under_way_follows_it() {
     let steps = lab.pes[0].node.job.balancing();
     assert!((2..=5).contains(&(steps.len() - before)), "{} steps", steps.len() - before);
     assert_eq!(elements(&lab).iter().sum::<usize>(), program::ALL);
+}
+
+#[test]
+fn a_step_does_not_wait_for_what_is_in_the_queues_of_pes() {
+    for balancer in ["rotate", "greedy", "gossip"] {
+        let mut lab = Lab::with::<busy::Main>(&RunArgs { balancer: balancer.into(), ..RunArgs::default() });
+        lab.run(1000);
+        assert!(lab.pes.iter().all(|pe| pe.waiting_messages() > 50), "each has enough to do");
+        want(&lab, Why::Request);
+        // A message a round is run on each PE: this is less than one has queued.
+        lab.run(50);
+        assert_eq!(lab.pes[0].node.job.balancing().len(), 1, "{balancer}");
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Failure, Results};
 use crate::stats::Totals;
 use crate::transport::auth::Secret;
+use crate::undelivered::Leftovers;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
 pub(crate) const VERSION: u16 = 13;
@@ -303,6 +304,8 @@ pub(crate) struct NodeReport {
     pub(crate) balancing: Vec<BalancingStep>,
     /// Checkpoints that were committed, as this node's first PE knows.
     pub(crate) checkpoints: Vec<CheckpointTaken>,
+    /// What its PEs know of messages that nobody got.
+    pub(crate) leftovers: Leftovers,
 }
 
 #[cfg(test)]

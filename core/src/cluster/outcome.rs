@@ -8,8 +8,9 @@ use super::keeping::Shelves;
 use super::printer::Printer;
 use super::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
-use crate::launch::{BalancingStep, CheckpointTaken, ExitStatus, Failure, Results, Signal};
+use crate::launch::{BalancingStep, CheckpointTaken, ExitStatus, Failure, Results, Signal, Undelivered};
 use crate::stats::Totals;
+use crate::undelivered::Leftovers;
 
 /// What a job of several processes left behind.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +36,8 @@ pub(crate) struct ClusterOutcome {
     pub(crate) checkpoints: Vec<CheckpointTaken>,
     /// Nodes that were lost while the program ran.
     pub(crate) failures: Vec<Failure>,
+    /// Messages that nobody got.
+    pub(crate) undelivered: Vec<Undelivered>,
     /// The loss of a node before the program had begun: see [`End`].
     pub(crate) early_loss: Option<String>,
 }
@@ -61,13 +64,16 @@ pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
         early_loss,
         ..ClusterOutcome::default()
     };
+    let mut leftovers = Leftovers::default();
     for mut report in reports {
+        leftovers.add(report.leftovers);
         report.totals.resize(pes, Totals::default());
         outcome.totals.append(&mut report.totals);
         outcome.balancing.append(&mut report.balancing);
         outcome.checkpoints.append(&mut report.checkpoints);
         report.results.iter().for_each(|(name, value)| outcome.results.set(name, value.clone()));
     }
+    outcome.undelivered = leftovers.told();
     outcome.checkpoints.sort_by_key(|taken| taken.version);
     // Whoever is the first PE may have been several, one after the other.
     outcome.balancing.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));

@@ -202,7 +202,7 @@ impl Pe {
             collection.insertion.made.set(collection.insertion.made.get() + 1);
         }
         self.running.set(Some(head));
-        self.running_entry.set(None);
+        self.running.set_entry(None);
         // SAFETY: allocated above as this type, not constructed yet; the words hold the arguments.
         unsafe { (init.construct)(head, self, words) };
         self.running.set(None);

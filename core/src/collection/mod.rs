@@ -164,6 +164,11 @@ impl Collection {
         away.into_iter().map(|index| self.object(index)).collect()
     }
 
+    /// Whether an index is one of those with which it was made.
+    pub(crate) fn is_among_first(&self, index: u128) -> bool {
+        self.ordinal(index).is_some()
+    }
+
     fn ordinal(&self, index: u128) -> Option<u64> {
         self.bounds.as_ref().and_then(|bounds| (self.chare.ordinal)(index, bounds))
     }
@@ -239,6 +244,14 @@ impl Collection {
     /// Keeps a message for an element that does not exist yet.
     pub(crate) fn await_element(&self, index: u128, envelope: NonNull<Envelope>) {
         self.awaiting.borrow_mut().entry(index).or_default().push(envelope);
+    }
+
+    /// The messages that wait for elements which do not exist, those for an element in their order.
+    pub(crate) fn each_awaiting(&self, mut f: impl FnMut(u128, &Envelope)) {
+        for (index, kept) in self.awaiting.borrow().iter() {
+            // SAFETY: what is kept is a live envelope.
+            kept.iter().for_each(|envelope| f(*index, unsafe { envelope.as_ref() }));
+        }
     }
 
     pub(crate) fn take_awaiting(&self, index: u128) -> Vec<NonNull<Envelope>> {

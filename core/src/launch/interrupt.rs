@@ -3,6 +3,8 @@
 //! The first SIGINT or SIGTERM runs a callback on a thread of its own, which may therefore lock, allocate and
 //! send messages. From then on, and again once the job is over, a signal ends the process inside its handler with
 //! status 128 + its number: this works even if every other thread hangs.
+//!
+//! A job ends after the entries that run. If one does not return, people are told after half a second which it is (`run/held_up.rs`).
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

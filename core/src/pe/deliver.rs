@@ -90,6 +90,10 @@ impl Pe {
             // It says things about the queue, and so does not wait in it.
             self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
             return self.run_pe_message(envelope);
+        } else if matches!(message.pe_message(), Some(PeMessage::Balance(_))) {
+            // All wait for the last that hears of a step, and what waits in its queue is what the step is to spread. It does not run at once,
+            // since it moves objects, and an entry of one may be what sends it.
+            return self.enqueue_expedited(envelope);
         }
         if self.lets_in(envelope) {
             self.enqueue(envelope);
@@ -258,7 +262,7 @@ impl Pe {
     ) {
         // The arguments are moved out first thing: if the entry panics they are not dropped again.
         *body = Body::Empty;
-        count(&self.stats.run, 1);
+        self.stats.run.add(1);
         // SAFETY: the object is live, and freed after its entry, not in it.
         let object = unsafe { head.as_ref() };
         match self.may_be_timed(object) {
@@ -298,7 +302,7 @@ impl Pe {
         words: &mut Words,
     ) {
         self.running.set(Some(head));
-        self.running_entry.set(Some(entry));
+        self.running.set_entry(Some(entry));
         // SAFETY: the object is live, of the entry's chare type (the collection's), and an object runs one entry at
         // a time; the words hold this entry's arguments.
         unsafe { (entry.invoke)(head, self, extra, words) };
@@ -366,9 +370,9 @@ impl Pe {
         let Some(lost) = collection.chare.lost else {
             return self.unreadable(collection, "(lost)", "its members do not hear of lost ones");
         };
-        count(&self.stats.run, 1);
+        self.stats.run.add(1);
         self.running.set(Some(head));
-        self.running_entry.set(None);
+        self.running.set_entry(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
         let heard = state.read(Purpose::Migration, |u| unsafe { lost(head, self, u) });
         self.running.set(None);
@@ -385,10 +389,10 @@ impl Pe {
     pub(crate) fn run_reply(&self, head: NonNull<Head>, wait: u64, value: Packed) {
         // SAFETY: the object is live.
         let object = unsafe { head.as_ref() };
-        count(&self.stats.run, 1);
+        self.stats.run.add(1);
         let timing = if self.may_be_timed(object) { self.begin_timing(object) } else { None };
         self.running.set(Some(head));
-        self.running_entry.set(None);
+        self.running.set_entry(None);
         // SAFETY: the object is live, of this type, and runs one entry at a time.
         unsafe { (object.collection().chare.replied)(head, self, wait, value) };
         self.running.set(None);
@@ -484,7 +488,7 @@ impl Pe {
 
     /// The name of whoever runs, for messages to people.
     pub(crate) fn who_runs(&self) -> String {
-        match (self.running(), self.running_entry.get()) {
+        match (self.running(), self.running.entry()) {
             (Some(head), Some(entry)) => {
                 format!("{}, entry `{}`", head.collection().label(head.index()), entry.name)
             }

@@ -6,6 +6,7 @@
 //! thousands of PEs in one thread.
 
 pub(crate) mod deliver;
+pub(crate) mod running;
 pub(crate) mod send;
 pub(crate) mod slots;
 pub(crate) mod timers;
@@ -23,7 +24,6 @@ use crate::checkpoint::lost::LostMembers;
 use crate::checkpoint::part::SavedNames;
 use crate::clock::Clock;
 use crate::collection::table::Collections;
-use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, PeId};
 use crate::measure::Measuring;
 use crate::message::envelope::{Body, Envelope};
@@ -37,8 +37,10 @@ use crate::quiescence::Detector;
 use crate::scheduler::queue::PriorityQueue;
 use crate::section::Sections;
 use crate::stats::Stats;
+use crate::undelivered::Callers;
 use crate::view::View;
 use crate::witness::{self, Seen, Until, Why};
+use running::Running;
 use slots::Slots;
 use timers::Timers;
 
@@ -71,6 +73,8 @@ pub(crate) struct Pe {
     pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     pub(crate) sections: Sections,
     pub(crate) lost: LostMembers,
+    /// Who calls what may never come.
+    pub(crate) callers: Callers,
     /// There may be something to do when no message waits: reductions to send on, idle work, a wave to answer.
     pub(crate) chores: Cell<bool>,
     /// Collections with reductions to send on when there is nothing else to do.
@@ -85,8 +89,8 @@ pub(crate) struct Pe {
     pub(crate) measuring: Measuring,
     /// Counts for names that this PE gives out.
     names: Names,
-    /// The object whose entry runs.
-    pub(crate) running: Cell<Option<NonNull<Head>>>,
+    /// The object and the entry that runs.
+    pub(crate) running: Running,
     /// `Config::repack`, looked at after each entry.
     pub(crate) repacks: bool,
     /// It runs no further message: it ended the job, or is frozen for a checkpoint. (When another ended the job, it stops at the
@@ -96,7 +100,6 @@ pub(crate) struct Pe {
     pub(crate) frozen: Cell<bool>,
     /// Frozen, and counted: it says nothing until it is asked again, and what comes waits unread.
     pub(crate) still: Cell<bool>,
-    pub(crate) running_entry: Cell<Option<&'static EntryInfo>>,
 }
 
 /// Counts for names that a PE gives out: collections, sections, singletons, shared values.
@@ -162,6 +165,7 @@ impl Pe {
             lacking: RefCell::default(),
             sections: Sections::default(),
             lost: LostMembers::default(),
+            callers: Callers::default(),
             chores: Cell::new(false),
             unflushed: RefCell::default(),
             timers: Timers::default(),
@@ -170,12 +174,11 @@ impl Pe {
             checkpoints: node.config.checkpoints.clone().map(Checkpoints::new),
             stats: Stats::default(),
             names: Names::default(),
-            running: Cell::new(None),
+            running: Running::default(),
             repacks: node.config.repack,
             stopped: Cell::new(false),
             frozen: Cell::new(false),
             still: Cell::new(false),
-            running_entry: Cell::new(None),
             node,
         };
         pe.create_singles();

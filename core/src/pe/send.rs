@@ -53,7 +53,8 @@ impl Pe {
         let Some((slot, generation)) = Self::slot_in(packed) else {
             let words = ArgsCell::store(args);
             self.note_message::<A>(to, entry, &words);
-            return self.invoke_away(collection, Place::unpack(packed), to, entry, &words, extra);
+            let is_stray = ordinal.is_none() && collection.bounds.is_some();
+            return self.invoke_away(collection, Place::unpack(packed), is_stray, to, entry, &words, extra);
         };
         let mut envelope = self.addressed(to);
         // SAFETY: just taken from the pool.
@@ -84,10 +85,12 @@ impl Pe {
 
     /// The object is not here.
     #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "all of them are at hand in the one place that calls it")]
     fn invoke_away(
         &self,
         collection: &Collection,
         place: Place,
+        is_stray: bool,
         to: ObjId,
         entry: &'static EntryInfo,
         words: &Words,
@@ -98,6 +101,9 @@ impl Pe {
             Place::Unknown => collection.home(to.index),
             Place::Here { .. } | Place::Switching | Place::Gone { .. } => self.id,
         };
+        if is_stray && place == Place::Unknown && pe != self.id {
+            self.note_caller(to, entry.number);
+        }
         if pe != self.id && extra.is_none() && self.port.send_small(self, pe, to, entry, words) {
             return count(&self.stats.sent, 1);
         }
@@ -286,12 +292,24 @@ impl Pe {
             Place::Switching => self.hold(collection, envelope),
             Place::Unknown | Place::Gone { .. } => {
                 let home = collection.home(index);
+                if message.from == self.id && (home == self.id || Self::may_be_stray(collection, index)) {
+                    self.note_caller_of(message);
+                }
                 if home == self.id {
                     self.nowhere(collection, envelope)
                 } else {
                     self.transmit(home, envelope)
                 }
             }
+        }
+    }
+
+    /// If the object that runs sends this.
+    fn note_caller_of(&self, message: &Envelope) {
+        match (message.body, message.object_message()) {
+            (Body::Invoke(entry), _) => self.note_caller(message.to(), entry.number),
+            (_, Some(ObjectMessage::Invoke { entry, .. })) => self.note_caller(message.to(), *entry),
+            _ => {}
         }
     }
 
@@ -386,6 +404,15 @@ impl Pe {
             }
             _ => return self.queue.push(envelope),
         }
+        self.out_of_line.set(self.out_of_line.get() + 1);
+    }
+
+    /// Puts a message into this PE's queue that waits for no entry but the one that runs.
+    pub(crate) fn enqueue_expedited(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the sender owns the envelope.
+        let shadow = unsafe { envelope.as_ref() }.shadow;
+        self.see_message(shadow, |message, pe| Seen::Queued { message, pe });
+        self.express.push(envelope);
         self.out_of_line.set(self.out_of_line.get() + 1);
     }
 

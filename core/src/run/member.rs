@@ -193,6 +193,7 @@ impl Member {
             wall: done.wall,
             balancing: self.job.balancing(),
             checkpoints: self.job.checkpoints(),
+            leftovers: self.job.leftovers(),
         }
     }
 }
@@ -280,6 +281,10 @@ impl Others for Voice {
 
     fn answer(&self, asked: u32, checkpoint: Result<Version, String>, not_written: Option<String>) {
         self.control.send(ToLauncher::Checkpointed { asked, checkpoint, not_written });
+    }
+
+    fn note(&self, text: String) {
+        self.control.send(ToLauncher::Note(text));
     }
 
     fn committed(&self, version: Version, contents: Vec<(u32, Contents)>) {

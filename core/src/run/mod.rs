@@ -4,6 +4,7 @@ mod beginning;
 pub(crate) mod connecting;
 pub(crate) mod connections;
 mod cores;
+mod held_up;
 pub(crate) mod linking;
 mod lives;
 pub(crate) mod member;
@@ -25,7 +26,9 @@ use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::report::{MessageCounts, PeTimes};
-use crate::launch::{BalancingStep, CheckpointTaken, Failure, Output, Progress, Results, RunArgs};
+use crate::launch::{
+    BalancingStep, CheckpointTaken, Failure, Output, Progress, Results, RunArgs, Undelivered,
+};
 pub use crate::measure::Measures;
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
@@ -60,6 +63,8 @@ pub struct Outcome {
     pub checkpoints: Vec<CheckpointTaken>,
     /// Nodes that were lost while the program ran.
     pub failures: Vec<Failure>,
+    /// Messages for elements that did not exist when the job ended well; some of very many kinds.
+    pub undelivered: Vec<Undelivered>,
     /// In simulation: a hash of every event in order. The same seed and program give the same.
     pub trace: Option<u64>,
     /// In simulation: how many events there were.
@@ -197,6 +202,7 @@ fn outcome(job: &Job, done: Done) -> Outcome {
         balancing: job.balancing(),
         checkpoints: job.checkpoints(),
         failures: Vec::new(),
+        undelivered: job.leftovers().told(),
         trace: done.trace,
         events: done.events,
     }
@@ -216,6 +222,7 @@ impl Outcome {
             balancing: ended.balancing,
             checkpoints: ended.checkpoints,
             failures: ended.failures,
+            undelivered: ended.undelivered,
             trace: None,
             events: 0,
         }

@@ -51,7 +51,7 @@ pub(crate) fn caught(pe: &Pe, work: impl FnOnce()) -> bool {
         fail(pe, &*payload);
     }
     pe.running.set(None);
-    pe.running_entry.set(None);
+    pe.running.set_entry(None);
     false
 }
 

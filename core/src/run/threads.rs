@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::Done;
 use super::cores;
+use super::held_up::HeldUp;
 use super::panics::caught;
 use super::worker::work;
 use crate::clock::Clock;
@@ -77,6 +78,7 @@ pub(super) fn live(
 ) -> Life {
     let pes = nodes.iter().map(|ready| ready.nets.len()).sum();
     let everyone = Barrier::new(pes);
+    let mut held_up = HeldUp::new(nodes.iter().map(|ready| &ready.node));
     // Whether all threads are there: with one missing, the others would wait for it.
     let complete = OnceLock::<bool>::new();
     let (done, finished) = channel();
@@ -113,7 +115,11 @@ pub(super) fn live(
         while working > 0 {
             match finished.recv_timeout(LOOK_EVERY) {
                 Ok(()) => working -= 1,
-                Err(RecvTimeoutError::Timeout) => progress.update(start.elapsed(), job.progress()),
+                Err(RecvTimeoutError::Timeout) => {
+                    let now = start.elapsed();
+                    progress.update(now, job.progress());
+                    held_up.look(now, job).into_iter().for_each(|line| job.warn(line));
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }

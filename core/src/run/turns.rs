@@ -16,7 +16,7 @@ use talisman_ft::double::Order;
 
 pub(crate) use super::linking::Streams;
 use super::panics::caught;
-use super::worker::{Suspicion, end, turn};
+use super::worker::{Pace, Suspicion, end, turn};
 use crate::clock::Clock;
 use crate::net::poller::Poller;
 use crate::net::{Door, Link, Net};
@@ -151,7 +151,8 @@ impl Turns {
                 self.put_off.drop_all();
             }
             let received = self.pe.port.receive(&self.pe);
-            any = turn(&self.pe, port, batch, received);
+            // The world says how many; no time passes on its clock meanwhile.
+            any = turn(&self.pe, port, batch, &mut Pace::default(), received);
         });
         self.worked.set(any);
         self.note_idleness(!any);

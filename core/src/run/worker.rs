@@ -12,8 +12,13 @@ use crate::scheduler::park::Woken;
 use crate::stats::count;
 use crate::view::FIRST;
 
-/// Messages run before the other PEs are looked at again.
+/// Messages run before the other PEs are looked at again, if they are short.
 const BATCH: usize = 64;
+/// After so many of them it is looked at the clock: less than a nanosecond for each.
+const BETWEEN_CLOCKS: usize = 16;
+/// Entries run for so long before the others are looked at, in ticks of the processor's clock, about 100 µs: some hundred times what a look
+/// takes. What others say may be that the job ends, or that a checkpoint or a balancing step begins, for which all wait.
+const TICKS_OF_BATCH: u64 = 250_000;
 /// The same while copies of a checkpoint travel: a link holds a quarter of a megabyte, and goes on only when it is looked at.
 const BATCH_WHILE_COPYING: usize = 4;
 /// What is staged goes out every few microseconds, if entries do not take longer; after so often, the other PEs are looked at again too.
@@ -40,12 +45,13 @@ const LAST_SUSPICION: Duration = Duration::from_millis(500);
 /// Runs a PE until the job is over.
 pub(super) fn work(pe: &Pe) {
     let _here = Here::enter(pe);
+    let _seen = pe.node.windows[(pe.id - pe.first_pe) as usize].open(pe);
     let Port::Threads(port) = &pe.port else { unreachable!("a PE on a thread has rings") };
     let put_off = PutOff::new();
     let _putting_off = put_off.begin();
     pe.begin_measuring();
     let mut rest = Rest { idle: Idle::new(), suspicion: Suspicion::default() };
-    let mut give_way = GiveWay::default();
+    let (mut give_way, mut pace) = (GiveWay::default(), Pace::default());
     let going = || {
         let mut received = false;
         while !pe.node.job.is_over() {
@@ -54,8 +60,10 @@ pub(super) fn work(pe: &Pe) {
                 put_off.drop_all();
             }
             let batch = if pe.is_copying() { give_way.sometimes(pe) } else { BATCH };
-            received =
-                if turn(pe, port, batch, received) { pe.port.receive(pe) } else { rest.until_work(pe, port) };
+            received = match turn(pe, port, batch, &mut pace, received) {
+                true => pe.port.receive(pe),
+                false => rest.until_work(pe, port),
+            };
         }
     };
     caught(pe, going);
@@ -80,20 +88,23 @@ impl GiveWay {
 }
 
 /// One round: up to `batch` messages, and if there is none, what is done then. Whether anything was done, or had arrived.
-pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> bool {
+pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, pace: &mut Pace, received: bool) -> bool {
     let mut any = received;
     port.flush();
     // Whoever is frozen has said where its part is, and others still pack theirs.
     let is_copying = pe.is_taking_copies() && !pe.frozen.get();
     let copying_since = is_copying.then(|| pe.clock.now());
     let held_back = is_copying && !pe.may_run_beside_copies();
-    let (batch, mut flushes) = (if held_back { 0 } else { batch }, 0);
+    let (batch, mut flushes) = (if held_back { 0 } else { batch.min(pace.most) }, 0);
     let above = Above::of(pe, port);
-    for _ in 0..batch {
+    for nth in 0..batch {
         if pe.stopped.get() || !pe.run_one() {
             break;
         }
         any = true;
+        if pace.is_spent(pe, nth) {
+            break;
+        }
         if let Some(net) = port.net.as_ref().filter(|net| net.is_flush_due(pe)) {
             net.flush(pe);
             flushes += 1;
@@ -115,6 +126,56 @@ pub(super) fn turn(pe: &Pe, port: &Threads, batch: usize, received: bool) -> boo
         net.flush(pe);
     }
     any
+}
+
+/// How many messages a PE runs in a turn: fewer where entries take long.
+pub(super) struct Pace {
+    most: usize,
+    /// When the first message of a turn had run behind which others waited, in ticks; 0 if none did.
+    since: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace { most: BATCH, since: 0 }
+    }
+}
+
+impl Pace {
+    /// The nth message of a turn has run: whether the turn has taken long enough.
+    #[inline]
+    fn is_spent(&mut self, pe: &Pe, nth: usize) -> bool {
+        match nth {
+            0 if pe.is_queue_empty() => self.since = 0,
+            0 => self.begin(pe.clock.ticks()),
+            _ if nth % BETWEEN_CLOCKS == BETWEEN_CLOCKS - 1 => return self.is_over(pe.clock.ticks()),
+            _ => {}
+        }
+        false
+    }
+
+    /// Others wait behind the first message of a turn; if it was so in the turn before, that tells how long one takes.
+    fn begin(&mut self, now: u64) {
+        let turn = now.wrapping_sub(self.since);
+        match std::mem::replace(&mut self.since, now) {
+            0 => {}
+            _ if turn > TICKS_OF_BATCH => self.slow_down(),
+            _ if turn < TICKS_OF_BATCH / 4 => self.most = (self.most * 2).min(BATCH),
+            _ => {}
+        }
+    }
+
+    fn is_over(&mut self, now: u64) -> bool {
+        let is_over = now.wrapping_sub(self.since) > TICKS_OF_BATCH;
+        if is_over {
+            self.slow_down();
+        }
+        is_over
+    }
+
+    fn slow_down(&mut self) {
+        self.most = (self.most / 4).max(1);
+    }
 }
 
 /// Where a PE is told that a checkpoint begins, for which all others wait then: its entries may take long, and many of them may wait.
@@ -144,6 +205,7 @@ pub(super) fn end(pe: &Pe, port: &Threads) {
     if !pe.node.job.survives() {
         port.net.iter().for_each(Net::goodbye);
     }
+    pe.tell_of_undelivered();
     pe.stats.wall_ns.set(pe.clock.now().as_nanos() as u64);
 }
 
@@ -248,5 +310,51 @@ fn sleep(pe: &Pe, port: &Threads, suspicion: &mut Suspicion) {
     };
     if woken == Woken::ByItself && !hopes && longest.is_some() && !is_due(pe) {
         suspicion.rise(pe);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Turns of entries that take so many ticks each, with others always waiting; how many ran in the last one.
+    fn turns(pace: &mut Pace, now: &mut u64, ticks: u64, turns: usize) -> usize {
+        let mut ran = 0;
+        for _ in 0..turns {
+            ran = 0;
+            for nth in 0..pace.most {
+                *now += ticks;
+                ran += 1;
+                let spent = match nth {
+                    0 => {
+                        pace.begin(*now);
+                        false
+                    }
+                    _ if nth % BETWEEN_CLOCKS == BETWEEN_CLOCKS - 1 => pace.is_over(*now),
+                    _ => false,
+                };
+                if spent {
+                    break;
+                }
+            }
+        }
+        ran
+    }
+
+    #[test]
+    fn short_entries_run_in_batches_and_long_ones_one_by_one() {
+        let (mut pace, mut now) = (Pace::default(), 1);
+        assert_eq!(turns(&mut pace, &mut now, 50, 10), BATCH);
+        assert!(
+            turns(&mut pace, &mut now, 10 * TICKS_OF_BATCH, 1) <= BETWEEN_CLOCKS,
+            "found out in the turn"
+        );
+        assert_eq!(turns(&mut pace, &mut now, 10 * TICKS_OF_BATCH, 3), 1);
+        assert_eq!(
+            turns(&mut pace, &mut now, TICKS_OF_BATCH / 50, 10),
+            32,
+            "about as long as a batch may take"
+        );
+        assert_eq!(turns(&mut pace, &mut now, 50, 10), BATCH, "and back");
     }
 }

@@ -292,6 +292,7 @@ impl Process {
             wall: self.clock.clock().now(),
             balancing: self.job.balancing(),
             checkpoints: self.job.checkpoints(),
+            leftovers: self.job.leftovers(),
         }
     }
 }

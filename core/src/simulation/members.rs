@@ -251,6 +251,7 @@ impl World {
             wall: running.pes[0].pe.clock.now(),
             balancing: process.job.balancing(),
             checkpoints: process.job.checkpoints(),
+            leftovers: process.job.leftovers(),
         };
         self.hand_over_what_was_said(number);
         self.tell_launcher(number, ToLauncher::Done(report));

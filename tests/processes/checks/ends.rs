@@ -13,6 +13,7 @@ checks!(
     with_a_status_from_the_last_node,
     by_a_panic_on_another_node,
     by_an_interrupt,
+    by_interrupts_while_an_entry_does_not_return,
     without_room_for_its_output
 );
 
@@ -51,6 +52,26 @@ fn by_an_interrupt() {
         job.processes().into_iter().for_each(|pid| signal(pid, Signal::INT));
         job.end().expect(130, &[]).at_once();
     }
+}
+
+/// Who asks is told what is waited for. Nodes are not waited for long; in one process a second signal ends it.
+fn by_interrupts_while_an_entry_does_not_return() {
+    for transport in TRANSPORTS {
+        let job = Job::start(program("spin", (2, 2, transport)));
+        job.wait_for("under way");
+        signal(job.launcher_pid(), Signal::INT);
+        job.end()
+            .expect(130, &["waits for entries to return: PE 3: ", "Spinner[3], entry `spin`, since"])
+            .at_once();
+    }
+    let job = Job::start(program("spin", (1, 2, "shm")));
+    job.wait_for("under way");
+    signal(job.launcher_pid(), Signal::INT);
+    let line = job.wait_for_error("waits for entries to return");
+    assert!(line.contains("PE 1: ") && line.contains("Spinner[1], entry `spin`, since"), "{line}");
+    assert!(!line.contains("PE 0"), "it has stopped: {line}");
+    signal(job.launcher_pid(), Signal::INT);
+    job.end().expect(130, &[]).at_once();
 }
 
 fn without_room_for_its_output() {

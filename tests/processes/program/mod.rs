@@ -2,6 +2,7 @@
 
 mod flood;
 mod printing;
+mod spinning;
 pub mod traffic;
 
 use std::process::ExitCode;
@@ -27,6 +28,8 @@ enum What {
     Flood(flood::Plan),
     /// Every node prints numbered lines.
     Lines(printing::Plan),
+    /// An entry of the last PE does not return.
+    Spin,
     /// Prints what it reads.
     Echo,
 }
@@ -60,6 +63,10 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
             let printers: Group<printing::Printer> = printing::start(cx.share(plan));
             let lines: u32 = printers.print().reduce(Sum).await;
             cx.result("lines", u64::from(lines));
+        }
+        What::Spin => {
+            let spinners: Group<spinning::Spinner> = spinning::start();
+            let _returned: u32 = spinners.spin().reduce(Sum).await;
         }
         What::Echo => {
             printing::echo(cx)?;

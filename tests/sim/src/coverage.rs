@@ -159,10 +159,12 @@ pub const MARKS: &[Mark] = &[
     must("a reduction was complete because everybody went"),
     // Quiescence.
     must("a PE suspected that the job was stuck"),
+    may("a suspicion that the job was stuck was wrong, or has to be raised again"),
     may("an answer to an older count came"),
     must("messages were on their way when every PE had been idle"),
     must("messages came and went between two counts"),
     may("a job was stuck"),
+    may("a job ended well, and an element had not come that had messages"),
     // Load balancing.
     must("a note of a balancing step came before its beginning"),
     may("a note came after the end of its balancing step"),

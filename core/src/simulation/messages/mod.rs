@@ -345,6 +345,7 @@ impl Cluster {
                 self.pes[0].discard(envelope, Why::Over);
             }
         }
+        self.pes.iter().for_each(Pe::tell_of_undelivered);
         let totals = self.pes.iter().map(|pe| pe.stats.totals()).collect();
         Done { wall, totals, trace: Some(self.trace.hash), events: self.trace.events }
     }
