@@ -214,6 +214,7 @@ impl Pe {
             singles: names.singles.get(),
             shared: names.shared.get(),
             placed: names.placed.get(),
+            births: names.births.get(),
             generation: self.slots.highest_generation(),
         };
         [vec![(self.id, own)], names.of_others.borrow().clone()].concat()

@@ -27,7 +27,7 @@ use crate::message::envelope::Birth;
 use crate::mutations::mutated;
 use crate::node::Shape;
 use crate::pe::Pe;
-use crate::reduction::Begin;
+use crate::reduction::{Begin, BirthId};
 use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
 use crate::view::View;
@@ -266,7 +266,7 @@ impl Pe {
         let Newborn { id, init, args } = newborn;
         let Some(collection) = self.collections.get(id.collection) else { return };
         let given = collection.casts.take_kept_for(id.index);
-        let birth = Birth { generation: 1, ..Birth::default() };
+        let birth = Birth { id: BirthId::of_late(id.index as u32), ..Birth::default() };
         self.make_packed(collection, id.index, init, args, Some(birth));
         if let Some(head) = self.find_here(id) {
             // SAFETY: just made, and this PE's.
@@ -294,7 +294,7 @@ mod tests {
     use crate::collection::description::{Description, Fill};
     use crate::ids::{SectionId, single_index};
     use crate::map::Map;
-    use crate::object::Travel;
+    use crate::object::{Born, Travel};
     use crate::order::Order;
     use crate::pup::Packed;
     use crate::wire;
@@ -348,7 +348,8 @@ mod tests {
             moves: 0,
             messages: 0,
             load: 0,
-            born: 0,
+            birth: BirthId::NONE,
+            born: Born::default(),
             rng: None,
             sections: BTreeMap::new(),
             order: Order::default(),

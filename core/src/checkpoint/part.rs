@@ -127,6 +127,7 @@ pub(crate) struct SavedNames {
     pub(crate) singles: u64,
     pub(crate) shared: u32,
     pub(crate) placed: u32,
+    pub(crate) births: u64,
     /// The highest generation of its slots so far: singletons are named after slots.
     pub(crate) generation: u32,
 }

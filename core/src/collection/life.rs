@@ -17,6 +17,7 @@ use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::Packed;
+use crate::reduction::BirthId;
 use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen, Until, Why};
@@ -181,15 +182,17 @@ impl Pe {
         assert_eq!(init.chare, collection.key, "an `#[init]` of the collection's chare type");
         let birth = birth.unwrap_or_default();
         let is_newcomer =
-            birth.generation > 0 && matches!(collection.chare.kind, Kind::Group | Kind::NodeGroup);
+            !birth.id.is_none() && matches!(collection.chare.kind, Kind::Group | Kind::NodeGroup);
         let newcomer = if is_newcomer { flag::LATE | flag::MADE_AGAIN } else { 0 };
-        let flags = birth.generation << flag::GENERATION | newcomer;
-        let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), flags));
+        let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), newcomer));
         witness::see_allocated(head);
         // SAFETY: just allocated; freed by this PE only, in `remove_element`.
         let object = unsafe { head.as_ref() };
         self.note_new(object);
         object.reduction.set(birth.reduction);
+        if !birth.id.is_none() {
+            object.extras(|extras| extras.birth = birth.id);
+        }
         object.moves.set(birth.moves);
         object.broadcasts.set(collection.casts.passed());
         if let Some(order) = birth.order {
@@ -447,12 +450,18 @@ impl Pe {
         self.tell(root, PeMessage::Insert { to, pe, init: init.number, args });
     }
 
+    fn name_birth(&self) -> BirthId {
+        let number = self.names().births.get() + 1;
+        self.names().births.set(number);
+        BirthId::new(self.id, number)
+    }
+
     /// How an element inserted by whoever runs comes into its collection; `None` where only the root can tell.
     fn birth_here(&self, collection: &Collection) -> Option<Birth> {
         if let Some(parent) = self.running().filter(|head| head.collection().id == collection.id) {
-            parent.extras(|extras| extras.born += 1);
-            let (reduction, generation) = (parent.reduction.get(), parent.generation() + 1);
-            return Some(Birth { reduction, generation, ..Birth::default() });
+            let id = self.name_birth();
+            parent.extras(|extras| extras.born.add(id));
+            return Some(Birth { reduction: parent.reduction.get(), id, ..Birth::default() });
         }
         if collection.insertion.closed.get() {
             return None;
@@ -467,7 +476,8 @@ impl Pe {
         let birth = match (self.birth_here(collection), &collection.root) {
             (Some(birth), _) => birth,
             (None, Some(root)) => {
-                Birth { reduction: root.borrow_mut().admit(), generation: 1, ..Birth::default() }
+                let id = self.name_birth();
+                Birth { reduction: root.borrow_mut().admit(id), id, ..Birth::default() }
             }
             (None, None) => {
                 sometimes("an insertion was sent on to the root");

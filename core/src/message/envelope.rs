@@ -8,6 +8,7 @@ use crate::entry::{EntryInfo, InitInfo};
 use crate::ids::{CollectionId, ObjId, PeId, wire};
 use crate::order::Order;
 use crate::pup::Packed;
+use crate::reduction::BirthId;
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 use crate::witness::Shadow;
@@ -69,9 +70,8 @@ pub(crate) struct Extra {
 pub(crate) struct Birth {
     /// The first reduction it takes part in.
     pub(crate) reduction: u32,
-    /// 0 for the first elements. One inserted later, by an element that contributed to the last reduction or from
-    /// outside, is of generation 1; what such a one inserts before it has contributed, of the next.
-    pub(crate) generation: u32,
+    /// Its name, unless it is one of the first elements: whoever inserts it announces it to that reduction.
+    pub(crate) id: BirthId,
     /// Counted by `done_inserting`.
     pub(crate) counted: bool,
     /// Where to, if not to its home.

@@ -107,6 +107,8 @@ pub(crate) struct Names {
     pub(crate) singles: Cell<u64>,
     pub(crate) shared: Cell<u32>,
     pub(crate) placed: Cell<u32>,
+    /// Insertions of elements, each a [`BirthId`](crate::reduction::BirthId).
+    pub(crate) births: Cell<u64>,
     /// Those of PEs that are lost, for when such come again.
     pub(crate) of_others: RefCell<Vec<(PeId, SavedNames)>>,
 }
@@ -139,6 +141,7 @@ impl Names {
         self.singles.set(saved.singles);
         self.shared.set(saved.shared);
         self.placed.set(saved.placed);
+        self.births.set(saved.births);
     }
 }
 

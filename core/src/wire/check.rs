@@ -18,8 +18,6 @@ use crate::registry::Registry;
 const MOVES_MAX: u32 = (1 << 30) - 1;
 /// Reductions, broadcasts and numbered messages of one object or collection.
 const COUNT_MAX: u32 = 1 << 31;
-/// Generations of elements inserted by each other between two reductions: a table has a row for each.
-const GENERATION_MAX: u32 = 1 << 20;
 /// Ticks of load.
 const LOAD_MAX: u64 = 1 << 60;
 /// Collections that a PE may hear of before an earlier one of the same creator.
@@ -180,7 +178,6 @@ fn check_extra(extra: &Extra) -> Checked {
 
 fn check_birth(birth: &Birth) -> Checked {
     below("reductions", birth.reduction, COUNT_MAX)?;
-    below("generations", birth.generation, GENERATION_MAX)?;
     below("moves", birth.moves, MOVES_MAX)?;
     birth.order.as_deref().map_or(Ok(()), check_order)
 }
@@ -192,11 +189,10 @@ fn check_order(order: &Order) -> Checked {
 fn check_travel(travel: &Travel) -> Checked {
     let known = travel.flags & !flag::TRAVELS == 0 && travel.flags & flag::LIVE != 0;
     require(known, "an object arrives in a state that none leaves in")?;
-    below("generations", travel.flags >> flag::GENERATION, GENERATION_MAX)?;
     below("reductions", travel.reduction, COUNT_MAX)?;
     below("broadcasts", travel.broadcasts, COUNT_MAX)?;
     below("moves", travel.moves, MOVES_MAX)?;
-    below("elements inserted", travel.born, COUNT_MAX)?;
+    below("elements inserted", travel.born.count, COUNT_MAX)?;
     require(travel.load.unsigned_abs() < LOAD_MAX, "more load than a job has time")?;
     let measured = travel.past.is_none_or(|past| past.is_sound());
     require(
