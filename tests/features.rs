@@ -17,6 +17,7 @@ mod features {
     mod insertion;
     mod late;
     mod lost;
+    mod membership;
     mod migration;
     mod placement;
     mod priorities;

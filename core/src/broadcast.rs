@@ -5,6 +5,9 @@
 //! how far it had come when the element arrived. What is sent after an element goes to its new PE, not to the element:
 //! so it comes in order behind it, and what comes for one that was removed before it had caught up is still counted.
 //! Newer broadcasts wait with an element until it has caught up, so each receives all of them in the order of their numbers.
+//! With which broadcast an element begins that is inserted meanwhile, [`births`] says.
+
+pub(crate) mod births;
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -23,6 +26,7 @@ use crate::reduction::{Contribution, ReductionKey, Tally};
 use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
+use births::Births;
 
 impl Cast {
     /// What an element's message carries: where its answer goes.
@@ -55,6 +59,8 @@ pub(crate) struct Casts {
     expected: RefCell<Vec<Expected>>,
     /// What elements of a checkpoint, which cannot be read yet, were given.
     kept: RefCell<BTreeMap<u128, Vec<(u32, Cast)>>>,
+    /// Elements that were inserted and are not made yet.
+    pub(crate) births: Births,
 }
 
 /// An element that left.
@@ -98,6 +104,11 @@ impl Casts {
         self.passed.get()
     }
 
+    /// At the root: the next number.
+    pub(crate) fn numbered(&self) -> u32 {
+        self.numbered.get()
+    }
+
     /// Broadcasts that wait for `done_inserting`.
     pub(crate) fn held(&self) -> usize {
         self.held.borrow().len()
@@ -123,6 +134,7 @@ impl Casts {
     pub(crate) fn is_at_rest(&self) -> bool {
         let early = self.early.borrow().is_empty() && self.expected.borrow().is_empty();
         early
+            && self.births.is_at_rest()
             && self.kept.borrow().is_empty()
             && self.departed.borrow().is_empty()
             && self.uncertain.borrow().is_empty()
@@ -249,7 +261,8 @@ impl Pe {
         }
         // Elements that come while this one is delivered count it as received.
         collection.casts.passed.set(number + 1);
-        let (mut receivers, frozen) = (collection.casts.give_to_kept(number, cast), self.frozen.get());
+        let (casts, frozen) = (&collection.casts, self.frozen.get());
+        let mut receivers = casts.give_to_kept(number, cast) + casts.births.pass(number, cast);
         for slot in self.roster_of(collection).iter() {
             // An element may have left, and another come into its slot, while those before it ran.
             let Some((head, _)) = self.slots.at(*slot) else {
@@ -359,6 +372,9 @@ impl Pe {
             }
             departed.until.is_none_or(|until| number + 1 < until)
         });
+        let followed = collection.casts.births.follow(number);
+        (receivers, open) = (receivers + followed.certain, open + followed.open);
+        self.send_after_births(collection.id, number, cast, &followed);
         for (id, to, moves) in missed {
             sometimes("a broadcast was sent after an element that moved");
             if !mutated("departed-misses-broadcasts") {
@@ -510,6 +526,14 @@ impl Pe {
                 self.receive_later_ones(id);
                 self.do_what_was_put_off(id);
             }
+        }
+    }
+
+    /// An element was made that is to receive what had passed before, unless it went at once.
+    pub(crate) fn receive_given(&self, id: ObjId) {
+        if !self.frozen.get() {
+            self.receive_later_ones(id);
+            self.do_what_was_put_off(id);
         }
     }
 

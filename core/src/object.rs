@@ -114,7 +114,8 @@ impl Extras {
 
     /// Whether there is nothing to keep.
     pub(crate) fn is_empty(&self) -> bool {
-        let plain = self.birth.is_none() && self.born.count == 0 && self.rng.is_none() && self.given.is_none();
+        let plain =
+            self.birth.is_none() && self.born.count == 0 && self.rng.is_none() && self.given.is_none();
         plain && self.sections.is_empty() && self.order.is_empty()
     }
 }

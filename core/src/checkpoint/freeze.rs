@@ -48,6 +48,8 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
         | PeMessage::Arrive { .. }
         | PeMessage::Arrived { .. }
         | PeMessage::Missed { .. }
+        | PeMessage::Settled { .. }
+        | PeMessage::MissedUnborn { .. }
         | PeMessage::Moved { .. }
         | PeMessage::Found { .. }
         | PeMessage::Gone { .. }

@@ -197,7 +197,7 @@ impl<'a> Seats<'a> {
             sometimes("a single chare went back to a PE that had been lost");
         }
         let Part { shared, roots, sections, names, away, objects, messages, .. } = kept;
-        let counted = |saved| SavedCollection { sent: 0, made: 0, ..saved };
+        let counted = |saved| SavedCollection { sent: 0, made: 0, unborn: Vec::new(), ..saved };
         let collections = kept.collections.into_iter().map(counted).collect();
         Part { pe, collections, shared, roots, sections, names, away, objects, messages, ..Part::default() }
     }
@@ -240,7 +240,8 @@ fn type_of(saved: &SavedCollection) -> Option<&'static ChareType> {
 impl Part {
     /// What this PE knows of collections when another has nothing in them.
     fn without_objects(pe: PeId, collections: Vec<SavedCollection>) -> Part {
-        let forget = |saved| SavedCollection { sent: 0, made: 0, orders: Vec::new(), ..saved };
+        let forget =
+            |saved| SavedCollection { sent: 0, made: 0, orders: Vec::new(), unborn: Vec::new(), ..saved };
         Part { pe, collections: collections.into_iter().map(forget).collect(), ..Part::default() }
     }
 }
@@ -336,7 +337,8 @@ mod tests {
     fn group(serial: u32, key: u64, fill: Option<Fill>) -> SavedCollection {
         let id = CollectionId { creator: 0, serial };
         let of = Description { id, key, bounds: None, map: Map::Hash, pes: 4, elements: None, fill };
-        SavedCollection { of, passed: 0, closed: true, sent: 0, made: 0, orders: Vec::new() }
+        let (orders, unborn) = (Vec::new(), Vec::new());
+        SavedCollection { of, passed: 0, closed: true, sent: 0, made: 0, orders, unborn }
     }
 
     /// What lives on a PE, by its name only.

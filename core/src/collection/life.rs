@@ -194,7 +194,10 @@ impl Pe {
             object.extras(|extras| extras.birth = birth.id);
         }
         object.moves.set(birth.moves);
-        object.broadcasts.set(collection.casts.passed());
+        let (first, given) = collection.casts.births.take(birth.id, collection.casts.passed());
+        object.broadcasts.set(first);
+        let is_given = !given.is_empty();
+        self.put_off(object, false, None, given);
         if let Some(order) = birth.order {
             sometimes("an element takes over the order of a former one");
             object.extras(|extras| extras.order = *order);
@@ -211,6 +214,10 @@ impl Pe {
         self.running.set(None);
         if object.has(flag::AFTER) {
             self.after_entry(head);
+        }
+        if is_given {
+            sometimes("an element received broadcasts that had passed before it was made");
+            self.receive_given(collection.object(index));
         }
     }
 
@@ -274,7 +281,8 @@ impl Pe {
         if collection.home(index) != self.id {
             self.expect_object(collection, index);
         }
-        if self.lets_in(envelope) {
+        self.expect_birth(collection, envelope);
+        if self.lets_in(envelope) && self.can_be_born(collection, envelope) {
             self.enqueue(envelope);
         }
     }
@@ -318,7 +326,7 @@ impl Pe {
             None => self.create(collection, envelope),
             Some(on) => {
                 sometimes("an element was made away from its home");
-                self.transmit(on, envelope);
+                self.send_birth(collection, on, envelope);
                 self.settle_elsewhere(collection, to.index, on, moves);
             }
         }
@@ -414,6 +422,18 @@ impl Pe {
         words: Words,
         extra: Option<Box<Extra>>,
     ) {
+        let envelope = self.creation(to, init, words, extra);
+        if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
+    }
+
+    /// A message that makes an object.
+    fn creation(
+        &self,
+        to: ObjId,
+        init: &'static InitInfo,
+        words: Words,
+        extra: Option<Box<Extra>>,
+    ) -> NonNull<Envelope> {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
         let message = unsafe { envelope.as_mut() };
@@ -424,7 +444,7 @@ impl Pe {
         message.extra = extra;
         message.words = words;
         self.see_sent(message);
-        if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
+        envelope
     }
 
     /// Inserts an element into an array: `array.insert(i).new(args)`.
@@ -433,7 +453,8 @@ impl Pe {
             Some(collection) => match self.birth_here(collection) {
                 Some(birth) => {
                     let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
-                    self.send_create(to, collection.home(to.index), init, args, Some(Box::new(extra)));
+                    let creation = self.creation(to, init, ArgsCell::store(args), Some(Box::new(extra)));
+                    self.send_birth(collection, collection.home(to.index), creation);
                 }
                 None => {
                     sometimes("an element was inserted by way of the root");
@@ -456,12 +477,15 @@ impl Pe {
         BirthId::new(self.id, number)
     }
 
-    /// How an element inserted by whoever runs comes into its collection; `None` where only the root can tell.
+    /// How an element inserted by whoever runs comes into its collection; `None` where only the root can tell. The first broadcast for
+    /// it is the next one that its inserter receives. (One that is catching up will receive some that have passed here, and
+    /// nobody would know of another receiver.)
     fn birth_here(&self, collection: &Collection) -> Option<Birth> {
         if let Some(parent) = self.running().filter(|head| head.collection().id == collection.id) {
             let id = self.name_birth();
             parent.extras(|extras| extras.born.add(id));
-            return Some(Birth { reduction: parent.reduction.get(), id, ..Birth::default() });
+            let first = parent.broadcasts.get().max(collection.casts.passed());
+            return Some(Birth { reduction: parent.reduction.get(), id, first, ..Birth::default() });
         }
         if collection.insertion.closed.get() {
             return None;
@@ -477,7 +501,8 @@ impl Pe {
             (Some(birth), _) => birth,
             (None, Some(root)) => {
                 let id = self.name_birth();
-                Birth { reduction: root.borrow_mut().admit(id), id, ..Birth::default() }
+                let (reduction, first) = (root.borrow_mut().admit(id), collection.casts.numbered());
+                Birth { reduction, id, first, ..Birth::default() }
             }
             (None, None) => {
                 sometimes("an insertion was sent on to the root");
@@ -488,8 +513,7 @@ impl Pe {
         let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
         // SAFETY: just made.
         unsafe { envelope.as_mut() }.extra = Some(Box::new(extra));
-        let home = collection.home(to.index);
-        if home == self.id { self.enqueue(envelope) } else { self.transmit(home, envelope) }
+        self.send_birth(collection, collection.home(to.index), envelope);
     }
 
     /// Removes an object after its last entry.

@@ -313,6 +313,7 @@ impl Collection {
         let mut kept: Vec<_> = self.awaiting.take().into_values().flatten().collect();
         kept.extend(self.unborn.take().into_values().flatten());
         kept.extend(self.switches.take_all());
+        kept.extend(self.casts.births.take_kept());
         kept
     }
 }

@@ -11,7 +11,7 @@ use crate::object::Travel;
 use crate::order::Order;
 use crate::pup::{Packed, Pup};
 use crate::quiescence::Wave;
-use crate::reduction::{Contribution, ReductionKey};
+use crate::reduction::{BirthId, Contribution, ReductionKey};
 use crate::route::Route;
 
 /// A packed message for an object; it finds its receiver like any other.
@@ -142,6 +142,10 @@ pub(crate) enum PeMessage {
     Arrived { id: ObjId, moves: u32, broadcasts: u32 },
     /// To where an element went with its so manyth move: a broadcast that it may have missed.
     Missed { id: ObjId, moves: u32, number: u32, cast: Cast },
+    /// To where an element was sent off from that is to be made: it has come, and broadcasts up to this number have passed.
+    Settled { id: ObjId, birth: BirthId, broadcasts: u32 },
+    /// To where an element was sent off to that is to be made: a broadcast that it may have missed.
+    MissedUnborn { id: ObjId, birth: BirthId, number: u32, cast: Cast },
     /// To a PE that used an old place.
     Moved {
         id: ObjId,
@@ -224,6 +228,8 @@ impl PeMessage {
             | PeMessage::Arrive { id, .. }
             | PeMessage::Arrived { id, .. }
             | PeMessage::Missed { id, .. }
+            | PeMessage::Settled { id, .. }
+            | PeMessage::MissedUnborn { id, .. }
             | PeMessage::Moved { id, .. }
             | PeMessage::Found { id, .. }
             | PeMessage::Gone { id, .. }

@@ -450,6 +450,10 @@ impl Pe {
             PeMessage::Arrive { id, travel, luggage } => self.on_arrive(from, id, *travel, luggage),
             PeMessage::Arrived { id, moves, broadcasts } => self.on_arrived(id, moves, broadcasts),
             PeMessage::Missed { id, moves, number, cast } => self.on_missed(id, moves, number, cast),
+            PeMessage::Settled { id, birth, broadcasts } => self.on_settled(id, birth, broadcasts),
+            PeMessage::MissedUnborn { id, birth, number, cast } => {
+                self.on_missed_unborn(id, birth, number, cast);
+            }
             PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
             PeMessage::Found { id, pe, asked, moves } => self.on_found(id, pe, asked, moves),
             PeMessage::Gone { id, moves, order } => self.on_gone(id, moves, order),

@@ -68,6 +68,10 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             below("broadcasts", *number, COUNT_MAX)?;
             check_moves(pe, id.collection, *moves)
         }
+        PeMessage::Settled { id, broadcasts: number, .. } | PeMessage::MissedUnborn { id, number, .. } => {
+            below("broadcasts", *number, COUNT_MAX)?;
+            check_collection(pe, id.collection)
+        }
         PeMessage::Moved { id, moves, .. } => check_moves(pe, id.collection, *moves),
         PeMessage::Found { id, asked, moves, .. } => check_moves(pe, id.collection, (*asked).max(*moves)),
         PeMessage::Gone { id, moves, order } => {
@@ -179,6 +183,10 @@ fn check_extra(extra: &Extra) -> Checked {
 fn check_birth(birth: &Birth) -> Checked {
     below("reductions", birth.reduction, COUNT_MAX)?;
     below("moves", birth.moves, MOVES_MAX)?;
+    below("broadcasts", birth.first, COUNT_MAX)?;
+    let given = birth.given.iter().rev().map(|(number, _)| *number);
+    let in_turn = given.zip(1..).all(|(number, back)| birth.first.checked_sub(back) == Some(number));
+    require(in_turn, "an element comes with other broadcasts than those before its first")?;
     birth.order.as_deref().map_or(Ok(()), check_order)
 }
 
