@@ -259,3 +259,71 @@ impl Pe {
         birth.given = collection.casts.births.saved.borrow_mut().remove(&birth.id).unwrap_or_default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::control::CastCall;
+    use crate::pup::Packed;
+
+    fn cast() -> Cast {
+        Cast { call: CastCall::Entry(0), args: Packed::default(), collect: None }
+    }
+
+    fn birth(number: u64) -> BirthId {
+        BirthId::new(1, number)
+    }
+
+    fn sent(births: &Births, number: u64, first: u32) {
+        let collection = CollectionId { creator: 0, serial: 0 };
+        let sent = Sent { id: ObjId { collection, index: number.into() }, to: 2, first, until: None };
+        births.sent.borrow_mut().insert(birth(number), sent);
+    }
+
+    fn unborn(first: u32, until: u32) -> Unborn {
+        Unborn { given: Vec::new(), first, next: first, until, creation: None }
+    }
+
+    #[test]
+    fn what_passes_goes_after_those_that_may_miss_it() {
+        let births = Births::default();
+        sent(&births, 1, 3);
+        sent(&births, 2, 4);
+        assert_eq!((births.follow(3).open, births.follow(4).open), (1, 2));
+        assert_eq!(births.settle(birth(1), 4, 5), Some(3));
+        assert_eq!(births.settle(birth(2), 7, 5), Some(4));
+        assert_eq!(births.settle(birth(2), 7, 5), None, "it has been told");
+        let after = |number| {
+            let followed = births.follow(number);
+            (
+                followed.births.iter().map(|(birth, ..)| *birth).collect::<Vec<_>>(),
+                followed.certain,
+                followed.open,
+            )
+        };
+        assert_eq!(after(5), (vec![birth(2)], 1, 0));
+        assert_eq!(after(6), (vec![birth(2)], 1, 0));
+        assert!(births.is_at_rest());
+    }
+
+    #[test]
+    fn who_is_to_be_made_has_all_from_its_first_on_in_order() {
+        let births = Births::default();
+        births.unborn.borrow_mut().insert(birth(1), unborn(3, 5));
+        births.unborn.borrow_mut().insert(birth(2), unborn(7, 5));
+        assert_eq!((births.pass(5, &cast()), births.pass(6, &cast())), (1, 1));
+        {
+            let mut all = births.unborn.borrow_mut();
+            let one = all.get_mut(&birth(1)).expect("put in above");
+            // The second before the first, and one that had passed here after it came, count for nothing.
+            [4, 3, 4, 5].into_iter().for_each(|number| one.take_missed(number, cast()));
+            assert!(one.has_all());
+        }
+        let (first, given) = births.take(birth(1), 7);
+        assert_eq!(
+            (first, given.iter().map(|(number, _)| *number).collect::<Vec<_>>()),
+            (3, vec![3, 4, 5, 6])
+        );
+        assert_eq!(births.take(birth(2), 6).0, 7, "it begins with what has not passed here yet");
+    }
+}

@@ -147,6 +147,11 @@ pub const MARKS: &[Mark] = &[
     may("an element was removed before a broadcast that waited for those that it had missed"),
     must("an element that was catching up had wanted to move"),
     must("an element arrived behind the broadcasts"),
+    may("a broadcast was sent after an element that was not made yet"),
+    may("a broadcast was sent after an element that was made"),
+    may("an element waited to be made for broadcasts that it had missed"),
+    may("an element waited to be made for a shared value in a broadcast"),
+    may("an element received broadcasts that had passed before it was made"),
     // Sections.
     may("a multicast had no receivers"),
     must("a member of a section was not where its root believed"),
