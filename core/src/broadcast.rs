@@ -49,8 +49,8 @@ pub(crate) struct Casts {
     passed: Cell<u32>,
     /// Those that overtook another, which could not be read yet.
     early: RefCell<BTreeMap<u32, Cast>>,
-    /// Elements that left and may have missed something.
-    departed: RefCell<Vec<Departed>>,
+    /// Elements that left and may have missed something, by their names and moves: many may leave at once.
+    departed: RefCell<BTreeMap<(u128, u32), Departed>>,
     /// Counts of receivers that wait for word of those.
     uncertain: RefCell<Vec<Uncertain>>,
     /// Elements that were removed here before they had caught up.
@@ -65,10 +65,7 @@ pub(crate) struct Casts {
 
 /// An element that left.
 struct Departed {
-    id: ObjId,
     to: PeId,
-    /// Its moves, this one included.
-    moves: u32,
     /// Broadcasts it had received.
     had: u32,
     /// Broadcasts that had passed its new PE when it arrived there, once that is known.
@@ -143,8 +140,8 @@ impl Casts {
 
     /// An element leaves; the move is counted already.
     pub(crate) fn depart(&self, object: &Head, to: PeId) {
-        let (id, moves, had) = (object.id(), object.moves.get(), object.broadcasts.get());
-        self.departed.borrow_mut().push(Departed { id, to, moves, had, until: None });
+        let departed = Departed { to, had: object.broadcasts.get(), until: None };
+        self.departed.borrow_mut().insert((object.index(), object.moves.get()), departed);
     }
 
     /// An element is removed, and may have lacked some from one number up to another.
@@ -365,9 +362,9 @@ impl Pe {
     /// Sends a broadcast after those that left and may miss it, and counts its receivers where answers are wanted.
     fn send_after_departed(&self, collection: &Collection, number: u32, cast: &Cast, here: u64) {
         let (mut receivers, mut open, mut missed) = (here, 0, Vec::new());
-        collection.casts.departed.borrow_mut().retain(|departed| {
+        collection.casts.departed.borrow_mut().retain(|(index, moves), departed| {
             if departed.had <= number && departed.until.is_none_or(|until| number < until) {
-                missed.push((departed.id, departed.to, departed.moves));
+                missed.push((collection.object(*index), departed.to, *moves));
                 if departed.until.is_some() { receivers += 1 } else { open += 1 }
             }
             departed.until.is_none_or(|until| number + 1 < until)
@@ -414,19 +411,21 @@ impl Pe {
     pub(crate) fn on_arrived(&self, id: ObjId, moves: u32, until: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let passed = collection.casts.passed.get();
-        let mut had = None;
-        collection.casts.departed.borrow_mut().retain_mut(|departed| {
-            if (departed.id, departed.moves) != (id, moves) || departed.until.is_some() {
-                return true;
-            }
-            if until > passed {
-                sometimes("an element arrived where more broadcasts had passed");
-            }
-            had = Some(departed.had);
+        let had = {
+            let mut all = collection.casts.departed.borrow_mut();
+            let key = (id.index, moves);
+            let Some(departed) = all.get_mut(&key).filter(|departed| departed.until.is_none()) else {
+                return;
+            };
+            let had = departed.had;
             departed.until = Some(until);
-            until > passed
-        });
-        had.into_iter().for_each(|had| self.settle_uncertain(collection, had, until));
+            match until > passed {
+                true => sometimes("an element arrived where more broadcasts had passed"),
+                false => drop(all.remove(&key)),
+            }
+            had
+        };
+        self.settle_uncertain(collection, had, until);
     }
 
     fn settle_uncertain(&self, collection: &Collection, had: u32, until: u32) {

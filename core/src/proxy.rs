@@ -373,13 +373,14 @@ impl<C: Chare> Array<C> {
 
     /// An element to be added: `pairs.insert(index).new(args)`.
     ///
-    /// **Broadcasts.** Where an element is made, and when, has no part in which broadcasts it receives:
+    /// **Broadcasts.** Where an element is made, and when, has no part in which broadcasts it receives.
     ///
-    /// - One that an element of the same array inserts receives the broadcasts that this one receives after the entry, or would if it
-    ///   stayed; not the one whose entry inserts it, and each that is called by whoever knows of the insertion, directly or by way of others.
+    /// - One that an element of the same array inserts receives those that this one receives after the entry, or would if it stayed: not the
+    ///   one whose entry inserts it, and each that is called by whoever knows of the insertion, directly or by way of others. (One that has
+    ///   just moved may have to catch up with broadcasts that were called before; it hands none of these on.)
     /// - One that is inserted from outside, by a chare of another type, comes into the order of broadcasts where its insertion comes
-    ///   to the PE that made the array: after those that its inserter called, or that anybody had received of whom it had heard, and before
-    ///   those that its inserter, or a chare on that PE, calls later. Who else is to broadcast to it waits for an answer first.
+    ///   to the PE that made the array: after those that its inserter called before, and those that anybody had received of whom it had
+    ///   heard; before those that its inserter, or a chare on that PE, calls later. Who else is to broadcast to it waits for an answer first.
     ///
     /// **Reductions.** One that an element inserts contributes from the next reduction on to which this one contributes, so
     /// contribute first if the newborn is not told to. One that is inserted from outside contributes to the first

@@ -15,10 +15,10 @@ use crate::collection::Collection;
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::message::control::{Cast, PeMessage};
 use crate::message::envelope::{Birth, Envelope};
-use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::reduction::BirthId;
 use crate::sometimes::sometimes;
+use crate::witness::Until;
 
 /// Elements of a collection that were inserted and are not made yet, as one PE knows them.
 #[derive(Default)]
@@ -204,9 +204,10 @@ impl Pe {
         let Some(birth) = birth_of(unsafe { envelope.as_mut() }) else { return true };
         let mut all = collection.casts.births.unborn.borrow_mut();
         let Some(unborn) = all.get_mut(&birth.id) else { return true };
-        if !unborn.has_all() && !mutated("newborn-does-not-wait") {
+        if !unborn.has_all() {
             sometimes("an element waited to be made for broadcasts that it had missed");
             unborn.creation = Some(envelope);
+            self.see_kept(envelope, Until::Broadcasts);
             return false;
         }
         let Some(lacking) = unborn.given.iter().find_map(|(_, cast)| self.lacks(cast.args.needs())) else {
@@ -232,7 +233,8 @@ impl Pe {
             None => return sometimes("a broadcast was sent after an element that was made"),
             Some(unborn) => {
                 unborn.take_missed(number, cast);
-                unborn.creation.take_if(|_| unborn.next >= unborn.until)
+                let has_all = unborn.has_all();
+                unborn.creation.take_if(|_| has_all)
             }
         };
         creation.into_iter().for_each(|creation| self.enqueue_creation(collection, creation));
@@ -243,10 +245,8 @@ impl Pe {
         debug_assert!(followed.births.iter().all(|(_, to, _)| to.collection == id), "of this collection");
         for (birth, id, to) in &followed.births {
             sometimes("a broadcast was sent after an element that was not made yet");
-            if !mutated("unborn-misses-broadcasts") {
-                let (id, birth, cast) = (*id, *birth, cast.clone());
-                self.tell(*to, PeMessage::MissedUnborn { id, birth, number, cast });
-            }
+            let (id, birth, cast) = (*id, *birth, cast.clone());
+            self.tell(*to, PeMessage::MissedUnborn { id, birth, number, cast });
         }
     }
 
