@@ -201,6 +201,9 @@ impl Casts {
 impl Pe {
     /// Sends a broadcast on its way.
     pub(crate) fn broadcast(&self, id: CollectionId, cast: Cast) {
+        if self.admissions.are_open() && self.holds_broadcast(id, &cast) {
+            return;
+        }
         self.tell(self.view().seat(id.creator), PeMessage::CastRequest { collection: id, cast });
     }
 

@@ -263,6 +263,90 @@ mod from_outside {
     }
 }
 
+/// Chares of another type insert, and tell others, who broadcast: some PEs further.
+mod from_outside_by_way_of_others {
+    use talisman::prelude::*;
+
+    const ROUNDS: i32 = 12;
+
+    #[derive(Pup)]
+    struct Block;
+
+    #[chare(array1d)]
+    impl Block {
+        #[init]
+        fn new() -> Self {
+            Block
+        }
+
+        #[entry]
+        fn one(&self) -> u64 {
+            1
+        }
+    }
+
+    #[derive(Pup)]
+    struct Herald {
+        main: Proxy<Main>,
+    }
+
+    #[chare(array1d)]
+    impl Herald {
+        #[init]
+        fn new(main: Proxy<Main>) -> Self {
+            Herald { main }
+        }
+
+        #[entry]
+        fn insert(&mut self, cx: &mut Cx<Self>, blocks: Array<Block>, round: i32) {
+            blocks.insert(100 + round).new();
+            cx.array().at((cx.index() + 5) % 8).pass_on(blocks, round % 3);
+        }
+
+        #[entry]
+        fn pass_on(&mut self, cx: &mut Cx<Self>, blocks: Array<Block>, hops: i32) {
+            if hops > 0 {
+                return cx.array().at((cx.index() + 3) % 8).pass_on(blocks, hops - 1);
+            }
+            blocks.one().reduce(Sum).reply(self.main.callback(Main::counted));
+        }
+    }
+
+    #[derive(Pup)]
+    struct Main {
+        blocks: Array<Block>,
+        heralds: Array<Herald>,
+        counts: Vec<u64>,
+    }
+
+    #[talisman::main]
+    impl Main {
+        #[init]
+        fn new(cx: &mut Cx<Self>) -> Self {
+            let (blocks, heralds) = (Block::array(8).new(), Herald::array(8).new(cx.me()));
+            heralds.at(7).insert(blocks, 0);
+            Main { blocks, heralds, counts: vec![] }
+        }
+
+        #[entry]
+        fn counted(&mut self, cx: &mut Cx<Self>, count: u64) {
+            self.counts.push(count);
+            let round = self.counts.len() as i32;
+            if round < ROUNDS {
+                return self.heralds.at(7 - round % 8).insert(self.blocks, round);
+            }
+            writeln!(cx.output(), "{:?}", self.counts);
+            cx.exit();
+        }
+    }
+
+    #[test]
+    fn what_was_inserted_before_is_in() {
+        let counts = "[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]";
+        crate::common::same_everywhere::<Main, _>(|| (), &[counts]);
+    }
+}
+
 /// What elements contribute in the entry that a broadcast calls, before they insert others.
 mod contributors {
     use talisman::prelude::*;

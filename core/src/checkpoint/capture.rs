@@ -197,7 +197,10 @@ impl Pe {
         let checkpoints = self.checkpoints.iter().flat_map(|checkpoints| checkpoints.root.borrow().waiting());
         let checkpoints = checkpoints
             .map(|(why, then)| PeMessage::Checkpoint(Checkpoint::Request { why, then: Some(then) }));
-        balancing.chain(checkpoints).map(|request| wire::for_pe(self.id, &request)).collect()
+        // Going back, the insertions that they wait for are with their roots.
+        let held = self.admissions.held().into_iter();
+        let casts = held.map(|(collection, cast)| PeMessage::CastRequest { collection, cast });
+        balancing.chain(checkpoints).chain(casts).map(|request| wire::for_pe(self.id, &request)).collect()
     }
 
     /// Values that this PE made, or those for whom it stands in.

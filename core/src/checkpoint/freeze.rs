@@ -49,6 +49,9 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
         | PeMessage::Arrived { .. }
         | PeMessage::Missed { .. }
         | PeMessage::Settled { .. }
+        | PeMessage::Unadmitted { .. }
+        | PeMessage::AskAdmitted { .. }
+        | PeMessage::Admitted { .. }
         | PeMessage::MissedUnborn { .. }
         | PeMessage::Moved { .. }
         | PeMessage::Found { .. }

@@ -376,8 +376,9 @@ impl Pe {
             Some(PeMessage::SectionRequest { collection, section, cast }) => {
                 self.multicast(collection, section, cast);
             }
-            Some(request @ PeMessage::Insert { to, .. }) => {
-                self.tell(self.view().seat(to.collection.creator), request);
+            Some(PeMessage::Insert { to, pe, init, args, .. }) => {
+                let again = PeMessage::Insert { to, pe, init, args, number: 0 };
+                self.tell(self.view().seat(to.collection.creator), again);
             }
             Some(PeMessage::DoneInserting(collection)) => self.done_inserting(collection),
             Some(PeMessage::WhenQuiet(to)) => self.when_quiet(to),

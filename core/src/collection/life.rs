@@ -468,7 +468,8 @@ impl Pe {
 
     fn insert_by_root<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
         let args = pack_args(&init.args, args);
-        self.tell(root, PeMessage::Insert { to, pe, init: init.number, args });
+        let number = if root == self.id { 0 } else { self.number_insertion(to.collection) };
+        self.tell(root, PeMessage::Insert { to, pe, init: init.number, args, number });
     }
 
     fn name_birth(&self) -> BirthId {
@@ -506,7 +507,7 @@ impl Pe {
             }
             (None, None) => {
                 sometimes("an insertion was sent on to the root");
-                return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args });
+                return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args, number: 0 });
             }
         };
         let mut envelope = self.object_message(to, ObjectMessage::Create { init, args });

@@ -1,5 +1,6 @@
 //! Collections of chares, as one PE sees them.
 
+pub(crate) mod admission;
 pub mod create;
 pub(crate) mod description;
 pub(crate) mod insertion;

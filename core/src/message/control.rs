@@ -119,6 +119,32 @@ pub(crate) enum PeMessage {
         pe: Option<PeId>,
         init: u16,
         args: Packed,
+        /// Counted by its sender, from 1; 0 if nobody has to wait for it.
+        number: u32,
+    },
+    /// Before a message of a chare that may know of them: a PE's insertions from outside, up to this one, may not have come to their root.
+    Unadmitted {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        #[pup(with = wire::pe)]
+        inserter: PeId,
+        number: u32,
+    },
+    /// To that root: have they?
+    AskAdmitted {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        #[pup(with = wire::pe)]
+        inserter: PeId,
+        number: u32,
+    },
+    /// The answer, when they have.
+    Admitted {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        #[pup(with = wire::pe)]
+        inserter: PeId,
+        number: u32,
     },
     /// To the root of a collection: all first elements are on their way.
     DoneInserting(#[pup(with = wire::rooted)] CollectionId),
@@ -250,6 +276,9 @@ impl PeMessage {
             | PeMessage::Balance(_)
             | PeMessage::Checkpoint(_)
             | PeMessage::Places { .. }
+            | PeMessage::Unadmitted { .. }
+            | PeMessage::AskAdmitted { .. }
+            | PeMessage::Admitted { .. }
             | PeMessage::GoOn => None,
         }
     }

@@ -22,6 +22,7 @@ use crate::checkpoint::Checkpoints;
 use crate::checkpoint::lost::LostMembers;
 use crate::checkpoint::part::SavedNames;
 use crate::clock::Clock;
+use crate::collection::admission::Admissions;
 use crate::collection::table::Collections;
 use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, PeId};
@@ -70,6 +71,7 @@ pub(crate) struct Pe {
     /// Messages that wait for a shared value.
     pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     pub(crate) sections: Sections,
+    pub(crate) admissions: Admissions,
     pub(crate) lost: LostMembers,
     /// There may be something to do when no message waits: reductions to send on, idle work, a wave to answer.
     pub(crate) chores: Cell<bool>,
@@ -164,6 +166,7 @@ impl Pe {
             scratch: Cell::default(),
             lacking: RefCell::default(),
             sections: Sections::default(),
+            admissions: Admissions::default(),
             lost: LostMembers::default(),
             chores: Cell::new(false),
             unflushed: RefCell::default(),

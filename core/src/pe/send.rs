@@ -98,7 +98,8 @@ impl Pe {
             Place::Unknown => collection.home(to.index),
             Place::Here { .. } | Place::Switching | Place::Gone { .. } => self.id,
         };
-        if pe != self.id && extra.is_none() && self.port.send_small(self, pe, to, entry, words) {
+        let may_be_small = pe != self.id && extra.is_none() && !self.admissions.are_open();
+        if may_be_small && self.port.send_small(self, pe, to, entry, words) {
             return count(&self.stats.sent, 1);
         }
         let mut envelope = self.filled(to, entry, words, self.id);
@@ -447,6 +448,9 @@ impl Pe {
     pub(crate) fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
         debug_assert_ne!(to, self.id, "a message to oneself is queued");
         debug_assert!(self.view().is_there(to), "a message to PE {to}, which is lost");
+        if self.admissions.are_open() {
+            self.pass_on_insertions(to);
+        }
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_ref() };
         self.see_message(message.shadow, |message, pe| Seen::Left { message, pe, to });

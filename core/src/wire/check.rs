@@ -58,6 +58,13 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         PeMessage::Insert { to, .. } => {
             require(!to.collection.is_singles(), "an element is inserted among singletons")
         }
+        PeMessage::AskAdmitted { collection, number, .. } => {
+            below("insertions", *number, COUNT_MAX)?;
+            check_root(pe, *collection)
+        }
+        PeMessage::Unadmitted { number, .. } | PeMessage::Admitted { number, .. } => {
+            below("insertions", *number, COUNT_MAX)
+        }
         PeMessage::DoneInserting(id) | PeMessage::Inserted { collection: id, .. } => check_root(pe, *id),
         PeMessage::Arrive { id, travel, .. } => check_collection(pe, id.collection).and(check_travel(travel)),
         PeMessage::Arrived { id, moves, broadcasts } => {

@@ -243,6 +243,8 @@ pub const MARKS: &[Mark] = &[
     must("an element was made away from its home"),
     must("an element was inserted by way of the root"),
     may("an insertion was sent on to the root"),
+    may("a PE heard of an insertion that had not come to its root"),
+    may("a broadcast waited for an insertion that its sender had heard of"),
     must("an element was removed"),
     must("an element was removed before the turn of messages that had come early"),
     // Members of groups that come late: in the sweep, nobody does.
