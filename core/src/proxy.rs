@@ -380,7 +380,7 @@ impl<C: Chare> Array<C> {
     ///   just moved may have to catch up with broadcasts that were called before; it hands none of these on.)
     /// - One that is inserted from outside, by a chare of another type, comes into the order of broadcasts where its insertion comes
     ///   to the PE that made the array: after those that its inserter called before, and those that anybody had received of whom it had
-    ///   heard; before those that its inserter, or a chare on that PE, calls later. Who else is to broadcast to it waits for an answer first.
+    ///   heard; before those that whoever knows of the insertion calls later.
     ///
     /// **Reductions.** One that an element inserts contributes from the next reduction on to which this one contributes, so
     /// contribute first if the newborn is not told to. One that is inserted from outside contributes to the first
