@@ -409,6 +409,12 @@ mod chain {
     use talisman::prelude::*;
     use talisman::testing::Test;
 
+    #[derive(clap::Parser, Pup)]
+    struct Options {
+        #[arg(skip)]
+        hops: i32,
+    }
+
     #[derive(Pup)]
     struct Token {
         hops: i32,
@@ -447,9 +453,9 @@ mod chain {
     #[talisman::main]
     impl Main {
         #[init]
-        fn new(hops: i32) -> Self {
+        fn new(options: Options) -> Self {
             let tokens = Token::sparse();
-            tokens.insert(0).new(hops);
+            tokens.insert(0).new(options.hops);
             tokens.done_inserting();
             Main { tokens }
         }
@@ -469,12 +475,12 @@ mod chain {
 
     #[test]
     fn the_last_one_is_left() {
-        crate::common::same_everywhere::<Main, _>(|| 60, &["60 hops", "the last is 59"]);
+        crate::common::same_everywhere::<Main, _>(|| (Options { hops: 60 },), &["60 hops", "the last is 59"]);
     }
 
     /// Bytes between two nodes while there are so many hops.
     fn bytes(hops: i32) -> u64 {
-        let tested = Test::new().simulated(2, 3).run::<Main>(hops);
+        let tested = Test::new().simulated(2, 3).run::<Main>((Options { hops },));
         crate::common::assert_ended_well("simulated", &tested);
         tested.messages.bytes_between_nodes
     }

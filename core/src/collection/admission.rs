@@ -14,7 +14,7 @@ use crate::pe::Pe;
 use crate::sometimes::sometimes;
 
 /// Insertions into a collection, by the PE where they were made.
-type From = (CollectionId, PeId);
+type Inserter = (CollectionId, PeId);
 
 /// What a PE knows of insertions from outside.
 #[derive(Default)]
@@ -24,15 +24,15 @@ pub(crate) struct Admissions {
     /// Whether there are any that may not have been admitted.
     are_open: Cell<bool>,
     /// The last of each PE's that it knows of and that may not have been admitted.
-    open: RefCell<BTreeMap<From, u32>>,
+    open: RefCell<BTreeMap<Inserter, u32>>,
     /// The last of each PE's of which it knows that they have been.
-    admitted: RefCell<BTreeMap<From, u32>>,
+    admitted: RefCell<BTreeMap<Inserter, u32>>,
     /// PEs that have been told of all that are open.
     told: RefCell<BTreeSet<PeId>>,
     /// Broadcasts that wait.
     held: RefCell<Vec<(CollectionId, Cast)>>,
     /// At a root: who asked for which.
-    asked: RefCell<Vec<(From, u32, PeId)>>,
+    asked: RefCell<Vec<(Inserter, u32, PeId)>>,
 }
 
 impl Admissions {
@@ -46,12 +46,12 @@ impl Admissions {
         self.held.borrow().clone()
     }
 
-    fn is_admitted(&self, from: From, number: u32) -> bool {
+    fn is_admitted(&self, from: Inserter, number: u32) -> bool {
         self.admitted.borrow().get(&from).is_some_and(|last| *last >= number)
     }
 
     /// There is an insertion; whether that is news.
-    fn note(&self, from: From, number: u32) -> bool {
+    fn note(&self, from: Inserter, number: u32) -> bool {
         let mut open = self.open.borrow_mut();
         if self.is_admitted(from, number) || open.get(&from).is_some_and(|last| *last >= number) {
             return false;
@@ -63,7 +63,7 @@ impl Admissions {
     }
 
     /// Insertions up to this one are admitted: the broadcasts that need not wait any more, and who asked.
-    fn settle(&self, from: From, number: u32) -> Vec<(CollectionId, Cast)> {
+    fn settle(&self, from: Inserter, number: u32) -> Vec<(CollectionId, Cast)> {
         let mut open = self.open.borrow_mut();
         let mut admitted = self.admitted.borrow_mut();
         let last = admitted.entry(from).or_default();
