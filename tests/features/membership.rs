@@ -298,7 +298,7 @@ mod from_outside_by_way_of_others {
         }
 
         #[entry]
-        fn insert(&mut self, cx: &mut Cx<Self>, blocks: Array<Block>, round: i32) {
+        fn begin(&mut self, cx: &mut Cx<Self>, blocks: Array<Block>, round: i32) {
             blocks.insert(100 + round).new();
             cx.array().at((cx.index() + 5) % 8).pass_on(blocks, round % 3);
         }
@@ -324,7 +324,7 @@ mod from_outside_by_way_of_others {
         #[init]
         fn new(cx: &mut Cx<Self>) -> Self {
             let (blocks, heralds) = (Block::array(8).new(), Herald::array(8).new(cx.me()));
-            heralds.at(7).insert(blocks, 0);
+            heralds.at(7).begin(blocks, 0);
             Main { blocks, heralds, counts: vec![] }
         }
 
@@ -333,7 +333,7 @@ mod from_outside_by_way_of_others {
             self.counts.push(count);
             let round = self.counts.len() as i32;
             if round < ROUNDS {
-                return self.heralds.at(7 - round % 8).insert(self.blocks, round);
+                return self.heralds.at(7 - round % 8).begin(self.blocks, round);
             }
             writeln!(cx.output(), "{:?}", self.counts);
             cx.exit();
