@@ -448,11 +448,12 @@ impl Pe {
     pub(crate) fn transmit(&self, to: PeId, envelope: NonNull<Envelope>) {
         debug_assert_ne!(to, self.id, "a message to oneself is queued");
         debug_assert!(self.view().is_there(to), "a message to PE {to}, which is lost");
-        if self.admissions.are_open() {
-            self.pass_on_insertions(to);
-        }
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_ref() };
+        // What is not counted says nothing of what chares did, and is all that a PE says while it is still.
+        if self.admissions.are_open() && is_counted(message) {
+            self.pass_on_insertions(to);
+        }
         self.see_message(message.shadow, |message, pe| Seen::Left { message, pe, to });
         if is_counted(message) {
             debug_assert!(!self.still.get(), "a PE says nothing while it is still");
