@@ -18,6 +18,7 @@ mod features {
     mod late;
     mod leaving;
     mod lost;
+    mod membership;
     mod migration;
     mod placement;
     mod priorities;

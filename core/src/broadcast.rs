@@ -5,6 +5,9 @@
 //! how far it had come when the element arrived. What is sent after an element goes to its new PE, not to the element:
 //! so it comes in order behind it, and what comes for one that was removed before it had caught up is still counted.
 //! Newer broadcasts wait with an element until it has caught up, so each receives all of them in the order of their numbers.
+//! With which broadcast an element begins that is inserted meanwhile, [`births`] says.
+
+pub(crate) mod births;
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -23,6 +26,7 @@ use crate::reduction::{Contribution, ReductionKey, Tally};
 use crate::route::{Collect, Route};
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
+use births::Births;
 
 impl Cast {
     /// What an element's message carries: where its answer goes.
@@ -45,8 +49,8 @@ pub(crate) struct Casts {
     passed: Cell<u32>,
     /// Those that overtook another, which could not be read yet.
     early: RefCell<BTreeMap<u32, Cast>>,
-    /// Elements that left and may have missed something.
-    departed: RefCell<Vec<Departed>>,
+    /// Elements that left and may have missed something, by their names and moves: many may leave at once.
+    departed: RefCell<BTreeMap<(u128, u32), Departed>>,
     /// Counts of receivers that wait for word of those.
     uncertain: RefCell<Vec<Uncertain>>,
     /// Elements that were removed here before they had caught up.
@@ -55,14 +59,13 @@ pub(crate) struct Casts {
     expected: RefCell<Vec<Expected>>,
     /// What elements of a checkpoint, which cannot be read yet, were given.
     kept: RefCell<BTreeMap<u128, Vec<(u32, Cast)>>>,
+    /// Elements that were inserted and are not made yet.
+    pub(crate) births: Births,
 }
 
 /// An element that left.
 struct Departed {
-    id: ObjId,
     to: PeId,
-    /// Its moves, this one included.
-    moves: u32,
     /// Broadcasts it had received.
     had: u32,
     /// Broadcasts that had passed its new PE when it arrived there, once that is known.
@@ -98,6 +101,11 @@ impl Casts {
         self.passed.get()
     }
 
+    /// At the root: the next number.
+    pub(crate) fn numbered(&self) -> u32 {
+        self.numbered.get()
+    }
+
     /// Broadcasts that wait for `done_inserting`.
     pub(crate) fn held(&self) -> usize {
         self.held.borrow().len()
@@ -123,6 +131,7 @@ impl Casts {
     pub(crate) fn is_at_rest(&self) -> bool {
         let early = self.early.borrow().is_empty() && self.expected.borrow().is_empty();
         early
+            && self.births.is_at_rest()
             && self.kept.borrow().is_empty()
             && self.departed.borrow().is_empty()
             && self.uncertain.borrow().is_empty()
@@ -131,8 +140,8 @@ impl Casts {
 
     /// An element leaves; the move is counted already.
     pub(crate) fn depart(&self, object: &Head, to: PeId) {
-        let (id, moves, had) = (object.id(), object.moves.get(), object.broadcasts.get());
-        self.departed.borrow_mut().push(Departed { id, to, moves, had, until: None });
+        let departed = Departed { to, had: object.broadcasts.get(), until: None };
+        self.departed.borrow_mut().insert((object.index(), object.moves.get()), departed);
     }
 
     /// An element is removed, and may have lacked some from one number up to another.
@@ -192,6 +201,9 @@ impl Casts {
 impl Pe {
     /// Sends a broadcast on its way.
     pub(crate) fn broadcast(&self, id: CollectionId, cast: Cast) {
+        if self.admissions.are_open() && self.holds_broadcast(id, &cast) {
+            return;
+        }
         self.tell(self.view().seat(id.creator), PeMessage::CastRequest { collection: id, cast });
     }
 
@@ -249,7 +261,8 @@ impl Pe {
         }
         // Elements that come while this one is delivered count it as received.
         collection.casts.passed.set(number + 1);
-        let (mut receivers, frozen) = (collection.casts.give_to_kept(number, cast), self.frozen.get());
+        let (casts, frozen) = (&collection.casts, self.frozen.get());
+        let mut receivers = casts.give_to_kept(number, cast) + casts.births.pass(number, cast);
         for slot in self.roster_of(collection).iter() {
             // An element may have left, and another come into its slot, while those before it ran.
             let Some((head, _)) = self.slots.at(*slot) else {
@@ -352,13 +365,16 @@ impl Pe {
     /// Sends a broadcast after those that left and may miss it, and counts its receivers where answers are wanted.
     fn send_after_departed(&self, collection: &Collection, number: u32, cast: &Cast, here: u64) {
         let (mut receivers, mut open, mut missed) = (here, 0, Vec::new());
-        collection.casts.departed.borrow_mut().retain(|departed| {
+        collection.casts.departed.borrow_mut().retain(|(index, moves), departed| {
             if departed.had <= number && departed.until.is_none_or(|until| number < until) {
-                missed.push((departed.id, departed.to, departed.moves));
+                missed.push((collection.object(*index), departed.to, *moves));
                 if departed.until.is_some() { receivers += 1 } else { open += 1 }
             }
             departed.until.is_none_or(|until| number + 1 < until)
         });
+        let followed = collection.casts.births.follow(number);
+        (receivers, open) = (receivers + followed.certain, open + followed.open);
+        self.send_after_births(collection.id, number, cast, &followed);
         for (id, to, moves) in missed {
             sometimes("a broadcast was sent after an element that moved");
             if !mutated("departed-misses-broadcasts") {
@@ -398,19 +414,21 @@ impl Pe {
     pub(crate) fn on_arrived(&self, id: ObjId, moves: u32, until: u32) {
         let Some(collection) = self.collections.get(id.collection) else { return };
         let passed = collection.casts.passed.get();
-        let mut had = None;
-        collection.casts.departed.borrow_mut().retain_mut(|departed| {
-            if (departed.id, departed.moves) != (id, moves) || departed.until.is_some() {
-                return true;
-            }
-            if until > passed {
-                sometimes("an element arrived where more broadcasts had passed");
-            }
-            had = Some(departed.had);
+        let had = {
+            let mut all = collection.casts.departed.borrow_mut();
+            let key = (id.index, moves);
+            let Some(departed) = all.get_mut(&key).filter(|departed| departed.until.is_none()) else {
+                return;
+            };
+            let had = departed.had;
             departed.until = Some(until);
-            until > passed
-        });
-        had.into_iter().for_each(|had| self.settle_uncertain(collection, had, until));
+            match until > passed {
+                true => sometimes("an element arrived where more broadcasts had passed"),
+                false => drop(all.remove(&key)),
+            }
+            had
+        };
+        self.settle_uncertain(collection, had, until);
     }
 
     fn settle_uncertain(&self, collection: &Collection, had: u32, until: u32) {
@@ -510,6 +528,14 @@ impl Pe {
                 self.receive_later_ones(id);
                 self.do_what_was_put_off(id);
             }
+        }
+    }
+
+    /// An element was made that is to receive what had passed before, unless it went at once.
+    pub(crate) fn receive_given(&self, id: ObjId) {
+        if !self.frozen.get() {
+            self.receive_later_ones(id);
+            self.do_what_was_put_off(id);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::ids::{ObjId, PeId};
 use crate::location::Place;
 use crate::message::control::PeMessage;
 use crate::mutations::mutated;
-use crate::object::{Extras, Head, Travel, flag};
+use crate::object::{Born, Extras, Head, Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
@@ -271,7 +271,7 @@ fn pack_up(object: &Head, past: Option<Smooth>) -> Travel {
     let mut extras: Extras = *object.take_extras().unwrap_or_default();
     mark_what_travels(&extras);
     if mutated("births-stay-behind") {
-        extras.born = 0;
+        extras.born = Born::default();
     }
     if mutated("order-stays-behind") {
         extras.order = Order::default();
@@ -295,6 +295,7 @@ fn travel_with(object: &Head, extras: Extras, past: Option<Smooth>) -> Travel {
         moves: object.moves.get(),
         messages: object.messages.get(),
         load: object.load.get(),
+        birth: extras.birth,
         born: extras.born,
         rng: extras.rng,
         sections: extras.sections,
@@ -305,7 +306,7 @@ fn travel_with(object: &Head, extras: Extras, past: Option<Smooth>) -> Travel {
 }
 
 fn mark_what_travels(extras: &Extras) {
-    if extras.born > 0 {
+    if extras.born.count > 0 {
         sometimes("an object moved before it had announced what it inserted");
     }
     if !extras.sections.is_empty() {
@@ -326,6 +327,7 @@ pub(crate) fn unpack_travel(object: &Head, travel: Travel) {
     object.messages.set(travel.messages);
     object.load.set(travel.load);
     let extras = Extras {
+        birth: travel.birth,
         born: travel.born,
         rng: travel.rng,
         sections: travel.sections,

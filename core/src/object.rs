@@ -15,6 +15,7 @@ use crate::message::control::Cast;
 use crate::order::Order;
 use crate::pe::running::before_free;
 use crate::pup::Pup;
+use crate::reduction::BirthId;
 use crate::registry::ChareType;
 use crate::rng::Rng;
 
@@ -62,11 +63,8 @@ pub(crate) mod flag {
     pub(crate) const LATE: u32 = 256;
     /// Anything of the above that has to be looked at after an entry.
     pub(crate) const AFTER: u32 = DESTROY | MIGRATE;
-    /// From this bit on: the generation of one inserted late that has not contributed yet
-    /// ([`Birth::generation`](crate::message::envelope::Birth)), else zero.
-    pub(crate) const GENERATION: u32 = 9;
     /// What stays with the object when it moves.
-    pub(crate) const TRAVELS: u32 = LIVE | NEW | LONG | HUGE | MADE_AGAIN | LATE | u32::MAX << GENERATION;
+    pub(crate) const TRAVELS: u32 = LIVE | NEW | LONG | HUGE | MADE_AGAIN | LATE;
 }
 
 /// What few objects need beside the [`Head`]; allocated on first use.
@@ -74,8 +72,10 @@ pub(crate) mod flag {
 pub(crate) struct Extras {
     /// Where to move to.
     pub(crate) destination: u32,
+    /// Of one inserted late that has not contributed yet: its birth.
+    pub(crate) birth: BirthId,
     /// Elements of its own collection that it inserted since it last contributed.
-    pub(crate) born: u32,
+    pub(crate) born: Born,
     /// `cx.rng()`.
     pub(crate) rng: Option<Rng>,
     /// Its next reduction in each section.
@@ -90,16 +90,34 @@ pub(crate) struct Extras {
     pub(crate) given: Option<Given>,
 }
 
+/// Elements that one inserted, and has to announce with its next contribution.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Pup)]
+pub(crate) struct Born {
+    pub(crate) count: u32,
+    /// The sum of their marks.
+    pub(crate) marks: u128,
+}
+
+impl Born {
+    /// One more.
+    pub(crate) fn add(&mut self, birth: BirthId) {
+        self.count += 1;
+        self.marks = self.marks.wrapping_add(birth.mark());
+    }
+}
+
 impl Extras {
     /// A copy of what moves with an object.
     pub(crate) fn that_travel(&self) -> Self {
         let (rng, sections, order) = (self.rng.clone(), self.sections.clone(), self.order.clone());
-        Extras { born: self.born, rng, sections, order, given: self.given, ..Extras::default() }
+        let (birth, born, given) = (self.birth, self.born, self.given);
+        Extras { birth, born, rng, sections, order, given, ..Extras::default() }
     }
 
     /// Whether there is nothing to keep.
     pub(crate) fn is_empty(&self) -> bool {
-        let plain = self.born == 0 && self.rng.is_none() && self.given.is_none();
+        let plain =
+            self.birth.is_none() && self.born.count == 0 && self.rng.is_none() && self.given.is_none();
         plain && self.sections.is_empty() && self.order.is_empty()
     }
 }
@@ -169,11 +187,6 @@ impl Head {
         self.flags.set(self.flags.get() | flags);
     }
 
-    /// The generation it was born in, if it has not contributed since ([`flag::GENERATION`]).
-    pub(crate) fn generation(&self) -> u32 {
-        self.flags.get() >> flag::GENERATION
-    }
-
     pub(crate) fn clear(&self, flags: u32) {
         self.flags.set(self.flags.get() & !flags);
     }
@@ -230,7 +243,8 @@ pub(crate) struct Travel {
     pub(crate) moves: u32,
     pub(crate) messages: u32,
     pub(crate) load: i64,
-    pub(crate) born: u32,
+    pub(crate) birth: BirthId,
+    pub(crate) born: Born,
     pub(crate) rng: Option<Rng>,
     pub(crate) sections: BTreeMap<SectionId, u32>,
     pub(crate) order: Order,

@@ -218,7 +218,8 @@ proxy!(
 );
 proxy!(
     /// A handle on a whole array. Calling an entry on it calls it on every element: a broadcast. All elements receive the
-    /// broadcasts to their array in the same order.
+    /// broadcasts to their array in the same order. Which elements those are while some are inserted and go, says
+    /// [`insert`](Array::insert).
     Array<C>, Many<C>
 );
 proxy!(
@@ -372,6 +373,21 @@ impl<C: Chare> Array<C> {
     }
 
     /// An element to be added: `pairs.insert(index).new(args)`.
+    ///
+    /// **Broadcasts.** Where an element is made, and when, has no part in which broadcasts it receives.
+    ///
+    /// - One that an element of the same array inserts receives those that this one receives after the entry, or would if it stayed: not the
+    ///   one whose entry inserts it, and each that is called by whoever knows of the insertion, directly or by way of others. (One that has
+    ///   just moved may have to catch up with broadcasts that were called before; it hands none of these on.)
+    /// - One that is inserted from outside, by a chare of another type, comes into the order of broadcasts where its insertion comes
+    ///   to the PE that made the array: after those that its inserter called before, and those that anybody had received of whom it had
+    ///   heard; before those that whoever knows of the insertion calls later.
+    ///
+    /// **Reductions.** One that an element inserts contributes from the next reduction on to which this one contributes, so
+    /// contribute first if the newborn is not told to. One that is inserted from outside contributes to the first
+    /// that is not complete when the insertion comes to the PE that made the array: insert when none is open.
+    ///
+    /// An element that goes (`cx.destroy()`) receives nothing after the entry in which it says so.
     ///
     /// # Panics
     /// If the index does not fit into the type of this array's indices.

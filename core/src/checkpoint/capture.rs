@@ -24,6 +24,7 @@ use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::{Lender, Packed, Packer, Pup, Purpose};
+use crate::reduction::BirthId;
 use crate::wire;
 use crate::witness::{self, Seen};
 
@@ -68,13 +69,14 @@ impl Pe {
     fn capture(&self, states: &mut States, room: &mut Room) -> Part {
         let mut casts = Casts::new();
         let objects = self.saved_objects(&mut casts, states, room);
+        let collections = self.known_collections().map(|known| saved_collection(known, &mut casts)).collect();
         let (births, messages, requests) = self.saved_messages(room);
         let now = self.clock.now();
         Part {
             pe: self.id,
             steps: self.node.job.progress().done,
             shared: self.saved_shared(),
-            collections: self.known_collections().map(saved_collection).collect(),
+            collections,
             roots: self.known_collections().filter_map(saved_root).collect(),
             sections: self.sections.saved(),
             objects,
@@ -195,7 +197,10 @@ impl Pe {
         let checkpoints = self.checkpoints.iter().flat_map(|checkpoints| checkpoints.root.borrow().waiting());
         let checkpoints = checkpoints
             .map(|(why, then)| PeMessage::Checkpoint(Checkpoint::Request { why, then: Some(then) }));
-        balancing.chain(checkpoints).map(|request| wire::for_pe(self.id, &request)).collect()
+        // Going back, the insertions that they wait for are with their roots.
+        let held = self.admissions.held().into_iter();
+        let casts = held.map(|(collection, cast)| PeMessage::CastRequest { collection, cast });
+        balancing.chain(checkpoints).chain(casts).map(|request| wire::for_pe(self.id, &request)).collect()
     }
 
     /// Values that this PE made, or those for whom it stands in.
@@ -214,6 +219,7 @@ impl Pe {
             singles: names.singles.get(),
             shared: names.shared.get(),
             placed: names.placed.get(),
+            births: names.births.get(),
             generation: self.slots.highest_generation(),
         };
         [vec![(self.id, own)], names.of_others.borrow().clone()].concat()
@@ -232,7 +238,7 @@ pub(super) fn is_live(head: NonNull<Head>) -> bool {
     unsafe { head.as_ref() }.has(flag::LIVE)
 }
 
-fn saved_collection(collection: &Collection) -> SavedCollection {
+fn saved_collection(collection: &Collection, casts: &mut Casts) -> SavedCollection {
     debug_assert!(collection.casts.is_at_rest(), "nothing is on its way after any element");
     debug_assert!(collection.pending.borrow().is_empty(), "contributions are at their roots");
     SavedCollection {
@@ -242,7 +248,20 @@ fn saved_collection(collection: &Collection) -> SavedCollection {
         sent: collection.insertion.sent.get(),
         made: collection.insertion.made.get(),
         orders: collection.orders(),
+        unborn: saved_unborn(collection, casts),
     }
+}
+
+/// Elements to be made that are to receive what has passed, from which number on.
+fn saved_unborn(collection: &Collection, casts: &mut Casts) -> Vec<(BirthId, u32)> {
+    let keep = |(birth, given): (BirthId, Vec<(u32, Cast)>)| {
+        let first = given.first()?.0;
+        for (number, cast) in given {
+            casts.entry((collection.id, number)).or_insert(cast);
+        }
+        Some((birth, first))
+    };
+    collection.casts.births.unborn().into_iter().filter_map(keep).collect()
 }
 
 fn saved_root(collection: &Collection) -> Option<SavedRoot> {

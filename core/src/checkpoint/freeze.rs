@@ -48,6 +48,11 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
         | PeMessage::Arrive { .. }
         | PeMessage::Arrived { .. }
         | PeMessage::Missed { .. }
+        | PeMessage::Settled { .. }
+        | PeMessage::Unadmitted { .. }
+        | PeMessage::AskAdmitted { .. }
+        | PeMessage::Admitted { .. }
+        | PeMessage::MissedUnborn { .. }
         | PeMessage::Moved { .. }
         | PeMessage::Found { .. }
         | PeMessage::Gone { .. }

@@ -27,7 +27,7 @@ use crate::message::envelope::Birth;
 use crate::mutations::mutated;
 use crate::node::Shape;
 use crate::pe::Pe;
-use crate::reduction::Begin;
+use crate::reduction::{Begin, BirthId};
 use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
 use crate::view::View;
@@ -197,7 +197,7 @@ impl<'a> Seats<'a> {
             sometimes("a single chare went back to a PE that had been lost");
         }
         let Part { shared, roots, sections, names, away, objects, messages, .. } = kept;
-        let counted = |saved| SavedCollection { sent: 0, made: 0, ..saved };
+        let counted = |saved| SavedCollection { sent: 0, made: 0, unborn: Vec::new(), ..saved };
         let collections = kept.collections.into_iter().map(counted).collect();
         Part { pe, collections, shared, roots, sections, names, away, objects, messages, ..Part::default() }
     }
@@ -240,7 +240,8 @@ fn type_of(saved: &SavedCollection) -> Option<&'static ChareType> {
 impl Part {
     /// What this PE knows of collections when another has nothing in them.
     fn without_objects(pe: PeId, collections: Vec<SavedCollection>) -> Part {
-        let forget = |saved| SavedCollection { sent: 0, made: 0, orders: Vec::new(), ..saved };
+        let forget =
+            |saved| SavedCollection { sent: 0, made: 0, orders: Vec::new(), unborn: Vec::new(), ..saved };
         Part { pe, collections: collections.into_iter().map(forget).collect(), ..Part::default() }
     }
 }
@@ -266,7 +267,7 @@ impl Pe {
         let Newborn { id, init, args } = newborn;
         let Some(collection) = self.collections.get(id.collection) else { return };
         let given = collection.casts.take_kept_for(id.index);
-        let birth = Birth { generation: 1, ..Birth::default() };
+        let birth = Birth { id: BirthId::of_late(id.index as u32), ..Birth::default() };
         self.make_packed(collection, id.index, init, args, Some(birth));
         if let Some(head) = self.find_here(id) {
             // SAFETY: just made, and this PE's.
@@ -294,7 +295,7 @@ mod tests {
     use crate::collection::description::{Description, Fill};
     use crate::ids::{SectionId, single_index};
     use crate::map::Map;
-    use crate::object::Travel;
+    use crate::object::{Born, Travel};
     use crate::order::Order;
     use crate::pup::Packed;
     use crate::wire;
@@ -336,7 +337,8 @@ mod tests {
     fn group(serial: u32, key: u64, fill: Option<Fill>) -> SavedCollection {
         let id = CollectionId { creator: 0, serial };
         let of = Description { id, key, bounds: None, map: Map::Hash, pes: 4, elements: None, fill };
-        SavedCollection { of, passed: 0, closed: true, sent: 0, made: 0, orders: Vec::new() }
+        let (orders, unborn) = (Vec::new(), Vec::new());
+        SavedCollection { of, passed: 0, closed: true, sent: 0, made: 0, orders, unborn }
     }
 
     /// What lives on a PE, by its name only.
@@ -348,7 +350,8 @@ mod tests {
             moves: 0,
             messages: 0,
             load: 0,
-            born: 0,
+            birth: BirthId::NONE,
+            born: Born::default(),
             rng: None,
             sections: BTreeMap::new(),
             order: Order::default(),

@@ -10,7 +10,7 @@ use crate::message::control::Cast;
 use crate::object::Travel;
 use crate::order::Order;
 use crate::pup::{Packed, Pup};
-use crate::reduction::{Begin, ReductionKey};
+use crate::reduction::{Begin, BirthId, ReductionKey};
 use crate::route::Route;
 
 /// One PE's part of a version. Of names and places nothing depends on how many PEs there will be.
@@ -81,6 +81,8 @@ pub(crate) struct SavedCollection {
     pub(crate) made: u64,
     /// At the home: what elements that were removed left to the next of their names.
     pub(crate) orders: Vec<(u128, Order)>,
+    /// Elements that are still to be made, on this PE or by it, and the first broadcast that each is to receive of those that have passed.
+    pub(crate) unborn: Vec<(BirthId, u32)>,
 }
 
 /// What the trees of a collection end in.
@@ -127,6 +129,7 @@ pub(crate) struct SavedNames {
     pub(crate) singles: u64,
     pub(crate) shared: u32,
     pub(crate) placed: u32,
+    pub(crate) births: u64,
     /// The highest generation of its slots so far: singletons are named after slots.
     pub(crate) generation: u32,
 }

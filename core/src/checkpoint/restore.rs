@@ -54,6 +54,7 @@ impl Pe {
             part.sections.drain(..).for_each(|saved| self.take_back_section(saved));
             part.roots.drain(..).for_each(|saved| self.take_back_root(saved));
         }
+        parts.iter().for_each(|part| self.take_back_unborn(part));
         let (mut came, mut news) = (Vec::new(), News::new());
         for part in &mut parts {
             self.take_back_objects(part, &mut came, &mut news);
@@ -104,6 +105,19 @@ impl Pe {
         insertion.made.set(insertion.made.get() + saved.made);
         for (index, order) in &saved.orders {
             collection.keep_order(*index, Some(Box::new(order.clone())));
+        }
+    }
+
+    /// What elements are to receive that are still to be made.
+    fn take_back_unborn(&self, part: &Part) {
+        for saved in &part.collections {
+            let Some(collection) = self.collections.get(saved.of.id) else { continue };
+            for (birth, first) in &saved.unborn {
+                let given =
+                    part.casts.iter().filter(|(id, number, _)| *id == saved.of.id && *number >= *first);
+                let given = given.map(|(_, number, cast)| (*number, cast.clone()));
+                collection.casts.births.go_on_with(*birth, given.collect());
+            }
         }
     }
 
@@ -229,7 +243,7 @@ impl Pe {
 
     /// What an object does before it runs anything else, like one that has broadcasts to catch up with. A lost member of a group
     /// does nothing else.
-    pub(super) fn put_off(
+    pub(crate) fn put_off(
         &self,
         object: &Head,
         is_lost: bool,
@@ -261,6 +275,7 @@ impl Pe {
             let Some(collection) = self.collections.get(id.collection) else { continue };
             let birth = message.extra.as_ref().and_then(|extra| extra.birth.as_ref());
             note_place(self, collection, id, birth.map_or(0, |birth| birth.moves), news);
+            self.give_back(collection, envelope);
             if collection.home(id.index) == self.id {
                 sometimes("an object that was to be made on a lost PE is made by its home");
                 at_home.insert(id);
@@ -327,13 +342,17 @@ impl Pe {
         if message.is_creation() {
             // Its home had kept it.
             let home = collection.home(to.index);
+            self.give_back(collection, envelope);
             if home != self.id {
                 sometimes("an object that was to be made is made by a home that is new");
-                return self.transmit(home, envelope);
+                return self.send_birth(collection, home, envelope);
             }
             return match self.place_of(collection, to.index) {
                 // The former one of its name was away, and is not gone yet.
-                Place::Here { .. } => collection.await_end(to.index, envelope),
+                Place::Here { .. } => {
+                    self.expect_birth(collection, envelope);
+                    collection.await_end(to.index, envelope);
+                }
                 _ => self.enqueue_creation(collection, envelope),
             };
         }
@@ -357,8 +376,9 @@ impl Pe {
             Some(PeMessage::SectionRequest { collection, section, cast }) => {
                 self.multicast(collection, section, cast);
             }
-            Some(request @ PeMessage::Insert { to, .. }) => {
-                self.tell(self.view().seat(to.collection.creator), request);
+            Some(PeMessage::Insert { to, pe, init, args, .. }) => {
+                let again = PeMessage::Insert { to, pe, init, args, number: 0 };
+                self.tell(self.view().seat(to.collection.creator), again);
             }
             Some(PeMessage::DoneInserting(collection)) => self.done_inserting(collection),
             Some(PeMessage::WhenQuiet(to)) => self.when_quiet(to),

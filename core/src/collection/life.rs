@@ -17,6 +17,7 @@ use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::Packed;
+use crate::reduction::BirthId;
 use crate::registry::{ChareType, Registry};
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen, Until, Why};
@@ -181,17 +182,22 @@ impl Pe {
         assert_eq!(init.chare, collection.key, "an `#[init]` of the collection's chare type");
         let birth = birth.unwrap_or_default();
         let is_newcomer =
-            birth.generation > 0 && matches!(collection.chare.kind, Kind::Group | Kind::NodeGroup);
+            !birth.id.is_none() && matches!(collection.chare.kind, Kind::Group | Kind::NodeGroup);
         let newcomer = if is_newcomer { flag::LATE | flag::MADE_AGAIN } else { 0 };
-        let flags = birth.generation << flag::GENERATION | newcomer;
-        let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), flags));
+        let head = (collection.chare.allocate)(Head::new(index, NonNull::from(collection), newcomer));
         witness::see_allocated(head);
         // SAFETY: just allocated; freed by this PE only, in `remove_element`.
         let object = unsafe { head.as_ref() };
         self.note_new(object);
         object.reduction.set(birth.reduction);
+        if !birth.id.is_none() {
+            object.extras(|extras| extras.birth = birth.id);
+        }
         object.moves.set(birth.moves);
-        object.broadcasts.set(collection.casts.passed());
+        let (first, given) = collection.casts.births.take(birth.id, collection.casts.passed());
+        object.broadcasts.set(first);
+        let is_given = !given.is_empty();
+        self.put_off(object, false, None, given);
         if let Some(order) = birth.order {
             sometimes("an element takes over the order of a former one");
             object.extras(|extras| extras.order = *order);
@@ -208,6 +214,10 @@ impl Pe {
         self.running.set(None);
         if object.has(flag::AFTER) {
             self.after_entry(head);
+        }
+        if is_given {
+            sometimes("an element received broadcasts that had passed before it was made");
+            self.receive_given(collection.object(index));
         }
     }
 
@@ -271,7 +281,8 @@ impl Pe {
         if collection.home(index) != self.id {
             self.expect_object(collection, index);
         }
-        if self.lets_in(envelope) {
+        self.expect_birth(collection, envelope);
+        if self.lets_in(envelope) && self.can_be_born(collection, envelope) {
             self.enqueue(envelope);
         }
     }
@@ -315,7 +326,7 @@ impl Pe {
             None => self.create(collection, envelope),
             Some(on) => {
                 sometimes("an element was made away from its home");
-                self.transmit(on, envelope);
+                self.send_birth(collection, on, envelope);
                 self.settle_elsewhere(collection, to.index, on, moves);
             }
         }
@@ -411,6 +422,18 @@ impl Pe {
         words: Words,
         extra: Option<Box<Extra>>,
     ) {
+        let envelope = self.creation(to, init, words, extra);
+        if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
+    }
+
+    /// A message that makes an object.
+    fn creation(
+        &self,
+        to: ObjId,
+        init: &'static InitInfo,
+        words: Words,
+        extra: Option<Box<Extra>>,
+    ) -> NonNull<Envelope> {
         let mut envelope = self.pool.take();
         // SAFETY: just taken from the pool.
         let message = unsafe { envelope.as_mut() };
@@ -421,7 +444,7 @@ impl Pe {
         message.extra = extra;
         message.words = words;
         self.see_sent(message);
-        if pe == self.id { self.enqueue(envelope) } else { self.transmit(pe, envelope) }
+        envelope
     }
 
     /// Inserts an element into an array: `array.insert(i).new(args)`.
@@ -430,7 +453,8 @@ impl Pe {
             Some(collection) => match self.birth_here(collection) {
                 Some(birth) => {
                     let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
-                    self.send_create(to, collection.home(to.index), init, args, Some(Box::new(extra)));
+                    let creation = self.creation(to, init, ArgsCell::store(args), Some(Box::new(extra)));
+                    self.send_birth(collection, collection.home(to.index), creation);
                 }
                 None => {
                     sometimes("an element was inserted by way of the root");
@@ -444,15 +468,25 @@ impl Pe {
 
     fn insert_by_root<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
         let args = pack_args(&init.args, args);
-        self.tell(root, PeMessage::Insert { to, pe, init: init.number, args });
+        let number = if root == self.id { 0 } else { self.number_insertion(to.collection) };
+        self.tell(root, PeMessage::Insert { to, pe, init: init.number, args, number });
     }
 
-    /// How an element inserted by whoever runs comes into its collection; `None` where only the root can tell.
+    fn name_birth(&self) -> BirthId {
+        let number = self.names().births.get() + 1;
+        self.names().births.set(number);
+        BirthId::new(self.id, number)
+    }
+
+    /// How an element inserted by whoever runs comes into its collection; `None` where only the root can tell. The first broadcast for
+    /// it is the next one that its inserter receives. (One that is catching up will receive some that have passed here, and
+    /// nobody would know of another receiver.)
     fn birth_here(&self, collection: &Collection) -> Option<Birth> {
         if let Some(parent) = self.running().filter(|head| head.collection().id == collection.id) {
-            parent.extras(|extras| extras.born += 1);
-            let (reduction, generation) = (parent.reduction.get(), parent.generation() + 1);
-            return Some(Birth { reduction, generation, ..Birth::default() });
+            let id = self.name_birth();
+            parent.extras(|extras| extras.born.add(id));
+            let first = parent.broadcasts.get().max(collection.casts.passed());
+            return Some(Birth { reduction: parent.reduction.get(), id, first, ..Birth::default() });
         }
         if collection.insertion.closed.get() {
             return None;
@@ -467,19 +501,20 @@ impl Pe {
         let birth = match (self.birth_here(collection), &collection.root) {
             (Some(birth), _) => birth,
             (None, Some(root)) => {
-                Birth { reduction: root.borrow_mut().admit(), generation: 1, ..Birth::default() }
+                let id = self.name_birth();
+                let (reduction, first) = (root.borrow_mut().admit(id), collection.casts.numbered());
+                Birth { reduction, id, first, ..Birth::default() }
             }
             (None, None) => {
                 sometimes("an insertion was sent on to the root");
-                return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args });
+                return self.tell(collection.root_pe(), PeMessage::Insert { to, pe, init, args, number: 0 });
             }
         };
         let mut envelope = self.object_message(to, ObjectMessage::Create { init, args });
         let extra = Extra { birth: Some(Birth { on: pe, ..birth }), ..Extra::default() };
         // SAFETY: just made.
         unsafe { envelope.as_mut() }.extra = Some(Box::new(extra));
-        let home = collection.home(to.index);
-        if home == self.id { self.enqueue(envelope) } else { self.transmit(home, envelope) }
+        self.send_birth(collection, collection.home(to.index), envelope);
     }
 
     /// Removes an object after its last entry.

@@ -1,5 +1,6 @@
 //! Collections of chares, as one PE sees them.
 
+pub(crate) mod admission;
 pub mod create;
 pub(crate) mod description;
 pub(crate) mod insertion;
@@ -326,6 +327,7 @@ impl Collection {
         let mut kept: Vec<_> = self.awaiting.take().into_values().flatten().collect();
         kept.extend(self.unborn.take().into_values().flatten());
         kept.extend(self.switches.take_all());
+        kept.extend(self.casts.births.take_kept());
         kept
     }
 }

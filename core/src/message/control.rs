@@ -11,7 +11,7 @@ use crate::object::Travel;
 use crate::order::Order;
 use crate::pup::{Packed, Pup};
 use crate::quiescence::Wave;
-use crate::reduction::{Contribution, ReductionKey};
+use crate::reduction::{BirthId, Contribution, ReductionKey};
 use crate::route::Route;
 
 /// A packed message for an object; it finds its receiver like any other.
@@ -119,6 +119,32 @@ pub(crate) enum PeMessage {
         pe: Option<PeId>,
         init: u16,
         args: Packed,
+        /// Counted by its sender, from 1; 0 if nobody has to wait for it.
+        number: u32,
+    },
+    /// Before a message of a chare that may know of them: a PE's insertions from outside, up to this one, may not have come to their root.
+    Unadmitted {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        #[pup(with = wire::pe)]
+        inserter: PeId,
+        number: u32,
+    },
+    /// To that root: have they?
+    AskAdmitted {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        #[pup(with = wire::pe)]
+        inserter: PeId,
+        number: u32,
+    },
+    /// The answer, when they have.
+    Admitted {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        #[pup(with = wire::pe)]
+        inserter: PeId,
+        number: u32,
     },
     /// To the root of a collection: all first elements are on their way.
     DoneInserting(#[pup(with = wire::rooted)] CollectionId),
@@ -142,6 +168,10 @@ pub(crate) enum PeMessage {
     Arrived { id: ObjId, moves: u32, broadcasts: u32 },
     /// To where an element went with its so manyth move: a broadcast that it may have missed.
     Missed { id: ObjId, moves: u32, number: u32, cast: Cast },
+    /// To where an element was sent off from that is to be made: it has come, and broadcasts up to this number have passed.
+    Settled { id: ObjId, birth: BirthId, broadcasts: u32 },
+    /// To where an element was sent off to that is to be made: a broadcast that it may have missed.
+    MissedUnborn { id: ObjId, birth: BirthId, number: u32, cast: Cast },
     /// To a PE that used an old place.
     Moved {
         id: ObjId,
@@ -224,6 +254,8 @@ impl PeMessage {
             | PeMessage::Arrive { id, .. }
             | PeMessage::Arrived { id, .. }
             | PeMessage::Missed { id, .. }
+            | PeMessage::Settled { id, .. }
+            | PeMessage::MissedUnborn { id, .. }
             | PeMessage::Moved { id, .. }
             | PeMessage::Found { id, .. }
             | PeMessage::Gone { id, .. }
@@ -244,6 +276,9 @@ impl PeMessage {
             | PeMessage::Balance(_)
             | PeMessage::Checkpoint(_)
             | PeMessage::Places { .. }
+            | PeMessage::Unadmitted { .. }
+            | PeMessage::AskAdmitted { .. }
+            | PeMessage::Admitted { .. }
             | PeMessage::GoOn => None,
         }
     }

@@ -3,11 +3,12 @@
 use std::mem::MaybeUninit;
 
 use super::cell::{WORDS, Words};
-use super::control::{ObjectMessage, PeMessage};
+use super::control::{Cast, ObjectMessage, PeMessage};
 use crate::entry::{EntryInfo, InitInfo};
 use crate::ids::{CollectionId, ObjId, PeId, wire};
 use crate::order::Order;
 use crate::pup::Packed;
+use crate::reduction::BirthId;
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 use crate::witness::Shadow;
@@ -65,13 +66,12 @@ pub(crate) struct Extra {
 }
 
 /// How an element comes into its collection.
-#[derive(Clone, Default, Debug, PartialEq, Eq, crate::pup::Pup)]
+#[derive(Clone, Default, Debug, crate::pup::Pup)]
 pub(crate) struct Birth {
     /// The first reduction it takes part in.
     pub(crate) reduction: u32,
-    /// 0 for the first elements. One inserted later, by an element that contributed to the last reduction or from
-    /// outside, is of generation 1; what such a one inserts before it has contributed, of the next.
-    pub(crate) generation: u32,
+    /// Its name, unless it is one of the first elements: whoever inserts it announces it to that reduction.
+    pub(crate) id: BirthId,
     /// Counted by `done_inserting`.
     pub(crate) counted: bool,
     /// Where to, if not to its home.
@@ -81,6 +81,13 @@ pub(crate) struct Birth {
     pub(crate) moves: u32,
     /// What the former element of its name left.
     pub(crate) order: Option<Box<Order>>,
+    /// The first broadcast for it that passes where it was sent off from.
+    pub(crate) first: u32,
+    /// Those that have passed there and are for it.
+    pub(crate) given: Vec<(u32, Cast)>,
+    /// Where that is: others follow from there, until it has been told that this has come.
+    #[pup(with = wire::any_pe)]
+    pub(crate) sender: Option<PeId>,
 }
 
 impl Envelope {

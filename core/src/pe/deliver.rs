@@ -86,8 +86,11 @@ impl Pe {
                 Some(PeMessage::Gone { id, .. }) => self.expect_end(collection, id.index),
                 _ => {}
             }
-        } else if matches!(message.pe_message(), Some(PeMessage::Checkpoint(_))) {
-            // It says things about the queue, and so does not wait in it.
+        } else if matches!(
+            message.pe_message(),
+            Some(PeMessage::Checkpoint(_) | PeMessage::Unadmitted { .. })
+        ) {
+            // It says things about the queue, or about what may overtake others in it, and so does not wait in it.
             self.see_message(message.shadow, |message, pe| Seen::Queued { message, pe });
             return self.run_pe_message(envelope);
         } else if matches!(message.pe_message(), Some(PeMessage::Balance(_))) {
@@ -445,7 +448,21 @@ impl Pe {
             }
             PeMessage::Contribution(part) => self.on_contribution(*part),
             PeMessage::Part { collection, part } => self.on_part(collection, part),
-            PeMessage::Insert { to, pe, init, args } => self.on_insert(to, pe, init, args),
+            PeMessage::Insert { to, pe, init, args, number } => {
+                self.on_insert(to, pe, init, args);
+                if number > 0 {
+                    self.admit(to.collection, from, number);
+                }
+            }
+            PeMessage::Unadmitted { collection, inserter, number } => {
+                self.on_unadmitted(collection, inserter, number);
+            }
+            PeMessage::AskAdmitted { collection, inserter, number } => {
+                self.on_ask_admitted(from, collection, inserter, number);
+            }
+            PeMessage::Admitted { collection, inserter, number } => {
+                self.on_admitted(collection, inserter, number);
+            }
             PeMessage::DoneInserting(collection) => self.on_done_inserting(collection),
             PeMessage::CountInserted { collection, wave } => self.on_count_inserted(collection, wave),
             PeMessage::Inserted { collection, wave, sent, made } => {
@@ -454,6 +471,10 @@ impl Pe {
             PeMessage::Arrive { id, travel, luggage } => self.on_arrive(from, id, *travel, luggage),
             PeMessage::Arrived { id, moves, broadcasts } => self.on_arrived(id, moves, broadcasts),
             PeMessage::Missed { id, moves, number, cast } => self.on_missed(id, moves, number, cast),
+            PeMessage::Settled { id, birth, broadcasts } => self.on_settled(id, birth, broadcasts),
+            PeMessage::MissedUnborn { id, birth, number, cast } => {
+                self.on_missed_unborn(id, birth, number, cast);
+            }
             PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
             PeMessage::Found { id, pe, asked, moves } => self.on_found(id, pe, asked, moves),
             PeMessage::Gone { id, moves, order } => self.on_gone(id, moves, order),

@@ -23,6 +23,7 @@ use crate::checkpoint::Checkpoints;
 use crate::checkpoint::lost::LostMembers;
 use crate::checkpoint::part::SavedNames;
 use crate::clock::Clock;
+use crate::collection::admission::Admissions;
 use crate::collection::table::Collections;
 use crate::ids::{CollectionId, PeId};
 use crate::measure::Measuring;
@@ -72,6 +73,7 @@ pub(crate) struct Pe {
     /// Messages that wait for a shared value.
     pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     pub(crate) sections: Sections,
+    pub(crate) admissions: Admissions,
     pub(crate) lost: LostMembers,
     /// Who calls what may never come.
     pub(crate) callers: Callers,
@@ -110,6 +112,8 @@ pub(crate) struct Names {
     pub(crate) singles: Cell<u64>,
     pub(crate) shared: Cell<u32>,
     pub(crate) placed: Cell<u32>,
+    /// Insertions of elements, each a [`BirthId`](crate::reduction::BirthId).
+    pub(crate) births: Cell<u64>,
     /// Those of PEs that are lost, for when such come again.
     pub(crate) of_others: RefCell<Vec<(PeId, SavedNames)>>,
 }
@@ -142,6 +146,7 @@ impl Names {
         self.singles.set(saved.singles);
         self.shared.set(saved.shared);
         self.placed.set(saved.placed);
+        self.births.set(saved.births);
     }
 }
 
@@ -164,6 +169,7 @@ impl Pe {
             scratch: Cell::default(),
             lacking: RefCell::default(),
             sections: Sections::default(),
+            admissions: Admissions::default(),
             lost: LostMembers::default(),
             callers: Callers::default(),
             chores: Cell::new(false),

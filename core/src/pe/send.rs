@@ -104,7 +104,8 @@ impl Pe {
         if is_stray && place == Place::Unknown && pe != self.id {
             self.note_caller(to, entry.number);
         }
-        if pe != self.id && extra.is_none() && self.port.send_small(self, pe, to, entry, words) {
+        let may_be_small = pe != self.id && extra.is_none() && !self.admissions.are_open();
+        if may_be_small && self.port.send_small(self, pe, to, entry, words) {
             return count(&self.stats.sent, 1);
         }
         let mut envelope = self.filled(to, entry, words, self.id);
@@ -476,6 +477,10 @@ impl Pe {
         debug_assert!(self.view().is_there(to), "a message to PE {to}, which is lost");
         // SAFETY: the sender owns the envelope.
         let message = unsafe { envelope.as_ref() };
+        // What is not counted says nothing of what chares did, and is all that a PE says while it is still.
+        if self.admissions.are_open() && is_counted(message) {
+            self.pass_on_insertions(to);
+        }
         self.see_message(message.shadow, |message, pe| Seen::Left { message, pe, to });
         if is_counted(message) {
             debug_assert!(!self.still.get(), "a PE says nothing while it is still");

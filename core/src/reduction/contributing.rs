@@ -1,6 +1,6 @@
 //! What elements contribute, and what is made of that on their PE.
 
-use super::{Contribution, Pending, ReductionKey, Tally, answers_key};
+use super::{BirthId, Contribution, Pending, ReductionKey, Tally, answers_key};
 use crate::collection::Collection;
 use crate::ids::{ObjId, SectionId};
 use crate::message::control::PeMessage;
@@ -52,26 +52,16 @@ impl Pe {
     }
 
     fn tally_of(&self, object: &Head, contributes: bool) -> Tally {
-        let born = match object.take_extras() {
-            None => 0,
-            Some(mut extras) => {
-                let born = std::mem::take(&mut extras.born);
-                object.put_extras(Some(extras));
-                born.into()
+        let (mut tally, mut birth) = (Tally::default(), BirthId::NONE);
+        if let Some(mut extras) = object.take_extras() {
+            birth = std::mem::take(&mut extras.birth);
+            let born = std::mem::take(&mut extras.born);
+            if born.count > 0 && !mutated("birth-not-announced") {
+                tally.announce(born.count.into(), born.marks);
             }
-        };
-        let mut tally = Tally::default();
-        let generation = object.generation();
-        object.clear(u32::MAX << flag::GENERATION);
-        if born > 0 && !mutated("birth-not-announced") {
-            tally.generation(generation + 1).born = born;
+            object.put_extras(Some(extras));
         }
-        *match (generation, contributes) {
-            (0, true) => &mut tally.old,
-            (0, false) => &mut tally.old_gone,
-            (number, true) => &mut tally.generation(number).contributed,
-            (number, false) => &mut tally.generation(number).gone,
-        } = 1;
+        tally.hear_of(birth, contributes);
         tally
     }
 

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Pending, ReductionKey, Root};
+use super::{BirthId, Pending, ReductionKey, Root};
 use crate::collection::Collection;
 use crate::ids::ObjId;
 use crate::message::control::PeMessage;
@@ -142,11 +142,12 @@ impl Root {
         let first = self.next;
         let again = matches!(self.late.all.get(&member), Some(Begin::Again(_) | Begin::Untold(_)));
         self.late.all.insert(member, Begin::With { first, nth: from, again });
-        self.open.entry(ReductionKey::All(first)).or_default().tally.generation(1).born += 1;
+        let birth = BirthId::of_late(member);
+        self.open.entry(ReductionKey::All(first)).or_default().tally.announce(1, birth.mark());
         for nth in from.. {
             let Some(mut part) = self.open.remove(&ReductionKey::Late { member, nth }) else { break };
             if nth == from {
-                part.tally.become_newborn();
+                part.tally.become_newborn(birth);
             }
             self.add_late(member, nth, part)?;
         }
@@ -189,8 +190,7 @@ impl Root {
         let begin = if is_told_nothing { Begin::Untold(tally.heard) } else { Begin::Again(tally.heard) };
         self.late.all.insert(member, begin);
         if is_first {
-            let born = &mut tally.generation(1).born;
-            *born = born.saturating_sub(1);
+            tally.take_back(BirthId::of_late(member));
         } else {
             tally.old_gone = tally.old_gone.saturating_add(1);
         }
@@ -266,9 +266,9 @@ impl Pe {
         if object.has(flag::LATE) || object.reduction.get() != reduction {
             return;
         }
-        let is_first = object.generation() > 0;
-        object.clear(u32::MAX << flag::GENERATION);
-        object.set(flag::LATE | 1 << flag::GENERATION);
+        let birth = BirthId::of_late(member.index as u32);
+        let is_first = object.extras(|extras| !std::mem::replace(&mut extras.birth, birth).is_none());
+        object.set(flag::LATE);
         object.reduction.set(0);
         let root = object.collection().root_pe();
         self.tell(root, PeMessage::PutOff { member, reduction, is_first });
@@ -305,7 +305,7 @@ mod tests {
     fn contribute_late(root: &mut Root, nth: u32, heard: u32) {
         let mut tally = Tally { heard, ..Tally::default() };
         if nth == 0 {
-            tally.generation(1).contributed = 1
+            tally.hear_of(BirthId::of_late(7), true)
         } else {
             tally.old = 1
         }

@@ -5,7 +5,7 @@
 //! partial results may meet in any order ([`Reducer`](crate::reduce::Reducer)).
 //!
 //! Elements come and go meanwhile. An element that inserts another says so with its own next contribution, so
-//! the root waits for as many newborn as were announced, generation by generation; one that goes says so too. See
+//! the root waits for all newborn that were announced, and tells them apart; one that goes says so too. See
 //! [`Tally::is_complete`]. Members of groups on PEs that come later are a case of their own ([`late`]).
 
 mod contributing;
@@ -21,7 +21,7 @@ use crate::reduce::{AnyPartial, ReduceError};
 use crate::route::{Collect, Route};
 pub(crate) use late::Begin;
 pub(crate) use root::Root;
-pub(crate) use tally::{Generation, Tally};
+pub(crate) use tally::{BirthId, Tally};
 
 /// Which reduction of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Pup)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::late::LateMembers;
-use super::{Generation, Pending, ReductionKey, Tally};
+use super::{BirthId, Pending, ReductionKey};
 use crate::collection::insertion::Census;
 use crate::mutations::mutated;
 use crate::pup::Packed;
@@ -36,12 +36,10 @@ impl Root {
     }
 
     /// An element is inserted from outside: it takes part from the next reduction that is not complete.
-    pub(crate) fn admit(&mut self) -> u32 {
+    pub(crate) fn admit(&mut self, birth: BirthId) -> u32 {
         sometimes("an element was inserted from outside into an array that was complete");
-        let first =
-            Tally { generations: vec![Generation { born: 1, ..Generation::default() }], ..Tally::default() };
         if !mutated("insertion-from-outside-not-counted") {
-            self.open.entry(ReductionKey::All(self.next)).or_default().tally.add(&first);
+            self.open.entry(ReductionKey::All(self.next)).or_default().tally.announce(1, birth.mark());
         }
         self.next
     }

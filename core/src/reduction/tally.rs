@@ -1,5 +1,6 @@
 //! What is counted on the way to the root of a reduction.
 
+use crate::ids::PeId;
 use crate::mutations::mutated;
 use crate::pup::Pup;
 use crate::sometimes::sometimes;
@@ -11,8 +12,8 @@ pub(crate) struct Tally {
     pub(crate) old: u64,
     /// Such elements that went instead.
     pub(crate) old_gone: u64,
-    /// Elements inserted since, the first generation first.
-    pub(crate) generations: Vec<Generation>,
+    /// Elements inserted since, if there is anything to say of any.
+    pub(crate) newborn: Option<Newborn>,
     /// For answers: PEs that said how many elements received the broadcast.
     pub(crate) reports: u32,
     /// How many those are.
@@ -21,15 +22,75 @@ pub(crate) struct Tally {
     pub(crate) heard: u32,
 }
 
-/// Elements inserted since the previous reduction, of one generation (`Birth::generation`).
+/// Elements inserted since the previous reduction: as many bytes, however many there were and however often one inserted another.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Pup)]
-pub(crate) struct Generation {
+pub(crate) struct Newborn {
     /// Inserted, as announced by those who inserted them.
-    pub(super) born: u64,
+    announced: u64,
     /// Contributions.
-    pub(super) contributed: u64,
+    contributed: u64,
     /// Those that went instead.
-    pub(super) gone: u64,
+    gone: u64,
+    /// The marks of those that were announced, less the marks of those that contributed or went.
+    marks: u128,
+}
+
+impl Newborn {
+    fn add(&mut self, other: &Newborn) {
+        self.announced = self.announced.saturating_add(other.announced);
+        self.contributed = self.contributed.saturating_add(other.contributed);
+        self.gone = self.gone.saturating_add(other.gone);
+        self.marks = self.marks.wrapping_add(other.marks);
+    }
+
+    fn heard_of(&self) -> u64 {
+        self.contributed.saturating_add(self.gone)
+    }
+
+    /// Whether those that were announced are those that were heard of.
+    fn are_all(&self) -> bool {
+        if self.heard_of() > self.announced {
+            sometimes("an element contributed before it was announced");
+        }
+        self.heard_of() == self.announced && (self.marks == 0 || mutated("newborn-not-told-apart"))
+    }
+}
+
+/// A birth's name: one for each insertion of a job, and for each member of a group that is made late.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pup)]
+pub(crate) struct BirthId(u64);
+
+impl BirthId {
+    /// Of an element that was there from the start.
+    pub(crate) const NONE: BirthId = BirthId(0);
+
+    /// The insertion of this number that a PE counted, from 1.
+    pub(crate) fn new(pe: PeId, number: u64) -> Self {
+        debug_assert!(pe < 1 << 24 && number < 1 << 39, "an insertion's number has 39 bits, a PE's 24");
+        BirthId(number << 24 | u64::from(pe))
+    }
+
+    /// Of a member of a group that is made late.
+    pub(crate) fn of_late(member: u32) -> Self {
+        BirthId(1 << 63 | u64::from(member))
+    }
+
+    pub(crate) fn is_none(self) -> bool {
+        self == Self::NONE
+    }
+
+    /// 128 bits that look random: sums of them are equal, for all that a job can count, when what they are sums of is.
+    pub(crate) fn mark(self) -> u128 {
+        u128::from(mixed(self.0)) << 64 | u128::from(mixed(!self.0))
+    }
+}
+
+/// SplitMix64's output function (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
+fn mixed(bits: u64) -> u64 {
+    let bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
 }
 
 impl Tally {
@@ -37,11 +98,8 @@ impl Tally {
         let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
         add(&mut self.old, other.old);
         add(&mut self.old_gone, other.old_gone);
-        for (number, other) in (1..).zip(&other.generations) {
-            let sum = self.generation(number);
-            add(&mut sum.born, other.born);
-            add(&mut sum.contributed, other.contributed);
-            add(&mut sum.gone, other.gone);
+        if let Some(other) = &other.newborn {
+            self.newborn.get_or_insert_default().add(other);
         }
         self.reports = self.reports.saturating_add(other.reports);
         add(&mut self.expected, other.expected);
@@ -51,64 +109,89 @@ impl Tally {
     /// Whether all of `alive` elements, and all that they inserted, have contributed or gone.
     ///
     /// The announcement of an insertion travels with a contribution (or the end) of the inserter. So when all of the
-    /// old elements have been heard of, all of the first generation have been announced; when all of those have been
-    /// heard of, all of the second have, and so on. One count for all generations would not do: one that is missing
-    /// and the child that it has not announced would cancel out.
+    /// old elements have been heard of, all that they inserted have been announced; when all of those have been heard of,
+    /// all that those inserted have, and so on. Numbers alone would not do: one that is missing and the child that it has
+    /// not announced would cancel out. Marks tell them apart.
     pub(super) fn is_complete(&self, alive: u64) -> bool {
-        let all = |generation: &Generation| {
-            let heard_of = generation.contributed.saturating_add(generation.gone);
-            if heard_of > generation.born {
-                sometimes("an element contributed before it was announced");
-            }
-            heard_of == generation.born
-        };
         let old = self.old.saturating_add(self.old_gone) == alive;
         if mutated("newborn-not-waited-for") {
             return old;
         }
-        if mutated("generations-in-one-sum") {
-            let heard_of: u64 = self.generations.iter().map(|one| one.contributed + one.gone).sum();
-            let born: u64 = self.generations.iter().map(|one| one.born).sum();
-            return old && heard_of == born;
-        }
-        old && self.generations.iter().all(all)
+        old && self.newborn.is_none_or(|newborn| newborn.are_all())
     }
 
-    /// What one has contributed, or that it went, is that of one born since the previous reduction.
-    pub(super) fn become_newborn(&mut self) {
-        let contributed = std::mem::take(&mut self.old);
-        self.generation(1).contributed += contributed;
+    /// Elements were inserted: so many, with this sum of their marks.
+    pub(super) fn announce(&mut self, born: u64, marks: u128) {
+        let newborn = self.newborn.get_or_insert_default();
+        newborn.announced = newborn.announced.saturating_add(born);
+        newborn.marks = newborn.marks.wrapping_add(marks);
+    }
+
+    /// One that was announced is not waited for after all.
+    pub(super) fn take_back(&mut self, birth: BirthId) {
+        let newborn = self.newborn.get_or_insert_default();
+        newborn.announced = newborn.announced.saturating_sub(1);
+        newborn.marks = newborn.marks.wrapping_sub(birth.mark());
+    }
+
+    /// An element contributes, or goes.
+    pub(super) fn hear_of(&mut self, birth: BirthId, contributes: bool) {
+        let count = match (birth.is_none(), contributes) {
+            (true, true) => &mut self.old,
+            (true, false) => &mut self.old_gone,
+            (false, contributes) => {
+                let newborn = self.newborn.get_or_insert_default();
+                newborn.marks = newborn.marks.wrapping_sub(birth.mark());
+                if contributes { &mut newborn.contributed } else { &mut newborn.gone }
+            }
+        };
+        *count = count.saturating_add(1);
+    }
+
+    /// What one has contributed is that of one born since the previous reduction.
+    pub(super) fn become_newborn(&mut self, birth: BirthId) {
+        for _ in 0..std::mem::take(&mut self.old).min(1) {
+            self.hear_of(birth, true);
+        }
     }
 
     /// Whether somebody goes, and contributes no more.
     pub(super) fn is_end(&self) -> bool {
-        self.old_gone > 0 || self.generations.iter().any(|generation| generation.gone > 0)
+        self.old_gone > 0 || self.newborn.is_some_and(|newborn| newborn.gone > 0)
     }
 
     pub(super) fn contributions(&self) -> u64 {
-        self.generations.iter().fold(self.old, |sum, generation| sum.saturating_add(generation.contributed))
-    }
-
-    /// The counts of a generation, numbered from 1.
-    pub(super) fn generation(&mut self, number: u32) -> &mut Generation {
-        if self.generations.len() < number as usize {
-            self.generations.resize_with(number as usize, Generation::default);
-        }
-        &mut self.generations[number as usize - 1]
+        self.old.saturating_add(self.newborn.map_or(0, |newborn| newborn.contributed))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pup::Packed;
+
+    const OLD: BirthId = BirthId::NONE;
+
+    /// The birth of this number on some PE.
+    fn birth(number: u64) -> BirthId {
+        BirthId::new(3, number)
+    }
+
+    /// One contributes, or goes, and announces those that it inserted.
+    fn heard(of: BirthId, contributes: bool, inserted: &[u64]) -> Tally {
+        let mut tally = Tally::default();
+        tally.hear_of(of, contributes);
+        inserted.iter().for_each(|number| tally.announce(1, birth(*number).mark()));
+        tally
+    }
 
     #[test]
     fn an_insertion_that_is_not_announced_yet_is_waited_for() {
         // Two elements; the second inserted a third, which contributed first.
-        let mut tally = Tally { old: 1, ..Tally::default() };
-        tally.add(&inserted(1, 0, 1, 0));
+        let mut tally = heard(OLD, true, &[]);
+        tally.add(&heard(birth(1), true, &[]));
         assert!(!tally.is_complete(2));
-        tally.add(&Tally { old: 1, ..inserted(1, 1, 0, 0) });
+        tally.add(&heard(OLD, true, &[1]));
         assert!(tally.is_complete(2));
         assert_eq!(tally.contributions(), 3);
     }
@@ -116,27 +199,34 @@ mod tests {
     #[test]
     fn a_child_does_not_stand_in_for_its_parent() {
         // One element inserted another, and that one a third, which contributed before its parent.
-        let mut tally = Tally { old: 1, ..inserted(1, 1, 0, 0) };
-        tally.add(&inserted(2, 0, 1, 0));
+        let mut tally = heard(OLD, true, &[1]);
+        tally.add(&heard(birth(2), true, &[]));
         assert!(!tally.is_complete(1));
-        tally.add(&inserted(1, 0, 1, 0));
-        tally.add(&inserted(2, 1, 0, 0));
+        tally.add(&heard(birth(1), true, &[2]));
         assert!(tally.is_complete(1));
-    }
-
-    fn inserted(number: u32, born: u64, contributed: u64, gone: u64) -> Tally {
-        let mut tally = Tally::default();
-        *tally.generation(number) = Generation { born, contributed, gone };
-        tally
     }
 
     #[test]
     fn who_goes_is_not_waited_for() {
-        let mut tally = Tally { old: 1, old_gone: 1, ..Tally::default() };
+        let mut tally = heard(OLD, true, &[]);
+        tally.add(&heard(OLD, false, &[]));
         assert!(tally.is_complete(2));
-        tally.add(&inserted(1, 1, 0, 0));
-        assert!(!tally.is_complete(2));
-        tally.add(&inserted(1, 0, 0, 1));
-        assert!(tally.is_complete(2));
+        tally.add(&heard(OLD, true, &[1]));
+        assert!(!tally.is_complete(3));
+        tally.add(&heard(birth(1), false, &[]));
+        assert!(tally.is_complete(3));
+    }
+
+    #[test]
+    fn a_tally_is_as_large_after_a_million_generations() {
+        let mut tally = heard(OLD, false, &[1]);
+        let size = Packed::of(&tally).size();
+        for number in 1..1_000_000 {
+            tally.add(&heard(birth(number), false, &[number + 1]));
+            assert!(!tally.is_complete(1));
+        }
+        tally.add(&heard(birth(1_000_000), true, &[]));
+        assert!(tally.is_complete(1));
+        assert_eq!((tally.contributions(), Packed::of(&tally).size()), (1, size));
     }
 }

@@ -18,8 +18,6 @@ use crate::registry::Registry;
 const MOVES_MAX: u32 = (1 << 30) - 1;
 /// Reductions, broadcasts and numbered messages of one object or collection.
 const COUNT_MAX: u32 = 1 << 31;
-/// Generations of elements inserted by each other between two reductions: a table has a row for each.
-const GENERATION_MAX: u32 = 1 << 20;
 /// Ticks of load.
 const LOAD_MAX: u64 = 1 << 60;
 /// Collections that a PE may hear of before an earlier one of the same creator.
@@ -60,6 +58,13 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         PeMessage::Insert { to, .. } => {
             require(!to.collection.is_singles(), "an element is inserted among singletons")
         }
+        PeMessage::AskAdmitted { collection, number, .. } => {
+            below("insertions", *number, COUNT_MAX)?;
+            check_root(pe, *collection)
+        }
+        PeMessage::Unadmitted { number, .. } | PeMessage::Admitted { number, .. } => {
+            below("insertions", *number, COUNT_MAX)
+        }
         PeMessage::DoneInserting(id) | PeMessage::Inserted { collection: id, .. } => check_root(pe, *id),
         PeMessage::Arrive { id, travel, .. } => check_collection(pe, id.collection).and(check_travel(travel)),
         PeMessage::Arrived { id, moves, broadcasts } => {
@@ -69,6 +74,10 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         PeMessage::Missed { id, moves, number, .. } => {
             below("broadcasts", *number, COUNT_MAX)?;
             check_moves(pe, id.collection, *moves)
+        }
+        PeMessage::Settled { id, broadcasts: number, .. } | PeMessage::MissedUnborn { id, number, .. } => {
+            below("broadcasts", *number, COUNT_MAX)?;
+            check_collection(pe, id.collection)
         }
         PeMessage::Moved { id, moves, .. } => check_moves(pe, id.collection, *moves),
         PeMessage::Found { id, asked, moves, .. } => check_moves(pe, id.collection, (*asked).max(*moves)),
@@ -180,8 +189,11 @@ fn check_extra(extra: &Extra) -> Checked {
 
 fn check_birth(birth: &Birth) -> Checked {
     below("reductions", birth.reduction, COUNT_MAX)?;
-    below("generations", birth.generation, GENERATION_MAX)?;
     below("moves", birth.moves, MOVES_MAX)?;
+    below("broadcasts", birth.first, COUNT_MAX)?;
+    let given = birth.given.iter().rev().map(|(number, _)| *number);
+    let in_turn = given.zip(1..).all(|(number, back)| birth.first.checked_sub(back) == Some(number));
+    require(in_turn, "an element comes with other broadcasts than those before its first")?;
     birth.order.as_deref().map_or(Ok(()), check_order)
 }
 
@@ -192,11 +204,10 @@ fn check_order(order: &Order) -> Checked {
 fn check_travel(travel: &Travel) -> Checked {
     let known = travel.flags & !flag::TRAVELS == 0 && travel.flags & flag::LIVE != 0;
     require(known, "an object arrives in a state that none leaves in")?;
-    below("generations", travel.flags >> flag::GENERATION, GENERATION_MAX)?;
     below("reductions", travel.reduction, COUNT_MAX)?;
     below("broadcasts", travel.broadcasts, COUNT_MAX)?;
     below("moves", travel.moves, MOVES_MAX)?;
-    below("elements inserted", travel.born, COUNT_MAX)?;
+    below("elements inserted", travel.born.count, COUNT_MAX)?;
     require(travel.load.unsigned_abs() < LOAD_MAX, "more load than a job has time")?;
     let measured = travel.past.is_none_or(|past| past.is_sound());
     require(

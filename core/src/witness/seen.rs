@@ -369,6 +369,8 @@ pub enum Until {
     Element,
     /// At the home: the former element of its name is gone.
     End,
+    /// The broadcasts have come that its object, which is to be made, had missed.
+    Broadcasts,
     /// Its turn in an ordered collection. Until then it is with its object.
     Turn,
 }

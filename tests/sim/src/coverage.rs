@@ -147,6 +147,11 @@ pub const MARKS: &[Mark] = &[
     may("an element was removed before a broadcast that waited for those that it had missed"),
     must("an element that was catching up had wanted to move"),
     must("an element arrived behind the broadcasts"),
+    may("a broadcast was sent after an element that was not made yet"),
+    may("a broadcast was sent after an element that was made"),
+    may("an element waited to be made for broadcasts that it had missed"),
+    may("an element waited to be made for a shared value in a broadcast"),
+    may("an element received broadcasts that had passed before it was made"),
     // Sections.
     may("a multicast had no receivers"),
     must("a member of a section was not where its root believed"),
@@ -240,6 +245,8 @@ pub const MARKS: &[Mark] = &[
     must("an element was made away from its home"),
     must("an element was inserted by way of the root"),
     may("an insertion was sent on to the root"),
+    may("a PE heard of an insertion that had not come to its root"),
+    may("a broadcast waited for an insertion that its sender had heard of"),
     must("an element was removed"),
     must("an element was removed before the turn of messages that had come early"),
     // Members of groups that come late: in the sweep, nobody does.

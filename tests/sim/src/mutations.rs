@@ -217,9 +217,9 @@ pub const MUTATIONS: &[Mutation] = &[
         seen_by: "--seed 0x4000003 --workload storm --nodes 1 --pes 1 --ft off --faults none --calm late,pause,limits",
     },
     Mutation {
-        name: "generations-in-one-sum",
+        name: "newborn-not-told-apart",
         places: &["reduction/tally.rs"],
-        rule: "Each generation is counted by itself, lest a child stand in for its parent.",
+        rule: "Newborn elements are told apart, lest a child stand in for its parent.",
         level: Level::Messages,
         seen_by: "--seed 0x4000007 --workload storm --nodes 2 --pes 1 --ft off --faults none --calm lost,altered,late,pause,limits,disk",
     },
