@@ -151,6 +151,7 @@ fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outco
     if let Some(message) = &outcome.message {
         complain(program, message);
     }
+    outcome.not_injected.iter().for_each(|fault| tell(&format!("{}: {fault}", program.name)));
     if let Some(trace) = outcome.trace {
         eprintln!("{}: trace of {} events {trace:016x}", program.name, outcome.events);
     }
@@ -181,6 +182,7 @@ fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitS
         balancing: outcome.balancing.clone(),
         checkpoints: outcome.checkpoints.clone(),
         failures: outcome.failures.clone(),
+        not_injected: outcome.not_injected.clone(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::keeping::Shelves;
 use super::printer::Printer;
 use super::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
-use crate::launch::{BalancingStep, CheckpointTaken, ExitStatus, Failure, Results, Signal};
+use crate::launch::{BalancingStep, CheckpointTaken, ExitStatus, Failure, NotInjected, Results, Signal};
 use crate::stats::Totals;
 
 /// What a job of several processes left behind.
@@ -35,6 +35,8 @@ pub(crate) struct ClusterOutcome {
     pub(crate) checkpoints: Vec<CheckpointTaken>,
     /// Nodes that were lost while the program ran.
     pub(crate) failures: Vec<Failure>,
+    /// Faults that were asked for, and did not happen.
+    pub(crate) not_injected: Vec<NotInjected>,
     /// The loss of a node before the program had begun: see [`End`].
     pub(crate) early_loss: Option<String>,
 }
@@ -48,7 +50,7 @@ pub(crate) struct Ended {
 
 /// The reports of all nodes as one, for a job with so many PEs on each.
 pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
-    let Ended { end: End { stop, reports, steps, failures, results, early_loss }, wall } = ended;
+    let Ended { end: End { stop, reports, steps, failures, not_injected, results, early_loss }, wall } = ended;
     let told = reports.iter().map(|report| report.wall).max().filter(|wall| !wall.is_zero());
     let mut outcome = ClusterOutcome {
         status: stop.status,
@@ -57,6 +59,7 @@ pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
         wall: told.unwrap_or(wall),
         steps,
         failures,
+        not_injected,
         results,
         early_loss,
         ..ClusterOutcome::default()

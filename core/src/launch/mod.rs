@@ -36,4 +36,4 @@ pub use interrupt::{Interrupts, Signal};
 pub use options::RunArgs;
 pub use output::Output;
 pub use progress::Progress;
-pub use report::{BalancingStep, CheckpointTaken, Failure, Report, ResultValue, Results};
+pub use report::{BalancingStep, CheckpointTaken, Failure, NotInjected, Report, ResultValue, Results};

@@ -25,7 +25,9 @@ use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::report::{MessageCounts, PeTimes};
-use crate::launch::{BalancingStep, CheckpointTaken, Failure, Output, Progress, Results, RunArgs};
+use crate::launch::{
+    BalancingStep, CheckpointTaken, Failure, NotInjected, Output, Progress, Results, RunArgs,
+};
 pub use crate::measure::Measures;
 use crate::node::{Config, Job, Shape};
 use crate::pe::{Here, Pe};
@@ -60,6 +62,8 @@ pub struct Outcome {
     pub checkpoints: Vec<CheckpointTaken>,
     /// Nodes that were lost while the program ran.
     pub failures: Vec<Failure>,
+    /// Faults that were asked for (`--kill`, `--chaos`), and did not happen.
+    pub not_injected: Vec<NotInjected>,
     /// In simulation: a hash of every event in order. The same seed and program give the same.
     pub trace: Option<u64>,
     /// In simulation: how many events there were.
@@ -197,6 +201,7 @@ fn outcome(job: &Job, done: Done) -> Outcome {
         balancing: job.balancing(),
         checkpoints: job.checkpoints(),
         failures: Vec::new(),
+        not_injected: Vec::new(),
         trace: done.trace,
         events: done.events,
     }
@@ -216,6 +221,7 @@ impl Outcome {
             balancing: ended.balancing,
             checkpoints: ended.checkpoints,
             failures: ended.failures,
+            not_injected: ended.not_injected,
             trace: None,
             events: 0,
         }
