@@ -30,6 +30,7 @@ pub use balancing::BalancingStep;
 pub use checkpoint::CheckpointTaken;
 pub use failure::Failure;
 pub use file::ReportError;
+pub(in crate::launch) use file::try_out;
 pub use not_injected::NotInjected;
 pub use value::{ResultValue, Results};
 
