@@ -184,8 +184,10 @@ mod tests {
         let all = kills(&["1@step400", "2@20s", "0@step7"]);
         let mut some = all.clone();
         let due = some.on_step(7).remove(0);
-        let left =
-            ["--kill 1@step400: the last step of the program was 100", "--kill 2@20s: the job had ended by then"];
+        let left = [
+            "--kill 1@step400: the last step of the program was 100",
+            "--kill 2@20s: the job had ended by then",
+        ];
         assert_eq!(told(some.clone(), 100), left);
         some.on_missed(due);
         assert_eq!(told(some, 100)[0], "--kill 0@step7: node 0 was gone by then");

@@ -137,11 +137,10 @@ mod tests {
     #[test]
     fn nodes_are_told_apart_however_long_the_programs_name_is() {
         let named = job("leanmd");
-        assert_eq!([2, 4, 6].map(|number| named.title(number)), [
-            "leanmd: node 2 of 4",
-            "leanmd: node 4",
-            "leanmd: spare"
-        ]);
+        assert_eq!(
+            [2, 4, 6].map(|number| named.title(number)),
+            ["leanmd: node 2 of 4", "leanmd: node 4", "leanmd: spare"]
+        );
         assert_eq!(named.short_title(12), "leanmd: node 12");
         assert_eq!(job("jacobi3d").short_title(12), "jacobi3d: 12");
         assert_eq!(job("a_very_long_name_of_it").short_title(1023), "a_very_lo: 1023");

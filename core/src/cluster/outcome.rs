@@ -50,7 +50,8 @@ pub(crate) struct Ended {
 
 /// The reports of all nodes as one, for a job with so many PEs on each.
 pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
-    let Ended { end: End { stop, reports, steps, failures, not_injected, results, early_loss }, wall } = ended;
+    let Ended { end: End { stop, reports, steps, failures, not_injected, results, early_loss }, wall } =
+        ended;
     let told = reports.iter().map(|report| report.wall).max().filter(|wall| !wall.is_zero());
     let mut outcome = ClusterOutcome {
         status: stop.status,

@@ -98,7 +98,8 @@ fn read_from<A: ProgramArgs>(
     words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> Result<Read<A>, clap::Error> {
     let mut command = command::<A>(program);
-    let words = joined(words.into_iter().map(Into::into), command.get_arguments().filter(|arg| is_runtime(arg)));
+    let words =
+        joined(words.into_iter().map(Into::into), command.get_arguments().filter(|arg| is_runtime(arg)));
     if asks_in_short(&words) {
         command = in_short(command);
     }
@@ -121,7 +122,11 @@ pub(super) fn asks_in_short(words: &[OsString]) -> bool {
 
 /// The runtime's options in a line each: without their variables, which `--help` names.
 pub(super) fn in_short(command: Command) -> Command {
-    IDS.into_iter().fold(command, |command, id| command.mut_arg(id, |arg| arg.hide_env(true).hide_possible_values(true)))
+    let in_short = |option: Arg| {
+        let takes_values = option.get_action().takes_values();
+        option.hide_env(true).hide_possible_values(takes_values)
+    };
+    IDS.into_iter().fold(command, |command, id| command.mut_arg(id, in_short))
 }
 
 /// A wrong value of a variable is its, not that of the option, which nobody has given.
@@ -134,7 +139,9 @@ pub(super) fn naming_variable<'a>(
     let is_given = |long: &str| {
         let given = format!("--{long}");
         let mut words = words.iter().filter_map(|word| word.to_str());
-        words.any(|word| word.strip_prefix(&*given).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+        words.any(|word| {
+            word.strip_prefix(&*given).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        })
     };
     let first = name.split([' ', '=']).next().and_then(|word| word.strip_prefix("--"));
     let option = options.find(|option| option.get_long().is_some_and(|long| Some(long) == first));
@@ -167,7 +174,8 @@ pub(super) fn as_given(message: &str, command: &Command, matches: &ArgMatches) -
 
 /// Whether a message has this option, and not only one that begins with the same letters.
 fn names(message: &str, option: &str) -> bool {
-    let goes_on = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '-');
+    let goes_on =
+        |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '-');
     message.match_indices(option).any(|(at, _)| !goes_on(&message[at + option.len()..]))
 }
 

@@ -172,10 +172,14 @@ mod tests {
 
     #[test]
     fn each_job_has_a_line() {
-        let job = |job, launcher| Listed { job, program: "leanmd".into(), nodes: 4, here: 3, launcher, began: 1 };
+        let job =
+            |job, launcher| Listed { job, program: "leanmd".into(), nodes: 4, here: 3, launcher, began: 1 };
         let table = as_table(&[job(17, Some(Launcher::Here)), job(18, Some(Launcher::Gone)), job(19, None)]);
         let lines: Vec<&str> = table.lines().collect();
-        assert!(lines[1].starts_with("        17  leanmd ") && lines[1].ends_with("3 of 4        runs"), "{table}");
+        assert!(
+            lines[1].starts_with("        17  leanmd ") && lines[1].ends_with("3 of 4        runs"),
+            "{table}"
+        );
         assert!(lines[2].contains("gone") && lines[3].contains("none"), "{table}");
         assert!(as_table(&[]).contains("no job"));
     }

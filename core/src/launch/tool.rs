@@ -20,8 +20,8 @@ use super::command_line::{as_given, asks_in_short, in_short, naming_variable, sa
 use super::listing;
 use super::options::RunArgs;
 use super::options::numbers::{joined, whole};
-use super::variables;
 use super::replay::Replay;
+use super::variables;
 
 /// Runs the command with these words, the first of which is its own name. Returns only if there was nothing to run.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
@@ -138,7 +138,8 @@ fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> 
         true => missing_dashes(naming_variable(error, options.get_arguments(), &words)),
         false => error,
     };
-    let in_short = |tool: Command| if asks_in_short(&words) { tool.mut_subcommand(RUN, in_short) } else { tool };
+    let in_short =
+        |tool: Command| if asks_in_short(&words) { tool.mut_subcommand(RUN, in_short) } else { tool };
     let matches = in_short(Tool::command()).try_get_matches_from(&words).map_err(error)?;
     match Tool::from_arg_matches(&matches)? {
         Tool::Run(run) => command_to_run(&run, &matches).map(Task::Run),

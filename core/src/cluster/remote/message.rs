@@ -84,7 +84,10 @@ impl Begin {
         let job = naming::variable().map(|(name, value)| (name.into(), value.into()));
         Ok(Begin {
             args: std::env::args_os().map(OsStringExt::into_vec).collect(),
-            variables: variables.chain(job).map(|(name, value)| (name.into_vec(), value.into_vec())).collect(),
+            variables: variables
+                .chain(job)
+                .map(|(name, value)| (name.into_vec(), value.into_vec()))
+                .collect(),
             folder: std::env::current_dir()?.into_os_string().into_vec(),
             ..Begin::default()
         })

@@ -96,7 +96,14 @@ fn help_shows_the_programs_options_first() {
     let text = help.to_string();
     let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in {text}"));
     assert!(text.starts_with("Computes a circle's number"));
-    let headings = ["Running", "Nodes and hosts", "Load balancing", "Fault tolerance", "Simulation", "Seeing what happens"];
+    let headings = [
+        "Running",
+        "Nodes and hosts",
+        "Load balancing",
+        "Fault tolerance",
+        "Simulation",
+        "Seeing what happens",
+    ];
     let places = headings.map(|heading| place(&format!("\n{heading}:\n")));
     assert!(place("--slices") < places[0] && places.is_sorted(), "{text}");
     assert!(places[0] < place("--pes <P>") && place("--pes <P>") < places[1]);
@@ -156,13 +163,18 @@ fn a_wrong_value_is_said_with_its_option_and_what_is_wanted() {
     let options = RunArgs::command_of_options();
     let takes = |arg: &&Arg| arg.get_action().takes_values() && !arg.is_hide_set();
     for option in options.get_arguments().filter(takes).filter_map(Arg::get_long) {
-        assert!(option == "lb-dump" || WRONG.iter().any(|(known, ..)| *known == option), "{option} is not tried");
+        assert!(
+            option == "lb-dump" || WRONG.iter().any(|(known, ..)| *known == option),
+            "{option} is not tried"
+        );
     }
 }
 
 #[test]
 fn a_negative_number_is_a_wrong_value() {
-    for option in ["nodes", "pes", "seed", "spares", "max-nodes", "silence", "mtbf", "node-memory", "pe-speeds"] {
+    for option in
+        ["nodes", "pes", "seed", "spares", "max-nodes", "silence", "mtbf", "node-memory", "pe-speeds"]
+    {
         let text = refused::<()>(&[&format!("--{option}"), "-1"]).to_string();
         assert!(text.contains("invalid value '-1' for '--") && text.contains(option), "{text}");
     }
@@ -172,7 +184,11 @@ fn a_negative_number_is_a_wrong_value() {
 /// Options that change nothing as they stand there, and what is said of each; whether they are refused.
 const IDLE: [(&[&str], &str, bool); 22] = [
     (&["--mtbf", "1h"], "--mtbf has no effect: without --ft", true),
-    (&["--mtbf", "1h", "--ft", "double", "--nodes", "2", "--ckpt-every", "10s"], "only --ckpt-every auto", true),
+    (
+        &["--mtbf", "1h", "--ft", "double", "--nodes", "2", "--ckpt-every", "10s"],
+        "only --ckpt-every auto",
+        true,
+    ),
     (&["--node-memory", "1GiB"], "--node-memory has no effect: without --balancer", true),
     (&["--pe-speeds", "1,2"], "--pe-speeds has no effect: without --balancer", true),
     (&["--lb-every", "auto"], "--lb-every has no effect: without --balancer", true),
@@ -198,10 +214,13 @@ const IDLE: [(&[&str], &str, bool); 22] = [
 #[test]
 fn an_option_without_effect_is_said() {
     let can_encrypt = cfg!(feature = "tls");
-    for (words, said, is_refused) in IDLE.into_iter().filter(|(words, ..)| can_encrypt || !words.contains(&"--tls")) {
+    for (words, said, is_refused) in
+        IDLE.into_iter().filter(|(words, ..)| can_encrypt || !words.contains(&"--tls"))
+    {
         match read_from::<()>(&PI, [&["pi"], words].concat()) {
             Ok(Read { notes, .. }) => {
-                let notes: Vec<String> = notes.into_iter().filter(|note| note.contains(" has no effect")).collect();
+                let notes: Vec<String> =
+                    notes.into_iter().filter(|note| note.contains(" has no effect")).collect();
                 assert!(!is_refused && notes.len() == 1 && notes[0].contains(said), "{words:?}: {notes:?}");
             }
             Err(error) => assert!(is_refused && error.to_string().contains(said), "{words:?}: {error}"),
@@ -214,7 +233,17 @@ fn nothing_is_said_of_options_that_have_one() {
     for words in [
         &["--nodes", "2", "--transport", "tcp", "--tls", "--listen", "127.0.0.2", "--silence", "5s"][..],
         &["--nodes", "2", "--ft", "double", "--respawn", "--tls", "--mtbf", "1h", "--ft-log"],
-        &["--balancer", "greedy", "--lb-every", "auto", "--lb-log", "--node-memory", "1GiB", "--pe-speeds", "1,2"],
+        &[
+            "--balancer",
+            "greedy",
+            "--lb-every",
+            "auto",
+            "--lb-log",
+            "--node-memory",
+            "1GiB",
+            "--pe-speeds",
+            "1,2",
+        ],
         &["--hosts", "file", "--tls"],
         &["--nodes", "2", "--transport", "mixed", "--tls", "--label-output"],
         &["--nodes", "1", "--pes", "2", "--seed", "3", "--transport", "shm"],
@@ -327,6 +356,15 @@ fn a_wrong_variable_is_a_usage_error_that_names_it() {
     }
     let (status, said) = child_with(&[("TALISMAN_PES", "0")]);
     assert!(status == Some(2) && said.contains("--pes is from TALISMAN_PES"), "{said}");
+    let options = RunArgs::command_of_options();
+    let switches = options.get_arguments().filter(|option| !option.get_action().takes_values());
+    for variable in switches.filter_map(|option| option.get_env()?.to_str()) {
+        let (status, said) = child_with(&[(variable, "perhaps")]);
+        assert!(
+            status == Some(2) && said.contains(variable) && said.contains("write 1 or 0"),
+            "{variable}: {said}"
+        );
+    }
 }
 
 #[test]

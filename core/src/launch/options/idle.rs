@@ -17,11 +17,11 @@ pub(crate) struct Idle {
     pub(crate) needs: Option<&'static str>,
 }
 
-const NO_BALANCER: &str = "without --balancer objects stay where they are; add --balancer greedy, or leave it out";
+const NO_BALANCER: &str =
+    "without --balancer objects stay where they are; add --balancer greedy, or leave it out";
 const NO_CHECKPOINTS: &str = "without --ft no checkpoints are taken; add --ft double, or leave it out";
 const ONE_PROCESS: &str = "the whole job is one process; add --nodes 2 or more, or leave it out";
-const ONLY_MEMORY: &str =
-    "the nodes of one host are linked through memory, and nothing goes over TCP; add --transport tcp, or leave it out";
+const ONLY_MEMORY: &str = "the nodes of one host are linked through memory, and nothing goes over TCP; add --transport tcp, or leave it out";
 
 impl RunArgs {
     /// The options that change nothing in such a job, whether they are given or not.
@@ -56,7 +56,10 @@ impl RunArgs {
             }
         }
         if self.simulate {
-            idle.push(said("talisman-ckpt-dir", "simulated nodes have no disks; leave one of it and --simulate out"));
+            idle.push(said(
+                "talisman-ckpt-dir",
+                "simulated nodes have no disks; leave one of it and --simulate out",
+            ));
         }
         if self.restart.is_some() {
             let why = "with --restart random numbers go on from the seed that the job began with";
@@ -67,7 +70,8 @@ impl RunArgs {
 
     /// Whether any two nodes may be linked over TCP, also such as come later: those are not linked through memory.
     fn uses_tcp(&self) -> bool {
-        let may_be_replaced = self.respawn || self.spares > 0 || self.max_nodes.is_some() || self.restart.is_some();
+        let may_be_replaced =
+            self.respawn || self.spares > 0 || self.max_nodes.is_some() || self.restart.is_some();
         let over_tcp = self.nodes > 1 && self.transport != Transport::Shm;
         self.has_processes() && (self.hosts.is_some() || over_tcp || may_be_replaced)
     }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use clap::builder::{ArgPredicate, FalseyValueParser};
+use clap::builder::ArgPredicate;
 use clap::{Args as _, Command, ValueEnum};
 
 use crate::balance;
@@ -23,7 +23,7 @@ use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
 use crate::launch::faults::{Chaos, Kill, time};
 use crate::measure::Measures;
 pub use error::OptionsError;
-use numbers::{address, whole};
+use numbers::{address, switch, whole};
 pub use validity::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
 
 /// PEs per simulated node when `--pes` is not given: fixed, so that a seed means the same run on every machine.
@@ -167,7 +167,7 @@ pub struct RunArgs {
     ///
     /// By TLS 1.3, with a key of the job's own. What goes through the memory of a host is not encrypted.
     #[arg(id = "talisman-tls", long = "tls", env = "TALISMAN_TLS", hide_env_values = true)]
-    #[arg(help_heading = HOSTS, value_parser = FalseyValueParser::new())]
+    #[arg(help_heading = HOSTS, value_parser = switch)]
     pub tls: bool,
 
     /// Where nodes of this host listen for each other [default: loopback]
@@ -184,7 +184,7 @@ pub struct RunArgs {
     #[arg(value_name = "TIME", value_parser = time, default_value = "10s")]
     pub silence: Duration,
 
-    /// Move objects between PEs so that all have equally much to do
+    /// Even out the load of the PEs by this strategy
     #[arg(id = "talisman-balancer", long = "balancer", env = "TALISMAN_BALANCER", hide_env_values = true)]
     #[arg(help_heading = BALANCING)]
     #[arg(value_name = "NAME[+NAME]", default_value = "off")]
@@ -202,7 +202,12 @@ pub struct RunArgs {
     /// Most memory that the objects of a node may take
     ///
     /// Balancing puts no more objects on a node than take so much memory when packed.
-    #[arg(id = "talisman-node-memory", long = "node-memory", env = "TALISMAN_NODE_MEMORY", hide_env_values = true)]
+    #[arg(
+        id = "talisman-node-memory",
+        long = "node-memory",
+        env = "TALISMAN_NODE_MEMORY",
+        hide_env_values = true
+    )]
     #[arg(help_heading = BALANCING)]
     #[arg(value_name = "SIZE", value_parser = size)]
     pub node_memory: Option<u64>,
@@ -227,10 +232,10 @@ pub struct RunArgs {
     ///
     /// --progress does as well.
     #[arg(id = "talisman-lb-log", long = "lb-log", env = "TALISMAN_LB_LOG", hide_env_values = true)]
-    #[arg(help_heading = BALANCING, value_parser = FalseyValueParser::new())]
+    #[arg(help_heading = BALANCING, value_parser = switch)]
     pub lb_log: bool,
 
-    /// What becomes of a job that loses nodes: off, double or disk
+    /// How lost nodes are survived: off, double or disk
     #[arg(id = "talisman-ft", long = "ft", env = "TALISMAN_FT", hide_env_values = true)]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "HOW", value_enum, default_value_t)]
@@ -240,7 +245,12 @@ pub struct RunArgs {
     ///
     /// A time: so often; 100steps: after so many steps of the program; "auto": as often as costs least, by what they have cost
     /// and --mtbf [default with --ft: auto]
-    #[arg(id = "talisman-ckpt-every", long = "ckpt-every", env = "TALISMAN_CKPT_EVERY", hide_env_values = true)]
+    #[arg(
+        id = "talisman-ckpt-every",
+        long = "ckpt-every",
+        env = "TALISMAN_CKPT_EVERY",
+        hide_env_values = true
+    )]
     #[arg(help_heading = FAULTS)]
     #[arg(value_name = "WHEN")]
     pub ckpt_every: Option<CkptEvery>,
@@ -275,10 +285,10 @@ pub struct RunArgs {
     ///
     /// On the same host if that is there. It gets the part that was lost, and the job has as many nodes as before.
     #[arg(id = "talisman-respawn", long = "respawn", env = "TALISMAN_RESPAWN", hide_env_values = true)]
-    #[arg(help_heading = FAULTS, value_parser = FalseyValueParser::new())]
+    #[arg(help_heading = FAULTS, value_parser = switch)]
     pub respawn: bool,
 
-    /// With --ft: start so many processes more, which wait to replace
+    /// With --ft: processes that wait to replace lost nodes
     ///
     /// When a node is lost, one of them takes its place. They need slots where --hosts is given.
     #[arg(id = "talisman-spares", long = "spares", env = "TALISMAN_SPARES", hide_env_values = true)]
@@ -314,7 +324,7 @@ pub struct RunArgs {
     ///
     /// --progress does as well [default: if that is a terminal, and TALISMAN_FT_LOG is not 0]
     #[arg(id = "talisman-ft-log", long = "ft-log", env = FT_LOG, hide_env_values = true)]
-    #[arg(help_heading = FAULTS, value_parser = FalseyValueParser::new())]
+    #[arg(help_heading = FAULTS, value_parser = switch)]
     pub ft_log: bool,
 
     /// Run the whole job in one thread on a simulated network
@@ -322,17 +332,17 @@ pub struct RunArgs {
     /// All nodes and PEs, on a simulated clock; --seed decides every choice, and a hash of all events is printed at the end: equal
     /// seeds, equal hashes.
     #[arg(id = "talisman-simulate", long = "simulate", env = "TALISMAN_SIMULATE", hide_env_values = true)]
-    #[arg(help_heading = SIMULATION, value_parser = FalseyValueParser::new())]
+    #[arg(help_heading = SIMULATION, value_parser = switch)]
     pub simulate: bool,
 
     /// For testing: pack every message, also those that stay within a node
     #[arg(id = "talisman-pack-all", long = "pack-all", env = "TALISMAN_PACK_ALL", hide_env_values = true)]
-    #[arg(help_heading = SIMULATION, value_parser = FalseyValueParser::new(), hide = true)]
+    #[arg(help_heading = SIMULATION, value_parser = switch, hide = true)]
     pub pack_all: bool,
 
     /// For testing: pack and unpack each object after every message
     #[arg(id = "talisman-repack", long = "repack", env = "TALISMAN_REPACK", hide_env_values = true)]
-    #[arg(help_heading = SIMULATION, value_parser = FalseyValueParser::new(), hide = true)]
+    #[arg(help_heading = SIMULATION, value_parser = switch, hide = true)]
     pub repack: bool,
 
     /// What is measured for load balancing
@@ -351,12 +361,17 @@ pub struct RunArgs {
     ///
     /// And how fast they go.
     #[arg(id = "talisman-progress", long = "progress", env = "TALISMAN_PROGRESS", hide_env_values = true)]
-    #[arg(help_heading = SEEING, value_parser = FalseyValueParser::new())]
+    #[arg(help_heading = SEEING, value_parser = switch)]
     pub progress: bool,
 
     /// Begin each line of output with its node's number
-    #[arg(id = "talisman-label-output", long = "label-output", env = "TALISMAN_LABEL_OUTPUT", hide_env_values = true)]
-    #[arg(help_heading = SEEING, value_parser = FalseyValueParser::new())]
+    #[arg(
+        id = "talisman-label-output",
+        long = "label-output",
+        env = "TALISMAN_LABEL_OUTPUT",
+        hide_env_values = true
+    )]
+    #[arg(help_heading = SEEING, value_parser = switch)]
     pub label_output: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Values of options that are numbers or addresses: who writes something else is told what is wanted.
+//! Values of options that are numbers, addresses or switches: who writes something else is told what is wanted.
 
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
@@ -19,6 +19,18 @@ pub(crate) fn whole<N: FromStr>(
 /// The text is none; the message says how one is written.
 pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
     text.parse().map_err(|_| "write an IP address, for example 192.168.1.5 or fd00::5".to_owned())
+}
+
+/// Reads whether something is to be: the value of a variable, as the option itself has none.
+///
+/// # Errors
+/// The text says neither; the message says how it is written.
+pub(crate) fn switch(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "on" | "y" | "t" => Ok(true),
+        "" | "0" | "false" | "no" | "off" | "n" | "f" => Ok(false),
+        _ => Err("write 1 or 0".into()),
+    }
 }
 
 /// `--nodes -1` says a number of nodes, if a wrong one, and no option of the name `-1`: such words become one, `--nodes=-1`.
@@ -57,7 +69,8 @@ mod tests {
 
     #[test]
     fn a_number_after_an_option_with_a_value_is_its_value() {
-        let options = [Arg::new("n").long("nodes"), Arg::new("p").long("quiet").action(clap::ArgAction::SetTrue)];
+        let options =
+            [Arg::new("n").long("nodes"), Arg::new("p").long("quiet").action(clap::ArgAction::SetTrue)];
         let read = |words: &str| {
             let words = words.split(' ').map(OsString::from);
             joined(words, options.iter()).join(OsStr::new(" ")).into_string().expect("letters")

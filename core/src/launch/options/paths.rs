@@ -33,7 +33,8 @@ impl RunArgs {
         if !folder.is_dir() {
             return Err(OptionsError::NoReportFolder { file: file.clone(), folder });
         }
-        let refused = |error: io::Error| OptionsError::ReportRefused { file: file.clone(), why: error.to_string() };
+        let refused =
+            |error: io::Error| OptionsError::ReportRefused { file: file.clone(), why: error.to_string() };
         report::try_out(file).map_err(refused)
     }
 
@@ -41,8 +42,10 @@ impl RunArgs {
     pub(crate) fn validate_dump(&self) -> Result<(), OptionsError> {
         match &self.lb_dump {
             Some(folder) if !folder.is_dir() => Err(OptionsError::NoDumpFolder { folder: folder.clone() }),
-            Some(folder) => try_out(folder)
-                .map_err(|error| OptionsError::DumpRefused { folder: folder.clone(), why: error.to_string() }),
+            Some(folder) => try_out(folder).map_err(|error| OptionsError::DumpRefused {
+                folder: folder.clone(),
+                why: error.to_string(),
+            }),
             None => Ok(()),
         }
     }

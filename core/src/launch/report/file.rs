@@ -119,7 +119,8 @@ fn is_a_standard_stream(path: &Path) -> bool {
     let is_it = |stream: io::Result<rustix::fs::Stat>| {
         stream.is_ok_and(|stream| (stream.st_dev, stream.st_ino) == (file.st_dev, file.st_ino))
     };
-    is_it(fstat(io::stdout().as_fd()).map_err(Into::into)) || is_it(fstat(io::stderr().as_fd()).map_err(Into::into))
+    is_it(fstat(io::stdout().as_fd()).map_err(Into::into))
+        || is_it(fstat(io::stderr().as_fd()).map_err(Into::into))
 }
 
 /// Where a symbolic link leads, also to what is not there yet: the link stays, the file it names is replaced.
