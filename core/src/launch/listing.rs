@@ -20,7 +20,7 @@ pub(crate) struct Listed {
     program: String,
     /// Nodes that it began with.
     nodes: u32,
-    /// Processes of nodes, with such as wait.
+    /// Its processes on this machine, with such as wait to be nodes, without the launcher.
     here: usize,
     /// None if it needs none.
     launcher: Option<Launcher>,
@@ -44,15 +44,16 @@ fn as_table(jobs: &[Listed]) -> String {
     if jobs.is_empty() {
         return "no job of yours runs on this machine\n".into();
     }
-    let mut text = format!("{:>10}  {:<20}  {:<12}  {}\n", "JOB", "PROGRAM", "NODES HERE", "LAUNCHER");
+    let mut text =
+        format!("{:>10}  {:<20}  {:>5}  {:>9}  LAUNCHER\n", "JOB", "PROGRAM", "NODES", "PROCESSES");
     for Listed { job, program, nodes, here, launcher, .. } in jobs {
         let launcher = match launcher {
             None => "none needed",
             Some(Launcher::Here) => "runs",
             Some(Launcher::Gone) => "gone, or on another host",
         };
-        let here = format!("{here} of {nodes}");
-        writeln!(text, "{job:>10}  {program:<20}  {here:<12}  {launcher}").expect("a text takes all");
+        writeln!(text, "{job:>10}  {program:<20}  {nodes:>5}  {here:>9}  {launcher}")
+            .expect("a text takes all");
     }
     text
 }
@@ -177,7 +178,7 @@ mod tests {
         let table = as_table(&[job(17, Some(Launcher::Here)), job(18, Some(Launcher::Gone)), job(19, None)]);
         let lines: Vec<&str> = table.lines().collect();
         assert!(
-            lines[1].starts_with("        17  leanmd ") && lines[1].ends_with("3 of 4        runs"),
+            lines[1].starts_with("        17  leanmd ") && lines[1].ends_with("    4          3  runs"),
             "{table}"
         );
         assert!(lines[2].contains("gone") && lines[3].contains("none"), "{table}");
