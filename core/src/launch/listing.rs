@@ -83,9 +83,10 @@ fn jobs() -> Vec<Listed> {
     all
 }
 
-/// Another process may have the number of one that is gone: it has begun later than the nodes.
+/// Another process may have the number of one that is gone: it has begun later than the nodes. What has ended and nobody has waited for is
+/// gone too.
 fn with_launcher(listed: Listed) -> Listed {
-    let began = Process::of(listed.job).and_then(|process| process.began());
+    let began = Process::of(listed.job).filter(Process::is_running).and_then(|process| process.began());
     let is_here = began.is_some_and(|began| began <= listed.began);
     Listed { launcher: Some(if is_here { Launcher::Here } else { Launcher::Gone }), ..listed }
 }
@@ -120,6 +121,11 @@ impl Process {
         threads.into_iter().any(|thread| name(&thread.path()).is_some_and(|name| name == "pe0"))
     }
 
+    fn is_running(&self) -> bool {
+        let stat = fs::read_to_string(self.folder.join("stat"));
+        stat.is_ok_and(|stat| is_running_in(&stat))
+    }
+
     /// Clock ticks from the machine's start to its.
     fn began(&self) -> Option<u64> {
         began_in(&fs::read_to_string(self.folder.join("stat")).ok()?)
@@ -145,6 +151,11 @@ fn named_in(environment: &[u8]) -> Option<Named> {
     variables.find_map(ours)
 }
 
+/// By the letter of its state, the third word.
+fn is_running_in(stat: &str) -> bool {
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
 /// The 22nd word, where the second stands in brackets and may be anything.
 fn began_in(stat: &str) -> Option<u64> {
     stat.rsplit_once(") ")?.1.split_whitespace().nth(19)?.parse().ok()
@@ -167,8 +178,9 @@ mod tests {
         let rest = (4..=52).map(|word| word.to_string()).collect::<Vec<_>>().join(" ");
         assert_eq!(began_in(&format!("17 (a ) b) S {rest}\n")), Some(22));
         assert_eq!(began_in("17 (cut"), None);
+        assert!(is_running_in("17 (a) Z) S 1") && !is_running_in("17 (a) S) Z 1") && !is_running_in(""));
         let own = Process::of(std::process::id()).expect("this one runs");
-        assert!(own.began().is_some_and(|began| began > 0));
+        assert!(own.is_running() && own.began().is_some_and(|began| began > 0));
     }
 
     #[test]

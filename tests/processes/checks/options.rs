@@ -72,7 +72,10 @@ fn paths_that_cannot_be_written() {
         ("--restart /no/such", "--restart: "),
         ("--hosts /no/such", "--hosts /no/such: No such file"),
     ] {
-        for shape in [SHAPE, (1, 1, "shm")] {
+        // A job of one process that does not keep checkpoints on disk makes no folder.
+        let shapes =
+            [SHAPE, (1, 1, "shm")].into_iter().filter(|shape| shape.0 > 1 || !options.contains("double"));
+        for shape in shapes {
             begins_nothing(run(program(&format!("{options} lines --lines 3"), shape)), said);
         }
     }

@@ -182,7 +182,7 @@ fn a_negative_number_is_a_wrong_value() {
 }
 
 /// Options that change nothing as they stand there, and what is said of each; whether they are refused.
-const IDLE: [(&[&str], &str, bool); 22] = [
+const IDLE: [(&[&str], &str, bool); 23] = [
     (&["--mtbf", "1h"], "--mtbf has no effect: without --ft", true),
     (
         &["--mtbf", "1h", "--ft", "double", "--nodes", "2", "--ckpt-every", "10s"],
@@ -205,6 +205,7 @@ const IDLE: [(&[&str], &str, bool); 22] = [
     (&["--transport", "tcp"], "--transport has no effect", false),
     (&["--restart", "f", "--seed", "1"], "--seed has no effect: with --restart", false),
     (&["--ckpt-dir", "f", "--ft", "disk", "--simulate"], "--ckpt-dir has no effect: simulated nodes", false),
+    (&["--ckpt-dir", "f", "--ft", "double"], "--ckpt-dir has no effect: a job that is one process", false),
     (&["--ckpt-every", "10s"], "--ckpt-every: checkpoints are for", true),
     (&["--ckpt-dir", "f"], "--ckpt-dir: without --ft", true),
     (&["--respawn", "--nodes", "2"], "--respawn: without --ft", true),

@@ -21,6 +21,8 @@ const NO_BALANCER: &str =
     "without --balancer objects stay where they are; add --balancer greedy, or leave it out";
 const NO_CHECKPOINTS: &str = "without --ft no checkpoints are taken; add --ft double, or leave it out";
 const ONE_PROCESS: &str = "the whole job is one process; add --nodes 2 or more, or leave it out";
+const NO_REQUESTS: &str =
+    "a job that is one process keeps checkpoints in memory alone; add --nodes 2 or more, or --ft disk";
 const ONLY_MEMORY: &str = "the nodes of one host are linked through memory, and nothing goes over TCP; add --transport tcp, or leave it out";
 
 impl RunArgs {
@@ -48,6 +50,9 @@ impl RunArgs {
         }
         if !self.has_processes() {
             idle.push(said("talisman-label-output", ONE_PROCESS));
+            if !self.simulate {
+                idle.push(said("talisman-ckpt-dir", NO_REQUESTS));
+            }
             if self.transport != Transport::default() {
                 idle.push(said("talisman-transport", ONE_PROCESS));
             }

@@ -42,7 +42,7 @@ pub(crate) fn joined<'a>(
     let names: Vec<String> = takes.filter_map(|option| Some(format!("--{}", option.get_long()?))).collect();
     let mut joined: Vec<OsString> = Vec::new();
     let mut words = words.into_iter();
-    while let Some(word) = words.next() {
+    for word in words.by_ref() {
         if word == "--" {
             joined.push(word);
             break;
