@@ -156,8 +156,12 @@ fn check_names() -> Result<(), String> {
 
 fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outcome) -> ExitStatus {
     let mut status = status_of(outcome.status);
-    if let Some(message) = &outcome.message {
-        complain(program, message);
+    match &outcome.message {
+        Some(message) if outcome.status == i32::from(ExitStatus::Usage.code()) => {
+            complain(program, &command_line::naming_variables(message));
+        }
+        Some(message) => complain(program, message),
+        None => {}
     }
     outcome.not_injected.iter().for_each(|fault| tell(&format!("{}: {fault}", program.name)));
     if let Some(trace) = outcome.trace {

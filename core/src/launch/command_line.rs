@@ -79,7 +79,22 @@ pub(crate) fn read<A: ProgramArgs>(program: &Program) -> Read<A> {
 
 /// A usage error that is found once the command line has been read: prints it as the others, and ends the process with status 2.
 pub(crate) fn refuse<A: ProgramArgs>(program: &Program, error: &OptionsError) -> ! {
-    command::<A>(program).error(ErrorKind::ValueValidation, error).exit()
+    command::<A>(program).error(ErrorKind::ValueValidation, naming_variables(&error.to_string())).exit()
+}
+
+/// A message about options of this process, with the variables of those that are not on its command line.
+pub(crate) fn naming_variables(message: &str) -> String {
+    let (options, words) = (RunArgs::command_of_options(), std::env::args_os().collect::<Vec<_>>());
+    let is_said = |option: &&Arg| {
+        let id = option.get_id().as_str();
+        let own = own_name(id);
+        names(message, &format!("--{own}")) && !is_given(own, &words) && !is_given(id, &words)
+    };
+    let variable = |option: &Arg| {
+        Some(format!("--{} is from {}", own_name(option.get_id().as_str()), variables::of(option)?))
+    };
+    let variables: Vec<String> = options.get_arguments().filter(is_said).filter_map(variable).collect();
+    with_variables(message.to_owned(), &variables)
 }
 
 /// Reads a command line given as words, the first of which is the program itself.
@@ -136,21 +151,21 @@ pub(super) fn naming_variable<'a>(
     words: &[OsString],
 ) -> clap::Error {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidArg) else { return error };
-    let is_given = |long: &str| {
-        let given = format!("--{long}");
-        let mut words = words.iter().filter_map(|word| word.to_str());
-        words.any(|word| {
-            word.strip_prefix(&*given).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-        })
-    };
     let first = name.split([' ', '=']).next().and_then(|word| word.strip_prefix("--"));
     let option = options.find(|option| option.get_long().is_some_and(|long| Some(long) == first));
-    let option = option.filter(|option| option.get_long().is_some_and(|long| !is_given(long)));
+    let option = option.filter(|option| option.get_long().is_some_and(|long| !is_given(long, words)));
     if let Some(variable) = option.and_then(variables::of) {
         let name = format!("{variable} (the variable of {name})");
         error.insert(ContextKind::InvalidArg, ContextValue::String(name));
     }
     error
+}
+
+/// Whether an option of this long name is on a command line.
+fn is_given(long: &str, words: &[OsString]) -> bool {
+    let given = format!("--{long}");
+    let mut words = words.iter().filter_map(|word| word.to_str());
+    words.any(|word| word.strip_prefix(&*given).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
 }
 
 /// A message about options, with those that are called otherwise, or were given as variables, named as they were.
@@ -169,6 +184,10 @@ pub(super) fn as_given(message: &str, command: &Command, matches: &ArgMatches) -
             variables.extend(variables::of(option).map(|name| format!("{own} is from {name}")));
         }
     }
+    with_variables(message, &variables)
+}
+
+fn with_variables(message: String, variables: &[String]) -> String {
     if variables.is_empty() { message } else { format!("{message} ({})", variables.join(", ")) }
 }
 

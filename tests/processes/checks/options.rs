@@ -126,6 +126,9 @@ fn variables() {
     assert!(!quiet.said().contains("TALISMAN_SEED"), "{}", quiet.said());
     begins_nothing(with("TALISMAN_SEED", "0x10"), "TALISMAN_SEED");
     begins_nothing(with("TALISMAN_SILENCE", "1ms"), "--silence is from TALISMAN_SILENCE");
+    begins_nothing(with("TALISMAN_REPORT", "/proc/report.json"), "--report is from TALISMAN_REPORT");
+    begins_nothing(with("TALISMAN_HOSTS", "/no/such"), "--hosts is from TALISMAN_HOSTS");
+    begins_nothing(with("TALISMAN_RESTART", "/no/such"), "--restart is from TALISMAN_RESTART");
 }
 
 fn without_effect() {
