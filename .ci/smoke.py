@@ -35,7 +35,8 @@ WAYS = {
 }
 
 REPORT_NAMES = {
-    "program", "nodes", "pes", "wall_s", "steps", "results", "messages", "pe", "failures", "checkpoints", "balancing",
+    "program", "nodes", "pes", "wall_s", "steps", "results", "messages", "pe", "failures", "not_injected",
+    "checkpoints", "balancing",
 }
 TRACE_HASH = re.compile(r"trace.*\b([0-9a-f]{16})\b", re.IGNORECASE)
 

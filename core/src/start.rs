@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use crate::chare::{Args, MainChare};
 use crate::cluster::{self, ClusterOutcome, member::Joining, remote::agent, takeover::successor::Heir};
 use crate::function;
-use crate::launch::command_line::{self, ProgramArgs};
+use crate::launch::command_line::{self, ProgramArgs, Read};
 use crate::launch::output::tell;
+use crate::launch::variables;
 use crate::launch::{ExitStatus, Interrupts, Output, Program, Progress, Report, RunArgs, Undelivered};
 use crate::registry::Registry;
 use crate::run::{self, Outcome, Watch};
@@ -42,18 +43,21 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
         return agent::main();
     }
     // First of all, with what a terminal wants: it changes the environment, which only a process of one thread may.
+    variables::unset_empty_ones();
     let joining = cluster::member::joining();
     let will = cluster::will();
     let standbys = cluster::stand_by(&program);
-    let (mut options, args) = command_line::parse::<A>(&program);
+    let Read { run: mut options, args, notes } = command_line::read::<A>(&program);
     if joining.is_none() && will.is_none() && io::stderr().is_terminal() {
         options.log_on_a_terminal();
     }
     if let Some(will) = will {
         return succeed(&program, &options, will).into();
     }
-    if let Some(note) = options.note().filter(|_| joining.is_none()) {
-        eprintln!("{}: {note}", program.name);
+    if joining.is_none() {
+        options.note().iter().for_each(|note| tell(&format!("{}: {note}", program.name)));
+        notes.iter().for_each(|note| tell(&format!("{}: warning: {note}", program.name)));
+        options.validate_paths().unwrap_or_else(|error| command_line::refuse::<A>(&program, &error));
     }
     let status = match joining {
         None if options.has_processes() => lead(&program, &options, standbys),
@@ -75,6 +79,10 @@ fn join<C: MainChare, A: Args + Send>(
     joining: Joining,
 ) -> ExitStatus {
     let control = joining.control().clone();
+    // With hosts, nobody has looked there before.
+    if joining.task().number == 0 && options.hosts.is_some() {
+        options.validate_dump().unwrap_or_else(|error| control.failed(error.to_string()));
+    }
     control.inherit(Heir::new(program, options));
     run::member::run::<C, A>(args, options, joining, Output::stdout());
     match control.leading() {
@@ -148,10 +156,15 @@ fn check_names() -> Result<(), String> {
 
 fn finish(program: &Program, options: &RunArgs, output: &Output, outcome: &Outcome) -> ExitStatus {
     let mut status = status_of(outcome.status);
-    if let Some(message) = &outcome.message {
-        complain(program, message);
+    match &outcome.message {
+        Some(message) if outcome.status == i32::from(ExitStatus::Usage.code()) => {
+            complain(program, &command_line::naming_variables(message));
+        }
+        Some(message) => complain(program, message),
+        None => {}
     }
     warn_of_undelivered(program, &outcome.undelivered);
+    outcome.not_injected.iter().for_each(|fault| tell(&format!("{}: {fault}", program.name)));
     if let Some(trace) = outcome.trace {
         eprintln!("{}: trace of {} events {trace:016x}", program.name, outcome.events);
     }
@@ -199,6 +212,7 @@ fn report(program: &Program, options: &RunArgs, outcome: &Outcome, status: ExitS
         checkpoints: outcome.checkpoints.clone(),
         failures: outcome.failures.clone(),
         undelivered: outcome.undelivered.clone(),
+        not_injected: outcome.not_injected.clone(),
     }
 }
 

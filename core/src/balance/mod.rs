@@ -31,7 +31,7 @@ use part::Part;
 #[doc(hidden)]
 pub use registered::Registered;
 use root::Root;
-pub(crate) use settings::{OFF, Settings, check_name};
+pub(crate) use settings::{OFF, Settings, check_name, help};
 
 /// What a PE keeps for load balancing.
 pub(crate) struct Balancer {

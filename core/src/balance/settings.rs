@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use talisman_lb::member::Member;
 use talisman_lb::member::central::Central;
-use talisman_lb::strategies::{Choice, UnknownStrategy, by_name_among};
+use talisman_lb::strategies::{Choice, KNOWN, UnknownStrategy, by_name_among};
 use talisman_lb::strategy::Wants;
 
 use super::message::Why;
@@ -120,6 +120,17 @@ impl Settings {
 /// A message that names the unknown one and those that there are.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
     if name == OFF { Ok(()) } else { choice(name).map(drop).map_err(|error| format!("{name}: {error}")) }
+}
+
+/// What `--balancer` is, with the names that it takes: the program's own first.
+pub(crate) fn help() -> String {
+    let own = registered::all();
+    let names: Vec<&str> = own.iter().chain(KNOWN).map(|known| known.name).collect();
+    format!(
+        "Move objects between PEs so that all have equally much to do, as this strategy decides; several with + between them go one \
+         after the other. \"off\": objects stay where they are.\n\nStrategies: {}",
+        names.join(", ")
+    )
 }
 
 /// The strategies of this name, the program's own among them.

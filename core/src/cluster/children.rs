@@ -14,6 +14,7 @@ use rustix::process::{
 };
 
 use super::fate::How;
+use super::naming;
 
 /// Tells a process that it is a node: the number of the descriptor of its control connection.
 pub(crate) const CONTROL_VARIABLE: &str = "TALISMAN_CONTROL";
@@ -55,7 +56,7 @@ pub(crate) enum Pipes {
     Shared,
 }
 
-/// Starts a node with its control connection and the descriptors it inherits, which keep their numbers.
+/// Starts the node of this number with its control connection and the descriptors it inherits, which keep their numbers.
 ///
 /// The system kills it when the thread that calls this ends, unless it asks not to be: that has to be the thread that lives as long as
 /// the launcher.
@@ -64,6 +65,7 @@ pub(crate) enum Pipes {
 /// The executable cannot be run, or the system gives no process or descriptor.
 pub(crate) fn start(
     executable: &Executable,
+    number: u32,
     inherited: &[RawFd],
     stdin: Stdio,
     pipes: Pipes,
@@ -73,10 +75,12 @@ pub(crate) fn start(
     let (stderr, err) = io::pipe()?;
     let mut command = Command::new(&executable.path);
     let mut args = executable.args.iter();
-    if let Some(name) = args.next() {
+    let name = args.next().cloned();
+    if let Some(name) = naming::title(executable, number).or(name) {
         command.arg0(name);
     }
-    command.args(args).envs(executable.variables.iter().map(|(name, value)| (name, value)));
+    command.args(args).envs(naming::variable());
+    command.envs(executable.variables.iter().map(|(name, value)| (name, value)));
     command.env(CONTROL_VARIABLE, theirs.as_raw_fd().to_string());
     command.stdin(stdin).stdout(out).stderr(err);
     let mut kept: Vec<RawFd> = inherited.iter().copied().chain([theirs.as_raw_fd()]).collect();

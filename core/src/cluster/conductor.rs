@@ -27,7 +27,7 @@ use super::roster::{Roster, Stage};
 use super::spool::Piece;
 use super::verdict::Verdict;
 use crate::launch::progress::Steps;
-use crate::launch::{Failure, Results};
+use crate::launch::{Failure, NotInjected, Results};
 use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 use requests::Requests;
@@ -117,6 +117,8 @@ pub(crate) struct End {
     pub(crate) steps: Steps,
     /// Losses that the job survived, or not.
     pub(crate) failures: Vec<Failure>,
+    /// Faults that were asked for, and did not happen.
+    pub(crate) not_injected: Vec<NotInjected>,
     /// Results that came with lines, which those in reports replace.
     pub(crate) results: Results,
     /// It ended since this happened before the program had begun, and would survive that once it has: it can be started again.
@@ -190,9 +192,11 @@ impl Conductor {
         let mut steps = self.steps;
         let reports = self.roster.into_reports();
         reports.iter().for_each(|report| merge(&mut steps, report.steps));
+        let not_injected = self.kills.not_injected(steps.done);
         let (failures, results) =
             self.recovery.map_or_else(|| (Vec::new(), self.before.results()), Recovery::into_report);
-        End { stop: self.verdict.stop(), reports, steps, failures, results, early_loss: self.early_loss }
+        let (stop, early_loss) = (self.verdict.stop(), self.early_loss);
+        End { stop, reports, steps, failures, not_injected, results, early_loss }
     }
 
     /// Something happened to a node. `out_of_memory` says whether the system has killed anybody for want of memory.

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -18,6 +17,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use super::attendance::{Action, Attendance};
 use super::children;
 use super::control::{Task, ToLauncher};
+use super::descriptors;
 use super::frame::{Decoder, FrameError, encode};
 use super::heartbeat::TICK;
 use super::takeover::door;
@@ -42,7 +42,7 @@ pub(super) fn start(
 ) -> io::Result<Control> {
     let seeker = Seeker::new(task)?;
     let process = seeker.as_ref().and_then(|_| door::process_of(&launcher).ok().flatten());
-    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = descriptors::runtime()?;
     let (queue, outgoing) = mpsc::unbounded_channel();
     let shared = Shared::new(task);
     let control = Control::new(queue, shared.clone(), runtime.handle().clone());

@@ -3,9 +3,10 @@
 use std::future::Future;
 use std::io;
 
-use tokio::runtime::{self, Runtime};
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
+use super::descriptors;
 use super::keeping::Shelves;
 use super::outcome::{ClusterOutcome, Ended, merge};
 use super::printer::{Lines, Printer, Written};
@@ -44,7 +45,7 @@ impl Desk {
         let interrupts = Interrupts::install(on_first).map_err(io::Error::other)?;
         let progress = if options.progress { Progress::stderr() } else { Progress::off() };
         let (printer, lines, written) = Printer::start(options.label_output, progress)?;
-        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = descriptors::runtime()?;
         let standby = prepared.map(Prepared::start).transpose()?;
         Ok((Desk { standby, interrupts, printer, runtime }, Wires { lines, signalled, written }))
     }

@@ -78,6 +78,8 @@ impl Hosts {
     /// The first line that cannot be, by its number; a file without hosts.
     pub(crate) fn parse(text: &str) -> Result<Hosts, HostsError> {
         let mut hosts = Vec::new();
+        // Some editors put a mark before the text that says how it is encoded.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (line, number) in text.lines().zip(1..) {
             let words = line.split('#').next().unwrap_or_default().split_whitespace();
             let host = host(words).map_err(|error| HostsError::Line { line: number, error })?;
@@ -353,6 +355,13 @@ mod tests {
 
     fn refused(text: &str) -> String {
         Hosts::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_mark_of_the_encoding_is_no_part_of_a_name() {
+        let hosts = Hosts::parse("\u{feff}a slots=2\r\nb\r\n").unwrap();
+        assert_eq!(hosts, Hosts::parse("a slots=2\nb\n").unwrap());
+        assert!(Hosts::parse("\u{feff}").is_err_and(|error| error == HostsError::Empty));
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub(crate) struct Shelves {
     /// Whether all checkpoints are there; else those that somebody asks for.
     pub(crate) has_all: bool,
     pub(crate) job: JobMark,
+    /// Whether this launcher has made the folder. It is for nobody else to know.
+    #[serde(skip)]
+    pub(crate) is_new: bool,
 }
 
 /// What a whole job goes on from.
@@ -122,16 +125,17 @@ impl Keeping {
         let is_needed = options.hosts.is_none() && (has_all || given.is_some());
         let restarted = self.restart.as_ref().map(|restart| restart.dir.clone());
         let dir = given.or(restarted).unwrap_or_else(|| {
-            let dir = std::env::temp_dir().join(format!("talisman-{program}-{job:016x}"));
+            let dir = default_dir(program, job);
             if has_all {
                 self.notes.push(format!("checkpoints are kept in {} (--ckpt-dir)", dir.display()));
             }
             dir
         });
+        let is_new = !dir.exists();
         if is_needed {
             try_out(&dir, mark.id)?;
         }
-        self.shelves = Some(Shelves { dir, has_all, job: mark });
+        self.shelves = Some(Shelves { dir, has_all, job: mark, is_new });
         Ok(())
     }
 
@@ -294,8 +298,16 @@ impl Shelves {
             // Whoever has put something else there keeps it.
             let _ = fs::remove_dir(folder_of(&self.dir, node));
         }
-        let _ = fs::remove_dir(&self.dir);
+        // One that was there before is not the job's to remove, but for that of its former life.
+        if self.is_new || self.dir == default_dir(&self.job.program, self.job.id) {
+            let _ = fs::remove_dir(&self.dir);
+        }
     }
+}
+
+/// Where a job keeps checkpoints that nobody said a folder for.
+fn default_dir(program: &str, job: u64) -> PathBuf {
+    std::env::temp_dir().join(format!("talisman-{program}-{job:016x}"))
 }
 
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, String> {

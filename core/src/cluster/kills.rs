@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use crate::launch::NotInjected;
 use crate::launch::faults::{Chaos, Kill, When};
 use crate::rng::Rng;
 use crate::sometimes::sometimes;
@@ -13,6 +14,8 @@ use crate::sometimes::sometimes;
 pub(crate) struct Kills {
     planned: Vec<Kill>,
     chaos: Option<Storm>,
+    /// Those whose node was gone when they were due.
+    missed: Vec<Due>,
 }
 
 /// Kills at random times.
@@ -22,6 +25,8 @@ struct Storm {
     mtbf: Duration,
     rng: Rng,
     next: Duration,
+    /// Whether anybody was hit.
+    has_struck: bool,
 }
 
 /// A node to kill now, and the option that says so.
@@ -33,7 +38,7 @@ pub(crate) struct Due {
 
 impl Kills {
     pub(crate) fn new(planned: &[Kill], chaos: Option<Chaos>) -> Self {
-        Kills { planned: planned.to_vec(), chaos: chaos.map(Storm::new) }
+        Kills { planned: planned.to_vec(), chaos: chaos.map(Storm::new), missed: Vec::new() }
     }
 
     /// The same when the program has been running for so long, and has got so far: what was to happen until then has.
@@ -45,9 +50,36 @@ impl Kills {
         if let Some(storm) = &mut self.chaos {
             while storm.next <= running {
                 storm.next = storm.next.saturating_add(storm.pause());
+                storm.has_struck = true;
             }
         }
         self
+    }
+
+    /// One that was due could not be done: its node was gone.
+    pub(crate) fn on_missed(&mut self, due: Due) {
+        self.missed.push(due);
+    }
+
+    /// What has not happened in a job that has ended, whose program has reported so many steps.
+    pub(crate) fn not_injected(self, steps: u64) -> Vec<NotInjected> {
+        let missed = self.missed.into_iter().map(|due| {
+            let why = format!("node {} was gone by then", due.node);
+            NotInjected { option: due.option, why }
+        });
+        let planned = self.planned.iter().map(|kill| NotInjected {
+            option: format!("--kill {kill}"),
+            why: match kill.when {
+                When::Step(_) if steps == 0 => "the program has reported no step".into(),
+                When::Step(at) if at > steps => format!("the last step of the program was {steps}"),
+                When::Step(_) | When::After(_) => "the job had ended by then".into(),
+            },
+        });
+        let chaos = self.chaos.filter(|storm| !storm.has_struck).map(|storm| NotInjected {
+            option: storm.option,
+            why: "the job had ended before the first node was to be killed".into(),
+        });
+        missed.chain(planned).chain(chaos).collect()
     }
 
     /// The steps at which something is to happen, in increasing order.
@@ -87,7 +119,7 @@ impl Storm {
     fn new(chaos: Chaos) -> Self {
         let Chaos { mtbf, seed } = chaos;
         let option = format!("--chaos mtbf={mtbf:?},seed={seed}");
-        let mut storm = Storm { option, mtbf, rng: Rng::new(seed), next: Duration::ZERO };
+        let mut storm = Storm { option, mtbf, rng: Rng::new(seed), next: Duration::ZERO, has_struck: false };
         storm.next = storm.pause();
         storm
     }
@@ -98,6 +130,7 @@ impl Storm {
         }
         sometimes("a node was killed at random");
         self.next = self.next.saturating_add(self.pause());
+        self.has_struck = true;
         let node = living[self.rng.below(living.len() as u64) as usize];
         Some(Due { node, option: self.option.clone() })
     }
@@ -140,6 +173,30 @@ mod tests {
         let mut kills = kills.after(Duration::from_secs(2), 40);
         assert_eq!(kills.watched(), [41]);
         assert_eq!(nodes(&kills.on_time(Duration::from_secs(9), &[])), [0]);
+    }
+
+    #[test]
+    fn what_did_not_happen_is_known_at_the_end() {
+        let told = |kills: Kills, steps| {
+            let left = kills.not_injected(steps).into_iter();
+            left.map(|one| format!("{}: {}", one.option, one.why)).collect::<Vec<_>>()
+        };
+        let all = kills(&["1@step400", "2@20s", "0@step7"]);
+        let mut some = all.clone();
+        let due = some.on_step(7).remove(0);
+        let left = [
+            "--kill 1@step400: the last step of the program was 100",
+            "--kill 2@20s: the job had ended by then",
+        ];
+        assert_eq!(told(some.clone(), 100), left);
+        some.on_missed(due);
+        assert_eq!(told(some, 100)[0], "--kill 0@step7: node 0 was gone by then");
+        assert_eq!(told(all, 0)[0], "--kill 1@step400: the program has reported no step");
+        let mut storm = Kills::new(&[], Some(Chaos { mtbf: Duration::from_secs(5), seed: 1 }));
+        assert!(told(storm.clone(), 1)[0].starts_with("--chaos mtbf=5s,seed=1: the job had ended"));
+        assert!(told(storm.clone().after(Duration::from_secs(500), 1), 1).is_empty());
+        assert_eq!(storm.on_time(Duration::from_secs(500), &[3]).len(), 1);
+        assert!(told(storm, 1).is_empty());
     }
 
     #[test]

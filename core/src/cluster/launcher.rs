@@ -22,6 +22,7 @@ use super::keeping::{Keeping, absolute};
 use super::kills::Kills;
 use super::local::{Event, Events};
 use super::memory::host_memory;
+use super::naming::{self, Named};
 use super::outcome::{ClusterOutcome, Ended};
 use super::plan::Plan;
 use super::printer::{Lines, Print, Written};
@@ -49,10 +50,13 @@ pub(crate) fn launch(program: &Program, options: &RunArgs, standbys: u32) -> Clu
     let means = Means { executable: Executable::this(), memory: host_memory, standbys };
     let mut left = STARTS;
     loop {
-        let outcome = launch_with(&means, program, options).unwrap_or_else(|error| {
+        let mut outcome = launch_with(&means, program, options).unwrap_or_else(|error| {
             let message = format!("the nodes cannot be started: {error}");
             ClusterOutcome { status: UNRECOVERABLE, message: Some(message), ..ClusterOutcome::default() }
         });
+        if let Some(message) = &mut outcome.message {
+            message.push_str(&descriptors::advice(message));
+        }
         left -= 1;
         match outcome.early_loss.as_ref().filter(|_| left > 0 && outcome.interrupted.is_none()) {
             Some(loss) => {
@@ -91,6 +95,12 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
         Err(ended) => return Ok(ended),
     };
     plan.number_those_from_before();
+    naming::leads(Named {
+        pid: std::process::id(),
+        nodes: plan.begins_with,
+        numbers: plan.nodes,
+        program: program.name.into(),
+    });
     plan.keeping.notes.iter().for_each(|note| eprintln!("{}: {note}", program.name));
     let shelves = plan.keeping.shelves.clone();
     let prepared =

@@ -162,7 +162,8 @@ impl LocalHost {
         let mut inherited = self.inheritance.all();
         inherited.extend(self.heirlooms.iter().flat_map(Heirlooms::numbers));
         let pipes = if self.heirlooms.is_some() { Pipes::Shared } else { Pipes::Ours };
-        let started = children::start(executable, &inherited, stdin.unwrap_or_else(Stdio::null), pipes)?;
+        let started =
+            children::start(executable, number, &inherited, stdin.unwrap_or_else(Stdio::null), pipes)?;
         let pid = started.process.pid();
         let Started { process, control, stdout, stderr } = started;
         let pipes = [stdout.as_raw_fd(), stderr.as_raw_fd()];

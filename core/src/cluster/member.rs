@@ -26,6 +26,7 @@ use super::control::{Place, Stop, Task, ToLauncher};
 use super::control_thread;
 use super::descriptors;
 use super::frame::{Decoder, FrameError, encode};
+use super::naming;
 use super::standby::Pledge;
 use super::voice::Control;
 use crate::build::{build_number, check_readable};
@@ -98,6 +99,7 @@ pub(crate) trait Orders: Send + Sync {
 /// The launcher's connection is not there, or does not say what it should, or the system gives too little to go on. The
 /// launcher has been told if it could be: this process only has to end.
 pub(crate) fn joining() -> Option<Result<Joining, JoinError>> {
+    naming::take_up();
     let number = std::env::var_os(CONTROL_VARIABLE)?;
     // SAFETY: no other thread reads the environment, by this function's contract.
     unsafe { std::env::remove_var(CONTROL_VARIABLE) };
@@ -127,6 +129,7 @@ impl Joining {
         let mut decoder = Decoder::default();
         let mut attendance = Attendance::new(build_number());
         let task = task(&mut launcher, &mut decoder, &mut attendance)?;
+        naming::is_node(task.number);
         keep_from_children(&task)?;
         let pledge = task.heritage.as_ref().and_then(|heritage| heritage.pledge);
         let pledge = pledge.map(Pledge::inherited).transpose()?;

@@ -19,6 +19,7 @@
 //! | [`placing`] | on which of them another process is started; pure |
 //! | [`remote`] | the nodes on another host, over ssh |
 //! | [`local`], [`children`], [`memory`], [`descriptors`] | the nodes on this host: processes, connections, output, what they share |
+//! | [`naming`] | what its processes are called |
 //! | [`asked`] | who asks the job for something from outside |
 //! | [`printer`], [`exhaustion`] | the thread that prints; whether memory ran out |
 //! | [`spool`] | what it prints through, so that whoever takes the launcher's place prints the rest and nothing twice |
@@ -50,6 +51,7 @@ mod lines;
 pub(crate) mod local;
 pub(crate) mod member;
 mod memory;
+pub(crate) mod naming;
 pub(crate) mod outcome;
 mod patience;
 pub(crate) mod placing;
@@ -74,8 +76,9 @@ pub(crate) mod verdict;
 mod voice;
 mod words;
 
+pub(crate) use children::CONTROL_VARIABLE;
 pub(crate) use launcher::launch;
 pub(crate) use outcome::ClusterOutcome;
-pub(crate) use standby::stand_by;
-pub(crate) use succession::successor::{Inherited, succeed, will};
+pub(crate) use standby::{VARIABLE as STANDBY_VARIABLE, stand_by};
+pub(crate) use succession::successor::{Inherited, VARIABLE as SUCCESSION_VARIABLE, succeed, will};
 pub(crate) use voice::Control;

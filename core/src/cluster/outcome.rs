@@ -8,7 +8,9 @@ use super::keeping::Shelves;
 use super::printer::Printer;
 use super::verdict::UNRECOVERABLE;
 use crate::launch::progress::Steps;
-use crate::launch::{BalancingStep, CheckpointTaken, ExitStatus, Failure, Results, Signal, Undelivered};
+use crate::launch::{
+    BalancingStep, CheckpointTaken, ExitStatus, Failure, NotInjected, Results, Signal, Undelivered,
+};
 use crate::stats::Totals;
 use crate::undelivered::Leftovers;
 
@@ -38,6 +40,8 @@ pub(crate) struct ClusterOutcome {
     pub(crate) failures: Vec<Failure>,
     /// Messages that nobody got.
     pub(crate) undelivered: Vec<Undelivered>,
+    /// Faults that were asked for, and did not happen.
+    pub(crate) not_injected: Vec<NotInjected>,
     /// The loss of a node before the program had begun: see [`End`].
     pub(crate) early_loss: Option<String>,
 }
@@ -51,7 +55,8 @@ pub(crate) struct Ended {
 
 /// The reports of all nodes as one, for a job with so many PEs on each.
 pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
-    let Ended { end: End { stop, reports, steps, failures, results, early_loss }, wall } = ended;
+    let Ended { end: End { stop, reports, steps, failures, not_injected, results, early_loss }, wall } =
+        ended;
     let told = reports.iter().map(|report| report.wall).max().filter(|wall| !wall.is_zero());
     let mut outcome = ClusterOutcome {
         status: stop.status,
@@ -60,6 +65,7 @@ pub(crate) fn merge(ended: Ended, pes: usize) -> ClusterOutcome {
         wall: told.unwrap_or(wall),
         steps,
         failures,
+        not_injected,
         results,
         early_loss,
         ..ClusterOutcome::default()

@@ -26,10 +26,11 @@ use rustix::io::{FdFlags, fcntl_setfd, write};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::children::{self, Executable, leave_open};
+use super::naming;
 use crate::launch::{ExitStatus, Program};
 
 /// Tells a process that it stands by: the number of the descriptor at which it waits, and how often it may start the job.
-const VARIABLE: &str = "TALISMAN_STANDBY";
+pub(crate) const VARIABLE: &str = "TALISMAN_STANDBY";
 
 /// So often a job is started again by others than its first launcher.
 pub(crate) const STANDBYS: u32 = 3;
@@ -182,6 +183,7 @@ pub(crate) fn stand_by(program: &Program) -> u32 {
         eprintln!("{name}: error: {VARIABLE} is set, but not by a launcher: unset it");
         std::process::exit(ExitStatus::Usage.code().into());
     };
+    naming::call(name);
     match listen(pipe) {
         Heard::Needless => std::process::exit(ExitStatus::Done.code().into()),
         Heard::Unclear => {

@@ -2,10 +2,13 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches as _, Parser};
 
-use super::options::{IDS, RunArgs};
+use super::options::numbers::joined;
+use super::options::{IDS, OptionsError, RunArgs};
+use super::variables;
 
 /// What a program is called; filled in by `#[talisman::main]` from Cargo's environment variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +60,41 @@ impl<P: Parser> ProgramArgs for (P,) {
 /// Reads the command line of this process. On `--help` and `--version` it prints and ends the process with
 /// status 0, on a usage error with status 2.
 pub fn parse<A: ProgramArgs>(program: &Program) -> (RunArgs, A) {
-    parse_from(program, std::env::args_os()).unwrap_or_else(|error| error.exit())
+    let Read { run, args, .. } = read(program);
+    (run, args)
+}
+
+/// A command line that was read.
+pub(crate) struct Read<A> {
+    pub(crate) run: RunArgs,
+    pub(crate) args: A,
+    /// What people should know: options that change nothing, variables that nobody reads.
+    pub(crate) notes: Vec<String>,
+}
+
+/// The same, with what is to be said about it.
+pub(crate) fn read<A: ProgramArgs>(program: &Program) -> Read<A> {
+    read_from(program, std::env::args_os()).unwrap_or_else(|error| error.exit())
+}
+
+/// A usage error that is found once the command line has been read: prints it as the others, and ends the process with status 2.
+pub(crate) fn refuse<A: ProgramArgs>(program: &Program, error: &OptionsError) -> ! {
+    command::<A>(program).error(ErrorKind::ValueValidation, naming_variables(&error.to_string())).exit()
+}
+
+/// A message about options of this process, with the variables of those that are not on its command line.
+pub(crate) fn naming_variables(message: &str) -> String {
+    let (options, words) = (RunArgs::command_of_options(), std::env::args_os().collect::<Vec<_>>());
+    let is_said = |option: &&Arg| {
+        let id = option.get_id().as_str();
+        let own = own_name(id);
+        names(message, &format!("--{own}")) && !is_given(own, &words) && !is_given(id, &words)
+    };
+    let variable = |option: &Arg| {
+        Some(format!("--{} is from {}", own_name(option.get_id().as_str()), variables::of(option)?))
+    };
+    let variables: Vec<String> = options.get_arguments().filter(is_said).filter_map(variable).collect();
+    with_variables(message.to_owned(), &variables)
 }
 
 /// Reads a command line given as words, the first of which is the program itself.
@@ -68,13 +105,159 @@ pub fn parse_from<A: ProgramArgs>(
     program: &Program,
     words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> Result<(RunArgs, A), clap::Error> {
+    read_from(program, words).map(|Read { run, args, .. }| (run, args))
+}
+
+fn read_from<A: ProgramArgs>(
+    program: &Program,
+    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Read<A>, clap::Error> {
     let mut command = command::<A>(program);
-    let matches = command.try_get_matches_from_mut(words)?;
+    let words =
+        joined(words.into_iter().map(Into::into), command.get_arguments().filter(|arg| is_runtime(arg)));
+    if asks_in_short(&words) {
+        command = in_short(command);
+    }
+    let read = command.try_get_matches_from_mut(&words);
+    let matches = read.map_err(|error| naming_variable(error, command.get_arguments(), &words))?;
     let run = RunArgs::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let args = A::from_matches(&matches).map_err(|error| error.format(&mut command))?;
-    match run.validate() {
-        Ok(()) => Ok((run, args)),
-        Err(error) => Err(command.error(ErrorKind::ValueValidation, error)),
+    let valid = run.validate().map_err(|error| as_given(&error.to_string(), &command, &matches));
+    let said = valid.and_then(|()| said_of_idle(&run, &command, &matches));
+    let mut notes = said.map_err(|why| command.error(ErrorKind::ValueValidation, why))?;
+    notes.extend(run.restart.as_ref().and_then(|_| said_of_ignored(&command, &matches)));
+    notes.extend(variables::unknown(&command));
+    Ok(Read { run, args, notes })
+}
+
+/// Whether the short help is asked for.
+pub(super) fn asks_in_short(words: &[OsString]) -> bool {
+    words.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "-h")
+}
+
+/// The runtime's options in a line each: without their variables, which `--help` names.
+pub(super) fn in_short(command: Command) -> Command {
+    let in_short = |option: Arg| {
+        let takes_values = option.get_action().takes_values();
+        option.hide_env(true).hide_possible_values(takes_values)
+    };
+    IDS.into_iter().fold(command, |command, id| command.mut_arg(id, in_short))
+}
+
+/// A wrong value of a variable is its, not that of the option, which nobody has given.
+pub(super) fn naming_variable<'a>(
+    mut error: clap::Error,
+    mut options: impl Iterator<Item = &'a Arg>,
+    words: &[OsString],
+) -> clap::Error {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidArg) else { return error };
+    let first = name.split([' ', '=']).next().and_then(|word| word.strip_prefix("--"));
+    let option = options.find(|option| option.get_long().is_some_and(|long| Some(long) == first));
+    let option = option.filter(|option| option.get_long().is_some_and(|long| !is_given(long, words)));
+    if let Some(variable) = option.and_then(variables::of) {
+        let name = format!("{variable} (the variable of {name})");
+        error.insert(ContextKind::InvalidArg, ContextValue::String(name));
+    }
+    error
+}
+
+/// Whether an option of this long name is on a command line.
+fn is_given(long: &str, words: &[OsString]) -> bool {
+    let given = format!("--{long}");
+    let mut words = words.iter().filter_map(|word| word.to_str());
+    words.any(|word| word.strip_prefix(&*given).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+}
+
+/// A message about options, with those that are called otherwise, or were given as variables, named as they were.
+pub(super) fn as_given(message: &str, command: &Command, matches: &ArgMatches) -> String {
+    let (mut message, mut variables) = (message.to_owned(), Vec::new());
+    for option in command.get_arguments().filter(|arg| is_runtime(arg)) {
+        let id = option.get_id().as_str();
+        let own = format!("--{}", own_name(id));
+        if !names(&message, &own) {
+            continue;
+        }
+        if option.get_long() == Some(id) {
+            message = message.replace(&own, &format!("--{id}"));
+        }
+        if matches.value_source(id) == Some(ValueSource::EnvVariable) {
+            variables.extend(variables::of(option).map(|name| format!("{own} is from {name}")));
+        }
+    }
+    with_variables(message, &variables)
+}
+
+fn with_variables(message: String, variables: &[String]) -> String {
+    if variables.is_empty() { message } else { format!("{message} ({})", variables.join(", ")) }
+}
+
+/// Whether a message has this option, and not only one that begins with the same letters.
+fn names(message: &str, option: &str) -> bool {
+    let goes_on =
+        |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '-');
+    message.match_indices(option).any(|(at, _)| !goes_on(&message[at + option.len()..]))
+}
+
+fn own_name(id: &str) -> &str {
+    id.strip_prefix("talisman-").unwrap_or(id)
+}
+
+/// What is to be said of options that were given and change nothing.
+///
+/// # Errors
+/// The first that stands on the command line without one that it needs.
+pub(super) fn said_of_idle(
+    run: &RunArgs,
+    command: &Command,
+    matches: &ArgMatches,
+) -> Result<Vec<String>, String> {
+    let mut notes = Vec::new();
+    for idle in run.idle() {
+        let source = matches.value_source(idle.id);
+        let is_set = !matches!(matches.try_get_one::<bool>(idle.id), Ok(Some(false)));
+        let said = format!("--{} has no effect: {}", own_name(idle.id), idle.why);
+        match source {
+            Some(ValueSource::CommandLine) if idle.is_refused && !is_turned_off(idle.needs, matches) => {
+                return Err(as_given(&said, command, matches));
+            }
+            Some(ValueSource::CommandLine | ValueSource::EnvVariable) if is_set => {
+                notes.push(as_given(&said, command, matches));
+            }
+            _ => {}
+        }
+    }
+    Ok(notes)
+}
+
+/// Whether somebody has said no to the option that another needs: that is no slip.
+fn is_turned_off(needed: Option<&str>, matches: &ArgMatches) -> bool {
+    let source = needed.and_then(|id| matches.value_source(id));
+    matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable))
+}
+
+/// The program's own options that were given, which a job that goes on from a checkpoint does not read.
+fn said_of_ignored(command: &Command, matches: &ArgMatches) -> Option<String> {
+    let is_given = |arg: &&Arg| {
+        matches!(
+            matches.value_source(arg.get_id().as_str()),
+            Some(ValueSource::CommandLine | ValueSource::EnvVariable)
+        )
+    };
+    let own = command.get_arguments().filter(|arg| !is_runtime(arg)).filter(is_given);
+    let names: Vec<String> = own.map(said_as).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "with --restart the program goes on with the options that it began with; not read: {}",
+            names.join(", ")
+        )
+    })
+}
+
+fn said_as(arg: &Arg) -> String {
+    match (arg.get_long(), arg.get_short()) {
+        (Some(long), _) => format!("--{long}"),
+        (None, Some(short)) => format!("-{short}"),
+        (None, None) => arg.to_string(),
     }
 }
 
@@ -111,167 +294,4 @@ fn is_taken(command: &Command, id: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PI: Program = Program { name: "pi", package: "talisman-core", version: "1.2.3" };
-
-    #[derive(Parser, Debug, PartialEq)]
-    /// Computes a circle's number
-    struct Options {
-        /// Slices of the integral
-        #[arg(long, default_value_t = 1000)]
-        slices: i32,
-    }
-
-    #[derive(Parser)]
-    struct Flattening {
-        #[command(flatten)]
-        run: RunArgs,
-        #[arg(long)]
-        slices: Option<i32>,
-    }
-
-    #[derive(Parser)]
-    struct Taking {
-        /// The program's own seed
-        #[arg(long, default_value_t = 5)]
-        seed: u64,
-    }
-
-    fn read<A: ProgramArgs>(words: &[&str]) -> Result<(RunArgs, A), clap::Error> {
-        parse_from(&PI, [&["pi"], words].concat())
-    }
-
-    fn refused<A: ProgramArgs>(words: &[&str]) -> clap::Error {
-        read::<A>(words).err().expect("must be refused")
-    }
-
-    #[test]
-    fn both_kinds_of_options_are_read_in_any_order() {
-        let (run, (options,)) =
-            read::<(Options,)>(&["--pes", "3", "--slices", "7", "--seed", "9", "--progress"]).unwrap();
-        let expected = RunArgs { pes: Some(3), seed: 9, progress: true, ..RunArgs::default() };
-        assert_eq!((run, options), (expected, Options { slices: 7 }));
-    }
-
-    #[test]
-    fn a_program_without_options_has_the_defaults() {
-        assert_eq!(read::<()>(&[]).unwrap().0, RunArgs::default());
-    }
-
-    #[test]
-    fn with_hosts_the_number_of_nodes_is_theirs_unless_given() {
-        let nodes = |words: &[&str]| read::<()>(words).unwrap().0.nodes;
-        assert_eq!(nodes(&["--hosts", "file"]), 0);
-        assert_eq!(nodes(&["--hosts", "file", "--nodes", "1"]), 1);
-    }
-
-    #[test]
-    fn a_program_may_flatten_the_runtime_options_itself() {
-        let (run, (own,)) = read::<(Flattening,)>(&["--nodes", "4", "--simulate", "--slices", "2"]).unwrap();
-        assert_eq!((run.nodes, run.simulate, own.slices), (4, true, Some(2)));
-        assert_eq!(own.run, run);
-    }
-
-    #[test]
-    fn a_name_the_program_uses_is_the_programs() {
-        let (run, (own,)) = read::<(Taking,)>(&["--seed", "1", "--talisman-seed", "2"]).unwrap();
-        assert_eq!((run.seed, own.seed), (2, 1));
-    }
-
-    #[test]
-    fn usage_errors_have_status_2_and_say_what_to_do() {
-        for (words, said) in [
-            (&["--pes", "0"][..], "at least one PE"),
-            (&["--pes", "5000"], "at most 1024"),
-            (&["--pes", "many"], "invalid value 'many'"),
-            (&["--nodes", "2000"], "at most 1024 processes"),
-            (&["--kill", "1@noon"], "write for example 1@2s"),
-            (&["--nodes", "2", "--kill", "0@2s,2@3s"], "the last one is 1"),
-            (&["--silence", "10"], "write for example"),
-            (&["--transport", "ofi"], "possible values: tcp, shm, mixed"),
-            (&["--listen", "here"], "invalid value 'here'"),
-            (&["--slice", "3"], "--slices"),
-        ] {
-            let error = refused::<(Options,)>(words);
-            assert_eq!(error.exit_code(), 2, "{words:?}");
-            assert!(error.to_string().contains(said), "{words:?}: {error}");
-        }
-    }
-
-    #[test]
-    fn help_shows_the_programs_options_first() {
-        let help = refused::<(Options,)>(&["--help"]);
-        assert_eq!(help.exit_code(), 0);
-        let text = help.to_string();
-        let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in {text}"));
-        assert!(text.starts_with("Computes a circle's number"));
-        assert!(place("--slices") < place("Runtime options:"));
-        assert!(place("Runtime options:") < place("--pes <P>"));
-        assert!(text.contains("[env: TALISMAN_PES]"));
-        assert!(!text.contains("--repack"), "testing options are hidden");
-    }
-
-    #[test]
-    fn the_version_names_the_binary_not_its_package() {
-        let version = refused::<(Options,)>(&["--version"]);
-        assert_eq!((version.exit_code(), version.to_string().as_str()), (0, "pi 1.2.3\n"));
-    }
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        command::<()>(&PI).debug_assert();
-        command::<(Options,)>(&PI).debug_assert();
-        command::<(Flattening,)>(&PI).debug_assert();
-        command::<(Taking,)>(&PI).debug_assert();
-    }
-
-    #[test]
-    fn every_option_has_a_variable_and_is_in_the_list() {
-        let command = RunArgs::augment_args(Command::new("any"));
-        let found: Vec<&str> = command.get_arguments().map(|arg| arg.get_id().as_str()).collect();
-        assert_eq!(found, IDS);
-        for arg in command.get_arguments() {
-            let variable = arg.get_id().as_str().to_uppercase().replace('-', "_");
-            assert_eq!(arg.get_env().and_then(|name| name.to_str()), Some(variable.as_str()));
-        }
-    }
-
-    /// Not a test by itself: run as a child process, whose environment is its own.
-    #[test]
-    fn child() {
-        if std::env::var_os(CHILD).is_none() {
-            return;
-        }
-        let (run, ()) = read::<()>(&["--seed", "2"]).unwrap_or_else(|error| error.exit());
-        println!("{:?} {} {} {}", run.pes, run.seed, run.progress, run.simulate);
-    }
-
-    const CHILD: &str = "TALISMAN_TEST_COMMAND_LINE";
-
-    fn child_with(variables: &[(&str, &str)]) -> (Option<i32>, String) {
-        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-        child.args(["launch::command_line::tests::child", "--exact", "--nocapture"]).env(CHILD, "1");
-        let done = child.envs(variables.iter().copied()).output().unwrap();
-        (done.status.code(), String::from_utf8(done.stdout).unwrap())
-    }
-
-    #[test]
-    fn variables_are_read_and_the_command_line_wins() {
-        let variables = [
-            ("TALISMAN_PES", "3"),
-            ("TALISMAN_SEED", "1"),
-            ("TALISMAN_PROGRESS", "1"),
-            ("TALISMAN_SIMULATE", "0"),
-        ];
-        let (status, text) = child_with(&variables);
-        assert!(status == Some(0) && text.contains("Some(3) 2 true false"), "{status:?} {text}");
-    }
-
-    #[test]
-    fn a_wrong_variable_is_a_usage_error() {
-        assert_eq!(child_with(&[("TALISMAN_PES", "0")]).0, Some(2));
-        assert_eq!(child_with(&[("TALISMAN_PES", "few")]).0, Some(2));
-    }
-}
+mod tests;

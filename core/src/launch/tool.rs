@@ -2,7 +2,7 @@
 //!
 //! `talisman run [runtime options] -- PROGRAM [its arguments]` runs a program with the runtime options in its
 //! environment, as `TALISMAN_…` variables. The program takes this process's place, and itself starts the nodes.
-//! `talisman checkpoint JOB`, `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
+//! `talisman list` shows the jobs that run here. `talisman checkpoint JOB`, `talisman shrink JOB NODE…` and `talisman grow JOB [K]` ask a running job for something.
 //! `talisman lb-replay SNAPSHOT` runs balancing strategies on what a balancing step of a program knew.
 
 use std::ffi::{OsStr, OsString};
@@ -12,15 +12,21 @@ use std::process;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args as _, Command, CommandFactory as _, FromArgMatches as _};
+use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::ExitStatus;
 use super::asking::{self, Request};
+use super::command_line::{as_given, asks_in_short, in_short, naming_variable, said_of_idle};
+use super::listing;
 use super::options::RunArgs;
+use super::options::numbers::{joined, whole};
 use super::replay::Replay;
+use super::variables;
 
 /// Runs the command with these words, the first of which is its own name. Returns only if there was nothing to run.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
+    // No other thread has been started.
+    variables::unset_empty_ones();
     let error = match task(words) {
         Ok(Task::Run(mut command)) => {
             let error = command.exec();
@@ -57,12 +63,17 @@ enum Tool {
     /// Prints how even each leaves the load, what goes between PEs and nodes then, what it moves, and how long it takes.
     /// Snapshots are written by programs with --balancer NAME --lb-dump FOLDER.
     LbReplay(Replay),
+    /// Show the jobs of yours that run on this machine
+    ///
+    /// By the process ids that they are called by, also those whose launcher is gone; not those that are simulated.
+    List,
     /// Have a running job take a checkpoint now, and wait until it is kept
     ///
     /// A job of several nodes with --ft. The checkpoint is on disk then, and the answer says where (--ckpt-dir): the job can be started again
     /// from it (--restart), as long as it has not ended well. SIGUSR1 to the same process does the same.
     Checkpoint {
         /// The process id of the process that was started
+        #[arg(value_parser = whole::<u32>(JOB))]
         job: u32,
     },
     /// Have a running job go on without some of its nodes, whose processes end
@@ -71,9 +82,10 @@ enum Tool {
     /// are then spread over all that are left.
     Shrink {
         /// The process id of the process that was started
+        #[arg(value_parser = whole::<u32>(JOB))]
         job: u32,
         /// The nodes that are to go
-        #[arg(required = true, value_name = "NODE")]
+        #[arg(required = true, value_name = "NODE", value_parser = whole::<u32>("numbers of nodes"))]
         nodes: Vec<u32>,
     },
     /// Have a running job go on with more nodes
@@ -83,12 +95,16 @@ enum Tool {
     /// --balancer objects move to them at once.
     Grow {
         /// The process id of the process that was started
+        #[arg(value_parser = whole::<u32>(JOB))]
         job: u32,
         /// How many nodes; all that are missing if nothing is said. Those with the lowest numbers come first
         #[arg(value_parser = clap::value_parser!(u32).range(1..))]
         count: Option<u32>,
     },
 }
+
+/// What is wanted of who names a job.
+const JOB: &str = "the job's process id, as `talisman list` shows it";
 
 /// The names of the subcommands.
 const RUN: &str = "run";
@@ -115,12 +131,19 @@ enum Task {
 }
 
 fn task(words: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> {
-    let words: Vec<OsString> = words.into_iter().collect();
+    let options = RunArgs::command_of_options();
+    let words = joined(words, options.get_arguments());
     let runs = words.get(1).is_some_and(|word| word == RUN);
-    let error = |error| if runs { missing_dashes(error) } else { error };
-    let matches = Tool::command().try_get_matches_from(words).map_err(error)?;
+    let error = |error| match runs {
+        true => missing_dashes(naming_variable(error, options.get_arguments(), &words)),
+        false => error,
+    };
+    let in_short =
+        |tool: Command| if asks_in_short(&words) { tool.mut_subcommand(RUN, in_short) } else { tool };
+    let matches = in_short(Tool::command()).try_get_matches_from(&words).map_err(error)?;
     match Tool::from_arg_matches(&matches)? {
         Tool::Run(run) => command_to_run(&run, &matches).map(Task::Run),
+        Tool::List => Ok(Task::Tell(listing::table())),
         Tool::Checkpoint { job } => Ok(asked(job, &Request::Checkpoint)),
         Tool::Shrink { job, nodes } => Ok(asked(job, &Request::Shrink(nodes))),
         Tool::Grow { job, count } => Ok(asked(job, &Request::Grow(count))),
@@ -136,8 +159,12 @@ fn asked(job: u32, request: &Request) -> Task {
 }
 
 fn command_to_run(run: &Run, matches: &ArgMatches) -> Result<process::Command, clap::Error> {
-    run.options.validate().map_err(|error| usage_error(RUN, &error.to_string()))?;
     let (_, given) = matches.subcommand().expect("there is one, or reading the words had failed");
+    let options = RunArgs::command_of_options();
+    let valid = run.options.validate().map_err(|error| as_given(&error.to_string(), &options, given));
+    // What is only to be said, the program says.
+    let said = valid.and_then(|()| said_of_idle(&run.options, &options, given));
+    said.map_err(|why| usage_error(RUN, &why))?;
     let (program, arguments) = run.program.split_first().expect("clap requires one word at least");
     let mut command = process::Command::new(program);
     command.args(arguments).envs(variables(given));
@@ -158,7 +185,7 @@ fn missing_dashes(error: clap::Error) -> clap::Error {
 
 /// The runtime options given on this command line, as variables. Those that were variables already remain so.
 fn variables(given: &ArgMatches) -> Vec<(OsString, OsString)> {
-    let options = RunArgs::augment_args(Command::new("options"));
+    let options = RunArgs::command_of_options();
     let variable = |option: &clap::Arg| {
         let id = option.get_id().as_str();
         let ours = given.value_source(id) == Some(ValueSource::CommandLine);
@@ -225,7 +252,7 @@ mod tests {
 
     #[test]
     fn an_option_with_many_values_can_be_a_variable() {
-        for option in RunArgs::augment_args(Command::new("options")).get_arguments() {
+        for option in RunArgs::command_of_options().get_arguments() {
             let many = matches!(option.get_action(), clap::ArgAction::Append);
             assert!(!many || option.get_value_delimiter() == Some(','), "{option}");
         }

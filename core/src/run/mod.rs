@@ -27,7 +27,7 @@ use crate::cluster::ClusterOutcome;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::report::{MessageCounts, PeTimes};
 use crate::launch::{
-    BalancingStep, CheckpointTaken, Failure, Output, Progress, Results, RunArgs, Undelivered,
+    BalancingStep, CheckpointTaken, Failure, NotInjected, Output, Progress, Results, RunArgs, Undelivered,
 };
 pub use crate::measure::Measures;
 use crate::node::{Config, Job, Shape};
@@ -65,6 +65,8 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
     /// Messages for elements that did not exist when the job ended well; some of very many kinds.
     pub undelivered: Vec<Undelivered>,
+    /// Faults that were asked for (`--kill`, `--chaos`), and did not happen.
+    pub not_injected: Vec<NotInjected>,
     /// In simulation: a hash of every event in order. The same seed and program give the same.
     pub trace: Option<u64>,
     /// In simulation: how many events there were.
@@ -203,6 +205,7 @@ fn outcome(job: &Job, done: Done) -> Outcome {
         checkpoints: job.checkpoints(),
         failures: Vec::new(),
         undelivered: job.leftovers().told(),
+        not_injected: Vec::new(),
         trace: done.trace,
         events: done.events,
     }
@@ -223,6 +226,7 @@ impl Outcome {
             checkpoints: ended.checkpoints,
             failures: ended.failures,
             undelivered: ended.undelivered,
+            not_injected: ended.not_injected,
             trace: None,
             events: 0,
         }

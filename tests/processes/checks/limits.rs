@@ -34,12 +34,14 @@ fn of_dev_shm() {
 /// With fewer descriptors than it needs, a job either runs or says what it lacks; it never hangs.
 fn of_descriptors() {
     for transport in ["tcp", "shm"] {
-        for limit in [12, 20, 30, 45] {
+        for limit in [6, 8, 12, 13, 14, 16, 20, 24, 30, 45] {
             let mut command = example("hello", "", (8, 2, transport));
             limited(&mut command, Resource::Nofile, limit);
             let ended = run(command).at_once();
             let text = ended.stderr.join("\n");
-            let clear = text.contains("error: ") && text.contains("Too many open files");
+            let clear = text.contains("error: ")
+                && text.contains("Too many open files")
+                && text.contains("ulimit -n");
             let well = ended.status.success() && ended.stdout.len() == 16;
             assert!(well || (ended.status.code() == Some(3) && clear), "limit {limit}: {}", ended.said());
             assert!(!text.contains("panicked"), "{}", ended.said());

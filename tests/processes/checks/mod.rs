@@ -6,6 +6,8 @@ mod encryption;
 mod ends;
 mod kills;
 mod limits;
+mod names;
+mod options;
 mod output;
 mod pressure;
 mod results;
@@ -13,6 +15,7 @@ mod secrets;
 mod soak;
 mod stops;
 mod strangers;
+mod surroundings;
 
 use libtest_mimic::Trial;
 
@@ -30,6 +33,9 @@ pub fn all() -> Vec<Trial> {
         encryption::all(),
         secrets::all(),
         limits::all(),
+        options::all(),
+        names::all(),
+        surroundings::all(),
         pressure::all(),
         soak::all(),
     ];

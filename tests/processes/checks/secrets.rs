@@ -15,10 +15,11 @@ fn are_in_no_arguments() {
     job.wait_for("under way");
     let known = arguments(job.launcher_pid());
     assert!(known.len() > 4, "{known:?}");
-    assert!(job.nodes(4).iter().all(|pid| arguments(*pid) == known));
+    // The first is what a process is called.
+    assert!(job.nodes(4).iter().all(|pid| arguments(*pid)[1..] == known[1..]));
 }
 
-/// A node has the launcher's environment, and the number of a descriptor.
+/// A node has the launcher's environment, the number of a descriptor, and what its job is called.
 fn are_in_no_environment() {
     let job = Job::start(program("traffic", SHAPE));
     job.wait_for("under way");
@@ -27,9 +28,10 @@ fn are_in_no_environment() {
         let all = environment(pid);
         assert!(known.iter().all(|variable| all.contains(variable)));
         let new: Vec<&String> = all.iter().filter(|variable| !known.contains(variable)).collect();
-        let number = new.first().and_then(|variable| variable.strip_prefix("TALISMAN_CONTROL="));
-        let number = number.and_then(|number| number.parse::<u16>().ok());
-        assert!(new.len() == 1 && number.is_some(), "a node has {new:?} in its environment");
+        let value = |name: &str| new.iter().find_map(|variable| variable.strip_prefix(name));
+        let number = value("TALISMAN_CONTROL=").and_then(|number| number.parse::<u16>().ok());
+        let called = value("TALISMAN_JOB=") == Some(&format!("{} 4 4 talisman", job.launcher_pid()));
+        assert!(new.len() == 2 && number.is_some() && called, "a node has {new:?} in its environment");
     }
 }
 

@@ -315,8 +315,8 @@ pub(crate) fn nodes_in(dir: &Path) -> io::Result<Vec<NodeId>> {
     Ok(nodes)
 }
 
-/// Takes away all that a job has left in this folder of this host, with folders that are empty then. What a process has, or another job
-/// has left, stays.
+/// Takes away all that a job has left in this folder of this host, with nodes' folders that are empty then. What a process has, or another job
+/// has left, stays, and so does the folder itself: it was there before the job.
 pub(crate) fn clear(dir: &Path, job: u64) {
     for folder in nodes_in(dir).unwrap_or_default().into_iter().map(|node| folder_of(dir, node)) {
         let Ok(mut disk) = Folder::open(&folder).and_then(|disk| disk.lock().map(|()| disk)) else {
@@ -327,7 +327,6 @@ pub(crate) fn clear(dir: &Path, job: u64) {
             let _ = std::fs::remove_dir(folder);
         }
     }
-    let _ = std::fs::remove_dir(dir);
 }
 
 fn seconds_since_1970() -> u64 {

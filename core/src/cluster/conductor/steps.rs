@@ -36,10 +36,13 @@ impl Conductor {
     /// Kills nodes as an option asks, if they are still there.
     pub(super) fn inject(&mut self, now: Duration, due: Vec<Due>) {
         let living = self.roster.living();
-        if due.iter().any(|due| !living.contains(&due.node)) {
-            sometimes("a node that was to be killed was gone");
-        }
-        for Due { node, option } in due.into_iter().filter(|due| living.contains(&due.node)) {
+        for due in due {
+            if !living.contains(&due.node) {
+                sometimes("a node that was to be killed was gone");
+                self.kills.on_missed(due);
+                continue;
+            }
+            let Due { node, option } = due;
             self.kill(now, node, Doom::Injected(option));
         }
     }

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tokio::runtime;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{interval, timeout};
@@ -19,6 +19,7 @@ use super::super::frame::Decoder;
 use super::super::heartbeat::{Heartbeat, TICK};
 use super::super::local::{Event, Events, LocalHost};
 use super::super::memory::{Inheritance, host_memory};
+use super::super::naming;
 use super::greeting::{Greeting, VERSION};
 use super::message::{Begin, FromAgent, ToAgent};
 use super::orphaned::{Happened, Heir, Next};
@@ -43,7 +44,10 @@ pub(crate) fn is_asked_for() -> bool {
 /// What an agent does instead of the program.
 pub(crate) fn main() -> ExitCode {
     descriptors::raise_limit();
-    let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() else {
+    let name = std::env::args_os().next().map(PathBuf::from);
+    let name = name.as_deref().and_then(Path::file_name);
+    name.iter().for_each(|name| naming::call(&name.to_string_lossy()));
+    let Ok(runtime) = descriptors::runtime() else {
         return ExitCode::FAILURE;
     };
     runtime.block_on(serve());

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::super::control::{ToLauncher, ToNode};
 use super::super::fate::How;
 use super::super::local::Event;
+use super::super::naming;
 use super::super::printer::{Chunk, Stream};
 use super::super::succession::estate::{Estate, Orphan};
 use super::super::succession::quorum::Roll;
@@ -80,9 +81,13 @@ impl Begin {
     /// What comes from this process itself: its arguments, its folder, and those of its variables that nodes need.
     pub(crate) fn of_this_process() -> std::io::Result<Begin> {
         let variables = std::env::vars_os().filter(|(name, _)| goes_along(name));
+        let job = naming::variable().map(|(name, value)| (name.into(), value.into()));
         Ok(Begin {
             args: std::env::args_os().map(OsStringExt::into_vec).collect(),
-            variables: variables.map(|(name, value)| (name.into_vec(), value.into_vec())).collect(),
+            variables: variables
+                .chain(job)
+                .map(|(name, value)| (name.into_vec(), value.into_vec()))
+                .collect(),
             folder: std::env::current_dir()?.into_os_string().into_vec(),
             ..Begin::default()
         })

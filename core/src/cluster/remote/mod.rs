@@ -42,3 +42,4 @@ pub(crate) mod survey;
 pub(crate) mod watch;
 
 pub(crate) use message::Begin;
+pub(crate) use ssh::VARIABLE as SSH_VARIABLE;

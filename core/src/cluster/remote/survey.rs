@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use talisman_ft::Version;
 use tokio::io::AsyncReadExt;
-use tokio::runtime::{self, Runtime};
+use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::interval;
 
+use super::super::descriptors;
 use super::super::frame::Decoder;
 use super::super::heartbeat::{Heartbeat, TICK};
 use super::super::hosts::{LOCALHOST, Share};
@@ -76,7 +77,7 @@ impl Survey {
         build: u64,
         silence: Duration,
     ) -> io::Result<Result<Self, String>> {
-        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = descriptors::runtime()?;
         let program = std::env::current_exe()?;
         let inside = runtime.enter();
         let mut hosts: Vec<Surveyed> = Vec::new();

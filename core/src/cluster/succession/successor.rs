@@ -29,7 +29,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 
 /// Tells a process that it is to take a launcher's place: the number of the descriptor at which it listens. What else it has to know comes
 /// by its standard input.
-const VARIABLE: &str = "TALISMAN_SUCCESSION";
+pub(crate) const VARIABLE: &str = "TALISMAN_SUCCESSION";
 
 /// What a process is started with that takes a launcher's place, and where it listens.
 pub(crate) type Inherited = io::Result<(Will, TcpListener)>;

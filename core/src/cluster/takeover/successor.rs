@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use tokio::runtime;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::children::Executable;
 use super::super::conductor::Conductor;
 use super::super::control::Task;
+use super::super::descriptors;
 use super::super::fate::named;
 use super::super::keeping::Keeping;
 use super::super::kills::Kills;
@@ -60,7 +60,7 @@ impl Heir {
 
     fn run(self, task: &Task, door: UnixListener, left: oneshot::Receiver<()>) -> io::Result<ClusterOutcome> {
         let Heir { program, options } = self;
-        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = descriptors::runtime()?;
         let Gathered { mut followers, connections, door } = runtime.block_on(gather(door, task))?;
         let (running, lives) = (followers.running(), followers.lives());
         let kills = Kills::new(&options.kill, options.chaos).after(running, followers.steps().done);

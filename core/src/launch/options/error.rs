@@ -86,6 +86,14 @@ pub enum OptionsError {
         /// The path given.
         folder: PathBuf,
     },
+    /// `--lb-dump` names a folder in which no file can be made.
+    #[error("--lb-dump {}: no file can be written there: {why}", folder.display())]
+    DumpRefused {
+        /// The path given.
+        folder: PathBuf,
+        /// What the system says.
+        why: String,
+    },
     /// `--ckpt-every` without `--ft`.
     #[error("--ckpt-every: checkpoints are for a job that survives the loss of nodes; add --ft double")]
     CheckpointsWithoutFt,
@@ -157,5 +165,13 @@ pub enum OptionsError {
         file: PathBuf,
         /// The folder that is missing.
         folder: PathBuf,
+    },
+    /// `--report` names a file that cannot be written.
+    #[error("--report {}: it cannot be written: {why}; name a file in a folder that you may write to", file.display())]
+    ReportRefused {
+        /// The path given.
+        file: PathBuf,
+        /// What the system says.
+        why: String,
     },
 }

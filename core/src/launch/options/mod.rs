@@ -1,6 +1,9 @@
 //! The options every Talisman program has.
 
 mod error;
+mod idle;
+pub(crate) mod numbers;
+mod paths;
 #[cfg(test)]
 mod tests;
 mod validity;
@@ -11,8 +14,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use clap::ValueEnum;
-use clap::builder::{ArgPredicate, FalseyValueParser};
+use clap::builder::ArgPredicate;
+use clap::{Args as _, Command, ValueEnum};
 
 use crate::balance;
 use crate::launch::balancing::{Every, PeSpeed, size};
@@ -20,46 +23,55 @@ use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
 use crate::launch::faults::{Chaos, Kill, time};
 use crate::measure::Measures;
 pub use error::OptionsError;
+use numbers::{address, switch, whole};
 pub use validity::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
 
 /// PEs per simulated node when `--pes` is not given: fixed, so that a seed means the same run on every machine.
 pub const PES_SIMULATED: u32 = 2;
 
-/// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
+/// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
 pub(super) const IDS: [&str; 31] = [
     "talisman-nodes",
     "talisman-pes",
-    "talisman-hosts",
     "talisman-seed",
-    "talisman-report",
-    "talisman-progress",
-    "talisman-simulate",
-    "talisman-pack-all",
-    "talisman-repack",
+    "talisman-hosts",
     "talisman-transport",
     "talisman-tls",
     "talisman-listen",
     "talisman-silence",
-    "talisman-kill",
-    "talisman-chaos",
-    "talisman-label-output",
     "talisman-balancer",
     "talisman-lb-every",
-    "talisman-lb-dump",
-    "talisman-lb-log",
     "talisman-node-memory",
     "talisman-pe-speeds",
+    "talisman-lb-dump",
+    "talisman-lb-log",
     "talisman-ft",
     "talisman-ckpt-every",
     "talisman-mtbf",
-    "talisman-ft-log",
     "talisman-ckpt-dir",
     "talisman-restart",
     "talisman-respawn",
     "talisman-spares",
     "talisman-max-nodes",
+    "talisman-kill",
+    "talisman-chaos",
+    "talisman-ft-log",
+    "talisman-simulate",
+    "talisman-pack-all",
+    "talisman-repack",
+    "talisman-report",
+    "talisman-progress",
+    "talisman-label-output",
 ];
+
+/// The headings of the help, in their order.
+const RUNNING: &str = "Running";
+const HOSTS: &str = "Nodes and hosts";
+const BALANCING: &str = "Load balancing";
+const FAULTS: &str = "Fault tolerance";
+const SIMULATION: &str = "Simulation";
+const SEEING: &str = "Seeing what happens";
 
 /// The variable that says `--ft-log`.
 const FT_LOG: &str = "TALISMAN_FT_LOG";
@@ -91,11 +103,11 @@ impl Transport {
 // rustdoc is shown one.
 #[cfg_attr(
     doc,
-    doc = "The options every Talisman program has, under the heading \"Runtime options\" of its `--help`.
+    doc = "The options every Talisman program has, under headings of their own in its `--help`.
 
 They are added to a program's own automatically; a program that wants to read them flattens this struct into
 its own arguments with `#[command(flatten)]`, and they are not added twice. Every option also has an environment
-variable, `--pes` for example `TALISMAN_PES`; the command line wins over it.
+variable, `--pes` for example `TALISMAN_PES`; the command line wins over it, and an empty one counts as not set.
 
 In code, start from the defaults:
 
@@ -109,188 +121,266 @@ assert!(RunArgs { pes: Some(0), ..RunArgs::default() }.validate().is_err());
 )]
 #[allow(missing_docs, reason = "a doc comment would become the program's help text, see above")]
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
-#[command(next_help_heading = "Runtime options")]
 #[group(skip)]
 pub struct RunArgs {
-    /// Nodes of the job; if there is more than one, each is a process of its own, which this one starts
+    /// Nodes of the job
+    ///
+    /// If there is more than one, each is a process of its own, which this one starts.
     #[arg(id = "talisman-nodes", long = "nodes", env = "TALISMAN_NODES", hide_env_values = true)]
-    #[arg(value_name = "N", default_value_t = 1)]
+    #[arg(help_heading = RUNNING)]
+    #[arg(value_name = "N", default_value_t = 1, value_parser = whole::<u32>("how many nodes, from 1 to 65536"))]
     #[arg(default_value_if("talisman-hosts", ArgPredicate::IsPresent, "0"))]
     pub nodes: u32,
 
-    /// PEs (scheduler threads) per node [default: one per core this process may use, divided by the nodes of
-    /// this host; 2 with --simulate]
+    /// PEs (scheduler threads) per node [default: from the cores]
+    ///
+    /// [default: one per core this process may use, divided by the nodes of this host; 2 with --simulate]
     #[arg(id = "talisman-pes", long = "pes", env = "TALISMAN_PES", hide_env_values = true)]
-    #[arg(value_name = "P")]
+    #[arg(help_heading = RUNNING)]
+    #[arg(value_name = "P", value_parser = whole::<u32>("how many PEs each node has, from 1 to 1024"))]
     pub pes: Option<u32>,
 
-    /// Start the nodes on the hosts of this file, over ssh: lines `name [slots=N] [address=A] [user=U] [port=P]`;
-    /// or "slurm": those of the Slurm allocation. As many nodes as there are slots, unless --nodes says less
+    /// Where all random numbers start
+    ///
+    /// The same seed gives the objects the same numbers in every run.
+    #[arg(id = "talisman-seed", long = "seed", env = "TALISMAN_SEED", hide_env_values = true)]
+    #[arg(help_heading = RUNNING)]
+    #[arg(value_name = "S", default_value_t = 0, value_parser = whole::<u64>("a number from 0 to 18446744073709551615"))]
+    pub seed: u64,
+
+    /// Start the nodes on the hosts of this file, over ssh
+    ///
+    /// Lines are `name [slots=N] [address=A] [user=U] [port=P]`. "slurm" means those of the Slurm allocation. There are as many
+    /// nodes as there are slots, unless --nodes says less.
     #[arg(id = "talisman-hosts", long = "hosts", env = "TALISMAN_HOSTS", hide_env_values = true)]
+    #[arg(help_heading = HOSTS)]
     #[arg(value_name = "FILE")]
     pub hosts: Option<PathBuf>,
 
-    /// Where all random numbers start: the same seed gives the objects the same numbers in every run
-    #[arg(id = "talisman-seed", long = "seed", env = "TALISMAN_SEED", hide_env_values = true)]
-    #[arg(value_name = "S", default_value_t = 0)]
-    pub seed: u64,
-
-    /// Write what happened (results, times, message counts) to this file, as JSON
-    #[arg(id = "talisman-report", long = "report", env = "TALISMAN_REPORT", hide_env_values = true)]
-    #[arg(value_name = "FILE.json")]
-    pub report: Option<PathBuf>,
-
-    /// Show on standard error how many steps are done, and how fast they go
-    #[arg(id = "talisman-progress", long = "progress", env = "TALISMAN_PROGRESS", hide_env_values = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub progress: bool,
-
-    /// Run the whole job, all nodes and PEs, in one thread on a simulated clock and network; --seed decides
-    /// every choice, and a hash of all events is printed at the end: equal seeds, equal hashes
-    #[arg(id = "talisman-simulate", long = "simulate", env = "TALISMAN_SIMULATE", hide_env_values = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub simulate: bool,
-
-    /// For testing: pack every message, also those that stay within a node
-    #[arg(id = "talisman-pack-all", long = "pack-all", env = "TALISMAN_PACK_ALL", hide = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub pack_all: bool,
-
-    /// For testing: pack and unpack each object after every message
-    #[arg(id = "talisman-repack", long = "repack", env = "TALISMAN_REPACK", hide = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub repack: bool,
-
-    /// What is measured for load balancing
-    #[arg(skip)]
-    pub measures: Measures,
-
-    /// How nodes are linked
+    /// How nodes are linked: shm, tcp or mixed
     #[arg(id = "talisman-transport", long = "transport", env = "TALISMAN_TRANSPORT", hide_env_values = true)]
+    #[arg(help_heading = HOSTS)]
     #[arg(value_name = "NAME", value_enum, default_value_t)]
     pub transport: Transport,
 
-    /// Encrypt what goes between nodes over TCP (TLS 1.3, with a key of the job's own)
+    /// Encrypt what goes between nodes over TCP
+    ///
+    /// By TLS 1.3, with a key of the job's own. What goes through the memory of a host is not encrypted.
     #[arg(id = "talisman-tls", long = "tls", env = "TALISMAN_TLS", hide_env_values = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
+    #[arg(help_heading = HOSTS, value_parser = switch)]
     pub tls: bool,
 
-    /// The address of this host that nodes listen at for each other [default: loopback]
+    /// Where nodes of this host listen for each other [default: loopback]
+    ///
+    /// An address of this host; with --hosts each has its own in that file.
     #[arg(id = "talisman-listen", long = "listen", env = "TALISMAN_LISTEN", hide_env_values = true)]
-    #[arg(value_name = "ADDR")]
+    #[arg(help_heading = HOSTS)]
+    #[arg(value_name = "ADDR", value_parser = address)]
     pub listen: Option<IpAddr>,
 
     /// A node that says nothing for so long counts as lost
     #[arg(id = "talisman-silence", long = "silence", env = "TALISMAN_SILENCE", hide_env_values = true)]
+    #[arg(help_heading = HOSTS)]
     #[arg(value_name = "TIME", value_parser = time, default_value = "10s")]
     pub silence: Duration,
 
-    /// Kill a node to see what becomes of the job: 1@2s after two seconds, 1@step40 after the program's step 40; with
-    /// --simulate in simulated time, the same way for each --seed
-    #[arg(id = "talisman-kill", long = "kill", env = "TALISMAN_KILL", hide_env_values = true)]
-    #[arg(value_name = "NODE@WHEN", value_delimiter = ',')]
-    pub kill: Vec<Kill>,
-
-    /// Kill nodes at random, one every mtbf on average
-    #[arg(id = "talisman-chaos", long = "chaos", env = "TALISMAN_CHAOS", hide_env_values = true)]
-    #[arg(value_name = "mtbf=T,seed=S")]
-    pub chaos: Option<Chaos>,
-
-    /// Begin each line of output with the number of the node that wrote it
-    #[arg(id = "talisman-label-output", long = "label-output", env = "TALISMAN_LABEL_OUTPUT")]
-    #[arg(hide_env_values = true, value_parser = FalseyValueParser::new())]
-    pub label_output: bool,
-
-    /// Move objects between PEs so that all have equally much to do, as this strategy decides; several with + between them
-    /// go one after the other. "off": objects stay where they are
+    /// Even out the load of the PEs by this strategy
     #[arg(id = "talisman-balancer", long = "balancer", env = "TALISMAN_BALANCER", hide_env_values = true)]
+    #[arg(help_heading = BALANCING)]
     #[arg(value_name = "NAME[+NAME]", default_value = "off")]
+    #[arg(long_help = balance::help())]
     pub balancer: String,
 
-    /// When to: "sync": whenever the program is at `cx.at_sync()`; a time: so often; "auto": when it is worth it
+    /// When to: sync, a time, or auto
+    ///
+    /// "sync": whenever the program is at `cx.at_sync()`; a time: so often; "auto": when it is worth it.
     #[arg(id = "talisman-lb-every", long = "lb-every", env = "TALISMAN_LB_EVERY", hide_env_values = true)]
-    #[arg(value_name = "sync|TIME|auto", default_value = "sync")]
+    #[arg(help_heading = BALANCING)]
+    #[arg(value_name = "WHEN", default_value = "sync")]
     pub lb_every: Every,
 
-    /// Write what each balancing step knew to a file in this folder, for `talisman lb-replay`
-    #[arg(id = "talisman-lb-dump", long = "lb-dump", env = "TALISMAN_LB_DUMP", hide_env_values = true)]
-    #[arg(value_name = "FOLDER")]
-    pub lb_dump: Option<PathBuf>,
-
-    /// Write a line about each balancing step to standard error (--progress does as well)
-    #[arg(id = "talisman-lb-log", long = "lb-log", env = "TALISMAN_LB_LOG", hide_env_values = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub lb_log: bool,
-
-    /// Balancing puts no more objects on a node than take so much memory when packed
-    #[arg(id = "talisman-node-memory", long = "node-memory", env = "TALISMAN_NODE_MEMORY")]
-    #[arg(hide_env_values = true, value_name = "SIZE", value_parser = size)]
+    /// Most memory that the objects of a node may take
+    ///
+    /// Balancing puts no more objects on a node than take so much memory when packed.
+    #[arg(
+        id = "talisman-node-memory",
+        long = "node-memory",
+        env = "TALISMAN_NODE_MEMORY",
+        hide_env_values = true
+    )]
+    #[arg(help_heading = BALANCING)]
+    #[arg(value_name = "SIZE", value_parser = size)]
     pub node_memory: Option<u64>,
 
-    /// How fast the PEs are, where 1 is usual, from PE 0 on; the list begins anew at its end
+    /// How fast the PEs are, where 1 is usual
+    ///
+    /// From PE 0 on; the list begins anew at its end.
     #[arg(id = "talisman-pe-speeds", long = "pe-speeds", env = "TALISMAN_PE_SPEEDS", hide_env_values = true)]
+    #[arg(help_heading = BALANCING)]
     #[arg(value_name = "SPEED", value_delimiter = ',')]
     pub pe_speeds: Vec<PeSpeed>,
 
-    /// What becomes of a job that loses nodes
+    /// Write what each step knew to a file in this folder
+    ///
+    /// For `talisman lb-replay`.
+    #[arg(id = "talisman-lb-dump", long = "lb-dump", env = "TALISMAN_LB_DUMP", hide_env_values = true)]
+    #[arg(help_heading = BALANCING)]
+    #[arg(value_name = "FOLDER")]
+    pub lb_dump: Option<PathBuf>,
+
+    /// Write a line about each step to standard error
+    ///
+    /// --progress does as well.
+    #[arg(id = "talisman-lb-log", long = "lb-log", env = "TALISMAN_LB_LOG", hide_env_values = true)]
+    #[arg(help_heading = BALANCING, value_parser = switch)]
+    pub lb_log: bool,
+
+    /// How lost nodes are survived: off, double or disk
     #[arg(id = "talisman-ft", long = "ft", env = "TALISMAN_FT", hide_env_values = true)]
+    #[arg(help_heading = FAULTS)]
     #[arg(value_name = "HOW", value_enum, default_value_t)]
     pub ft: FaultTolerance,
 
-    /// When to take checkpoints: a time: so often; 100steps: after so many steps of the program; "auto": as often as costs
-    /// least, by what they have cost and --mtbf [default with --ft: auto]
+    /// When to take checkpoints: a time, 100steps, or auto
+    ///
+    /// A time: so often; 100steps: after so many steps of the program; "auto": as often as costs least, by what they have cost
+    /// and --mtbf [default with --ft: auto]
     #[arg(
         id = "talisman-ckpt-every",
         long = "ckpt-every",
         env = "TALISMAN_CKPT_EVERY",
         hide_env_values = true
     )]
-    #[arg(value_name = "TIME|Nsteps|auto")]
+    #[arg(help_heading = FAULTS)]
+    #[arg(value_name = "WHEN")]
     pub ckpt_every: Option<CkptEvery>,
 
-    /// The mean time between two losses of nodes, in the whole job, for --ckpt-every auto
+    /// The mean time between two losses of nodes
+    ///
+    /// In the whole job, for --ckpt-every auto.
     #[arg(id = "talisman-mtbf", long = "mtbf", env = "TALISMAN_MTBF", hide_env_values = true)]
+    #[arg(help_heading = FAULTS)]
     #[arg(value_name = "TIME", value_parser = time)]
     pub mtbf: Option<Duration>,
 
-    /// Write a line about each checkpoint, and each loss of a node, to standard error (--progress does as well) [default: if that is a terminal,
-    /// and TALISMAN_FT_LOG is not 0]
-    #[arg(id = "talisman-ft-log", long = "ft-log", env = FT_LOG, hide_env_values = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
-    pub ft_log: bool,
-
-    /// Where each node keeps its checkpoints, in a folder of its own on its host: with --ft disk all, with --ft double those that are asked for
-    /// (`talisman checkpoint`) [default: that of --restart, else a new one among the temporary files]
+    /// Where checkpoints are kept on disk
+    ///
+    /// Each node keeps them in a folder of its own in this one on its host: with --ft disk all, with --ft double those that are
+    /// asked for (`talisman checkpoint`) [default: that of --restart, else a new one among the temporary files]
     #[arg(id = "talisman-ckpt-dir", long = "ckpt-dir", env = "TALISMAN_CKPT_DIR", hide_env_values = true)]
+    #[arg(help_heading = FAULTS)]
     #[arg(value_name = "FOLDER")]
     pub ckpt_dir: Option<PathBuf>,
 
-    /// Go on from the newest checkpoint that a job with --ft has left in this folder (--ckpt-dir), on any number of nodes and PEs. On
-    /// several hosts each may have a part of it
+    /// Go on from the newest checkpoint in this folder
+    ///
+    /// It is one that a job with --ft has left (--ckpt-dir). The job goes on with any number of nodes and PEs, and with the
+    /// program's options that it began with: those of this command line are not read. On several hosts each may have a part of it.
     #[arg(id = "talisman-restart", long = "restart", env = "TALISMAN_RESTART", hide_env_values = true)]
+    #[arg(help_heading = FAULTS)]
     #[arg(value_name = "FOLDER")]
     pub restart: Option<PathBuf>,
 
-    /// With --ft: start a new process in place of a lost one, on the same host if that is there; it gets the part that was lost,
-    /// and the job has as many nodes as before
+    /// With --ft: start a new process in place of a lost one
+    ///
+    /// On the same host if that is there. It gets the part that was lost, and the job has as many nodes as before.
     #[arg(id = "talisman-respawn", long = "respawn", env = "TALISMAN_RESPAWN", hide_env_values = true)]
-    #[arg(value_parser = FalseyValueParser::new())]
+    #[arg(help_heading = FAULTS, value_parser = switch)]
     pub respawn: bool,
 
-    /// With --ft: so many processes more are started and wait; when a node is lost, one of them takes its place. They need slots where
-    /// --hosts is given
+    /// With --ft: processes that wait to replace lost nodes
+    ///
+    /// When a node is lost, one of them takes its place. They need slots where --hosts is given.
     #[arg(id = "talisman-spares", long = "spares", env = "TALISMAN_SPARES", hide_env_values = true)]
-    #[arg(value_name = "K", default_value_t = 0)]
+    #[arg(help_heading = FAULTS)]
+    #[arg(value_name = "K", default_value_t = 0, value_parser = whole::<u32>("how many processes wait, from 0 to 1023"))]
     pub spares: u32,
 
-    /// With --ft: the most nodes that the job may ever have; it begins with --nodes, and `talisman grow` adds others. The program sees
-    /// all numbers from its start, like those of nodes that are lost
+    /// With --ft: the most nodes that the job may ever have
+    ///
+    /// It begins with --nodes, and `talisman grow` adds others. The program sees all numbers from its start, like those of nodes
+    /// that are lost.
     #[arg(id = "talisman-max-nodes", long = "max-nodes", env = "TALISMAN_MAX_NODES", hide_env_values = true)]
-    #[arg(value_name = "M")]
+    #[arg(help_heading = FAULTS)]
+    #[arg(value_name = "M", value_parser = whole::<u32>("the most nodes there may be, from --nodes to 1024"))]
     pub max_nodes: Option<u32>,
+
+    /// Kill a node to see what becomes of the job: 1@2s, 1@step40
+    ///
+    /// 1@2s: after two seconds; 1@step40: after the program's step 40; with --simulate in simulated time, the same way for each
+    /// --seed. What did not happen is said at the end.
+    #[arg(id = "talisman-kill", long = "kill", env = "TALISMAN_KILL", hide_env_values = true)]
+    #[arg(help_heading = FAULTS)]
+    #[arg(value_name = "NODE@WHEN", value_delimiter = ',')]
+    pub kill: Vec<Kill>,
+
+    /// Kill nodes at random, one every mtbf on average
+    #[arg(id = "talisman-chaos", long = "chaos", env = "TALISMAN_CHAOS", hide_env_values = true)]
+    #[arg(help_heading = FAULTS)]
+    #[arg(value_name = "mtbf=T,seed=S")]
+    pub chaos: Option<Chaos>,
+
+    /// Write a line about each checkpoint and loss to standard error
+    ///
+    /// --progress does as well [default: if that is a terminal, and TALISMAN_FT_LOG is not 0]
+    #[arg(id = "talisman-ft-log", long = "ft-log", env = FT_LOG, hide_env_values = true)]
+    #[arg(help_heading = FAULTS, value_parser = switch)]
+    pub ft_log: bool,
+
+    /// Run the whole job in one thread on a simulated network
+    ///
+    /// All nodes and PEs, on a simulated clock; --seed decides every choice, and a hash of all events is printed at the end: equal
+    /// seeds, equal hashes.
+    #[arg(id = "talisman-simulate", long = "simulate", env = "TALISMAN_SIMULATE", hide_env_values = true)]
+    #[arg(help_heading = SIMULATION, value_parser = switch)]
+    pub simulate: bool,
+
+    /// For testing: pack every message, also those that stay within a node
+    #[arg(id = "talisman-pack-all", long = "pack-all", env = "TALISMAN_PACK_ALL", hide_env_values = true)]
+    #[arg(help_heading = SIMULATION, value_parser = switch, hide = true)]
+    pub pack_all: bool,
+
+    /// For testing: pack and unpack each object after every message
+    #[arg(id = "talisman-repack", long = "repack", env = "TALISMAN_REPACK", hide_env_values = true)]
+    #[arg(help_heading = SIMULATION, value_parser = switch, hide = true)]
+    pub repack: bool,
+
+    /// What is measured for load balancing
+    #[arg(skip)]
+    pub measures: Measures,
+
+    /// Write what happened to this file, as JSON
+    ///
+    /// Results, times, message counts. At /dev/stdout it comes after the output.
+    #[arg(id = "talisman-report", long = "report", env = "TALISMAN_REPORT", hide_env_values = true)]
+    #[arg(help_heading = SEEING)]
+    #[arg(value_name = "FILE.json")]
+    pub report: Option<PathBuf>,
+
+    /// Show how many steps are done on standard error
+    ///
+    /// And how fast they go.
+    #[arg(id = "talisman-progress", long = "progress", env = "TALISMAN_PROGRESS", hide_env_values = true)]
+    #[arg(help_heading = SEEING, value_parser = switch)]
+    pub progress: bool,
+
+    /// Begin each line of output with its node's number
+    #[arg(
+        id = "talisman-label-output",
+        long = "label-output",
+        env = "TALISMAN_LABEL_OUTPUT",
+        hide_env_values = true
+    )]
+    #[arg(help_heading = SEEING, value_parser = switch)]
+    pub label_output: bool,
 }
 
 impl RunArgs {
+    /// The options as a command of their own, which nothing is read with.
+    pub(crate) fn command_of_options() -> Command {
+        RunArgs::augment_args(Command::new("options"))
+    }
+
     /// Whether the nodes are processes of their own, which a launcher starts and watches.
     pub fn has_processes(&self) -> bool {
         let is_on_disk = self.ft == FaultTolerance::Disk || self.restart.is_some();

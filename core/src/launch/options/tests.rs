@@ -163,7 +163,7 @@ fn nodes_can_be_added_to_jobs_of_processes_that_survive() {
 
 #[test]
 fn a_report_that_cannot_be_written_is_said_at_the_start() {
-    let with = |file: PathBuf| RunArgs { report: Some(file), ..RunArgs::default() }.validate();
+    let with = |file: PathBuf| RunArgs { report: Some(file), ..RunArgs::default() }.validate_paths();
     let here = std::env::temp_dir();
     assert_eq!(with(PathBuf::from("report.json")), Ok(()));
     assert_eq!(with(here.join("report.json")), Ok(()));

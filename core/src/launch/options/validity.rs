@@ -1,6 +1,5 @@
 //! How much there may be of everything, and which options go together.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{OptionsError, RunArgs};
@@ -23,7 +22,7 @@ pub const SILENCE_MIN: Duration = Duration::from_millis(500);
 pub const PES_IN_ALL_MAX: u64 = 1 << 20;
 
 impl RunArgs {
-    /// Checks the options against each other and against what exists so far.
+    /// Checks the options against each other. What they name on this host is looked at by [`RunArgs::validate_paths`].
     ///
     /// # Errors
     /// The first option that cannot be, with what to write instead.
@@ -36,8 +35,7 @@ impl RunArgs {
         self.validate_tls()?;
         self.validate_faults()?;
         self.validate_balancer()?;
-        self.validate_checkpoints()?;
-        self.validate_report()
+        self.validate_checkpoints()
     }
 
     /// What is as these options say, and may not be what is wanted.
@@ -113,11 +111,7 @@ impl RunArgs {
     }
 
     fn validate_balancer(&self) -> Result<(), OptionsError> {
-        balance::check_name(&self.balancer).map_err(|message| OptionsError::NoBalancer { message })?;
-        match &self.lb_dump {
-            Some(folder) if !folder.is_dir() => Err(OptionsError::NoDumpFolder { folder: folder.clone() }),
-            _ => Ok(()),
-        }
+        balance::check_name(&self.balancer).map_err(|message| OptionsError::NoBalancer { message })
     }
 
     fn validate_checkpoints(&self) -> Result<(), OptionsError> {
@@ -163,21 +157,5 @@ impl RunArgs {
             }
             () => Ok(()),
         }
-    }
-
-    /// A report that cannot be written is said before hours of computing, not after.
-    fn validate_report(&self) -> Result<(), OptionsError> {
-        let Some(file) = &self.report else { return Ok(()) };
-        let folder = match file.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-            _ => PathBuf::from("."),
-        };
-        if file.is_dir() || file.file_name().is_none() {
-            return Err(OptionsError::ReportIsNoFile { file: file.clone() });
-        }
-        if !folder.is_dir() {
-            return Err(OptionsError::NoReportFolder { file: file.clone(), folder });
-        }
-        Ok(())
     }
 }

@@ -8,7 +8,7 @@
 //!   "results": {"sum": 3.25, "iterations": 100},
 //!   "messages": {"local": 10, "between_pes": 5, "between_nodes": 0, "bytes_between_nodes": 0},
 //!   "pe": [{"busy_s": 1.2, "idle_s": 0.3}, {"busy_s": 1.1, "idle_s": 0.4}],
-//!   "failures": [], "checkpoints": [], "balancing": [], "undelivered": []
+//!   "failures": [], "not_injected": [], "checkpoints": [], "balancing": [], "undelivered": []
 //! }
 //! ```
 //!
@@ -20,6 +20,7 @@ mod checkpoint;
 mod failure;
 mod file;
 mod undelivered;
+mod not_injected;
 mod value;
 
 use std::path::Path;
@@ -31,6 +32,8 @@ pub use checkpoint::CheckpointTaken;
 pub use failure::Failure;
 pub use file::ReportError;
 pub use undelivered::Undelivered;
+pub(in crate::launch) use file::try_out;
+pub use not_injected::NotInjected;
 pub use value::{ResultValue, Results};
 
 /// What happened in a job.
@@ -57,6 +60,9 @@ pub struct Report {
     pub pe: Vec<PeTimes>,
     /// Nodes that were lost while the program ran, in order (`--ft`).
     pub failures: Vec<Failure>,
+    /// Faults that were asked for (`--kill`, `--chaos`), and did not happen.
+    #[serde(default)]
+    pub not_injected: Vec<NotInjected>,
     /// Checkpoints that were committed, in order; the last of very many.
     pub checkpoints: Vec<CheckpointTaken>,
     /// Steps of load balancing, in order; the last of very many.
@@ -141,7 +147,7 @@ mod tests {
             "results":{"sum":0.30000000000000004,"atoms":23558},
             "messages":{"local":1,"between_pes":2,"between_nodes":0,"bytes_between_nodes":0},
             "pe":[{"busy_s":1.25,"idle_s":0.25},{"busy_s":1.25,"idle_s":0.25}],
-            "failures":[],"checkpoints":[],"balancing":[],"undelivered":[]}"#;
+            "failures":[],"not_injected":[],"checkpoints":[],"balancing":[],"undelivered":[]}"#;
         let without_space = |text: &str| text.split_whitespace().collect::<String>();
         assert_eq!(without_space(&report().to_json()), without_space(expected));
     }

@@ -1,0 +1,59 @@
+//! Paths that a job will write to: what cannot be written is found out before the program begins.
+//!
+//! Beside the checks of [`RunArgs::validate`], as these look at the files of this host: only the process that is started does.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{OptionsError, RunArgs};
+use crate::launch::report;
+
+impl RunArgs {
+    /// Whether the files that these options name can be written, as far as this host can tell.
+    ///
+    /// # Errors
+    /// The first that cannot, with the reason.
+    pub fn validate_paths(&self) -> Result<(), OptionsError> {
+        self.validate_report()?;
+        // With hosts, the node that writes may be on another one, and finds out there.
+        if self.hosts.is_none() { self.validate_dump() } else { Ok(()) }
+    }
+
+    /// A report that cannot be written is said before hours of computing, not after.
+    fn validate_report(&self) -> Result<(), OptionsError> {
+        let Some(file) = &self.report else { return Ok(()) };
+        let folder = match file.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        if file.is_dir() || file.file_name().is_none() {
+            return Err(OptionsError::ReportIsNoFile { file: file.clone() });
+        }
+        if !folder.is_dir() {
+            return Err(OptionsError::NoReportFolder { file: file.clone(), folder });
+        }
+        let refused =
+            |error: io::Error| OptionsError::ReportRefused { file: file.clone(), why: error.to_string() };
+        report::try_out(file).map_err(refused)
+    }
+
+    /// The same of the folder for what balancing steps know.
+    pub(crate) fn validate_dump(&self) -> Result<(), OptionsError> {
+        match &self.lb_dump {
+            Some(folder) if !folder.is_dir() => Err(OptionsError::NoDumpFolder { folder: folder.clone() }),
+            Some(folder) => try_out(folder).map_err(|error| OptionsError::DumpRefused {
+                folder: folder.clone(),
+                why: error.to_string(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a file can be made in this folder.
+fn try_out(folder: &Path) -> io::Result<()> {
+    let file = folder.join(format!(".trial.{}.tmp", std::process::id()));
+    File::create(&file)?;
+    fs::remove_file(&file)
+}

@@ -1,0 +1,91 @@
+//! The `TALISMAN_…` variables of this process's environment.
+
+use std::ffi::OsString;
+
+use clap::{Arg, Command};
+
+use super::options::RunArgs;
+
+/// What all variables of the runtime begin with.
+const PREFIX: &str = "TALISMAN_";
+
+/// Variables that no option has: how ssh is called, and what processes of a job tell those that they start.
+const OTHERS: [&str; 5] = [
+    crate::cluster::remote::SSH_VARIABLE,
+    crate::cluster::CONTROL_VARIABLE,
+    crate::cluster::STANDBY_VARIABLE,
+    crate::cluster::SUCCESSION_VARIABLE,
+    crate::cluster::naming::JOB_VARIABLE,
+];
+
+/// An empty variable says nothing: from now on it is not set, for this process and those that it starts.
+///
+/// Has to be called before any other thread is started: it changes the environment.
+pub(crate) fn unset_empty_ones() {
+    for (name, _) in ours().into_iter().filter(|(_, value)| value.is_empty()) {
+        // SAFETY: no other thread reads the environment, by this function's contract.
+        unsafe { std::env::remove_var(name) };
+    }
+}
+
+/// What is to be said of variables that nothing reads: neither an option of this command line nor the runtime.
+pub(crate) fn unknown(command: &Command) -> Vec<String> {
+    let runtime = RunArgs::command_of_options();
+    let known: Vec<&str> = [command, &runtime]
+        .into_iter()
+        .flat_map(Command::get_arguments)
+        .filter_map(|option| option.get_env()?.to_str())
+        .chain(OTHERS)
+        .collect();
+    let unknown = ours().into_iter().map(|(name, _)| name.to_string_lossy().into_owned());
+    let unknown = unknown.filter(|name| !known.contains(&name.as_str()));
+    unknown.map(|name| said_of(&name, &known)).collect()
+}
+
+/// Where the value of an option comes from that was not given on the command line: its variable, if that is set.
+pub(crate) fn of(option: &Arg) -> Option<&str> {
+    let name = option.get_env()?.to_str()?;
+    std::env::var_os(name).map(|_| name)
+}
+
+fn ours() -> Vec<(OsString, OsString)> {
+    let ours = |(name, _): &(OsString, OsString)| name.as_encoded_bytes().starts_with(PREFIX.as_bytes());
+    std::env::vars_os().filter(ours).collect()
+}
+
+fn said_of(name: &str, known: &[&str]) -> String {
+    let nearest = known.iter().map(|other| (distance(name, other), *other)).min();
+    match nearest.filter(|(steps, _)| *steps <= 2) {
+        Some((_, other)) => format!("{name} is set, and nothing reads it; is it to be {other}?"),
+        None => format!("{name} is set, and nothing reads it; --help names the variable of each option"),
+    }
+}
+
+/// So many letters have to be changed, added or taken away to make one word the other (Levenshtein 1966).
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (place, letter) in one.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], place + 1);
+        for (column, its) in other.bytes().enumerate() {
+            let changed = diagonal + usize::from(letter != its);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_is_seen() {
+        for (one, other, steps) in [("", "", 0), ("PES", "PE", 1), ("NODES", "NDOES", 2), ("FT", "SEED", 4)] {
+            assert_eq!(distance(one, other), steps, "{one} {other}");
+        }
+        let known = ["TALISMAN_PES", "TALISMAN_NODES"];
+        assert!(said_of("TALISMAN_PE", &known).ends_with("is it to be TALISMAN_PES?"));
+        assert!(said_of("TALISMAN_COLOUR", &known).contains("--help"));
+    }
+}
