@@ -10,6 +10,9 @@
 //! The two stand on the first and on the last PE; with one PE both are on it. Each adds one to the first and to the last byte.
 //! Checks: in the end both have been counted up as often as the message went one way. Result: `one_way_s`.
 
+#[path = "common/memory.rs"]
+mod memory;
+
 use talisman::prelude::*;
 
 /// Measures how long a message takes from chare to chare.
@@ -59,7 +62,7 @@ impl Player {
 
     /// Answers every round.
     #[entry]
-    async fn answer(&mut self, cx: &mut Cx<Self>, other: Proxy<Player>, rounds: u32) {
+    async fn answer(&mut self, cx: &mut Cx<Self>, other: Proxy<Player>, rounds: u64) {
         for _ in 0..rounds {
             let bytes = cx.when(Self::ball).await;
             other.ball(count_up(bytes));
@@ -79,7 +82,11 @@ fn count_up(mut bytes: Vec<u8>) -> Vec<u8> {
 async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     let near: Proxy<Player> = Player::chare().on(0).new();
     let far: Proxy<Player> = Player::chare().on(cx.pes() - 1).new();
-    far.answer(near, options.warm_up + options.rounds);
+    // As it is, and as it is packed for its way.
+    let bytes = 2.0 * f64::from(options.bytes);
+    memory::check(format!("a message of {} bytes", options.bytes), bytes, "fewer --bytes")
+        .map_err(|error| error.to_string())?;
+    far.answer(near, u64::from(options.warm_up) + u64::from(options.rounds));
     let fresh: Vec<u8> = vec![0; options.bytes as usize];
     let warm: Vec<u8> = near.serve(far, fresh, options.warm_up).await;
     let start: f64 = cx.now().as_secs_f64();

@@ -9,6 +9,9 @@
 //! Each member passes the token to the next and counts. Checks: after the last lap every member has seen the token once for
 //! every lap. Results: `hops`, `per_hop_s`.
 
+#[path = "common/memory.rs"]
+mod memory;
+
 use talisman::prelude::*;
 
 /// Sends a token round a ring of chares.
@@ -21,6 +24,9 @@ struct Options {
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     laps: u64,
 }
+
+/// What a member takes (bytes).
+const MEMBER: f64 = 200.0;
 
 #[derive(Pup)]
 struct Member {
@@ -78,6 +84,9 @@ impl Starter {
 
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
+    let bytes = f64::from(options.members) * MEMBER / f64::from(cx.nodes());
+    memory::check(format!("{} members", options.members), bytes, "fewer --members")
+        .map_err(|error| error.to_string())?;
     let ring: Array<Member> = Member::array(options.members).new(options.members);
     let start: f64 = cx.now().as_secs_f64();
     let hops: u64 = Starter::chare().new().run(ring, options.laps).await;

@@ -1,7 +1,7 @@
 //! What the runtime costs a whole program, on one PE: time per step of the example programs against a plain loop that does the
 //! same arithmetic.
 //!
-//! `cargo build --release --examples && cargo bench --bench apps`. For jacobi3d there are two: one
+//! `cargo build --profile bench --examples && cargo bench --bench apps`. For jacobi3d there are two: one
 //! without blocks, and one over the same blocks that copies their faces by hand; what is more than the latter is the runtime's.
 //! Parts: `-- jacobi3d`, `-- leanmd`, `-- structure`, `-- states`.
 

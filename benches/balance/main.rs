@@ -1,7 +1,7 @@
 //! What load balancing gains, and what it costs: the stencil of `examples/imbalance`, whose hot spot wanders, against the time that its
 //! work would take if it were always evenly spread.
 //!
-//! `cargo build --release --examples && cargo bench --bench balance`, or a part of it: `-- modelled` (4 nodes on the model of a
+//! `cargo build --profile bench --examples && cargo bench --bench balance`, or a part of it: `-- modelled` (4 nodes on the model of a
 //! machine: exact, the same in every run), `speeds` (a PE at half speed), `guest` (others want a PE's core, at times), `real`
 //! (processes on this machine), `rival` (processes, and one that competes with them for a core), `barrier` (how even the
 //! machine's own cores are). `--smoke` takes fewer steps, `--check` ends with status 1 if a budget is missed.

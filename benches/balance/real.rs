@@ -27,7 +27,7 @@ impl Job {
             .arg(&report)
             .stdout(Stdio::null())
             .spawn()
-            .expect("`cargo build --release --examples` has made it");
+            .expect("`cargo build --profile bench --examples` has made it");
         Job { child, report }
     }
 

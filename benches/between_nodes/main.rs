@@ -2,7 +2,7 @@
 //! processes; and what jobs of several nodes cost as a whole.
 //!
 //! `cargo bench --bench between_nodes`, or a part of it: `-- latency`, `stream`, `rate`, `crowd`, `start`, `collectives`, `migration`,
-//! `apps` (after `cargo build --release --examples`). Where Open MPI or MPICH is installed the first three show it
+//! `apps` (after `cargo build --profile bench --examples`). Where Open MPI or MPICH is installed the first three show it
 //! beside ours. `--smoke` takes one round of each.
 //!
 //! Each job is this program again, with a first word that begins with `@` and says which program it is.

@@ -31,7 +31,7 @@ pub fn report_while(
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("`cargo build --release --examples` has made it");
+        .expect("`cargo build --profile bench --examples` has made it");
     meanwhile(&mut child);
     let done = child.wait_with_output().expect("it is ours");
     assert!(done.status.success(), "{example} failed: {}", String::from_utf8_lossy(&done.stderr));

@@ -1,7 +1,7 @@
 //! What it costs to survive: the time between checkpoints, that of a checkpoint, and that of going back to one after a loss; on
 //! processes of this machine, each against what the machine itself takes for the bytes that have to be copied, in the same run.
 //!
-//! `cargo build --release --examples && cargo bench --bench recovery`, or a part of it: `-- overhead` (between checkpoints),
+//! `cargo build --profile bench --examples && cargo bench --bench recovery`, or a part of it: `-- overhead` (between checkpoints),
 //! `checkpoint` (one of 50 MB to 1 GB), `disk` (one in files), `figure3` (eight in a hundred steps), `phases` (from a kill to running again), `silence` (a node that is stopped), `losses`
 //! (twelve nodes lose ten), `crashes` (128 modelled nodes lose ten). `--smoke` takes one short round of each, `--check` ends with status 1 if
 //! a budget is missed. How likely it is that both copies are lost: `cargo bench -p talisman-ft --bench reliability`.

@@ -18,14 +18,17 @@ mod ruler;
 use ruler::{Best, MOST_MARKS, Marks, Ruler, bound, known};
 use talisman::prelude::*;
 
+/// Most elements: a few GB, if all exist at the same time.
+const MOST_ELEMENTS: u64 = 2_000_000;
+
 /// Finds the shortest Golomb ruler of so many marks.
 #[derive(clap::Parser, Pup)]
 struct Options {
     /// Marks of the ruler
-    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_MARKS)))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_MARKS)))]
     marks: u32,
     /// Marks from which on the rest is searched at once
-    #[arg(long, value_name = "MARKS", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "MARKS", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     depth: u32,
 }
 
@@ -113,9 +116,16 @@ impl Main {
     fn new(cx: &mut Cx<Self>, options: Options) -> Self {
         let beginnings = Beginning::sparse();
         let (marks, depth) = (options.marks, options.depth);
-        let search = cx.share(Search { beginnings, marks, depth, most: bound(marks) });
-        let first = Ruler::new();
-        beginnings.insert(first.name()).new(first, search, cx.callback(Self::done));
+        let (first, most) = (Ruler::new(), bound(marks));
+        let search = cx.share(Search { beginnings, marks, depth, most });
+        if first.beginnings(marks, most, depth, MOST_ELEMENTS).is_some() {
+            beginnings.insert(first.name()).new(first, search, cx.callback(Self::done));
+        } else {
+            cx.fail(format!(
+                "{marks} marks have more than {MOST_ELEMENTS} beginnings of up to {depth} marks, each an element; \
+                 use a smaller --depth"
+            ));
+        }
         Main { marks, began: cx.now().as_secs_f64() }
     }
 

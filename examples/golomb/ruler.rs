@@ -73,6 +73,18 @@ impl Ruler {
         (self.length() + 1..=last).filter_map(move |at| self.with(at))
     }
 
+    /// How many rulers of at most `depth` marks, this one included, can still become one of `marks` marks not longer than `most`;
+    /// none if there are more than `limit`.
+    pub fn beginnings(self, marks: u32, most: u32, depth: u32, limit: u64) -> Option<u64> {
+        let mut count = 1;
+        if self.laid < depth.min(marks) {
+            for child in self.children(marks, most) {
+                count += child.beginnings(marks, most, depth, limit.checked_sub(count)?)?;
+            }
+        }
+        (count <= limit).then_some(count)
+    }
+
     /// The best of all rulers of `marks` marks that begin like this one and are not longer than `most`.
     pub fn search(self, marks: u32, most: u32) -> Best {
         if self.laid == marks {
@@ -108,18 +120,58 @@ impl Ruler {
     }
 }
 
-/// A length within which there surely is a ruler of so many marks: each mark at the first place that goes.
+/// A length within which there surely is a ruler of so many marks: each mark at the first place that goes. Of 13 and 14 marks such a
+/// ruler is longer than a word, and the word's length is the bound: the shortest ones of at most [`MOST_MARKS`] marks fit into it.
 pub fn bound(marks: u32) -> u32 {
-    let mut ruler = Ruler::new();
-    while ruler.laid < marks {
-        ruler = (ruler.length() + 1..u128::BITS)
-            .find_map(|at| ruler.with(at))
-            .expect("there is room for these few");
-    }
-    ruler.length()
+    let next = |ruler: Ruler| (ruler.length() + 1..u128::BITS).find_map(|at| ruler.with(at));
+    let laid = (1..marks).try_fold(Ruler::new(), |ruler, _| next(ruler));
+    laid.map_or(u128::BITS - 1, |ruler| ruler.length())
 }
 
 /// The published length of the shortest ruler of so many marks.
 pub fn known(marks: u32) -> Option<u32> {
     KNOWN.get((marks as usize).checked_sub(2)?).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ruler(marks: &[u32]) -> Ruler {
+        marks.iter().fold(Ruler::new(), |ruler, at| ruler.with(*at).expect("no distance twice"))
+    }
+
+    #[test]
+    fn the_serial_search_finds_the_published_lengths() {
+        for marks in 2..=8 {
+            assert_eq!(Some(Ruler::new().search(marks, bound(marks)).length), known(marks), "{marks} marks");
+        }
+    }
+
+    #[test]
+    fn every_number_of_marks_has_a_bound_that_its_shortest_ruler_keeps() {
+        for marks in 2..=MOST_MARKS {
+            let shortest = known(marks).expect("all of them are published");
+            assert!(shortest <= bound(marks) && bound(marks) < u128::BITS, "{marks} marks");
+        }
+    }
+
+    #[test]
+    fn the_longest_rulers_fit() {
+        let thirteen = ruler(&[2, 5, 25, 37, 43, 59]).search(13, bound(13));
+        assert_eq!(Ruler::places(thirteen.marks), [0, 2, 5, 25, 37, 43, 59, 70, 85, 89, 98, 99, 106]);
+        let fourteen = ruler(&[4, 6, 20, 35, 52, 59, 77]).search(14, bound(14));
+        assert_eq!(Ruler::places(fourteen.marks), [0, 4, 6, 20, 35, 52, 59, 77, 78, 86, 89, 99, 122, 127]);
+    }
+
+    #[test]
+    fn beginnings_are_counted_up_to_a_limit() {
+        // Of 4 marks within a length of 6: 0; 0 1, 0 2, 0 3; 0 1 3, 0 1 4, 0 1 5, 0 2 3 and so on.
+        let all = |depth, limit| Ruler::new().beginnings(4, 6, depth, limit);
+        assert_eq!(all(1, 9), Some(1));
+        assert_eq!(all(2, 9), Some(4));
+        assert_eq!(all(2, 4), Some(4));
+        assert_eq!(all(2, 3), None);
+        assert_eq!(Ruler::new().beginnings(14, 127, 14, 1000), None);
+    }
 }

@@ -24,6 +24,8 @@
 
 mod cut;
 mod hot_spot;
+#[path = "../common/memory.rs"]
+mod memory;
 mod object;
 mod options;
 mod patch;
@@ -39,6 +41,7 @@ use tally::{Sums, Tally};
 async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     let pes: u32 = cx.pes();
     let plan: Plan = options.plan(pes).map_err(|error| error.to_string())?;
+    check_memory(&plan, cx.nodes(), options.check).map_err(|error| error.to_string())?;
     let plan: Shared<Plan> = cx.share(plan);
     let objects: Array<Object> = create(&plan);
     let cells: u64 = objects.cells().reduce(Sum).await;
@@ -76,6 +79,14 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
         writeln!(cx.output(), "every cell is the serial loop's");
     }
     Ok(())
+}
+
+/// Refuses a square that does not fit into the memory of so many processes.
+fn check_memory(plan: &Plan, nodes: u32, check: bool) -> Result<(), memory::TooMuch> {
+    // As they are and as they were; all of them once more in a serial loop.
+    let cells = (plan.cut.grid as f64).powi(2);
+    let bytes = 16.0 * cells * (1.0 / f64::from(nodes) + if check { 1.0 } else { 0.0 });
+    memory::check(format!("{cells} cells"), bytes, "a smaller --grid")
 }
 
 /// Consecutive objects on each PE: a strip of the square.

@@ -19,6 +19,8 @@
 
 mod block;
 mod grid;
+#[path = "../common/memory.rs"]
+mod memory;
 #[path = "../common/options.rs"]
 mod options;
 mod serial;
@@ -53,6 +55,19 @@ struct Options {
 }
 
 impl Options {
+    /// Refuses a grid that does not fit into the memory of so many processes.
+    fn check_memory(&self, grid: &Grid, nodes: u32) -> Result<(), memory::TooMuch> {
+        let product = |sides: [usize; 3]| sides.iter().map(|n| *n as f64).product::<f64>();
+        let (cells, blocks) = (product(grid.cells), product(grid.blocks()));
+        let serial = if self.check { 2.0 * CELL * cells } else { 0.0 };
+        let bytes = (CELL * cells + BLOCK * blocks) / f64::from(nodes) + serial;
+        memory::check(
+            format!("{cells} cells in {blocks} blocks"),
+            bytes,
+            "a smaller --grid, or a larger --block",
+        )
+    }
+
     fn plan(&self) -> Result<Plan, grid::GridError> {
         let most = if self.tolerance.is_some() { 100_000 } else { 100 };
         let until = Until {
@@ -63,6 +78,10 @@ impl Options {
         Ok(Plan { grid: Grid::new(self.grid.0, self.block.0)?, until })
     }
 }
+
+/// What a cell takes, as it is and as it was, and a block beside its cells (bytes).
+const CELL: f64 = 16.0;
+const BLOCK: f64 = 2_000.0;
 
 /// What all blocks know.
 #[derive(Pup)]
@@ -150,6 +169,7 @@ impl Block {
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     let plan: Plan = options.plan().map_err(|error| error.to_string())?;
+    options.check_memory(&plan.grid, cx.nodes()).map_err(|error| error.to_string())?;
     let [x, y, z] = plan.grid.blocks();
     cx.expect_steps(u64::from(plan.until.steps));
     let plan: Shared<Plan> = cx.share(plan);

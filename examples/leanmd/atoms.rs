@@ -95,7 +95,9 @@ impl Atoms {
             }
         }
         let squares = (0..self.len()).map(|i| self.speed_squared(i));
-        time * time * squares.fold(0.0, f64::max)
+        // What is not a number any more is the largest; `f64::max` would leave it out.
+        let larger = |most: f64, square: f64| if square <= most || most.is_nan() { most } else { square };
+        time * time * squares.fold(0.0, larger)
     }
 
     /// Kinetic energy (kcal/mol).
@@ -202,6 +204,14 @@ mod tests {
         forces.axes_mut()[1].fill(1.0);
         atoms.kick(&forces, 1.0);
         assert_eq!(atoms.take()[0].velocity, [0.01, ACCELERATION / 2.0, 0.0]);
+    }
+
+    #[test]
+    fn a_motion_that_is_no_number_is_the_largest() {
+        let slow = |id| atom(id, [1.0; 3], [0.01, 0.0, 0.0]);
+        let lost = atom(2, [1.0; 3], [f64::NAN, 0.0, 0.0]);
+        let mut atoms = Atoms::new(vec![slow(1), lost, slow(3)], &grid(), (0, 0, 0));
+        assert!(atoms.drift(1.0).is_nan());
     }
 
     #[test]

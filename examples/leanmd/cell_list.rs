@@ -72,12 +72,19 @@ const MOST_CELLS: usize = 1 << 31;
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
 impl CellGrid {
-    /// Cuts a box of `size` (Å) into as many cells as fit that are at least `reach` (Å) wide.
-    pub fn fit(size: [f64; 3], reach: f64, periodic: bool) -> Result<Self, GridError> {
+    /// Cuts a box of `size` (Å) into as many cells as fit that are at least `reach` (Å) wide, but into no more than it has `atoms` (and
+    /// not into fewer than 27 for that): of a box that is far larger than its atoms the cells are wider.
+    pub fn fit(size: [f64; 3], reach: f64, periodic: bool, atoms: usize) -> Result<Self, GridError> {
         if let Some(axis) = (0..3).find(|axis| size[*axis] < reach) {
             return Err(GridError::Small { axis: AXES[axis], side: size[axis], reach });
         }
-        Self::cut(size, size.map(|side| fitting(side, reach)), reach, periodic)
+        let along = |width: f64| size.map(|side| fitting(side, width).clamp(1, i16::MAX as usize));
+        let is_too_fine = |width: f64| along(width).iter().product::<usize>() > atoms.max(DIRECTIONS);
+        let mut width = reach;
+        while is_too_fine(width) {
+            width *= 1.05;
+        }
+        Self::cut(size, along(width), reach, periodic)
     }
 
     /// Cuts a box of `size` (Å) into the given number of cells.
@@ -328,14 +335,26 @@ mod tests {
     }
 
     #[test]
+    fn a_box_far_larger_than_its_atoms_has_few_cells() {
+        for (side, atoms) in [(999.0, 729), (9_999.0, 729), (99_999.999, 1), (1e9, 100), (33.0, 1)] {
+            let grid = CellGrid::fit([side; 3], 11.0, true, atoms).expect("wide enough");
+            assert!(grid.len() <= atoms.max(27), "{side} Å: {:?}", grid.cells);
+            assert!(grid.len() >= atoms.max(27) / 2, "{side} Å: {:?}", grid.cells);
+        }
+        let flat = CellGrid::fit([9_999.0, 22.0, 11.0], 11.0, true, 100).expect("wide enough");
+        assert_eq!(flat.cells[2], 1);
+        assert!((50..=100).contains(&flat.len()), "{:?}", flat.cells);
+    }
+
+    #[test]
     fn a_box_that_is_too_small_is_refused_with_what_to_do() {
-        let message = CellGrid::fit([62.0, 62.0, 10.0], 11.0, true).expect_err("too flat").to_string();
+        let message = CellGrid::fit([62.0, 62.0, 10.0], 11.0, true, 9).expect_err("too flat").to_string();
         assert!(message.contains("10 Å along z") && message.contains("--replicate"), "{message}");
         let message = CellGrid::cut([62.0; 3], [5, 6, 5], 11.0, true).expect_err("too many").to_string();
         assert!(message.contains("6 cells along y") && message.contains("at most 5"), "{message}");
         assert!(CellGrid::cut([62.0; 3], [0, 1, 1], 11.0, true).is_err());
         assert!(CellGrid::cut([62.0; 3], [1, 1, 70_000], 11.0, true).is_err());
         assert!(CellGrid::cut([1e6; 3], [20_000; 3], 11.0, true).is_err());
-        assert_eq!(CellGrid::fit([62.23; 3], 11.0, true).map(|grid| grid.cells), Ok([5; 3]));
+        assert_eq!(CellGrid::fit([62.23; 3], 11.0, true, 20_000).map(|grid| grid.cells), Ok([5; 3]));
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! cargo run --release --example leanmd -- --cells 7,10,10 --open --atoms-per-cell 131 --steps 100
-//! cargo run --release --example leanmd -- --pdb structure.pdb --replicate 2,2,1 --steps 200
+//! cargo run --release --example leanmd -- --pdb examples/leanmd/water.pdb --replicate 2,2,1 --steps 200
 //! cargo run --release --example leanmd -- --cells 16,4,4 --gradient 0.8 --nodes 4 --pes 1 --balancer greedy --sync-every 10
 //! ```
 //!
@@ -19,6 +19,10 @@
 //! **Cells** are wider than the cutoff by at least `--skin`. Atoms change cells every `--migrate-every` steps only; that no two
 //! atoms have come within the cutoff unseen meanwhile is checked at every step. The box repeats on all sides unless `--open`; then
 //! `--cells 7,10,10` gives the 700 cells and 7798 pairs of the paper.
+//!
+//! **Files** (`pdb.rs`): what of a PDB file is not certain is an error with its line, such as an element that neither its columns nor the
+//! atom's names tell; what is left out is said. `water.pdb` is generated (`water.rs`). A box that is far larger than its atoms is cut into
+//! no more cells than there are atoms, and what does not fit into memory is refused beforehand.
 //!
 //! **Load**: with `--gradient` the fluid is denser towards the far end of the x axis, and a pair has work as the product of two
 //! densities. With `--sync-every` a balancer may move cells and pairs every so many steps; without, whenever it finds it worth while.
@@ -36,16 +40,22 @@
 mod atoms;
 mod cell;
 mod cell_list;
+mod columns;
 mod elements;
 mod fluid;
 mod frozen;
 mod kernel;
+mod locations;
+#[path = "../common/memory.rs"]
+mod memory;
+mod names;
 #[path = "../common/options.rs"]
 mod numbers;
 mod options;
 mod pair;
 mod pdb;
 mod potential;
+mod residues;
 mod serial;
 mod system;
 
@@ -59,8 +69,11 @@ use talisman::prelude::*;
 
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
-    let system: System = options.system().map_err(|error| error.to_string())?;
+    let system: System = options.system(cx.nodes()).map_err(|error| error.to_string())?;
     let atoms: u64 = system.atoms.len() as u64;
+    for note in &system.notes {
+        writeln!(cx.output(), "note: {note}");
+    }
     let rules: Shared<Rules> = cx.share(options.rules(system.grid.clone()));
     let pairs: Array<Pair> = Pair::sparse();
     let cells: Array<Cell> = create(&rules, pairs, system);
@@ -93,6 +106,11 @@ async fn main(cx: &mut Cx, options: Options) -> Result<(), String> {
     cx.result("pairs", number_of_pairs);
     cx.result("kernel", kernel::build());
     cx.result("per_step_s", seconds);
+    if !last.iter().all(|energy| energy.is_finite()) {
+        return Err(format!(
+            "the energies are no numbers any more ({last:?}); use a smaller --time-step or --temperature"
+        ));
+    }
     if options.check {
         check(&options, fingerprint, last)?;
         writeln!(cx.output(), "every atom is where the serial simulation has it");
@@ -132,7 +150,7 @@ fn report<C: Chare>(cx: &mut Cx<C>, last: [f64; 2], change: f64) {
 }
 
 fn check(options: &Options, fingerprint: Fingerprint, last: [f64; 2]) -> Result<(), String> {
-    let system = options.system().map_err(|error| error.to_string())?;
+    let system = options.system(1).map_err(|error| error.to_string())?;
     let mut serial = Serial::new(&system, potential::Potential::new(options.cutoff), options.pace());
     serial.run(options.steps);
     let (found, expected) = (energies(last), serial.energies());

@@ -37,10 +37,10 @@ pub struct Options {
     #[arg(long)]
     pub open: bool,
     /// Distance from which atoms do not interact (Å)
-    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 9.0, value_parser = positive)]
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 9.0, value_parser = length)]
     pub cutoff: f64,
     /// What cells are wider than the cutoff, at least (Å): room to move before atoms change cells
-    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 2.0, value_parser = positive)]
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 2.0, value_parser = length)]
     pub skin: f64,
     /// Length of a time step (fs)
     #[arg(long, allow_negative_numbers = true, value_name = "T", default_value_t = 1.0, value_parser = positive)]
@@ -72,10 +72,10 @@ pub struct Options {
 const FLUID_CELLS: [usize; 3] = [4, 4, 4];
 
 impl Options {
-    /// The system before its first step. The same options give the same system.
-    pub fn system(&self) -> Result<System, SystemError> {
+    /// The system before its first step, for so many processes. The same options give the same system.
+    pub fn system(&self, nodes: u32) -> Result<System, SystemError> {
         let cells = self.cells.map(|cells| cells.0);
-        let cut = Cut { reach: self.cutoff + self.skin, cells, periodic: !self.open };
+        let cut = Cut { reach: self.cutoff + self.skin, cells, periodic: !self.open, nodes };
         let mut system = match &self.pdb {
             Some(path) => System::from_pdb(path, self.replicas(), cut)?,
             None => System::fluid(
@@ -129,6 +129,12 @@ impl Rules {
     pub fn syncs_after(&self, step: u32) -> bool {
         step < self.steps && self.sync_every.is_some_and(|every| step.is_multiple_of(every))
     }
+}
+
+/// A length (Å). Powers of far larger or smaller ones are no numbers.
+fn length(text: &str) -> Result<f64, &'static str> {
+    let number = positive(text).ok().filter(|number| (1e-6..=1e6).contains(number));
+    number.ok_or("give a number from 1e-6 to 1e6, such as 9")
 }
 
 fn share(text: &str) -> Result<f64, &'static str> {

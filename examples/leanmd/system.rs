@@ -5,6 +5,7 @@ use std::path::Path;
 use super::atoms::{ACCELERATION, Atom, BOLTZMANN};
 use super::cell_list::{CellGrid, GridError};
 use super::fluid::{self, Filling, noise};
+use super::memory::{self, TooMuch};
 use super::pdb::{self, PdbAtom, PdbError, Structure};
 
 /// A system before its first step.
@@ -12,6 +13,8 @@ use super::pdb::{self, PdbAtom, PdbError, Structure};
 pub struct System {
     pub grid: CellGrid,
     pub atoms: Vec<Atom>,
+    /// What a user should know of how it was read: a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Why there is nothing to simulate.
@@ -23,6 +26,8 @@ pub enum SystemError {
     Grid(#[from] GridError),
     #[error("more than {MOST_ATOMS} atoms; use fewer replicas, cells or atoms per cell")]
     TooMany,
+    #[error(transparent)]
+    Memory(#[from] TooMuch),
 }
 
 /// Most atoms of a system, about what a large machine's memory holds.
@@ -36,13 +41,16 @@ pub struct Cut {
     /// Cells along each axis; as many as fit if none is said.
     pub cells: Option<[usize; 3]>,
     pub periodic: bool,
+    /// Processes that share the cells.
+    pub nodes: u32,
 }
 
 impl System {
     /// The contents of a PDB file, `replicas` times along each axis, at rest.
     pub fn from_pdb(path: &Path, replicas: [usize; 3], cut: Cut) -> Result<Self, SystemError> {
         let structure = pdb::read(path)?;
-        check_count(replicas, structure.atoms.len())?;
+        let atoms = count(replicas, structure.atoms.len())?;
+        check_memory(0, atoms, cut.nodes)?;
         Self::of_structure(&replicate(structure, replicas), cut)
     }
 
@@ -50,19 +58,22 @@ impl System {
     pub fn of_structure(structure: &Structure, cut: Cut) -> Result<Self, SystemError> {
         let grid = match cut.cells {
             Some(cells) => CellGrid::cut(structure.size, cells, cut.reach, cut.periodic)?,
-            None => CellGrid::fit(structure.size, cut.reach, cut.periodic)?,
+            None => CellGrid::fit(structure.size, cut.reach, cut.periodic, structure.atoms.len())?,
         };
+        check_memory(grid.len(), structure.atoms.len(), cut.nodes)?;
+        let notes = structure.notes.iter().cloned().chain(emptiness(&grid, cut)).collect();
         let atoms = structure.atoms.iter().enumerate().map(|(id, atom)| at_rest(id as u64, atom)).collect();
-        Ok(System { grid, atoms })
+        Ok(System { grid, atoms, notes })
     }
 
     /// A fluid of some atoms in each of `cells` cells that are as narrow as allowed, at rest.
     pub fn fluid(cells: [usize; 3], filling: Filling, seed: u64, cut: Cut) -> Result<Self, SystemError> {
-        check_count(cells, filling.per_cell)?;
+        let atoms = count(cells, filling.per_cell)?;
+        check_memory(cells.iter().product(), atoms, cut.nodes)?;
         let size = cells.map(|n| n as f64 * cut.reach);
         let grid = CellGrid::cut(size, cells, cut.reach, cut.periodic)?;
         let atoms = fluid::fill(&grid, filling, seed);
-        Ok(System { grid, atoms })
+        Ok(System { grid, atoms, notes: Vec::new() })
     }
 
     /// Gives the atoms velocities of a temperature (K), without a motion of the whole. The same seed gives the same velocities.
@@ -108,12 +119,38 @@ pub fn replicate(structure: Structure, replicas: [usize; 3]) -> Structure {
         structure.atoms.iter().map(moved)
     };
     let atoms = places.flat_map(copy).collect();
-    Structure { size: std::array::from_fn(|axis| size[axis] * replicas[axis] as f64), atoms }
+    Structure {
+        size: std::array::from_fn(|axis| size[axis] * replicas[axis] as f64),
+        atoms,
+        notes: structure.notes.clone(),
+    }
 }
 
-fn check_count(times: [usize; 3], atoms: usize) -> Result<(), SystemError> {
+/// That cells are wider than they have to be, if they were not asked for.
+fn emptiness(grid: &CellGrid, cut: Cut) -> Option<String> {
+    let [x, y, z] = grid.cells;
+    let narrow = |axis: usize| {
+        grid.width[axis] * f64::from(grid.cells[axis]) < f64::from(grid.cells[axis] + 1) * cut.reach
+    };
+    (cut.cells.is_none() && !(0..3).all(narrow)).then(|| {
+        format!("the box is large for so few atoms, and cut into {x},{y},{z} cells, wider than cutoff and skin; --cells cuts it otherwise")
+    })
+}
+
+fn count(times: [usize; 3], atoms: usize) -> Result<usize, SystemError> {
     let count = times.into_iter().try_fold(atoms, usize::checked_mul);
-    count.filter(|count| *count <= MOST_ATOMS).map(drop).ok_or(SystemError::TooMany)
+    count.filter(|count| *count <= MOST_ATOMS).ok_or(SystemError::TooMany)
+}
+
+/// What a cell takes with its pairs, and an atom, which all stand on PE 0 before they are in their cells (bytes, measured).
+const CELL: f64 = 7_000.0;
+const ATOM: f64 = 160.0;
+
+fn check_memory(cells: usize, atoms: usize, nodes: u32) -> Result<(), TooMuch> {
+    let shared = (cells as f64 * CELL + atoms as f64 * ATOM) / f64::from(nodes);
+    let what =
+        if cells == 0 { format!("{atoms} atoms") } else { format!("{cells} cells with {atoms} atoms") };
+    memory::check(what, shared + atoms as f64 * ATOM, "fewer --cells, replicas or atoms per cell")
 }
 
 fn at_rest(id: u64, atom: &PdbAtom) -> Atom {
@@ -139,7 +176,7 @@ mod tests {
     use super::super::elements;
     use super::*;
 
-    const CUT: Cut = Cut { reach: 11.0, cells: None, periodic: true };
+    const CUT: Cut = Cut { reach: 11.0, cells: None, periodic: true, nodes: 1 };
 
     fn even(per_cell: usize) -> Filling {
         Filling { per_cell, gradient: 0.0 }
@@ -151,6 +188,7 @@ mod tests {
         let one = Structure {
             size: [10.0, 20.0, 30.0],
             atoms: vec![PdbAtom { element: oxygen, at: [1.0, 2.0, 3.0] }],
+            notes: Vec::new(),
         };
         let four = replicate(one, [2, 2, 1]);
         assert_eq!(four.size, [20.0, 40.0, 30.0]);
@@ -174,6 +212,29 @@ mod tests {
     fn a_system_no_memory_holds_is_refused() {
         let message = System::fluid([1 << 30; 3], even(1 << 40), 1, CUT).expect_err("too many").to_string();
         assert!(message.contains("fewer"), "{message}");
+        let message = System::fluid([30_000; 3], even(1), 1, CUT).expect_err("too many").to_string();
+        assert!(message.contains("fewer"), "{message}");
+        let message = System::fluid([1_500; 3], even(1), 1, CUT).expect_err("24 TB").to_string();
+        assert!(
+            message.contains("3375000000 cells with 3375000000 atoms would take 24705.0 GB"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn cells_that_are_wider_than_they_must_be_are_said() {
+        let oxygen = elements::find("O").expect("in the table");
+        let structure = |side| Structure {
+            size: [side; 3],
+            atoms: vec![PdbAtom { element: oxygen, at: [1.0, 2.0, 3.0] }; 125],
+            notes: vec!["of the file".into()],
+        };
+        let notes = |side, cells| {
+            System::of_structure(&structure(side), Cut { cells, ..CUT }).expect("wide enough").notes
+        };
+        assert_eq!(notes(62.0, None), ["of the file"]);
+        assert!(notes(999.0, None)[1].contains("cut into 5,5,5 cells"), "{:?}", notes(999.0, None));
+        assert_eq!(notes(999.0, Some([3, 3, 3])), ["of the file"]);
     }
 
     #[test]

@@ -1,6 +1,9 @@
-//! How many of these tests run at a time.
+//! How many of these tests run at a time, and where their jobs leave what they leave.
 
+use std::fs;
 use std::num::NonZero;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread::available_parallelism;
 
@@ -11,5 +14,22 @@ pub fn run(tests: Vec<Trial>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     let processors = available_parallelism().map_or(1, NonZero::get);
     arguments.test_threads.get_or_insert(2 * processors);
-    libtest_mimic::run(&arguments, tests).exit_code()
+    let folder = own_temporary_folder();
+    let code = libtest_mimic::run(&arguments, tests).exit_code();
+    // Sockets of launchers that were killed, checkpoints of jobs that were lost. What cannot be removed is only seen by people.
+    let _ = fs::remove_dir_all(folder);
+    code
+}
+
+/// Makes a folder that all jobs take for the system's temporary one, also those of other users. Its name is short: a socket's is limited.
+fn own_temporary_folder() -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("talisman-tests-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder for temporary files is there");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o1777)).expect("it is ours");
+    // SAFETY: no other thread has been started yet, which might look at the environment.
+    unsafe {
+        std::env::set_var("TMPDIR", &folder);
+        std::env::remove_var("XDG_RUNTIME_DIR");
+    }
+    folder
 }

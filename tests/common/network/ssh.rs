@@ -68,7 +68,8 @@ pub fn serve(host: &Host, folder: &Path) {
     let config = format!(
         "Port {PORT}\nListenAddress {}\nHostKey {shown}/{name}\nAuthorizedKeysFile {shown}/user.pub\n\
          PidFile {shown}/{name}.pid\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
-         KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\nAllowUsers root\nPrintMotd no\n",
+         KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\nAllowUsers root\nPrintMotd no\n\
+         SetEnv TMPDIR={shown}\n",
         host.address
     );
     let file = folder.join(format!("{name}.sshd_config"));
