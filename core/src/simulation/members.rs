@@ -95,6 +95,9 @@ impl World {
             Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
             // All disks can be read by all.
             Action::Fetched { .. } => {}
+            Action::Leave if self.disk_hangs_until(number) > self.now() => {
+                self.plan(self.now(), Event::Leave(number));
+            }
             Action::Leave => self.leave(number),
             Action::Exit => self.exit_soon(number, 0),
             Action::Fence => self.fence_launcher(),
@@ -258,8 +261,12 @@ impl World {
     }
 
     /// All have stopped. After an end in order nobody goes back to anything.
-    fn leave(&self, number: u32) {
+    pub(super) fn leave(&self, number: u32) {
         let process = &self.nodes[number as usize];
+        if !process.is_up() {
+            // It was killed while it waited for its disk.
+            return;
+        }
         if let Some(shelf) = &process.lives.shelf
             && process.job.how_it_ended().is_some_and(|end| end.status == 0)
         {

@@ -76,6 +76,8 @@ pub(super) enum Event {
     Stopped(u32),
     /// A node's disk has done what it was at.
     Shelved(u32),
+    /// A node takes away what it has on its disk, and leaves.
+    Leave(u32),
     /// The system ends a process.
     Killed(u32),
     /// A node's connection with its launcher has ended.
@@ -102,6 +104,7 @@ impl Event {
             | Event::Exit(node, _)
             | Event::Stopped(node)
             | Event::Shelved(node)
+            | Event::Leave(node)
             | Event::Killed(node)
             | Event::Orphaned(node) => Some(*node),
             Event::Letter(_, letter) => letter.process(),
@@ -289,6 +292,7 @@ impl World {
             Event::Exit(node, status) => self.exit(node, status),
             Event::Stopped(node) => self.stopped(node),
             Event::Shelved(node) => self.on_shelved(node),
+            Event::Leave(node) => self.leave(node),
             Event::Killed(node) => self.kill(node),
             Event::Orphaned(node) => self.on_orphaned(node),
             Event::Succeed => self.succeed(),
@@ -307,10 +311,12 @@ impl World {
             | Event::Orphaned(node)
             | Event::Pulse(node)
             | Event::Dial(node)
-            | Event::Met(node)
-            | Event::Stopped(node)
-            | Event::Shelved(node)
             | Event::Exit(node, _) => self.nodes[*node as usize].stopped_until.get(),
+            // Of these a disk has a part, though not always.
+            Event::Met(node) | Event::Stopped(node) | Event::Shelved(node) | Event::Leave(node) => {
+                let stopped_until = self.nodes[*node as usize].stopped_until.get();
+                stopped_until.max(self.disk_hangs_until(*node))
+            }
             Event::Net2(happening) => self.stopped_by(happening),
             Event::Deadline(conn, side) => {
                 self.node_at(*conn, *side).map_or(0, |node| self.nodes[node as usize].stopped_until.get())

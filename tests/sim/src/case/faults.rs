@@ -36,6 +36,8 @@ pub enum Moment {
 }
 
 const MILLION: u64 = 1_000_000;
+/// Longer than anybody may be silent.
+const LONG_NS: u64 = 30_000_000_000;
 
 impl Drawn {
     /// The fault, if the calm run is so long.
@@ -52,6 +54,11 @@ impl Drawn {
         };
         Fault { when, what: self.what.clone() }
     }
+
+    /// Whether it matters only where checkpoints are on disks.
+    pub(super) fn is_of_disk(&self) -> bool {
+        matches!(self.what, What::DiskHang { .. })
+    }
 }
 
 /// All faults of a seed on its own hosts.
@@ -65,6 +72,20 @@ pub(super) fn draw(seed: u64, classes: &Classes, hosts: &[u32], silence: Duratio
             let moment = moment(&mut rng, HARMFUL.contains(class));
             let what = fault(&mut rng, place, for_ns);
             drawn.push(Drawn { number: drawn.len(), moment, what });
+        }
+    }
+    drawn
+}
+
+/// Those of classes that came later, which are numbered behind all others.
+pub(super) fn newer(seed: u64, classes: &Classes, hosts: &[u32], first: usize) -> Vec<Drawn> {
+    let (place, mut drawn) = (Place::on(hosts), Vec::new());
+    if classes.has("disk-hangs") {
+        let rng = &mut generator(seed, "disk-hangs, which");
+        for number in first..first + 1 + rng.below(3) as usize {
+            // It is waited for, however long that takes.
+            let what = What::DiskHang { node: place.node(rng), for_ns: magnitude(rng, 100_000, LONG_NS) };
+            drawn.push(Drawn { number, moment: moment(rng, false), what });
         }
     }
     drawn
@@ -221,6 +242,7 @@ impl Place {
             | What::Slow { node, .. }
             | What::ClockJump { node, .. }
             | What::ClockDrift { node, .. }
+            | What::DiskHang { node, .. }
             | What::Ask(Asked::Shrink(node)) => *node %= self.nodes,
             What::HostLoss { host } => *host %= self.hosts,
             What::Reset { one: from, other: to } | What::Alter { from, to } | What::Truncate { from, to } => {

@@ -110,7 +110,7 @@ impl Case {
     /// # Errors
     /// There is no such workload, host or node.
     pub fn draw(seed: u64, overrides: &Overrides) -> Result<Case, String> {
-        let classes = Classes::draw(&mut generator(seed, "classes"), &overrides.only);
+        let classes = Classes::draw(seed, &overrides.only);
         let drawn = shape::hosts(&mut generator(seed, "hosts"));
         let HostSizes(asked) = overrides.hosts.clone().unwrap_or(HostSizes(drawn.clone()));
         let silence = shape::silence(&mut generator(seed, "silence"));
@@ -154,9 +154,13 @@ impl Case {
                 let coming = if harmed { staffing.events(seed, faults.len(), nodes) } else { Vec::new() };
                 let again = again::draw(seed, survival, faults.len() + coming.len(), harmed);
                 let all = faults.iter().chain(&coming).chain(again.iter().flat_map(|again| &again.faults));
-                overrides.check_kept(all)?;
+                let newer = faults::newer(seed, &classes, &drawn, all.clone().count());
+                overrides.check_kept(all.chain(&newer))?;
                 let mut faults = faults::moved_into(overrides.kept(faults), &hosts);
                 faults.extend(overrides.kept(coming));
+                let has_disks = |drawn: &Drawn| survival.is_on_disk() || !drawn.is_of_disk();
+                let newer = overrides.kept(newer).into_iter().filter(has_disks).collect();
+                faults.extend(faults::moved_into(newer, &hosts));
                 (faults, overrides.kept_again(again))
             }
         };
@@ -271,6 +275,7 @@ pub fn lasts_ns(what: &What) -> Option<u64> {
         What::Stop { for_ns, .. }
         | What::Slow { for_ns, .. }
         | What::Cut { for_ns, .. }
+        | What::DiskHang { for_ns, .. }
         | What::LauncherStop { for_ns } => Some(*for_ns),
         What::ClockJump { by_ns, .. } => Some(*by_ns),
         _ => None,

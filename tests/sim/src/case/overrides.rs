@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use super::classes::{BORNE, HARMFUL};
+use super::classes::{BORNE, HARMFUL, NEWER};
 use super::{Again, Drawn, Strikes, Survival};
 
 /// Said on the command line, or found by shrinking.
@@ -173,7 +173,7 @@ impl FromStr for Kept {
 }
 
 fn class(text: &str) -> Result<String, String> {
-    let all = || BORNE.iter().chain(HARMFUL);
+    let all = || BORNE.iter().chain(HARMFUL).chain(NEWER);
     match all().any(|class| *class == text) {
         true => Ok(text.into()),
         false => {
