@@ -136,6 +136,15 @@ pub enum What {
         /// By so much.
         by_ns: u64,
     },
+    /// Strangers come to a node's doors: so many within a time.
+    Crowd {
+        /// The node.
+        node: u32,
+        /// How many.
+        strangers: u32,
+        /// Within so long.
+        for_ns: u64,
+    },
     /// The disk that a node's checkpoints are on does nothing for a while: whoever wants something of it waits.
     DiskHang {
         /// The node.
@@ -207,6 +216,7 @@ impl What {
             What::LauncherStop { .. } => "launcher-stop",
             What::ClockJump { .. } => "clock-jump",
             What::ClockDrift { .. } => "clock-drift",
+            What::Crowd { .. } => "crowd",
             What::DiskHang { .. } => "disk-hang",
             What::Ask(Asked::Checkpoint) => "ask-checkpoint",
             What::Ask(Asked::Shrink(_)) => "ask-shrink",

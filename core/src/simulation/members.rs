@@ -63,7 +63,10 @@ impl World {
     pub(super) fn on_pulse(&self, number: u32) {
         let process = &self.nodes[number as usize];
         if process.is_up() {
-            let actions = process.attendance.borrow_mut().on_tick();
+            // Whoever looks for a launcher does nothing else.
+            let is_seeking = self.is_seeking(process);
+            let tick = || process.attendance.borrow_mut().on_tick();
+            let actions = if is_seeking { Vec::new() } else { tick() };
             actions.into_iter().for_each(|action| self.carry_out(number, action));
             self.plan(self.now() + TICK_NS, Event::Pulse(number));
         }
@@ -375,11 +378,12 @@ impl World {
         drop(running);
         process.lives.end();
         process.lives.shelf.iter().for_each(Shelf::die);
+        self.close_door(number);
         true
     }
 
     /// The system or an agent tells the launcher something of a node.
-    fn tell(&self, number: u32, event: local::Event) {
+    pub(super) fn tell(&self, number: u32, event: local::Event) {
         let host = self.nodes[number as usize].host;
         if self.has_agent(host) {
             self.post(Letter::Happened(host, number, event));

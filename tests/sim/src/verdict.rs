@@ -255,8 +255,7 @@ impl Legal {
         legal.dead = hurt.iter().any(|(_, what)| kills(what))
             && hurt.iter().all(|(_, what)| kills(what) || may_end_nothing(what));
         legal.survives = plan.survives();
-        legal.loses_files =
-            plan.options.ft == FaultTolerance::Disk && loses_files(plan.disk);
+        legal.loses_files = plan.options.ft == FaultTolerance::Disk && loses_files(plan.disk);
         legal.is_learned = plan.silence <= PATIENCE + TO_MISS;
         legal.hosts = legal.blamed.iter().map(|node| plan.host_of(*node)).collect();
         legal

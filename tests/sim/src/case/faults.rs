@@ -36,6 +36,8 @@ pub enum Moment {
 }
 
 const MILLION: u64 = 1_000_000;
+/// More than a node makes sure of at once.
+const STRANGERS_MOST: u64 = 200;
 /// Longer than anybody may be silent.
 const LONG_NS: u64 = 30_000_000_000;
 
@@ -53,11 +55,6 @@ impl Drawn {
             }
         };
         Fault { when, what: self.what.clone() }
-    }
-
-    /// Whether it matters only where checkpoints are on disks.
-    pub(super) fn is_of_disk(&self) -> bool {
-        matches!(self.what, What::DiskHang { .. })
     }
 }
 
@@ -78,13 +75,28 @@ pub(super) fn draw(seed: u64, classes: &Classes, hosts: &[u32], silence: Duratio
 }
 
 /// Those of classes that came later, which are numbered behind all others.
-pub(super) fn newer(seed: u64, classes: &Classes, hosts: &[u32], first: usize) -> Vec<Drawn> {
+pub(super) fn newer(
+    seed: u64,
+    classes: &Classes,
+    hosts: &[u32],
+    silence: Duration,
+    first: usize,
+) -> Vec<Drawn> {
     let (place, mut drawn) = (Place::on(hosts), Vec::new());
     if classes.has("disk-hangs") {
         let rng = &mut generator(seed, "disk-hangs, which");
         for number in first..first + 1 + rng.below(3) as usize {
             // It is waited for, however long that takes.
             let what = What::DiskHang { node: place.node(rng), for_ns: magnitude(rng, 100_000, LONG_NS) };
+            drawn.push(Drawn { number, moment: moment(rng, false), what });
+        }
+    }
+    if classes.has("crowd") {
+        let rng = &mut generator(seed, "crowd, which");
+        let first = first + drawn.len();
+        for number in first..first + 1 + rng.below(2) as usize {
+            let (node, strangers) = (place.node(rng), magnitude(rng, 2, STRANGERS_MOST) as u32);
+            let what = What::Crowd { node, strangers, for_ns: duration(rng, "crowd", silence) };
             drawn.push(Drawn { number, moment: moment(rng, false), what });
         }
     }
@@ -243,6 +255,7 @@ impl Place {
             | What::ClockJump { node, .. }
             | What::ClockDrift { node, .. }
             | What::DiskHang { node, .. }
+            | What::Crowd { node, .. }
             | What::Ask(Asked::Shrink(node)) => *node %= self.nodes,
             What::HostLoss { host } => *host %= self.hosts,
             What::Reset { one: from, other: to } | What::Alter { from, to } | What::Truncate { from, to } => {

@@ -154,12 +154,15 @@ impl Case {
                 let coming = if harmed { staffing.events(seed, faults.len(), nodes) } else { Vec::new() };
                 let again = again::draw(seed, survival, faults.len() + coming.len(), harmed);
                 let all = faults.iter().chain(&coming).chain(again.iter().flat_map(|again| &again.faults));
-                let newer = faults::newer(seed, &classes, &drawn, all.clone().count());
+                let newer = faults::newer(seed, &classes, &drawn, silence, all.clone().count());
                 overrides.check_kept(all.chain(&newer))?;
                 let mut faults = faults::moved_into(overrides.kept(faults), &hosts);
                 faults.extend(overrides.kept(coming));
-                let has_disks = |drawn: &Drawn| survival.is_on_disk() || !drawn.is_of_disk();
-                let newer = overrides.kept(newer).into_iter().filter(has_disks).collect();
+                let is_left = |drawn: &Drawn| match drawn.what {
+                    What::DiskHang { .. } => survival.is_on_disk() && !overrides.is_calm("disk-hangs"),
+                    _ => !overrides.is_calm("crowd"),
+                };
+                let newer = overrides.kept(newer).into_iter().filter(is_left).collect();
                 faults.extend(faults::moved_into(newer, &hosts));
                 (faults, overrides.kept_again(again))
             }
@@ -173,7 +176,7 @@ impl Case {
             network: shape::network(&mut generator(seed, "network"), classes.rates(seed), overrides),
             schedule: shape::schedule(&mut generator(seed, "schedule"), overrides),
             limits: shape::limits(&mut generator(seed, "limits"), overrides),
-            disk: if overrides.is_calm("disk") { DiskRates::default() } else { classes.disk(seed) },
+            disk: overrides.calmed(classes.disk(seed)),
             silence,
             faults,
             hosts,
