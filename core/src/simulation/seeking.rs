@@ -182,10 +182,12 @@ impl World {
             return;
         }
         if is_tick {
-            let late =
-                self.with_missing(|missing| missing.on_tick().into_iter().map(|(node, _)| *node).collect());
+            let numbers = |missing: &mut Missing<Named>| -> Vec<u32> {
+                missing.on_tick().into_iter().map(|(node, _)| *node).collect()
+            };
+            let late = self.with_missing(numbers).unwrap_or_default();
             self.greet_those_that_came(own);
-            for node in late.unwrap_or_else(Vec::new) {
+            for node in late {
                 sometimes("a node that was missed by the one that was to lead was killed");
                 self.say(Who::Node(own), format_args!("kills node {node}, which does not come"));
                 self.kill(node);
