@@ -13,7 +13,6 @@ use super::message::Checkpoint;
 use super::store::Fate;
 use crate::ids::PeId;
 use crate::message::control::PeMessage;
-use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::sometimes::sometimes;
 
@@ -80,10 +79,8 @@ impl Pe {
     fn look_at_parts(&self, checkpoints: &Checkpoints) {
         for (version, of) in checkpoints.safety.open.take() {
             match self.node.store.fate(version, of) {
-                Fate::Open if !mutated("disk-is-not-waited-for") => {
-                    checkpoints.safety.open.borrow_mut().push((version, of));
-                }
-                Fate::Open | Fate::Safe => self.tell_kept(checkpoints, version, of, Ok(())),
+                Fate::Open => checkpoints.safety.open.borrow_mut().push((version, of)),
+                Fate::Safe => self.tell_kept(checkpoints, version, of, Ok(())),
                 Fate::NotSafe(why) => {
                     sometimes("a part of a checkpoint could not be kept");
                     let why = format!("node {}: {why}", self.node.number);

@@ -1008,13 +1008,6 @@ pub const MUTATIONS: &[Mutation] = &[
         seen_by: "--seed 0x7b000013 --workload storm --ft disk:200us --only disk-misdirects,crash,crash-reset,stop-for-ever --faults 0,3 --calm limits",
     },
     Mutation {
-        name: "disk-is-not-waited-for",
-        places: &["checkpoint/safety.rs"],
-        rule: "A part counts as kept when its disk has kept it, however long that takes.",
-        level: Level::World,
-        seen_by: "--seed 0x7b000000 --ft disk:200us --only disk-hangs,launcher-loss",
-    },
-    Mutation {
         name: "search-passes-over-one",
         places: &["cluster/takeover/search.rs"],
         rule: "Who looks for a launcher goes past nobody that it has not found dead.",
