@@ -844,7 +844,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["cluster/fate.rs"],
         rule: "A node that cannot go on is lost, whether anybody has heard why or not.",
         level: Level::World,
-        seen_by: "--seed 0x77003333 --workload jacobi3d --ft disk:400us --respawn true --requests true --spares 0 --more 0 --lingers true --faults 6,8,9,13,14,15,16 --calm disk-lies",
+        seen_by: "--seed 0x7e10059d --workload storm --ft disk:400us --respawn true --requests true --only disk,crash,launcher-loss --calm limits",
     },
     Mutation {
         name: "epochs-begin-again",
