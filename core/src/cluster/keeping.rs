@@ -44,7 +44,7 @@ pub(crate) struct Shelves {
 pub(crate) struct Restart {
     /// Where its parts are.
     pub(crate) dir: PathBuf,
-    /// The job whose they are.
+    /// What tells its parts from others: [`Cover::cut`].
     pub(crate) job: u64,
     pub(crate) version: Version,
     /// The version of the next checkpoint.
@@ -182,7 +182,7 @@ impl Restart {
         let numbers = if moves_members { numbers.max(cover.nodes) } else { numbers };
         Restart {
             dir,
-            job: cover.job.id,
+            job: cover.cut(),
             version: cover.version,
             next_version: next,
             pes_per_node: cover.pes_per_node,
@@ -227,7 +227,7 @@ pub(crate) fn has_nodegroups(dir: &Path, whole: &Whole, hosts: &mut impl Hosts) 
     let wrong = |error: &dyn Display| {
         format!("--restart: the part of PE {pe} in {} cannot be read: {error}", dir.display())
     };
-    let part = hosts.part((cover.job.id, cover.version), *place, *pe).map_err(|error| wrong(&error))?;
+    let part = hosts.part((cover.cut(), cover.version), *place, *pe).map_err(|error| wrong(&error))?;
     let part: Part = part.into_value().map_err(|error| wrong(&error))?;
     let kind = |saved: &SavedCollection| Registry::get().find(saved.of.key).map(|(_, chare)| chare.kind);
     Ok(part.collections.iter().any(|saved| kind(saved) == Some(Kind::NodeGroup)))

@@ -2,9 +2,9 @@
 //!
 //! Pure: every choice is drawn from a generator that it is given. It promises no more than POSIX does: a file that was not
 //! synced may be there whole, in part or not at all, sector by sector; a name may stand for whatever it has stood for
-//! since the names were last synced, whatever other names do.
+//! since the names were last synced, whatever other names do. Some promise less, and lie, or put things in wrong places ([`DiskRates`]).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{Disk, DiskError, Doing, is_plain};
 use crate::rng::Rng;
@@ -13,6 +13,8 @@ use crate::simulation::DiskRates;
 /// A disk writes so many bytes at once, or none of them.
 pub(super) const SECTOR: usize = 512;
 const MILLION: u64 = 1_000_000;
+/// What so many files had that were taken away last is still there, where nothing else has come down yet.
+const STALE_MOST: usize = 8;
 
 /// A disk, which outlives the processes that use it.
 #[derive(Clone, Debug)]
@@ -26,7 +28,13 @@ pub(crate) struct SimulatedDisk {
     names: BTreeMap<String, u64>,
     /// What each name that has changed has stood for since the names were last synced, the oldest first.
     unsure: BTreeMap<String, Vec<Option<u64>>>,
+    /// What files had that were taken away, the last ones; on a disk where that matters.
+    stale: VecDeque<Vec<u8>>,
     process: Process,
+    /// Until when it does nothing, as whoever waits for it sees to.
+    hangs_until: u64,
+    /// How often what it says was not so, by kind.
+    wronged: BTreeMap<&'static str, u64>,
 }
 
 /// The process that uses the disk.
@@ -64,7 +72,10 @@ impl SimulatedDisk {
             next: 0,
             names: BTreeMap::new(),
             unsure: BTreeMap::new(),
+            stale: VecDeque::new(),
             process: Process::Lives,
+            hangs_until: 0,
+            wronged: BTreeMap::new(),
         }
     }
 
@@ -76,6 +87,21 @@ impl SimulatedDisk {
     /// From now on so many operations go wrong.
     pub(crate) fn go_wrong(&mut self, rates: DiskRates) {
         self.rates = rates;
+    }
+
+    /// It does nothing until then.
+    pub(crate) fn hang(&mut self, until: u64) {
+        self.hangs_until = self.hangs_until.max(until);
+    }
+
+    /// Until when it does nothing.
+    pub(crate) fn hangs_until(&self) -> u64 {
+        self.hangs_until
+    }
+
+    /// How often it lied, or put something in a wrong place, since that was asked last.
+    pub(crate) fn take_wronged(&mut self) -> BTreeMap<&'static str, u64> {
+        std::mem::take(&mut self.wronged)
     }
 
     /// The process that uses it dies in the midst of the operation after so many others. That one may have been done, in
@@ -133,6 +159,9 @@ impl SimulatedDisk {
         let whole = bytes.len();
         bytes.truncate(self.most_written(whole));
         let is_full = bytes.len() < whole;
+        if self.wrongs("disk-misdirected", self.rates.misdirected_ppm) {
+            bytes = self.misdirect(bytes);
+        }
         self.next += 1;
         self.files.insert(self.next, File { bytes, state: State::Written });
         self.call(name, Some(self.next));
@@ -149,6 +178,9 @@ impl SimulatedDisk {
     fn sync_file(&mut self, name: &str) -> Result<(), DiskError> {
         let id = self.id(Doing::Sync, name)?;
         let fails = self.strikes(self.rates.sync_fails_ppm);
+        if !fails && self.wrongs("disk-lied", self.rates.lying_ppm) {
+            return Ok(());
+        }
         let state = &mut self.file(id).state;
         if *state == State::Written {
             *state = if fails { State::Forgotten } else { State::Synced };
@@ -160,9 +192,35 @@ impl SimulatedDisk {
         if self.strikes(self.rates.sync_fails_ppm) {
             return Err(system(Doing::Sync, "the folder", "input/output error"));
         }
+        if self.wrongs("disk-lied", self.rates.lying_ppm) {
+            return Ok(());
+        }
         self.unsure.clear();
         self.forget_nameless();
         Ok(())
+    }
+
+    /// What is written comes down where another file is, if there is any; what is in its own place instead.
+    fn misdirect(&mut self, bytes: Vec<u8>) -> Vec<u8> {
+        let mut others: Vec<u64> = self.files.keys().copied().collect();
+        let was_taken_away = others.is_empty() || self.rng.below(2) == 0;
+        let mut instead = match (was_taken_away, self.stale.len() as u64) {
+            (true, 0) => Vec::new(),
+            (true, stale) => self.stale[self.rng.below(stale) as usize].clone(),
+            (false, _) => {
+                let other = others.swap_remove(self.rng.below(others.len() as u64) as usize);
+                let other = &mut self.file(other).bytes;
+                let was = other.clone();
+                let count = bytes.len().min(other.len());
+                other[..count].copy_from_slice(&bytes[..count]);
+                was
+            }
+        };
+        // How long a file is says something else, which may have gone astray with the rest.
+        if self.rng.below(2) == 0 {
+            instead.resize(bytes.len(), 0);
+        }
+        instead
     }
 
     fn read_file(&mut self, name: &str) -> Result<Vec<u8>, DiskError> {
@@ -205,7 +263,16 @@ impl SimulatedDisk {
     fn forget_nameless(&mut self) {
         let unsure = self.unsure.values().flatten().flatten();
         let named: BTreeSet<u64> = self.names.values().chain(unsure).copied().collect();
-        self.files.retain(|id, _| named.contains(id));
+        let (keeps_stale, stale) = (self.rates.misdirected_ppm > 0, &mut self.stale);
+        self.files.retain(|id, file| {
+            let is_named = named.contains(id);
+            if !is_named && keeps_stale {
+                stale.push_back(std::mem::take(&mut file.bytes));
+            }
+            is_named
+        });
+        let too_many = self.stale.len().saturating_sub(STALE_MOST);
+        self.stale.drain(..too_many);
     }
 
     /// Bytes that there is room for.
@@ -220,6 +287,15 @@ impl SimulatedDisk {
 
     fn strikes(&mut self, ppm: u32) -> bool {
         ppm > 0 && self.rng.below(MILLION) < u64::from(ppm)
+    }
+
+    /// The same of what nobody is told of.
+    fn wrongs(&mut self, kind: &'static str, ppm: u32) -> bool {
+        let strikes = self.strikes(ppm);
+        if strikes {
+            *self.wronged.entry(kind).or_default() += 1;
+        }
+        strikes
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Diary {
     kept: u64,
     /// Whether bits may be altered on this disk.
     is_rotten: bool,
+    /// What its disk does that nobody can notice who reads one file: there may be any entry then, or none.
+    deceives: Option<&'static str>,
 }
 
 /// What was found on a disk.
@@ -50,6 +52,11 @@ impl Diary {
             begun: 0,
             kept: 0,
             is_rotten: rates.altered_ppm > 0,
+            deceives: match rates {
+                DiskRates { misdirected_ppm: 1.., .. } => Some("disk-misdirected"),
+                DiskRates { lying_ppm: 1.., .. } => Some("disk-lied"),
+                _ => None,
+            },
         }
     }
 
@@ -95,6 +102,13 @@ impl Diary {
 
     /// Somebody who comes after the process reads what is there.
     pub(super) fn read(&mut self) -> Found {
+        match (self.found(), self.deceives) {
+            (Found::Flaw(_), Some(kind)) => Found::Fault(kind),
+            (found, _) => found,
+        }
+    }
+
+    fn found(&mut self) -> Found {
         if remove_leftovers(&mut self.disk).is_err() {
             return Found::Flaw(format!("what node {} was writing cannot be removed", self.node));
         }
@@ -171,7 +185,7 @@ mod tests {
             sync_fails_ppm: 200_000,
             unreadable_ppm: 100_000,
             altered_ppm: 100_000,
-            room_bytes: 0,
+            ..DiskRates::default()
         };
         let mut kinds = std::collections::BTreeSet::new();
         for seed in 0..300 {

@@ -136,6 +136,22 @@ pub enum What {
         /// By so much.
         by_ns: u64,
     },
+    /// Strangers come to a node's doors: so many within a time.
+    Crowd {
+        /// The node.
+        node: u32,
+        /// How many.
+        strangers: u32,
+        /// Within so long.
+        for_ns: u64,
+    },
+    /// The disk that a node's checkpoints are on does nothing for a while: whoever wants something of it waits.
+    DiskHang {
+        /// The node.
+        node: u32,
+        /// For how long.
+        for_ns: u64,
+    },
     /// Somebody asks the job for something. That is nothing that goes wrong, but comes at a moment like what does.
     Ask(Asked),
     /// From now on a node's clock is fast or slow.
@@ -200,6 +216,8 @@ impl What {
             What::LauncherStop { .. } => "launcher-stop",
             What::ClockJump { .. } => "clock-jump",
             What::ClockDrift { .. } => "clock-drift",
+            What::Crowd { .. } => "crowd",
+            What::DiskHang { .. } => "disk-hang",
             What::Ask(Asked::Checkpoint) => "ask-checkpoint",
             What::Ask(Asked::Shrink(_)) => "ask-shrink",
             What::Ask(Asked::Grow) => "ask-grow",

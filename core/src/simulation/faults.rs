@@ -119,6 +119,10 @@ impl World {
             What::LauncherLoss => self.lose_launcher(),
             What::LauncherStop { for_ns } => self.stop_launcher(now + for_ns),
             What::ClockJump { node, by_ns } => self.nodes[node as usize].clock.jump(now, by_ns),
+            What::Crowd { node, strangers, for_ns } => self.send_crowd(node, strangers, for_ns),
+            What::DiskHang { node, for_ns } => {
+                self.nodes[node as usize].lives.shelf.iter().for_each(|shelf| shelf.hang(now + for_ns));
+            }
             What::Ask(asked) => {
                 if let Asked::Shrink(node) = asked {
                     self.to_leave.borrow_mut().push(node);

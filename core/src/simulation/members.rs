@@ -63,7 +63,10 @@ impl World {
     pub(super) fn on_pulse(&self, number: u32) {
         let process = &self.nodes[number as usize];
         if process.is_up() {
-            let actions = process.attendance.borrow_mut().on_tick();
+            // Whoever looks for a launcher does nothing else.
+            let is_seeking = self.is_seeking(process);
+            let tick = || process.attendance.borrow_mut().on_tick();
+            let actions = if is_seeking { Vec::new() } else { tick() };
             actions.into_iter().for_each(|action| self.carry_out(number, action));
             self.plan(self.now() + TICK_NS, Event::Pulse(number));
         }
@@ -95,6 +98,9 @@ impl World {
             Action::LinesSeen { version, node, piece } => process.job.lines_seen(version, node, piece),
             // All disks can be read by all.
             Action::Fetched { .. } => {}
+            Action::Leave if self.disk_hangs_until(number) > self.now() => {
+                self.plan(self.now(), Event::Leave(number));
+            }
             Action::Leave => self.leave(number),
             Action::Exit => self.exit_soon(number, 0),
             Action::Fence => self.fence_launcher(),
@@ -259,8 +265,12 @@ impl World {
     }
 
     /// All have stopped. After an end in order nobody goes back to anything.
-    fn leave(&self, number: u32) {
+    pub(super) fn leave(&self, number: u32) {
         let process = &self.nodes[number as usize];
+        if !process.is_up() {
+            // It was killed while it waited for its disk.
+            return;
+        }
         if let Some(shelf) = &process.lives.shelf
             && process.job.how_it_ended().is_some_and(|end| end.status == 0)
         {
@@ -369,11 +379,12 @@ impl World {
         drop(running);
         process.lives.end();
         process.lives.shelf.iter().for_each(Shelf::die);
+        self.close_door(number);
         true
     }
 
     /// The system or an agent tells the launcher something of a node.
-    fn tell(&self, number: u32, event: local::Event) {
+    pub(super) fn tell(&self, number: u32, event: local::Event) {
         let host = self.nodes[number as usize].host;
         if self.has_agent(host) {
             self.post(Letter::Happened(host, number, event));

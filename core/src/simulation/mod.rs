@@ -16,6 +16,7 @@
 mod agenda;
 mod agents;
 mod clock;
+mod crowds;
 mod diary;
 mod duties;
 mod fault;
@@ -38,6 +39,7 @@ mod processes;
 mod programs;
 mod recovered;
 mod remains;
+mod seeking;
 mod shelves;
 mod steps;
 mod takeover;

@@ -91,7 +91,7 @@ impl World {
         let mut places = process.lives.places.take();
         places.retain(|place| place.node != number && order.view.is_there(place.node));
         let new = process.met.borrow().new_ones(&places);
-        if new.is_empty() {
+        if new.is_empty() && self.disk_hangs_until(number) <= self.now() {
             return self.begin_epoch(number, &order);
         }
         let peers = new.iter().flat_map(|place| self.lanes_of(*place)).collect();

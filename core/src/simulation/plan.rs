@@ -113,6 +113,10 @@ pub struct DiskRates {
     pub unreadable_ppm: u32,
     /// … that read a file find one bit altered, for good.
     pub altered_ppm: u32,
+    /// … that sync say that all is kept, and nothing is before a later one.
+    pub lying_ppm: u32,
+    /// … that write a file come down in the place of another one. In their own is what that had, or one that was taken away.
+    pub misdirected_ppm: u32,
     /// Bytes that there is room for on each disk; 0: any number.
     pub room_bytes: u64,
 }

@@ -11,6 +11,7 @@ use talisman_ft::double::Contents;
 use super::clock::LocalClock;
 use super::diary::Diary;
 use super::lives::Lives;
+use super::seeking::Seeking;
 use super::steps::Steps;
 use crate::cluster::attendance::Attendance;
 use crate::cluster::control::{Lines, Stop, ToLauncher};
@@ -54,12 +55,16 @@ pub(super) struct Process {
     pub(super) is_late: bool,
     /// It looks for another launcher.
     pub(super) seeks: Cell<bool>,
+    /// How far it is with that.
+    pub(super) seeking: RefCell<Option<Seeking>>,
     /// The launcher lets it go while the others go on.
     pub(super) is_let_go: Cell<bool>,
     /// Its program has begun: before, nobody takes turns.
     pub(super) went: Cell<bool>,
     /// Until when it does nothing (SIGSTOP).
     pub(super) stopped_until: Cell<u64>,
+    /// Until when strangers keep others from the door where it is looked for when there is no launcher.
+    pub(super) crowded_until: Cell<u64>,
     /// How many times as long everything takes, and until when.
     pub(super) slow: Cell<(u32, u64)>,
     /// It dies in its next turn, of which so many millionths get out.
@@ -120,9 +125,11 @@ impl Process {
             stage: Cell::new(Stage::Planned),
             is_late: false,
             seeks: Cell::new(false),
+            seeking: RefCell::default(),
             is_let_go: Cell::new(false),
             went: Cell::new(false),
             stopped_until: Cell::new(0),
+            crowded_until: Cell::new(0),
             slow: Cell::new((1, 0)),
             dies_amid: Cell::new(None),
             diary,

@@ -36,7 +36,7 @@ pub(super) struct Shelf {
     backlog: Backlog,
     under_way: RefCell<Option<Work>>,
     rng: RefCell<Rng>,
-    /// Bits may be altered on it.
+    /// What was kept on it may not be there as it was.
     is_rotten: bool,
     /// The job has ended well, and nobody needs what is on it.
     cleared: Cell<bool>,
@@ -66,7 +66,7 @@ impl Shelf {
         shelf.go_wrong(plan.disk);
         Some(Shelf {
             rng: RefCell::new(Rng::new(rng.next_u64())),
-            is_rotten: plan.disk.altered_ppm > 0,
+            is_rotten: !can_be_trusted(plan.disk),
             ..shelf
         })
     }
@@ -133,6 +133,16 @@ impl Shelf {
     pub(super) fn heal(&self) {
         self.disk.with(SimulatedDisk::heal);
     }
+
+    /// It does nothing until then.
+    pub(super) fn hang(&self, until: u64) {
+        self.disk.with(|disk| disk.hang(until));
+    }
+
+    /// Until when it does nothing.
+    pub(super) fn hangs_until(&self) -> u64 {
+        self.disk.with(|disk| disk.hangs_until())
+    }
 }
 
 impl World {
@@ -163,6 +173,11 @@ impl World {
         Some(shelf.map(|shelf| Shelf { is_rotten: any.is_rotten, ..shelf }))
     }
 
+    /// Until when a node waits that wants something of its disk.
+    pub(super) fn disk_hangs_until(&self, number: u32) -> u64 {
+        self.nodes[number as usize].lives.shelf.as_ref().map_or(0, Shelf::hangs_until)
+    }
+
     /// A node's disk begins with what it is to do next, unless it is at work.
     pub(super) fn use_shelf(&self, number: u32) {
         let process = &self.nodes[number as usize];
@@ -184,6 +199,9 @@ impl World {
     /// another job can go on from.
     pub(super) fn read_shelves(&self, former: Option<&Remains>) -> Option<Remains> {
         let shelves = self.all_shelves();
+        for (kind, times) in shelves.values().flat_map(|shelf| shelf.disk.with(SimulatedDisk::take_wronged)) {
+            *self.injected.borrow_mut().entry(kind).or_default() += times;
+        }
         if shelves.is_empty() || shelves.values().any(|shelf| shelf.cleared.get()) {
             return None;
         }
@@ -225,5 +243,14 @@ impl World {
 
 /// Whether what was read once can be read again.
 pub(super) fn can_be_read(rates: DiskRates) -> bool {
-    rates.unreadable_ppm == 0 && rates.altered_ppm == 0
+    rates.unreadable_ppm == 0 && stays_as_it_was(rates)
+}
+
+/// Whether what was said to be kept is there when the power comes back.
+fn can_be_trusted(rates: DiskRates) -> bool {
+    rates.lying_ppm == 0 && stays_as_it_was(rates)
+}
+
+fn stays_as_it_was(rates: DiskRates) -> bool {
+    rates.altered_ppm == 0 && rates.misdirected_ppm == 0
 }

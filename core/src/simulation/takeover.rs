@@ -1,8 +1,8 @@
 //! A simulated job goes on without its launcher: the lowest node that is left leads it, with the real conductor, made of what
-//! the real attendances of all nodes say.
+//! the real attendances of all nodes say. How they find it: [`super::seeking`].
 //!
-//! What is otherwise than in real processes: nodes do not connect with each other to find out who lives, as the world knows. One that
-//! leads is stopped with its launcher, and dies with it; the launcher goes on when that node has left.
+//! What is otherwise than in real processes: one that leads is stopped with its launcher, and dies with it; the launcher goes on when that
+//! node has left.
 
 use std::time::Duration;
 
@@ -15,8 +15,9 @@ use crate::cluster;
 use crate::cluster::attendance::Action;
 use crate::cluster::conductor::Conductor;
 use crate::cluster::control::{Stop, Task, ToLauncher};
-use crate::cluster::fate::named;
+use crate::cluster::fate::{How, named};
 use crate::cluster::kills::Kills;
+use crate::cluster::local;
 use crate::cluster::takeover::follower::{Follower, Followers};
 use crate::cluster::takeover::streams::Heritage;
 use crate::run::connecting::Connecting;
@@ -24,10 +25,6 @@ use crate::sometimes::sometimes;
 
 /// A node sees that its connection has ended: after between so many nanoseconds.
 const END_NS: (u64, u64) = (10_000, 200_000);
-/// Until all that are left have found whom to follow: between these.
-const SEARCH_NS: (u64, u64) = (50_000, 1_000_000);
-/// As long as somebody is missing it is looked again after so long.
-const AGAIN_NS: u64 = 10_000_000;
 
 impl World {
     /// What a node is told, with what it needs to do without the launcher.
@@ -41,7 +38,6 @@ impl World {
     pub(super) fn orphan(&self) {
         self.launcher.borrow_mut().gone = true;
         self.leader.set(None);
-        self.orphaned_at.set(self.now());
         self.era.set(self.era.get() + 1);
         for process in self.nodes.iter().filter(|process| !process.is_gone()) {
             process.seeks.set(false);
@@ -66,13 +62,14 @@ impl World {
         }
         process.seeks.set(true);
         self.say(Who::Node(number), "looks for another launcher");
-        self.plan(self.now() + self.between(SEARCH_NS), Event::Succeed);
+        self.begin_search(process);
     }
 
     /// A node has heard nothing of its launcher for too long: that one is made to be gone.
     pub(super) fn fence_launcher(&self) {
         match self.leader.get() {
-            _ if self.launcher.borrow().gone => {}
+            // Who was to lead says nothing to one that it has let in, or is lost as well.
+            _ if self.launcher.borrow().gone => self.heir().into_iter().for_each(|heir| self.kill(heir)),
             Some(leader) => self.kill(leader),
             None => self.orphan(),
         }
@@ -91,22 +88,6 @@ impl World {
             self.leader.set(None);
             self.launcher_stopped_until.set(0);
         }
-    }
-
-    /// All that are left look for a launcher: the lowest of them leads. Who does not come in time is killed.
-    pub(super) fn succeed(&self) {
-        if !self.launcher.borrow().gone {
-            return;
-        }
-        let is_missing = |process: &&Process| !process.is_gone() && !process.seeks.get();
-        let missing: Vec<u32> = self.nodes.iter().filter(is_missing).map(|process| process.number).collect();
-        if missing.is_empty() {
-            return self.lead_on();
-        }
-        if self.now() > self.orphaned_at.get() + self.plan.silence.as_nanos() as u64 {
-            missing.into_iter().for_each(|number| self.kill(number));
-        }
-        self.plan(self.now() + AGAIN_NS, Event::Succeed);
     }
 
     /// Whether nobody will ever do anything again: whoever is left and knows anything is stopped for good, and so is whoever leads, unless nobody does. Those who
@@ -140,12 +121,10 @@ impl World {
         }
     }
 
-    fn lead_on(&self) {
-        let left = || self.nodes.iter().filter(|process| !process.is_gone());
-        let Some(own) = left().map(|process| process.number).next() else { return };
+    /// A node leads, and these follow.
+    pub(super) fn lead_on(&self, own: u32, followers: &Followers) {
         sometimes("a simulated job went on without its launcher");
-        let mut followers = Followers::default();
-        left().for_each(|process| followers.add(self.follower(process)));
+        self.end_those_that_do_not_follow(followers);
         // What they went back to may have been printed from, by a launcher that nobody can ask any more.
         self.commit(followers.gone_back_to());
         let kills = Kills::new(&self.plan.kills, self.plan.chaos);
@@ -153,15 +132,32 @@ impl World {
         let plan = led(&self.plan, self.tasks[0].restart.clone(), kills.watched());
         let plan = self.with_spares_left(plan, followers.lives());
         let leader = named(own, followers.get(own).map(|follower| follower.pid), None);
-        let conductor = Conductor::taking_over(plan.clone(), kills, &leader, &followers);
+        let conductor = Conductor::taking_over(plan.clone(), kills, &leader, followers);
         *self.launcher.borrow_mut() = Launcher::new(&plan, &self.plan.slots, conductor);
         self.leader.set(Some(own));
         self.era.set(self.era.get() + 1);
         self.say(Who::Node(own), "leads");
         (plan.nodes..plan.nodes + plan.spares).for_each(|spare| self.wait_again(spare));
-        left().for_each(|process| self.follow(process));
+        for process in self.nodes.iter().filter(|process| followers.has(process.number)) {
+            match process.is_gone() {
+                false => self.follow(process),
+                // It was let in, and has ended since.
+                true => self.tell(process.number, local::Event::Ended(How::Vanished)),
+            }
+        }
         self.lead(|launcher, now, deeds| launcher.on_time(now, None, deeds));
         self.plan(self.now(), Event::Look);
+    }
+
+    /// Whoever knows nothing ends with the launcher that has started it. All others were waited for.
+    fn end_those_that_do_not_follow(&self, followers: &Followers) {
+        let is_left = |process: &&Process| !process.is_gone() && !followers.has(process.number);
+        for process in self.nodes.iter().filter(is_left) {
+            if process.went.get() {
+                self.flaw(format!("node {}, whose program runs, was not waited for", process.number));
+            }
+            self.kill(process.number);
+        }
     }
 
     /// Processes that waited have ended with their launcher: as many will, but for those that may have become nodes.
@@ -171,7 +167,7 @@ impl World {
     }
 
     /// What is not said by attendance.
-    fn follower(&self, process: &Process) -> Follower {
+    pub(super) fn follower(&self, process: &Process) -> Follower {
         let follower = process.attendance.borrow().follower(process.pid()).expect("who looks has joined");
         let (steps, seen) = (process.job.progress(), process.job.seen());
         Follower { steps, seen, running: Duration::from_nanos(self.now()), ..follower }

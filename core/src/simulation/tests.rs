@@ -396,3 +396,38 @@ fn a_complaint_is_made_to_the_next_launcher_too() {
     assert!(lost == [None, Some(1)] || lost == [None, Some(2)], "{lost:?}");
     assert_eq!(ran.outcome.failures[1].detected, "suspicion");
 }
+
+/// The same world for a job with checkpoints on disks, this often.
+fn on_disk(every: CkptEvery, plan: Plan) -> Plan {
+    let options = RunArgs { ft: FaultTolerance::Disk, ckpt_every: Some(every), ..RunArgs::default() };
+    Plan { options: Box::new(options), ..plan }
+}
+
+#[test]
+fn a_disk_that_hangs_is_waited_for() {
+    let often = CkptEvery::Time(Duration::from_micros(200));
+    let calm = in_world(&on_disk(often, Plan::calm(1, 4, 2)));
+    came_out_right(&calm);
+    let hang = What::DiskHang { node: 2, for_ns: 20_000_000_000 };
+    let at = |percent: u64| When::At(calm.lasted_ns * percent / 100);
+    let mut waited = 0;
+    for percent in (35..90).step_by(10) {
+        let crash = Fault { when: at(percent + 5), what: What::Crash { node: 1 } };
+        let faults = vec![Fault { when: at(percent), what: hang.clone() }, crash];
+        let ran = in_world(&on_disk(often, Plan { faults, ..Plan::calm(1, 4, 2) }));
+        came_out_right(&ran);
+        waited += u32::from(ran.lasted_ns > 20_000_000_000);
+    }
+    assert!(waited > 1, "{waited}");
+}
+
+#[test]
+fn crowds_of_strangers_keep_nobody_from_anything() {
+    for at in moments(20) {
+        for strangers in [5, 300] {
+            let crowd = What::Crowd { node: 1, strangers, for_ns: 1_000_000 };
+            let ran = in_world(&with(crowd, at));
+            came_out_right(&ran);
+        }
+    }
+}

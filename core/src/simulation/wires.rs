@@ -1,5 +1,6 @@
 //! Who uses which end of a connection, and what passes between the network and the pipes of PEs.
 
+use super::crowds::Stranger;
 use super::greeting::{Greeting, Progress};
 use super::members::LIFE;
 use super::network::{self, ConnId, Happening, Side};
@@ -30,6 +31,8 @@ pub(super) enum Use {
     Link(u32, Hand),
     /// Somebody tries to pass for a node that lives.
     Impostor(Option<Greeting>),
+    /// Somebody is none of the job.
+    Stranger(Stranger),
 }
 
 impl World {
@@ -158,6 +161,11 @@ impl World {
                 let (greeting, hello) = self.pretend(conn, number);
                 (Use::Impostor(Some(greeting)), hello)
             }
+            Use::Stranger(stranger) => {
+                let end = End { node: number, is_used_for: Use::Stranger(stranger) };
+                self.ends.borrow_mut().insert(key, end);
+                return self.on_stranger_connected(conn, stranger);
+            }
             other => (other, Vec::new()),
         };
         self.ends.borrow_mut().insert(key, End { node: number, is_used_for: use_ });
@@ -193,6 +201,11 @@ impl World {
                 drop(ends);
                 self.on_impostors_progress(conn, side, number, progress);
             }
+            Use::Stranger(stranger) => {
+                let stranger = *stranger;
+                drop(ends);
+                self.on_stranger_answered(conn, stranger);
+            }
             Use::Dialling(_) | Use::Impostor(None) => {}
         }
     }
@@ -224,6 +237,7 @@ impl World {
         if incarnation < LIFE {
             self.flaw(format!("node {number} admits life {incarnation} of node {}", peer.node));
         }
+        self.judge_guest(number, conn, side);
         self.say(Who::Node(number), format_args!("is connected with {peer:?} (connection {conn})"));
         let (own, hand) = Pipe::new(number_of(conn, side), self.plan.limits.socket_bytes, &self.board);
         hand.bring(rest);
@@ -297,7 +311,7 @@ impl World {
                 self.fail_handshake(end.node, dial, Failure::Refused(Refusal::Closed));
             }
             Use::Greeting(_, None) => self.note_refusal(end.node, conn, &Refusal::Closed),
-            Use::Impostor(_) => {}
+            Use::Impostor(_) | Use::Stranger(_) => {}
         }
     }
 

@@ -19,6 +19,7 @@ use super::plan::Plan;
 use super::post::Post;
 use super::process::Process;
 use super::processes::Processes;
+use super::seeking::Gathering;
 use super::steps::STEP_WAIT_NS;
 use super::trace::{Trace, Who};
 use super::wires::End;
@@ -76,12 +77,20 @@ pub(super) enum Event {
     Stopped(u32),
     /// A node's disk has done what it was at.
     Shelved(u32),
+    /// A node takes away what it has on its disk, and leaves.
+    Leave(u32),
     /// The system ends a process.
     Killed(u32),
     /// A node's connection with its launcher has ended.
     Orphaned(u32),
-    /// Somebody takes the launcher's place, if all that are left look for one.
-    Succeed,
+    /// A stranger comes to a node.
+    Stranger(u32),
+    /// The next step of a node's search for another one, by its number.
+    Seek(u32, u32),
+    /// A node has come to this one's door, where it is heard.
+    Come(u32, u32),
+    /// A node that is to lead looks after those that are left; whether it is a tick of its heartbeat.
+    Gather(u32, bool),
     /// A planned fault begins.
     Fault(usize),
     /// It is over.
@@ -102,7 +111,11 @@ impl Event {
             | Event::Exit(node, _)
             | Event::Stopped(node)
             | Event::Shelved(node)
+            | Event::Leave(node)
             | Event::Killed(node)
+            | Event::Seek(node, _)
+            | Event::Come(node, _)
+            | Event::Gather(node, _)
             | Event::Orphaned(node) => Some(*node),
             Event::Letter(_, letter) => letter.process(),
             _ => None,
@@ -157,8 +170,8 @@ pub(super) struct World {
     pub(super) era: Cell<u32>,
     /// The node that leads, if that is not the process that was started.
     pub(super) leader: Cell<Option<u32>>,
-    /// When the launcher was lost.
-    pub(super) orphaned_at: Cell<u64>,
+    /// The node that is to lead, as long as it waits for others.
+    pub(super) gathering: RefCell<Option<Gathering>>,
     /// The newest version that nobody may go back behind, whether anybody who is left knows that or not.
     pub(super) committed: Cell<Option<Version>>,
     /// The newest one that anybody knew to be committed.
@@ -215,7 +228,7 @@ impl World {
             launcher_stopped_until: Cell::new(0),
             era: Cell::new(0),
             leader: Cell::new(None),
-            orphaned_at: Cell::new(0),
+            gathering: RefCell::default(),
             committed: Cell::new(None),
             known: Cell::new(None),
             forgotten: RefCell::default(),
@@ -289,9 +302,13 @@ impl World {
             Event::Exit(node, status) => self.exit(node, status),
             Event::Stopped(node) => self.stopped(node),
             Event::Shelved(node) => self.on_shelved(node),
+            Event::Leave(node) => self.leave(node),
             Event::Killed(node) => self.kill(node),
             Event::Orphaned(node) => self.on_orphaned(node),
-            Event::Succeed => self.succeed(),
+            Event::Stranger(node) => self.on_stranger(node),
+            Event::Seek(node, turn) => self.seek(node, turn),
+            Event::Come(node, at) => self.on_come(node, at),
+            Event::Gather(node, is_tick) => self.on_gather(node, is_tick),
             Event::Fault(number) => self.strike(number),
             Event::Over(number) => self.relent(number),
             Event::Heal => self.heal(),
@@ -307,10 +324,15 @@ impl World {
             | Event::Orphaned(node)
             | Event::Pulse(node)
             | Event::Dial(node)
-            | Event::Met(node)
-            | Event::Stopped(node)
-            | Event::Shelved(node)
+            | Event::Seek(node, _)
+            | Event::Come(_, node)
+            | Event::Gather(node, _)
             | Event::Exit(node, _) => self.nodes[*node as usize].stopped_until.get(),
+            // Of these a disk has a part, though not always.
+            Event::Met(node) | Event::Stopped(node) | Event::Shelved(node) | Event::Leave(node) => {
+                let stopped_until = self.nodes[*node as usize].stopped_until.get();
+                stopped_until.max(self.disk_hangs_until(*node))
+            }
             Event::Net2(happening) => self.stopped_by(happening),
             Event::Deadline(conn, side) => {
                 self.node_at(*conn, *side).map_or(0, |node| self.nodes[node as usize].stopped_until.get())

@@ -193,7 +193,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["broadcast.rs"],
         rule: "A broadcast before `done_inserting` waits for the first elements.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000004 --workload gradient --nodes 1 --pes 1 --ft off --calm limits",
+        seen_by: "--seed 0x4000004 --workload gradient --nodes 1 --pes 1 --ft off --calm limits,crowd",
     },
     Mutation {
         name: "section-member-not-followed",
@@ -298,7 +298,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["balance/part.rs"],
         rule: "A balancing step goes down the tree, to every PE.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000004 --workload gradient --nodes 1 --pes 2 --ft off --calm limits",
+        seen_by: "--seed 0x4000004 --workload gradient --nodes 1 --pes 2 --ft off --calm limits,crowd",
     },
     Mutation {
         name: "early-note-read-at-once",
@@ -333,7 +333,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["balance/root.rs"],
         rule: "Everybody who waits for a balancing step is told of its end.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000004 --workload gradient --nodes 1 --pes 1 --ft off --calm limits",
+        seen_by: "--seed 0x4000004 --workload gradient --nodes 1 --pes 1 --ft off --calm limits,crowd",
     },
     Mutation {
         name: "at-sync-told-again",
@@ -396,7 +396,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["pe/mod.rs"],
         rule: "What a message carries is dropped with it.",
         level: Level::Messages,
-        seen_by: "--seed 0x400004a --workload storm --nodes 2 --ft disk:104us --respawn false --lingers false --faults 7 --calm lost,altered,reset,pause",
+        seen_by: "--seed 0x400004a --workload storm --nodes 2 --ft disk:104us --respawn false --lingers false --faults 7 --calm lost,altered,reset,pause,disk-misdirects",
     },
     Mutation {
         name: "awaited-message-lost",
@@ -438,7 +438,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["collection/insertion.rs"],
         rule: "First elements are counted again until as many were made as were sent off.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000004 --workload gradient --nodes 1 --ft off --calm limits",
+        seen_by: "--seed 0x4000004 --workload gradient --nodes 1 --ft off --calm limits,crowd",
     },
     Mutation {
         name: "mailbox-stays-behind",
@@ -844,7 +844,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["cluster/fate.rs"],
         rule: "A node that cannot go on is lost, whether anybody has heard why or not.",
         level: Level::World,
-        seen_by: "--seed 0x77003333 --workload jacobi3d --ft disk:400us --respawn true --requests true --spares 0 --more 0 --lingers true --faults 6,8,9,13,14,15,16",
+        seen_by: "--seed 0x7e10059d --workload storm --ft disk:400us --respawn true --requests true --only disk,crash,launcher-loss --calm limits",
     },
     Mutation {
         name: "epochs-begin-again",
@@ -942,7 +942,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["ft/double/leader.rs"],
         rule: "When only processes are left that came in lost ones' places, the program does not begin anew as if there had been no checkpoint.",
         level: Level::World,
-        seen_by: "--seed 0xc000137 --workload casts --ft 300us --respawn true --calm limits",
+        seen_by: "--seed 0xc000137 --workload casts --ft 300us --respawn true --calm limits,crowd",
     },
     Mutation {
         name: "added-node-knows-no-places",
@@ -956,7 +956,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["checkpoint/newcomers.rs"],
         rule: "A single chare whose PE is there again is made again on that, with what waits for it.",
         level: Level::World,
-        seen_by: "--seed 0xc0007bf --workload flood --ft disk:400us --faults 1,2,3 --calm limits",
+        seen_by: "--seed 0xc0007bf --workload flood --ft disk:400us --faults 1,2,3 --calm limits,disk-misdirects",
     },
     Mutation {
         name: "members-stay-on-their-pes",
@@ -999,6 +999,41 @@ pub const MUTATIONS: &[Mutation] = &[
         rule: "What is read from a file is what was written.",
         level: Level::World,
         seen_by: "--seed 0x4000059 --workload nqueens --nodes 4 --ft off --faults 5 --calm doubled,altered,truncated,limits",
+    },
+    Mutation {
+        name: "other-part-believed",
+        places: &["checkpoint/files/image.rs"],
+        rule: "A file that is whole, and another one than its name says, is not taken for what that says.",
+        level: Level::World,
+        seen_by: "--seed 0x7b000013 --workload storm --ft disk:200us --only disk-misdirects,crash,crash-reset,stop-for-ever --faults 0,3 --calm limits",
+    },
+    Mutation {
+        name: "search-passes-over-one",
+        places: &["cluster/takeover/search.rs"],
+        rule: "Who looks for a launcher goes past nobody that it has not found dead.",
+        level: Level::World,
+        seen_by: "--seed 0x7b00000e --workload gradient --ft 200us --heirs true --only launcher-loss,crash --calm pause,limits",
+    },
+    Mutation {
+        name: "not-all-are-waited-for",
+        places: &["cluster/takeover/missing.rs"],
+        rule: "Who takes the launcher's place waits for all that live.",
+        level: Level::World,
+        seen_by: "--seed 0x7b000000 --workload imbalance --size 1 --pes 1 --ft 200us --heirs true --only launcher-loss,stop,crash --faults 3 --calm limits",
+    },
+    Mutation {
+        name: "who-does-not-follow-lives",
+        places: &["cluster/takeover/missing.rs"],
+        rule: "Who does not come to the one that leads in time is killed, lest it go on by itself, or be waited for without end.",
+        level: Level::World,
+        seen_by: "--seed 0x7b000004 --workload leanmd --pes 1 --ft 200us --heirs true --only launcher-loss,stop-for-ever,long-stop --faults 1,3 --calm pause,limits",
+    },
+    Mutation {
+        name: "any-proof-is-believed",
+        places: &["transport/handshake/acceptor.rs"],
+        rule: "Nobody is let in who does not know the job's secret.",
+        level: Level::World,
+        seen_by: "--seed 0x7b000000 --workload imbalance --size 1 --pes 1 --ft disk:70us --only crowd --calm limits",
     },
 ];
 

@@ -23,8 +23,8 @@ pub struct Regression {
 #[rustfmt::skip]
 pub const REGRESSIONS: &[Regression] = &[
     Regression { line: "--seed 0x9 --workload jacobi3d --ft off", was: "a greeting was damaged at the start, and one refusal was final" },
-    Regression { line: "--seed 0xd --workload talk --ft off", was: "a greeting was damaged at the start, and one refusal was final" },
-    Regression { line: "--seed 0x29 --workload nqueens --ft off", was: "a greeting was damaged at the start, and one refusal was final" },
+    Regression { line: "--seed 0xd --workload talk --ft off --calm crowd", was: "a greeting was damaged at the start, and one refusal was final" },
+    Regression { line: "--seed 0x29 --workload nqueens --ft off --calm crowd", was: "a greeting was damaged at the start, and one refusal was final" },
     Regression {
         line: "--seed 0xf49cf --workload ring --nodes 2 --faults 0,3 --calm limits --ft off",
         was: "PEs had turns when their node was linked but the others were not: one found that there was nothing to do (of the world)",
@@ -34,7 +34,7 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "a short stop of the launcher within a long one ended that: it heard of a node's end before what the node had said (of the world)",
     },
     Regression {
-        line: "--seed 0x192 --workload ring --calm limits --ft off",
+        line: "--seed 0x192 --workload ring --calm limits,crowd --ft off",
         was: "a PE whose ring to another was full had one turn after the other in no time, and the other none (of the world)",
     },
     Regression {
@@ -42,11 +42,11 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "a node that was stopped while its launcher was lost was expected to notice that before it went on (of the harness)",
     },
     Regression {
-        line: "--seed 0x6000d9f --workload flood --pes 2 --respawn false --requests false --spares 0 --more 0 --lingers false --faults 3 --calm lost,pause",
+        line: "--seed 0x6000d9f --workload flood --pes 2 --respawn false --requests false --spares 0 --more 0 --lingers false --faults 3 --calm lost,pause,disk-misdirects",
         was: "a PE had turns before it had what it begins with, while another of its node waited for room in the midst of going back (of the world)",
     },
     Regression {
-        line: "--seed 0x6003e20 --workload flood --respawn false --requests false --spares 0 --more 0 --lingers false --faults 10 --calm doubled,altered,truncated",
+        line: "--seed 0x6003e20 --workload flood --respawn false --requests false --spares 0 --more 0 --lingers false --faults 10 --calm doubled,altered,truncated,disk-lies",
         was: "the same",
     },
     Regression {
@@ -99,7 +99,7 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "the loss of a node that was given up for a line that damages everything was taken for none (of the verdict)",
     },
     Regression {
-        line: "--seed 0xd1002dc --size 1 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --lingers false --faults 6,7,9 --calm doubled,reset,limits",
+        line: "--seed 0xd1002dc --size 1 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --lingers false --faults 6,7,9 --calm doubled,reset,limits,disk-lies",
         was: "whoever took the launcher's place counted what all had gone back to as committed, which was not on disks, and had older files removed",
     },
     Regression {
@@ -183,7 +183,7 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "nobody was left but a leading node that was stopped for ever, and a process that it had started and not told its task (of the world)",
     },
     Regression {
-        line: "--seed 0x1930088f --ft 300us --respawn false --requests true --spares 0 --more 0 --lingers false",
+        line: "--seed 0x1930088f --ft 300us --respawn false --requests true --spares 0 --more 0 --lingers false --calm crowd",
         was: "a program ended at once when it had gone back: what its PEs had told each other before was missed (of the harness)",
     },
     Regression {
@@ -195,7 +195,7 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "what a node that had been let go held of an earlier epoch was taken for a version of the same number that was committed (of the world)",
     },
     Regression {
-        line: "--seed 0x200034c7 --pes 1 --ft 300us --heirs true --respawn true --requests false --spares 0 --more 0 --lingers false --calm limits,disk",
+        line: "--seed 0x200034c7 --pes 1 --ft 300us --heirs true --respawn true --requests false --spares 0 --more 0 --lingers false --calm limits,disk,crowd",
         was: "two silences that nobody could notice but one after the other had to be noticed at once (of the verdict)",
     },
     Regression {
@@ -207,11 +207,11 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "a main chare stayed with the PE that had stood in for its own when that was back: what it made had other names, and drew other random numbers",
     },
     Regression {
-        line: "--seed 0x130012f3 --workload flood --size 1 --nodes 3 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --lingers false --faults 8,9 --calm limits",
+        line: "--seed 0x130012f3 --workload flood --size 1 --nodes 3 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --lingers false --faults 8,9 --calm limits,disk-lies",
         was: "the same",
     },
     Regression {
-        line: "--seed 0x1900035e --ft disk:400us --respawn false --requests false --spares 0 --more 0 --lingers false",
+        line: "--seed 0x1900035e --ft disk:400us --respawn false --requests false --spares 0 --more 0 --lingers false --calm disk-misdirects,disk-hangs",
         was: "the same",
     },
     Regression {
@@ -223,7 +223,7 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "the same",
     },
     Regression {
-        line: "--seed 0x3100063b --nodes 3 --pes 2 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --lingers false --faults 1,6,7,8,9 --calm doubled,late,limits",
+        line: "--seed 0x3100063b --nodes 3 --pes 2 --ft disk:400us --respawn false --requests false --spares 0 --more 0 --lingers false --faults 1,6,7,8,9 --calm doubled,late,limits,disk-misdirects",
         was: "what had been reported before a job was started again without fault tolerance replaced what another node reported later",
     },
     Regression {
@@ -239,32 +239,32 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "a program was over as soon as it went on, before a shared value had come without which objects could not be read: these were missed (of an oracle)",
     },
     Regression {
-        line: "--seed 0x3a000331 --workload imbalance --size 3 --pes 2 --ft disk:100us --respawn false --requests false --spares 0 --more 0 --lingers false --faults 10,12 --calm doubled,pause,limits",
+        line: "--seed 0x3a000331 --workload imbalance --size 3 --pes 2 --ft disk:100us --respawn false --requests false --spares 0 --more 0 --lingers false --faults 10,12 --calm doubled,pause,limits,disk-lies",
         was: "the same, in a job that was started again without checkpoints",
     },
     Regression {
-        line: "--seed 0x6400012b --nodes 3 --ft disk:400us --respawn false --requests false --spares 1 --more 0 --lingers false --faults 5,6 --calm pause,limits",
+        line: "--seed 0x6400012b --nodes 3 --ft disk:400us --respawn false --requests false --spares 1 --more 0 --lingers false --faults 5,6 --calm pause,limits,disk-misdirects",
         was: "a process that waited was lost, and PEs of its number, which a job that was started again had, were taken for dead (of the world)",
     },
     Regression {
-        line: "--seed 0x710007c2 --ft 300us --requests true --spares 2 --more 0",
+        line: "--seed 0x710007c2 --ft 300us --requests true --spares 2 --more 0 --calm crowd",
         was: "a process that waited on a host that was lost was to take the place of a node that was lost with it, while another waited elsewhere",
     },
-    Regression { line: "--seed 0x71000fb2 --ft 300us --requests true --spares 2 --more 0", was: "the same" },
+    Regression { line: "--seed 0x71000fb2 --ft 300us --requests true --spares 2 --more 0 --calm crowd", was: "the same" },
     Regression {
-        line: "--seed 0x72000afd --ft disk:400us --respawn false --requests true --spares 1 --more 0",
+        line: "--seed 0x72000afd --ft disk:400us --respawn false --requests true --spares 1 --more 0 --calm disk-misdirects",
         was: "the same, with checkpoints on disk",
     },
     Regression {
-        line: "--seed 0x720003b5 --ft disk:400us --respawn false --requests true --spares 0 --more 1",
+        line: "--seed 0x720003b5 --ft disk:400us --respawn false --requests true --spares 0 --more 1 --calm crowd",
         was: "a node that was to be added was lost before it came, and PEs of its number, which a job that was started again had, were taken for dead (of the oracles)",
     },
     Regression {
-        line: "--seed 0x77003d76 --ft disk:400us --respawn false --requests true --spares 0 --more 2 --lingers false --faults 10,17,18 --calm doubled,limits",
+        line: "--seed 0x77003d76 --ft disk:400us --respawn false --requests true --spares 0 --more 2 --lingers false --faults 10,17,18 --calm doubled,limits,disk-lies",
         was: "the same, when the job that was started again went back to what had been kept in the former one (of the oracles)",
     },
     Regression {
-        line: "--seed 0x72000584 --ft disk:400us --respawn false --requests true --spares 0 --more 0 --faults 11",
+        line: "--seed 0x72000584 --ft disk:400us --respawn false --requests true --spares 0 --more 0 --faults 11 --calm disk-lies,disk-misdirects",
         was: "a process that was killed while it sent on what had come in a checkpoint, and waited for room for that, left the rest behind",
     },
     Regression {
@@ -272,11 +272,11 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "what was printed of a node's lines was forgotten with the version that was cut when they were, though later parts had them again; and whoever took up the part of one that was released did not know what was printed of that",
     },
     Regression {
-        line: "--seed 0x77003333 --workload jacobi3d --ft disk:400us --respawn true --requests true --spares 0 --more 0 --lingers true --faults 6,8,9,13,14,15,16",
+        line: "--seed 0x77003333 --workload jacobi3d --ft disk:400us --respawn true --requests true --spares 0 --more 0 --lingers true --faults 6,8,9,13,14,15,16 --calm disk-lies",
         was: "a node whose disk did not give back a part ended with a status of its own, and who had heard why was lost: the next launcher took it for the program's end",
     },
     Regression {
-        line: "--seed 0x7700051b --workload leanmd --ft disk:400us --respawn true --requests true --spares 0 --more 0 --lingers false --faults 2,6,7,8 --calm late,limits",
+        line: "--seed 0x7700051b --workload leanmd --ft disk:400us --respawn true --requests true --spares 0 --more 0 --lingers false --faults 2,6,7,8 --calm late,limits,disk-misdirects",
         was: "a version that only the dead knew to be committed was expected on the disks when all others had begun anew (of the world)",
     },
     Regression {
@@ -296,7 +296,7 @@ pub const REGRESSIONS: &[Regression] = &[
         was: "a process was killed where it waited for room, and messages that were to go on after the one that waited were not dropped",
     },
     Regression {
-        line: "--seed 0xa10000c8 --workload towers --size 1 --nodes 2 --pes 1 --ft disk:400us --respawn false --requests true --spares 0 --more 2 --lingers false --faults 11,18,19,24,25,26,27 --calm lost,doubled,altered,truncated,pause,limits",
+        line: "--seed 0xa10000c8 --workload towers --size 1 --nodes 2 --pes 1 --ft disk:400us --respawn false --requests true --spares 0 --more 2 --lingers false --faults 11,18,19,24,25,26,27 --calm lost,doubled,altered,truncated,pause,limits,disk-misdirects",
         was: "a version was taken again by who was left, and the job started again from that of its number that a lost node had whole (of an oracle)",
     },
     Regression {
@@ -364,9 +364,9 @@ mod tests {
 
     #[test]
     fn a_line_is_read_as_on_the_command_line() {
-        let case = case_of("--seed 0x2a --nodes 3 --calm lost,reset").expect("it can be drawn");
+        let case = case_of("--seed 0x2a --nodes 3 --calm lost,reset,disk-lies").expect("it can be drawn");
         assert_eq!((case.seed, case.nodes()), (42, 3));
         assert_eq!(case.overrides.calm, ["lost", "reset"]);
-        assert!(case_of("--seed 0x2a --node 3").is_err());
+        assert!(case_of("--seed 0x2a --node 3 --calm disk-lies").is_err());
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::{self, Display};
 use std::time::Duration;
 
 use talisman::launch::checkpoints::FaultTolerance;
-use talisman::simulation::{Plan, What};
+use talisman::simulation::{DiskRates, Plan, What};
 
 use crate::case::{FOR_EVER_NS, lasts_ns};
 use crate::played::Played;
@@ -255,8 +255,7 @@ impl Legal {
         legal.dead = hurt.iter().any(|(_, what)| kills(what))
             && hurt.iter().all(|(_, what)| kills(what) || may_end_nothing(what));
         legal.survives = plan.survives();
-        legal.loses_files =
-            plan.options.ft == FaultTolerance::Disk && plan.disk.unreadable_ppm + plan.disk.altered_ppm > 0;
+        legal.loses_files = plan.options.ft == FaultTolerance::Disk && loses_files(plan.disk);
         legal.is_learned = plan.silence <= PATIENCE + TO_MISS;
         legal.hosts = legal.blamed.iter().map(|node| plan.host_of(*node)).collect();
         legal
@@ -363,10 +362,16 @@ fn alterations(played: &Played) -> u64 {
     ["altered", "alter"].iter().filter_map(|kind| played.injected.get(kind)).sum()
 }
 
+/// Whether what is on a disk may not be had from it while its host has power.
+fn loses_files(DiskRates { unreadable_ppm, altered_ppm, misdirected_ppm, .. }: DiskRates) -> bool {
+    unreadable_ppm + altered_ppm + misdirected_ppm > 0
+}
+
 /// For how long a fault keeps somebody from answering, if it does no more than that.
 fn outage_ns(what: &What) -> Option<u64> {
     match what {
-        What::Slow { .. } => None,
+        // Whoever waits for a disk says that it is there.
+        What::Slow { .. } | What::DiskHang { .. } => None,
         what => lasts_ns(what),
     }
 }

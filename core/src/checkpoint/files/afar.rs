@@ -35,7 +35,7 @@ pub(crate) struct Ask {
 pub(crate) enum What {
     /// What is there.
     List,
-    /// What is wrong with these parts of a version of this job, if anything is: they are read, all of them.
+    /// What is wrong with these parts of a version of this cut, if anything is: they are read, all of them.
     Check { job: u64, version: Version, parts: Vec<(NodeId, PeId)> },
     /// The bytes of the file of a part from this one on, [`PIECE`] of them at most.
     Read { node: NodeId, version: Version, pe: PeId, from: u64 },

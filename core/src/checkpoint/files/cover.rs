@@ -1,7 +1,7 @@
 //! What is known of a version as a whole: whoever finds its files can tell what they are of.
 
 use serde::{Deserialize, Serialize};
-use talisman_ft::Version;
+use talisman_ft::{Epoch, Version};
 
 use super::File;
 use crate::build::build_number;
@@ -45,6 +45,13 @@ pub(crate) struct JobMark {
     pub(crate) chares: Vec<(u64, String)>,
 }
 
+/// What tells the parts of a version that this job has taken in this epoch from all others: its number may have been given before, to a
+/// version that only a lost node knew of.
+pub(crate) fn cut_of(job: u64, epoch: Epoch) -> u64 {
+    // As the factor is odd, each epoch has a number of its own.
+    job ^ u64::from(epoch).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
 /// A cover cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CoverError {
@@ -80,6 +87,11 @@ impl Cover {
     pub(crate) fn new(job: JobMark, version: Version, shape: Shape, view: &View, taken: u64) -> Self {
         let (nodes, pes_per_node, view) = (shape.nodes, shape.pes_per_node, view.of_nodes().clone());
         Cover { format: FORMAT, job, version, nodes, pes_per_node, view, taken }
+    }
+
+    /// What tells its parts from those of others.
+    pub(crate) fn cut(&self) -> u64 {
+        cut_of(self.job.id, self.view.epoch)
     }
 
     /// The PEs that have a part in it.

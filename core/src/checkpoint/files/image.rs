@@ -3,7 +3,7 @@
 //! ```text
 //! offset  bytes
 //!      0      8  length of the head
-//!      8         head: the job, the version, the PE, and length and alignment of each buffer
+//!      8         head: the job with the epoch, the version, the PE, and length and alignment of each buffer
 //!                the buffers, one after the other: the packed bytes, and the large slices beside them
 //! ```
 //!
@@ -14,13 +14,14 @@ use talisman_ft::Version;
 use super::File;
 use crate::disk::{Disk, DiskError, ReadError, Replacing, checked, read_checked};
 use crate::ids::PeId;
+use crate::mutations::mutated;
 use crate::pup::{Packed, Pup, SegmentBuffer, from_bytes, to_bytes};
 
 /// Which part it is, and what it is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
 pub(crate) struct Head {
-    /// What tells the job from others.
-    pub(crate) job: u64,
+    /// What tells the job, and the epoch in which the version was taken, from others: [`cut_of`](super::cover::cut_of).
+    pub(crate) cut: u64,
     pub(crate) version: Version,
     pub(crate) pe: PeId,
     /// Length and alignment of each buffer.
@@ -59,39 +60,39 @@ pub(crate) fn write(
     files.write(disk, &name, &[&[&length[..], &head[..]], slices].concat())
 }
 
-/// The part of a PE in a version of this job.
+/// The part of a PE in a version of this cut.
 ///
 /// # Errors
-/// There is no such file, or it is not as it was written, or it is of another job.
-pub(crate) fn read(disk: &mut impl Disk, job: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
+/// There is no such file, or it is not as it was written, or it is another one.
+pub(crate) fn read(disk: &mut impl Disk, cut: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
     let body = read_checked(disk, &File::Part(version, pe).name())?;
-    of_body(&body, job, version, pe)
+    of_body(&body, cut, version, pe)
 }
 
 /// The same of the bytes of a file.
 ///
 /// # Errors
 /// They are not as they were written, or are another part's.
-pub(crate) fn of_file(bytes: Vec<u8>, job: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
+pub(crate) fn of_file(bytes: Vec<u8>, cut: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
     let body = checked(&File::Part(version, pe).name(), bytes)?;
-    of_body(&body, job, version, pe)
+    of_body(&body, cut, version, pe)
 }
 
-fn of_body(body: &[u8], job: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
+fn of_body(body: &[u8], cut: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
     let file = File::Part(version, pe).name();
-    taken_apart(body, job, version, pe).map_err(|why| ImageError::Other { file, why })
+    taken_apart(body, cut, version, pe).map_err(|why| ImageError::Other { file, why })
 }
 
-fn taken_apart(body: &[u8], job: u64, version: Version, pe: PeId) -> Result<Packed, String> {
+fn taken_apart(body: &[u8], cut: u64, version: Version, pe: PeId) -> Result<Packed, String> {
     let short = || "it is too short".to_owned();
     let (length, rest) = body.split_first_chunk().ok_or_else(short)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| short())?;
     let (head, buffers) = rest.split_at_checked(length).ok_or_else(short)?;
     let head: Head = from_bytes(head).map_err(|error| format!("its head cannot be read: {error}"))?;
-    if head.job != job {
-        return Err("it is of another job".into());
+    if head.cut != cut {
+        return Err("it is of another job, or was taken when other nodes were there".into());
     }
-    if (head.version, head.pe) != (version, pe) {
+    if (head.version, head.pe) != (version, pe) && !mutated("other-part-believed") {
         return Err(format!("it is the part of PE {} in version {}", head.pe, head.version));
     }
     packed(&head.buffers, buffers)

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 use std::{io, thread};
 
-use talisman_ft::{NodeId, Version};
+use talisman_ft::{Epoch, NodeId, Version};
 
 use super::cover::JobMark;
 use super::image::ImageError;
@@ -175,12 +175,17 @@ impl Keeper {
         Duration::from_nanos(self.hands.computed.load(Ordering::Relaxed))
     }
 
-    /// The part of a PE in a version.
+    /// The part of a PE in a version that was taken in this epoch.
     ///
     /// # Errors
     /// It is not there, or not as it was.
-    pub(in crate::checkpoint) fn part(&self, version: Version, pe: PeId) -> Result<Packed, ImageError> {
-        lock(&self.hands.shelf).part(version, pe)
+    pub(in crate::checkpoint) fn part(
+        &self,
+        epoch: Epoch,
+        version: Version,
+        pe: PeId,
+    ) -> Result<Packed, ImageError> {
+        lock(&self.hands.shelf).part(epoch, version, pe)
     }
 }
 

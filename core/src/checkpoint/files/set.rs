@@ -39,7 +39,7 @@ pub(crate) trait Hosts {
     /// One cannot be asked.
     fn list(&mut self) -> Result<BTreeMap<u32, Listing>, String>;
 
-    /// What is wrong with each of these parts of a version of a job, if anything is. They are read, all of them.
+    /// What is wrong with each of these parts of a version of a cut, if anything is. They are read, all of them.
     ///
     /// # Errors
     /// A host cannot be asked any more.
@@ -261,7 +261,7 @@ impl<H: Hosts> Set<'_, H> {
         candidates.retain(|pe, _| cover.has_part_of(*pe));
         let mut found = BTreeMap::new();
         while let Some(looked_at) = next_of(&mut candidates) {
-            let wrong = self.hosts.check((cover.job.id, cover.version), &looked_at)?;
+            let wrong = self.hosts.check((cover.cut(), cover.version), &looked_at)?;
             for ((place, pe), wrong) in looked_at.into_iter().zip(wrong) {
                 match wrong {
                     None => {
@@ -353,9 +353,9 @@ impl<D: Disk> Hosts for Disks<D> {
         Ok(parts.iter().map(|(place, pe)| self.part(of, *place, *pe).err()).collect())
     }
 
-    fn part(&mut self, (job, version): (u64, Version), place: Place, pe: PeId) -> Result<Packed, String> {
+    fn part(&mut self, (cut, version): (u64, Version), place: Place, pe: PeId) -> Result<Packed, String> {
         let disk = self.0.get_mut(&place.node).ok_or("there is no such disk")?;
-        image::read(disk, job, version, pe).map_err(|error| error.to_string())
+        image::read(disk, cut, version, pe).map_err(|error| error.to_string())
     }
 
     fn name(&self, _: u32) -> Option<&str> {

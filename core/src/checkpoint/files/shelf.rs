@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use talisman_ft::Version;
+use talisman_ft::{Epoch, Version};
 
 use super::File;
-use super::cover::{Cover, CoverError, JobMark};
+use super::cover::{Cover, CoverError, JobMark, cut_of};
 use super::image::{self, Head, ImageError};
 use crate::disk::{Disk, DiskError, Replacing, remove_leftovers};
 use crate::ids::PeId;
@@ -74,7 +74,8 @@ impl<D: Disk> Shelf<D> {
             cover.write(&mut self.files, &mut self.disk)?;
             self.covered.insert(version);
         }
-        let head = Head { job: self.job.id, version, pe, buffers };
+        let cut = cut_of(self.job.id, view.of_nodes().epoch);
+        let head = Head { cut, version, pe, buffers };
         image::write(&mut self.files, &mut self.disk, &head, slices)?;
         self.begun.push((version, pe));
         Ok(())
@@ -106,12 +107,12 @@ impl<D: Disk> Shelf<D> {
         (std::mem::take(&mut self.begun), settled)
     }
 
-    /// The part of a PE in a version.
+    /// The part of a PE in a version that was taken in this epoch.
     ///
     /// # Errors
     /// It is not there, or not as it was.
-    pub(crate) fn part(&mut self, version: Version, pe: PeId) -> Result<Packed, ImageError> {
-        image::read(&mut self.disk, self.job.id, version, pe)
+    pub(crate) fn part(&mut self, epoch: Epoch, version: Version, pe: PeId) -> Result<Packed, ImageError> {
+        image::read(&mut self.disk, cut_of(self.job.id, epoch), version, pe)
     }
 
     /// Takes away all other versions.

@@ -126,14 +126,15 @@ impl Store {
 
     pub(super) fn damaged(&self) -> Vec<(Version, PeId)> {
         let Some(keeper) = self.keeper.get() else { return Vec::new() };
-        let mut written = self.lock().written();
-        written.retain(|(version, pe)| keeper.part(*version, *pe).is_err());
-        written
+        let written = self.lock().written();
+        let is_damaged = |(epoch, version, pe): &_| keeper.part(*epoch, *version, *pe).is_err();
+        written.into_iter().filter(is_damaged).map(|(_, version, pe)| (version, pe)).collect()
     }
 
     pub(super) fn part_on_disk(&self, version: Version, pe: PeId) -> Result<Packed, StoreError> {
-        let keeper = self.keeper.get().ok_or(StoreError::Missing { pe, version })?;
-        let part = keeper.part(version, pe);
+        let missing = StoreError::Missing { pe, version };
+        let (keeper, view) = self.keeper.get().zip(self.taken_in(version)).ok_or(missing)?;
+        let part = keeper.part(view.of_nodes().epoch, version, pe);
         part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })
     }
 

@@ -125,7 +125,7 @@ impl Store {
     }
 
     /// Who was there when a version was taken that something is held of.
-    fn taken_in(&self, version: Version) -> Option<View> {
+    pub(super) fn taken_in(&self, version: Version) -> Option<View> {
         self.lock().kept.get(&version).map(|kept| kept.view.clone())
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use talisman_ft::double::Held;
-use talisman_ft::{NodeId, Version};
+use talisman_ft::{Epoch, NodeId, Version};
 
 use super::super::contents::{Counts, Names};
 use super::super::mapped::Mapping;
@@ -94,12 +94,14 @@ impl Versions {
         kept.slabs.remove(&pe);
     }
 
-    pub(super) fn written(&self) -> Vec<(Version, PeId)> {
-        let parts = self
-            .kept
-            .iter()
-            .flat_map(|(version, kept)| kept.parts.iter().map(move |(pe, body)| ((*version, *pe), body)));
-        parts.filter(|(_, body)| matches!(body, Body::Written)).map(|(part, _)| part).collect()
+    /// Those that are on disk, with the epochs in which they were taken.
+    pub(super) fn written(&self) -> Vec<(Epoch, Version, PeId)> {
+        let of_one = |(version, kept): (&Version, &Kept)| -> Vec<_> {
+            let (epoch, version) = (kept.view.of_nodes().epoch, *version);
+            let written = kept.parts.iter().filter(|(_, body)| matches!(body, Body::Written));
+            written.map(|(pe, _)| (epoch, version, *pe)).collect()
+        };
+        self.kept.iter().flat_map(of_one).collect()
     }
 
     pub(super) fn of(&mut self, version: Version, view: &View) -> &mut Kept {

@@ -14,11 +14,12 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::super::children;
 use super::super::control::{Task, ToLauncher, ToNode, VERSION};
 use super::super::frame::Decoder;
-use super::super::heartbeat::{Heartbeat, TICK};
+use super::super::heartbeat::TICK;
 use super::super::local::readable;
 use super::adopted::Connection;
 use super::door;
 use super::follower::{Follower, Followers};
+use super::missing::Missing;
 
 /// How often it is looked whether those that have not come are dead.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -41,8 +42,7 @@ pub(super) async fn gather(door: std::os::unix::net::UnixListener, task: &Task) 
     let door = UnixListener::from_std(door)?;
     let (introduced, mut comes) = mpsc::unbounded_channel();
     let gathered = Gathered { followers: Followers::default(), connections: BTreeMap::new(), door };
-    let mut gathering =
-        Gathering { gathered, missing: missing(task)?, patience: Heartbeat::new(task.silence) };
+    let mut gathering = Gathering { gathered, missing: Missing::new(missing(task)?, task.silence) };
     let (mut looks, mut ticks) = (interval(LOOK_EVERY), interval(TICK));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while !gathering.is_complete(task.number) {
@@ -78,18 +78,17 @@ fn missing(task: &Task) -> io::Result<BTreeMap<u32, OwnedFd>> {
 
 struct Gathering {
     gathered: Gathered,
-    missing: BTreeMap<u32, OwnedFd>,
-    patience: Heartbeat,
+    missing: Missing<OwnedFd>,
 }
 
 impl Gathering {
     /// With the node of this process, which follows too.
     fn is_complete(&self, own: u32) -> bool {
-        self.missing.is_empty() && self.gathered.followers.has(own)
+        self.missing.is_nobody() && self.gathered.followers.has(own)
     }
 
     fn add(&mut self, (follower, connection): Newcomer) {
-        self.missing.remove(&follower.node);
+        self.missing.on_come(follower.node);
         connection.send(ToNode::Ping);
         self.gathered.connections.insert(follower.node, connection);
         self.gathered.followers.add(follower);
@@ -97,14 +96,12 @@ impl Gathering {
 
     /// Nobody waits for the dead.
     fn look(&mut self) {
-        self.missing.retain(|_, process| !has_ended(process));
+        self.missing.forget(|_, process| has_ended(process));
     }
 
     fn tick(&mut self) {
         self.gathered.connections.values().for_each(|connection| connection.send(ToNode::Ping));
-        if self.patience.tick() {
-            self.missing.values().for_each(|process| children::kill(process.as_fd()));
-        }
+        self.missing.on_tick().into_iter().for_each(|process| children::kill(process.as_fd()));
     }
 }
 

@@ -24,6 +24,7 @@
 //! | [`seeking`] | a node's search carried out |
 //! | [`door`] | how a node that has taken over is reached |
 //! | [`adopted`] | its connections with the others, as the launcher has them |
+//! | [`missing`] | who may still come to the one that leads; pure |
 //! | [`gathering`] | who follows, and who is lost |
 //! | [`successor`] | the launcher's loop in a node's process |
 //! | [`hangup`] | a closed terminal still ends the job |
@@ -34,6 +35,7 @@ pub(crate) mod door;
 pub(crate) mod follower;
 mod gathering;
 pub(crate) mod hangup;
+pub(crate) mod missing;
 pub(crate) mod search;
 pub(crate) mod seeking;
 pub(crate) mod streams;

@@ -2,6 +2,8 @@
 //!
 //! Pure. Nodes that are dead stay dead, so all that look go through them in the same order, and none goes past one that lives.
 
+use crate::mutations::mutated;
+
 /// Where a node is in its search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Search {
@@ -34,7 +36,8 @@ impl Search {
     /// The one that it tries is dead. Whoever has found all others dead goes no further.
     pub(crate) fn on_dead(&mut self) {
         self.waited = 0;
-        self.candidate = (self.candidate + 1).min(self.own);
+        let next = if mutated("search-passes-over-one") { 2 } else { 1 };
+        self.candidate = (self.candidate + next).min(self.own);
     }
 
     /// The one that it tries is there, and does not know more yet.

@@ -206,3 +206,46 @@ fn equal_seeds_lose_the_same() {
     assert_eq!(left(3), left(3));
     assert!((0..20).any(|seed| left(seed) != left(3)));
 }
+
+#[test]
+fn what_a_lying_disk_says_is_so_once_it_is_asked_again_and_does_not_lie() {
+    let rates = DiskRates { lying_ppm: 1_000_000, ..DiskRates::default() };
+    let survives = |seed, is_asked_again| {
+        let mut disk = SimulatedDisk::new(rates, Rng::new(seed));
+        disk.write("a", &[&[7; 3 * SECTOR]]).unwrap();
+        disk.sync("a").unwrap();
+        disk.sync_names().unwrap();
+        assert_eq!(disk.take_wronged(), BTreeMap::from([("disk-lied", 2)]));
+        if is_asked_again {
+            disk.heal();
+            disk.sync("a").unwrap();
+            disk.sync_names().unwrap();
+        }
+        disk.lose_power();
+        disk.read("a").is_ok_and(|bytes| bytes == [7; 3 * SECTOR])
+    };
+    assert!((0..100).all(|seed| survives(seed, true)));
+    let kept = (0..100).filter(|seed| survives(*seed, false)).count();
+    assert!((1..60).contains(&kept), "{kept} of 100 by luck");
+}
+
+#[test]
+fn what_comes_down_in_the_place_of_another_file_leaves_what_that_had_in_its_own() {
+    let (mut other, mut taken_away) = (0, 0);
+    for seed in 0..200 {
+        let mut disk = SimulatedDisk::new(DiskRates::default(), Rng::new(seed));
+        let rates = DiskRates { misdirected_ppm: 1_000_000, ..DiskRates::default() };
+        disk.write("a", &[&[1; 600]]).unwrap();
+        disk.write("gone", &[&[2; 600]]).unwrap();
+        disk.go_wrong(rates);
+        disk.remove("gone").unwrap();
+        disk.sync_names().unwrap();
+        disk.write("b", &[&[3; 600]]).unwrap();
+        match (disk.read("a").unwrap()[0], disk.read("b").unwrap()[0]) {
+            (3, 1) => other += 1,
+            (1, 2) => taken_away += 1,
+            found => panic!("seed {seed}: {found:?}"),
+        }
+    }
+    assert!(other > 50 && taken_away > 50, "{other} {taken_away}");
+}

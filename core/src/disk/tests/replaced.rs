@@ -87,6 +87,7 @@ fn rates(rng: &mut Rng) -> DiskRates {
         unreadable_ppm: some(50_000),
         altered_ppm: some(50_000),
         room_bytes: some(4000).into(),
+        ..DiskRates::default()
     }
 }
 

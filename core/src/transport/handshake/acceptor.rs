@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::record::{Challenge, Hello, Inbox, Kind, before_proof, encode, proof};
 use super::{Agreed, Identity, Refusal, Step};
+use crate::mutations::mutated;
 use crate::sometimes::sometimes;
 use crate::transport::Peer;
 use crate::transport::auth::{BYTES, Nonce};
@@ -88,7 +89,8 @@ impl Acceptor {
     }
 
     fn proof(&mut self, record: &[u8], claim: Agreed) -> Result<Step, Refusal> {
-        if !self.identity.secret.verify(super::dialer::ROLE, &self.said, &proof(record)) {
+        let is_proof = self.identity.secret.verify(super::dialer::ROLE, &self.said, &proof(record));
+        if !is_proof && !mutated("any-proof-is-believed") {
             sometimes("a node that dialled could not prove what it claimed");
             return Err(Refusal::Secret);
         }

@@ -27,6 +27,11 @@ use crate::mutations::mutated;
 /// Of handshake and frames together. Both ends have the same.
 pub(crate) const WIRE_VERSION: u16 = 2;
 
+/// What somebody who dials may say where its proof has to come: simulated strangers guess.
+pub(crate) fn guessed_proof(proof: [u8; super::auth::BYTES]) -> Vec<u8> {
+    record::encode(record::Kind::Proof, &proof)
+}
+
 /// How many nodes a job has, with how many PEs each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {

@@ -85,7 +85,7 @@ impl Again {
             options: Box::new(self.survival.options()),
             heirs: false,
             lingers: case.lingers,
-            disk: DiskRates { unreadable_ppm: 0, altered_ppm: 0, ..case.disk },
+            disk: DiskRates { unreadable_ppm: 0, altered_ppm: 0, misdirected_ppm: 0, ..case.disk },
             faults,
             again: next,
             healed_ns,

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use talisman::rng::Rng;
 use talisman::simulation::{DiskRates, Rates};
 
 use super::{generator, magnitude};
@@ -44,6 +43,12 @@ pub const HARMFUL: &[&str] = &[
     "long-clock-jump",
 ];
 
+/// Classes of faults that a job has to bear, each of which is drawn by itself: they came later, when lists of cases stood for what seeds drew.
+pub const NEWER: &[&str] = &["disk-lies", "disk-misdirects", "disk-hangs", "crowd"];
+
+/// One in so many seeds has one of those.
+const ONE_IN_HAS_NEWER: u64 = 4;
+
 /// The classes of a seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classes(BTreeMap<&'static str, ()>);
@@ -51,9 +56,9 @@ pub struct Classes(BTreeMap<&'static str, ()>);
 impl Classes {
     /// Some classes; of half the seeds none that may end the job, so that they have to come to the right result. If any are
     /// said, all of those and no others.
-    pub(super) fn draw(rng: &mut Rng, said: &[String]) -> Classes {
+    pub(super) fn draw(seed: u64, said: &[String]) -> Classes {
         if !said.is_empty() {
-            let all = BORNE.iter().chain(HARMFUL);
+            let all = BORNE.iter().chain(HARMFUL).chain(NEWER);
             return Classes(
                 all.filter(|class| said.iter().any(|said| said == *class))
                     .map(|class| (*class, ()))
@@ -62,6 +67,7 @@ impl Classes {
         }
         const ONE_IN_IS_ON: [u64; 5] = [1 << 20, 8, 4, 3, 2];
         let mut on = BTreeMap::new();
+        let rng = &mut generator(seed, "classes");
         let one_in = super::one_of(rng, &ONE_IN_IS_ON);
         // Every class draws, whatever was drawn before.
         on.extend(BORNE.iter().filter(|_| rng.below(one_in) == 0).map(|class| (*class, ())));
@@ -69,6 +75,8 @@ impl Classes {
             on.insert(super::one_of(rng, HARMFUL), ());
             on.extend(HARMFUL.iter().filter(|_| rng.below(12) == 0).map(|class| (*class, ())));
         }
+        let is_on = |class: &&&str| generator(seed, class).below(ONE_IN_HAS_NEWER) == 0;
+        on.extend(NEWER.iter().filter(is_on).map(|class| (*class, ())));
         Classes(on)
     }
 
@@ -88,9 +96,19 @@ impl Classes {
             sync_fails_ppm: rate(300_000),
             unreadable_ppm: rate(300_000),
             altered_ppm: rate(300_000),
-            room_bytes: 0,
+            ..DiskRates::default()
         };
-        if self.has("disk") { drawn } else { DiskRates::default() }
+        let drawn = if self.has("disk") { drawn } else { DiskRates::default() };
+        let newer = |class: &str, most| match self.has(class) {
+            true => magnitude(&mut generator(seed, &format!("{class}, how often")), 3_000, most) as u32,
+            false => 0,
+        };
+        // Some disks lie always. What comes down in wrong places is little, or nothing is ever committed.
+        DiskRates {
+            lying_ppm: newer("disk-lies", 1_000_000),
+            misdirected_ppm: newer("disk-misdirects", 100_000),
+            ..drawn
+        }
     }
 
     /// How often things go wrong by themselves.

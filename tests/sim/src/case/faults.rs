@@ -36,6 +36,10 @@ pub enum Moment {
 }
 
 const MILLION: u64 = 1_000_000;
+/// More than a node makes sure of at once.
+const STRANGERS_MOST: u64 = 200;
+/// Longer than anybody may be silent.
+const LONG_NS: u64 = 30_000_000_000;
 
 impl Drawn {
     /// The fault, if the calm run is so long.
@@ -65,6 +69,35 @@ pub(super) fn draw(seed: u64, classes: &Classes, hosts: &[u32], silence: Duratio
             let moment = moment(&mut rng, HARMFUL.contains(class));
             let what = fault(&mut rng, place, for_ns);
             drawn.push(Drawn { number: drawn.len(), moment, what });
+        }
+    }
+    drawn
+}
+
+/// Those of classes that came later, which are numbered behind all others.
+pub(super) fn newer(
+    seed: u64,
+    classes: &Classes,
+    hosts: &[u32],
+    silence: Duration,
+    first: usize,
+) -> Vec<Drawn> {
+    let (place, mut drawn) = (Place::on(hosts), Vec::new());
+    if classes.has("disk-hangs") {
+        let rng = &mut generator(seed, "disk-hangs, which");
+        for number in first..first + 1 + rng.below(3) as usize {
+            // It is waited for, however long that takes.
+            let what = What::DiskHang { node: place.node(rng), for_ns: magnitude(rng, 100_000, LONG_NS) };
+            drawn.push(Drawn { number, moment: moment(rng, false), what });
+        }
+    }
+    if classes.has("crowd") {
+        let rng = &mut generator(seed, "crowd, which");
+        let first = first + drawn.len();
+        for number in first..first + 1 + rng.below(2) as usize {
+            let (node, strangers) = (place.node(rng), magnitude(rng, 2, STRANGERS_MOST) as u32);
+            let what = What::Crowd { node, strangers, for_ns: duration(rng, "crowd", silence) };
+            drawn.push(Drawn { number, moment: moment(rng, false), what });
         }
     }
     drawn
@@ -221,6 +254,8 @@ impl Place {
             | What::Slow { node, .. }
             | What::ClockJump { node, .. }
             | What::ClockDrift { node, .. }
+            | What::DiskHang { node, .. }
+            | What::Crowd { node, .. }
             | What::Ask(Asked::Shrink(node)) => *node %= self.nodes,
             What::HostLoss { host } => *host %= self.hosts,
             What::Reset { one: from, other: to } | What::Alter { from, to } | What::Truncate { from, to } => {

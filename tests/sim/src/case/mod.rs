@@ -110,7 +110,7 @@ impl Case {
     /// # Errors
     /// There is no such workload, host or node.
     pub fn draw(seed: u64, overrides: &Overrides) -> Result<Case, String> {
-        let classes = Classes::draw(&mut generator(seed, "classes"), &overrides.only);
+        let classes = Classes::draw(seed, &overrides.only);
         let drawn = shape::hosts(&mut generator(seed, "hosts"));
         let HostSizes(asked) = overrides.hosts.clone().unwrap_or(HostSizes(drawn.clone()));
         let silence = shape::silence(&mut generator(seed, "silence"));
@@ -154,9 +154,16 @@ impl Case {
                 let coming = if harmed { staffing.events(seed, faults.len(), nodes) } else { Vec::new() };
                 let again = again::draw(seed, survival, faults.len() + coming.len(), harmed);
                 let all = faults.iter().chain(&coming).chain(again.iter().flat_map(|again| &again.faults));
-                overrides.check_kept(all)?;
+                let newer = faults::newer(seed, &classes, &drawn, silence, all.clone().count());
+                overrides.check_kept(all.chain(&newer))?;
                 let mut faults = faults::moved_into(overrides.kept(faults), &hosts);
                 faults.extend(overrides.kept(coming));
+                let is_left = |drawn: &Drawn| match drawn.what {
+                    What::DiskHang { .. } => survival.is_on_disk() && !overrides.is_calm("disk-hangs"),
+                    _ => !overrides.is_calm("crowd"),
+                };
+                let newer = overrides.kept(newer).into_iter().filter(is_left).collect();
+                faults.extend(faults::moved_into(newer, &hosts));
                 (faults, overrides.kept_again(again))
             }
         };
@@ -169,7 +176,7 @@ impl Case {
             network: shape::network(&mut generator(seed, "network"), classes.rates(seed), overrides),
             schedule: shape::schedule(&mut generator(seed, "schedule"), overrides),
             limits: shape::limits(&mut generator(seed, "limits"), overrides),
-            disk: if overrides.is_calm("disk") { DiskRates::default() } else { classes.disk(seed) },
+            disk: overrides.calmed(classes.disk(seed)),
             silence,
             faults,
             hosts,
@@ -271,6 +278,7 @@ pub fn lasts_ns(what: &What) -> Option<u64> {
         What::Stop { for_ns, .. }
         | What::Slow { for_ns, .. }
         | What::Cut { for_ns, .. }
+        | What::DiskHang { for_ns, .. }
         | What::LauncherStop { for_ns } => Some(*for_ns),
         What::ClockJump { by_ns, .. } => Some(*by_ns),
         _ => None,

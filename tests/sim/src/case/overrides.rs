@@ -3,7 +3,9 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use super::classes::{BORNE, HARMFUL};
+use talisman::simulation::DiskRates;
+
+use super::classes::{BORNE, HARMFUL, NEWER};
 use super::{Again, Drawn, Strikes, Survival};
 
 /// Said on the command line, or found by shrinking.
@@ -52,8 +54,8 @@ pub struct Overrides {
     /// The numbers of the faults that happen, of those that the seed has (0,3), or `none`
     #[arg(long, value_name = "NUMBERS")]
     pub faults: Option<Kept>,
-    /// What does not happen by itself: lost, doubled, altered, truncated, reset, late, pause, disk; `limits`: queues are as large as
-    /// on real nodes
+    /// What does not happen by itself: lost, doubled, altered, truncated, reset, late, pause, disk (all of that), disk-lies,
+    /// disk-misdirects; nor at its own moment: disk-hangs, crowd; `limits`: queues are as large as on real nodes
     #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = CALM)]
     pub calm: Vec<String>,
     /// What happens at a step instead of all that the seed has: kills a node (2@17), the launcher (launcher@17) or a host
@@ -63,8 +65,21 @@ pub struct Overrides {
 }
 
 /// What comes by rates, and can be left out.
-pub const CALM: [&str; 9] =
-    ["lost", "doubled", "altered", "truncated", "reset", "late", "pause", "limits", "disk"];
+pub const CALM: [&str; 13] = [
+    "lost",
+    "doubled",
+    "altered",
+    "truncated",
+    "reset",
+    "late",
+    "pause",
+    "limits",
+    "disk",
+    "disk-lies",
+    "disk-misdirects",
+    "disk-hangs",
+    "crowd",
+];
 
 /// How many nodes there are on each host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +94,19 @@ impl Overrides {
     pub fn is_calm(&self, class: &str) -> bool {
         let is_instead = self.strikes.is_some() && class != "limits";
         is_instead || self.calm.iter().any(|calm| calm == class)
+    }
+
+    /// What is left of how often things go wrong on disks.
+    pub(super) fn calmed(&self, disk: DiskRates) -> DiskRates {
+        let left = |class: &str, ppm: u32| if self.is_calm(class) { 0 } else { ppm };
+        match self.is_calm("disk") {
+            true => DiskRates::default(),
+            false => DiskRates {
+                lying_ppm: left("disk-lies", disk.lying_ppm),
+                misdirected_ppm: left("disk-misdirects", disk.misdirected_ppm),
+                ..disk
+            },
+        }
     }
 
     /// Sees that all faults that are to be left are among those that the seed has.
@@ -173,7 +201,7 @@ impl FromStr for Kept {
 }
 
 fn class(text: &str) -> Result<String, String> {
-    let all = || BORNE.iter().chain(HARMFUL);
+    let all = || BORNE.iter().chain(HARMFUL).chain(NEWER);
     match all().any(|class| *class == text) {
         true => Ok(text.into()),
         false => {

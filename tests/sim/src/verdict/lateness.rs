@@ -30,7 +30,8 @@ pub(super) fn lateness(plan: &Plan, played: &Played) -> Option<String> {
 /// from when it goes on.
 fn begins_ns(at: u64, what: &What, is_alone: bool) -> u64 {
     match what {
-        What::LauncherStop { for_ns } => at + for_ns,
+        // Who is to go back waits for a disk, as long as that takes.
+        What::LauncherStop { for_ns } | What::DiskHang { for_ns, .. } => at + for_ns,
         What::Stop { for_ns, .. } if is_alone && *for_ns < FOR_EVER_NS => at + for_ns,
         _ => at,
     }

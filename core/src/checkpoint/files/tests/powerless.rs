@@ -48,14 +48,19 @@ impl Job {
         match newest(&self.disks) {
             Ok(found) => {
                 assert!(found.cover.version >= self.committed, "{:?}", found.notes);
-                assert!(found.next <= self.next);
-                let (version, parts) = (found.cover.version, folders(&found));
-                for (pe, node) in parts {
-                    let part = super::super::image::read(&mut self.disks[&node].clone(), 7, version, pe);
-                    assert_eq!(part, Ok(image(version, pe)));
-                }
+                self.check_parts(&found);
             }
             Err(error) => assert_eq!(self.committed, 0, "{error}"),
+        }
+    }
+
+    /// What is said to be whole is, and nothing else than it was.
+    fn check_parts(&self, found: &Whole) {
+        assert!(found.next <= self.next);
+        let (version, parts) = (found.cover.version, folders(found));
+        for (pe, node) in parts {
+            let part = super::super::image::read(&mut self.disks[&node].clone(), 7, version, pe);
+            assert_eq!(part, Ok(image(version, pe)));
         }
     }
 }
@@ -112,4 +117,28 @@ fn a_full_disk_costs_the_new_version_only() {
     assert_eq!(job.committed, 1, "there is room for one version, not for two");
     job.check();
     assert_eq!(newest(&job.disks).unwrap().cover.version, 1);
+}
+
+#[test]
+fn disks_that_lie_or_put_things_in_wrong_places_have_a_whole_version_or_none() {
+    let lying = DiskRates { lying_ppm: 100_000, ..DiskRates::default() };
+    let misdirecting = DiskRates { misdirected_ppm: 200_000, ..DiskRates::default() };
+    for rates in [lying, misdirecting] {
+        let mut as_committed = 0;
+        for seed in 0..60 {
+            let mut job = Job::new(seed, rates);
+            job.live(6);
+            for disk in job.disks.values() {
+                disk.with(SimulatedDisk::lose_power);
+                disk.with(SimulatedDisk::heal);
+            }
+            let found = newest(&job.disks).ok();
+            found.iter().for_each(|found| job.check_parts(found));
+            as_committed += u32::from(found.is_some_and(|found| found.cover.version == job.committed));
+        }
+        assert!(
+            (1..60).contains(&as_committed),
+            "{rates:?}: {as_committed} of 60 jobs have what they committed"
+        );
+    }
 }

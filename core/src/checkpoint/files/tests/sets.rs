@@ -166,5 +166,23 @@ fn a_cover_that_says_what_cannot_be_is_not_believed() {
 #[test]
 fn parts_in_another_format_are_not_read() {
     let error = refused(|cover| cover.format = 1);
-    assert!(error.contains("written in format 1") && error.contains("reads format 2"), "{error}");
+    assert!(error.contains("written in format 1") && error.contains("reads format 3"), "{error}");
+}
+
+/// Of a version that only a lost node knew of the number is given again. Its files may be there in place of those that were to replace them.
+#[test]
+fn a_part_that_was_taken_in_another_epoch_is_none_of_a_version() {
+    let (disks, later) = (disks([3]), View::whole(SHAPE).losing(&[]));
+    put(&mut Shelf::open(disks[&0].clone(), job(7), SHAPE).unwrap(), &View::whole(SHAPE), 4, 0).unwrap();
+    let former = disks[&0].clone().read("v4-pe0.part").unwrap();
+    for (node, disk) in &disks {
+        let mut shelf = Shelf::open(disk.clone(), job(7), SHAPE).unwrap();
+        kept_by(*node).for_each(|pe| put(&mut shelf, &later, 4, pe).unwrap());
+    }
+    disks[&0].clone().write("v4-pe0.part", &[&former]).unwrap();
+    let found = newest(&disks).unwrap();
+    assert_eq!((found.cover.version, found.parts[&0][0].node), (4, 1), "its buddy has the right one");
+    assert!(found.notes[0].contains("when other nodes were there"), "{:?}", found.notes);
+    disks[&1].clone().remove("v4-pe0.part").unwrap();
+    assert_eq!(newest(&disks).unwrap().cover.version, 3);
 }
