@@ -22,6 +22,7 @@ use crate::checkpoint::Checkpoints;
 use crate::checkpoint::lost::LostMembers;
 use crate::checkpoint::part::SavedNames;
 use crate::clock::Clock;
+use crate::collection::destroy::TooLate;
 use crate::collection::table::Collections;
 use crate::entry::EntryInfo;
 use crate::ids::{CollectionId, PeId};
@@ -71,6 +72,7 @@ pub(crate) struct Pe {
     pub(crate) lacking: RefCell<HashMap<u64, Vec<NonNull<Envelope>>, FxBuildHasher>>,
     pub(crate) sections: Sections,
     pub(crate) lost: LostMembers,
+    pub(crate) too_late: TooLate,
     /// There may be something to do when no message waits: reductions to send on, idle work, a wave to answer.
     pub(crate) chores: Cell<bool>,
     /// Collections with reductions to send on when there is nothing else to do.
@@ -162,6 +164,7 @@ impl Pe {
             lacking: RefCell::default(),
             sections: Sections::default(),
             lost: LostMembers::default(),
+            too_late: TooLate::default(),
             chores: Cell::new(false),
             unflushed: RefCell::default(),
             timers: Timers::default(),
@@ -226,8 +229,11 @@ impl Pe {
         done
     }
 
-    /// Keeps a message until its collection is known here.
+    /// Keeps a message until its collection is known here, unless that was destroyed.
     pub(crate) fn keep_for_unknown(&self, id: CollectionId, envelope: NonNull<Envelope>) {
+        if self.collections.is_gone(id) {
+            return self.drop_too_late(envelope);
+        }
         if mutated("unknown-collection-forgets") {
             return self.release(envelope);
         }
@@ -332,6 +338,7 @@ impl Drop for Pe {
         }
         self.timers.clear();
         self.drop_messages();
+        self.too_late.sum_up(self.id);
         self.see_end();
     }
 }

@@ -11,7 +11,7 @@ use crate::registry::Registry;
 use crate::view::View;
 
 /// How the parts of a version are written. It changes with what `Packed` parts consist of.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// What is written on each version of a job. People may read it: in its file it is JSON, behind a header of 28 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
