@@ -10,6 +10,7 @@ mod features {
     mod balancing;
     mod callbacks;
     mod checkpoints;
+    mod destroy;
     mod drops;
     mod ends;
     mod flows;

@@ -210,10 +210,19 @@ impl Pe {
     /// At the root: a broadcast gets its number.
     pub(crate) fn on_cast_request(&self, id: CollectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
+        if self.is_too_late(collection, &cast) {
+            return;
+        }
         if collection.is_inserting() && !mutated("broadcast-before-first-elements") {
             sometimes("a broadcast waited for the first elements");
+            let is_end = matches!(cast.call, CastCall::Destroy);
             // Its first elements are on their way, and would miss what passes before them.
-            return collection.casts.held.borrow_mut().push(cast);
+            collection.casts.held.borrow_mut().push(cast);
+            if is_end {
+                sometimes("an array was destroyed whose insertions had not been said to be over");
+                self.on_done_inserting(id);
+            }
+            return;
         }
         let number = collection.casts.numbered.get();
         collection.casts.numbered.set(number + 1);
@@ -252,6 +261,7 @@ impl Pe {
             }
             self.pass(collection, number, &cast);
         }
+        collection.give_back(&mut collection.casts.early.borrow_mut());
     }
 
     /// The next broadcast in order: on to the children, and to every element here.
@@ -261,9 +271,12 @@ impl Pe {
         }
         // Elements that come while this one is delivered count it as received.
         collection.casts.passed.set(number + 1);
+        if let CastCall::Destroy = cast.call {
+            collection.going.set(true);
+        }
         let (casts, frozen) = (&collection.casts, self.frozen.get());
         let mut receivers = casts.give_to_kept(number, cast) + casts.births.pass(number, cast);
-        for slot in self.roster_of(collection).iter() {
+        for slot in collection.roster().iter() {
             // An element may have left, and another come into its slot, while those before it ran.
             let Some((head, _)) = self.slots.at(*slot) else {
                 sometimes("an element left while those before it received a broadcast");
@@ -312,17 +325,6 @@ impl Pe {
         self.run_cast(head, number, cast);
     }
 
-    fn roster_of(&self, collection: &Collection) -> std::rc::Rc<[u32]> {
-        collection.roster(|| {
-            let all = self.slots.iter().filter_map(|head| {
-                // SAFETY: an object in a slot is live.
-                let object = unsafe { head.as_ref() };
-                (object.collection().id == collection.id).then(|| (object.index(), object.slot.get()))
-            });
-            all.collect()
-        })
-    }
-
     fn run_cast(&self, head: NonNull<Head>, number: u32, cast: &Cast) {
         // SAFETY: the object is live.
         let id = unsafe { head.as_ref() }.id();
@@ -339,6 +341,8 @@ impl Pe {
             return self.keep_lacking(lacking, self.cast_message(id, cast, extra));
         }
         match cast.call {
+            CastCall::Destroy => self.destroy_element(head, extra),
+            CastCall::Forget(section) => self.forget_section(head, section),
             CastCall::Reply(wait) => self.run_reply(head, wait, cast.args.clone()),
             CastCall::Entry(entry) => self.run_packed_entry(head, entry, Cow::Borrowed(&cast.args), extra),
         }
@@ -355,6 +359,9 @@ impl Pe {
         let message = match cast.call {
             CastCall::Entry(entry) => ObjectMessage::Invoke { entry, args },
             CastCall::Reply(wait) => ObjectMessage::Reply { wait, value: args },
+            CastCall::Forget(section) => ObjectMessage::Forget { section },
+            // Only a peer that makes things up sends this one to some of them.
+            CastCall::Destroy => ObjectMessage::to_nobody(),
         };
         let mut envelope = self.object_message(id, message);
         // SAFETY: just made.

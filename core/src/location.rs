@@ -78,12 +78,14 @@ impl Place {
 }
 
 const PAGE: usize = 512;
-type Page = Box<[Cell<u64>; PAGE]>;
+type Page = Box<[Cell<u64>]>;
 
 /// Places of the elements of one collection, 8 bytes each: by ordinal in a dense box, else by index.
 pub(crate) struct Places {
     /// Allocated by the page, since a PE of a large job touches few.
     dense: Box<[OnceCell<Page>]>,
+    /// Elements of the box: the last page, which is all of a small array, has no more.
+    len: usize,
     sparse: RefCell<HashMap<u128, u64, FxBuildHasher>>,
     /// In a group, whose members do not move: the index of the one that can be here, and its place.
     own: Option<(u128, Cell<u64>)>,
@@ -95,6 +97,7 @@ impl Places {
         let pages = (dense as usize).div_ceil(PAGE);
         Places {
             dense: (0..pages).map(|_| OnceCell::new()).collect(),
+            len: dense as usize,
             sparse: RefCell::default(),
             own: own.map(|index| (index, Cell::new(0))),
         }
@@ -139,11 +142,29 @@ impl Places {
         dense.chain(others).collect()
     }
 
+    /// The slots of those that are here, in the order of their indices; `name` gives the index of an ordinal.
+    pub(crate) fn here(&self, name: impl Fn(u64) -> Option<u128>) -> Vec<u32> {
+        let pages = self.dense.iter().enumerate().filter_map(|(page, cell)| Some((page * PAGE, cell.get()?)));
+        let places = pages.flat_map(|(first, page)| (first..).zip(page.iter().map(Cell::get)));
+        let dense = places.filter_map(|(at, packed)| {
+            let (slot, _) = Pe::slot_in(packed)?;
+            Some((name(at as u64)?, slot))
+        });
+        let sparse = self.sparse.borrow();
+        let others = sparse.iter().map(|(index, packed)| (*index, *packed));
+        let own = self.own.as_ref().map(|(index, place)| (*index, place.get()));
+        let others = others.chain(own).filter_map(|(index, packed)| Some((index, Pe::slot_in(packed)?.0)));
+        let mut all: Vec<_> = dense.chain(others).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, slot)| slot).collect()
+    }
+
     pub(crate) fn set(&self, index: u128, ordinal: Option<u64>, place: Place) {
         match ordinal {
             Some(ordinal) => {
+                let before = ordinal as usize / PAGE * PAGE;
                 let page = self.dense[ordinal as usize / PAGE]
-                    .get_or_init(|| Box::new([const { Cell::new(0) }; PAGE]));
+                    .get_or_init(|| vec![Cell::new(0); PAGE.min(self.len - before)].into());
                 page[ordinal as usize % PAGE].set(place.pack());
             }
             None if self.own.as_ref().is_some_and(|(own, _)| *own == index) => {

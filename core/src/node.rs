@@ -1,12 +1,9 @@
 //! What the PEs of one process share, and what the nodes of one job share in this process.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
 use talisman_ft::Version;
 use talisman_ft::double::Contents;
 
@@ -23,8 +20,8 @@ use crate::measure::Measures;
 use crate::message::pool::Depot;
 use crate::pe::running::Window;
 use crate::pe::try_current;
-use crate::pup::Packed;
 use crate::scheduler::park::Parker;
+use crate::shared::values::SharedValues;
 use crate::undelivered::Leftovers;
 use crate::view::View;
 
@@ -149,41 +146,8 @@ impl Node {
     }
 }
 
-/// Read-only values, one copy a node.
-#[derive(Default)]
-pub(crate) struct SharedValues(RwLock<HashMap<u64, SharedValue, FxBuildHasher>>);
-
 /// Requests for checkpoints: each whether it is to be on disk, and the nodes that go then.
 pub(crate) type Asked = Vec<(bool, Vec<u32>)>;
-
-/// One of them: as it came, and as the type it is once somebody has asked for that.
-#[derive(Clone)]
-pub(crate) struct SharedValue {
-    pub(crate) packed: Packed,
-    pub(crate) typed: Option<Arc<dyn Any + Send + Sync>>,
-}
-
-impl SharedValues {
-    pub(crate) fn get(&self, id: u64) -> Option<SharedValue> {
-        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&id).cloned()
-    }
-
-    pub(crate) fn has(&self, id: u64) -> bool {
-        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).contains_key(&id)
-    }
-
-    /// All names, in order.
-    pub(crate) fn names(&self) -> Vec<u64> {
-        let values = self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let mut all: Vec<_> = values.keys().copied().collect();
-        all.sort_unstable();
-        all
-    }
-
-    pub(crate) fn put(&self, id: u64, value: SharedValue) {
-        self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(id, value);
-    }
-}
 
 /// Steps of load balancing that a report has: those of a job of weeks would not go into the message that brings them.
 const STEPS_KEPT: usize = 10_000;

@@ -25,6 +25,9 @@ use crate::sometimes::sometimes;
 use crate::wire;
 use crate::witness::{Until, Why};
 
+/// So many receivers are no burden.
+const FEW: usize = 64;
+
 /// An object's place in the orders that it takes part in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Order {
@@ -54,6 +57,13 @@ impl Order {
         let next = self.sent.entry(to).or_default();
         *next += 1;
         *next - 1
+    }
+
+    /// Another receiver was sent to: whenever they are twice as many, those that are gone are forgotten.
+    fn forget_receivers(&mut self, is_gone: impl Fn(&ObjId) -> bool) {
+        if self.sent.len() >= FEW && self.sent.len().is_power_of_two() {
+            self.sent.retain(|id, _| !is_gone(id));
+        }
     }
 
     /// Whether it is this message's turn.
@@ -124,7 +134,13 @@ impl Pe {
         if is_birth || message.extra.as_ref().is_some_and(|extra| extra.order.is_some()) {
             return;
         }
-        let number = sender.extras(|extras| extras.order.number(message.to()));
+        let number = sender.extras(|extras| {
+            let number = extras.order.number(message.to());
+            if number == 0 {
+                extras.order.forget_receivers(|id| self.collections.is_gone(id.collection));
+            }
+            number
+        });
         message.extra.get_or_insert_default().order = Some((sender.id(), number));
     }
 
@@ -178,6 +194,17 @@ mod tests {
 
     fn id(index: u128) -> ObjId {
         ObjId { collection: CollectionId { creator: 0, serial: 3 }, index }
+    }
+
+    #[test]
+    fn receivers_that_are_gone_are_forgotten() {
+        let mut order = Order::default();
+        for index in 0..10_000 {
+            order.number(id(index));
+            order.forget_receivers(|id| id.index % 100 != 0);
+        }
+        assert!(order.sent.len() < 4 * FEW, "{}", order.sent.len());
+        assert_eq!((order.number(id(9_900)), order.number(id(0))), (1, 1));
     }
 
     #[test]

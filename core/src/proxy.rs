@@ -346,6 +346,61 @@ macro_rules! handles_on_many {
 }
 handles_on_many!(Array Section Group);
 
+macro_rules! destroyed {
+    ($($proxy:ident: $what:literal)*) => { $(
+        impl<C: Chare> $proxy<C> {
+            #[doc = concat!("Destroys the whole ", $what, ", on all PEs (Charm++: `ckDestroy`).")]
+            ///
+            /// Elements receive what was broadcast before, and then go, like those that [`cx.destroy()`](crate::Cx::destroy) themselves: they are
+            /// dropped, and reductions that are open are complete without them. Its sections end with it. What all PEs kept of it is given
+            /// back, and it is in no checkpoint any more.
+            ///
+            /// What was sent to single elements may come too late, and whatever is sent to it later does. Such messages are dropped: the first
+            /// on each PE is said on standard error, and a job that gets stuck because somebody waits for an answer says so.
+            ///
+            /// ```
+            /// # extern crate talisman_core as talisman;
+            /// use talisman::prelude::*;
+            /// use talisman::testing::Test;
+            ///
+            /// #[derive(Pup)]
+            /// struct Square;
+            ///
+            /// #[chare(array1d)]
+            /// impl Square {
+            ///     #[init]
+            ///     fn new() -> Self {
+            ///         Square
+            ///     }
+            ///
+            ///     #[entry]
+            ///     fn of_index(&mut self, cx: &mut Cx<Self>) -> i32 {
+            ///         cx.index() * cx.index()
+            ///     }
+            /// }
+            ///
+            /// #[talisman::main]
+            /// async fn main(cx: &mut Cx) {
+            ///     for n in 1..100 {
+            ///         let squares: Array<Square> = Square::array(n).new();
+            ///         let sum: i32 = squares.of_index().reduce(Sum).await;
+            ///         assert_eq!(sum, (n - 1) * n * (2 * n - 1) / 6);
+            ///         squares.destroy();
+            ///     }
+            ///     cx.exit();
+            /// }
+            /// # fn test() { assert_eq!(Test::new().pes(2).run::<__Main>(()).status, 0); }
+            /// # test();
+            /// ```
+            pub fn destroy(self) {
+                let id = self.target().collection;
+                current(|pe| pe.destroy_collection(id));
+            }
+        }
+    )* };
+}
+destroyed!(Array: "array" Group: "group");
+
 impl<C: Chare> Array<C> {
     /// One element. It need not exist yet, nor be here: what is called meanwhile waits for it. If it never comes, a job that gets stuck says so
     /// and fails, and one that ends well says so in a warning and in its report (`undelivered`).
@@ -364,8 +419,8 @@ impl<C: Chare> Array<C> {
         ObjId { collection: self.target().collection, index: index.into_index().to_bits() }
     }
 
-    /// A part of the array with a multicast and reductions of its own. It lives as long as the job; made once, it can be sent and
-    /// kept like any value.
+    /// A part of the array with a multicast and reductions of its own. It lives as long as the array, or until it is
+    /// [destroyed](Section::destroy); made once, it can be sent and kept like any value.
     pub fn section(&self, indices: impl IntoIterator<Item = C::Index>) -> Section<C> {
         let members = indices.into_iter().map(C::Index::to_bits).collect();
         let of = self.target().collection;
@@ -405,6 +460,15 @@ impl<C: Chare> Array<C> {
 }
 
 impl<C: Chare> Section<C> {
+    /// Ends the section, and not its members: what was kept of it is given back. Multicasts that were sent before reach them; whoever waits
+    /// for a reduction over it that is not complete waits in vain, and what is contributed or sent to it later is dropped. Both are said
+    /// as for an [array that is destroyed](Array::destroy).
+    pub fn destroy(self) {
+        let Many { collection, .. } = *self.target();
+        let section = self.section();
+        current(|pe| pe.destroy_section(collection, section));
+    }
+
     pub(crate) fn section(&self) -> SectionId {
         self.target().section.expect("a section has a name")
     }

@@ -280,6 +280,7 @@ impl Pe {
             let name = self.collections.get(of).map_or_else(String::new, |of| (of.chare.name)());
             waits.push(format!("a reduction over a section of `{name}` has {count} of {all} contributions"));
         }
+        waits.extend(self.too_late.said());
         match self.unknown_count() {
             0 => {}
             kept => waits

@@ -28,6 +28,8 @@ pub enum Route {
     Prefixed(Box<Route>, Packed),
     /// Another receiver, after a balancing step.
     AtSync(Box<Route>),
+    /// The end of a collection whose elements are gone.
+    Destroyed(#[pup(with = wire::rooted)] CollectionId),
 }
 
 /// Which collective call an answer belongs to, and where it is reduced.
@@ -71,6 +73,7 @@ impl Pe {
                 self.tell(self.view().seat(*pe), PeMessage::Function { id: *id, value });
             }
             Route::AtSync(then) => self.at_sync(then, value),
+            Route::Destroyed(id) => self.tell(self.view().seat(id.creator), PeMessage::DropCollection(*id)),
             Route::Prefixed(inner, first) => self.route(inner, first.then(&value)),
         }
     }

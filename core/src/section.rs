@@ -13,7 +13,7 @@ use rustc_hash::FxBuildHasher;
 use crate::checkpoint::part::SavedSection;
 use crate::collection::Collection;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
-use crate::message::control::{Cast, PeMessage};
+use crate::message::control::{Cast, CastCall, PeMessage};
 use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::pup::Packed;
@@ -21,9 +21,12 @@ use crate::reduction::{Pending, ReductionKey};
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
 
-/// The sections that a PE made.
+/// The sections that a PE made, and their names by collection.
 #[derive(Default)]
-pub(crate) struct Sections(RefCell<HashMap<SectionId, Section, FxBuildHasher>>);
+pub(crate) struct Sections(
+    RefCell<HashMap<SectionId, Section, FxBuildHasher>>,
+    RefCell<BTreeSet<(CollectionId, SectionId)>>,
+);
 
 struct Section {
     of: CollectionId,
@@ -40,6 +43,43 @@ struct Section {
 }
 
 impl Sections {
+    fn insert(&self, id: SectionId, section: Section) {
+        self.1.borrow_mut().insert((section.of, id));
+        self.0.borrow_mut().insert(id, section);
+    }
+
+    /// Whether there is a section of this name.
+    pub(crate) fn has(&self, id: SectionId) -> bool {
+        self.0.borrow().contains_key(&id)
+    }
+
+    /// A section ends: its members, if it has been contributed to, and what is given up of it, for people.
+    pub(crate) fn forget(&self, id: SectionId) -> Option<(Vec<u128>, Vec<String>)> {
+        let mut sections = self.0.borrow_mut();
+        let section = sections.remove(&id)?;
+        if sections.len() * 4 < sections.capacity() {
+            let room = sections.len() * 2;
+            sections.shrink_to(room);
+        }
+        self.1.borrow_mut().remove(&(section.of, id));
+        let wanted = section.open.values().filter(|pending| pending.is_wanted());
+        let given_up = wanted.map(|pending| {
+            let (count, of) = (pending.contributions(), section.members.len());
+            format!("a reduction over a section that was destroyed, with {count} contributions of {of}")
+        });
+        let was_used = section.complete > 0 || !section.open.is_empty();
+        let members = if was_used { section.members.to_vec() } else { Vec::new() };
+        Some((members, given_up.collect()))
+    }
+
+    /// A collection ends, and its sections with it.
+    pub(crate) fn forget_all_of(&self, of: CollectionId) -> Vec<String> {
+        let first = SectionId { creator: 0, serial: 0 };
+        let last = SectionId { creator: PeId::MAX, serial: u32::MAX };
+        let all: Vec<_> = self.1.borrow().range((of, first)..=(of, last)).map(|(_, id)| *id).collect();
+        all.into_iter().filter_map(|id| self.forget(id)).flat_map(|(_, given_up)| given_up).collect()
+    }
+
     /// Whether the member of this name has gone for good. If there is one, it was made again, and has no part in what is contributed.
     pub(crate) fn has_lost(&self, id: SectionId, index: u128) -> bool {
         self.0.borrow().get(&id).is_some_and(|section| section.gone.contains_key(&index))
@@ -127,7 +167,7 @@ impl Sections {
         let SavedSection { id, of, members, next, complete, open, gone } = saved;
         let gone = gone.into_iter().collect();
         let section = Section { next: Cell::new(next), complete, gone, ..Section::new(of, members.into()) };
-        self.0.borrow_mut().insert(id, section);
+        self.insert(id, section);
         open
     }
 
@@ -177,7 +217,9 @@ impl Pe {
         self.names().sections.set(serial + 1);
         let id = SectionId { creator: self.id, serial };
         witness::see(|| Seen::Sectioned { section: id });
-        self.sections.0.borrow_mut().insert(id, Section::new(of, members.into()));
+        if !self.collections.is_gone(of) {
+            self.sections.insert(id, Section::new(of, members.into()));
+        }
         id
     }
 
@@ -190,7 +232,9 @@ impl Pe {
     /// At the root: one message to each PE with members.
     pub(crate) fn on_section_request(&self, id: CollectionId, section: SectionId, cast: Cast) {
         let Some(collection) = self.collections.get(id) else { return };
-        let Some((number, all)) = self.sections.next_multicast(section) else { return };
+        let Some((number, all)) = self.sections.next_multicast(section) else {
+            return self.note_too_late("a multicast to a section that was destroyed".into());
+        };
         let members: Vec<u128> =
             all.iter().copied().filter(|index| collection.stand_in(*index).is_none()).collect();
         witness::see(|| Seen::Multicast { section, number, members: members.len() });
@@ -206,13 +250,26 @@ impl Pe {
             sometimes("a multicast had no receivers");
             return self.finish(collection, ReductionKey::SectionAnswers(section, number), nothing);
         }
+        self.cast_to_members(collection, section, number, members, &cast);
+    }
+
+    /// One message to each PE with members.
+    pub(crate) fn cast_to_members(
+        &self,
+        collection: &Collection,
+        section: SectionId,
+        number: u32,
+        members: Vec<u128>,
+        cast: &Cast,
+    ) {
+        let id = collection.id;
         let mut by_pe: BTreeMap<PeId, Vec<u128>> = BTreeMap::new();
         for index in members {
             by_pe.entry(self.believed_at(collection, index)).or_default().push(index);
         }
         for (pe, members) in by_pe {
             if pe == self.id {
-                self.on_section_cast(id, section, number, &members, &cast);
+                self.on_section_cast(id, section, number, &members, cast);
             } else {
                 let cast = cast.clone();
                 self.tell(pe, PeMessage::SectionCast { collection: id, section, number, members, cast });
@@ -274,7 +331,9 @@ impl Pe {
         number: u32,
         cast: &Cast,
     ) {
-        witness::see(|| Seen::Reached { object: id, pe: self.id, section, number });
+        if !matches!(cast.call, CastCall::Forget(_)) {
+            witness::see(|| Seen::Reached { object: id, pe: self.id, section, number });
+        }
         let extra = cast.extra(id, Some(section), number);
         match self.find_here(id) {
             Some(head) if !self.frozen.get() => self.deliver_cast(head, cast, extra),

@@ -61,8 +61,8 @@ use crate::kills::{
 };
 use crate::launcher::{
     a_job_without_its_launcher_is_asked, nodes_and_launchers_that_are_stopped_are_fenced,
-    nodes_are_replaced_without_the_launcher, one_leader_after_another,
-    other_losses_and_ends_without_the_launcher, spares_without_the_launcher,
+    nodes_are_replaced_without_the_launcher, nothing_is_left_where_a_launcher_listened,
+    one_leader_after_another, other_losses_and_ends_without_the_launcher, spares_without_the_launcher,
     the_launcher_and_the_first_node_at_once, the_launcher_before_the_first_checkpoint,
     the_launcher_between_two_checkpoints, the_launcher_during_a_recovery,
     the_launcher_of_a_job_with_a_node_that_is_stopped, the_launcher_of_other_programs_and_on_disk,
@@ -190,6 +190,7 @@ trials!(
     the_launcher_between_two_checkpoints,
     the_launcher_before_the_first_checkpoint,
     the_launcher_and_the_first_node_at_once,
+    nothing_is_left_where_a_launcher_listened,
     one_leader_after_another,
     the_launcher_during_a_recovery,
     nodes_and_launchers_that_are_stopped_are_fenced,

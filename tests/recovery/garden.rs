@@ -1,4 +1,4 @@
-//! Elements that come and go, sections of them, timers, calls that wait for an answer, and values that all may read:
+//! Elements and whole arrays that come and go, sections of them, timers, calls that wait for an answer, and values that all may read:
 //! `recovery program --garden …`.
 
 use std::path::Path;
@@ -94,6 +94,26 @@ impl Plant {
     }
 }
 
+/// Lives for a round.
+#[derive(Pup)]
+struct Seedling {
+    soil: Shared<Vec<u64>>,
+}
+
+#[chare(array1d)]
+impl Seedling {
+    #[init]
+    fn new(soil: Shared<Vec<u64>>) -> Self {
+        Seedling { soil }
+    }
+
+    #[entry]
+    fn sprout(&mut self, cx: &mut Cx<Self>, round: u64) -> u64 {
+        cx.migrate_to((cx.pe() + 1) % cx.pes());
+        self.soil[0] * round + cx.index() as u64
+    }
+}
+
 #[talisman::main]
 async fn main(cx: &mut Cx, options: Options) {
     let gardener: Proxy<Gardener> = Gardener::chare().on(cx.pes() - 1).new();
@@ -118,7 +138,21 @@ async fn main(cx: &mut Cx, options: Options) {
             plants.at(3 * (round / 2) as i32 + 1).prune();
             cx.quiescence().await;
         }
-        writeln!(cx.output(), "round {round}: {sum} high, {weight:?}");
+        let seedlings: Array<Seedling> = Seedling::array(5).new(soil.clone());
+        let few: Section<Seedling> = seedlings.section([1, 3]);
+        let sprouts: u64 = few.sprout(round).reduce(Sum).await;
+        // All have the soil then.
+        let all: u64 = seedlings.sprout(round).reduce(Sum).await;
+        seedlings.sprout(round).ignore();
+        // Nobody waits for this: it is under way when the next checkpoint is taken, or somebody is lost.
+        seedlings.destroy();
+        part.destroy();
+        if round % 2 == 1 {
+            // Nobody who has it is on the move.
+            cx.quiescence().await;
+            soil.destroy();
+        }
+        writeln!(cx.output(), "round {round}: {sum} high, {weight:?}, {sprouts}, {all}");
         println!("at {round}");
         cx.step(round);
     }

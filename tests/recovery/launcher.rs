@@ -1,5 +1,6 @@
 //! Jobs whose launcher is killed, and that one of their nodes leads to the end.
 
+use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use rustix::process::Signal;
 use talisman::rng::Rng;
 
 use crate::asking::{ask, said};
-use crate::disk::Folder;
+use crate::disk::{Folder, kill_all};
 use crate::held::{Held, begin};
 use crate::job::until;
 use crate::subjects::{ENDLESS, GARDEN, LONG, Left, NEVER, TRANSPORTS};
@@ -134,6 +135,38 @@ pub fn the_launcher_of_a_job_with_a_node_that_is_stopped() {
         held.kill_launcher();
         held.survives_its_launcher(&expected);
     }
+}
+
+/// Where a job is asked for something there is nothing when it is over: whoever leads it last sees to that, and if nobody is left, the next job.
+pub fn nothing_is_left_where_a_launcher_listened() {
+    let shape = (2, 1, "tcp");
+    let expected = LONG.undisturbed(shape);
+    let held = begin(LONG, shape, OFTEN);
+    let socket = listens_at(&held);
+    held.run.job.wait_for("at 14");
+    assert!(socket.exists(), "{}", socket.display());
+    held.kill_launcher();
+    held.survives_its_launcher(&expected);
+    assert!(!socket.exists(), "{}", socket.display());
+
+    let held = begin(LONG, shape, NEVER);
+    let socket = listens_at(&held);
+    let nodes = held.run.job.nodes(2);
+    held.run.job.wait_for("at 5");
+    assert!(socket.exists(), "{}", socket.display());
+    kill_all(held.run, &held.folder, nodes);
+    let next = begin(LONG, shape, NEVER);
+    next.run.job.wait_for("at 1");
+    assert!(!socket.exists() && listens_at(&next).exists(), "{}", socket.display());
+    next.survives(&expected);
+}
+
+fn listens_at(held: &Held) -> PathBuf {
+    let folder = match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
+        Some(own) if own.is_absolute() => own.join("talisman"),
+        _ => std::env::temp_dir().join(format!("talisman-{}", rustix::process::getuid().as_raw())),
+    };
+    folder.join(format!("{}.job", held.run.job.launcher_pid()))
 }
 
 /// What else may happen to a job happens to one that has lost its launcher.

@@ -77,6 +77,10 @@ impl Pe {
             steps: self.node.job.progress().done,
             shared: self.saved_shared(),
             collections,
+            gone: self.collections.gone(),
+            gone_shared: self.node.shared.gone(),
+            doomed: self.node.shared.doomed(),
+            too_late: self.too_late.saved(),
             roots: self.known_collections().filter_map(saved_root).collect(),
             sections: self.sections.saved(),
             objects,
@@ -103,7 +107,9 @@ impl Pe {
         let slots = (0..self.slots.len()).filter_map(|slot| Some((slot, self.slots.at(slot)?)));
         let live = slots.filter(|(_, (head, _))| is_live(*head));
         let saved = |(slot, (head, generation))| {
-            let state = states.take(slot, generation);
+            // What refers to a value that was destroyed since holds it itself when it is packed again.
+            let is_current = |state: &Packed| !self.node.shared.is_any_destroyed(state.needs());
+            let state = states.take(slot, generation).filter(is_current);
             debug_assert!(
                 state.as_ref().is_none_or(|state| is_state_of(head, state)),
                 "nothing changes a state on a frozen PE"

@@ -32,6 +32,7 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
     match message {
         PeMessage::CastRequest { .. }
         | PeMessage::SectionRequest { .. }
+        | PeMessage::DropSection { .. }
         | PeMessage::Insert { .. }
         | PeMessage::DoneInserting(_)
         | PeMessage::Function { .. }
@@ -56,6 +57,8 @@ pub(super) fn fate(message: &PeMessage) -> Fate {
         | PeMessage::Moved { .. }
         | PeMessage::Found { .. }
         | PeMessage::Gone { .. }
+        | PeMessage::DropCollection(_)
+        | PeMessage::DropShared { .. }
         | PeMessage::Share { .. }
         | PeMessage::KeepShared { .. }
         | PeMessage::Shared { .. }

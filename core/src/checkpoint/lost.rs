@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use crate::cluster::verdict::UNRECOVERABLE;
 use crate::collection::Collection;
-use crate::ids::{ObjId, SectionId};
+use crate::ids::{CollectionId, ObjId, SectionId};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Envelope, Extra};
 use crate::migrate::pack_object;
@@ -28,6 +28,15 @@ pub(crate) struct LostMembers {
     gone: RefCell<BTreeMap<ObjId, BTreeMap<SectionId, u32>>>,
     /// Members that are here, and a section that wants to know that of each.
     asked: RefCell<Vec<(ObjId, SectionId)>>,
+}
+
+impl LostMembers {
+    /// A collection was destroyed.
+    pub(crate) fn forget(&self, id: CollectionId) {
+        self.here.borrow_mut().retain(|member| member.collection != id);
+        self.gone.borrow_mut().retain(|member, _| member.collection != id);
+        self.asked.borrow_mut().retain(|(member, _)| member.collection != id);
+    }
 }
 
 impl Pe {
@@ -87,7 +96,7 @@ impl Pe {
         }
     }
 
-    fn owes_to_reduction(&self, collect: &Collect) {
+    pub(crate) fn owes_to_reduction(&self, collect: &Collect) {
         sometimes("a lost member owed an answer to a reduction");
         if let Some(collection) = self.collections.get(collect.collection) {
             self.answer_nothing(collection, collection.object(collect.index), answers_key(collect));
@@ -111,7 +120,7 @@ impl Pe {
     }
 
     /// What it has contributed to sections is all that it will.
-    fn note_contributions(&self, head: NonNull<Head>) {
+    pub(crate) fn note_contributions(&self, head: NonNull<Head>) {
         // SAFETY: an object in a slot is live.
         let object = unsafe { head.as_ref() };
         let (member, reductions) = (object.id(), object.extras(|extras| extras.sections.clone()));

@@ -161,7 +161,8 @@ impl<'a> Seats<'a> {
     /// What a newcomer begins with.
     pub(super) fn part_of_newcomer(&self, pe: PeId, pattern: Part) -> Part {
         let newborn = self.members_of_newcomer(pe, &pattern);
-        Part { newborn, ..Part::without_objects(pe, pattern.collections) }
+        let Part { gone, gone_shared, doomed, collections, .. } = pattern;
+        Part { newborn, gone, gone_shared, doomed, ..Part::without_objects(pe, collections) }
     }
 
     /// The same of one that somebody had stood in for, whose part this is: that is its pattern, and had kept what was its own.
@@ -196,10 +197,12 @@ impl<'a> Seats<'a> {
         if !kept.objects.is_empty() {
             sometimes("a single chare went back to a PE that had been lost");
         }
-        let Part { shared, roots, sections, names, away, objects, messages, .. } = kept;
+        let Part { shared, gone, gone_shared, doomed, roots, sections, names, away, .. } = kept;
+        let (objects, messages) = (kept.objects, kept.messages);
         let counted = |saved| SavedCollection { sent: 0, made: 0, unborn: Vec::new(), ..saved };
         let collections = kept.collections.into_iter().map(counted).collect();
-        Part { pe, collections, shared, roots, sections, names, away, objects, messages, ..Part::default() }
+        let part = Part { pe, collections, shared, gone, gone_shared, doomed, roots, ..Part::default() };
+        Part { sections, names, away, objects, messages, ..part }
     }
 
     /// The member of a group that a PE has, if it is new.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::checkpoint::said::SavedPeriod;
 use crate::checkpoint::waiting::Messages;
 use crate::collection::description::Description;
+use crate::collection::gone::Gone;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::message::control::Cast;
 use crate::object::Travel;
@@ -22,6 +23,14 @@ pub(crate) struct Part {
     /// Read-only values that it made.
     pub(crate) shared: Vec<(u64, Packed)>,
     pub(crate) collections: Vec<SavedCollection>,
+    /// Names of collections that were destroyed, by creator.
+    pub(crate) gone: Vec<(PeId, Gone)>,
+    /// Those of read-only values.
+    pub(crate) gone_shared: Vec<(PeId, Gone)>,
+    /// Read-only values that were destroyed, and are there for others that refer to them.
+    pub(crate) doomed: Vec<u64>,
+    /// How many messages came for what was destroyed, and the last of them, if any did.
+    pub(crate) too_late: Option<(u64, String)>,
     pub(crate) roots: Vec<SavedRoot>,
     pub(crate) sections: Vec<SavedSection>,
     pub(crate) objects: Vec<SavedObject>,

@@ -12,6 +12,7 @@ use super::part::{Part, SavedCollection, SavedObject, SavedRoot, SavedSection};
 use crate::balance::message::Balance;
 use crate::chare::Restored;
 use crate::collection::Collection;
+use crate::collection::gone::Gone;
 use crate::ids::{CollectionId, ObjId, PeId};
 use crate::location::Place;
 use crate::message::control::{Cast, PeMessage};
@@ -45,6 +46,7 @@ impl Pe {
 
     fn take_back(&self, mut parts: Vec<Part>) {
         self.take_back_names(&parts);
+        parts.iter().for_each(|part| self.take_back_gone(part));
         parts.iter().for_each(|part| self.node.job.step_again(part.steps));
         parts.iter().flat_map(|part| &part.collections).for_each(|saved| self.take_back_collection(saved));
         for part in &mut parts {
@@ -87,6 +89,19 @@ impl Pe {
                 self.slots.begin_with(saved.generation + 1);
             }
         }
+    }
+
+    /// What had been destroyed.
+    fn take_back_gone(&self, part: &Part) {
+        let there_are = |(creator, _): &&(PeId, Gone)| *creator < self.pes();
+        for (creator, gone) in part.gone.iter().filter(there_are) {
+            self.collections.go_on_without(*creator, gone);
+        }
+        for (creator, gone) in &part.gone_shared {
+            self.node.shared.go_on_without(*creator, gone);
+        }
+        self.node.shared.go_on_with_doomed(&part.doomed);
+        self.too_late.go_on_from(part.too_late.as_ref());
     }
 
     /// Every part has every collection, as its own PE saw it.
@@ -376,6 +391,7 @@ impl Pe {
             Some(PeMessage::SectionRequest { collection, section, cast }) => {
                 self.multicast(collection, section, cast);
             }
+            Some(PeMessage::DropSection { collection, section }) => self.destroy_section(collection, section),
             Some(PeMessage::Insert { to, pe, init, args, .. }) => {
                 let again = PeMessage::Insert { to, pe, init, args, number: 0 };
                 self.tell(self.view().seat(to.collection.creator), again);

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use crate::launch::asking::{self, Request};
+use crate::launch::asking::{self, Request, left};
 
 /// Whoever asks has to have said all by then.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -50,10 +50,14 @@ impl Asked {
     /// # Errors
     /// The system gives no socket.
     pub(super) fn listen(pid: u32) -> io::Result<Self> {
-        let socket = asking::socket(&asking::folder()?, pid);
+        let folder = asking::folder()?;
+        let (socket, unfinished) = (asking::socket(&folder, pid), left::unfinished(&folder));
         // Of a process that had this id and was killed.
-        let _ = std::fs::remove_file(&socket);
-        let listener = UnixListener::bind(&socket)?;
+        let _ = std::fs::remove_file(&unfinished);
+        let listener = UnixListener::bind(&unfinished)?;
+        // In place of that of the former launcher, if there is one.
+        std::fs::rename(&unfinished, &socket)?;
+        left::sweep(&folder);
         let signals = signal(SignalKind::user_defined1())?;
         let (sender, questions) = mpsc::unbounded_channel();
         let serving = tokio::spawn(serve(listener, sender));

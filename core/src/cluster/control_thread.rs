@@ -25,6 +25,7 @@ use super::takeover::follower::Follower;
 use super::takeover::hangup::Hangup;
 use super::takeover::seeking::{Found, Seeker};
 use super::voice::{Control, Outgoing, Shared, die};
+use crate::launch::asking;
 
 /// How often steps are looked at, if somebody wants to see them go by.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -168,7 +169,7 @@ impl Listener {
     async fn seek(&mut self) -> OwnedReadHalf {
         let (Some(seeker), Some(follower)) = (&mut self.seeker, follower(&self.attendance, &self.shared))
         else {
-            die();
+            die_without_launcher();
         };
         if seeker.leads() {
             // The job is over, and this process will be.
@@ -185,7 +186,7 @@ impl Listener {
             shared.change(|heard| heard.leading = Some(leading));
             Ok(())
         };
-        let Ok(Found { stream, bytes }) = seeker.seek(follower, lead).await else { die() };
+        let Ok(Found { stream, bytes }) = seeker.seek(follower, lead).await else { die_without_launcher() };
         self.process = door::process_of(&stream).ok().flatten();
         let (reader, writer) = stream.into_split();
         let _ = self.writers.send(writer);
@@ -282,6 +283,14 @@ impl Listener {
             die();
         }
     }
+}
+
+/// The job ends here, and perhaps everywhere: its launcher cannot take its socket away any more.
+fn die_without_launcher() -> ! {
+    if let Ok(folder) = asking::folder() {
+        asking::left::sweep(&folder);
+    }
+    die()
 }
 
 /// Closing the terminal ends a job, its launcher first.

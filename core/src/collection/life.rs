@@ -72,6 +72,7 @@ impl Pe {
         collection.insertion.closed.set(of.elements.is_some());
         let (collection_id, ordered) = (of.id, chare.ordered);
         witness::see(|| Seen::Known { collection: collection_id, pe: self.id, ordered });
+        self.node.shared.hold(collection.needs());
         self.collections.insert(collection)
     }
 
@@ -113,6 +114,9 @@ impl Pe {
         let message = unsafe { envelope.as_ref() };
         match self.collections.get(message.to().collection) {
             Some(collection) if !matches!(message.body, Body::Pe) => self.resume(collection, envelope),
+            None if !matches!(message.body, Body::Pe) => {
+                self.keep_for_unknown(message.to().collection, envelope)
+            }
             _ => self.accept_for_pe(envelope),
         }
     }

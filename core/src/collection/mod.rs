@@ -3,6 +3,8 @@
 pub(crate) mod admission;
 pub mod create;
 pub(crate) mod description;
+pub(crate) mod destroy;
+pub(crate) mod gone;
 pub(crate) mod insertion;
 pub(crate) mod life;
 pub(crate) mod table;
@@ -65,6 +67,8 @@ pub(crate) struct Collection {
     /// At the creator, or its seat: what the trees end in.
     pub(crate) root: Option<RefCell<Root>>,
     pub(crate) insertion: Insertion,
+    /// Its elements are being destroyed.
+    pub(crate) going: Cell<bool>,
 }
 
 /// Counts that tell when the first elements of a sparse array are all there.
@@ -139,6 +143,7 @@ impl Collection {
             pending: RefCell::default(),
             root: is_root.then(|| RefCell::new(Root::new(of.elements))),
             insertion: Insertion::default(),
+            going: Cell::new(false),
         }
     }
 
@@ -172,6 +177,13 @@ impl Collection {
 
     fn ordinal(&self, index: u128) -> Option<u64> {
         self.bounds.as_ref().and_then(|bounds| (self.chare.ordinal)(index, bounds))
+    }
+
+    /// The slots of its elements on this PE, in index order: by their places, not by the slots of all objects of the PE, of which others may
+    /// be many.
+    pub(crate) fn slots(&self) -> Vec<u32> {
+        self.places
+            .here(|ordinal| self.bounds.as_ref().and_then(|bounds| (self.chare.index_at)(ordinal, bounds)))
     }
 
     /// The PE that always knows where an element is: a pure function of its name, and of who is there.
@@ -231,13 +243,17 @@ impl Collection {
     }
 
     /// The slots of the elements on this PE, in index order.
-    pub(crate) fn roster(&self, list: impl FnOnce() -> Vec<(u128, u32)>) -> Rc<[u32]> {
+    pub(crate) fn roster(&self) -> Rc<[u32]> {
         let mut roster = self.roster.borrow_mut();
         roster
             .get_or_insert_with(|| {
-                let mut members = list();
-                members.sort_unstable();
-                members.into_iter().map(|(_, slot)| slot).collect()
+                let slots = self.slots();
+                debug_assert_eq!(
+                    slots.len(),
+                    self.members.get() as usize,
+                    "who is here is known by its place"
+                );
+                slots.into()
             })
             .clone()
     }
@@ -309,6 +325,26 @@ impl Collection {
         let mut all: Vec<_> = orders.iter().map(|(index, order)| (*index, (**order).clone())).collect();
         all.sort_unstable_by_key(|(index, _)| *index);
         all
+    }
+
+    /// Shared values that members are made with.
+    pub(crate) fn needs(&self) -> &[u64] {
+        self.fill.as_ref().map_or(&[], |fill| fill.args.needs())
+    }
+
+    /// Takes out what has gathered of a reduction.
+    pub(crate) fn take_pending(&self, key: ReductionKey) -> Option<Pending> {
+        let mut all = self.pending.borrow_mut();
+        let pending = all.remove(&key);
+        self.give_back(&mut all);
+        pending
+    }
+
+    /// A table that is empty keeps room for what comes next, but not where nobody is any more: there may be many such collections.
+    pub(crate) fn give_back<K, V>(&self, table: &mut BTreeMap<K, V>) {
+        if table.is_empty() && self.members.get() == 0 {
+            *table = BTreeMap::new();
+        }
     }
 
     /// Every message it keeps, in the same order in every run.

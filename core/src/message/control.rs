@@ -23,6 +23,8 @@ pub(crate) enum ObjectMessage {
     Create { init: u16, args: Packed },
     /// The answer that an async entry waits for.
     Reply { wait: u64, value: Packed },
+    /// To a member of a section: forget that.
+    Forget { section: SectionId },
     /// Finds out where the object is now, along the old way: what was sent before has then arrived.
     Marker {
         #[pup(with = wire::pe)]
@@ -40,7 +42,7 @@ impl ObjectMessage {
             ObjectMessage::Invoke { args, .. } | ObjectMessage::Create { args, .. } => Some(args),
             ObjectMessage::Reply { value, .. } => Some(value),
             ObjectMessage::Lost { state } => Some(state),
-            ObjectMessage::Marker { .. } => None,
+            ObjectMessage::Marker { .. } | ObjectMessage::Forget { .. } => None,
         }
     }
 
@@ -66,6 +68,10 @@ pub(crate) enum CastCall {
     Entry(u16),
     /// The answer that async entries wait for, by their wait.
     Reply(u64),
+    /// The end of the collection.
+    Destroy,
+    /// The end of a section: its members forget it.
+    Forget(SectionId),
 }
 
 /// A message from PE to PE.
@@ -189,12 +195,22 @@ pub(crate) enum PeMessage {
     },
     /// To the home: the element is gone, which counts as a move, and left its order to the next of its name.
     Gone { id: ObjId, moves: u32, order: Option<Box<Order>> },
+    /// To the root of a section: it is to end.
+    DropSection {
+        #[pup(with = wire::rooted)]
+        collection: CollectionId,
+        section: SectionId,
+    },
+    /// No element of a collection is left: everybody drops it. Down the tree of its root.
+    DropCollection(#[pup(with = wire::rooted)] CollectionId),
     /// A read-only value, down the tree of its creator.
     Share { id: u64, value: Packed },
     /// The same, when it has travelled on: for this node alone.
     KeepShared { id: u64, value: Packed },
     /// To the other PEs of a node: it has this read-only value now.
     Shared { id: u64 },
+    /// A read-only value is to end: to its creator, and down the creator's tree.
+    DropShared { id: u64 },
     /// Ask for, and answer with, the counts that show quiescence.
     Quiescence(Wave),
     /// To PE 0: tell this receiver when nothing is in flight.
@@ -242,6 +258,7 @@ impl PeMessage {
             | PeMessage::Cast { collection, .. }
             | PeMessage::SectionRequest { collection, .. }
             | PeMessage::SectionCast { collection, .. }
+            | PeMessage::DropSection { collection, .. }
             | PeMessage::CountInserted { collection, .. }
             | PeMessage::Inserted { collection, .. }
             | PeMessage::DoneInserting(collection) => Some(*collection),
@@ -266,6 +283,8 @@ impl PeMessage {
             | PeMessage::PutOff { member: id, .. } => Some(id.collection),
             PeMessage::NewCollection(_)
             | PeMessage::Adopt(_)
+            | PeMessage::DropCollection(_)
+            | PeMessage::DropShared { .. }
             | PeMessage::Share { .. }
             | PeMessage::KeepShared { .. }
             | PeMessage::Shared { .. }

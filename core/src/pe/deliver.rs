@@ -204,13 +204,12 @@ impl Pe {
     fn run_pe_message(&self, mut envelope: NonNull<Envelope>) {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
-        debug_assert!(
-            message
-                .pe_message()
-                .and_then(PeMessage::collection)
-                .is_none_or(|id| self.collections.get(id).is_some()),
-            "`accept_for_pe` keeps what comes too early"
-        );
+        if let Some(of) = message.pe_message().and_then(PeMessage::collection)
+            && self.collections.get(of).is_none()
+        {
+            debug_assert!(self.collections.is_gone(of), "`accept_for_pe` keeps what comes too early");
+            return self.drop_too_late(envelope);
+        }
         let from = message.from;
         self.see_message(message.shadow, |message, pe| Seen::Delivered { message, pe, object: None });
         let control = message.take_pe_message();
@@ -230,9 +229,10 @@ impl Pe {
         // SAFETY: the queue gave the envelope away.
         let message = unsafe { envelope.as_mut() };
         message.forwarded = true;
-        let collection =
-            self.collections.get(message.to().collection).expect("it was queued for an object here");
-        self.dispatch(collection, envelope);
+        match self.collections.get(message.to().collection) {
+            Some(collection) => self.dispatch(collection, envelope),
+            None => self.drop_too_late(envelope),
+        }
     }
 
     pub(crate) fn run_with_extra(&self, head: NonNull<Head>, mut envelope: NonNull<Envelope>) {
@@ -339,6 +339,7 @@ impl Pe {
                 self.run_packed_entry(head, entry, Cow::Owned(args), extra);
             }
             ObjectMessage::Reply { wait, value } => self.run_reply(head, wait, value),
+            ObjectMessage::Forget { section } => self.forget_section(head, section),
             ObjectMessage::Marker { asker, asked } => {
                 self.on_marker(object.id(), asker, asked, object.moves.get());
             }
@@ -478,9 +479,12 @@ impl Pe {
             PeMessage::Moved { id, pe, moves } => self.on_moved(id, pe, moves),
             PeMessage::Found { id, pe, asked, moves } => self.on_found(id, pe, asked, moves),
             PeMessage::Gone { id, moves, order } => self.on_gone(id, moves, order),
+            PeMessage::DropSection { collection, section } => self.on_drop_section(collection, section),
+            PeMessage::DropCollection(id) => self.on_drop_collection(id),
             PeMessage::Share { id, value } => self.on_share(id, value),
             PeMessage::KeepShared { id, value } => self.keep_shared(id, value),
             PeMessage::Shared { id } => self.on_shared(id),
+            PeMessage::DropShared { id } => self.on_drop_shared(id),
             PeMessage::Quiescence(wave) => self.on_wave(from, wave),
             PeMessage::WhenQuiet(route) => {
                 self.detector.ask(route);

@@ -24,6 +24,7 @@ use crate::checkpoint::lost::LostMembers;
 use crate::checkpoint::part::SavedNames;
 use crate::clock::Clock;
 use crate::collection::admission::Admissions;
+use crate::collection::destroy::TooLate;
 use crate::collection::table::Collections;
 use crate::ids::{CollectionId, PeId};
 use crate::measure::Measuring;
@@ -77,6 +78,7 @@ pub(crate) struct Pe {
     pub(crate) lost: LostMembers,
     /// Who calls what may never come.
     pub(crate) callers: Callers,
+    pub(crate) too_late: TooLate,
     /// There may be something to do when no message waits: reductions to send on, idle work, a wave to answer.
     pub(crate) chores: Cell<bool>,
     /// Collections with reductions to send on when there is nothing else to do.
@@ -172,6 +174,7 @@ impl Pe {
             admissions: Admissions::default(),
             lost: LostMembers::default(),
             callers: Callers::default(),
+            too_late: TooLate::default(),
             chores: Cell::new(false),
             unflushed: RefCell::default(),
             timers: Timers::default(),
@@ -235,8 +238,11 @@ impl Pe {
         done
     }
 
-    /// Keeps a message until its collection is known here.
+    /// Keeps a message until its collection is known here, unless that was destroyed.
     pub(crate) fn keep_for_unknown(&self, id: CollectionId, envelope: NonNull<Envelope>) {
+        if self.collections.is_gone(id) {
+            return self.drop_too_late(envelope);
+        }
         if mutated("unknown-collection-forgets") {
             return self.release(envelope);
         }
@@ -341,6 +347,7 @@ impl Drop for Pe {
         }
         self.timers.clear();
         self.drop_messages();
+        self.too_late.sum_up(self.id);
         self.see_end();
     }
 }

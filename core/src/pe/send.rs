@@ -338,6 +338,7 @@ impl Pe {
                 return self.await_element(collection, id.index, envelope);
             }
             Some(ObjectMessage::Reply { .. }) => sometimes("an answer came for an object that was gone"),
+            Some(ObjectMessage::Forget { .. }) => {}
             Some(
                 ObjectMessage::Invoke { .. } | ObjectMessage::Create { .. } | ObjectMessage::Lost { .. },
             )

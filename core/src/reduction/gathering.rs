@@ -8,6 +8,7 @@ use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::reduce::{AnyPartial, ReduceError};
+use crate::route::Route;
 use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
 
@@ -78,7 +79,17 @@ impl Pe {
     }
 
     pub(super) fn send_up(&self, collection: &Collection, key: ReductionKey) {
-        let Some(pending) = collection.pending.borrow_mut().remove(&key) else { return };
+        if collection.going.get() && matches!(key, ReductionKey::Answers(_)) {
+            // That all elements have gone is told behind all that they had contributed.
+            let others: Vec<_> =
+                collection.pending.borrow().keys().copied().filter(|other| *other != key).collect();
+            others.into_iter().for_each(|other| self.send_part_up(collection, other));
+        }
+        self.send_part_up(collection, key);
+    }
+
+    fn send_part_up(&self, collection: &Collection, key: ReductionKey) {
+        let Some(pending) = collection.take_pending(key) else { return };
         let Pending { tally, value, to, .. } = pending;
         if self.ends_here(collection, key) {
             return self.absorb_at_root(collection, key, |sum| sum.absorb(&tally, value, to));
@@ -121,7 +132,8 @@ impl Pe {
                 match self.sections.with_open(section, key, change) {
                     Some(Ok(())) => self.complete_over_section(collection, section, key),
                     Some(Err(error)) => self.reduction_failed(collection, &error),
-                    None => {}
+                    None if self.sections.has(section) => {}
+                    None => self.note_too_late("a contribution to a section that was destroyed".into()),
                 }
             }
             ReductionKey::Late { member, nth } => {
@@ -191,6 +203,7 @@ impl Pe {
         match (pending.value.map(AnyPartial::finish), pending.to) {
             // Everybody went, and nobody contributed.
             (_, None) => sometimes("a reduction was complete because everybody went"),
+            (_, Some(to @ Route::Destroyed(_))) => self.route(&to, Packed::default()),
             (Some(Ok(value)), Some(to)) => self.route(&to, value),
             (Some(Err(error)), _) => self.reduction_failed(collection, &error),
             (None, Some(_)) => self.reduction_failed(collection, &ReduceError::Nobody),

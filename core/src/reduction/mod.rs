@@ -56,6 +56,11 @@ impl Contribution {
     pub(crate) fn count(collection: CollectionId, key: ReductionKey, tally: Tally) -> Self {
         Contribution { collection, key, tally, value: None, to: None, made_again: None }
     }
+
+    /// Whether somebody waits for the result.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.to.as_ref().is_some_and(|to| *to != Route::Ignore)
+    }
 }
 
 /// A reduction's parts on one PE.
@@ -77,6 +82,11 @@ impl Pending {
     pub(crate) fn expect_answers(&mut self, receivers: u64, to: Route) {
         self.tally.expected = receivers;
         self.to = Some(to);
+    }
+
+    /// Whether somebody waits for the result.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.to.as_ref().is_some_and(|to| *to != Route::Ignore)
     }
 
     /// How many receivers answer.

@@ -58,7 +58,12 @@ impl Root {
             self.alive = Some(contributions);
             self.next += 1;
             self.note_heard(heard);
-            return self.open.remove_entry(&key);
+            let complete = self.open.remove_entry(&key);
+            if contributions == 0 && self.open.is_empty() {
+                // Nobody is left; the room would stay.
+                self.open = BTreeMap::new();
+            }
+            return complete;
         }
         None
     }
@@ -83,6 +88,12 @@ impl Root {
     /// After going back to a checkpoint.
     pub(crate) fn go_on_from(&mut self, alive: Option<u64>, next: u32) {
         (self.alive, self.next) = (alive, next);
+    }
+
+    /// How many contributed to each reduction that is not complete, and whose result somebody waits for.
+    pub(crate) fn wanted(&self) -> Vec<u64> {
+        let wanted = self.open.values().filter(|pending| pending.is_wanted());
+        wanted.map(Pending::contributions).collect()
     }
 
     /// Reductions that wait for somebody, for the report of a job that is stuck.

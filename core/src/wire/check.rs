@@ -43,7 +43,7 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
         PeMessage::NewCollection(of) => {
             check_creator(pe, of.id)?;
             let next = pe.collections.next_serial(of.id.creator);
-            if pe.collections.get(of.id).is_some() {
+            if pe.collections.get(of.id).is_some() || pe.collections.is_gone(of.id) {
                 return Err(format!("the collection {:?} is created twice", of.id));
             }
             below("the number of a collection", of.id.serial, next.saturating_add(AHEAD_MAX))
@@ -54,6 +54,10 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             pe.view().seat(section.creator) == pe.id,
             "a request to a section whose root is elsewhere",
         ),
+        PeMessage::DropSection { section, .. } => {
+            require(pe.view().seat(section.creator) == pe.id, "the end of a section whose root is elsewhere")
+        }
+        PeMessage::DropCollection(id) => check_creator(pe, *id),
         PeMessage::SectionCast { number, .. } => below("multicasts", *number, COUNT_MAX),
         PeMessage::Insert { to, .. } => {
             require(!to.collection.is_singles(), "an element is inserted among singletons")
@@ -100,6 +104,7 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             below("reductions", *reduction, COUNT_MAX)
         }
         PeMessage::Share { id, .. } => check_share(pe, *id),
+        PeMessage::DropShared { id } => below("the creator of a shared value", (id >> 32) as u32, pe.pes()),
         PeMessage::WhenQuiet(_) => {
             require(pe.is_first(), "quiescence is asked for where it is not found out")
         }

@@ -386,6 +386,8 @@ pub enum Why {
     OfLost,
     /// It cannot be one of this job, which ends for that.
     Refused,
+    /// It was for a collection that was destroyed.
+    Destroyed,
 }
 
 /// Which reduction of a collection.

@@ -115,6 +115,11 @@ pub const MARKS: &[Mark] = &[
     must("an element that had moved was removed at its home"),
     must("an element was removed away from its home"),
     must("an element could be made because its former one was gone"),
+    // Ends of collections and shared values: no workload destroys any yet.
+    may("an array was destroyed whose insertions had not been said to be over"),
+    may("an element was inserted into an array that was being destroyed"),
+    may("a message came for a collection that was destroyed"),
+    may("a shared value was destroyed before it could be read"),
     // Ordered collections.
     must("a message of an ordered collection came early"),
     must("it was the turn of a message that had come early"),

@@ -115,6 +115,7 @@ impl Delivery {
             }
             Why::NobodyWaits if found.kind == Kind::Reply => Ok(()),
             Why::OfLost if found.at == At::Saved => Ok(()),
+            Why::Destroyed => Ok(()),
             Why::NobodyWaits | Why::OfLost | Why::Refused => {
                 Err(format!("message {message}, {:?}, is given up on PE {pe}: {why:?}", found.kind))
             }

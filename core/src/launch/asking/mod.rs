@@ -3,6 +3,8 @@
 //! A job is named by the process id of its launcher, the process that was started. It listens at a socket in a folder that only its user can
 //! enter, and answers only that user. One line is the request, one line the answer: `ok` or `error`, a blank and a sentence.
 
+pub(crate) mod left;
+
 use std::fmt;
 use std::fs::{DirBuilder, symlink_metadata};
 use std::io::{self, BufRead as _, BufReader, Write as _};

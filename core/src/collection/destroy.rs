@@ -1,0 +1,245 @@
+//! Destroying collections: `array.destroy()`.
+//!
+//! That is a broadcast like any other, numbered by the root. So an element receives what was broadcast before it, wherever it has moved, and
+//! then goes like one that destroys itself: reductions that are open do not wait for it. That all have gone is found out like all answers
+//! to a broadcast. Then nothing of the collection is on its way but what comes too late, and the root tells all PEs down its tree to
+//! drop their parts. In between an ordinary checkpoint may be taken: what is done and what is left to do are objects, broadcasts and
+//! reductions like others.
+//!
+//! Names are not used again. Each PE keeps which there have been ([`Gone`](super::gone::Gone)), so that what comes too late is not taken for
+//! what comes too early.
+
+use std::cell::{Cell, RefCell};
+use std::ptr::NonNull;
+
+use super::Collection;
+use crate::ids::{CollectionId, SectionId};
+use crate::launch::output::tell;
+use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
+use crate::message::envelope::{Body, Envelope, Extra};
+use crate::object::{Head, flag};
+use crate::pe::Pe;
+use crate::pup::Packed;
+use crate::reduction::answers_key;
+use crate::registry::Registry;
+use crate::route::{Collect, Route};
+use crate::sometimes::sometimes;
+use crate::stats::count;
+use crate::witness::{self, Seen, Why};
+
+/// What came for collections and sections that were destroyed.
+#[derive(Default)]
+pub(crate) struct TooLate {
+    count: Cell<u64>,
+    last: RefCell<String>,
+}
+
+impl TooLate {
+    /// For the report of a job that is stuck: whoever waits for an answer to it waits in vain.
+    pub(crate) fn said(&self) -> Option<String> {
+        let (count, last) = (self.count.get(), self.last.borrow());
+        (count > 0)
+            .then(|| format!("{count} messages came too late and were dropped, the last of them {last}"))
+    }
+
+    /// What a checkpoint keeps of it.
+    pub(crate) fn saved(&self) -> Option<(u64, String)> {
+        (self.count.get() > 0).then(|| (self.count.get(), self.last.borrow().clone()))
+    }
+
+    pub(crate) fn go_on_from(&self, saved: Option<&(u64, String)>) {
+        if let Some((before, last)) = saved {
+            count(&self.count, *before);
+            self.last.replace(last.clone());
+        }
+    }
+
+    /// At the end, where only the first was said.
+    pub(crate) fn sum_up(&self, pe: u32) {
+        if self.count.get() > 1 {
+            tell(&format!("talisman: PE {pe}: {} messages in all came too late", self.count.get()));
+        }
+    }
+}
+
+impl Pe {
+    /// Asks for the end of a collection.
+    pub(crate) fn destroy_collection(&self, id: CollectionId) {
+        let collect = Some((0, Route::Destroyed(id)));
+        self.broadcast(id, Cast { call: CastCall::Destroy, args: Packed::default(), collect });
+    }
+
+    /// At the root: whether a broadcast is no more to be, since the elements are being destroyed.
+    pub(crate) fn is_too_late(&self, collection: &Collection, cast: &Cast) -> bool {
+        if !collection.going.get() {
+            return false;
+        }
+        if !matches!(cast.call, CastCall::Destroy) {
+            self.note_too_late(format!(
+                "a broadcast to `{}`, which was destroyed",
+                (collection.chare.name)()
+            ));
+        }
+        true
+    }
+
+    /// An element receives the end of its collection.
+    pub(crate) fn destroy_element(&self, head: NonNull<Head>, extra: Option<Box<Extra>>) {
+        let Some(Route::Collect(to @ Collect { section: None, .. })) = extra.and_then(|extra| extra.reply)
+        else {
+            return;
+        };
+        // SAFETY: an object in a slot is live.
+        let object = unsafe { head.as_ref() };
+        let (collection, id) = (object.collection(), object.id());
+        collection.going.set(true);
+        self.give_up_answers(head);
+        if collection.stand_in(id.index).is_some() {
+            self.note_contributions(head);
+        }
+        self.remove_element(head);
+        self.answer_nothing(collection, id, answers_key(&to));
+    }
+
+    /// What its async entries were to answer is missing in a reduction like all else of it; whoever waits for the answer itself is told.
+    fn give_up_answers(&self, head: NonNull<Head>) {
+        // SAFETY: an object in a slot is live.
+        let object = unsafe { head.as_ref() };
+        if !object.has(flag::LIVE) {
+            return;
+        }
+        // SAFETY: as above, of this type, and between entries.
+        for (entry, to) in unsafe { (object.collection().chare.owed)(head) } {
+            match to {
+                Route::Ignore => {}
+                Route::Collect(collect) => self.owes_to_reduction(&collect),
+                _ => {
+                    let label = object.collection().label(object.index());
+                    self.note_too_late(format!(
+                        "the answer of `{entry}` of {label}, which was destroyed in its midst"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// No element of a collection is left: every PE drops its part, this one first.
+    pub(crate) fn on_drop_collection(&self, id: CollectionId) {
+        for child in self.view().children(self.id, id.creator) {
+            self.tell(child, PeMessage::DropCollection(id));
+        }
+        self.drop_collection(id);
+    }
+
+    fn drop_collection(&self, id: CollectionId) {
+        if let Some(collection) = self.collections.get(id) {
+            self.drop_what_it_has(collection);
+            self.node.shared.let_go(collection.needs());
+        }
+        self.sections.forget_all_of(id).into_iter().for_each(|what| self.note_too_late(what));
+        self.lost.forget(id);
+        // SAFETY: this is the only message that is being worked on here, and it is for the PE; the objects are gone.
+        drop(unsafe { self.collections.remove(id) });
+    }
+
+    /// Elements that were inserted since, what waits for such as never came, and reductions that will not be complete.
+    fn drop_what_it_has(&self, collection: &Collection) {
+        for slot in collection.slots() {
+            let Some((head, _)) = self.slots.at(slot) else { continue };
+            sometimes("an element was inserted into an array that was being destroyed");
+            // SAFETY: an object in a slot is live.
+            let object = unsafe { head.as_ref() };
+            witness::see(|| Seen::Removed { object: object.id(), pe: self.id });
+            self.slots.remove(slot);
+            self.free_object(head);
+        }
+        if let Some(root) = &collection.root {
+            let name = (collection.chare.name)();
+            for contributions in root.borrow().wanted() {
+                self.note_too_late(format!("a reduction over `{name}` with {contributions} contributions"));
+            }
+        }
+        self.one_by_one(collection.take_kept()).for_each(|envelope| self.drop_too_late(envelope));
+    }
+
+    /// Asks for the end of a section.
+    pub(crate) fn destroy_section(&self, collection: CollectionId, section: SectionId) {
+        self.tell(self.view().seat(section.creator), PeMessage::DropSection { collection, section });
+    }
+
+    /// At the root of a section: it ends, and its members forget what they had contributed to it.
+    pub(crate) fn on_drop_section(&self, id: CollectionId, section: SectionId) {
+        let Some(collection) = self.collections.get(id) else { return };
+        let Some((members, given_up)) = self.sections.forget(section) else { return };
+        given_up.into_iter().for_each(|what| self.note_too_late(what));
+        let cast = Cast { call: CastCall::Forget(section), args: Packed::default(), collect: None };
+        self.cast_to_members(collection, section, 0, members, &cast);
+    }
+
+    /// A member has nothing to do with a section any more.
+    pub(crate) fn forget_section(&self, head: NonNull<Head>, section: SectionId) {
+        // SAFETY: the object is live.
+        let object = unsafe { head.as_ref() };
+        if let Some(mut extras) = object.take_extras() {
+            extras.sections.remove(&section);
+            object.put_extras(Some(extras));
+        }
+    }
+
+    /// A message for what was destroyed.
+    #[cold]
+    pub(crate) fn drop_too_late(&self, envelope: NonNull<Envelope>) {
+        // SAFETY: the caller gives the envelope away.
+        let message = unsafe { envelope.as_ref() };
+        sometimes("a message came for a collection that was destroyed");
+        if let Some(what) = what_is_missed(message) {
+            self.note_too_late(what);
+        }
+        self.discard(envelope, Why::Destroyed);
+    }
+
+    /// What the program may miss. The first on each PE is said at once.
+    pub(crate) fn note_too_late(&self, what: String) {
+        if self.too_late.count.get() == 0 {
+            tell(&format!("talisman: PE {}: dropped, since it came too late: {what}", self.id));
+        }
+        count(&self.too_late.count, 1);
+        self.too_late.last.replace(what);
+    }
+}
+
+/// What of a message for a collection that was destroyed the program may miss; of the runtime's own, nothing.
+fn what_is_missed(message: &Envelope) -> Option<String> {
+    if let Body::Invoke(entry) = message.body {
+        return Some(format!("a message to `{}` of a destroyed `{}`", entry.name, name_of(entry.chare)));
+    }
+    if let Some(control) = message.pe_message() {
+        return match control {
+            PeMessage::CastRequest { cast: Cast { call: CastCall::Destroy, .. }, .. } => None,
+            PeMessage::CastRequest { .. } => Some("a broadcast to a destroyed collection".into()),
+            PeMessage::SectionRequest { .. } => {
+                Some("a multicast to a section of a destroyed collection".into())
+            }
+            PeMessage::Insert { .. } => Some("an insertion into a destroyed array".into()),
+            PeMessage::Contribution(part) if part.is_wanted() => {
+                Some("a contribution to a reduction over a destroyed collection".into())
+            }
+            _ => None,
+        };
+    }
+    let (id, index) = (message.to().collection, message.to().index);
+    match message.object_message() {
+        _ if message.is_creation() => Some(format!("an insertion into a destroyed array ({id:?})")),
+        Some(ObjectMessage::Invoke { entry, .. }) => Some(format!(
+            "a message to entry number {entry} of element {index:x} of a destroyed collection ({id:?})"
+        )),
+        Some(ObjectMessage::Reply { wait, .. }) if *wait != 0 => {
+            Some(format!("an answer to element {index:x} of a destroyed collection ({id:?})"))
+        }
+        _ => None,
+    }
+}
+
+fn name_of(chare: u64) -> String {
+    Registry::get().find(chare).map_or_else(String::new, |(_, chare)| (chare.name)())
+}

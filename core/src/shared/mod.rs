@@ -1,0 +1,244 @@
+//! Read-only values that everyone may read (Charm++ manual: "readonly").
+
+pub(crate) mod values;
+
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::ids::PeId;
+use crate::message::control::PeMessage;
+use crate::message::envelope::Envelope;
+use crate::mutations::mutated;
+use crate::pe::{Pe, current, try_current};
+use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
+use crate::sometimes::sometimes;
+use crate::witness::Until;
+use values::SharedValue;
+
+/// A value set once by `cx.share(value)` and readable everywhere, one copy a node.
+///
+/// It is a pointer to keep in a chare's state; in a message it is a number.
+///
+/// Nodes keep it until the job ends, or until somebody says [`destroy`](Shared::destroy).
+pub struct Shared<T> {
+    id: u64,
+    value: Arc<T>,
+}
+
+/// In place of a number: the value itself follows.
+const OF_ITS_OWN: u64 = 0;
+
+impl<T> Shared<T> {
+    /// Says that no more messages with this value will be sent: all nodes give it back. (On any of its clones; once is enough.)
+    ///
+    /// Whoever has it still can read it as before, and takes a copy of its own along when it moves or is kept in a checkpoint; such a copy
+    /// goes with the last who has it. A value that another shared value refers to, or with which a group was made, stays for as long as that.
+    ///
+    /// What was packed before and is read after this cannot find the value, and ends the job with an error that says so: a message that is
+    /// under way, and also an object that is just moving. So destroy it when everybody has it who will, which the answers to a broadcast
+    /// tell, and when nobody who has it can be on the move: with chares that migrate, or a balancer, that is in
+    /// [quiescence](crate::Cx::quiescence).
+    ///
+    /// ```
+    /// # extern crate talisman_core as talisman;
+    /// use talisman::prelude::*;
+    /// use talisman::testing::Test;
+    ///
+    /// #[derive(Pup)]
+    /// struct Summer;
+    ///
+    /// #[chare(group)]
+    /// impl Summer {
+    ///     #[init]
+    ///     fn new() -> Self {
+    ///         Summer
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn sum(&mut self, table: Shared<Vec<u32>>) -> u32 {
+    ///         table.iter().sum()
+    ///     }
+    /// }
+    ///
+    /// #[talisman::main]
+    /// async fn main(cx: &mut Cx) {
+    ///     let summers: Group<Summer> = Summer::group().new();
+    ///     for round in 0..100 {
+    ///         let table: Shared<Vec<u32>> = cx.share(vec![round; 1000]);
+    ///         let sum: u32 = summers.sum(table.clone()).reduce(Max).await;
+    ///         table.destroy();
+    ///         assert_eq!(sum, 1000 * round);
+    ///     }
+    ///     cx.exit();
+    /// }
+    /// # fn test() { assert_eq!(Test::new().pes(2).run::<__Main>(()).status, 0); }
+    /// # test();
+    /// ```
+    pub fn destroy(self) {
+        if self.id != OF_ITS_OWN {
+            current(|pe| pe.drop_shared(self.id));
+        }
+    }
+
+    /// Whether it travels as a copy of its own.
+    fn is_of_its_own(&self) -> bool {
+        let is_destroyed = |pe: &Pe| pe.node.shared.is_destroyed(self.id);
+        self.id == OF_ITS_OWN || try_current(is_destroyed).unwrap_or(false)
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Shared { id: self.id, value: self.value.clone() }
+    }
+}
+
+impl<T: std::fmt::Debug> std::fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<T: Value + Sync> Pup for Shared<T> {
+    const MIN_SIZE: usize = 8;
+
+    fn pack(&self, p: &mut Packer) {
+        if self.is_of_its_own() {
+            OF_ITS_OWN.pack(p);
+            return (*self.value).pack(p);
+        }
+        self.id.pack(p);
+        p.need(self.id);
+    }
+
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        let id = u64::unpack(u)?;
+        if id == OF_ITS_OWN {
+            return Ok(Shared { id, value: Arc::new(T::unpack(u)?) });
+        }
+        let Some(found) = current(|pe| pe.node.shared.get(id)) else {
+            let what = match current(|pe| pe.node.shared.is_destroyed(id)) {
+                true => "was destroyed before this was read",
+                false => "is not known here",
+            };
+            return Err(u.invalid(format!("the shared value {id:#x} {what}")));
+        };
+        let value = match found.typed {
+            Some(typed) => typed.downcast::<T>().map_err(|_| u.invalid("a shared value of another type"))?,
+            None => {
+                let value: Arc<T> = Arc::new(found.packed.read_copy(Purpose::Message, T::unpack)?);
+                current(|pe| pe.node.shared.type_it(id, value.clone()));
+                value
+            }
+        };
+        Ok(Shared { id, value })
+    }
+}
+
+impl Pe {
+    /// Makes a value readable everywhere.
+    pub(crate) fn share<T: Value + Sync>(&self, value: T) -> Shared<T> {
+        let serial = self.names().shared.get() + 1;
+        self.names().shared.set(serial);
+        let id = (self.id as u64) << 32 | serial as u64;
+        let packed = Packed::of(&value);
+        let value = Arc::new(value);
+        self.node.shared.put(id, SharedValue { packed: packed.clone(), typed: Some(value.clone()) });
+        self.send_share(id, &packed);
+        Shared { id, value }
+    }
+
+    pub(crate) fn on_share(&self, id: u64, value: Packed) {
+        self.send_share(id, &value);
+        let keep = self.pe_message(PeMessage::KeepShared { id, value });
+        match self.lets_in(keep) {
+            true => self.enqueue(keep),
+            false => sometimes("a shared value came before another one in it"),
+        }
+    }
+
+    /// Tells all nodes of a shared value after going back to a checkpoint.
+    pub(crate) fn share_again(&self, id: u64, value: Packed) {
+        self.send_share(id, &value);
+        match self.lacks(value.needs()) {
+            None => self.keep_shared(id, value),
+            Some(lacking) => self.keep_lacking(lacking, self.pe_message(PeMessage::KeepShared { id, value })),
+        }
+    }
+
+    /// A shared value has come to this node, and all that it refers to.
+    pub(crate) fn keep_shared(&self, id: u64, value: Packed) {
+        self.node.shared.put(id, SharedValue { packed: value, typed: None });
+        self.tell_node_of_shared(id);
+    }
+
+    /// Nobody of this node waits for a shared value any more.
+    fn tell_node_of_shared(&self, id: u64) {
+        let of_node = (0..self.node.shape.pes_per_node).map(|rank| self.first_pe + rank);
+        for other in of_node.filter(|other| *other != self.id && !mutated("shared-value-not-told-in-node")) {
+            self.tell(other, PeMessage::Shared { id });
+        }
+        self.on_shared(id);
+    }
+
+    /// A shared value has come to this node: messages that waited for it go on.
+    pub(crate) fn on_shared(&self, id: u64) {
+        let waiting = self.lacking.borrow_mut().remove(&id).unwrap_or_default();
+        for envelope in self.one_by_one(waiting) {
+            sometimes("a message came before a shared value in it");
+            self.resume_kept(envelope);
+        }
+    }
+
+    /// Asks for the end of a shared value.
+    pub(crate) fn drop_shared(&self, id: u64) {
+        self.tell(self.view().seat((id >> 32) as PeId), PeMessage::DropShared { id });
+    }
+
+    /// A shared value ends on this node, and on those below it in its creator's tree.
+    pub(crate) fn on_drop_shared(&self, id: u64) {
+        for pe in self.first_pes_below(id) {
+            self.tell(pe, PeMessage::DropShared { id });
+        }
+        let was_here = self.node.shared.has(id);
+        self.node.shared.destroy(id);
+        if !was_here {
+            sometimes("a shared value was destroyed before it could be read");
+            self.tell_node_of_shared(id);
+        }
+    }
+
+    /// The first of these shared values that has yet to come to this node.
+    #[inline]
+    pub(crate) fn lacks(&self, needs: &[u64]) -> Option<u64> {
+        needs.iter().copied().find(|id| self.node.shared.is_to_come(*id))
+    }
+
+    /// Keeps a message until a shared value has come.
+    pub(crate) fn keep_lacking(&self, id: u64, envelope: NonNull<Envelope>) {
+        self.see_kept(envelope, Until::Shared);
+        self.lacking.borrow_mut().entry(id).or_default().push(envelope);
+    }
+
+    /// Down a tree over the nodes, to the first PE of each.
+    fn send_share(&self, id: u64, value: &Packed) {
+        for pe in self.first_pes_below(id) {
+            self.tell(pe, PeMessage::Share { id, value: value.clone() });
+        }
+    }
+
+    fn first_pes_below(&self, id: u64) -> impl Iterator<Item = PeId> {
+        let shape = self.node.shape;
+        let root = shape.node_of((id >> 32) as PeId);
+        self.view().nodes_below(self.node.number, root).map(move |node| shape.first_pe(node))
+    }
+}
