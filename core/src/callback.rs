@@ -8,6 +8,7 @@ use crate::ids::PeId;
 use crate::pe::current;
 use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 use crate::route::Route;
+use crate::refusal;
 
 /// Where a value of type `V` goes when it is ready: an entry of a chare, a broadcast, a section, a function on a
 /// PE, or the end of the job. It can be sent, stored and checkpointed.
@@ -45,7 +46,7 @@ impl<V> Callback<V> {
     where
         V: Pup,
     {
-        let value = Packed::of(&value);
+        let value = refusal::seen(Packed::of(&value), || "the value of a callback".into());
         current(|pe| pe.route(&self.route, value));
     }
 }

@@ -23,6 +23,7 @@ use crate::reduce::{Nothing, Reducer};
 use crate::rng::Rng;
 use crate::route::Route;
 use crate::shared::Shared;
+use crate::refusal;
 
 /// What a chare of type `C` can ask of the runtime while one of its entries runs.
 pub struct Cx<C: Chare> {
@@ -54,7 +55,7 @@ impl<C: Chare> Cx<C> {
     #[inline]
     pub fn __reply<R: Pup>(&mut self, value: &R) {
         if let Some(to) = self.__take_reply() {
-            self.run().route(&to, Packed::of(value));
+            self.run().route(&to, refusal::seen(Packed::of(value), || "an answer".into()));
         }
     }
 

@@ -55,6 +55,7 @@ mod quiescence;
 pub mod reduce;
 mod reduction;
 #[doc(hidden)]
+mod refusal;
 pub mod registry;
 pub mod rng;
 #[doc(hidden)]

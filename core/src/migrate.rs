@@ -66,6 +66,12 @@ impl Moving {
         let mut lender = Lender::new(Packer::new(Purpose::Migration));
         // SAFETY: a live object of this type that nobody else has.
         unsafe { (self.chare.lend)(self.head.expect("not taken yet"), &mut lender) };
+        if lender.packer().refusal().is_some() {
+            let packed = lender.finish().into();
+            // What is nested too deeply to be packed may be too deep to be dropped. The job is about to end over it.
+            std::mem::forget(self);
+            return packed;
+        }
         if !lender.borrows() {
             return lender.finish().into();
         }
@@ -148,6 +154,11 @@ impl Pe {
         collection.set_place(id.index, Place::At { pe: to, moves: object.moves.get() });
         let travel = Box::new(pack_up(object, past));
         let luggage = self.luggage(collection.chare, head, to);
+        if let Luggage::Packed(packed) = &luggage
+            && let Some(why) = packed.refusal()
+        {
+            return self.refuse_to_move(collection, id.index, to, why);
+        }
         self.tell(to, PeMessage::Arrive { id, travel, luggage });
     }
 

@@ -13,6 +13,7 @@ use crate::pe::{Pe, current};
 use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
 use crate::sometimes::sometimes;
 use crate::witness::Until;
+use crate::refusal;
 
 /// A value set once by `cx.share(value)` and readable everywhere, one copy a node.
 ///
@@ -73,7 +74,7 @@ impl Pe {
         let serial = self.names().shared.get() + 1;
         self.names().shared.set(serial);
         let id = (self.id as u64) << 32 | serial as u64;
-        let packed = Packed::of(&value);
+        let packed = refusal::seen(Packed::of(&value), || "a shared value".into());
         let value = Arc::new(value);
         self.node.shared.put(id, SharedValue { packed: packed.clone(), typed: Some(value.clone()) });
         self.send_share(id, &packed);

@@ -16,8 +16,10 @@ use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::pe::Pe;
 use crate::pe::send::pack_in_place;
 use crate::pup::{Fault, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker, pack_away};
+use crate::refusal::About;
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
+use crate::sometimes::sometimes;
 use crate::witness::{self, Shadow, Why};
 
 /// To an object: its name, whether it was forwarded, its options, and the packed [`ObjectMessage`].
@@ -30,6 +32,11 @@ const COMPACT: u8 = 3;
 const COMPACT_FORWARDED: u8 = 4;
 /// In front of any of these, where there is a witness: the message's number. Elsewhere it is no tag.
 const SHADOWED: u8 = 5;
+/// Alone: all else that would be in the head is the first segment.
+const BESIDE: u8 = 6;
+
+/// A head of so many bytes travels beside itself, as a segment: it is not copied then, and may be as large as memory.
+pub(crate) const BESIDE_MIN: usize = 256 << 10;
 
 /// The variants of [`ObjectMessage`] that have arguments, as it packs them.
 const INVOKE: u8 = 0;
@@ -72,21 +79,36 @@ struct Options {
 }
 
 /// Packs a message, gives up its envelope, and hands on the bytes, which are the PE's, and the slices beside them, which
-/// are the message's own.
+/// are the message's own. None if no receiver could read it: the job has ended then.
 pub(crate) fn pack<R>(
     pe: &Pe,
     envelope: NonNull<Envelope>,
     send: impl FnOnce(&[u8], Vec<Segment>) -> R,
-) -> R {
+) -> Option<R> {
     let mut scratch = pe.scratch.take();
     scratch.clear();
     let (packer, segments) = write(pe, envelope, Packer::over(Purpose::Message, scratch));
+    if packer.refusal().is_some() {
+        // The job has ended over it.
+        return None;
+    }
     let head = packer.finish();
+    if head.len() >= BESIDE_MIN {
+        sometimes("a message's head travelled beside itself");
+        return Some(send(&[BESIDE], beside(head, segments)));
+    }
     let result = send(&head, segments);
     if head.capacity() <= SCRATCH_MAX {
         pe.scratch.set(head);
     }
-    result
+    Some(result)
+}
+
+fn beside(head: Vec<u8>, segments: Vec<Segment>) -> Vec<Segment> {
+    let mut all = Vec::with_capacity(1 + segments.len());
+    all.push(Segment::of_vec(head));
+    all.extend(segments);
+    all
 }
 
 /// Packs a message as for another node, to be kept.
@@ -167,8 +189,8 @@ fn write(pe: &Pe, mut envelope: NonNull<Envelope>, packer: Packer) -> (Packer, V
     // SAFETY: the sender owns the envelope.
     let message = unsafe { envelope.as_mut() };
     let written = match message.body {
-        Body::Invoke(entry) if message.extra.is_none() => compact::write(message, entry, packer),
-        _ => write_whole(message, packer),
+        Body::Invoke(entry) if message.extra.is_none() => compact::write(pe, message, entry, packer),
+        _ => write_whole(pe, message, packer),
     };
     pe.release(envelope);
     written
@@ -183,15 +205,23 @@ fn write_shadow(message: &Envelope, p: &mut Packer) {
     }
 }
 
-fn write_whole(message: &mut Envelope, mut p: Packer) -> (Packer, Vec<Segment>) {
+fn write_whole(pe: &Pe, message: &mut Envelope, mut p: Packer) -> (Packer, Vec<Segment>) {
     write_shadow(message, &mut p);
     pack_in_place(message);
     if let Some(control) = message.take_pe_message() {
         TO_PE.pack(&mut p);
         message.from.pack(&mut p);
-        return pack_away(Box::new(as_it_travels(*control)), p);
+        let about = About::of(&control);
+        let (packer, segments) = pack_away(Box::new(as_it_travels(*control)), p);
+        if let Some(why) = packer.refusal() {
+            pe.refuse_to_send(&pe.label_of_request(about), why);
+        }
+        return (packer, segments);
     }
     let Some(packed) = message.take_object_message() else { return (p, Vec::new()) };
+    if let Some(why) = packed.packed().and_then(Packed::refusal) {
+        pe.refuse_to_send(&pe.label_of_call(message.to(), &packed), why);
+    }
     TO_OBJECT.pack(&mut p);
     message.from.pack(&mut p);
     message.to().pack(&mut p);
@@ -251,7 +281,19 @@ pub(crate) fn beginning_of_kept(to: ObjId) -> Packed {
 ///
 /// # Errors
 /// When it is none.
-pub(crate) fn read(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
+pub(crate) fn read(
+    pe: &Pe,
+    head: &[u8],
+    mut segments: Vec<Segment>,
+) -> Result<NonNull<Envelope>, WireError> {
+    if head == [BESIDE] && !segments.is_empty() {
+        let head = segments.remove(0);
+        return read_here(pe, head.bytes(), segments);
+    }
+    read_here(pe, head, segments)
+}
+
+fn read_here(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
     let mut envelope = unpack(pe, &mut Unpacker::with_segments(head, Purpose::Message, segments))
         .map_err(|error| WireError::Unreadable { to: pe.id, error })?;
     // SAFETY: just made.

@@ -443,7 +443,7 @@ impl Pe {
     }
 
     fn insert_by_root<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
-        let args = pack_args(&init.args, args);
+        let args = pack_args(&init.args, args, || self.label_of_named(to, init.name));
         self.tell(root, PeMessage::Insert { to, pe, init: init.number, args });
     }
 

@@ -21,6 +21,7 @@ use crate::pup::{Fault, Packed, Packer, Pup, PupError, Segment, Unpacker};
 
 /// Writes an entry's message that has no options, and takes its arguments.
 pub(super) fn write(
+    pe: &Pe,
     message: &mut Envelope,
     entry: &'static EntryInfo,
     mut p: Packer,
@@ -38,6 +39,9 @@ pub(super) fn write(
     message.body = Body::Empty;
     // SAFETY: the body said that the words hold this entry's arguments, and says otherwise now.
     let (packer, segments) = unsafe { (entry.args.pack)(&mut message.words, p) };
+    if let Some(why) = packer.refusal() {
+        pe.refuse_to_send(&pe.label_of_named(to, entry.name), why);
+    }
     if packer.needs().is_empty() {
         return (packer, segments);
     }
@@ -46,7 +50,7 @@ pub(super) fn write(
     let args = Packed::new(Bytes::copy_from_slice(&bytes[start..]), segments, needs);
     message.put_object_message(Box::new(ObjectMessage::Invoke { entry: entry.number, args }));
     bytes.clear();
-    write_whole(message, Packer::over(crate::pup::Purpose::Message, bytes))
+    write_whole(pe, message, Packer::over(crate::pup::Purpose::Message, bytes))
 }
 
 /// Reads what [`write`] wrote, behind the tag. If the collection is known, the arguments come to lie where the entry
