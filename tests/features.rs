@@ -16,6 +16,7 @@ mod features {
     mod groups;
     mod insertion;
     mod late;
+    mod limits;
     mod lost;
     mod migration;
     mod placement;

@@ -10,8 +10,8 @@ use crate::object::Head;
 use crate::pe::{Pe, current};
 use crate::pup::{Packed, Pup};
 use crate::reduce::{Nothing, ReduceInfo, Reducer};
-use crate::route::Route;
 use crate::refusal;
+use crate::route::Route;
 
 type Go = Box<dyn FnOnce(&Pe, Route)>;
 

@@ -7,8 +7,8 @@ use crate::function::Function;
 use crate::ids::PeId;
 use crate::pe::current;
 use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
-use crate::route::Route;
 use crate::refusal;
+use crate::route::Route;
 
 /// Where a value of type `V` goes when it is ready: an entry of a chare, a broadcast, a section, a function on a
 /// PE, or the end of the job. It can be sent, stored and checkpointed.

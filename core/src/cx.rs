@@ -20,10 +20,10 @@ use crate::pe::{Pe, check_pe};
 use crate::proxy::{Array, Group, Proxy, Section};
 use crate::pup::{Packed, Pup, Value};
 use crate::reduce::{Nothing, Reducer};
+use crate::refusal;
 use crate::rng::Rng;
 use crate::route::Route;
 use crate::shared::Shared;
-use crate::refusal;
 
 /// What a chare of type `C` can ask of the runtime while one of its entries runs.
 pub struct Cx<C: Chare> {

@@ -15,8 +15,8 @@ use crate::message::envelope::Extra;
 use crate::moves::Moves;
 use crate::object::{Head, Object};
 use crate::pe::Pe;
-use crate::refusal;
 use crate::pup::{Lender, Packed, Packer, PupError, Purpose, Segment, Unpacker, pack_away_with};
+use crate::refusal;
 
 /// An entry method as a value: `Block::ghost`. `A` is the tuple of its arguments, `R` what it returns.
 pub struct Entry<C, A, R = ()> {

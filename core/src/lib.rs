@@ -36,6 +36,7 @@ pub mod ids;
 pub mod index;
 pub mod launch;
 pub mod lb;
+mod limits;
 mod location;
 pub mod map;
 mod measure;

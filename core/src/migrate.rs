@@ -10,6 +10,7 @@ use talisman_lb::smooth::Smooth;
 use crate::chare::Restored;
 use crate::collection::Collection;
 use crate::ids::{ObjId, PeId};
+use crate::limits::MOVES;
 use crate::location::Place;
 use crate::message::control::PeMessage;
 use crate::mutations::mutated;
@@ -142,6 +143,11 @@ impl Pe {
         let (collection, id) = (object.collection(), object.id());
         if !collection.pending.borrow().is_empty() {
             sometimes("an object moved while a reduction was open");
+        }
+        // Its end will count as one more.
+        if MOVES.next(object.moves.get() + 1).is_none() {
+            self.one_more(MOVES, MOVES.most, collection, Some(id.index));
+            return;
         }
         object.moves.set(object.moves.get() + u32::from(!mutated("move-not-counted")));
         witness::see(|| Seen::Departed { object: id, pe: self.id, to, moves: object.moves.get() });

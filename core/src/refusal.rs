@@ -82,7 +82,9 @@ impl Pe {
             Body::Object => message
                 .object_message()
                 .map_or_else(String::new, |packed| self.label_of_call(message.to(), packed)),
-            Body::Pe => message.pe_message().map_or_else(String::new, |of| self.label_of_request(About::of(of))),
+            Body::Pe => {
+                message.pe_message().map_or_else(String::new, |of| self.label_of_request(About::of(of)))
+            }
             Body::Empty => self.label_of(message.to()),
         }
     }
@@ -119,7 +121,9 @@ impl About {
             PeMessage::Missed { id, .. } => ("a broadcast to", Some(*id)),
             PeMessage::Contribution(_) | PeMessage::Part { .. } => ("a contribution to a reduction", None),
             PeMessage::CastRequest { .. } | PeMessage::Cast { .. } => ("a broadcast to the elements", None),
-            PeMessage::SectionRequest { .. } | PeMessage::SectionCast { .. } => ("a multicast to elements", None),
+            PeMessage::SectionRequest { .. } | PeMessage::SectionCast { .. } => {
+                ("a multicast to elements", None)
+            }
             PeMessage::NewCollection(_) | PeMessage::Adopt(_) => ("the arguments of new elements", None),
             PeMessage::Share { .. } => ("a shared value", None),
             PeMessage::Function { .. } => ("the value of a callback", None),

@@ -11,9 +11,9 @@ use crate::mutations::mutated;
 use crate::node::SharedValue;
 use crate::pe::{Pe, current};
 use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
+use crate::refusal;
 use crate::sometimes::sometimes;
 use crate::witness::Until;
-use crate::refusal;
 
 /// A value set once by `cx.share(value)` and readable everywhere, one copy a node.
 ///

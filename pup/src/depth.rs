@@ -27,7 +27,11 @@ impl Depth {
     /// Runs what is at the level `inner`, with more stack if this one does not suffice.
     #[inline]
     pub(crate) fn run<T, R>(self, inner: Depth, f: impl FnOnce() -> R) -> R {
-        if self.0 as usize / LOOK_EVERY == inner.0 as usize / LOOK_EVERY { f() } else { with_stack::<T, R>(f) }
+        if self.0 as usize / LOOK_EVERY == inner.0 as usize / LOOK_EVERY {
+            f()
+        } else {
+            with_stack::<T, R>(f)
+        }
     }
 }
 

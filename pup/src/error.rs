@@ -25,7 +25,9 @@ pub enum Fault {
         left: usize,
     },
     /// More elements without bytes of their own than the bound for one value.
-    #[error("too many values that take no bytes: one message or object may have {limit} bytes of memory of them")]
+    #[error(
+        "too many values that take no bytes: one message or object may have {limit} bytes of memory of them"
+    )]
     Empty {
         /// The bound, in bytes of memory.
         limit: usize,

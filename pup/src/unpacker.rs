@@ -28,7 +28,14 @@ impl<'a> Unpacker<'a> {
     /// Starts at the first of `bytes`, with the large plain slices that a [`Lender`](crate::Lender) kept out of them.
     pub fn with_segments(bytes: &'a [u8], purpose: Purpose, segments: Vec<Segment>) -> Self {
         let segments = segments.into_iter();
-        Unpacker { rest: bytes, segments, total: bytes.len(), depth: Depth::default(), empty_left: EMPTY_MAX, purpose }
+        Unpacker {
+            rest: bytes,
+            segments,
+            total: bytes.len(),
+            depth: Depth::default(),
+            empty_left: EMPTY_MAX,
+            purpose,
+        }
     }
 
     /// What the value was packed for.

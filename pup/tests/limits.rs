@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, LinkedList, VecD
 
 use talisman::pup::limits::{EMPTY_MAX, LEVELS_MAX, SERDE_LEVELS_MAX};
 use talisman::pup::{
-    Fault, Lender, Packed, Packer, Pup, PupError, Purpose, SEGMENT_MIN, from_bytes, pup_object, size_of_packed,
-    to_bytes, try_to_bytes,
+    Fault, Lender, Packed, Packer, Pup, PupError, Purpose, SEGMENT_MIN, from_bytes, pup_object,
+    size_of_packed, to_bytes, try_to_bytes,
 };
 
 /// A limit, and one way to come to it.

@@ -153,7 +153,9 @@ impl<C: Chare> Create<C> for NewArray<C> {
 /// The arguments of each element of a new collection.
 fn pack_init<C: Chare, A: Args>(init: u16, args: A) -> crate::pup::Packed {
     let init = &C::INITS[init as usize];
-    pack_args(&init.args, args, || format!("`{}::{}` for the elements of a new collection", C::name(), init.name))
+    pack_args(&init.args, args, || {
+        format!("`{}::{}` for the elements of a new collection", C::name(), init.name)
+    })
 }
 
 /// An array without elements yet.

@@ -8,6 +8,7 @@ use super::description::{Description, Fill};
 use crate::chare::Kind;
 use crate::entry::{Args, InitInfo, pack_args};
 use crate::ids::{CollectionId, ObjId, PeId, single_home, single_index, slot_index, slot_of};
+use crate::limits::{BORN, GENERATIONS};
 use crate::location::Place;
 use crate::map::Map;
 use crate::message::cell::{ArgsCell, Words};
@@ -450,8 +451,10 @@ impl Pe {
     /// How an element inserted by whoever runs comes into its collection; `None` where only the root can tell.
     fn birth_here(&self, collection: &Collection) -> Option<Birth> {
         if let Some(parent) = self.running().filter(|head| head.collection().id == collection.id) {
-            parent.extras(|extras| extras.born += 1);
-            let (reduction, generation) = (parent.reduction.get(), parent.generation() + 1);
+            let one_more = |of, count| self.one_more(of, count, collection, Some(parent.index()));
+            parent.extras(|extras| extras.born = one_more(BORN, extras.born));
+            let (reduction, generation) =
+                (parent.reduction.get(), one_more(GENERATIONS, parent.generation()));
             return Some(Birth { reduction, generation, ..Birth::default() });
         }
         if collection.insertion.closed.get() {

@@ -56,12 +56,9 @@ pub(super) fn write(
 /// Reads what [`write`] wrote, behind the tag. If the collection is known, the arguments come to lie where the entry
 /// takes them from; if not, they stay packed.
 pub(super) fn read(pe: &Pe, u: &mut Unpacker<'_>, forwarded: bool) -> Result<NonNull<Envelope>, PupError> {
-    let from: PeId = read_number(u)?;
-    let collection = CollectionId { creator: read_number(u)?.wrapping_sub(1), serial: read_number(u)? };
-    let to = ObjId { collection, index: read_index(u)? };
-    let number = read_number(u)?;
+    let (from, to, number) = read_start(u)?;
     let entry = u16::try_from(number).map_err(|_| no_entry(number, u))?;
-    let mut envelope = match pe.collections.get(collection) {
+    let mut envelope = match pe.collections.get(to.collection) {
         Some(known) => {
             let (info, words) = read_args(known, entry, u)?;
             pe.filled(to, info, &words, from)
@@ -74,6 +71,15 @@ pub(super) fn read(pe: &Pe, u: &mut Unpacker<'_>, forwarded: bool) -> Result<Non
     // SAFETY: just made.
     unsafe { envelope.as_mut() }.forwarded = forwarded;
     Ok(envelope)
+}
+
+/// Who has sent it, what it is for, and the number of the entry.
+#[inline(always)]
+pub(super) fn read_start(u: &mut Unpacker<'_>) -> Result<(PeId, ObjId, u32), PupError> {
+    let from: PeId = read_number(u)?;
+    let collection = CollectionId { creator: read_number(u)?.wrapping_sub(1), serial: read_number(u)? };
+    let to = ObjId { collection, index: read_index(u)? };
+    Ok((from, to, read_number(u)?))
 }
 
 fn read_args(

@@ -69,12 +69,7 @@ impl<T: Pup + Eq + Hash, S: BuildHasher + Default> Pup for HashSet<T, S> {
 }
 
 /// `T` is what an entry takes in memory, and `min` the fewest bytes it takes here.
-fn pack_sorted<T, I: Iterator>(
-    entries: I,
-    min: usize,
-    p: &mut Packer,
-    pack: impl Fn(I::Item, &mut Packer),
-) {
+fn pack_sorted<T, I: Iterator>(entries: I, min: usize, p: &mut Packer, pack: impl Fn(I::Item, &mut Packer)) {
     let pack = |entry, p: &mut Packer| match min {
         0 => p.justified::<T>(|p| pack(entry, p)),
         _ => pack(entry, p),
