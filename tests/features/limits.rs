@@ -103,18 +103,23 @@ mod program {
         }
     }
 
+    #[derive(clap::Parser, Pup, Clone)]
+    pub struct Options {
+        pub what: String,
+        pub size: u64,
+    }
+
     #[derive(Pup)]
     pub struct Main {
-        what: String,
-        size: u64,
+        options: Options,
     }
 
     #[talisman::main]
     impl Main {
         #[init]
-        fn new(cx: &mut Cx<Self>, what: String, size: u64) -> Self {
+        fn new(cx: &mut Cx<Self>, options: Options) -> Self {
             cx.me().run();
-            Main { what, size }
+            Main { options }
         }
 
         #[entry]
@@ -127,29 +132,31 @@ mod program {
         async fn run(&mut self, cx: &mut Cx<Self>) {
             let last: u32 = cx.pes() - 1;
             let editors: Array<Editor> = Editor::array(2).new();
+            let what: String = self.options.what.clone();
+            let size: u64 = self.options.size;
+            let mut got: u64 = 0;
             editors.at(1).walk(last).await;
-            let (what, size): (String, u64) = (self.what.clone(), self.size);
-            let got: u64 = match &*what {
-                "message" => {
-                    editors.at(0).send(size, cx.callback(Self::told));
-                    cx.when(Self::told).await
-                }
-                "flags" => {
-                    editors.at(0).send_flags(size, cx.callback(Self::told));
-                    cx.when(Self::told).await
-                }
-                "move" => {
-                    let _filled: u64 = editors.at(1).fill(size).await;
+            if what == "message" {
+                editors.at(0).send(size, cx.callback(Self::told));
+                let told: u64 = cx.when(Self::told).await;
+                got = told;
+            }
+            if what == "flags" {
+                editors.at(0).send_flags(size, cx.callback(Self::told));
+                let told: u64 = cx.when(Self::told).await;
+                got = told;
+            }
+            if what == "move" || what == "checkpoint" {
+                let _filled: u64 = editors.at(1).fill(size).await;
+                if what == "move" {
                     editors.at(1).walk(0).await;
-                    editors.at(1).levels().await
-                }
-                _ => {
-                    let _filled: u64 = editors.at(1).fill(size).await;
+                } else {
                     cx.checkpoint(cx.callback(Self::kept));
                     cx.when(Self::kept).await;
-                    editors.at(1).levels().await
                 }
-            };
+                let levels: u64 = editors.at(1).levels().await;
+                got = levels;
+            }
             writeln!(cx.output(), "{got}");
             cx.exit();
         }
@@ -157,7 +164,7 @@ mod program {
 }
 
 fn run(test: &Test, what: &str, size: u64) -> Tested {
-    test.run::<program::Main>((what.to_owned(), size))
+    test.run::<program::Main>((program::Options { what: what.to_owned(), size },))
 }
 
 #[test]
