@@ -18,6 +18,7 @@ mod features {
     mod insertion;
     mod late;
     mod leaving;
+    mod limits;
     mod lost;
     mod membership;
     mod migration;

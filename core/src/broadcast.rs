@@ -16,6 +16,7 @@ use std::ptr::NonNull;
 
 use crate::collection::Collection;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::limits::BROADCASTS;
 use crate::location::Place;
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::message::envelope::{Envelope, Extra};
@@ -225,7 +226,7 @@ impl Pe {
             return;
         }
         let number = collection.casts.numbered.get();
-        collection.casts.numbered.set(number + 1);
+        collection.casts.numbered.set(self.one_more(BROADCASTS, number, collection, None));
         witness::see(|| Seen::Numbered { collection: id, number });
         if let (CastCall::Reply(_), Some(root)) = (cast.call, &collection.root) {
             root.borrow_mut().pass_over(number);

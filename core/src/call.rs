@@ -10,6 +10,7 @@ use crate::object::Head;
 use crate::pe::{Pe, current};
 use crate::pup::{Packed, Pup};
 use crate::reduce::{Nothing, ReduceInfo, Reducer};
+use crate::refusal;
 use crate::route::Route;
 
 type Go = Box<dyn FnOnce(&Pe, Route)>;
@@ -186,5 +187,6 @@ impl Awaitable for Pause {
 /// Sends the value that an async entry ended with to whoever called it.
 #[doc(hidden)]
 pub fn answer<R: Pup>(to: &Route, value: &R) {
-    current(|pe| pe.route(to, Packed::of(value)));
+    let value = refusal::seen(Packed::of(value), || "an answer".into());
+    current(|pe| pe.route(to, value));
 }

@@ -7,6 +7,7 @@ use crate::function::Function;
 use crate::ids::PeId;
 use crate::pe::current;
 use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
+use crate::refusal;
 use crate::route::Route;
 
 /// Where a value of type `V` goes when it is ready: an entry of a chare, a broadcast, a section, a function on a
@@ -45,7 +46,7 @@ impl<V> Callback<V> {
     where
         V: Pup,
     {
-        let value = Packed::of(&value);
+        let value = refusal::seen(Packed::of(&value), || "the value of a callback".into());
         current(|pe| pe.route(&self.route, value));
     }
 }

@@ -20,6 +20,7 @@ use crate::pe::{Pe, check_pe};
 use crate::proxy::{Array, Group, Proxy, Section};
 use crate::pup::{Packed, Pup, Value};
 use crate::reduce::{Nothing, Reducer};
+use crate::refusal;
 use crate::rng::Rng;
 use crate::route::Route;
 use crate::shared::Shared;
@@ -54,7 +55,7 @@ impl<C: Chare> Cx<C> {
     #[inline]
     pub fn __reply<R: Pup>(&mut self, value: &R) {
         if let Some(to) = self.__take_reply() {
-            self.run().route(&to, Packed::of(value));
+            self.run().route(&to, refusal::seen(Packed::of(value), || "an answer".into()));
         }
     }
 

@@ -16,6 +16,7 @@ use crate::moves::Moves;
 use crate::object::{Head, Object};
 use crate::pe::Pe;
 use crate::pup::{Lender, Packed, Packer, PupError, Purpose, Segment, Unpacker, pack_away_with};
+use crate::refusal;
 
 /// An entry method as a value: `Block::ghost`. `A` is the tuple of its arguments, `R` what it returns.
 pub struct Entry<C, A, R = ()> {
@@ -249,11 +250,11 @@ unsafe fn construct<C: Construct<N>, const N: usize>(head: NonNull<Head>, pe: &P
     unsafe { Object::<C>::initialise(head, state, C::Flows::default()) };
 }
 
-/// Packs arguments that are not in a message.
-pub(crate) fn pack_args<A>(info: &ArgsInfo, args: A) -> Packed {
+/// Packs arguments that are not in a message, of what `whose` names.
+pub(crate) fn pack_args<A>(info: &ArgsInfo, args: A, whose: impl FnOnce() -> String) -> Packed {
     let mut words = ArgsCell::store(args);
     // SAFETY: stored just above; the callers pass the info of the entry, or `#[init]`, that takes an `A`.
-    unsafe { info.pack_words(&mut words) }
+    refusal::seen(unsafe { info.pack_words(&mut words) }, whose)
 }
 
 impl ArgsInfo {

@@ -36,6 +36,7 @@ pub mod ids;
 pub mod index;
 pub mod launch;
 pub mod lb;
+mod limits;
 mod location;
 pub mod map;
 mod measure;
@@ -55,6 +56,7 @@ mod quiescence;
 pub mod reduce;
 mod reduction;
 #[doc(hidden)]
+mod refusal;
 pub mod registry;
 pub mod rng;
 #[doc(hidden)]

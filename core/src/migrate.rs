@@ -10,6 +10,7 @@ use talisman_lb::smooth::Smooth;
 use crate::chare::Restored;
 use crate::collection::Collection;
 use crate::ids::{ObjId, PeId};
+use crate::limits::MOVES;
 use crate::location::Place;
 use crate::message::control::PeMessage;
 use crate::mutations::mutated;
@@ -66,6 +67,12 @@ impl Moving {
         let mut lender = Lender::new(Packer::new(Purpose::Migration));
         // SAFETY: a live object of this type that nobody else has.
         unsafe { (self.chare.lend)(self.head.expect("not taken yet"), &mut lender) };
+        if lender.packer().refusal().is_some() {
+            let packed = lender.finish().into();
+            // What is nested too deeply to be packed may be too deep to be dropped. The job is about to end over it.
+            std::mem::forget(self);
+            return packed;
+        }
         if !lender.borrows() {
             return lender.finish().into();
         }
@@ -137,6 +144,11 @@ impl Pe {
         if !collection.pending.borrow().is_empty() {
             sometimes("an object moved while a reduction was open");
         }
+        // Its end will count as one more.
+        if MOVES.next(object.moves.get() + 1).is_none() {
+            self.one_more(MOVES, MOVES.most, collection, Some(id.index));
+            return;
+        }
         object.moves.set(object.moves.get() + u32::from(!mutated("move-not-counted")));
         witness::see(|| Seen::Departed { object: id, pe: self.id, to, moves: object.moves.get() });
         if !collection.id.is_singles() {
@@ -148,6 +160,11 @@ impl Pe {
         collection.set_place(id.index, Place::At { pe: to, moves: object.moves.get() });
         let travel = Box::new(pack_up(object, past));
         let luggage = self.luggage(collection.chare, head, to);
+        if let Luggage::Packed(packed) = &luggage
+            && let Some(why) = packed.refusal()
+        {
+            return self.refuse_to_move(collection, id.index, to, why);
+        }
         self.tell(to, PeMessage::Arrive { id, travel, luggage });
     }
 

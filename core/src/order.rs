@@ -16,6 +16,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::collection::Collection;
 use crate::ids::ObjId;
+use crate::limits::ORDERED;
 use crate::message::envelope::{Body, Envelope};
 use crate::mutations::mutated;
 use crate::object::Head;
@@ -141,6 +142,7 @@ impl Pe {
             }
             number
         });
+        self.one_more(ORDERED, number, sender.collection(), Some(sender.index()));
         message.extra.get_or_insert_default().order = Some((sender.id(), number));
     }
 

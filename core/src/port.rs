@@ -498,13 +498,15 @@ impl Outbox {
             Parcel::Message(envelope)
         } else {
             take_ballast();
-            wire::pack(pe, envelope, |head, segments| {
+            let frame = wire::pack(pe, envelope, |head, segments| {
                 let segments: Vec<_> = segments.iter().map(Segment::copied).collect();
                 let beside: usize = segments.iter().map(|segment| segment.bytes().len()).sum();
                 bytes = (head.len() + beside) as u32 + take_ballast();
                 count(&pe.stats.bytes_between_nodes, bytes.into());
                 Parcel::Frame { head: head.into(), segments }
-            })
+            });
+            let Some(frame) = frame else { return };
+            frame
         };
         let sent = Sent { to, at, bytes, parcel };
         match is_unlucky(pe) {

@@ -164,7 +164,8 @@ impl<C> Many<C> {
 
 /// Packs the arguments of a call to many.
 fn pack<C: Chare, A: Args, R>(entry: Entry<C, A, R>, args: A) -> crate::pup::Packed {
-    crate::entry::pack_args(&C::ENTRIES[entry.number as usize].args, args)
+    let entry = &C::ENTRIES[entry.number as usize];
+    crate::entry::pack_args(&entry.args, args, || format!("`{}::{}` for many", C::name(), entry.name))
 }
 
 macro_rules! proxy {

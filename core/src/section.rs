@@ -13,6 +13,7 @@ use rustc_hash::FxBuildHasher;
 use crate::checkpoint::part::SavedSection;
 use crate::collection::Collection;
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
+use crate::limits::MULTICASTS;
 use crate::message::control::{Cast, CastCall, PeMessage};
 use crate::mutations::mutated;
 use crate::pe::Pe;
@@ -235,6 +236,7 @@ impl Pe {
         let Some((number, all)) = self.sections.next_multicast(section) else {
             return self.note_too_late("a multicast to a section that was destroyed".into());
         };
+        self.one_more(MULTICASTS, number, collection, None);
         let members: Vec<u128> =
             all.iter().copied().filter(|index| collection.stand_in(*index).is_none()).collect();
         witness::see(|| Seen::Multicast { section, number, members: members.len() });

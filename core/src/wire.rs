@@ -11,11 +11,16 @@ mod tests;
 use std::ptr::NonNull;
 
 use crate::ids::{ObjId, PeId};
+use crate::limits::SEGMENTS_MAX;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::pe::Pe;
 use crate::pe::send::pack_in_place;
-use crate::pup::{Fault, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker, pack_away};
+use crate::pup::{
+    Fault, Lender, Packed, Packer, Pup, PupError, Purpose, SEGMENT_MIN, Segment, Unpacker, pack_away,
+};
+use crate::refusal::About;
+use crate::registry::ChareType;
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 use crate::witness::{self, Shadow, Why};
@@ -30,6 +35,11 @@ const COMPACT: u8 = 3;
 const COMPACT_FORWARDED: u8 = 4;
 /// In front of any of these, where there is a witness: the message's number. Elsewhere it is no tag.
 const SHADOWED: u8 = 5;
+/// Alone: all else that would be in the head is the first segment.
+const BESIDE: u8 = 6;
+
+/// A head of so many bytes travels beside itself, as a segment: it is not copied then, and may be as large as memory.
+pub(crate) const BESIDE_MIN: usize = 256 << 10;
 
 /// The variants of [`ObjectMessage`] that have arguments, as it packs them.
 const INVOKE: u8 = 0;
@@ -42,10 +52,12 @@ const SCRATCH_MAX: usize = 64 << 10;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WireError {
     /// The bytes are not those of a message.
-    #[error("a message to PE {to} cannot be read: {error}")]
+    #[error("a message to PE {to} cannot be read: {error} (it is {what})")]
     Unreadable {
         /// Who got it.
         to: PeId,
+        /// The entry and the object that it is for, and who has sent it, as far as that can be read.
+        what: String,
         /// What is wrong with the bytes.
         error: PupError,
     },
@@ -72,21 +84,35 @@ struct Options {
 }
 
 /// Packs a message, gives up its envelope, and hands on the bytes, which are the PE's, and the slices beside them, which
-/// are the message's own.
+/// are the message's own. None if no receiver could read it: the job has ended then.
 pub(crate) fn pack<R>(
     pe: &Pe,
     envelope: NonNull<Envelope>,
     send: impl FnOnce(&[u8], Vec<Segment>) -> R,
-) -> R {
+) -> Option<R> {
     let mut scratch = pe.scratch.take();
     scratch.clear();
     let (packer, segments) = write(pe, envelope, Packer::over(Purpose::Message, scratch));
+    if packer.refusal().is_some() {
+        // The job has ended over it.
+        return None;
+    }
     let head = packer.finish();
+    if head.len() >= BESIDE_MIN {
+        return Some(send(&[BESIDE], beside(head, segments)));
+    }
     let result = send(&head, segments);
     if head.capacity() <= SCRATCH_MAX {
         pe.scratch.set(head);
     }
-    result
+    Some(result)
+}
+
+fn beside(head: Vec<u8>, segments: Vec<Segment>) -> Vec<Segment> {
+    let mut all = Vec::with_capacity(1 + segments.len());
+    all.push(Segment::of_vec(head));
+    all.extend(segments);
+    all
 }
 
 /// Packs a message as for another node, to be kept.
@@ -166,12 +192,24 @@ pub(crate) fn for_pe(from: PeId, message: &PeMessage) -> Packed {
 fn write(pe: &Pe, mut envelope: NonNull<Envelope>, packer: Packer) -> (Packer, Vec<Segment>) {
     // SAFETY: the sender owns the envelope.
     let message = unsafe { envelope.as_mut() };
-    let written = match message.body {
-        Body::Invoke(entry) if message.extra.is_none() => compact::write(message, entry, packer),
-        _ => write_whole(message, packer),
+    let (mut packer, segments) = match message.body {
+        Body::Invoke(entry) if message.extra.is_none() => compact::write(pe, message, entry, packer),
+        _ => write_whole(pe, message, packer),
     };
+    if segments.len() > SEGMENTS_MAX && packer.refusal().is_none() {
+        let why = too_many(segments.len(), SEGMENTS_MAX);
+        pe.refuse_to_send("a message", &why);
+        packer.refuse(why);
+    }
     pe.release(envelope);
-    written
+    (packer, segments)
+}
+
+fn too_many(segments: usize, most: usize) -> PupError {
+    let what = format!(
+        "{segments} slices of {SEGMENT_MIN} bytes and more, where a link takes {most} in one message"
+    );
+    PupError::new(0, Fault::Invalid(what))
 }
 
 /// The number of a message that is watched, in front of it.
@@ -183,15 +221,23 @@ fn write_shadow(message: &Envelope, p: &mut Packer) {
     }
 }
 
-fn write_whole(message: &mut Envelope, mut p: Packer) -> (Packer, Vec<Segment>) {
+fn write_whole(pe: &Pe, message: &mut Envelope, mut p: Packer) -> (Packer, Vec<Segment>) {
     write_shadow(message, &mut p);
     pack_in_place(message);
     if let Some(control) = message.take_pe_message() {
         TO_PE.pack(&mut p);
         message.from.pack(&mut p);
-        return pack_away(Box::new(as_it_travels(*control)), p);
+        let about = About::of(&control);
+        let (packer, segments) = pack_away(Box::new(as_it_travels(*control)), p);
+        if let Some(why) = packer.refusal() {
+            pe.refuse_to_send(&pe.label_of_request(about), why);
+        }
+        return (packer, segments);
     }
     let Some(packed) = message.take_object_message() else { return (p, Vec::new()) };
+    if let Some(why) = packed.packed().and_then(Packed::refusal) {
+        pe.refuse_to_send(&pe.label_of_call(message.to(), &packed), why);
+    }
     TO_OBJECT.pack(&mut p);
     message.from.pack(&mut p);
     message.to().pack(&mut p);
@@ -225,7 +271,7 @@ pub(crate) fn receive(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<No
 pub(crate) fn read_kept(pe: &Pe, kept: Packed, purpose: Purpose) -> Result<NonNull<Envelope>, WireError> {
     let (head, segments) = kept.into_parts();
     let read = unpack(pe, &mut Unpacker::with_segments(&head, purpose, segments));
-    let mut envelope = read.map_err(|error| WireError::Unreadable { to: pe.id, error })?;
+    let mut envelope = read.map_err(|error| unreadable(pe, &head, error))?;
     // SAFETY: just made.
     let message = unsafe { envelope.as_mut() };
     message.from = pe.id;
@@ -251,12 +297,58 @@ pub(crate) fn beginning_of_kept(to: ObjId) -> Packed {
 ///
 /// # Errors
 /// When it is none.
-pub(crate) fn read(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
+pub(crate) fn read(pe: &Pe, head: &[u8], mut segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
+    if head == [BESIDE] && !segments.is_empty() {
+        let head = segments.remove(0);
+        return read_here(pe, head.bytes(), segments);
+    }
+    read_here(pe, head, segments)
+}
+
+fn read_here(pe: &Pe, head: &[u8], segments: Vec<Segment>) -> Result<NonNull<Envelope>, WireError> {
     let mut envelope = unpack(pe, &mut Unpacker::with_segments(head, Purpose::Message, segments))
-        .map_err(|error| WireError::Unreadable { to: pe.id, error })?;
+        .map_err(|error| unreadable(pe, head, error))?;
     // SAFETY: just made.
     unsafe { envelope.as_mut() }.unchecked = true;
     Ok(envelope)
+}
+
+#[cold]
+fn unreadable(pe: &Pe, head: &[u8], error: PupError) -> WireError {
+    let what = about(pe, &mut Unpacker::new(head, Purpose::Message));
+    WireError::Unreadable { to: pe.id, what: what.unwrap_or_else(|_| "of an unknown kind".into()), error }
+}
+
+/// What a message is for, and who has sent it, as far as its beginning says.
+fn about(pe: &Pe, u: &mut Unpacker<'_>) -> Result<String, PupError> {
+    let (tag, _) = unpack_tag(u)?;
+    let (from, what) = match tag {
+        COMPACT | COMPACT_FORWARDED => {
+            let (from, to, number) = compact::read_start(u)?;
+            (from, label(pe, to, |known| known.entries.get(number as usize).map(|entry| entry.name)))
+        }
+        TO_OBJECT => {
+            let (from, to, _) = <(PeId, ObjId, bool)>::unpack(u)?;
+            Option::<Options>::unpack(u)?;
+            let (what, number) = <(u8, u16)>::unpack(u)?;
+            let name = |known: &ChareType| match what {
+                INVOKE => known.entries.get(number as usize).map(|entry| entry.name),
+                CREATE => known.inits.get(number as usize).map(|init| init.name),
+                _ => None,
+            };
+            (from, label(pe, to, name))
+        }
+        _ => (PeId::unpack(u)?, "a message of the runtime".into()),
+    };
+    Ok(format!("{what}, sent by PE {from}"))
+}
+
+fn label(pe: &Pe, to: ObjId, name: impl Fn(&ChareType) -> Option<&'static str>) -> String {
+    let known = pe.collections.get(to.collection);
+    match known.and_then(|known| name(known.chare)) {
+        Some(name) => pe.label_of_named(to, name),
+        None => pe.label_of(to),
+    }
 }
 
 /// Checks that a message that was read is one of this job, for this PE.

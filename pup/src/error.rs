@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::limits::{LEVELS_MAX, SERDE_LEVELS_MAX};
+
 /// What was wrong with the bytes.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -23,7 +25,9 @@ pub enum Fault {
         left: usize,
     },
     /// More elements without bytes of their own than the bound for one value.
-    #[error("too many elements that take no bytes: one value may have {limit} bytes of memory of them")]
+    #[error(
+        "too many values that take no bytes: one message or object may have {limit} bytes of memory of them"
+    )]
     Empty {
         /// The bound, in bytes of memory.
         limit: usize,
@@ -71,8 +75,13 @@ pub enum Fault {
     #[error("text is not UTF-8")]
     Utf8,
     /// Boxes and containers inside each other beyond the bound that protects the stack.
-    #[error("nested too deeply: keep chains and deep trees in a `Vec` with indices")]
+    #[error(
+        "boxes and containers are nested deeper than {LEVELS_MAX} levels: keep chains and deep trees in a `Vec` with indices"
+    )]
     Depth,
+    /// A field that is packed by serde nests beyond the bound of the bridge.
+    #[error("a field with `#[pup(serde)]` is nested deeper than {SERDE_LEVELS_MAX} levels")]
+    SerdeDepth,
     /// A value of a later version of the type.
     #[error("written by version {found} of the type, this program reads 1 to {newest}")]
     Version {
@@ -101,6 +110,9 @@ pub enum Fault {
     #[error("{0}")]
     Invalid(String),
 }
+
+/// Of a longer path, that of something deep, only the ends are shown.
+const PARTS_SHOWN: usize = 12;
 
 /// What was wrong with the bytes, at which offset, and in which field.
 ///
@@ -157,8 +169,14 @@ impl PupError {
 
     /// The path of the field, such as `Grid.edges[1].speed`; empty when the whole value is meant.
     pub fn path(&self) -> String {
-        let mut path = String::new();
-        for part in self.0.path.iter().rev() {
+        let (mut path, parts) = (String::new(), self.0.path.len());
+        for (place, part) in self.0.path.iter().rev().enumerate() {
+            if parts > PARTS_SHOWN && place == PARTS_SHOWN / 2 {
+                path.push_str(" … ");
+            }
+            if parts > PARTS_SHOWN && (PARTS_SHOWN / 2..parts - PARTS_SHOWN / 2).contains(&place) {
+                continue;
+            }
             match part {
                 Part::Index(index) => path.push_str(&format!("[{index}]")),
                 Part::Name(name) if path.is_empty() => path.push_str(name),

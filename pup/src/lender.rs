@@ -5,6 +5,7 @@ use std::mem::needs_drop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use crate::impls::lend_each;
 use crate::{Kept, Packed, Packer, Pup, SEGMENT_MIN, Segment, SegmentBuffer, bulk, packed};
 
 /// Set in a length: the elements do not follow, they are the next segment.
@@ -44,8 +45,7 @@ impl<'a> Lender<'a> {
     #[inline]
     pub fn slice<T: Pup>(&mut self, slice: &'a [T]) {
         let Some(proof) = T::PLAIN else {
-            self.packer.len(slice.len());
-            return slice.iter().for_each(|x| x.lend(self));
+            return lend_each::<T, T>(slice.len(), slice, self);
         };
         let bytes = bulk::bytes_of(slice, proof);
         if is_large(bytes.len()) {
@@ -54,7 +54,27 @@ impl<'a> Lender<'a> {
         } else {
             self.packer.len(slice.len());
             self.packer.bytes(bytes);
+            if size_of::<T>() == 0 {
+                self.packer.spend_empty::<T>(slice.len());
+            }
         }
+    }
+
+    /// [`Packer::nested`] for what is lent.
+    #[inline]
+    pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self)) {
+        let before = self.packer.depth();
+        let Some(inner) = self.packer.deeper::<T>() else { return };
+        before.run::<T, ()>(inner, || f(self));
+        self.packer.set_depth(before);
+    }
+
+    /// Writes something that takes the memory of a `T`, and perhaps no bytes. (A slice that is only noted has its length among them.)
+    #[inline]
+    pub(crate) fn justified<T>(&mut self, f: impl FnOnce(&mut Self)) {
+        let before = self.packer.size();
+        f(self);
+        self.packer.justify::<T>(before);
     }
 
     /// Writes a value as a [`Packed`] of it would be written, without packing it by itself first. Its large plain slices are
@@ -73,11 +93,13 @@ impl<'a> Lender<'a> {
         let nothing = Packer::new(self.packer.purpose());
         let mut inner = Lender::new(std::mem::replace(&mut self.packer, nothing));
         let needs = inner.packer.replace_needs(Vec::new());
+        let limits = inner.packer.begin_value();
         let start = inner.packer.size();
         inner.packer.word(0);
         write(&mut inner);
         let (packer, segments) = inner.finish_in(copy);
         self.packer = packer;
+        self.packer.end_value(limits);
         let own = self.packer.replace_needs(needs);
         packed::end_in_place(self, start, segments, &own);
     }
@@ -176,6 +198,12 @@ pub unsafe fn pack_away_with<T: 'static>(
     lend(&value, &mut lender);
     if const { !needs_drop::<T>() && size_of::<T>() < SEGMENT_MIN } {
         return lender.finish_flat();
+    }
+    if lender.packer.refusal().is_some() {
+        let finished = lender.finish();
+        // What is nested too deeply to be packed may be too deep to be dropped on this stack. The job is about to end over it.
+        std::mem::forget(value);
+        return finished;
     }
     if !lender.borrows() {
         return lender.finish();

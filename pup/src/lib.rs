@@ -44,11 +44,13 @@ pub mod pup {
 }
 
 mod bulk;
+mod depth;
 mod error;
 mod id;
 mod impls;
 mod keep;
 mod lender;
+pub mod limits;
 mod object;
 mod packed;
 mod packer;
@@ -70,7 +72,7 @@ pub use packer::{Packer, Purpose};
 pub use pages::{Leasing, PageMemory, PageSource, Pages, lease_from};
 pub use segment::{ALIGN_MAX, SEGMENT_MIN, Segment, SegmentBuffer, SegmentError};
 pub use unpacker::Unpacker;
-pub use whole::{from_bytes, moves_between_threads, size_of_packed, to_bytes};
+pub use whole::{from_bytes, moves_between_threads, size_of_packed, to_bytes, try_to_bytes};
 
 /// Writes [`trait@Pup`] and [`Named`].
 ///

@@ -50,7 +50,7 @@ inventory::collect!(ObjectEntry);
 #[doc(hidden)]
 pub fn pack_object<D: Object + ?Sized>(object: &D, p: &mut Packer) {
     object.object_name().pack(p);
-    object.pack_object(p);
+    p.nested::<Box<()>>(|p| object.pack_object(p));
 }
 
 /// Rebuilds a `Box<dyn Trait>`; `of` names the trait in errors.
@@ -65,7 +65,7 @@ pub fn unpack_object<D: ?Sized + 'static>(
     let Some(entry) = registry().get(&TypeId::of::<D>()).and_then(|types| types.get(&name)) else {
         return Err(u.fault(Fault::Unknown { name, of }));
     };
-    let any = u.nested(entry.unpack)?;
+    let any = u.nested_for::<Box<()>, _>(entry.unpack)?;
     Ok(*any.downcast::<Box<D>>().expect("the entry is registered under the id of this trait"))
 }
 

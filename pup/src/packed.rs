@@ -19,13 +19,14 @@ pub struct Packed {
 struct More {
     segments: Vec<Segment>,
     needs: Vec<u64>,
+    refusal: Option<PupError>,
 }
 
 impl Packed {
     /// Of parts: the bytes, the segments in the order in which the bytes mention them, and what a reader must know.
     pub fn new(bytes: Bytes, segments: Vec<Segment>, needs: Vec<u64>) -> Self {
         let plain = segments.is_empty() && needs.is_empty();
-        Packed { bytes, more: (!plain).then(|| Box::new(More { segments, needs })) }
+        Packed { bytes, more: (!plain).then(|| Box::new(More { segments, needs, refusal: None })) }
     }
 
     /// The bytes.
@@ -47,6 +48,12 @@ impl Packed {
     #[inline]
     pub fn needs(&self) -> &[u64] {
         self.more.as_ref().map_or(&[], |more| &more.needs)
+    }
+
+    /// Why it cannot be read again, if it cannot: [`Packer::refusal`]. Whatever it is packed into is refused as well.
+    #[inline]
+    pub fn refusal(&self) -> Option<&PupError> {
+        self.more.as_ref().and_then(|more| more.refusal.as_ref())
     }
 
     /// The bytes and the segments.
@@ -77,7 +84,15 @@ impl Packed {
         bytes.put_slice(&next.bytes);
         let segments = [self.segments(), next.segments()].concat();
         let needs = [self.needs(), next.needs()].concat();
-        Packed::new(bytes.freeze(), segments, needs)
+        let refusal = self.refusal().or(next.refusal()).cloned();
+        Packed::new(bytes.freeze(), segments, needs).refused(refusal)
+    }
+
+    fn refused(mut self, refusal: Option<PupError>) -> Packed {
+        if refusal.is_some() {
+            self.more.get_or_insert_default().refusal = refusal;
+        }
+        self
     }
 
     /// Rebuilds a value from all of it. Segments that nobody else has become the value's own memory.
@@ -128,9 +143,10 @@ fn read<R>(
 
 /// What a packer and its segments hold.
 impl From<(Packer, Vec<Segment>)> for Packed {
-    fn from((packer, segments): (Packer, Vec<Segment>)) -> Self {
+    fn from((mut packer, segments): (Packer, Vec<Segment>)) -> Self {
+        let refusal = packer.take_refusal();
         let (bytes, needs) = packer.into_parts();
-        Packed::new(bytes.into(), segments, needs)
+        Packed::new(bytes.into(), segments, needs).refused(refusal)
     }
 }
 
@@ -153,6 +169,7 @@ impl Pup for Packed {
         if let Some(more) = &self.more {
             more.segments.pack(p);
             pack_needs(&more.needs, p);
+            more.refusal.iter().for_each(|why| p.refuse(why.clone()));
         }
     }
 
@@ -167,6 +184,7 @@ impl Pup for Packed {
         if let Some(more) = &self.more {
             more.segments.lend(l);
             pack_needs(&more.needs, l.packer());
+            more.refusal.iter().for_each(|why| l.packer().refuse(why.clone()));
         }
     }
 

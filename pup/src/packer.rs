@@ -1,6 +1,8 @@
 //! The packer, which also sizes.
 
-use crate::{Plain, PlainProof, Pup, bulk};
+use crate::depth::Depth;
+use crate::limits::EMPTY_MAX;
+use crate::{Fault, Plain, PlainProof, Pup, PupError, bulk};
 
 /// Why a value is being packed or unpacked. A hand-written [`Pup`] may leave out of a message what a checkpoint keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +27,21 @@ pub struct Packer {
     purpose: Purpose,
     /// What the value refers to and does not hold.
     needs: Vec<u64>,
+    limits: Limits,
+}
+
+/// What its reader will hold against the value.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    depth: Depth,
+    empty_left: u32,
+    refusal: Option<PupError>,
+}
+
+impl Limits {
+    fn of_new_value() -> Limits {
+        Limits { depth: Depth::default(), empty_left: EMPTY_MAX as u32, refusal: None }
+    }
 }
 
 impl Packer {
@@ -45,7 +62,7 @@ impl Packer {
 
     /// A packer that writes behind what is in `buf`.
     pub fn over(purpose: Purpose, buf: Vec<u8>) -> Self {
-        Packer { buf, counted: 0, sizing: false, purpose, needs: Vec::new() }
+        Packer { buf, counted: 0, sizing: false, purpose, needs: Vec::new(), limits: Limits::of_new_value() }
     }
 
     /// What the value is packed for.
@@ -102,6 +119,107 @@ impl Packer {
         std::mem::replace(&mut self.needs, needs)
     }
 
+    /// Runs `f` one level deeper: what lets a type contain itself (a box, a container) writes its content through this, and reads it
+    /// through [`Unpacker::nested`](crate::Unpacker::nested). `T` is what one value of the content takes in memory. Beyond
+    /// [`LEVELS_MAX`](crate::limits::LEVELS_MAX) nothing of the content is written, and the value is refused ([`Packer::refusal`]).
+    #[inline]
+    pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self)) {
+        let before = self.limits.depth;
+        let Some(inner) = self.deeper::<T>() else { return };
+        before.run::<T, ()>(inner, || f(self));
+        self.limits.depth = before;
+    }
+
+    /// Goes one level deeper, and says which that is; if it is too deep, the value is refused.
+    #[inline]
+    pub(crate) fn deeper<T>(&mut self) -> Option<Depth> {
+        let inner = self.limits.depth.deeper::<T>();
+        match inner {
+            Some(inner) => self.limits.depth = inner,
+            None => self.refuse(PupError::new(self.size(), Fault::Depth).field(std::any::type_name::<T>())),
+        }
+        inner
+    }
+
+    pub(crate) fn depth(&self) -> Depth {
+        self.limits.depth
+    }
+
+    pub(crate) fn set_depth(&mut self, depth: Depth) {
+        self.limits.depth = depth;
+    }
+
+    /// Writes something that takes the memory of a `T`, and perhaps no bytes.
+    #[inline]
+    pub(crate) fn justified<T>(&mut self, f: impl FnOnce(&mut Self)) {
+        let before = self.size();
+        f(self);
+        self.justify::<T>(before);
+    }
+
+    /// If nothing was written since it had this size, a value without bytes was.
+    #[inline]
+    pub(crate) fn justify<T>(&mut self, before: usize) {
+        if self.size() == before {
+            self.spend_empty::<T>(1);
+        }
+    }
+
+    /// So many values of a type were packed that have no bytes.
+    #[inline]
+    pub(crate) fn spend_empty<T>(&mut self, values: usize) {
+        let memory = values.saturating_mul(size_of::<T>().max(1));
+        match (self.limits.empty_left as usize).checked_sub(memory) {
+            Some(left) => self.limits.empty_left = left as u32,
+            None => {
+                let fault = Fault::Empty { limit: EMPTY_MAX };
+                self.refuse(PupError::new(self.size(), fault).field(std::any::type_name::<T>()));
+            }
+        }
+    }
+
+    /// The value cannot be read again, for this reason, so that it must not be sent or kept. The first reason counts.
+    #[cold]
+    pub fn refuse(&mut self, why: PupError) {
+        self.limits.refusal.get_or_insert(why);
+    }
+
+    /// Why what was written cannot be read again, if it cannot: it is beyond one of the [limits](crate::limits).
+    #[inline]
+    pub fn refusal(&self) -> Option<&PupError> {
+        self.limits.refusal.as_ref()
+    }
+
+    /// The same, taken.
+    #[inline]
+    pub(crate) fn take_refusal(&mut self) -> Option<PupError> {
+        self.limits.refusal.take()
+    }
+
+    /// Another value begins within this one, which will be read by itself; gives back what holds for this one.
+    pub(crate) fn begin_value(&mut self) -> Limits {
+        let refusal = self.limits.refusal.clone();
+        std::mem::replace(&mut self.limits, Limits { refusal, ..Limits::of_new_value() })
+    }
+
+    /// It ends.
+    pub(crate) fn end_value(&mut self, before: Limits) {
+        let refusal = self.limits.refusal.take();
+        self.limits = Limits { refusal, ..before };
+    }
+
+    /// A packer for a part of the value, which is written after the other parts: see [`Packer::add`].
+    pub(crate) fn apart(&self) -> Packer {
+        Packer { limits: self.limits.clone(), ..Packer::new(self.purpose) }
+    }
+
+    /// What was noted of a part that was packed apart; its bytes.
+    pub(crate) fn add(&mut self, apart: Packer) -> Vec<u8> {
+        self.limits = apart.limits;
+        apart.needs.iter().for_each(|id| self.need(*id));
+        apart.buf
+    }
+
     /// Overwrites a word that was written at this place.
     pub(crate) fn set_word(&mut self, at: usize, word: u64) {
         self.buf[at..at + size_of::<u64>()].copy_from_slice(&word.to_le_bytes());
@@ -113,14 +231,15 @@ impl Packer {
     }
 
     /// Where it is, for [`Packer::rewind`].
-    pub(crate) fn mark(&self) -> (usize, usize) {
-        (self.buf.len(), self.needs.len())
+    pub(crate) fn mark(&self) -> (usize, usize, Limits) {
+        (self.buf.len(), self.needs.len(), self.limits.clone())
     }
 
     /// Forgets what was written since a mark.
-    pub(crate) fn rewind(&mut self, (bytes, needs): (usize, usize)) {
+    pub(crate) fn rewind(&mut self, (bytes, needs, limits): (usize, usize, Limits)) {
         self.buf.truncate(bytes);
         self.needs.truncate(needs);
+        self.limits = limits;
     }
 
     /// The packed bytes, and what was noted with [`Packer::need`].

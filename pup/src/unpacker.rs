@@ -3,19 +3,9 @@
 use std::fmt;
 use std::vec;
 
+use crate::depth::Depth;
+use crate::limits::EMPTY_MAX;
 use crate::{Fault, Plain, PlainProof, Pup, PupError, Purpose, Segment, bulk};
-
-/// How deep boxes and containers may be nested. Each level of a small type takes some hundred bytes of stack in a
-/// release build and about 2 KiB in a debug build, so this stays well inside the 2 MiB of a thread.
-const DEPTH_MAX: usize = 256;
-
-/// Types larger than this count as more than one level, because their values pass through the stack.
-/// `tests/depth.rs` overflows 1.5 MiB in a debug build when it is doubled.
-const LEVEL_BYTES: usize = 1024;
-
-/// Memory that elements without bytes of their own (`Vec<()>`, structs whose fields are all skipped) may take in one
-/// value. No bytes justify them, so they need a bound: without one, eight bytes could ask for 2^64 of them.
-const EMPTY_MAX: usize = 1 << 20;
 
 /// Reads the bytes of a value and trusts none of them.
 #[derive(Debug)]
@@ -24,7 +14,7 @@ pub struct Unpacker<'a> {
     /// Large plain slices beside the bytes, which mention them in this order.
     segments: vec::IntoIter<Segment>,
     total: usize,
-    depth: usize,
+    depth: Depth,
     empty_left: usize,
     purpose: Purpose,
 }
@@ -38,7 +28,14 @@ impl<'a> Unpacker<'a> {
     /// Starts at the first of `bytes`, with the large plain slices that a [`Lender`](crate::Lender) kept out of them.
     pub fn with_segments(bytes: &'a [u8], purpose: Purpose, segments: Vec<Segment>) -> Self {
         let segments = segments.into_iter();
-        Unpacker { rest: bytes, segments, total: bytes.len(), depth: 0, empty_left: EMPTY_MAX, purpose }
+        Unpacker {
+            rest: bytes,
+            segments,
+            total: bytes.len(),
+            depth: Depth::default(),
+            empty_left: EMPTY_MAX,
+            purpose,
+        }
     }
 
     /// What the value was packed for.
@@ -140,10 +137,11 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Runs `f` one level deeper. Whatever lets a type contain itself (a box, a container) reads its content through
-    /// this, so that hostile bytes cannot overflow the stack.
+    /// this, so that hostile bytes cannot overflow the stack, and writes it through [`Packer::nested`](crate::Packer::nested), so that
+    /// nothing is packed which is refused here.
     ///
     /// # Errors
-    /// [`Fault::Depth`] when 256 levels are reached; a `T` larger than 1024 bytes counts as several levels.
+    /// [`Fault::Depth`] beyond [`LEVELS_MAX`](crate::limits::LEVELS_MAX); a `T` larger than 1024 bytes counts as several levels.
     #[inline]
     pub fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, PupError>) -> Result<T, PupError> {
         self.nested_for::<T, T>(f)
@@ -155,14 +153,11 @@ impl<'a> Unpacker<'a> {
         &mut self,
         f: impl FnOnce(&mut Self) -> Result<R, PupError>,
     ) -> Result<R, PupError> {
-        let levels = 1 + size_of::<T>() / LEVEL_BYTES;
-        // The outermost level always passes: a type that is large but not recursive is no danger.
-        if self.depth > 0 && self.depth + levels > DEPTH_MAX {
-            return Err(self.fault(Fault::Depth));
-        }
-        self.depth += levels;
-        let result = f(self);
-        self.depth -= levels;
+        let before = self.depth;
+        let Some(inner) = before.deeper::<T>() else { return Err(self.fault(Fault::Depth)) };
+        self.depth = inner;
+        let result = before.run::<T, _>(inner, || f(self));
+        self.depth = before;
         result
     }
 

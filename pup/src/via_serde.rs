@@ -2,12 +2,21 @@
 //!
 //! For types of other crates that only have serde. It is several times slower than `Pup`, above all for arrays.
 
-use std::io::Cursor;
+use std::io::{self, Cursor, Write};
 
-use crate::{Packer, Pup, PupError, Unpacker};
+use rmp_serde::{decode, encode};
 
-/// How deep the MessagePack may nest. rmp-serde's own bound of 1024 is too much for a small stack.
-const DEPTH_MAX: usize = 128;
+use crate::limits::SERDE_LEVELS_MAX;
+use crate::{Fault, Packer, Pup, PupError, Unpacker};
+
+/// So many levels are read on any stack.
+const SHALLOW: usize = 128;
+
+/// What more than these may need of the stack, in a debug build: it is touched as far as it is needed.
+const DEEP_STACK: usize = 64 << 20;
+
+/// What is left of the stack when writing goes on on another one, or is given up.
+const RESERVE: usize = 128 << 10;
 
 /// What the bridge needs of a type.
 #[doc(hidden)]
@@ -15,14 +24,104 @@ pub trait Serde: serde::Serialize + serde::de::DeserializeOwned {}
 
 impl<T: serde::Serialize + serde::de::DeserializeOwned> Serde for T {}
 
-/// Writes `value` through its `Serialize`, with the names of its fields, so that skipped fields do no harm.
+/// Writes `value` through its `Serialize`, with the names of its fields, so that skipped fields do no harm. One that is nested deeper than
+/// [`SERDE_LEVELS_MAX`] is refused ([`Packer::refusal`]).
 ///
 /// # Panics
 /// When the type's `Serialize` fails, which is a fault of that type and not of any bytes.
 pub fn pack<T: serde::Serialize>(value: &T, p: &mut Packer) {
-    let bytes = rmp_serde::to_vec_named(value)
-        .unwrap_or_else(|e| panic!("`Serialize` of `{}` failed: {e}", std::any::type_name::<T>()));
-    bytes.pack(p);
+    let mut written = write(value);
+    if written.is_none() {
+        written = stacker::grow(DEEP_STACK, || write(value));
+    }
+    match written.filter(|bytes| levels(bytes) <= SERDE_LEVELS_MAX) {
+        Some(bytes) => bytes.pack(p),
+        None => p.refuse(PupError::new(p.size(), Fault::SerdeDepth).field(std::any::type_name::<T>())),
+    }
+}
+
+/// The value as MessagePack; nothing if the stack does not suffice for that.
+fn write<T: serde::Serialize>(value: &T) -> Option<Vec<u8>> {
+    let mut serializer = rmp_serde::Serializer::new(OnStack(Vec::new())).with_struct_map();
+    match value.serialize(&mut serializer) {
+        Ok(()) => Some(serializer.into_inner().0),
+        // Only `OnStack` fails to write.
+        Err(encode::Error::InvalidValueWrite(_)) => None,
+        Err(error) => panic!("`Serialize` of `{}` failed: {error}", std::any::type_name::<T>()),
+    }
+}
+
+/// Bytes that are written as long as there is stack. rmp-serde has no bound of its own for writing, and writes something at each level.
+struct OnStack(Vec<u8>);
+
+impl Write for OnStack {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if stacker::remaining_stack().is_some_and(|left| left < RESERVE) {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How deep arrays and maps of MessagePack are nested, as its reader counts them.
+fn levels(bytes: &[u8]) -> usize {
+    if bytes.len() <= SERDE_LEVELS_MAX {
+        // Each level has a byte at least.
+        return bytes.len();
+    }
+    let (mut rest, mut open, mut deepest) = (bytes, Vec::<u64>::new(), 0);
+    while let Some((size, items)) = next(rest) {
+        rest = rest.get(size..).unwrap_or_default();
+        if let Some(items) = items {
+            deepest = deepest.max(open.len() + 1);
+            open.push(items);
+        } else if let Some(left) = open.last_mut() {
+            *left -= 1;
+        }
+        // Whatever is whole is an item of what it is in.
+        while open.last() == Some(&0) {
+            open.pop();
+            open.last_mut().into_iter().for_each(|left| *left -= 1);
+        }
+    }
+    deepest
+}
+
+/// Of what MessagePack begins with: its bytes, without what is in it, and if it is an array or a map, of how many values.
+fn next(bytes: &[u8]) -> Option<(usize, Option<u64>)> {
+    let marker = *bytes.first()?;
+    let number = |len: usize| {
+        let bytes = bytes.get(1..1 + len).unwrap_or_default();
+        bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let low = |bits: u32| u64::from(marker) & ((1 << bits) - 1);
+    let of_bytes = |head: usize, len: u64| (head + len as usize, None);
+    Some(match marker {
+        0x80..=0x8f => (1, Some(2 * low(4))),
+        0x90..=0x9f => (1, Some(low(4))),
+        0xdc => (3, Some(number(2))),
+        0xdd => (5, Some(number(4))),
+        0xde => (3, Some(2 * number(2))),
+        0xdf => (5, Some(2 * number(4))),
+        0xa0..=0xbf => of_bytes(1, low(5)),
+        0xc4 | 0xd9 => of_bytes(2, number(1)),
+        0xc5 | 0xda => of_bytes(3, number(2)),
+        0xc6 | 0xdb => of_bytes(5, number(4)),
+        0xc7 => of_bytes(3, number(1)),
+        0xc8 => of_bytes(4, number(2)),
+        0xc9 => of_bytes(6, number(4)),
+        0xd4..=0xd8 => of_bytes(2, 1 << (marker - 0xd4)),
+        0xcc | 0xd0 => (2, None),
+        0xcd | 0xd1 => (3, None),
+        0xce | 0xd2 | 0xca => (5, None),
+        0xcf | 0xd3 | 0xcb => (9, None),
+        _ => (1, None),
+    })
 }
 
 /// Rebuilds a value through its `Deserialize`.
@@ -32,13 +131,27 @@ pub fn pack<T: serde::Serialize>(value: &T, p: &mut Packer) {
 pub fn unpack<T: serde::de::DeserializeOwned>(u: &mut Unpacker<'_>) -> Result<T, PupError> {
     let len = u.len()?;
     let bytes = u.bytes(len)?;
-    let mut decoder = rmp_serde::Deserializer::new(Cursor::new(bytes));
-    decoder.set_max_depth(DEPTH_MAX);
-    let value = T::deserialize(&mut decoder).map_err(|e| u.invalid(e))?;
-    if decoder.position() != len as u64 {
+    let (value, end) = match read(bytes, SHALLOW) {
+        Err(decode::Error::DepthLimitExceeded) => stacker::grow(DEEP_STACK, || read(bytes, SERDE_LEVELS_MAX)),
+        read => read,
+    }
+    .map_err(|error| match error {
+        decode::Error::DepthLimitExceeded => u.fault(Fault::SerdeDepth),
+        error => u.invalid(error),
+    })?;
+    if end != len as u64 {
         return Err(u.invalid("MessagePack that ends before its length says"));
     }
     Ok(value)
+}
+
+/// A value of at most so many levels, and where it ends.
+fn read<T: serde::de::DeserializeOwned>(bytes: &[u8], levels: usize) -> Result<(T, u64), decode::Error> {
+    let mut decoder = rmp_serde::Deserializer::new(Cursor::new(bytes));
+    // It counts down to 0, where it stops.
+    decoder.set_max_depth(levels + 1);
+    let value = T::deserialize(&mut decoder)?;
+    Ok((value, decoder.position()))
 }
 
 #[cfg(test)]
@@ -72,6 +185,59 @@ mod tests {
         let leaf = |second| Sparse { first: None, second, inside: None };
         let value = Sparse { inside: Some(Box::new(leaf(2))), ..leaf(1) };
         assert_eq!(unpacked(&packed(&value)), Ok(value));
+    }
+
+    fn nested(levels: usize) -> Sparse {
+        (1..levels).fold(Sparse { first: None, second: 0, inside: None }, |inside, _| Sparse {
+            first: Some(1),
+            second: 2,
+            inside: Some(Box::new(inside)),
+        })
+    }
+
+    fn in_small_thread(test: impl FnOnce() + Send + 'static) {
+        std::thread::Builder::new().stack_size(3 << 19).spawn(test).unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn as_deep_as_may_be_comes_back_and_deeper_is_refused_when_it_is_written() {
+        in_small_thread(|| {
+            for levels in [1, SHALLOW, SHALLOW + 1, SERDE_LEVELS_MAX] {
+                let value = nested(levels);
+                assert!(unpacked(&packed(&value)) == Ok(value), "{levels} levels");
+            }
+        });
+        // Whoever makes such a value has the stack to drop it.
+        stacker::grow(256 << 20, || {
+            for levels in [SERDE_LEVELS_MAX + 1, 100_000] {
+                let mut p = Packer::new(Purpose::Message);
+                pack(&nested(levels), &mut p);
+                assert_eq!(p.refusal().map(PupError::fault), Some(&Fault::SerdeDepth), "{levels} levels");
+            }
+        });
+    }
+
+    #[test]
+    fn deeper_bytes_are_refused() {
+        let hostile = to_bytes(&[vec![0x91; 100_000], vec![0x90]].concat());
+        let read: Result<Vec<u64>, _> = unpack(&mut Unpacker::new(&hostile, Purpose::Message));
+        read.unwrap_err();
+        let one = [[0x83, 0xa5].as_slice(), b"first", &[1, 0xa6], b"second", &[2, 0xa6], b"inside"].concat();
+        let hostile = to_bytes(&one.repeat(SERDE_LEVELS_MAX + 1));
+        in_small_thread(move || assert_eq!(unpacked(&hostile).unwrap_err().fault(), &Fault::SerdeDepth));
+    }
+
+    #[test]
+    fn levels_are_counted_as_the_reader_does() {
+        let filler = |levels: Vec<u8>| [&[0x92, 0xc6, 0, 0, 0x20, 0][..], &[9; 0x2000], &levels].concat();
+        for (deep, bytes) in [
+            (1, vec![0xc0]),
+            (3, vec![0x92, 0x90, 0xcb, 0, 0, 0, 0, 0, 0, 0, 0]),
+            (4, vec![0x92, 0x91, 0x80, 0xa2, 0x91, 0x91]),
+            (4, vec![0x81, 0xd9, 2, 0x91, 0x91, 0x92, 0x01, 0x91, 0x05]),
+        ] {
+            assert_eq!(levels(&filler(bytes.clone())), deep, "{bytes:x?}");
+        }
     }
 
     #[test]

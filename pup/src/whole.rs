@@ -3,10 +3,22 @@
 use crate::{Packer, Pup, PupError, Purpose, Unpacker};
 
 /// The packed form of `value`, in one allocation of exactly the needed size.
+///
+/// # Panics
+/// If `value` is beyond one of the [limits](crate::limits), so that it could not be read again: see [`try_to_bytes`].
 pub fn to_bytes<T: Pup>(value: &T) -> Vec<u8> {
+    try_to_bytes(value)
+        .unwrap_or_else(|why| panic!("a `{}` cannot be packed: {why}", std::any::type_name::<T>()))
+}
+
+/// The packed form of `value`, in one allocation of exactly the needed size, if it can be read again.
+///
+/// # Errors
+/// `value` is beyond one of the [limits](crate::limits).
+pub fn try_to_bytes<T: Pup>(value: &T) -> Result<Vec<u8>, PupError> {
     let mut p = Packer::with_capacity(Purpose::Message, size_of_packed(value));
     value.pack(&mut p);
-    p.finish()
+    p.refusal().cloned().map_or_else(|| Ok(p.finish()), Err)
 }
 
 /// How many bytes [`to_bytes`] gives for `value`, without packing it.

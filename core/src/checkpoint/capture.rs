@@ -23,7 +23,7 @@ use crate::migrate::{pack_object, pack_object_in, travel_of};
 use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use crate::pup::{Lender, Packed, Packer, Pup, Purpose};
+use crate::pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use crate::reduction::BirthId;
 use crate::wire;
 use crate::witness::{self, Seen};
@@ -40,6 +40,9 @@ impl Pe {
         let part = Part { said: self.cut_what_was_said(version), ..self.capture(&mut states, &mut room) };
         let (objects, counts) = (part.objects.len() as u64, self.count_objects(&part.objects));
         let part = self.packed(checkpoints, &part, &mut room);
+        if checkpoints.refused.get() {
+            return (Taken::default(), counts);
+        }
         let taken = Taken { bytes: part.size() as u64, objects, run: self.stats.run.get() };
         self.node.store.put(version, self.view(), self.id, part);
         drop(room.scratch());
@@ -51,6 +54,9 @@ impl Pe {
     fn packed(&self, checkpoints: &Checkpoints, part: &Part, room: &mut Room) -> Packed {
         let mut lender = Lender::new(Packer::over(Purpose::Message, checkpoints.scratch.take()));
         part.lend(&mut lender);
+        if let Some(why) = lender.packer().refusal().filter(|_| !checkpoints.refused.get()) {
+            self.refuse_checkpoint(&format!("PE {}", self.id), why);
+        }
         let packed = lender.finish_in(|bytes, align| room.copy(&self.node.store, bytes, align));
         let (packed, mut scratch) = room.packed(&self.node.store, packed);
         // Memory that is new costs more than the copy, so it is given back little by little.
@@ -147,6 +153,9 @@ impl Pe {
         // SAFETY: as above, and of this type.
         let packed =
             unsafe { pack_object_in(chare, head, packer, |bytes, align| room.copy(store, bytes, align)) };
+        if let Some(why) = packed.0.refusal() {
+            self.refuse_to_keep(head, why);
+        }
         let (packed, scratch) = room.packed(store, packed);
         room.keep_scratch(scratch);
         packed
@@ -167,11 +176,20 @@ impl Pe {
             };
             self.see_message(message.shadow, |message, pe| Seen::Saved { message, pe });
             match apart {
-                Some(apart) => apart.push(wire::copy_to_keep(message)),
+                Some(apart) => {
+                    let kept = wire::copy_to_keep(message);
+                    if let Some(why) = kept.refusal() {
+                        self.refuse_checkpoint(&self.label_of_message(message), why);
+                    }
+                    apart.push(kept);
+                }
                 None => messages.push(message),
             }
         }
-        (births, Messages::pack(messages.into_iter(), &self.node.store, room), requests)
+        let refuse = |message: &Envelope, why: &PupError| {
+            self.refuse_checkpoint(&self.label_of_message(message), why);
+        };
+        (births, Messages::pack(messages.into_iter(), &self.node.store, room, refuse), requests)
     }
 
     /// Whether a message is for an object to be made away from its home, which then has decided that.

@@ -130,6 +130,10 @@ impl Pe {
 
     /// Does what is next here, if it can be done: this PE has nothing else to do. Whether anything was done.
     pub(super) fn go_on_with_drain(&self, checkpoints: &Checkpoints) -> bool {
+        if checkpoints.refused.get() {
+            // Nobody hears that this PE has taken its part, so that the version is never committed.
+            return false;
+        }
         match checkpoints.drain.state.get() {
             State::Counts { wave, missing: 0, sent, received } if !self.port.has_unsent() => {
                 checkpoints.drain.state.set(State::Rests);
@@ -143,7 +147,9 @@ impl Pe {
                 taken.add(own);
                 checkpoints.drain.counts.borrow_mut().add(counts);
                 checkpoints.drain.state.set(State::Takes { missing, taken, has_taken: true });
-                self.lend_part(checkpoints);
+                if !checkpoints.refused.get() {
+                    self.lend_part(checkpoints);
+                }
             }
             State::Takes { missing: 0, taken, has_taken: true } => {
                 checkpoints.drain.state.set(State::HasTaken);

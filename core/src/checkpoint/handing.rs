@@ -9,6 +9,7 @@ use talisman_ft::double::Order;
 use super::pieces::Manifest;
 use super::store::{Store, StoreError};
 use crate::ids::PeId;
+use crate::limits::HEAD_MAX;
 use crate::net::Net;
 use crate::pe::Pe;
 use crate::port::Port;
@@ -49,7 +50,11 @@ impl Store {
     fn hand(&self, version: Version, pe: PeId, view: &View, (to, net): (u32, &Net)) {
         let send = |handed: &Handed, slices| {
             let head = rmp_serde::to_vec(handed).expect("numbers and texts can be written");
-            net.hand(to, &head, slices);
+            match head.len() <= HEAD_MAX {
+                true => net.hand(to, &head, slices),
+                // Of a part of a terabyte: what says how it is made is too much for one message.
+                false => net.hand(to, &missing(pe, "it has too many slices"), Vec::new()),
+            }
         };
         match self.handed(version, pe, view) {
             Ok((taken_in, Manifest { buffers, pieces: count }, pieces)) => {
@@ -61,6 +66,10 @@ impl Store {
             Err(error) => send(&Handed::Missing { pe, why: error.to_string() }, Vec::new()),
         }
     }
+}
+
+fn missing(pe: PeId, why: &str) -> Vec<u8> {
+    rmp_serde::to_vec(&Handed::Missing { pe, why: why.into() }).expect("numbers and texts can be written")
 }
 
 impl Pe {

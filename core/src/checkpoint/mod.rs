@@ -119,6 +119,8 @@ pub(crate) struct Checkpoints {
     step: Cell<u64>,
     /// Where a part is packed beside its large slices before it is known how much that is: memory that the one before used.
     scratch: Cell<Vec<u8>>,
+    /// Something cannot be packed, so that this PE takes no part any more. The job has ended over it.
+    refused: Cell<bool>,
 }
 
 impl Checkpoints {
@@ -138,7 +140,13 @@ impl Checkpoints {
             writing: Writing::default(),
             step: Cell::new(0),
             scratch: Cell::default(),
+            refused: Cell::new(false),
         })
+    }
+
+    /// This PE takes no part any more: what it has cannot be packed.
+    pub(crate) fn refuse(&self) {
+        self.refused.set(true);
     }
 
     fn next_late(&self) -> Option<NonNull<Envelope>> {

@@ -281,7 +281,8 @@ fn messages_that_wait_are_packed_in_pieces_which_are_in_slabs() {
     let envelope = std::iter::from_fn(|| pe.next_message()).find(is_call).expect("somebody plays here");
     // SAFETY: as above.
     let message = unsafe { envelope.as_ref() };
-    let messages = Messages::pack(std::iter::repeat_n(message, MANY), &store, &mut Room::default());
+    let messages =
+        Messages::pack(std::iter::repeat_n(message, MANY), &store, &mut Room::default(), |_, _| {});
     let packed = Packed::of(&messages);
     assert!((4..MANY / 10).contains(&packed.segments().len()), "{} pieces", packed.segments().len());
     assert!(packed.bytes().len() < SEGMENT_MIN, "{} bytes beside", packed.bytes().len());

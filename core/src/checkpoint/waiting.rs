@@ -16,11 +16,12 @@ const PIECE: usize = 64 << 10;
 pub(crate) struct Messages(Vec<Packed>);
 
 impl Messages {
-    /// Packs these, in slabs of the part if they are worth it.
+    /// Packs these, in slabs of the part if they are worth it. `refuse` hears of one that nobody could read again, and why.
     pub(super) fn pack<'a>(
         messages: impl Iterator<Item = &'a Envelope>,
         store: &Store,
         room: &mut Room,
+        refuse: impl Fn(&Envelope, &PupError),
     ) -> Messages {
         let (mut pieces, mut messages) = (Vec::new(), messages.peekable());
         while messages.peek().is_some() {
@@ -29,6 +30,9 @@ impl Messages {
                 && let Some(message) = messages.next()
             {
                 wire::lend_kept(message, &mut lender, |bytes, align| room.copy(store, bytes, align));
+                if let Some(why) = lender.packer().refusal() {
+                    refuse(message, why);
+                }
             }
             let (piece, scratch) = room.packed(store, lender.finish());
             room.keep_scratch(scratch);

@@ -59,6 +59,8 @@ pub(crate) struct Loss {
     pub(crate) unnoticed: Unnoticed,
     /// Whether its process has ended by a fault of its own.
     pub(crate) is_own_fault: bool,
+    /// Why it had to go, if others could not go on with it or it could not itself.
+    pub(crate) complaint: Option<String>,
 }
 
 /// From when something happened to a node until it was known.
@@ -250,6 +252,7 @@ impl Recovery {
         if loss.is_own_fault {
             self.relapses.on_fault(&loss.what);
         }
+        loss.complaint.iter().for_each(|why| self.relapses.on_complaint(why, &loss.what));
         let failure = Failure {
             node: Some(loss.node),
             what: loss.what,

@@ -145,10 +145,17 @@ impl<C: Chare> Create<C> for NewArray<C> {
     type Made = Array<C>;
 
     fn create<A: Args>(&self, init: u16, args: A) -> Array<C> {
-        let args = pack_args(&C::INITS[init as usize].args, args);
-        let fill = Fill { init, args, indices: self.indices.clone() };
+        let fill = Fill { init, args: pack_init::<C, A>(init, args), indices: self.indices.clone() };
         Array::make(current(|pe| self.announce(pe, Some(self.len()), Some(fill))), None)
     }
+}
+
+/// The arguments of each element of a new collection.
+fn pack_init<C: Chare, A: Args>(init: u16, args: A) -> crate::pup::Packed {
+    let init = &C::INITS[init as usize];
+    pack_args(&init.args, args, || {
+        format!("`{}::{}` for the elements of a new collection", C::name(), init.name)
+    })
 }
 
 /// An array without elements yet.
@@ -167,7 +174,7 @@ impl<C: Chare> Create<C> for NewGroup<C> {
     type Made = Group<C>;
 
     fn create<A: Args>(&self, init: u16, args: A) -> Group<C> {
-        let fill = Fill { init, args: pack_args(&C::INITS[init as usize].args, args), indices: None };
+        let fill = Fill { init, args: pack_init::<C, A>(init, args), indices: None };
         let (_, chare) = number_of::<C>();
         let id = current(|pe| {
             let id = pe.name_collection();

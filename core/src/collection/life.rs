@@ -8,6 +8,7 @@ use super::description::{Description, Fill};
 use crate::chare::Kind;
 use crate::entry::{Args, InitInfo, pack_args};
 use crate::ids::{CollectionId, ObjId, PeId, single_home, single_index, slot_index, slot_of};
+use crate::limits::BORN;
 use crate::location::Place;
 use crate::map::Map;
 use crate::message::cell::{ArgsCell, Words};
@@ -471,7 +472,7 @@ impl Pe {
     }
 
     fn insert_by_root<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
-        let args = pack_args(&init.args, args);
+        let args = pack_args(&init.args, args, || self.label_of_named(to, init.name));
         let number = if root == self.id { 0 } else { self.number_insertion(to.collection) };
         self.tell(root, PeMessage::Insert { to, pe, init: init.number, args, number });
     }
@@ -488,7 +489,11 @@ impl Pe {
     fn birth_here(&self, collection: &Collection) -> Option<Birth> {
         if let Some(parent) = self.running().filter(|head| head.collection().id == collection.id) {
             let id = self.name_birth();
-            parent.extras(|extras| extras.born.add(id));
+            let born = parent.extras(|extras| {
+                extras.born.add(id);
+                extras.born.count
+            });
+            self.one_more(BORN, born, collection, Some(parent.index()));
             let first = parent.broadcasts.get().max(collection.casts.passed());
             return Some(Birth { reduction: parent.reduction.get(), id, first, ..Birth::default() });
         }

@@ -219,7 +219,12 @@ impl Net {
         sometimes("a link was given up");
         link.leave_alone(true);
         link.with_socket(|socket| self.poller.forget(socket, node));
-        pe.node.job.lose(node, 1, format!("node {}: {error}", pe.node.number));
+        let why = format!("node {}: {error}", pe.node.number);
+        if error.is_well_formed() {
+            // Another process in place of that one would send the same.
+            return pe.node.job.end(1, Some(why));
+        }
+        pe.node.job.lose(node, 1, why);
     }
 
     /// Whether anything may have come through memory. Sockets are asked by [`Net::sleep`].

@@ -43,7 +43,7 @@ impl Net {
             }
             link.send(rank, head, segments)
         });
-        if left {
+        if left == Some(true) {
             if !(link.is_on_socket() && self.may_write_at_once(pe) && link.is_written()) {
                 self.flush_later(pe, node, link);
             }

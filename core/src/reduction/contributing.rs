@@ -3,6 +3,7 @@
 use super::{BirthId, Contribution, Pending, ReductionKey, Tally, answers_key};
 use crate::collection::Collection;
 use crate::ids::{ObjId, SectionId};
+use crate::limits::REDUCTIONS;
 use crate::message::control::PeMessage;
 use crate::mutations::mutated;
 use crate::object::{Head, flag};
@@ -36,7 +37,8 @@ impl Pe {
         let key = next_of(object);
         self.see_contribution(object.id(), key);
         let tally = Tally { heard: object.broadcasts.get(), ..self.tally_of(object, true) };
-        object.reduction.set(object.reduction.get() + 1);
+        let (before, index) = (object.reduction.get(), object.index());
+        object.reduction.set(self.one_more(REDUCTIONS, before, collection, Some(index)));
         self.add_value::<T, R>(collection, key, tally, value, object.index(), Some(to));
     }
 

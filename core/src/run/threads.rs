@@ -6,6 +6,8 @@ use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, getrlimit};
+
 use super::Done;
 use super::cores;
 use super::held_up::HeldUp;
@@ -101,7 +103,9 @@ pub(super) fn live(
                 let _ = done.send(());
                 Left::of(pe)
             };
-            match thread::Builder::new().name(format!("pe{id}")).spawn_scoped(scope, pe) {
+            let named = thread::Builder::new().name(format!("pe{id}"));
+            let thread = stack_size().into_iter().fold(named, thread::Builder::stack_size);
+            match thread.spawn_scoped(scope, pe) {
                 Ok(thread) => threads.push(thread),
                 Err(error) => {
                     job.end(1, Some(no_thread(id, pes, &error)));
@@ -151,6 +155,14 @@ fn ports(ready: Ready) -> impl Iterator<Item = (Arc<Node>, u32, Threads, Option<
     let ports = Threads::connect(&node, nets);
     let core = move |rank: usize| cores.as_ref().and_then(|cores| cores.get(rank).copied());
     (first..).zip(ports).enumerate().map(move |(rank, (id, port))| (node.clone(), id, port, core(rank)))
+}
+
+/// What the stack of a PE may grow to, unless the user says that, or has few addresses. Objects are dropped on it: of a chain of boxes, one
+/// call in the other.
+fn stack_size() -> Option<usize> {
+    let is_asked_for = std::env::var_os("RUST_MIN_STACK").is_some();
+    let has_few_addresses = getrlimit(Resource::As).current.is_some();
+    (!is_asked_for && !has_few_addresses && cfg!(target_pointer_width = "64")).then_some(64 << 20)
 }
 
 fn no_thread(id: u32, pes: usize, error: &io::Error) -> String {

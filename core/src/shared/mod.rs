@@ -12,6 +12,7 @@ use crate::message::envelope::Envelope;
 use crate::mutations::mutated;
 use crate::pe::{Pe, current, try_current};
 use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
+use crate::refusal;
 use crate::sometimes::sometimes;
 use crate::witness::Until;
 use values::SharedValue;
@@ -150,7 +151,7 @@ impl Pe {
         let serial = self.names().shared.get() + 1;
         self.names().shared.set(serial);
         let id = (self.id as u64) << 32 | serial as u64;
-        let packed = Packed::of(&value);
+        let packed = refusal::seen(Packed::of(&value), || "a shared value".into());
         let value = Arc::new(value);
         self.node.shared.put(id, SharedValue { packed: packed.clone(), typed: Some(value.clone()) });
         self.send_share(id, &packed);

@@ -59,6 +59,16 @@ pub(crate) struct Header {
     pub(crate) sum: u32,
 }
 
+impl FrameError {
+    /// Whether only its size is wrong, in a frame whose checksum is right.
+    pub(crate) fn is_too_large(&self) -> bool {
+        matches!(
+            self,
+            FrameError::Head(_) | FrameError::Segments(_) | FrameError::Bytes | FrameError::Align(_)
+        )
+    }
+}
+
 /// Why a header or a table cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FrameError {
@@ -253,7 +263,7 @@ mod tests {
         assert_eq!(resealed(|bytes| bytes[3] = 3), Err(FrameError::Length));
         assert_eq!(resealed(|bytes| bytes[3] = 1), Err(FrameError::Small(70_000)));
         assert_eq!(resealed(|bytes| bytes[11] = 255), Err(FrameError::Head(0xff01_1170)));
-        assert_eq!(resealed(|bytes| bytes[15] = 1), Err(FrameError::Segments(0x0100_0002)));
+        assert_eq!(resealed(|bytes| bytes[15] = 0x11), Err(FrameError::Segments(0x1100_0002)));
     }
 
     #[test]

@@ -14,18 +14,21 @@ pub(crate) mod tcp;
 #[cfg_attr(not(feature = "tls"), path = "tls/absent.rs")]
 pub(crate) mod tls;
 
+pub use crate::limits::{HEAD_MAX, SEGMENT_BYTES_MAX, SEGMENTS_MAX};
 use crate::pup::Segment;
 
-/// Most bytes of one message's head.
-pub const HEAD_MAX: usize = 1 << 30;
-/// Most segments of one message.
-pub const SEGMENTS_MAX: usize = 1 << 16;
-/// Most bytes of all segments of one message.
-pub const SEGMENT_BYTES_MAX: u64 = 1 << 36;
 /// The rank of what is for no PE but for the other end of the link itself: a marker, whose head is the epoch from there on.
 pub const TO_LINK: u16 = u16::MAX;
 /// The rank of what is for what holds parts of checkpoints at the other end.
 pub const TO_STORE: u16 = TO_LINK - 1;
+
+impl LinkError {
+    /// Whether the bytes came as they were sent, so that they would come so again from any other process: nobody is to be blamed for the
+    /// way that they took.
+    pub(crate) fn is_well_formed(&self) -> bool {
+        matches!(self, LinkError::Refused { .. } | LinkError::Memory { .. })
+    }
+}
 
 /// A message as it arrives.
 #[derive(Debug)]
@@ -56,6 +59,14 @@ pub enum LinkError {
         /// Who.
         peer: Peer,
         /// What was wrong.
+        what: String,
+    },
+    /// What came is in order, and more than this node takes. Its sender should have seen that.
+    #[error("node {} sends what this node does not take: {what}", peer.node)]
+    Refused {
+        /// Who.
+        peer: Peer,
+        /// What it was.
         what: String,
     },
     /// What came is in order, but the system has no memory for it, or what came is not what it seems.

@@ -2,26 +2,20 @@
 //!
 //! That PEs and collections are those of the job was seen to when their names were read (`ids::wire`). What is of a
 //! collection that this PE has not heard of is checked where that is used: an entry that there is not, an element
-//! that is elsewhere. The counts here only grow, so a bound far below their ends keeps every sum from overflowing.
+//! that is elsewhere. Bounds are those of [`limits`](crate::limits), where whoever sends something has them too.
 
 use crate::balance::message::Balance;
 use crate::checkpoint::message::Checkpoint;
 use crate::ids::{CollectionId, PeId};
+use crate::limits::{
+    AHEAD_MAX, BORN, BROADCASTS, INSERTIONS, LOAD_MAX, LOOKS, MOVES, MULTICASTS, ORDERED, REDUCTIONS, STEPS,
+};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Envelope, Extra};
 use crate::object::{Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::registry::Registry;
-
-/// Moves are packed into 30 bits beside a place.
-const MOVES_MAX: u32 = (1 << 30) - 1;
-/// Reductions, broadcasts and numbered messages of one object or collection.
-const COUNT_MAX: u32 = 1 << 31;
-/// Ticks of load.
-const LOAD_MAX: u64 = 1 << 60;
-/// Collections that a PE may hear of before an earlier one of the same creator.
-const AHEAD_MAX: u32 = 1 << 16;
 
 type Checked = Result<(), String>;
 
@@ -33,7 +27,7 @@ pub(super) fn check(pe: &Pe, message: &Envelope) -> Checked {
     }
     check_collection(pe, message.to().collection)?;
     if let Some(ObjectMessage::Marker { asked, .. }) = message.object_message() {
-        below("moves", *asked, MOVES_MAX)?;
+        MOVES.check(*asked)?;
     }
     message.extra.as_deref().map_or(Ok(()), check_extra)
 }
@@ -49,7 +43,7 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             below("the number of a collection", of.id.serial, next.saturating_add(AHEAD_MAX))
         }
         PeMessage::CastRequest { collection, .. } => check_root(pe, *collection),
-        PeMessage::Cast { number, .. } => below("broadcasts", *number, COUNT_MAX),
+        PeMessage::Cast { number, .. } => BROADCASTS.check(*number),
         PeMessage::SectionRequest { section, .. } => require(
             pe.view().seat(section.creator) == pe.id,
             "a request to a section whose root is elsewhere",
@@ -58,29 +52,29 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             require(pe.view().seat(section.creator) == pe.id, "the end of a section whose root is elsewhere")
         }
         PeMessage::DropCollection(id) => check_creator(pe, *id),
-        PeMessage::SectionCast { number, .. } => below("multicasts", *number, COUNT_MAX),
+        PeMessage::SectionCast { number, .. } => MULTICASTS.check(*number),
         PeMessage::Insert { to, .. } => {
             require(!to.collection.is_singles(), "an element is inserted among singletons")
         }
         PeMessage::AskAdmitted { collection, number, .. } => {
-            below("insertions", *number, COUNT_MAX)?;
+            INSERTIONS.check(*number)?;
             check_root(pe, *collection)
         }
         PeMessage::Unadmitted { number, .. } | PeMessage::Admitted { number, .. } => {
-            below("insertions", *number, COUNT_MAX)
+            INSERTIONS.check(*number)
         }
         PeMessage::DoneInserting(id) | PeMessage::Inserted { collection: id, .. } => check_root(pe, *id),
         PeMessage::Arrive { id, travel, .. } => check_collection(pe, id.collection).and(check_travel(travel)),
         PeMessage::Arrived { id, moves, broadcasts } => {
-            below("broadcasts", *broadcasts, COUNT_MAX)?;
+            BROADCASTS.check(*broadcasts)?;
             check_moves(pe, id.collection, *moves)
         }
         PeMessage::Missed { id, moves, number, .. } => {
-            below("broadcasts", *number, COUNT_MAX)?;
+            BROADCASTS.check(*number)?;
             check_moves(pe, id.collection, *moves)
         }
         PeMessage::Settled { id, broadcasts: number, .. } | PeMessage::MissedUnborn { id, number, .. } => {
-            below("broadcasts", *number, COUNT_MAX)?;
+            BROADCASTS.check(*number)?;
             check_collection(pe, id.collection)
         }
         PeMessage::Moved { id, moves, .. } => check_moves(pe, id.collection, *moves),
@@ -93,15 +87,15 @@ fn check_pe_message(pe: &Pe, message: &PeMessage) -> Checked {
             objects.iter().try_for_each(|(id, moves)| check_moves(pe, id.collection, *moves))
         }
         PeMessage::WasContributing { .. } => Ok(()),
-        PeMessage::HasContributed { reductions, .. } => below("reductions", *reductions, COUNT_MAX),
+        PeMessage::HasContributed { reductions, .. } => REDUCTIONS.check(*reductions),
         PeMessage::TakesPart { member, first: reduction, .. }
         | PeMessage::IsWaitedFor { member, reduction } => {
             check_collection(pe, member.collection)?;
-            below("reductions", *reduction, COUNT_MAX)
+            REDUCTIONS.check(*reduction)
         }
         PeMessage::PutOff { member, reduction, .. } => {
             check_root(pe, member.collection)?;
-            below("reductions", *reduction, COUNT_MAX)
+            REDUCTIONS.check(*reduction)
         }
         PeMessage::Share { id, .. } => check_share(pe, *id),
         PeMessage::DropShared { id } => below("the creator of a shared value", (id >> 32) as u32, pe.pes()),
@@ -135,9 +129,9 @@ fn check_balance(pe: &Pe, message: &Balance) -> Checked {
     require(pe.balancer.is_some(), "a message of load balancing, which is off")?;
     match message {
         Balance::Request { .. } => require(pe.is_first(), "balancing is asked for where it does not begin"),
-        Balance::Look(number) | Balance::Looked { look: number, .. } => below("looks", *number, COUNT_MAX),
+        Balance::Look(number) | Balance::Looked { look: number, .. } => LOOKS.check(*number),
         Balance::Begin(step) | Balance::Note { step, .. } | Balance::Decided { step, .. } => {
-            below("balancing steps", *step, COUNT_MAX)
+            STEPS.check(*step)
         }
     }
 }
@@ -182,20 +176,20 @@ fn check_root(pe: &Pe, id: CollectionId) -> Checked {
 
 fn check_moves(pe: &Pe, id: CollectionId, moves: u32) -> Checked {
     check_collection(pe, id)?;
-    below("moves", moves, MOVES_MAX)
+    MOVES.check(moves)
 }
 
 fn check_extra(extra: &Extra) -> Checked {
     if let Some((_, number)) = extra.order {
-        below("ordered messages", number, COUNT_MAX)?;
+        ORDERED.check(number)?;
     }
     extra.birth.as_ref().map_or(Ok(()), check_birth)
 }
 
 fn check_birth(birth: &Birth) -> Checked {
-    below("reductions", birth.reduction, COUNT_MAX)?;
-    below("moves", birth.moves, MOVES_MAX)?;
-    below("broadcasts", birth.first, COUNT_MAX)?;
+    REDUCTIONS.check(birth.reduction)?;
+    MOVES.check(birth.moves)?;
+    BROADCASTS.check(birth.first)?;
     let given = birth.given.iter().rev().map(|(number, _)| *number);
     let in_turn = given.zip(1..).all(|(number, back)| birth.first.checked_sub(back) == Some(number));
     require(in_turn, "an element comes with other broadcasts than those before its first")?;
@@ -203,16 +197,16 @@ fn check_birth(birth: &Birth) -> Checked {
 }
 
 fn check_order(order: &Order) -> Checked {
-    below("ordered messages", order.highest(), COUNT_MAX)
+    ORDERED.check(order.highest())
 }
 
 fn check_travel(travel: &Travel) -> Checked {
     let known = travel.flags & !flag::TRAVELS == 0 && travel.flags & flag::LIVE != 0;
     require(known, "an object arrives in a state that none leaves in")?;
-    below("reductions", travel.reduction, COUNT_MAX)?;
-    below("broadcasts", travel.broadcasts, COUNT_MAX)?;
-    below("moves", travel.moves, MOVES_MAX)?;
-    below("elements inserted", travel.born.count, COUNT_MAX)?;
+    REDUCTIONS.check(travel.reduction)?;
+    BROADCASTS.check(travel.broadcasts)?;
+    MOVES.check(travel.moves)?;
+    BORN.check(travel.born.count)?;
     require(travel.load.unsigned_abs() < LOAD_MAX, "more load than a job has time")?;
     let measured = travel.past.is_none_or(|past| past.is_sound());
     require(
@@ -220,7 +214,7 @@ fn check_travel(travel: &Travel) -> Checked {
         "a load that is no number of seconds",
     )?;
     let sections = travel.sections.values().copied().max().unwrap_or(0);
-    below("reductions of sections", sections, COUNT_MAX)?;
+    REDUCTIONS.check(sections)?;
     check_order(&travel.order)
 }
 

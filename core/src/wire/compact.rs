@@ -21,6 +21,7 @@ use crate::pup::{Fault, Packed, Packer, Pup, PupError, Segment, Unpacker};
 
 /// Writes an entry's message that has no options, and takes its arguments.
 pub(super) fn write(
+    pe: &Pe,
     message: &mut Envelope,
     entry: &'static EntryInfo,
     mut p: Packer,
@@ -38,6 +39,9 @@ pub(super) fn write(
     message.body = Body::Empty;
     // SAFETY: the body said that the words hold this entry's arguments, and says otherwise now.
     let (packer, segments) = unsafe { (entry.args.pack)(&mut message.words, p) };
+    if let Some(why) = packer.refusal() {
+        pe.refuse_to_send(&pe.label_of_named(to, entry.name), why);
+    }
     if packer.needs().is_empty() {
         return (packer, segments);
     }
@@ -46,18 +50,15 @@ pub(super) fn write(
     let args = Packed::new(Bytes::copy_from_slice(&bytes[start..]), segments, needs);
     message.put_object_message(Box::new(ObjectMessage::Invoke { entry: entry.number, args }));
     bytes.clear();
-    write_whole(message, Packer::over(crate::pup::Purpose::Message, bytes))
+    write_whole(pe, message, Packer::over(crate::pup::Purpose::Message, bytes))
 }
 
 /// Reads what [`write`] wrote, behind the tag. If the collection is known, the arguments come to lie where the entry
 /// takes them from; if not, they stay packed.
 pub(super) fn read(pe: &Pe, u: &mut Unpacker<'_>, forwarded: bool) -> Result<NonNull<Envelope>, PupError> {
-    let from: PeId = read_number(u)?;
-    let collection = CollectionId { creator: read_number(u)?.wrapping_sub(1), serial: read_number(u)? };
-    let to = ObjId { collection, index: read_index(u)? };
-    let number = read_number(u)?;
+    let (from, to, number) = read_start(u)?;
     let entry = u16::try_from(number).map_err(|_| no_entry(number, u))?;
-    let mut envelope = match pe.collections.get(collection) {
+    let mut envelope = match pe.collections.get(to.collection) {
         Some(known) => {
             let (info, words) = read_args(known, entry, u)?;
             pe.filled(to, info, &words, from)
@@ -70,6 +71,15 @@ pub(super) fn read(pe: &Pe, u: &mut Unpacker<'_>, forwarded: bool) -> Result<Non
     // SAFETY: just made.
     unsafe { envelope.as_mut() }.forwarded = forwarded;
     Ok(envelope)
+}
+
+/// Who has sent it, what it is for, and the number of the entry.
+#[inline(always)]
+pub(super) fn read_start(u: &mut Unpacker<'_>) -> Result<(PeId, ObjId, u32), PupError> {
+    let from: PeId = read_number(u)?;
+    let collection = CollectionId { creator: read_number(u)?.wrapping_sub(1), serial: read_number(u)? };
+    let to = ObjId { collection, index: read_index(u)? };
+    Ok((from, to, read_number(u)?))
 }
 
 fn read_args(

@@ -217,6 +217,22 @@ fn wrong_messages_are_told() {
     assert!(told(share(0, 9)).to_string().contains("the creator of a shared value"));
 }
 
+/// Who is told that something cannot be read is told what it is, for whom, and by whom.
+#[test]
+fn what_cannot_be_read_is_named() {
+    let lab = Lab::new::<Main>();
+    let told =
+        recorded().iter().filter(|frame| matches!(frame.head.first(), Some(1 | 3))).filter_map(|frame| {
+            let pe = &lab.pes[frame.to as usize];
+            let _here = Here::enter(pe);
+            let error = receive(pe, &frame.head[..frame.head.len() - 1], vec![]).err()?;
+            matches!(error, WireError::Unreadable { .. }).then(|| error.to_string())
+        });
+    let told: Vec<_> = told.collect();
+    assert!(told.iter().all(|text| text.contains(", sent by PE ")), "{told:?}");
+    assert!(!told.is_empty(), "no message for an object was recorded");
+}
+
 /// Bits that an index can be read from, and that it has not: they are a name that nobody has, not another one of somebody's.
 #[test]
 fn an_index_that_cannot_be_has_no_place_among_those_that_can() {

@@ -7,11 +7,19 @@ impl<T: Pup> Pup for Box<T> {
 
     #[inline]
     fn pack(&self, p: &mut Packer) {
-        (**self).pack(p);
+        match T::PLAIN {
+            Some(_) => (**self).pack(p),
+            None if T::MIN_SIZE == 0 => p.nested::<T>(|p| p.justified::<T>(|p| (**self).pack(p))),
+            None => p.nested::<T>(|p| (**self).pack(p)),
+        }
     }
     #[inline]
     fn lend<'a>(&'a self, l: &mut Lender<'a>) {
-        (**self).lend(l);
+        match T::PLAIN {
+            Some(_) => (**self).lend(l),
+            None if T::MIN_SIZE == 0 => l.nested::<T>(|l| l.justified::<T>(|l| (**self).lend(l))),
+            None => l.nested::<T>(|l| (**self).lend(l)),
+        }
     }
     #[inline]
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {

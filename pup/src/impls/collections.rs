@@ -78,13 +78,19 @@ impl<T: Pup> Pup for VecDeque<T> {
     fn pack(&self, p: &mut Packer) {
         let (front, back) = self.as_slices();
         p.len(self.len());
-        T::pack_slice(front, p);
-        T::pack_slice(back, p);
+        match T::PLAIN {
+            Some(_) => {
+                T::pack_slice(front, p);
+                T::pack_slice(back, p);
+                spend_if_empty::<T>(self.len(), p);
+            }
+            None => pack_each::<T, T>(self, p),
+        }
     }
     fn lend<'a>(&'a self, l: &mut Lender<'a>) {
         match T::PLAIN {
             Some(_) => self.pack(l.packer()),
-            None => lend_each(self.len(), self, l),
+            None => lend_each::<T, T>(self.len(), self, l),
         }
     }
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
@@ -111,10 +117,10 @@ impl<T: Pup> Pup for LinkedList<T> {
 
     fn pack(&self, p: &mut Packer) {
         p.len(self.len());
-        self.iter().for_each(|x| x.pack(p));
+        pack_each::<(T, [usize; 2]), T>(self, p);
     }
     fn lend<'a>(&'a self, l: &mut Lender<'a>) {
-        lend_each(self.len(), self, l);
+        lend_each::<(T, [usize; 2]), T>(self.len(), self, l);
     }
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         let len = u.len()?;
@@ -134,17 +140,29 @@ impl<K: Pup + Ord, V: Pup> Pup for BTreeMap<K, V> {
 
     fn pack(&self, p: &mut Packer) {
         p.len(self.len());
-        for (key, value) in self {
-            key.pack(p);
-            value.pack(p);
-        }
+        p.nested::<(K, V)>(|p| {
+            for (key, value) in self {
+                let before = p.size();
+                key.pack(p);
+                value.pack(p);
+                if <(K, V)>::MIN_SIZE == 0 {
+                    p.justify::<(K, V)>(before);
+                }
+            }
+        });
     }
     fn lend<'a>(&'a self, l: &mut Lender<'a>) {
         l.packer().len(self.len());
-        for (key, value) in self {
-            key.lend(l);
-            value.lend(l);
-        }
+        l.nested::<(K, V)>(|l| {
+            for (key, value) in self {
+                let before = l.packer().size();
+                key.lend(l);
+                value.lend(l);
+                if <(K, V)>::MIN_SIZE == 0 {
+                    l.packer().justify::<(K, V)>(before);
+                }
+            }
+        });
     }
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         let len = u.len()?;
@@ -164,7 +182,7 @@ impl<T: Pup + Ord> Pup for BTreeSet<T> {
 
     fn pack(&self, p: &mut Packer) {
         p.len(self.len());
-        self.iter().for_each(|x| x.pack(p));
+        pack_each::<T, T>(self, p);
     }
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
         let len = u.len()?;
@@ -180,12 +198,53 @@ impl<T: Pup + Ord> Pup for BTreeSet<T> {
 #[inline]
 fn pack_slice<T: Pup>(slice: &[T], p: &mut Packer) {
     p.len(slice.len());
-    T::pack_slice(slice, p);
+    match T::PLAIN {
+        Some(_) => {
+            T::pack_slice(slice, p);
+            spend_if_empty::<T>(slice.len(), p);
+        }
+        None if T::MIN_SIZE == 0 => pack_each::<T, T>(slice, p),
+        None => p.nested::<T>(|p| T::pack_slice(slice, p)),
+    }
 }
 
-fn lend_each<'a, T: Pup + 'a>(len: usize, all: impl IntoIterator<Item = &'a T>, l: &mut Lender<'a>) {
+/// Plain values that have no bytes take none of a slice.
+#[inline]
+fn spend_if_empty<T>(len: usize, p: &mut Packer) {
+    if size_of::<T>() == 0 {
+        p.spend_empty::<T>(len);
+    }
+}
+
+/// Writes elements one level deeper. `M` is what one of them takes in memory.
+#[inline]
+fn pack_each<'a, M, T: Pup + 'a>(all: impl IntoIterator<Item = &'a T>, p: &mut Packer) {
+    p.nested::<M>(|p| {
+        for x in all {
+            match T::MIN_SIZE {
+                0 => p.justified::<M>(|p| x.pack(p)),
+                _ => x.pack(p),
+            }
+        }
+    });
+}
+
+/// The same, lent, with their number.
+#[inline]
+pub(crate) fn lend_each<'a, M, T: Pup + 'a>(
+    len: usize,
+    all: impl IntoIterator<Item = &'a T>,
+    l: &mut Lender<'a>,
+) {
     l.packer().len(len);
-    all.into_iter().for_each(|x| x.lend(l));
+    l.nested::<M>(|l| {
+        for x in all {
+            match T::MIN_SIZE {
+                0 => l.justified::<M>(|l| x.lend(l)),
+                _ => x.lend(l),
+            }
+        }
+    });
 }
 
 /// No map or set packs a key twice, so bytes that do are not those of one.

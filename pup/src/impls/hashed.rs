@@ -22,7 +22,7 @@ impl<K: Pup + Eq + Hash, V: Pup, S: BuildHasher + Default> Pup for HashMap<K, V,
 
     fn pack(&self, p: &mut Packer) {
         p.len(self.len());
-        pack_sorted(self.iter(), p, |(key, value), p| {
+        pack_sorted::<(K, V), _>(self.iter(), <(K, V)>::MIN_SIZE, p, |(key, value), p| {
             key.pack(p);
             value.pack(p);
         });
@@ -53,7 +53,7 @@ impl<T: Pup + Eq + Hash, S: BuildHasher + Default> Pup for HashSet<T, S> {
 
     fn pack(&self, p: &mut Packer) {
         p.len(self.len());
-        pack_sorted(self.iter(), p, |x, p| x.pack(p));
+        pack_sorted::<T, _>(self.iter(), T::MIN_SIZE, p, |x, p| x.pack(p));
     }
 
     fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
@@ -68,22 +68,29 @@ impl<T: Pup + Eq + Hash, S: BuildHasher + Default> Pup for HashSet<T, S> {
     }
 }
 
-fn pack_sorted<I: Iterator>(entries: I, p: &mut Packer, pack: impl Fn(I::Item, &mut Packer)) {
-    if p.is_sizing() {
-        return entries.for_each(|entry| pack(entry, p));
-    }
-    let (bytes, mut ranges) = packed_apart(entries, p, pack);
-    ranges.sort_unstable_by(|a, b| bytes[a.clone()].cmp(&bytes[b.clone()]));
-    ranges.into_iter().for_each(|range| p.bytes(&bytes[range]));
+/// `T` is what an entry takes in memory, and `min` the fewest bytes it takes here.
+fn pack_sorted<T, I: Iterator>(entries: I, min: usize, p: &mut Packer, pack: impl Fn(I::Item, &mut Packer)) {
+    let pack = |entry, p: &mut Packer| match min {
+        0 => p.justified::<T>(|p| pack(entry, p)),
+        _ => pack(entry, p),
+    };
+    p.nested::<T>(|p| {
+        if p.is_sizing() {
+            return entries.for_each(|entry| pack(entry, p));
+        }
+        let (bytes, mut ranges) = packed_apart(entries, p, pack);
+        ranges.sort_unstable_by(|a, b| bytes[a.clone()].cmp(&bytes[b.clone()]));
+        ranges.into_iter().for_each(|range| p.bytes(&bytes[range]));
+    });
 }
 
 /// All entries in one buffer of their own, and where each of them is.
 fn packed_apart<I: Iterator>(
     entries: I,
-    p: &Packer,
+    p: &mut Packer,
     pack: impl Fn(I::Item, &mut Packer),
 ) -> (Vec<u8>, Vec<Range<usize>>) {
-    let mut apart = Packer::new(p.purpose());
+    let mut apart = p.apart();
     let ranges = entries
         .map(|entry| {
             let start = apart.size();
@@ -91,5 +98,5 @@ fn packed_apart<I: Iterator>(
             start..apart.size()
         })
         .collect();
-    (apart.finish(), ranges)
+    (p.add(apart), ranges)
 }

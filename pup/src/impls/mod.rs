@@ -12,4 +12,5 @@ mod strings;
 mod time;
 mod tuples;
 
+pub(crate) use collections::lend_each;
 pub use refused::{Carries, Trip};

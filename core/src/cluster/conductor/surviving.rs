@@ -66,7 +66,11 @@ impl Conductor {
                 Unnoticed::Within(now.saturating_sub(member.heard_at))
             }
         };
-        Loss { node, what, detected, unnoticed, is_own_fault: false }
+        let complaint = match &member.doom {
+            Some(Doom::Suspected { why, .. } | Doom::Failed(why)) => Some(why.clone()),
+            _ => None,
+        };
+        Loss { node, what, detected, unnoticed, is_own_fault: false, complaint }
     }
 
     /// A node is lost, and everybody else goes back.

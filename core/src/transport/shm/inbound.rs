@@ -129,6 +129,9 @@ impl Receiver {
         let (peer, what) = (self.peer, flaw.to_string());
         let error = match flaw {
             Flaw::Memory(_) | Flaw::Segment(SegmentError::Memory { .. }) => LinkError::Memory { peer, what },
+            Flaw::Head(_) | Flaw::Segments(_) | Flaw::SegmentBytes | Flaw::Segment(_) => {
+                LinkError::Refused { peer, what }
+            }
             _ => LinkError::Garbage { peer, what },
         };
         self.failed = Some(error.clone());

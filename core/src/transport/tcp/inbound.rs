@@ -311,6 +311,9 @@ impl Receiver {
             Fault::Frame(error @ FrameError::Memory(_)) => {
                 Err(LinkError::Memory { peer, what: error.to_string() })
             }
+            Fault::Frame(error) if error.is_too_large() => {
+                Err(LinkError::Refused { peer, what: error.to_string() })
+            }
             Fault::Frame(error) => Err(LinkError::Garbage { peer, what: error.to_string() }),
             Fault::Order(what) => Err(LinkError::Garbage { peer, what: what.into() }),
             Fault::Lost(offset) => Err(LinkError::Lost { peer, offset, received: self.shared.received() }),

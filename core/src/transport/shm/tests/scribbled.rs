@@ -63,7 +63,7 @@ const SEEDS: [(&str, &str); 15] = [
     ("begin_huge_head", "1073741825 bytes beside its segments"),
     ("begin_in_begin", "within another"),
     ("begin_largest", ""),
-    ("begin_many_segments", "65537 segments"),
+    ("begin_many_segments", "268435457 segments"),
     ("inline", ""),
     ("inline_too_long", "49 bytes said to be in a slot"),
     ("lap_beyond", "another lap"),

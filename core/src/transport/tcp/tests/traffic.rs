@@ -5,6 +5,7 @@ use super::*;
 over_both! {
     messages_of_every_size_arrive_as_they_were
     segments_are_aligned_as_they_were
+    as_many_segments_as_there_are_arrive
     nothing_is_kept_once_the_peer_has_it
     a_full_link_says_so_and_both_directions_empty_again
     an_orderly_end_is_not_a_broken_connection
@@ -38,6 +39,17 @@ fn segments_are_aligned_as_they_were(over: Over) {
     run(&mut a, &mut b, |_, b| !b.arrived.is_empty());
     let aligns: Vec<usize> = b.arrived[0].2.iter().map(|segment| segment.0).collect();
     assert_eq!(aligns, [8, 1, 8]);
+}
+
+/// More than sixteen bits count.
+fn as_many_segments_as_there_are_arrive(over: Over) {
+    let (mut a, mut b) = ends(over);
+    let segments = (0..70_000u32).map(|number| Segment::of_vec(vec![number]));
+    a.sender.send(0, b"many", segments.collect());
+    run(&mut a, &mut b, |_, b| !b.arrived.is_empty());
+    let (_, head, segments) = &b.arrived[0];
+    assert_eq!((&**head, segments.len()), (&b"many"[..], 70_000));
+    assert!(segments.iter().zip(0u32..).all(|((_, bytes), number)| bytes[..] == number.to_le_bytes()));
 }
 
 fn nothing_is_kept_once_the_peer_has_it(over: Over) {
