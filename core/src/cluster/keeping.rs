@@ -22,9 +22,7 @@ use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::options::PES_IN_ALL_MAX;
 use crate::node::Shape;
 use crate::registry::Registry;
-
-/// A file that shows that others can be written.
-const TRIAL: &str = "trial.tmp";
+use crate::transport::auth::nonce;
 
 /// Where nodes keep their checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,7 +97,7 @@ impl Keeping {
             keeping.restart = keeping.restart.map(|restart| Restart { hosts: names, ..restart });
         }
         if options.ft != FaultTolerance::Off {
-            keeping.keep(program, options, job, mark)?;
+            keeping.keep(program, options, mark)?;
         }
         Ok(keeping)
     }
@@ -115,19 +113,22 @@ impl Keeping {
         (0..restart.hosts.len() as u32).map(|host| (host, clear())).collect()
     }
 
-    fn keep(&mut self, program: &str, options: &RunArgs, job: u64, mark: JobMark) -> Result<(), String> {
+    fn keep(&mut self, program: &str, options: &RunArgs, mark: JobMark) -> Result<(), String> {
         let has_all = options.ft == FaultTolerance::Disk;
         let given = options.ckpt_dir.as_deref().map(absolute).transpose()?;
         // Without any checkpoint on disk, one may yet be asked for, and the folder does not matter before.
         let is_needed = options.hosts.is_none() && (has_all || given.is_some());
         let restarted = self.restart.as_ref().map(|restart| restart.dir.clone());
-        let dir = given.or(restarted).unwrap_or_else(|| {
-            let dir = std::env::temp_dir().join(format!("talisman-{program}-{job:016x}"));
-            if has_all {
-                self.notes.push(format!("checkpoints are kept in {} (--ckpt-dir)", dir.display()));
+        let dir = match given.or(restarted) {
+            Some(dir) => dir,
+            None => {
+                let dir = std::env::temp_dir().join(unforeseeable(program)?);
+                if has_all {
+                    self.notes.push(format!("checkpoints are kept in {} (--ckpt-dir)", dir.display()));
+                }
+                dir
             }
-            dir
-        });
+        };
         if is_needed {
             try_out(&dir, mark.id)?;
         }
@@ -260,26 +261,51 @@ fn check_program(dir: &Path, cover: &Cover, mark: &JobMark) -> Result<(), String
     ))
 }
 
+/// A name for a folder that nobody can make before this job does.
+fn unforeseeable(program: &str) -> Result<String, String> {
+    let random = nonce().map_err(|error| error.to_string())?;
+    let digits: String = random[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("talisman-{program}-{digits}"))
+}
+
 /// Whether nodes will be able to keep checkpoints in a folder of this host.
 fn try_out(dir: &Path, job: u64) -> Result<(), String> {
     let wrong =
         |error: &dyn Display| format!("--ckpt-dir: cannot keep checkpoints in {}: {error}", dir.display());
     let is_new = !dir.exists();
-    let mut folder = Folder::open(dir).map_err(|error| wrong(&error))?;
-    match folder.write(TRIAL, &[]).and_then(|()| folder.remove(TRIAL)) {
-        // That it is full now does not say that it always will be.
-        Ok(()) | Err(DiskError::Full { .. }) => {}
-        Err(error) => return Err(wrong(&error)),
-    }
+    try_to_write(dir).map_err(|error| wrong(&error))?;
     if is_new {
         return Ok(());
     }
     for node in nodes_in(dir).map_err(|error| wrong(&error))? {
         let folder = Folder::open(&folder_of(dir, node)).map_err(ShelfError::from);
         let checked = folder.and_then(|mut folder| check_for_others(&mut folder, job));
-        checked.map_err(|error| wrong(&error))?;
+        checked.map_err(|error| wrong(&of_a_running_job(error, dir)))?;
     }
     Ok(())
+}
+
+/// Nodes make folders there: so does this, under a name that nobody else has.
+fn try_to_write(dir: &Path) -> Result<(), String> {
+    let trial = dir.join(format!("trial-{}", unforeseeable("folder")?));
+    let tried = Folder::open(&trial).and_then(|mut folder| folder.write("trial", &[]));
+    let _ = fs::remove_file(trial.join("trial"));
+    let _ = fs::remove_dir(trial);
+    match tried {
+        // That it is full now does not say that it always will be.
+        Ok(()) | Err(DiskError::Full { .. }) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Of a job that runs nobody is to go on from another's checkpoints: it may have lost the node whose folder that is.
+fn of_a_running_job(error: ShelfError, dir: &Path) -> ShelfError {
+    let ShelfError::Taken { program, version } = error else { return error };
+    let is_used = |node| Folder::open(&folder_of(dir, node)).is_ok_and(|folder| folder.is_used_by_others());
+    match nodes_in(dir).is_ok_and(|nodes| nodes.into_iter().any(is_used)) {
+        true => ShelfError::InUse { program },
+        false => ShelfError::Taken { program, version },
+    }
 }
 
 impl Shelves {

@@ -5,7 +5,6 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::File as SystemFile;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -17,6 +16,7 @@ use talisman_ft::{NodeId, Version};
 use super::listing::Listing;
 use super::{File, folder_of, keeper, set};
 use crate::cluster::frame;
+use crate::disk::Folder;
 use crate::ids::PeId;
 
 /// Most bytes of a file that travel at a time.
@@ -100,9 +100,11 @@ fn list(dir: &Path) -> Result<Listing, String> {
 }
 
 fn piece(dir: &Path, node: NodeId, version: Version, pe: PeId, from: u64) -> Result<Piece, String> {
-    let path = folder_of(dir, node).join(File::Part(version, pe).name());
+    let (folder, name) = (folder_of(dir, node), File::Part(version, pe).name());
+    let path = folder.join(&name);
+    let file =
+        Folder::open(&folder).and_then(|folder| folder.file_of(&name)).map_err(|error| error.to_string())?;
     let read = || {
-        let file = SystemFile::open(&path)?;
         let of = file.metadata()?.len();
         let mut bytes = vec![0; of.saturating_sub(from).min(PIECE as u64) as usize];
         file.read_exact_at(&mut bytes, from)?;

@@ -109,7 +109,8 @@ impl Keeper {
         versions: Arc<Mutex<Versions>>,
     ) -> Result<Self, KeeperError> {
         let folder = folder_of(dir, node);
-        let shelf = take(&folder).map_err(ShelfError::from);
+        let taken = take(&folder).and_then(|disk| disk.close_to_others().map(|()| disk));
+        let shelf = taken.map_err(ShelfError::from);
         let shelf = shelf.and_then(|disk| Shelf::open(Box::new(disk) as AnyDisk, job, shape));
         let shelf = Mutex::new(shelf.map_err(|why| KeeperError::Folder { folder, why })?);
         let (keeper, backlog) = Keeper::of(
@@ -309,7 +310,9 @@ pub(crate) fn nodes_in(dir: &Path) -> io::Result<Vec<NodeId>> {
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        nodes.extend(name.to_str().and_then(node_of).filter(|_| entry.path().is_dir()));
+        // A symbolic link is none.
+        let is_folder = entry.file_type()?.is_dir();
+        nodes.extend(name.to_str().and_then(node_of).filter(|_| is_folder));
     }
     nodes.sort_unstable();
     Ok(nodes)

@@ -50,9 +50,17 @@ impl Listing {
             }
             Err(error) => return Err(error.to_string()),
         };
-        let open = |node: &NodeId| Ok((*node, Folder::open(&folder_of(dir, *node))?));
-        let folders: Result<BTreeMap<_, _>, DiskError> = nodes.iter().map(open).collect();
-        folders.and_then(|mut folders| Listing::of_disks(&mut folders)).map_err(|error| error.to_string())
+        let (mut folders, mut refused) = (BTreeMap::new(), Vec::new());
+        for node in nodes {
+            match Folder::open(&folder_of(dir, node)) {
+                Ok(folder) => drop(folders.insert(node, folder)),
+                // Whoever else can write in the folder of the job may have put it there.
+                Err(error) => refused.push((node, error.to_string())),
+            }
+        }
+        let mut listing = Listing::of_disks(&mut folders).map_err(|error| error.to_string())?;
+        listing.damaged.extend(refused);
+        Ok(listing)
     }
 
     /// Of the disks of nodes.

@@ -1,7 +1,8 @@
 //! A folder of the system does what a simulated disk does while nothing goes wrong.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+use std::path::{Path, PathBuf};
 
 use super::*;
 
@@ -126,4 +127,65 @@ fn a_file_in_the_place_of_the_folder_is_named() {
 fn names_do_not_lead_elsewhere() {
     let temporary = Temporary::new("elsewhere");
     let _ = temporary.open().write("../a", &[]);
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn others_can_neither_enter_it_nor_read_its_files() {
+    let temporary = Temporary::new("private");
+    let inner = temporary.0.join("inner");
+    let mut folder = Folder::open(&inner).unwrap();
+    replace(&mut folder, "a", &[b"secret"]).unwrap();
+    assert_eq!([mode(&temporary.0), mode(&inner), mode(&inner.join("a"))], [0o700, 0o700, 0o600]);
+    fs::set_permissions(&inner, fs::Permissions::from_mode(0o775)).unwrap();
+    Folder::open(&inner).unwrap().close_to_others().unwrap();
+    assert_eq!(mode(&inner), 0o700, "as it was left by others");
+}
+
+#[test]
+fn symbolic_links_are_not_followed() {
+    let temporary = Temporary::new("links");
+    let (mut folder, elsewhere) = (temporary.open(), temporary.0.join("elsewhere"));
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("a"), "kept").unwrap();
+    symlink(elsewhere.join("a"), temporary.0.join("a")).unwrap();
+    assert!(folder.read("a").is_err(), "what is elsewhere is none of its files");
+    assert_eq!(folder.list().unwrap(), [""; 0]);
+    folder.write("a", &[b"new"]).unwrap();
+    assert_eq!(fs::read(elsewhere.join("a")).unwrap(), b"kept");
+    assert_eq!(folder.read("a").unwrap(), b"new");
+    let link = temporary.0.join("link");
+    symlink(&elsewhere, &link).unwrap();
+    assert!(Folder::open(&link).is_err(), "it would write elsewhere");
+}
+
+#[test]
+fn what_belongs_to_others_or_may_be_written_by_them_does_not_count() {
+    let temporary = Temporary::new("others");
+    let mut folder = temporary.open();
+    folder.write("a", &[b"mine"]).unwrap();
+    fs::set_permissions(temporary.0.join("a"), fs::Permissions::from_mode(0o666)).unwrap();
+    assert!(folder.read("a").unwrap_err().to_string().contains("it may be forged"));
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: files of other users (only root can make them)");
+    }
+    folder.write("b", &[b"theirs"]).unwrap();
+    chown(temporary.0.join("b"), Some(65534), None).unwrap();
+    assert!(folder.read("b").unwrap_err().to_string().contains("another user"));
+    chown(&temporary.0, Some(65534), None).unwrap();
+    assert!(Folder::open(&temporary.0).unwrap_err().to_string().contains("another user"));
+}
+
+#[test]
+fn it_is_known_whether_another_process_uses_it() {
+    let temporary = Temporary::new("used");
+    let (one, other) = (temporary.open(), temporary.open());
+    assert!(!other.is_used_by_others());
+    one.lock().unwrap();
+    assert!(other.is_used_by_others() && other.lock().is_err());
+    drop(one);
+    assert!(!other.is_used_by_others() && other.lock().is_ok());
 }
