@@ -93,7 +93,7 @@ use crate::stops::{
     who_is_stopped_for_a_while_is_not_lost,
 };
 use crate::strangers::{
-    a_folder_of_a_running_job_is_not_gone_on_from, checkpoints_are_for_nobody_else,
+    a_folder_of_a_running_job_is_not_gone_on_from, checkpoints_are_for_nobody_else, checkpoints_with_a_key,
     crowds_at_the_doors_of_nodes_without_their_launcher, folders_of_other_users_are_refused,
     other_users_cannot_reach_nodes,
 };
@@ -113,6 +113,7 @@ trials!(
     crowds_at_the_doors_of_nodes_without_their_launcher,
     crowds_at_the_doors_of_agents_without_the_launcher,
     checkpoints_are_for_nobody_else,
+    checkpoints_with_a_key,
     folders_of_other_users_are_refused,
     a_folder_of_a_running_job_is_not_gone_on_from,
     what_is_printed_where_files_are_short,

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::fs::{MetadataExt as _, chown, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::os::unix::net::{SocketAddr as UnixAddress, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use rustix::fs::{Gid, Uid};
 use rustix::process::{Signal, geteuid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
-use crate::disk::Folder;
+use crate::disk::{Folder, cut_off, goes_on};
 use crate::held::begin;
 use crate::job::until;
 use crate::subjects::{LONG, NEVER};
@@ -230,4 +230,27 @@ pub fn a_folder_of_a_running_job_is_not_gone_on_from() {
     assert!(!other.said().contains("--restart"), "{}", other.said());
     folder.let_go();
     run.job.end().expect(0, &[]);
+}
+
+/// A job goes on only from files that were written with its key.
+pub fn checkpoints_with_a_key() {
+    let folder = Folder::new();
+    let keys = Folder::new();
+    fs::create_dir_all(&keys.0).expect("the folder is ours");
+    let key = |name: &str, byte: u8| {
+        let file = keys.0.join(name);
+        fs::write(&file, [byte; 32]).expect("the folder is ours");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        format!("--ckpt-key {}", file.display())
+    };
+    let (own, other) = (key("own", 1), key("other", 2));
+    let shape = (2, 1, "shm");
+    let expected = LONG.undisturbed(shape);
+    let run = LONG.start(shape, &folder.held(&format!("--ckpt-every 4steps {own}")));
+    let said = cut_off(run, &folder, 2, "at 12");
+    let before = folder.contents();
+    let refused = LONG.start(shape, &folder.restart(&other)).job.end();
+    refused.expect(2, &["is whole, and nothing was changed there", "was not written with this key"]);
+    assert!(folder.contents() == before);
+    goes_on(LONG, shape, &folder.restart(&format!("--ft disk {own}")), &said, &expected);
 }

@@ -15,7 +15,7 @@ use crate::checkpoint::files::keeper::nodes_in;
 use crate::checkpoint::files::set::{self, Hosts, Place, Whole};
 use crate::checkpoint::files::shelf::{ShelfError, check_for_others};
 use crate::checkpoint::part::{Part, SavedCollection};
-use crate::disk::{Disk, DiskError, Folder};
+use crate::disk::{Disk, DiskError, Folder, KeyFile};
 use crate::ids::PeId;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
@@ -29,6 +29,8 @@ use crate::transport::auth::nonce;
 pub(crate) struct Shelves {
     /// Each node has a folder in it, on its host.
     pub(crate) dir: PathBuf,
+    /// What shows who wrote the files there.
+    pub(crate) key: KeyFile,
     /// Whether all checkpoints are there; else those that somebody asks for.
     pub(crate) has_all: bool,
     pub(crate) job: JobMark,
@@ -39,6 +41,8 @@ pub(crate) struct Shelves {
 pub(crate) struct Restart {
     /// Where its parts are.
     pub(crate) dir: PathBuf,
+    /// What shows who wrote them.
+    pub(crate) key: KeyFile,
     /// The job whose they are.
     pub(crate) job: u64,
     pub(crate) version: Version,
@@ -81,6 +85,7 @@ impl Keeping {
         former: Option<(&Path, &mut impl Hosts)>,
     ) -> Result<Self, String> {
         let mut keeping = Keeping::default();
+        let key = key_of(options)?;
         let mut mark = JobMark::of_this(job, program, options.seed);
         if let Some((dir, hosts)) = former {
             let whole = set::newest(dir, hosts).map_err(|error| format!("--restart: {error}"))?;
@@ -94,10 +99,11 @@ impl Keeping {
                 &mut mark,
                 (shape, options.numbers()),
             )?;
-            keeping.restart = keeping.restart.map(|restart| Restart { hosts: names, ..restart });
+            keeping.restart =
+                keeping.restart.map(|restart| Restart { hosts: names, key: key.clone(), ..restart });
         }
         if options.ft != FaultTolerance::Off {
-            keeping.keep(program, options, mark)?;
+            keeping.keep(program, (options, key), mark)?;
         }
         Ok(keeping)
     }
@@ -109,11 +115,16 @@ impl Keeping {
         if !shelves.has_all || shelves.dir != restart.dir {
             return Vec::new();
         }
-        let clear = || Ask::of(&shelves.dir, What::Clear { job: shelves.job.id });
+        let clear = || Ask::of((&shelves.dir, &shelves.key), What::Clear { job: shelves.job.id });
         (0..restart.hosts.len() as u32).map(|host| (host, clear())).collect()
     }
 
-    fn keep(&mut self, program: &str, options: &RunArgs, mark: JobMark) -> Result<(), String> {
+    fn keep(
+        &mut self,
+        program: &str,
+        (options, key): (&RunArgs, KeyFile),
+        mark: JobMark,
+    ) -> Result<(), String> {
         let has_all = options.ft == FaultTolerance::Disk;
         let given = options.ckpt_dir.as_deref().map(absolute).transpose()?;
         // Without any checkpoint on disk, one may yet be asked for, and the folder does not matter before.
@@ -130,9 +141,9 @@ impl Keeping {
             }
         };
         if is_needed {
-            try_out(&dir, mark.id)?;
+            try_out(&dir, &key, mark.id)?;
         }
-        self.shelves = Some(Shelves { dir, has_all, job: mark });
+        self.shelves = Some(Shelves { dir, key, has_all, job: mark });
         Ok(())
     }
 
@@ -179,6 +190,7 @@ impl Restart {
         let numbers = if moves_members { numbers.max(cover.nodes) } else { numbers };
         Restart {
             dir,
+            key: KeyFile::default(),
             job: cover.job.id,
             version: cover.version,
             next_version: next,
@@ -201,7 +213,7 @@ impl Restart {
     pub(crate) fn ask(&self, pe: PeId, place: Place, from: u64) -> Option<Ask> {
         let (_, places) = self.parts.iter().find(|(of, _)| *of == pe)?;
         let read = || What::Read { node: place.node, version: self.version, pe, from };
-        places.contains(&place).then(|| Ask::of(&self.dir, read()))
+        places.contains(&place).then(|| Ask::of((&self.dir, &self.key), read()))
     }
 }
 
@@ -261,6 +273,16 @@ fn check_program(dir: &Path, cover: &Cover, mark: &JobMark) -> Result<(), String
     ))
 }
 
+/// What shows who writes the files of checkpoints, if anything is to.
+///
+/// # Errors
+/// There is no such key on this host.
+pub(super) fn key_of(options: &RunArgs) -> Result<KeyFile, String> {
+    let key = KeyFile(options.ckpt_key.as_deref().map(absolute).transpose()?);
+    key.read().map_err(|error| error.to_string())?;
+    Ok(key)
+}
+
 /// A name for a folder that nobody can make before this job does.
 fn unforeseeable(program: &str) -> Result<String, String> {
     let random = nonce().map_err(|error| error.to_string())?;
@@ -269,7 +291,7 @@ fn unforeseeable(program: &str) -> Result<String, String> {
 }
 
 /// Whether nodes will be able to keep checkpoints in a folder of this host.
-fn try_out(dir: &Path, job: u64) -> Result<(), String> {
+fn try_out(dir: &Path, key: &KeyFile, job: u64) -> Result<(), String> {
     let wrong =
         |error: &dyn Display| format!("--ckpt-dir: cannot keep checkpoints in {}: {error}", dir.display());
     let is_new = !dir.exists();
@@ -278,7 +300,7 @@ fn try_out(dir: &Path, job: u64) -> Result<(), String> {
         return Ok(());
     }
     for node in nodes_in(dir).map_err(|error| wrong(&error))? {
-        let folder = Folder::open(&folder_of(dir, node)).map_err(ShelfError::from);
+        let folder = Folder::open_with(&folder_of(dir, node), key).map_err(ShelfError::from);
         let checked = folder.and_then(|mut folder| check_for_others(&mut folder, job));
         checked.map_err(|error| wrong(&of_a_running_job(error, dir)))?;
     }

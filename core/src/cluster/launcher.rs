@@ -18,7 +18,7 @@ use super::desk::{Desk, Wires};
 use super::exhaustion::Exhaustion;
 use super::heartbeat::LOOK;
 use super::hosts::Share;
-use super::keeping::{Keeping, absolute};
+use super::keeping::{Keeping, absolute, key_of};
 use super::kills::Kills;
 use super::local::{Event, Events};
 use super::memory::host_memory;
@@ -120,11 +120,15 @@ fn keeping(
         Err(message) => return Ok(Err(ClusterOutcome::usage(message))),
     };
     let is_here = matches!(shares, [share] if share.host.is_local());
+    let key = match key_of(options) {
+        Ok(key) => key,
+        Err(message) => return Ok(Err(ClusterOutcome::usage(message))),
+    };
     let kept = match &dir {
         None => Keeping::new(name, options, of, None::<(&Path, &mut Here<'_>)>),
-        Some(dir) if is_here => Keeping::new(name, options, of, Some((dir, &mut Here(dir)))),
+        Some(dir) if is_here => Keeping::new(name, options, of, Some((dir, &mut Here(dir, key)))),
         Some(dir) => {
-            let mut survey = match Survey::of(shares, dir, plan.build, plan.silence)? {
+            let mut survey = match Survey::of(shares, (dir, &key), plan.build, plan.silence)? {
                 Ok(survey) => survey,
                 Err(message) => return Ok(Err(ClusterOutcome::unreachable(message))),
             };

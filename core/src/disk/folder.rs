@@ -1,7 +1,7 @@
 //! A folder of the system as a disk, which nobody but its user can enter.
 //!
 //! No name in it leads elsewhere: symbolic links are not followed, and all is done by a descriptor of the folder. Files that are read have to be
-//! of this user, so that what another one has put there, by whatever way, does not count.
+//! of this user, so that what another one has put there, by whatever way, does not count; or, where there is a key, have been written with that.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, openat, renameat,
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::{Disk, DiskError, Doing, is_plain};
+use super::{Disk, DiskError, Doing, Key, KeyFile, is_plain};
 
 /// A folder, which is used by nobody else at the same time.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Folder {
     path: PathBuf,
     /// The folder itself, to sync what its files are called.
     names: File,
+    /// What shows who wrote its files, whoever owns them.
+    key: Option<Key>,
     unsynced: BTreeMap<String, Unsynced>,
 }
 
@@ -43,9 +45,18 @@ impl Folder {
     /// # Errors
     /// It is another user's, or a symbolic link, or what the system says.
     pub(crate) fn open(path: &Path) -> Result<Self, DiskError> {
-        let names = make(path).and_then(|()| own_folder(path));
+        Folder::open_with(path, &KeyFile::default())
+    }
+
+    /// The same, with a key, if there is one: then it may be another user's.
+    ///
+    /// # Errors
+    /// As above, or there is no such key.
+    pub(crate) fn open_with(path: &Path, key: &KeyFile) -> Result<Self, DiskError> {
+        let key = key.read()?;
+        let names = make(path).and_then(|()| opened(path, key.is_some()));
         let names = names.map_err(|error| refused(Doing::Open, path, &error))?;
-        Ok(Folder { path: path.to_owned(), names, unsynced: BTreeMap::new() })
+        Ok(Folder { path: path.to_owned(), names, key, unsynced: BTreeMap::new() })
     }
 
     /// Nobody else can look into it from now on, whatever its mode was.
@@ -55,7 +66,8 @@ impl Folder {
     pub(crate) fn close_to_others(&self) -> Result<(), DiskError> {
         let closed = rustix::fs::fstat(&self.names).and_then(|found| {
             let mode = Mode::from_raw_mode(found.st_mode);
-            if mode.intersects(Mode::RWXG | Mode::RWXO) {
+            let is_own = found.st_uid == geteuid().as_raw();
+            if is_own && mode.intersects(Mode::RWXG | Mode::RWXO) {
                 rustix::fs::fchmod(&self.names, Mode::RWXU)
             } else {
                 Ok(())
@@ -133,6 +145,9 @@ impl Folder {
         let found = file.metadata()?;
         if !found.is_file() {
             return Err(io::Error::other("it is no file"));
+        }
+        if self.key.is_some() {
+            return Ok(file);
         }
         check_owner(&found)?;
         if found.mode() & 0o022 != 0 {
@@ -220,6 +235,10 @@ impl Disk for Folder {
         let removed = unlinkat(&self.names, name, AtFlags::empty());
         removed.map_err(|error| refused(Doing::Remove, &path, &error.into()))
     }
+
+    fn key(&self) -> Option<Key> {
+        self.key.clone()
+    }
 }
 
 impl Unsynced {
@@ -240,11 +259,13 @@ impl Unsynced {
     }
 }
 
-/// A folder of this user, wherever its parent is.
-fn own_folder(path: &Path) -> io::Result<File> {
+/// A folder, wherever its parent is: of this user, unless any other will do.
+fn opened(path: &Path, of_anybody: bool) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    check_owner(&folder.metadata()?)?;
+    if !of_anybody {
+        check_owner(&folder.metadata()?)?;
+    }
     Ok(folder)
 }
 

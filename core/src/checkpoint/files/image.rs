@@ -12,7 +12,7 @@
 use talisman_ft::Version;
 
 use super::File;
-use crate::disk::{Disk, DiskError, ReadError, Replacing, checked, read_checked};
+use crate::disk::{Disk, DiskError, KeyFile, ReadError, Replacing, checked, read_checked};
 use crate::ids::PeId;
 use crate::pup::{Packed, Pup, SegmentBuffer, from_bytes, to_bytes};
 
@@ -71,9 +71,15 @@ pub(crate) fn read(disk: &mut impl Disk, job: u64, version: Version, pe: PeId) -
 /// The same of the bytes of a file.
 ///
 /// # Errors
-/// They are not as they were written, or are another part's.
-pub(crate) fn of_file(bytes: Vec<u8>, job: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
-    let body = checked(&File::Part(version, pe).name(), bytes)?;
+/// They are not as they were written, or not with this key, or are another part's.
+pub(crate) fn of_file(
+    bytes: Vec<u8>,
+    key: &KeyFile,
+    (job, version): (u64, Version),
+    pe: PeId,
+) -> Result<Packed, ImageError> {
+    let key = key.read().map_err(ReadError::from)?;
+    let body = checked(&File::Part(version, pe).name(), bytes, key.as_ref())?;
     of_body(&body, job, version, pe)
 }
 

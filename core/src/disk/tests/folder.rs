@@ -189,3 +189,51 @@ fn it_is_known_whether_another_process_uses_it() {
     drop(one);
     assert!(!other.is_used_by_others() && other.lock().is_ok());
 }
+
+#[test]
+fn where_there_is_a_key_it_decides_what_counts() {
+    let temporary = Temporary::new("keyed");
+    let key_in = |name: &str, bytes: &[u8]| {
+        let path = temporary.0.join(name);
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        KeyFile(Some(path))
+    };
+    fs::create_dir_all(&temporary.0).unwrap();
+    let (key, other) = (key_in("key", &[1; 32]), key_in("other", &[2; 32]));
+    let inner = temporary.0.join("inner");
+    let open = |key: &KeyFile| Folder::open_with(&inner, key).unwrap();
+    replace(&mut open(&key), "a", &[b"one", b"two"]).unwrap();
+    replace(&mut open(&KeyFile::default()), "b", &[b"plain"]).unwrap();
+    assert_eq!(read_checked(&mut open(&key), "a").unwrap(), b"onetwo");
+    assert_eq!(read_checked(&mut open(&KeyFile::default()), "a").unwrap(), b"onetwo", "its owner counts");
+    let refused = |name: &str, key: &KeyFile| read_checked(&mut open(key), name).unwrap_err().to_string();
+    assert!(refused("a", &other).contains("not written with this key"));
+    assert!(refused("b", &key).contains("not written with this key"), "nothing shows who wrote it");
+    fs::copy(inner.join("a"), inner.join("c")).unwrap();
+    assert!(refused("c", &key).contains("not written with this key"), "it is a file of another name");
+    // Whoever has no key can make the checksums right, but not this.
+    let bytes = fs::read(inner.join("a")).unwrap();
+    let sums = |at: &usize| (12..16).contains(at) || (24..28).contains(at);
+    for at in (0..bytes.len()).filter(|at| !sums(at)) {
+        let mut forged = bytes.clone();
+        forged[at] ^= 1;
+        repair(&mut forged);
+        fs::write(inner.join("a"), forged).unwrap();
+        assert!(read_checked(&mut open(&key), "a").is_err(), "byte {at}");
+    }
+    if rustix::process::geteuid().is_root() {
+        fs::write(inner.join("a"), bytes).unwrap();
+        chown(inner.join("a"), Some(65534), None).unwrap();
+        assert_eq!(read_checked(&mut open(&key), "a").unwrap(), b"onetwo", "whoever owns it");
+    }
+}
+
+/// Makes the checksums fit.
+fn repair(bytes: &mut [u8]) {
+    let end = bytes.len() - 32;
+    let body = crc32fast::hash(&bytes[28..end]);
+    bytes[12..16].copy_from_slice(&body.to_le_bytes());
+    let head = crc32fast::hash(&bytes[..24]);
+    bytes[24..28].copy_from_slice(&head.to_le_bytes());
+}

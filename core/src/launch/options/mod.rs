@@ -27,7 +27,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 31] = [
+pub(super) const IDS: [&str; 32] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-hosts",
@@ -55,6 +55,7 @@ pub(super) const IDS: [&str; 31] = [
     "talisman-mtbf",
     "talisman-ft-log",
     "talisman-ckpt-dir",
+    "talisman-ckpt-key",
     "talisman-restart",
     "talisman-respawn",
     "talisman-spares",
@@ -265,6 +266,12 @@ pub struct RunArgs {
     #[arg(value_name = "FOLDER")]
     pub ckpt_dir: Option<PathBuf>,
 
+    /// Show by the key in this file, 16 bytes or more that nobody else can read, who wrote the files of checkpoints; --restart uses none that were
+    /// not written with it. It has to be there on each host [default: none, and whose files they are counts]
+    #[arg(id = "talisman-ckpt-key", long = "ckpt-key", env = "TALISMAN_CKPT_KEY", hide_env_values = true)]
+    #[arg(value_name = "FILE")]
+    pub ckpt_key: Option<PathBuf>,
+
     /// Go on from the newest checkpoint that a job with --ft has left in this folder (--ckpt-dir), on any number of nodes and PEs. On
     /// several hosts each may have a part of it
     #[arg(id = "talisman-restart", long = "restart", env = "TALISMAN_RESTART", hide_env_values = true)]
@@ -363,6 +370,7 @@ impl Default for RunArgs {
             mtbf: None,
             ft_log: false,
             ckpt_dir: None,
+            ckpt_key: None,
             restart: None,
             respawn: false,
             spares: 0,
