@@ -15,7 +15,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -208,22 +208,37 @@ async fn admit(socket: TcpStream, pass: &Pass, place: &Place) -> io::Result<Talk
         channel.be_encrypted(credentials).await.map_err(io::Error::other)?;
     }
     let mut talk = channel.into_talk();
+    admitted(&mut talk, pass, || place.is_vouched_for()).await?;
+    Ok(talk)
+}
+
+/// Makes sure of who comes by what it says; `vouch` is called when it has shown a ticket.
+async fn admitted(
+    talk: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    pass: &Pass,
+    vouch: impl FnOnce(),
+) -> io::Result<()> {
     let (mut magic, mut theirs, mut proof): (_, Nonce, Proof) = ([0; MAGIC.len()], [0; BYTES], [0; BYTES]);
     talk.read_exact(&mut magic).await?;
     check(magic == *MAGIC)?;
     talk.read_exact(&mut theirs).await?;
     talk.read_exact(&mut proof).await?;
     check(pass.secret.verify(KNOCKS, &pass.ticket(&theirs), &proof))?;
-    place.is_vouched_for();
+    vouch();
     let own = nonce().map_err(io::Error::other)?;
     let said = pass.said(&theirs, &own);
-    say(&mut talk, &[own, pass.secret.prove(IS_THERE, &said)].concat()).await?;
+    say(talk, &[own, pass.secret.prove(IS_THERE, &said)].concat()).await?;
     talk.read_exact(&mut proof).await?;
-    check(pass.secret.verify(COMES, &said, &proof))?;
-    Ok(talk)
+    check(pass.secret.verify(COMES, &said, &proof))
 }
 
-async fn say(talk: &mut Talk, bytes: &[u8]) -> io::Result<()> {
+/// Whether somebody who says this is believed, for fuzz targets.
+pub(in crate::cluster) async fn believes(stranger: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> bool {
+    let pass = Pass { job: 7, secret: Secret::from_bytes([3; BYTES]), credentials: None };
+    admitted(stranger, &pass, || ()).await.is_ok()
+}
+
+async fn say(talk: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<()> {
     talk.write_all(bytes).await?;
     talk.flush().await
 }
