@@ -151,7 +151,7 @@ pub(crate) enum ReadError {
     },
     /// Another version of the program has written it.
     #[error(
-        "{file} has version {theirs} of the format, this program reads version {VERSION}; use the program that wrote it"
+        "{file} has version {theirs} of the format, this program reads versions {VERSION} and {AUTHENTICATED}; use the program that wrote it"
     )]
     Version {
         /// Which one.
