@@ -64,6 +64,8 @@ mod spread;
 mod standby;
 #[path = "recovery/stops.rs"]
 mod stops;
+#[path = "recovery/strangers.rs"]
+mod strangers;
 #[path = "recovery/subjects.rs"]
 mod subjects;
 #[path = "processes/system.rs"]

@@ -100,6 +100,13 @@ pub use talisman_core_macros::{ArrayIndex, chare, main, register};
 #[doc(hidden)]
 pub use transport::probe;
 
+/// What comes from outside, for fuzz targets and their corpora. Nothing that programs use.
+#[doc(hidden)]
+pub mod hostile {
+    pub use crate::checkpoint::files::hostile::read_checkpoint;
+    pub use crate::cluster::hostile::{read_knock, read_messages, read_request};
+}
+
 /// What a program needs.
 pub mod prelude {
     pub use crate::callback::Callback;

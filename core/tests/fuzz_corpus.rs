@@ -1,7 +1,9 @@
-//! The corpora of frames and handshakes on a stable compiler.
+//! The corpora of frames, handshakes, and what comes to the doors of a job, on a stable compiler.
 
 use std::path::{Path, PathBuf};
 
+#[path = "../../fuzz/shared/doors.rs"]
+mod doors;
 #[path = "../../fuzz/shared/frames.rs"]
 mod shared;
 
@@ -46,6 +48,14 @@ fn hostile_frames_do_no_harm() {
 #[test]
 fn hostile_handshakes_do_no_harm() {
     replay("handshake", shared::handshake_seeds(), shared::handshake);
+}
+
+#[test]
+fn hostile_words_at_doors_and_files_of_others_do_no_harm() {
+    replay("messages", doors::message_seeds(), doors::messages);
+    replay("succession", doors::succession_seeds(), doors::succession);
+    replay("requests", doors::request_seeds(), doors::requests);
+    replay("checkpoints", doors::checkpoint_seeds(), doors::checkpoints);
 }
 
 #[test]

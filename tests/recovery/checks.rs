@@ -37,7 +37,7 @@ use crate::hosts::{
     a_job_on_several_hosts_without_its_launcher_is_asked,
     a_launcher_of_several_hosts_that_is_stopped_is_fenced,
     a_spare_is_added_on_several_hosts_without_the_launcher,
-    both_buddies_of_several_hosts_without_the_launcher,
+    both_buddies_of_several_hosts_without_the_launcher, crowds_at_the_doors_of_agents_without_the_launcher,
     nodes_are_added_on_several_hosts_without_the_launcher,
     nodes_of_several_hosts_are_replaced_without_the_launcher, one_host_after_another,
     one_successor_after_another, other_ends_of_several_hosts_without_the_launcher,
@@ -92,6 +92,11 @@ use crate::stops::{
     a_node_that_computes_is_waited_for_and_named, a_node_that_is_stopped_is_fenced,
     who_is_stopped_for_a_while_is_not_lost,
 };
+use crate::strangers::{
+    a_folder_of_a_running_job_is_not_gone_on_from, checkpoints_are_for_nobody_else, checkpoints_with_a_key,
+    crowds_at_the_doors_of_nodes_without_their_launcher, folders_of_other_users_are_refused,
+    other_users_cannot_reach_nodes,
+};
 
 macro_rules! trials {
     ($($name:ident),+ $(,)?) => {
@@ -104,6 +109,13 @@ macro_rules! trials {
 }
 
 trials!(
+    other_users_cannot_reach_nodes,
+    crowds_at_the_doors_of_nodes_without_their_launcher,
+    crowds_at_the_doors_of_agents_without_the_launcher,
+    checkpoints_are_for_nobody_else,
+    checkpoints_with_a_key,
+    folders_of_other_users_are_refused,
+    a_folder_of_a_running_job_is_not_gone_on_from,
     what_is_printed_where_files_are_short,
     what_a_launcher_was_printing_is_printed_once,
     what_goes_to_a_file_is_there_once,

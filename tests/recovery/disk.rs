@@ -161,7 +161,7 @@ pub fn on_disk_like_in_memory() {
 }
 
 /// Kills everything that belongs to a job, once it has come so far and has a checkpoint; what it has said is left.
-fn cut_off(run: Run, folder: &Folder, nodes: usize, after: &str) -> Vec<String> {
+pub fn cut_off(run: Run, folder: &Folder, nodes: usize, after: &str) -> Vec<String> {
     let processes = run.job.nodes(nodes);
     run.job.wait_for_error("committed after");
     run.job.wait_for(after);

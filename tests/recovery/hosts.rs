@@ -18,6 +18,7 @@ use crate::disk::Folder;
 use crate::early::{DEATHS, deaths, started_again};
 use crate::job::{Scratch, Shape, until};
 use crate::standby::{started_again_by, wait_for_standby};
+use crate::strangers::{Crowd, doors};
 use crate::subjects::{HELD_AT, LONG, Left, NEVER, Run, Said, led};
 use crate::system::{arguments, children, environment, signal, state};
 
@@ -189,6 +190,18 @@ pub fn the_launcher_of_several_hosts_before_the_program_begins() {
         assert_eq!(left.failures.len(), 0, "the program that ran has lost nobody");
         let _ = fs::remove_dir_all(folder);
     }
+}
+
+/// Strangers hold every place at every door of agents and nodes, and more come all the time.
+pub fn crowds_at_the_doors_of_agents_without_the_launcher() {
+    let expected = LONG.undisturbed(SHAPE);
+    let spread = begin(TWO, OFTEN);
+    spread.run.job.wait_for("at 14");
+    let crowd = Crowd::at(&doors(&spread.run.job.processes()));
+    spread.kill_launcher();
+    let left = spread.survives(&expected);
+    assert!(crowd.leave() > 500, "nobody came");
+    assert_eq!(left.status, Some(0), "{}", left.ended.said());
 }
 
 pub fn the_launcher_of_several_hosts() {

@@ -3,19 +3,26 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use crate::launch::asking::{self, Request, left};
+use crate::transport::admission::Limits;
+use crate::transport::antechamber::{Antechamber, Source, stage_of};
 
-/// Whoever asks has to have said all by then.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Whoever asks says all at once. Nobody else than this user comes so far.
+const LIMITS: Limits =
+    Limits { places: 64, vouched: 0, silent: Duration::from_secs(5), unproved: Duration::from_secs(5) };
+/// So many may wait for an answer.
+const WAITING_MOST: usize = 256;
 /// Most bytes of a request.
 const LONGEST: u64 = 16 << 10;
 /// After the system could not accept a connection.
@@ -107,26 +114,52 @@ impl Drop for Listening {
 
 async fn serve(listener: UnixListener, questions: mpsc::UnboundedSender<Question>) {
     let own = rustix::process::getuid().as_raw();
+    let (mut asking, room) = (Antechamber::new(LIMITS), Arc::new(Semaphore::new(WAITING_MOST)));
     loop {
-        match listener.accept().await {
-            Ok((stream, _)) if stream.peer_cred().is_ok_and(|peer| [own, 0].contains(&peer.uid())) => {
-                drop(tokio::spawn(talk(stream, questions.clone())));
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    let user = stream.peer_cred().map(|peer| peer.uid());
+                    if let Some(user) = user.ok().filter(|user| [own, 0].contains(user)) {
+                        let stage = stage_of(&stream);
+                        asking.add(Source::User(user), stage, |_| read(stream)).await;
+                    }
+                }
+                Err(_) => sleep(PAUSE).await,
+            },
+            Some((_, asked)) = asking.next() => {
+                if let Ok(Some((request, writer))) = asked {
+                    let place = room.clone().try_acquire_owned().ok();
+                    let request = request.and_then(|request| {
+                        let crowd = || format!("{WAITING_MOST} others wait for an answer: ask again later");
+                        if place.is_some() { Ok(request) } else { Err(crowd()) }
+                    });
+                    let questions = questions.clone();
+                    drop(tokio::spawn(async move {
+                        answer(request, writer, questions).await;
+                        drop(place);
+                    }));
+                }
             }
-            Ok(_) => {}
-            Err(_) => sleep(PAUSE).await,
         }
     }
 }
 
-/// One request and its answer.
-async fn talk(stream: UnixStream, questions: mpsc::UnboundedSender<Question>) {
-    let (reader, mut writer) = stream.into_split();
+/// What somebody asks for, if it asks at all.
+async fn read(stream: UnixStream) -> Option<(Result<Request, String>, OwnedWriteHalf)> {
+    let (reader, writer) = stream.into_split();
     let mut line = String::new();
     let mut reader = BufReader::new(reader.take(LONGEST));
-    if !matches!(timeout(PATIENCE, reader.read_line(&mut line)).await, Ok(Ok(1..))) {
-        return;
-    }
-    let answer = match line.trim_end().parse() {
+    let count = reader.read_line(&mut line).await;
+    matches!(count, Ok(1..)).then(|| (line.trim_end().parse(), writer))
+}
+
+async fn answer(
+    request: Result<Request, String>,
+    mut writer: OwnedWriteHalf,
+    questions: mpsc::UnboundedSender<Question>,
+) {
+    let answer = match request {
         Ok(request) => {
             let (sender, answer) = oneshot::channel();
             let _ = questions.send((request, sender));
@@ -138,5 +171,6 @@ async fn talk(stream: UnixStream, questions: mpsc::UnboundedSender<Question>) {
         Ok(text) => format!("ok {text}\n"),
         Err(why) => format!("error {why}\n"),
     };
+    // As short as it is, there is room for it.
     let _ = writer.write_all(text.as_bytes()).await;
 }

@@ -180,9 +180,9 @@ impl Listener {
             children::kill(process.as_fd());
         }
         let (shared, task) = (&self.shared, &self.task);
-        let lead = |door| {
+        let lead = |door, doors| {
             let heir = shared.heir().ok_or(io::ErrorKind::NotFound)?;
-            let leading = heir.lead(task.clone(), door)?;
+            let leading = heir.lead(task.clone(), door, doors)?;
             shared.change(|heard| heard.leading = Some(leading));
             Ok(())
         };

@@ -15,22 +15,22 @@ use crate::checkpoint::files::keeper::nodes_in;
 use crate::checkpoint::files::set::{self, Hosts, Place, Whole};
 use crate::checkpoint::files::shelf::{ShelfError, check_for_others};
 use crate::checkpoint::part::{Part, SavedCollection};
-use crate::disk::{Disk, DiskError, Folder};
+use crate::disk::{Disk, DiskError, Folder, KeyFile};
 use crate::ids::PeId;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::options::PES_IN_ALL_MAX;
 use crate::node::Shape;
 use crate::registry::Registry;
-
-/// A file that shows that others can be written.
-const TRIAL: &str = "trial.tmp";
+use crate::transport::auth::nonce;
 
 /// Where nodes keep their checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Shelves {
     /// Each node has a folder in it, on its host.
     pub(crate) dir: PathBuf,
+    /// What shows who wrote the files there.
+    pub(crate) key: KeyFile,
     /// Whether all checkpoints are there; else those that somebody asks for.
     pub(crate) has_all: bool,
     pub(crate) job: JobMark,
@@ -44,6 +44,8 @@ pub(crate) struct Shelves {
 pub(crate) struct Restart {
     /// Where its parts are.
     pub(crate) dir: PathBuf,
+    /// What shows who wrote them.
+    pub(crate) key: KeyFile,
     /// What tells its parts from others: [`Cover::cut`].
     pub(crate) job: u64,
     pub(crate) version: Version,
@@ -86,6 +88,7 @@ impl Keeping {
         former: Option<(&Path, &mut impl Hosts)>,
     ) -> Result<Self, String> {
         let mut keeping = Keeping::default();
+        let key = key_of(options)?;
         let mut mark = JobMark::of_this(job, program, options.seed);
         if let Some((dir, hosts)) = former {
             let whole = set::newest(dir, hosts).map_err(|error| format!("--restart: {error}"))?;
@@ -99,10 +102,11 @@ impl Keeping {
                 &mut mark,
                 (shape, options.numbers()),
             )?;
-            keeping.restart = keeping.restart.map(|restart| Restart { hosts: names, ..restart });
+            keeping.restart =
+                keeping.restart.map(|restart| Restart { hosts: names, key: key.clone(), ..restart });
         }
         if options.ft != FaultTolerance::Off {
-            keeping.keep(program, options, job, mark)?;
+            keeping.keep(program, (options, key), mark)?;
         }
         Ok(keeping)
     }
@@ -114,28 +118,36 @@ impl Keeping {
         if !shelves.has_all || shelves.dir != restart.dir {
             return Vec::new();
         }
-        let clear = || Ask::of(&shelves.dir, What::Clear { job: shelves.job.id });
+        let clear = || Ask::of((&shelves.dir, &shelves.key), What::Clear { job: shelves.job.id });
         (0..restart.hosts.len() as u32).map(|host| (host, clear())).collect()
     }
 
-    fn keep(&mut self, program: &str, options: &RunArgs, job: u64, mark: JobMark) -> Result<(), String> {
+    fn keep(
+        &mut self,
+        program: &str,
+        (options, key): (&RunArgs, KeyFile),
+        mark: JobMark,
+    ) -> Result<(), String> {
         let has_all = options.ft == FaultTolerance::Disk;
         let given = options.ckpt_dir.as_deref().map(absolute).transpose()?;
         // Without any checkpoint on disk, one may yet be asked for, and the folder does not matter before.
         let is_needed = options.hosts.is_none() && (has_all || given.is_some());
         let restarted = self.restart.as_ref().map(|restart| restart.dir.clone());
-        let dir = given.or(restarted).unwrap_or_else(|| {
-            let dir = default_dir(program, job);
-            if has_all {
-                self.notes.push(format!("checkpoints are kept in {} (--ckpt-dir)", dir.display()));
+        let dir = match given.or(restarted) {
+            Some(dir) => dir,
+            None => {
+                let dir = std::env::temp_dir().join(unforeseeable(program)?);
+                if has_all {
+                    self.notes.push(format!("checkpoints are kept in {} (--ckpt-dir)", dir.display()));
+                }
+                dir
             }
-            dir
-        });
+        };
         let is_new = !dir.exists();
         if is_needed {
-            try_out(&dir, mark.id)?;
+            try_out(&dir, &key, mark.id)?;
         }
-        self.shelves = Some(Shelves { dir, has_all, job: mark, is_new });
+        self.shelves = Some(Shelves { dir, key, has_all, job: mark, is_new });
         Ok(())
     }
 
@@ -182,6 +194,7 @@ impl Restart {
         let numbers = if moves_members { numbers.max(cover.nodes) } else { numbers };
         Restart {
             dir,
+            key: KeyFile::default(),
             job: cover.cut(),
             version: cover.version,
             next_version: next,
@@ -204,7 +217,7 @@ impl Restart {
     pub(crate) fn ask(&self, pe: PeId, place: Place, from: u64) -> Option<Ask> {
         let (_, places) = self.parts.iter().find(|(of, _)| *of == pe)?;
         let read = || What::Read { node: place.node, version: self.version, pe, from };
-        places.contains(&place).then(|| Ask::of(&self.dir, read()))
+        places.contains(&place).then(|| Ask::of((&self.dir, &self.key), read()))
     }
 }
 
@@ -264,26 +277,61 @@ fn check_program(dir: &Path, cover: &Cover, mark: &JobMark) -> Result<(), String
     ))
 }
 
+/// What shows who writes the files of checkpoints, if anything is to.
+///
+/// # Errors
+/// There is no such key on this host.
+pub(super) fn key_of(options: &RunArgs) -> Result<KeyFile, String> {
+    let key = KeyFile(options.ckpt_key.as_deref().map(absolute).transpose()?);
+    key.read().map_err(|error| error.to_string())?;
+    Ok(key)
+}
+
+/// A name for a folder that nobody can make before this job does.
+fn unforeseeable(program: &str) -> Result<String, String> {
+    let random = nonce().map_err(|error| error.to_string())?;
+    let digits: String = random[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("talisman-{program}-{digits}"))
+}
+
 /// Whether nodes will be able to keep checkpoints in a folder of this host.
-fn try_out(dir: &Path, job: u64) -> Result<(), String> {
+fn try_out(dir: &Path, key: &KeyFile, job: u64) -> Result<(), String> {
     let wrong =
         |error: &dyn Display| format!("--ckpt-dir: cannot keep checkpoints in {}: {error}", dir.display());
     let is_new = !dir.exists();
-    let mut folder = Folder::open(dir).map_err(|error| wrong(&error))?;
-    match folder.write(TRIAL, &[]).and_then(|()| folder.remove(TRIAL)) {
-        // That it is full now does not say that it always will be.
-        Ok(()) | Err(DiskError::Full { .. }) => {}
-        Err(error) => return Err(wrong(&error)),
-    }
+    try_to_write(dir).map_err(|error| wrong(&error))?;
     if is_new {
         return Ok(());
     }
     for node in nodes_in(dir).map_err(|error| wrong(&error))? {
-        let folder = Folder::open(&folder_of(dir, node)).map_err(ShelfError::from);
+        let folder = Folder::open_with(&folder_of(dir, node), key).map_err(ShelfError::from);
         let checked = folder.and_then(|mut folder| check_for_others(&mut folder, job));
-        checked.map_err(|error| wrong(&error))?;
+        checked.map_err(|error| wrong(&of_a_running_job(error, dir)))?;
     }
     Ok(())
+}
+
+/// Nodes make folders there: so does this, under a name that nobody else has.
+fn try_to_write(dir: &Path) -> Result<(), String> {
+    let trial = dir.join(format!("trial-{}", unforeseeable("folder")?));
+    let tried = Folder::open(&trial).and_then(|mut folder| folder.write("trial", &[]));
+    let _ = fs::remove_file(trial.join("trial"));
+    let _ = fs::remove_dir(trial);
+    match tried {
+        // That it is full now does not say that it always will be.
+        Ok(()) | Err(DiskError::Full { .. }) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Of a job that runs nobody is to go on from another's checkpoints: it may have lost the node whose folder that is.
+fn of_a_running_job(error: ShelfError, dir: &Path) -> ShelfError {
+    let ShelfError::Taken { program, version } = error else { return error };
+    let is_used = |node| Folder::open(&folder_of(dir, node)).is_ok_and(|folder| folder.is_used_by_others());
+    match nodes_in(dir).is_ok_and(|nodes| nodes.into_iter().any(is_used)) {
+        true => ShelfError::InUse { program },
+        false => ShelfError::Taken { program, version },
+    }
 }
 
 impl Shelves {
@@ -299,15 +347,18 @@ impl Shelves {
             let _ = fs::remove_dir(folder_of(&self.dir, node));
         }
         // One that was there before is not the job's to remove, but for that of its former life.
-        if self.is_new || self.dir == default_dir(&self.job.program, self.job.id) {
+        if self.is_new || is_default(&self.dir, &self.job.program) {
             let _ = fs::remove_dir(&self.dir);
         }
     }
 }
 
-/// Where a job keeps checkpoints that nobody said a folder for.
-fn default_dir(program: &str, job: u64) -> PathBuf {
-    std::env::temp_dir().join(format!("talisman-{program}-{job:016x}"))
+/// Whether a job of this program made this folder, as nobody had said one: see [`unforeseeable`].
+fn is_default(dir: &Path, program: &str) -> bool {
+    let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let digits = name.strip_prefix(&format!("talisman-{program}-"));
+    dir.parent() == Some(&std::env::temp_dir())
+        && digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, String> {

@@ -18,7 +18,7 @@ use super::desk::{Desk, Wires};
 use super::exhaustion::Exhaustion;
 use super::heartbeat::LOOK;
 use super::hosts::Share;
-use super::keeping::{Keeping, absolute};
+use super::keeping::{Keeping, absolute, key_of};
 use super::kills::Kills;
 use super::local::{Event, Events};
 use super::memory::host_memory;
@@ -38,6 +38,9 @@ use crate::node::Shape;
 
 /// So long hosts may take to remove files when all is over.
 const CLEARS_WITHIN: Duration = Duration::from_secs(5);
+
+/// So many of the launcher's own lines may wait for whoever reads standard error. Those that come while as many wait are counted.
+const LINES_MOST: usize = 1024;
 
 /// So often a job is started that loses nodes before it has begun, and survives losses after that.
 const STARTS: u32 = 4;
@@ -127,11 +130,15 @@ fn keeping(
         Err(message) => return Ok(Err(ClusterOutcome::usage(message))),
     };
     let is_here = matches!(shares, [share] if share.host.is_local());
+    let key = match key_of(options) {
+        Ok(key) => key,
+        Err(message) => return Ok(Err(ClusterOutcome::usage(message))),
+    };
     let kept = match &dir {
         None => Keeping::new(name, options, of, None::<(&Path, &mut Here<'_>)>),
-        Some(dir) if is_here => Keeping::new(name, options, of, Some((dir, &mut Here(dir)))),
+        Some(dir) if is_here => Keeping::new(name, options, of, Some((dir, &mut Here(dir, key)))),
         Some(dir) => {
-            let mut survey = match Survey::of(shares, dir, plan.build, plan.silence)? {
+            let mut survey = match Survey::of(shares, (dir, &key), plan.build, plan.silence)? {
                 Ok(survey) => survey,
                 Err(message) => return Ok(Err(ClusterOutcome::unreachable(message))),
             };
@@ -152,6 +159,8 @@ pub(super) struct Launcher {
     lines: Lines,
     /// Lines that it prints itself, on their way there in their order; it does not wait for them to be printed.
     says: JoinSet<()>,
+    /// Lines of its own that were left out since, as nobody read those before.
+    left_out: u64,
     start: Instant,
     /// People call the job by this process id.
     pid: u32,
@@ -168,6 +177,7 @@ impl Launcher {
             sites,
             lines,
             says: JoinSet::new(),
+            left_out: 0,
             start: Instant::now(),
             pid: std::process::id(),
             exhaustion: Exhaustion::since_now(),
@@ -296,7 +306,21 @@ impl Launcher {
     }
 
     fn say(&mut self, line: String) {
+        while self.says.try_join_next().is_some() {}
+        if self.says.len() >= LINES_MOST {
+            self.left_out += 1;
+            return;
+        }
+        self.tell_of_left_out();
         self.print(Print::Say(line));
+    }
+
+    fn tell_of_left_out(&mut self) {
+        let count = std::mem::take(&mut self.left_out);
+        if count > 0 {
+            let why = "nobody read what is printed on standard error";
+            self.print(Print::Say(format!("{}: {count} lines were left out, as {why}", self.name)));
+        }
     }
 
     fn print(&mut self, print: Print) {
@@ -332,6 +356,7 @@ impl Launcher {
         let wall = self.conductor.running_for(self.start.elapsed());
         self.conductor.waiting().into_iter().for_each(|spare| self.sites.kill(spare));
         self.clear().await;
+        self.tell_of_left_out();
         self.sites.finish().await;
         while self.says.join_next().await.is_some() {}
         let end = self.conductor.into_end();

@@ -25,6 +25,7 @@ use super::lines::Collector;
 use super::memory::Inheritance;
 use super::printer::{Chunk, Lines, Print, Stream};
 use super::standby::Pledge;
+use super::takeover::folder::Doors;
 use super::takeover::streams::{Heritage, Streams};
 
 #[cfg(test)]
@@ -69,6 +70,8 @@ pub(crate) struct LocalHost {
 struct Heirlooms {
     /// What the launcher prints to.
     streams: Streams,
+    /// Where they find each other.
+    doors: Arc<Doors>,
     /// The process that the job is called by.
     launcher: u32,
     /// What is to be said when they begin.
@@ -92,8 +95,13 @@ impl LocalHost {
     }
 
     /// The same whose nodes can do without a launcher, of a job that is called by this process; somebody may stand by until they begin.
-    pub(crate) fn outlived(self, streams: Streams, launcher: u32, pledge: Option<Pledge>) -> Self {
-        LocalHost { heirlooms: Some(Heirlooms { streams, launcher, pledge }), ..self }
+    pub(crate) fn outlived(
+        self,
+        (streams, doors): (Streams, Arc<Doors>),
+        launcher: u32,
+        pledge: Option<Pledge>,
+    ) -> Self {
+        LocalHost { heirlooms: Some(Heirlooms { streams, doors, launcher, pledge }), ..self }
     }
 
     /// Starts these nodes. One that cannot be started is an event too, and so are those after it, which are not tried.
@@ -142,9 +150,10 @@ impl LocalHost {
         }
     }
 
-    /// Waits until all that the nodes wrote has been handed on. They have to have ended.
+    /// Waits until all that the nodes wrote has been handed on, and takes away where they found each other. They have to have ended.
     pub(crate) async fn finish(mut self) {
         while self.outputs.join_next().await.is_some() {}
+        self.heirlooms.into_iter().for_each(|heirlooms| heirlooms.doors.remove());
     }
 
     fn find(&self, node: u32) -> Option<&Local> {
@@ -193,13 +202,14 @@ impl LocalHost {
 
 impl Heirlooms {
     fn numbers(&self) -> impl Iterator<Item = RawFd> {
-        self.streams.all().chain(self.pledge.as_ref().map(Pledge::number))
+        self.streams.all().chain([self.doors.number()]).chain(self.pledge.as_ref().map(Pledge::number))
     }
 
     fn with(&self, pipes: [RawFd; 2]) -> Heritage {
         let pledge = self.pledge.as_ref().map(Pledge::number);
         let spool = Some(self.streams.spool());
-        Heritage { streams: self.streams.numbers(), spool, pipes, launcher: self.launcher, pledge }
+        let (streams, doors) = (self.streams.numbers(), self.doors.number());
+        Heritage { streams, spool, doors, pipes, launcher: self.launcher, pledge }
     }
 }
 

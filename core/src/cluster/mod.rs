@@ -27,6 +27,7 @@
 //! | [`takeover`] | a node that becomes the launcher when that is gone |
 //! | [`standby`] | a process that starts the job again if that happens before the program has begun |
 //! | [`control`], [`frame`] | what is said, and how it is written |
+//! | [`hostile`] | what comes to doors, for fuzz targets |
 //! | [`probe`] | a program of nodes without messages, for tests |
 //! | [`attendance`] | the node's side: what it does about the launcher's words; pure |
 //! | [`member`], [`voice`], [`control_thread`] | the node's side: its threads |
@@ -43,6 +44,7 @@ mod exhaustion;
 pub(crate) mod fate;
 pub(crate) mod frame;
 pub(crate) mod heartbeat;
+pub(crate) mod hostile;
 mod hosts;
 pub(crate) mod keeping;
 pub(crate) mod kills;

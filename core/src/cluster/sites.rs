@@ -5,6 +5,7 @@ use std::io;
 use std::net::IpAddr;
 use std::ops::Range;
 use std::process::Stdio;
+use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
@@ -27,6 +28,7 @@ use super::succession::estate;
 use super::succession::quorum::Register;
 use super::succession::rolls::Rolls;
 use super::takeover::adopted::Adopted;
+use super::takeover::folder::Doors;
 use super::takeover::streams::Streams;
 use crate::build::build_number;
 use crate::checkpoint::files::afar::{Answer, Ask};
@@ -125,7 +127,8 @@ impl Sites {
             sites.push(if share.host.is_local() {
                 let mut host = LocalHost::new(inheritance(&of_nodes, means, program, plan), Stdio::inherit());
                 if alone && plan.survives {
-                    host = host.outlived(Streams::of_this_process()?, std::process::id(), pledge.clone());
+                    let means = (Streams::of_this_process()?, Arc::new(Doors::make()?));
+                    host = host.outlived(means, std::process::id(), pledge.clone());
                 }
                 let listen = address.filter(|_| !alone);
                 Site { number, slots, nodes, spares, listen, host: Host::Local(host) }

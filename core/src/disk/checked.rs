@@ -8,16 +8,20 @@
 //!     16      8  length of the body
 //!     24      4  checksum of the 24 bytes before
 //!     28         body
+//!                in version 2: 32 bytes that show who wrote it ([`Key`])
 //! ```
 //!
-//! Numbers are little-endian.
+//! Numbers are little-endian. Files of a disk that has a key have version 2.
 
-use super::{Disk, DiskError};
+use super::key::TAG;
+use super::{Disk, DiskError, Key};
 use crate::mutations::mutated;
 
 const MAGIC: [u8; 8] = *b"TALISDSK";
 /// It changes with everything that is read otherwise than before.
 const VERSION: u32 = 1;
+/// The same with what shows who wrote it.
+const AUTHENTICATED: u32 = 2;
 const HEADER: usize = 28;
 /// Ends the names of files that are being written.
 const TEMPORARY: &str = ".tmp";
@@ -51,9 +55,13 @@ impl Replacing {
         name: &str,
         body: &[&[u8]],
     ) -> Result<(), DiskError> {
-        let (temporary, header) = (temporary(name), header(body));
+        let (temporary, key) = (temporary(name), disk.key());
+        let header = header(body, if key.is_some() { AUTHENTICATED } else { VERSION });
+        let mut parts = [&[&header[..]], body].concat();
+        let tag = key.map(|key| key.tag(name, parts.iter().copied()));
+        parts.extend(tag.iter().map(|tag| &tag[..]));
         self.names.retain(|other| other != name);
-        let written = disk.write(&temporary, &[&[&header[..]], body].concat());
+        let written = disk.write(&temporary, &parts);
         if written.is_ok() {
             disk.begin_sync(&temporary);
             self.names.push(name.to_owned());
@@ -143,13 +151,23 @@ pub(crate) enum ReadError {
     },
     /// Another version of the program has written it.
     #[error(
-        "{file} has version {theirs} of the format, this program reads version {VERSION}; use the program that wrote it"
+        "{file} has version {theirs} of the format, this program reads versions {VERSION} and {AUTHENTICATED}; use the program that wrote it"
     )]
     Version {
         /// Which one.
         file: String,
         /// Its version.
         theirs: u32,
+    },
+    /// Nothing shows that it was written by who knows the key.
+    #[error(
+        "{file} was not written with this key (--ckpt-key): {what}; it may be forged, and cannot be used"
+    )]
+    Forged {
+        /// Which one.
+        file: String,
+        /// What is wrong.
+        what: &'static str,
     },
     /// There is less or more than was written.
     #[error("{file} has {found} bytes after its header, where {written} were written; it cannot be used")]
@@ -184,26 +202,27 @@ pub(crate) enum ReadError {
 /// There is no such file, or it is not as it was written.
 pub(crate) fn read_checked(disk: &mut impl Disk, name: &str) -> Result<Vec<u8>, ReadError> {
     let bytes = disk.read(name)?;
-    checked(name, bytes)
+    checked(name, bytes, disk.key().as_ref())
 }
 
-/// What was written to a file of this name that has these bytes.
+/// What was written to a file of this name that has these bytes, by who knows this key.
 ///
 /// # Errors
-/// They are not as they were written.
-pub(crate) fn checked(name: &str, mut bytes: Vec<u8>) -> Result<Vec<u8>, ReadError> {
-    check(name, &bytes)?;
+/// They are not as they were written, or nothing shows by whom.
+pub(crate) fn checked(name: &str, mut bytes: Vec<u8>, key: Option<&Key>) -> Result<Vec<u8>, ReadError> {
+    let body = check(name, &bytes, key)?;
+    bytes.truncate(HEADER + body);
     bytes.drain(..HEADER);
     Ok(bytes)
 }
 
-fn header(body: &[&[u8]]) -> [u8; HEADER] {
+fn header(body: &[&[u8]], version: u32) -> [u8; HEADER] {
     let mut sum = crc32fast::Hasher::new();
     body.iter().for_each(|part| sum.update(part));
     let length: u64 = body.iter().map(|part| part.len() as u64).sum();
     let mut header = [0; HEADER];
     header[..8].copy_from_slice(&MAGIC);
-    header[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    header[8..12].copy_from_slice(&version.to_le_bytes());
     header[12..16].copy_from_slice(&sum.finalize().to_le_bytes());
     header[16..24].copy_from_slice(&length.to_le_bytes());
     let sum = crc32fast::hash(&header[..24]);
@@ -211,7 +230,8 @@ fn header(body: &[&[u8]]) -> [u8; HEADER] {
     header
 }
 
-fn check(name: &str, bytes: &[u8]) -> Result<(), ReadError> {
+/// The length of the body.
+fn check(name: &str, bytes: &[u8], key: Option<&Key>) -> Result<usize, ReadError> {
     let no_header = |what| ReadError::Header { file: name.to_owned(), what };
     let (header, body) = bytes.split_first_chunk::<HEADER>().ok_or_else(|| no_header("it is too short"))?;
     if header[..8] != MAGIC {
@@ -221,10 +241,26 @@ fn check(name: &str, bytes: &[u8]) -> Result<(), ReadError> {
         return Err(no_header("its checksum is wrong"));
     }
     let theirs = number(header, 8);
-    if theirs != VERSION {
-        return Err(ReadError::Version { file: name.to_owned(), theirs });
+    let (body, tag) = match theirs {
+        VERSION => (body, None),
+        AUTHENTICATED => match body.split_last_chunk::<TAG>() {
+            Some((body, tag)) => (body, Some(tag)),
+            None => return Err(no_header("it is too short")),
+        },
+        _ => return Err(ReadError::Version { file: name.to_owned(), theirs }),
+    };
+    check_body(name, header, body)?;
+    // Who has no key goes by the owners of files.
+    if let Some(key) = key {
+        check_tag(name, &bytes[..HEADER + body.len()], tag, key)?;
     }
-    check_body(name, header, body)
+    Ok(body.len())
+}
+
+fn check_tag(name: &str, bytes: &[u8], tag: Option<&[u8; TAG]>, key: &Key) -> Result<(), ReadError> {
+    let forged = |what| ReadError::Forged { file: name.to_owned(), what };
+    let tag = tag.ok_or_else(|| forged("it was written without any"))?;
+    if key.verify(name, bytes, tag) { Ok(()) } else { Err(forged("what shows that does not fit")) }
 }
 
 fn check_body(name: &str, header: &[u8; HEADER], body: &[u8]) -> Result<(), ReadError> {

@@ -8,11 +8,13 @@
 //! |---|---|
 //! | [`checked`] | whole files with checksums, put in place at once |
 //! | [`folder`] | a folder of the system |
+//! | [`key`] | what shows who wrote a file |
 //! | [`simulated`] | a disk of a simulated host, with all that can happen to it |
 //! | [`shared`] | the same in several hands |
 
 mod checked;
 mod folder;
+mod key;
 mod shared;
 mod simulated;
 #[cfg(test)]
@@ -24,6 +26,7 @@ pub(crate) use checked::{
     ReadError, Replacing, checked, name_at_the_end, read_checked, remove_leftovers, replace,
 };
 pub(crate) use folder::Folder;
+pub(crate) use key::{Key, KeyFile};
 pub(crate) use shared::SharedDisk;
 pub(crate) use simulated::SimulatedDisk;
 
@@ -60,6 +63,11 @@ pub(crate) trait Disk {
 
     /// Takes a file away.
     fn remove(&mut self, name: &str) -> Result<(), DiskError>;
+
+    /// What shows who wrote its files, if anything does.
+    fn key(&self) -> Option<Key> {
+        None
+    }
 }
 
 impl<D: Disk + ?Sized> Disk for Box<D> {
@@ -97,6 +105,10 @@ impl<D: Disk + ?Sized> Disk for Box<D> {
 
     fn remove(&mut self, name: &str) -> Result<(), DiskError> {
         (**self).remove(name)
+    }
+
+    fn key(&self) -> Option<Key> {
+        (**self).key()
     }
 }
 

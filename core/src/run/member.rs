@@ -204,11 +204,11 @@ fn store(task: &Task, control: &Control) -> Result<Arc<Store>, KeeperError> {
     let nodes = task.restart.as_ref().map_or(task.nodes, |restart| restart.view.nodes());
     let shape = Shape { nodes, pes_per_node: task.pes };
     match &task.shelves {
-        Some(Shelves { dir, has_all: true, job, .. }) => {
-            store.keep_in(dir, task.number, job.clone(), shape)?
+        Some(Shelves { dir, key, has_all: true, job, .. }) => {
+            store.keep_in((dir, key), task.number, job.clone(), shape)?;
         }
-        Some(Shelves { dir, has_all: false, job, .. }) => {
-            store.write_what_is_asked_for_in(dir, task.number, job.clone(), shape);
+        Some(Shelves { dir, key, has_all: false, job, .. }) => {
+            store.write_what_is_asked_for_in((dir, key), task.number, job.clone(), shape);
         }
         None => {}
     }

@@ -29,7 +29,8 @@ const END_NS: (u64, u64) = (10_000, 200_000);
 impl World {
     /// What a node is told, with what it needs to do without the launcher.
     pub(super) fn with_heritage(&self, task: Box<Task>) -> Box<Task> {
-        let heritage = Heritage { streams: [0; 2], spool: None, pipes: [0; 2], launcher: 0, pledge: None };
+        let heritage =
+            Heritage { streams: [0; 2], spool: None, doors: 0, pipes: [0; 2], launcher: 0, pledge: None };
         let heritage = self.plan.has_heirs().then_some(heritage);
         Box::new(Task { heritage, ..*task })
     }

@@ -4,10 +4,13 @@
 //! node, in order, each once. Nothing here knows what a message is for. The two halves of a link are separate objects:
 //! what arrives may make the runtime send something on the same link.
 
+pub(crate) mod admission;
+pub(crate) mod antechamber;
 pub(crate) mod auth;
 pub(crate) mod frame;
 pub(crate) mod handshake;
 pub mod probe;
+pub(crate) mod refusals;
 pub mod shm;
 pub(crate) mod sim;
 pub(crate) mod tcp;

@@ -5,7 +5,6 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::File as SystemFile;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -17,6 +16,7 @@ use talisman_ft::{NodeId, Version};
 use super::listing::Listing;
 use super::{File, folder_of, keeper, set};
 use crate::cluster::frame;
+use crate::disk::{Folder, KeyFile};
 use crate::ids::PeId;
 
 /// Most bytes of a file that travel at a time.
@@ -27,6 +27,8 @@ pub(crate) const PIECE: usize = 1 << 20;
 pub(crate) struct Ask {
     /// The folder's path, which may be any bytes.
     dir: Blob,
+    /// What shows there who wrote its files.
+    key: KeyFile,
     what: What,
 }
 
@@ -66,43 +68,52 @@ pub(crate) struct Piece {
 pub(crate) struct Blob(pub(crate) Vec<u8>);
 
 impl Ask {
-    /// About this folder, wherever it is.
-    pub(crate) fn of(dir: &Path, what: What) -> Self {
-        Ask { dir: Blob(dir.as_os_str().as_bytes().to_vec()), what }
+    /// About this folder, wherever it is, with the key of its files.
+    pub(crate) fn of((dir, key): (&Path, &KeyFile), what: What) -> Self {
+        Ask { dir: Blob(dir.as_os_str().as_bytes().to_vec()), key: key.clone(), what }
     }
 
     /// The answer of this host. Disks are waited for.
     pub(crate) fn answer(&self) -> Answer {
-        let dir = Path::new(OsStr::from_bytes(&self.dir.0));
+        let (dir, key) = (Path::new(OsStr::from_bytes(&self.dir.0)), &self.key);
         match &self.what {
-            What::List => Answer::Listed(list(dir)),
+            What::List => Answer::Listed(list(dir, key)),
             What::Check { job, version, parts } => {
                 let check = |(node, pe): &(NodeId, PeId)| {
-                    set::part(dir, *node, (*job, *version), *pe).err().map(|error| error.to_string())
+                    set::part((dir, key), *node, (*job, *version), *pe).err().map(|error| error.to_string())
                 };
                 Answer::Checked(parts.iter().map(check).collect())
             }
-            What::Read { node, version, pe, from } => Answer::Read(piece(dir, *node, *version, *pe, *from)),
+            What::Read { node, version, pe, from } => {
+                Answer::Read(piece((dir, key), *node, (*version, *pe), *from))
+            }
             What::Clear { job } => {
-                keeper::clear(dir, *job);
+                keeper::clear(dir, key, *job);
                 Answer::Cleared
             }
         }
     }
 }
 
-fn list(dir: &Path) -> Result<Listing, String> {
-    let listing = Listing::of(dir)?;
+fn list(dir: &Path, key: &KeyFile) -> Result<Listing, String> {
+    let listing = Listing::of(dir, key)?;
     match frame::encode(&listing) {
         Ok(_) => Ok(listing),
         Err(error) => Err(format!("it has more files than can be told of: {error}")),
     }
 }
 
-fn piece(dir: &Path, node: NodeId, version: Version, pe: PeId, from: u64) -> Result<Piece, String> {
-    let path = folder_of(dir, node).join(File::Part(version, pe).name());
+fn piece(
+    (dir, key): (&Path, &KeyFile),
+    node: NodeId,
+    (version, pe): (Version, PeId),
+    from: u64,
+) -> Result<Piece, String> {
+    let (folder, name) = (folder_of(dir, node), File::Part(version, pe).name());
+    let path = folder.join(&name);
+    let file = Folder::open_with(&folder, key).and_then(|folder| folder.file_of(&name));
+    let file = file.map_err(|error| error.to_string())?;
     let read = || {
-        let file = SystemFile::open(&path)?;
         let of = file.metadata()?.len();
         let mut bytes = vec![0; of.saturating_sub(from).min(PIECE as u64) as usize];
         file.read_exact_at(&mut bytes, from)?;

@@ -12,7 +12,7 @@
 use talisman_ft::Version;
 
 use super::File;
-use crate::disk::{Disk, DiskError, ReadError, Replacing, checked, read_checked};
+use crate::disk::{Disk, DiskError, KeyFile, ReadError, Replacing, checked, read_checked};
 use crate::ids::PeId;
 use crate::mutations::mutated;
 use crate::pup::{Packed, Pup, SegmentBuffer, from_bytes, to_bytes};
@@ -72,9 +72,15 @@ pub(crate) fn read(disk: &mut impl Disk, cut: u64, version: Version, pe: PeId) -
 /// The same of the bytes of a file.
 ///
 /// # Errors
-/// They are not as they were written, or are another part's.
-pub(crate) fn of_file(bytes: Vec<u8>, cut: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
-    let body = checked(&File::Part(version, pe).name(), bytes)?;
+/// They are not as they were written, or not with this key, or are another part's.
+pub(crate) fn of_file(
+    bytes: Vec<u8>,
+    key: &KeyFile,
+    (cut, version): (u64, Version),
+    pe: PeId,
+) -> Result<Packed, ImageError> {
+    let key = key.read().map_err(ReadError::from)?;
+    let body = checked(&File::Part(version, pe).name(), bytes, key.as_ref())?;
     of_body(&body, cut, version, pe)
 }
 

@@ -22,7 +22,7 @@ use super::shelf::{Shelf, ShelfError, check_for_others, remove_versions};
 use super::{folder_of, node_of};
 use crate::checkpoint::store::Versions;
 use crate::clock::computed_by_this_thread;
-use crate::disk::{Disk, DiskError, Folder, remove_leftovers};
+use crate::disk::{Disk, DiskError, Folder, KeyFile, remove_leftovers};
 use crate::ids::PeId;
 use crate::node::Shape;
 use crate::pup::Packed;
@@ -91,29 +91,37 @@ struct Hands {
     shelf: Mutex<Shelf<AnyDisk>>,
     /// The folder of the job, with those of other nodes of this host.
     dir: Option<PathBuf>,
+    /// Of the files there.
+    key: KeyFile,
     now: fn() -> u64,
     /// Nanoseconds that the thread which does it has had of a processor.
     computed: AtomicU64,
 }
 
 impl Keeper {
-    /// Of a node's folder in this one.
+    /// Of a node's folder in this one, with the key of its files.
     ///
     /// # Errors
     /// The folder cannot be had, or is used by another job.
     pub(crate) fn open(
-        dir: &Path,
+        (dir, key): (&Path, &KeyFile),
         node: NodeId,
         job: JobMark,
         shape: Shape,
         versions: Arc<Mutex<Versions>>,
     ) -> Result<Self, KeeperError> {
         let folder = folder_of(dir, node);
-        let shelf = take(&folder).map_err(ShelfError::from);
+        let taken = take(&folder, key).and_then(|disk| disk.close_to_others().map(|()| disk));
+        let shelf = taken.map_err(ShelfError::from);
         let shelf = shelf.and_then(|disk| Shelf::open(Box::new(disk) as AnyDisk, job, shape));
         let shelf = Mutex::new(shelf.map_err(|why| KeeperError::Folder { folder, why })?);
         let (keeper, backlog) = Keeper::of(
-            Hands { shelf, dir: Some(dir.to_owned()), now: seconds_since_1970, computed: AtomicU64::new(0) },
+            Hands {
+                dir: Some(dir.to_owned()),
+                key: key.clone(),
+                now: seconds_since_1970,
+                ..Hands::of(shelf)
+            },
             versions,
         );
         let thread = thread::Builder::new().name("disk".into()).spawn(move || backlog.work_off())?;
@@ -132,7 +140,7 @@ impl Keeper {
         versions: Arc<Mutex<Versions>>,
     ) -> Result<(Self, Backlog), ShelfError> {
         let shelf = Mutex::new(Shelf::open(disk, job, shape)?);
-        Ok(Keeper::of(Hands { shelf, dir: None, now: || 0, computed: AtomicU64::new(0) }, versions))
+        Ok(Keeper::of(Hands::of(shelf), versions))
     }
 
     fn of(hands: Hands, versions: Arc<Mutex<Versions>>) -> (Self, Backlog) {
@@ -145,7 +153,7 @@ impl Keeper {
     #[cfg(test)]
     pub(crate) fn at_once(disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
         let shelf = Mutex::new(Shelf::open(disk, job, shape)?);
-        let hands = Arc::new(Hands { shelf, dir: None, now: || 0, computed: AtomicU64::new(0) });
+        let hands = Arc::new(Hands::of(shelf));
         Ok(Keeper { hands, work: Mutex::default(), thread: Mutex::default() })
     }
 
@@ -223,6 +231,11 @@ impl Backlog {
 }
 
 impl Hands {
+    /// Of a disk that is in no folder.
+    fn of(shelf: Mutex<Shelf<AnyDisk>>) -> Self {
+        Hands { shelf, dir: None, key: KeyFile::default(), now: || 0, computed: AtomicU64::new(0) }
+    }
+
     fn carry_out(&self, work: Work, versions: &Mutex<Versions>) {
         if let Work::Write(version, pe) = work {
             return self.write(version, pe, versions);
@@ -277,9 +290,8 @@ impl Hands {
         let nodes = nodes_in(dir).unwrap_or_default().into_iter().filter(|node| !there.contains(node));
         for folder in nodes.map(|node| folder_of(dir, node)) {
             // Somebody may have it who is about to be there again. Else nobody writes there: what was being written is not needed either.
-            let Ok(mut disk) = Folder::open(&folder).and_then(|disk| disk.lock().map(|()| disk)) else {
-                continue;
-            };
+            let disk = Folder::open_with(&folder, &self.key);
+            let Ok(mut disk) = disk.and_then(|disk| disk.lock().map(|()| disk)) else { continue };
             let _ = remove_leftovers(&mut disk).and_then(|()| remove_versions(&mut disk, &goes));
             let _ = std::fs::remove_dir(folder);
         }
@@ -294,8 +306,8 @@ impl Drop for Keeper {
 
 /// This folder, for this process alone. Somebody may be clearing it of what a former process of the node has left, and take it away: that does not
 /// take long.
-fn take(folder: &Path) -> Result<Folder, DiskError> {
-    let take = || Folder::open(folder).and_then(|disk| disk.lock().map(|()| disk));
+fn take(folder: &Path, key: &KeyFile) -> Result<Folder, DiskError> {
+    let take = || Folder::open_with(folder, key).and_then(|disk| disk.lock().map(|()| disk));
     for _ in 0..TRIES {
         match take() {
             Ok(disk) if disk.is_there() => return Ok(disk),
@@ -314,7 +326,9 @@ pub(crate) fn nodes_in(dir: &Path) -> io::Result<Vec<NodeId>> {
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        nodes.extend(name.to_str().and_then(node_of).filter(|_| entry.path().is_dir()));
+        // A symbolic link is none.
+        let is_folder = entry.file_type()?.is_dir();
+        nodes.extend(name.to_str().and_then(node_of).filter(|_| is_folder));
     }
     nodes.sort_unstable();
     Ok(nodes)
@@ -322,11 +336,10 @@ pub(crate) fn nodes_in(dir: &Path) -> io::Result<Vec<NodeId>> {
 
 /// Takes away all that a job has left in this folder of this host, with nodes' folders that are empty then. What a process has, or another job
 /// has left, stays, and so does the folder itself: it was there before the job.
-pub(crate) fn clear(dir: &Path, job: u64) {
+pub(crate) fn clear(dir: &Path, key: &KeyFile, job: u64) {
     for folder in nodes_in(dir).unwrap_or_default().into_iter().map(|node| folder_of(dir, node)) {
-        let Ok(mut disk) = Folder::open(&folder).and_then(|disk| disk.lock().map(|()| disk)) else {
-            continue;
-        };
+        let disk = Folder::open_with(&folder, key);
+        let Ok(mut disk) = disk.and_then(|disk| disk.lock().map(|()| disk)) else { continue };
         if check_for_others(&mut disk, job).is_ok() {
             let _ = remove_leftovers(&mut disk).and_then(|()| remove_versions(&mut disk, |_| true));
             let _ = std::fs::remove_dir(folder);

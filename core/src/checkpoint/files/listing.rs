@@ -11,7 +11,7 @@ use super::cover::{Cover, CoverError};
 use super::folder_of;
 use super::keeper::nodes_in;
 use super::shelf::versions;
-use crate::disk::{Disk, DiskError, Folder, ReadError};
+use crate::disk::{Disk, DiskError, Folder, KeyFile, ReadError};
 use crate::ids::PeId;
 
 /// Parts of versions, each by its PE.
@@ -38,11 +38,11 @@ pub(crate) struct Found {
 }
 
 impl Listing {
-    /// Of the folders in this one of this host; nothing is changed there.
+    /// Of the folders in this one of this host, with the key of their files; nothing is changed there.
     ///
     /// # Errors
     /// The system's reason why it cannot be read. That it is not there is none.
-    pub(crate) fn of(dir: &Path) -> Result<Self, String> {
+    pub(crate) fn of(dir: &Path, key: &KeyFile) -> Result<Self, String> {
         let nodes = match nodes_in(dir) {
             Ok(nodes) => nodes,
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -50,9 +50,17 @@ impl Listing {
             }
             Err(error) => return Err(error.to_string()),
         };
-        let open = |node: &NodeId| Ok((*node, Folder::open(&folder_of(dir, *node))?));
-        let folders: Result<BTreeMap<_, _>, DiskError> = nodes.iter().map(open).collect();
-        folders.and_then(|mut folders| Listing::of_disks(&mut folders)).map_err(|error| error.to_string())
+        let (mut folders, mut refused) = (BTreeMap::new(), Vec::new());
+        for node in nodes {
+            match Folder::open_with(&folder_of(dir, node), key) {
+                Ok(folder) => drop(folders.insert(node, folder)),
+                // Whoever else can write in the folder of the job may have put it there.
+                Err(error) => refused.push((node, error.to_string())),
+            }
+        }
+        let mut listing = Listing::of_disks(&mut folders).map_err(|error| error.to_string())?;
+        listing.damaged.extend(refused);
+        Ok(listing)
     }
 
     /// Of the disks of nodes.

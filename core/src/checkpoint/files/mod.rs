@@ -16,6 +16,7 @@
 //! |---|---|
 //! | [`cover`] | what is known of a version as a whole |
 //! | [`image`] | a part as a file |
+//! | [`hostile`] | files of others, for fuzz targets |
 //! | [`shelf`] | the folder of a node |
 //! | [`keeper`] | the thread that writes, so that no PE waits for a disk |
 //! | [`listing`] | what a host has: versions, covers, parts |
@@ -24,6 +25,7 @@
 
 pub(crate) mod afar;
 pub(crate) mod cover;
+pub(crate) mod hostile;
 pub(crate) mod image;
 pub(crate) mod keeper;
 pub(crate) mod listing;

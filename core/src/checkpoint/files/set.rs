@@ -16,7 +16,7 @@ use super::cover::Cover;
 use super::image::{self, ImageError};
 use super::listing::{Found, Listing};
 use super::{File, folder_of};
-use crate::disk::{Disk, Folder, ReadError};
+use crate::disk::{Disk, Folder, KeyFile, ReadError};
 use crate::ids::PeId;
 use crate::pup::Packed;
 
@@ -55,8 +55,8 @@ pub(crate) trait Hosts {
     fn name(&self, host: u32) -> Option<&str>;
 }
 
-/// A folder of this host, which is the only one.
-pub(crate) struct Here<'a>(pub(crate) &'a Path);
+/// A folder of this host, which is the only one, and the key of its files.
+pub(crate) struct Here<'a>(pub(crate) &'a Path, pub(crate) KeyFile);
 
 /// The disks of nodes, wherever they are.
 pub(crate) struct Disks<D>(pub(crate) BTreeMap<NodeId, D>);
@@ -323,7 +323,7 @@ pub(crate) fn in_words(dir: &Path, place: Place, host: Option<&str>) -> String {
 
 impl Hosts for Here<'_> {
     fn list(&mut self) -> Result<BTreeMap<u32, Listing>, String> {
-        let listing = Listing::of(self.0)?;
+        let listing = Listing::of(self.0, &self.1)?;
         match listing.is_missing {
             true => Err(std::io::Error::from(rustix::io::Errno::NOENT).to_string()),
             false => Ok(BTreeMap::from([(0, listing)])),
@@ -335,7 +335,7 @@ impl Hosts for Here<'_> {
     }
 
     fn part(&mut self, of: (u64, Version), place: Place, pe: PeId) -> Result<Packed, String> {
-        part(self.0, place.node, of, pe).map_err(|error| error.to_string())
+        part((self.0, &self.1), place.node, of, pe).map_err(|error| error.to_string())
     }
 
     fn name(&self, _: u32) -> Option<&str> {
@@ -363,12 +363,17 @@ impl<D: Disk> Hosts for Disks<D> {
     }
 }
 
-/// A part of a version, from the folder of a node.
+/// A part of a version, from the folder of a node, with the key of its files.
 ///
 /// # Errors
 /// It is not there any more, or not as it was.
-pub(crate) fn part(dir: &Path, node: NodeId, cover: (u64, Version), pe: PeId) -> Result<Packed, ImageError> {
-    let mut folder = Folder::open(&folder_of(dir, node)).map_err(ReadError::from)?;
+pub(crate) fn part(
+    (dir, key): (&Path, &KeyFile),
+    node: NodeId,
+    cover: (u64, Version),
+    pe: PeId,
+) -> Result<Packed, ImageError> {
+    let mut folder = Folder::open_with(&folder_of(dir, node), key).map_err(ReadError::from)?;
     image::read(&mut folder, cover.0, cover.1, pe)
 }
 

@@ -43,6 +43,14 @@ pub(crate) enum ShelfError {
         /// Of which program.
         program: String,
     },
+    /// A job that runs keeps its checkpoints there.
+    #[error(
+        "a job of the program `{program}` that is running keeps its checkpoints there: choose another folder (--ckpt-dir), or wait for its end"
+    )]
+    InUse {
+        /// Its program.
+        program: String,
+    },
 }
 
 impl<D: Disk> Shelf<D> {

@@ -9,7 +9,7 @@ use super::super::files::cover::JobMark;
 use super::super::files::keeper::{Keeper, Work, nodes_in};
 use super::super::files::{File, folder_of};
 use super::versions::Versions;
-use crate::disk::name_at_the_end;
+use crate::disk::{KeyFile, name_at_the_end};
 use crate::ids::PeId;
 use crate::node::Shape;
 
@@ -32,6 +32,8 @@ pub(in crate::checkpoint) trait Place: Send + Sync {
 /// A folder in that of the job.
 pub(super) struct Folder {
     pub(super) dir: PathBuf,
+    /// Of the files there.
+    pub(super) key: KeyFile,
     pub(super) node: NodeId,
     pub(super) job: JobMark,
     pub(super) shape: Shape,
@@ -50,7 +52,7 @@ impl Place for Folder {
     }
 
     fn open(&self, versions: Arc<Mutex<Versions>>) -> Result<Keeper, String> {
-        let keeper = Keeper::open(&self.dir, self.node, self.job.clone(), self.shape, versions);
+        let keeper = Keeper::open((&self.dir, &self.key), self.node, self.job.clone(), self.shape, versions);
         keeper.map_err(|error| error.to_string())
     }
 }
@@ -112,7 +114,8 @@ mod tests {
     fn files_that_were_begun_are_to_be_taken_away_too() {
         let dir = std::env::temp_dir().join(format!("talisman-begun-{}", std::process::id()));
         let shape = Shape { nodes: 2, pes_per_node: 1 };
-        let folder = Folder { dir: dir.clone(), node: 1, job: JobMark::default(), shape };
+        let folder =
+            Folder { dir: dir.clone(), key: KeyFile::default(), node: 1, job: JobMark::default(), shape };
         let of_node = folder_of(&dir, 1);
         std::fs::create_dir_all(&of_node).unwrap();
         assert!(!folder.has_any_from(0));

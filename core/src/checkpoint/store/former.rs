@@ -124,7 +124,8 @@ impl Former {
         let names = match disks.get_mut(&node) {
             Some(disk) => disk.list().ok(),
             None => {
-                Folder::open(&folder_of(&self.restart.dir, node)).and_then(|mut folder| folder.list()).ok()
+                let folder = Folder::open_with(&folder_of(&self.restart.dir, node), &self.restart.key);
+                folder.and_then(|mut folder| folder.list()).ok()
             }
         };
         names.unwrap_or_default()
@@ -166,17 +167,17 @@ impl Former {
     }
 
     fn part_at(&self, place: Place, of: PeId) -> Result<Packed, String> {
-        let Restart { dir, job, version, .. } = &self.restart;
+        let Restart { dir, key, job, version, .. } = &self.restart;
         if place.host != self.host {
             let afar = self.afar.as_ref().ok_or("that host cannot be asked")?;
             let file = afar::whole(|from| afar(of, place, from))?;
-            return image::of_file(file, *job, *version, of).map_err(|error| error.to_string());
+            return image::of_file(file, key, (*job, *version), of).map_err(|error| error.to_string());
         }
         // Nobody panics half way through an operation of a disk.
         let mut disks = self.disks.lock().unwrap_or_else(PoisonError::into_inner);
         let part = match disks.get_mut(&place.node) {
             Some(disk) => image::read(disk, *job, *version, of),
-            None => set::part(dir, place.node, (*job, *version), of),
+            None => set::part((dir, key), place.node, (*job, *version), of),
         };
         part.map_err(|error| error.to_string())
     }

@@ -11,6 +11,7 @@ use super::{Fate, Store, StoreError};
 use crate::checkpoint::files::cover::JobMark;
 use crate::checkpoint::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
 use crate::checkpoint::files::shelf::ShelfError;
+use crate::disk::KeyFile;
 use crate::ids::PeId;
 use crate::node::Shape;
 use crate::pup::Packed;
@@ -22,7 +23,7 @@ impl Store {
     /// The folder cannot be had, or is used by another job.
     pub(crate) fn keep_in(
         &self,
-        dir: &Path,
+        dir: (&Path, &KeyFile),
         node: NodeId,
         job: JobMark,
         shape: Shape,
@@ -47,8 +48,15 @@ impl Store {
     }
 
     /// From now on what somebody asks for is on disk too, in the folder of this node in that of the job, which is not touched before.
-    pub(crate) fn write_what_is_asked_for_in(&self, dir: &Path, node: NodeId, job: JobMark, shape: Shape) {
-        self.write_what_is_asked_for(Archive::new(Folder { dir: dir.to_owned(), node, job, shape }));
+    pub(crate) fn write_what_is_asked_for_in(
+        &self,
+        (dir, key): (&Path, &KeyFile),
+        node: NodeId,
+        job: JobMark,
+        shape: Shape,
+    ) {
+        let (dir, key) = (dir.to_owned(), key.clone());
+        self.write_what_is_asked_for(Archive::new(Folder { dir, key, node, job, shape }));
     }
 
     /// The same by this archive.

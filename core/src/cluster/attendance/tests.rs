@@ -48,8 +48,14 @@ fn a_job_from_its_start_to_its_end() {
 
 #[test]
 fn who_can_do_without_its_launcher_looks_for_another_once_the_program_runs() {
-    let heritage =
-        Heritage { streams: [7, 8], spool: None, pipes: [9, 10], launcher: 4242, pledge: Some(11) };
+    let heritage = Heritage {
+        streams: [7, 8],
+        spool: None,
+        doors: 12,
+        pipes: [9, 10],
+        launcher: 4242,
+        pledge: Some(11),
+    };
     let task = Task { heritage: Some(heritage), ..task() };
     let mut attendance = Attendance::new(5);
     attendance.on_message(told(task));

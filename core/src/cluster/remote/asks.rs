@@ -59,12 +59,13 @@ mod tests {
 
     use super::*;
     use crate::checkpoint::files::afar::What;
+    use crate::disk::KeyFile;
 
     #[test]
     fn every_question_is_answered_or_given_up() {
         let (asks, mut said) = (Asks::default(), Vec::new());
         let mut ask = |is_there| {
-            asks.ask(Ask::of(Path::new("/x"), What::List), |message| {
+            asks.ask(Ask::of((Path::new("/x"), &KeyFile::default()), What::List), |message| {
                 said.push(message);
                 is_there
             })

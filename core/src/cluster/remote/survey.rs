@@ -28,6 +28,7 @@ use crate::checkpoint::files::afar::{self, Answer, Ask, What};
 use crate::checkpoint::files::image;
 use crate::checkpoint::files::listing::Listing;
 use crate::checkpoint::files::set::{Hosts, Place};
+use crate::disk::KeyFile;
 use crate::ids::PeId;
 use crate::pup::Packed;
 
@@ -38,6 +39,8 @@ const OTHER_ANSWER: &str = "it answers something else than it was asked";
 pub(crate) struct Survey {
     runtime: Runtime,
     dir: PathBuf,
+    /// Of the files there.
+    key: KeyFile,
     hosts: Vec<Surveyed>,
     /// What each has.
     listings: BTreeMap<u32, Listing>,
@@ -73,7 +76,7 @@ impl Survey {
     /// The outer one is the system's, the inner one says which host cannot take part, and why.
     pub(crate) fn of(
         shares: &[Share],
-        dir: &Path,
+        (dir, key): (&Path, &KeyFile),
         build: u64,
         silence: Duration,
     ) -> io::Result<Result<Self, String>> {
@@ -90,7 +93,8 @@ impl Survey {
             hosts.push(Surveyed { name: LOCALHOST.to_owned(), agent: None });
         }
         drop(inside);
-        let mut survey = Survey { runtime, dir: dir.to_owned(), hosts, listings: BTreeMap::new() };
+        let mut survey =
+            Survey { runtime, dir: dir.to_owned(), key: key.clone(), hosts, listings: BTreeMap::new() };
         Ok(survey.look().map(|()| survey))
     }
 
@@ -126,9 +130,10 @@ impl Survey {
 
     /// Asks several hosts at once.
     fn ask(&mut self, all: Vec<(u32, What)>) -> Result<Vec<(u32, Answer)>, String> {
-        let Survey { runtime, hosts, dir, .. } = self;
+        let Survey { runtime, hosts, dir, key, .. } = self;
         runtime.block_on(async {
-            let ask = |(host, what): (u32, What)| (host, hosts[host as usize].ask(Ask::of(dir, what)));
+            let ask =
+                |(host, what): (u32, What)| (host, hosts[host as usize].ask(Ask::of((&*dir, &*key), what)));
             let asked: Vec<_> = all.into_iter().map(ask).collect();
             let mut answers = Vec::new();
             for (host, answer) in asked {
@@ -268,7 +273,7 @@ impl Hosts for Survey {
                 _ => Err(self.nonsense(place.host)),
             }
         })?;
-        image::of_file(file, job, version, pe).map_err(|error| error.to_string())
+        image::of_file(file, &self.key, (job, version), pe).map_err(|error| error.to_string())
     }
 
     fn name(&self, host: u32) -> Option<&str> {

@@ -1,8 +1,11 @@
 //! How agents and a launcher's successor reach each other over TCP, and prove to each other that they are of one job.
 //!
 //! ```text
-//! who comes:  MAGIC, nonce ─►            who is there:  nonce, proof ─►            who comes:  proof ─► Follow, …
+//! who comes:  MAGIC, nonce, ticket ─►    who is there:  nonce, proof ─►            who comes:  proof ─► Follow, …
 //! ```
+//!
+//! The *ticket* proves that one of the job has chosen the nonce, some time: who has none is sent away at once, and those that have one do not lose
+//! their places to any crowd ([`Admission`](crate::transport::admission)).
 //!
 //! With `--tls` all of that is encrypted like the links of nodes, from the first byte on, and whoever does not encrypt is turned away.
 //!
@@ -10,18 +13,19 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::super::frame::{Decoder, encode};
 use super::super::remote::message::{FromAgent, ToAgent};
 use super::estate::{Estate, Orphan};
+use crate::transport::admission::Limits;
+use crate::transport::antechamber::{Antechamber, Place, stage_of};
 use crate::transport::auth::{BYTES, Nonce, Proof, Secret, nonce};
 use crate::transport::tcp::Talk;
 use crate::transport::tcp::channel::Channel;
@@ -31,13 +35,17 @@ use crate::transport::tls::{Credentials, Unavailable};
 const MAGIC: &[u8; 8] = b"TALISMAN";
 /// So long it may take to reach somebody, and to be made sure of.
 const LIMIT: Duration = Duration::from_secs(1);
-/// Whoever has come says who it is within this.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// So many may be under way to being made sure of.
-const CROWD: usize = 64;
+/// Whoever has come says at once who it is: there is one of each host.
+const LIMITS: Limits = Limits {
+    places: 64,
+    vouched: 1024,
+    silent: Duration::from_millis(500),
+    unproved: Duration::from_secs(2),
+};
 /// After the system could not accept a connection.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The parts in the conversation.
+const KNOCKS: &str = "talisman successor: knocks";
 const COMES: &str = "talisman successor: comes";
 const IS_THERE: &str = "talisman successor: is there";
 
@@ -56,6 +64,11 @@ impl Pass {
     pub(crate) fn new(estate: &Estate) -> Result<Self, Unavailable> {
         let credentials = estate.tls.then(|| Credentials::of(&estate.secret)).transpose()?;
         Ok(Pass { job: estate.job, secret: estate.secret.clone(), credentials })
+    }
+
+    /// Shows that one of the job has chosen a nonce.
+    fn ticket(&self, nonce: &Nonce) -> Vec<u8> {
+        [&self.job.to_le_bytes()[..], nonce].concat()
     }
 
     fn said(&self, first: &Nonce, second: &Nonce) -> Vec<u8> {
@@ -133,24 +146,27 @@ impl Drop for Newcomers {
 }
 
 async fn accept(door: TcpListener, pass: Pass, introduced: mpsc::UnboundedSender<Newcomer>) {
-    let room = Arc::new(Semaphore::new(CROWD));
-    while let Ok(place) = room.clone().acquire_owned().await {
-        let Ok((socket, _)) = door.accept().await else {
-            sleep(PAUSE).await;
-            continue;
-        };
-        let (pass, introduced) = (pass.clone(), introduced.clone());
-        tokio::spawn(async move {
-            if let Ok(Some(newcomer)) = timeout(PATIENCE, introduce(socket, &pass)).await {
-                let _ = introduced.send(newcomer);
+    let mut strangers = Antechamber::new(LIMITS);
+    loop {
+        tokio::select! {
+            accepted = door.accept() => match accepted {
+                Ok((socket, from)) => {
+                    let (pass, stage) = (pass.clone(), stage_of(&socket));
+                    strangers.add(from, stage, |place| introduce(socket, pass, place)).await;
+                }
+                Err(_) => sleep(PAUSE).await,
+            },
+            Some((_, outcome)) = strangers.next() => {
+                if let Ok(Some(newcomer)) = outcome {
+                    let _ = introduced.send(newcomer);
+                }
             }
-            drop(place);
-        });
+        }
     }
 }
 
-async fn introduce(socket: TcpStream, pass: &Pass) -> Option<Newcomer> {
-    let mut talk = admit(socket, pass).await.ok()?;
+async fn introduce(socket: TcpStream, pass: Pass, place: Place) -> Option<Newcomer> {
+    let mut talk = admit(socket, &pass, &place).await.ok()?;
     let (mut decoder, mut bytes) = (Decoder::default(), vec![0; 4096]);
     loop {
         match decoder.next().ok()? {
@@ -172,7 +188,8 @@ async fn come(socket: TcpStream, pass: &Pass) -> io::Result<Talk> {
     }
     let mut talk = channel.into_talk();
     let own = nonce().map_err(io::Error::other)?;
-    say(&mut talk, &[&MAGIC[..], &own].concat()).await?;
+    let ticket = pass.secret.prove(KNOCKS, &pass.ticket(&own));
+    say(&mut talk, &[&MAGIC[..], &own, &ticket].concat()).await?;
     let (mut theirs, mut proof): (Nonce, Proof) = ([0; BYTES], [0; BYTES]);
     talk.read_exact(&mut theirs).await?;
     talk.read_exact(&mut proof).await?;
@@ -182,26 +199,46 @@ async fn come(socket: TcpStream, pass: &Pass) -> io::Result<Talk> {
     Ok(talk)
 }
 
-async fn admit(socket: TcpStream, pass: &Pass) -> io::Result<Talk> {
+async fn admit(socket: TcpStream, pass: &Pass, place: &Place) -> io::Result<Talk> {
     socket.set_nodelay(true)?;
     let mut channel = Channel::new(socket);
+    channel.hears().await.map_err(io::Error::other)?;
+    place.speaks();
     if let Some(credentials) = &pass.credentials {
         channel.be_encrypted(credentials).await.map_err(io::Error::other)?;
     }
     let mut talk = channel.into_talk();
+    admitted(&mut talk, pass, || place.is_vouched_for()).await?;
+    Ok(talk)
+}
+
+/// Makes sure of who comes by what it says; `vouch` is called when it has shown a ticket.
+async fn admitted(
+    talk: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    pass: &Pass,
+    vouch: impl FnOnce(),
+) -> io::Result<()> {
     let (mut magic, mut theirs, mut proof): (_, Nonce, Proof) = ([0; MAGIC.len()], [0; BYTES], [0; BYTES]);
     talk.read_exact(&mut magic).await?;
     check(magic == *MAGIC)?;
     talk.read_exact(&mut theirs).await?;
+    talk.read_exact(&mut proof).await?;
+    check(pass.secret.verify(KNOCKS, &pass.ticket(&theirs), &proof))?;
+    vouch();
     let own = nonce().map_err(io::Error::other)?;
     let said = pass.said(&theirs, &own);
-    say(&mut talk, &[own, pass.secret.prove(IS_THERE, &said)].concat()).await?;
+    say(talk, &[own, pass.secret.prove(IS_THERE, &said)].concat()).await?;
     talk.read_exact(&mut proof).await?;
-    check(pass.secret.verify(COMES, &said, &proof))?;
-    Ok(talk)
+    check(pass.secret.verify(COMES, &said, &proof))
 }
 
-async fn say(talk: &mut Talk, bytes: &[u8]) -> io::Result<()> {
+/// Whether somebody who says this is believed, for fuzz targets.
+pub(in crate::cluster) async fn believes(stranger: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> bool {
+    let pass = Pass { job: 7, secret: Secret::from_bytes([3; BYTES]), credentials: None };
+    admitted(stranger, &pass, || ()).await.is_ok()
+}
+
+async fn say(talk: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<()> {
     talk.write_all(bytes).await?;
     talk.flush().await
 }
@@ -265,6 +302,55 @@ mod tests {
             assert!(matches!(reach(address, &pass(2)).await, Reached::Nobody));
             let elsewhere = Pass { job: 8, ..pass(1) };
             assert!(matches!(reach(address, &elsewhere).await, Reached::Nobody));
+        });
+    }
+
+    /// Who says nothing, and who says what anybody can, as many as there is room for in the system; and more all the time.
+    #[test]
+    fn crowds_of_strangers_keep_nobody_out() {
+        let (listener, address) = listener();
+        let crowd = std::thread::spawn(move || {
+            let mut kept = std::collections::VecDeque::new();
+            for number in 0..3000 {
+                let Ok(mut stranger) = std::net::TcpStream::connect(address) else { break };
+                if number % 2 == 0 {
+                    let _ = std::io::Write::write_all(&mut stranger, &[&MAGIC[..], &[7; 2 * BYTES]].concat());
+                }
+                kept.push_back(stranger);
+                if kept.len() > 300 {
+                    kept.pop_front();
+                }
+            }
+        });
+        inside(async {
+            let mut newcomers = Newcomers::at(listener, pass(1)).expect("a descriptor");
+            let follow = encode(&FromAgent::Follow(Box::new(orphan()))).expect("it is short");
+            let (mut reached, mut attempts) = (0, 0);
+            while reached < 20 {
+                attempts += 1;
+                assert!(attempts < 100, "of 100 attempts {reached} came in");
+                let Reached::There(mut talk) = reach(address, &pass(1)).await else { continue };
+                say(&mut talk, &follow).await.expect("somebody reads");
+                assert_eq!(newcomers.next().await.orphan, orphan());
+                reached += 1;
+            }
+        });
+        crowd.join().expect("it does not panic");
+    }
+
+    #[test]
+    fn words_of_before_are_worth_nothing() {
+        inside(async {
+            let (listener, address) = listener();
+            let _newcomers = Newcomers::at(listener, pass(1)).expect("a descriptor");
+            let own = [3; BYTES];
+            let ticket = pass(1).secret.prove(KNOCKS, &pass(1).ticket(&own));
+            let mut stranger = TcpStream::connect(address).await.expect("it is there");
+            let words = [&MAGIC[..], &own, &ticket, &[0; BYTES]].concat();
+            stranger.write_all(&words).await.expect("somebody reads");
+            let mut said = Vec::new();
+            let _ = stranger.read_to_end(&mut said).await;
+            assert_eq!(said.len(), 2 * BYTES, "it is answered once, and sent away");
         });
     }
 

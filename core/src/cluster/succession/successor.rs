@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::TcpListener;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
@@ -70,13 +71,17 @@ fn streams(estate: &Estate) -> io::Result<[Stdio; 2]> {
         let stream = unsafe { BorrowedFd::borrow_raw(number) };
         Ok(stream.try_clone_to_owned()?.into())
     };
-    let file = |kind: &str| -> io::Result<Stdio> {
-        Ok(OpenOptions::new().create(true).append(true).open(file_name(estate, kind))?.into())
-    };
+    let file = |kind: &str| -> io::Result<Stdio> { Ok(output(&file_name(estate, kind))?.into()) };
     match &estate.legacy {
         Some(legacy) => Ok([inherited(legacy.streams[0])?, inherited(legacy.streams[1])?]),
         None => Ok([file("out")?, file("err")?]),
     }
+}
+
+/// A file for nobody else, to whose end is written. A name that leads elsewhere is none of ours: others may be able to write in the working folder.
+fn output(name: &str) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(name)
 }
 
 /// Where a launcher prints to that is on another host than the first one.

@@ -1,24 +1,42 @@
 //! How a node is reached by those that look for a new launcher.
 //!
-//! Each node listens at an abstract Unix address, named after job and node, from before the program begins. The system takes such an
-//! address away with the last descriptor of it, so with the process: whoever is refused there knows that it is dead. And it tells
-//! either side who the other is.
+//! Each node listens at a socket in the job's own folder ([`folder`](super::folder)), named after its number, from before the program begins.
+//! The system refuses whoever comes there once the process is gone: so it is known who is dead. And it tells either side who the other is.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::{PidfdFlags, geteuid, pidfd_open};
 
-/// Where other nodes of this host reach this one.
+use super::folder::Doors;
+
+/// Where other nodes of this host reach this one. A former process of this number is dead.
 ///
 /// # Errors
 /// The system gives no descriptor.
-pub(crate) fn listen(job: u64, node: u32) -> io::Result<UnixListener> {
-    UnixListener::bind_addr(&address(job, node)?)
+pub(crate) fn listen(doors: &Doors, node: u32) -> io::Result<UnixListener> {
+    let door = doors.door(node);
+    match std::fs::remove_file(&door) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    UnixListener::bind(door)
+}
+
+/// What has come of an attempt.
+pub(crate) enum Knock {
+    /// Nobody is there: its process is dead.
+    Dead,
+    /// Somebody is there, but so many wait there already that there is no room.
+    Busy,
+    /// It is there.
+    There(Reached),
 }
 
 /// A process that has been reached.
@@ -28,16 +46,27 @@ pub(crate) struct Reached {
     pub(crate) process: OwnedFd,
 }
 
-/// Connects with a node of this host; none if it is refused, so that the node's process is dead.
+/// Connects with a node of this host, without waiting.
 ///
 /// # Errors
-/// The system gives no descriptor, so that nothing is known.
-pub(crate) fn reach(job: u64, node: u32) -> io::Result<Option<Reached>> {
-    let stream = match UnixStream::connect_addr(&address(job, node)?) {
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Ok(None),
-        connected => connected?,
+/// Nothing is known: the system gives no descriptor, or the folder was removed by somebody.
+pub(crate) fn reach(doors: &Doors, node: u32) -> io::Result<Knock> {
+    let stream = match connected(&doors.door(node)) {
+        Err(Errno::CONNREFUSED) => return Ok(Knock::Dead),
+        Err(Errno::NOENT) if doors.is_there()? => return Ok(Knock::Dead),
+        Err(Errno::AGAIN) => return Ok(Knock::Busy),
+        connected => UnixStream::from(connected?),
     };
-    Ok(process_of(&stream)?.map(|process| Reached { stream, process }))
+    let process = process_of(&stream)?;
+    Ok(process.map_or(Knock::Dead, |process| Knock::There(Reached { stream, process })))
+}
+
+/// A connection that waits for nothing: not even for room where it leads.
+fn connected(door: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    connect(&socket, &SocketAddrUnix::new(door)?)?;
+    Ok(socket)
 }
 
 /// The process at the other end, if it lives. One of another user is none of ours: it has taken the address of a dead one.
@@ -64,24 +93,41 @@ fn has_hung_up(stream: &impl AsFd) -> io::Result<bool> {
     Ok(looked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR))
 }
 
-fn address(job: u64, node: u32) -> io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(format!("talisman-{job:016x}-{node}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn who_does_not_listen_any_more_is_dead() {
-        let job = u64::from(std::process::id()) << 32;
-        let listener = listen(job, 3).unwrap();
-        let reached = reach(job, 3).unwrap().expect("it listens");
+        let doors = Doors::make().unwrap();
+        let listener = listen(&doors, 3).unwrap();
+        let Knock::There(reached) = reach(&doors, 3).unwrap() else { panic!("it listens") };
         let this = rustix::process::getpid();
         assert_eq!(socket_peercred(&reached.stream).unwrap().pid, this);
         assert!(!has_hung_up(&reached.stream).unwrap());
         drop(listener);
         assert!(has_hung_up(&reached.stream).unwrap(), "whoever waits there is told");
-        assert!(reach(job, 3).unwrap().is_none());
+        assert!(matches!(reach(&doors, 3).unwrap(), Knock::Dead));
+        assert!(matches!(reach(&doors, 4).unwrap(), Knock::Dead), "it was never there");
+        drop(listen(&doors, 3).expect("another process may have its number"));
+        doors.remove();
+        assert!(reach(&doors, 3).is_err(), "nobody can say who is dead");
+    }
+
+    #[test]
+    fn nobody_waits_where_there_is_no_room() {
+        let doors = Doors::make().unwrap();
+        let listener = listen(&doors, 0).unwrap();
+        // As short a queue as there is.
+        rustix::net::listen(&listener, 0).unwrap();
+        let mut kept = Vec::new();
+        let last = loop {
+            match reach(&doors, 0).unwrap() {
+                Knock::There(reached) if kept.len() < 16 => kept.push(reached),
+                other => break other,
+            }
+        };
+        assert!(matches!(last, Knock::Busy), "after {}", kept.len());
+        doors.remove();
     }
 }

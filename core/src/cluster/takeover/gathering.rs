@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::io::AsyncReadExt;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::super::children;
 use super::super::control::{Task, ToLauncher, ToNode, VERSION};
@@ -17,7 +17,8 @@ use super::super::frame::Decoder;
 use super::super::heartbeat::TICK;
 use super::super::local::readable;
 use super::adopted::Connection;
-use super::door;
+use super::door::{self, Knock};
+use super::folder::Doors;
 use super::follower::{Follower, Followers};
 use super::missing::Missing;
 
@@ -37,12 +38,17 @@ pub(super) struct Gathered {
 ///
 /// # Errors
 /// The system gives no descriptors.
-pub(super) async fn gather(door: std::os::unix::net::UnixListener, task: &Task) -> io::Result<Gathered> {
+pub(super) async fn gather(
+    door: std::os::unix::net::UnixListener,
+    doors: &Doors,
+    task: &Task,
+) -> io::Result<Gathered> {
     door.set_nonblocking(true)?;
     let door = UnixListener::from_std(door)?;
     let (introduced, mut comes) = mpsc::unbounded_channel();
     let gathered = Gathered { followers: Followers::default(), connections: BTreeMap::new(), door };
-    let mut gathering = Gathering { gathered, missing: Missing::new(missing(task)?, task.silence) };
+    let missing = Missing::new(missing(doors, task).await?, task.silence);
+    let mut gathering = Gathering { gathered, missing };
     let (mut looks, mut ticks) = (interval(LOOK_EVERY), interval(TICK));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while !gathering.is_complete(task.number) {
@@ -66,11 +72,23 @@ pub(super) async fn gather(door: std::os::unix::net::UnixListener, task: &Task) 
 }
 
 /// Those that may still come, and their processes.
-fn missing(task: &Task) -> io::Result<BTreeMap<u32, OwnedFd>> {
+///
+/// # Errors
+/// The system gives no descriptors, or one lets nobody in for as long as nodes may be silent.
+async fn missing(doors: &Doors, task: &Task) -> io::Result<BTreeMap<u32, OwnedFd>> {
     let mut missing = BTreeMap::new();
     for node in task.number + 1..task.nodes {
-        if let Some(reached) = door::reach(task.job, node)? {
-            missing.insert(node, reached.process);
+        let mut patience = Heartbeat::new(task.silence);
+        loop {
+            match door::reach(doors, node)? {
+                Knock::Dead => break,
+                Knock::There(reached) => {
+                    missing.insert(node, reached.process);
+                    break;
+                }
+                Knock::Busy if patience.tick() => return Err(io::ErrorKind::TimedOut.into()),
+                Knock::Busy => sleep(TICK).await,
+            }
         }
     }
     Ok(missing)

@@ -9,8 +9,8 @@
 //! the leader:  Follow of all that live ─► Halt with the next epoch to all ─► as after any loss
 //! ```
 //!
-//! - **Who lives** is known, not guessed: each node listens at an address of this host's system ([`door`]) for as long as its process
-//!   lives. Refused means dead. Who is there but does not say anything for as long as `--silence` allows is killed, through a
+//! - **Who lives** is known, not guessed: each node listens at a socket ([`door`]) in a folder that only its user can enter ([`folder`]) for as
+//!   long as its process lives. Refused means dead. Who is there but does not say anything for as long as `--silence` allows is killed, through a
 //!   descriptor of just that process. So no two of them can think themselves the lowest, and no majority is needed.
 //! - **What is known** comes from those that follow ([`follower`]): epoch, view, steps, which lines the former launcher printed.
 //!   The rest is as after a loss of nodes: a new epoch, all halt, and go back to the newest whole version.
@@ -23,6 +23,7 @@
 //! | [`follower`] | what those that follow say, and what that is together; pure |
 //! | [`seeking`] | a node's search carried out |
 //! | [`door`] | how a node that has taken over is reached |
+//! | [`folder`] | where all of them are, out of the reach of other users |
 //! | [`adopted`] | its connections with the others, as the launcher has them |
 //! | [`missing`] | who may still come to the one that leads; pure |
 //! | [`gathering`] | who follows, and who is lost |
@@ -32,6 +33,7 @@
 
 pub(crate) mod adopted;
 pub(crate) mod door;
+pub(crate) mod folder;
 pub(crate) mod follower;
 mod gathering;
 pub(crate) mod hangup;

@@ -13,7 +13,8 @@ use super::super::children;
 use super::super::control::{Task, ToLauncher};
 use super::super::frame::encode;
 use super::super::heartbeat::TICK;
-use super::door::{self, Reached};
+use super::door::{self, Knock, Reached};
+use super::folder::Doors;
 use super::follower::Follower;
 use super::search::{Patience, Search};
 use super::streams::{Heritage, mend};
@@ -21,6 +22,8 @@ use super::streams::{Heritage, mend};
 /// What a node has for the case that it loses its launcher.
 pub(crate) struct Seeker {
     task: Arc<Task>,
+    /// Where it finds the others.
+    doors: Arc<Doors>,
     /// Where the others look for it, until it leads.
     door: Option<UnixListener>,
     /// Until it is used.
@@ -41,8 +44,9 @@ impl Seeker {
     pub(crate) fn new(task: &Arc<Task>) -> io::Result<Option<Self>> {
         let Some(heritage) = task.heritage.clone() else { return Ok(None) };
         heritage.keep_from_children()?;
-        let door = Some(door::listen(task.job, task.number)?);
-        Ok(Some(Seeker { task: task.clone(), door, heritage: Some(heritage) }))
+        let doors = Arc::new(Doors::inherited(heritage.doors)?);
+        let door = Some(door::listen(&doors, task.number)?);
+        Ok(Some(Seeker { task: task.clone(), doors, door, heritage: Some(heritage) }))
     }
 
     /// Whether this process leads, or has.
@@ -53,11 +57,11 @@ impl Seeker {
     /// Looks until it is found. If it is to be this process, `lead` makes it that.
     ///
     /// # Errors
-    /// This process cannot lead.
+    /// This process cannot lead, or for as long as a node may be silent nobody could be asked, not even whether they live.
     pub(crate) async fn seek(
         &mut self,
         follower: Follower,
-        mut lead: impl FnMut(UnixListener) -> io::Result<()>,
+        mut lead: impl FnMut(UnixListener, Arc<Doors>) -> io::Result<()>,
     ) -> io::Result<Found> {
         match self.heritage.take() {
             Some(heritage) => heritage.take_over()?,
@@ -67,23 +71,39 @@ impl Seeker {
         let follow = encode(&ToLauncher::Follow(Box::new(follower))).map_err(io::Error::other)?;
         let limit = self.task.silence.as_millis().div_ceil(TICK.as_millis()) as u32;
         let mut search = Search::new(self.task.number, limit);
+        let mut troubles = 0;
         loop {
             let node = search.candidate();
             if node == self.task.number
                 && let Some(door) = self.door.take()
             {
-                lead(door)?;
+                lead(door, self.doors.clone())?;
             }
-            match door::reach(self.task.job, node) {
-                Ok(None) => search.on_dead(),
-                Ok(Some(reached)) => match ask(reached, &follow, &mut search).await {
-                    Some(found) => return Ok(found),
-                    // It may take a moment until it is refused.
-                    None => sleep(TICK / 50).await,
-                },
+            let trouble = match door::reach(&self.doors, node) {
+                Ok(Knock::Dead) => {
+                    search.on_dead();
+                    troubles = 0;
+                    continue;
+                }
+                Ok(Knock::There(reached)) => {
+                    troubles = 0;
+                    match ask(reached, &follow, &mut search).await {
+                        Some(found) => return Ok(found),
+                        // It may take a moment until it is refused.
+                        None => sleep(TICK / 50).await,
+                    }
+                    continue;
+                }
+                // It may let some in.
+                Ok(Knock::Busy) => io::ErrorKind::TimedOut.into(),
                 // There may be descriptors again later.
-                Err(_) => sleep(TICK).await,
+                Err(error) => error,
+            };
+            troubles += 1;
+            if troubles > limit {
+                return Err(trouble);
             }
+            sleep(TICK).await;
         }
     }
 }
@@ -91,17 +111,26 @@ impl Seeker {
 /// Says who one is, and waits for a word. Whoever says nothing for too long is killed.
 async fn ask(reached: Reached, follow: &[u8], search: &mut Search) -> Option<Found> {
     let Reached { stream, process } = reached;
-    stream.set_nonblocking(true).ok()?;
     let mut stream = UnixStream::from_std(stream).ok()?;
-    stream.write_all(follow).await.ok()?;
     let mut bytes = vec![0; 4096];
+    let mut said = 0;
     loop {
-        match timeout(TICK, stream.read(&mut bytes)).await {
-            Ok(Ok(count @ 1..)) => {
+        // It may be stopped, and then what is said to it goes no further than there is room.
+        let step = async {
+            while said < follow.len() {
+                match stream.write(&follow[said..]).await {
+                    Ok(count @ 1..) => said += count,
+                    _ => return 0,
+                }
+            }
+            stream.read(&mut bytes).await.unwrap_or(0)
+        };
+        match timeout(TICK, step).await {
+            Ok(count @ 1..) => {
                 bytes.truncate(count);
                 return Some(Found { stream, bytes });
             }
-            Ok(_) => return None,
+            Ok(0) => return None,
             Err(_) if search.on_tick() == Patience::Wait => {}
             Err(_) => {
                 children::kill(process.as_fd());

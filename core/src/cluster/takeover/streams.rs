@@ -48,6 +48,8 @@ pub(crate) struct Heritage {
     pub(crate) streams: [RawFd; 2],
     /// What its output goes through.
     pub(crate) spool: Option<spool::Numbers>,
+    /// The folder where the nodes listen for each other.
+    pub(crate) doors: RawFd,
     /// The ends of this node's pipes that the launcher reads from. While a node holds these itself, what it prints does not fail.
     pub(crate) pipes: [RawFd; 2],
     /// The process that was started: people call the job by this number, whoever leads it.

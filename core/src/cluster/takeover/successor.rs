@@ -27,6 +27,7 @@ use super::super::sites::Sites;
 use super::super::spool::Spool;
 use super::super::voice::die;
 use super::adopted::Adopted;
+use super::folder::Doors;
 use super::gathering::{Gathered, gather};
 use super::streams::Streams;
 use crate::launch::{Program, Progress, RunArgs};
@@ -48,20 +49,25 @@ impl Heir {
     ///
     /// # Errors
     /// The system gives no thread.
-    pub(crate) fn lead(self, task: Arc<Task>, door: UnixListener) -> io::Result<Leading> {
+    pub(crate) fn lead(self, task: Arc<Task>, door: UnixListener, doors: Arc<Doors>) -> io::Result<Leading> {
         let (left, has_left) = oneshot::channel();
         let work = move || {
-            let led = catch_unwind(AssertUnwindSafe(|| self.run(&task, door, has_left)));
+            let led = catch_unwind(AssertUnwindSafe(|| self.run(&task, (door, doors), has_left)));
             led.unwrap_or_else(|_| die()).unwrap_or_else(|_| die())
         };
         let thread = thread::Builder::new().name("launcher".into()).spawn(work)?;
         Ok(Leading { thread, left })
     }
 
-    fn run(self, task: &Task, door: UnixListener, left: oneshot::Receiver<()>) -> io::Result<ClusterOutcome> {
+    fn run(
+        self,
+        task: &Task,
+        (door, doors): (UnixListener, Arc<Doors>),
+        left: oneshot::Receiver<()>,
+    ) -> io::Result<ClusterOutcome> {
         let Heir { program, options } = self;
         let runtime = descriptors::runtime()?;
-        let Gathered { mut followers, connections, door } = runtime.block_on(gather(door, task))?;
+        let Gathered { mut followers, connections, door } = runtime.block_on(gather(door, &doors, task))?;
         let (running, lives) = (followers.running(), followers.lives());
         let kills = Kills::new(&options.kill, options.chaos).after(running, followers.steps().done);
         let plan = plan(task, &options, &kills, lives);
@@ -71,7 +77,7 @@ impl Heir {
         followers.add_printed(Spool::go_on_with(&lines));
         let pid = task.heritage.as_ref().map_or_else(std::process::id, |heritage| heritage.launcher);
         let adopted = Adopted::new(connections, task.number, left);
-        let sites = Sites::adopted(task.nodes, adopted, plan.spares, host(pid)?);
+        let sites = Sites::adopted(task.nodes, adopted, plan.spares, host(pid, doors)?);
         let leader = named(task.number, Some(std::process::id()), None);
         let conductor = Conductor::taking_over(plan, kills, &leader, &followers);
         let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
@@ -99,8 +105,9 @@ fn plan(task: &Task, options: &RunArgs, kills: &Kills, lives: u64) -> Plan {
 }
 
 /// Where this process starts others. These are linked with nobody through memory, and print to where this one does.
-fn host(pid: u32) -> io::Result<LocalHost> {
-    Ok(LocalHost::new(Inheritance::default(), Stdio::null()).outlived(Streams::of_this_process()?, pid, None))
+fn host(pid: u32, doors: Arc<Doors>) -> io::Result<LocalHost> {
+    let means = (Streams::of_this_process()?, doors);
+    Ok(LocalHost::new(Inheritance::default(), Stdio::null()).outlived(means, pid, None))
 }
 
 /// A job that is led by this process.

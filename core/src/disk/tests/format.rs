@@ -93,11 +93,11 @@ fn errors_say_what_is_wrong_where_and_what_to_do() {
          when they were written; it cannot be used"
     );
     assert_eq!(text(&bytes), sum);
-    bytes[8] = 2;
+    bytes[8] = 3;
     let sum = crc32fast::hash(&bytes[..24]);
     bytes[24..HEADER].copy_from_slice(&sum.to_le_bytes());
     let version =
-        "a has version 2 of the format, this program reads version 1; use the program that wrote it";
+        "a has version 3 of the format, this program reads versions 1 and 2; use the program that wrote it";
     assert_eq!(text(&bytes), version);
     let missing = read_checked(&mut calm(1), "b").unwrap_err().to_string();
     assert_eq!(missing, "cannot read b: there is no such file");

@@ -102,6 +102,11 @@ pub enum OptionsError {
         "--ckpt-dir: without --ft there are no checkpoints to keep in a folder; add --ft disk, or --ft double for those that are asked for"
     )]
     FolderWithoutFt,
+    /// `--ckpt-key` without `--ft` and `--restart`.
+    #[error(
+        "--ckpt-key: there are no files of checkpoints to write or to read with it; add --ft disk, or --restart FOLDER"
+    )]
+    KeyWithoutFiles,
     /// `--restart` with `--simulate`.
     #[error("--restart: simulated nodes have no disks to go on from; leave --simulate out")]
     RestartSimulated,

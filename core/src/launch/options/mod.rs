@@ -31,7 +31,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 31] = [
+pub(super) const IDS: [&str; 32] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-seed",
@@ -50,6 +50,7 @@ pub(super) const IDS: [&str; 31] = [
     "talisman-ckpt-every",
     "talisman-mtbf",
     "talisman-ckpt-dir",
+    "talisman-ckpt-key",
     "talisman-restart",
     "talisman-respawn",
     "talisman-spares",
@@ -272,6 +273,15 @@ pub struct RunArgs {
     #[arg(value_name = "FOLDER")]
     pub ckpt_dir: Option<PathBuf>,
 
+    /// Key file by which the files of checkpoints show who wrote them
+    ///
+    /// It has 16 bytes or more that nobody else can read, and has to be there on each host. --restart uses no files that were
+    /// not written with it [default: none, and whose files they are counts]
+    #[arg(id = "talisman-ckpt-key", long = "ckpt-key", env = "TALISMAN_CKPT_KEY", hide_env_values = true)]
+    #[arg(help_heading = FAULTS)]
+    #[arg(value_name = "FILE")]
+    pub ckpt_key: Option<PathBuf>,
+
     /// Go on from the newest checkpoint in this folder
     ///
     /// It is one that a job with --ft has left (--ckpt-dir). The job goes on with any number of nodes and PEs, and with the
@@ -453,6 +463,7 @@ impl Default for RunArgs {
             mtbf: None,
             ft_log: false,
             ckpt_dir: None,
+            ckpt_key: None,
             restart: None,
             respawn: false,
             spares: 0,

@@ -123,6 +123,9 @@ impl RunArgs {
             _ if self.ckpt_dir.is_some() && self.ft == FaultTolerance::Off => {
                 Err(OptionsError::FolderWithoutFt)
             }
+            _ if self.ckpt_key.is_some() && self.ft == FaultTolerance::Off && self.restart.is_none() => {
+                Err(OptionsError::KeyWithoutFiles)
+            }
             _ if self.restart.is_some() && self.simulate => Err(OptionsError::RestartSimulated),
             _ => self.validate_replacements().and_then(|()| self.validate_most_nodes()),
         }

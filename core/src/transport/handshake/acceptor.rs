@@ -35,6 +35,11 @@ impl Acceptor {
         self.inbox.wants()
     }
 
+    /// Whether the stranger has said of the job what others do not know. That it knows the secret is not proved by that.
+    pub(crate) fn is_claimed(&self) -> bool {
+        self.claim.is_some()
+    }
+
     /// Takes bytes in.
     ///
     /// # Errors

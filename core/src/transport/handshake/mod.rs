@@ -98,7 +98,7 @@ pub(crate) enum Step {
 }
 
 /// Why a node does not talk to who is at the other end. Its number crosses the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[repr(u8)]
 pub(crate) enum Refusal {
     #[error("it does not speak Talisman's protocol")]

@@ -21,6 +21,14 @@ impl Channel {
         Channel { socket, session: None }
     }
 
+    /// Waits for the first bytes of whoever is at the other end, or its end.
+    ///
+    /// # Errors
+    /// It is broken.
+    pub(crate) async fn hears(&self) -> Result<(), Refusal> {
+        self.socket.readable().await.map_err(|_| Refusal::Closed)
+    }
+
     /// Agrees on encryption with the node that was dialled.
     ///
     /// # Errors

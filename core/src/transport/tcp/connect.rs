@@ -1,27 +1,36 @@
 //! Connections to other nodes: dialling them, and answering at this node's port for as long as the job lasts.
 
-use std::collections::VecDeque;
-use std::future::Future;
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{AbortHandle, JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::Stream;
 use super::channel::Channel;
 use crate::transport::Peer;
+use crate::transport::admission::Limits;
+use crate::transport::antechamber::{Antechamber, Dropped, Place, stage_of};
 use crate::transport::auth::{self, NoRandomness};
 use crate::transport::handshake::{Acceptor, Agreed, Dialer, Failure, Identity, Refusal, Step};
+use crate::transport::refusals::Refusals;
 
 /// A peer that has not proved itself by then never will; a node that is alive takes a thousandth of this.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(5);
-/// Connections that are being made sure of at once. One more, and the oldest is refused: a node needs milliseconds, so
-/// the oldest of so many is none.
+/// Connections that are being made sure of at once. One more, and one is refused ([`Admission`](crate::transport::admission)): a node
+/// needs milliseconds, so the oldest of so many is none.
 pub(crate) const STRANGERS_MOST: usize = 64;
+/// What a door has, at which peers come that say at once who they are.
+pub(crate) const LIMITS: Limits = Limits {
+    places: STRANGERS_MOST,
+    // As many as may come at once when all nodes of a job begin.
+    vouched: 1024,
+    silent: Duration::from_secs(1),
+    unproved: Duration::from_secs(3),
+};
 /// After the system could not accept a connection, for want of descriptors most often: until some are closed.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -111,21 +120,26 @@ fn established(channel: Channel, agreed: Agreed) -> io::Result<Established> {
 }
 
 /// Answers at `listener` until dropped. Connections of nodes that have proved themselves are given to `on_link`; of
-/// every other one `on_refusal` gets a line, and the job goes on.
+/// others `on_refusal` gets a line each, or of many one with their number, and the job goes on.
 pub(crate) async fn serve(
     listener: TcpListener,
     identity: Arc<Identity>,
     mut on_link: impl FnMut(Established),
     mut on_refusal: impl FnMut(String),
 ) {
-    let mut strangers = Strangers::default();
+    let mut strangers = Antechamber::new(LIMITS);
+    let mut from = BTreeMap::new();
+    let (mut refusals, began) = (Refusals::default(), Instant::now());
     let mut trouble = false;
     loop {
+        let due = refusals.due().map(|due| due.saturating_sub(began.elapsed()));
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((socket, from)) => {
+                Ok((socket, address)) => {
                     trouble = false;
-                    strangers.add(from, welcome(socket, Arc::clone(&identity)));
+                    let (identity, stage) = (Arc::clone(&identity), stage_of(&socket));
+                    let number = strangers.add(address, stage, |place| welcome(socket, identity, place)).await;
+                    from.insert(number, address);
                 }
                 Err(error) => {
                     // Said once, not twenty times a second.
@@ -135,50 +149,36 @@ pub(crate) async fn serve(
                     sleep(PAUSE).await;
                 }
             },
-            Some((from, outcome)) = strangers.next() => match outcome {
-                Ok(established) => on_link(established),
-                Err(refusal) => on_refusal(format!("refused a connection from {from}: {refusal}")),
-            },
+            Some((number, outcome)) = strangers.next() => {
+                let address = from.remove(&number);
+                match outcome.unwrap_or_else(|dropped| Err(dropped.into())) {
+                    Ok(established) => on_link(established),
+                    Err(refusal) if refusals.on_refusal(began.elapsed(), refusal) => {
+                        let from = address.map_or_else(String::new, |address| format!(" from {address}"));
+                        on_refusal(format!("refused a connection{from}: {refusal}"));
+                    }
+                    Err(_) => {}
+                }
+            }
+            () = sleep(due.unwrap_or_default()), if due.is_some() => {
+                refusals.summary(began.elapsed()).into_iter().for_each(&mut on_refusal);
+            }
         }
     }
 }
 
-/// Connections that are being made sure of.
-#[derive(Default)]
-struct Strangers {
-    tasks: JoinSet<Result<Established, Refusal>>,
-    /// The same, the oldest first.
-    ages: VecDeque<(AbortHandle, SocketAddr)>,
-}
-
-impl Strangers {
-    fn add(
-        &mut self,
-        from: SocketAddr,
-        task: impl Future<Output = Result<Established, Refusal>> + Send + 'static,
-    ) {
-        // Those before it have been refused already, and only wait to be told so by `next`.
-        let oldest = self.ages.len().checked_sub(STRANGERS_MOST).and_then(|at| self.ages.get(at));
-        if let Some((oldest, _)) = oldest {
-            oldest.abort();
+impl From<Dropped> for Refusal {
+    fn from(dropped: Dropped) -> Refusal {
+        match dropped {
+            Dropped::Crowd => Refusal::Crowd,
+            Dropped::Late => Refusal::Silent,
         }
-        self.ages.push_back((self.tasks.spawn(task), from));
-    }
-
-    /// The next one that is decided, and where it came from; `None` if there is none to wait for.
-    async fn next(&mut self) -> Option<(SocketAddr, Result<Established, Refusal>)> {
-        let ended = self.tasks.join_next_with_id().await?;
-        let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
-        let at = self.ages.iter().position(|(task, _)| task.id() == id)?;
-        let (_, from) = self.ages.remove(at)?;
-        Some((from, ended.map_or(Err(Refusal::Crowd), |(_, outcome)| outcome)))
     }
 }
 
-async fn welcome(socket: TcpStream, identity: Arc<Identity>) -> Result<Established, Refusal> {
+async fn welcome(socket: TcpStream, identity: Arc<Identity>, place: Place) -> Result<Established, Refusal> {
     let mut channel = Channel::new(socket);
-    let outcome = timeout(DEADLINE, welcomed(&mut channel, &identity)).await;
-    match outcome.unwrap_or(Err(Refusal::Silent)) {
+    match welcomed(&mut channel, &identity, &place).await {
         Ok(agreed) => established(channel, agreed).map_err(|_| Refusal::Closed),
         Err(refusal) => {
             // A stranger gets no answer in a protocol that is not its own; nobody is waited for.
@@ -190,16 +190,22 @@ async fn welcome(socket: TcpStream, identity: Arc<Identity>) -> Result<Establish
     }
 }
 
-async fn welcomed(channel: &mut Channel, identity: &Arc<Identity>) -> Result<Agreed, Refusal> {
+async fn welcomed(channel: &mut Channel, identity: &Arc<Identity>, place: &Place) -> Result<Agreed, Refusal> {
     // Without random numbers nobody can be made sure of.
     let nonce = auth::nonce().map_err(|_| Refusal::Closed)?;
+    channel.hears().await?;
+    place.speaks();
     if let Some(credentials) = &identity.tls {
         channel.be_encrypted(credentials).await?;
     }
     let mut acceptor = Acceptor::new(identity, nonce);
     loop {
         let bytes = channel.read(acceptor.wants()).await?;
-        match acceptor.feed(&bytes)? {
+        let step = acceptor.feed(&bytes)?;
+        if acceptor.is_claimed() {
+            place.is_vouched_for();
+        }
+        match step {
             Step::Say(bytes) => channel.write_all(&bytes).await.map_err(|_| Refusal::Closed)?,
             Step::Done(bytes, agreed) => {
                 channel.write_all(&bytes).await.map_err(|_| Refusal::Closed)?;

@@ -41,8 +41,13 @@ fn a_checkpoint_is_begun_and_answered_when_it_is_committed() {
 #[test]
 fn who_asks_is_told_where_a_checkpoint_is_and_why_it_is_not() {
     let mut conductor = with_patience(3, "", TICK * 40);
-    let shelves =
-        Shelves { dir: "/scratch/job".into(), has_all: false, job: JobMark::default(), is_new: false };
+    let shelves = Shelves {
+        dir: "/scratch/job".into(),
+        key: Default::default(),
+        has_all: false,
+        job: JobMark::default(),
+        is_new: false,
+    };
     conductor.plan.keeping.shelves = Some(shelves);
     asked(&mut conductor, 1, Request::Checkpoint);
     let there = Ok("checkpoint 7 is taken; after the loss of all nodes: --restart /scratch/job".into());

@@ -109,10 +109,40 @@ fn a_crowd_of_silent_strangers_keeps_nobody_out() {
     let silent: Vec<_> = (0..80).map(|_| TcpStream::connect(address).unwrap()).collect();
     assert!(block_on(dial(address, identity(1, 1), 0, 0)).is_ok());
     assert_eq!(links.recv().unwrap().peer.node, 1);
-    for _ in 0..16 {
-        assert!(refusals.recv().unwrap().contains("too many connections"));
-    }
+    assert!(refusals.recv().unwrap().contains("too many connections"));
     drop(silent);
+}
+
+/// Strangers come as fast as they can, and say nothing or what anybody knows.
+#[test]
+fn crowds_that_do_not_end_keep_nobody_out() {
+    let (address, links, _) = node_0();
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let comes = |words: &'static [u8]| {
+        let stop = stop.clone();
+        std::thread::spawn(move || {
+            let mut kept = std::collections::VecDeque::new();
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                let Ok(mut stranger) = TcpStream::connect(address) else { continue };
+                _ = stranger.write_all(words);
+                kept.push_back(stranger);
+                if kept.len() > 200 {
+                    kept.pop_front();
+                }
+            }
+        })
+    };
+    let crowds = [comes(b""), comes(b"TALISMAN")];
+    let mut attempts = 0;
+    for _ in 0..20 {
+        while let Err(error) = block_on(dial(address, identity(1, 1), 0, 0)) {
+            attempts += 1;
+            assert!(error.is_passing() && attempts < 100, "{error}, after {attempts} attempts");
+        }
+        assert_eq!(links.recv().unwrap().peer.node, 1);
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    crowds.into_iter().for_each(|crowd| crowd.join().unwrap());
 }
 
 #[test]

@@ -1,0 +1,11 @@
+//! `cargo +nightly fuzz run checkpoints`: bytes as files of checkpoints.
+#![no_main]
+
+extern crate talisman as talisman_core;
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../shared/doors.rs"]
+mod shared;
+
+fuzz_target!(|data: &[u8]| shared::checkpoints(data));

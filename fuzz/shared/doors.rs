@@ -1,0 +1,86 @@
+//! What strangers say at the doors of a job, and files of checkpoints that others have written: what the fuzz targets and
+//! `core/tests/fuzz_corpus.rs` run.
+
+use talisman_core::hostile;
+
+/// Launchers, agents and nodes read `data` as messages.
+pub fn messages(data: &[u8]) {
+    hostile::read_messages(data);
+}
+
+/// The door of a launcher's successor hears `data`.
+pub fn succession(data: &[u8]) {
+    hostile::read_knock(data);
+}
+
+/// A launcher is asked for `data`.
+pub fn requests(data: &[u8]) {
+    hostile::read_request(data);
+}
+
+/// A job is to go on from `data`.
+pub fn checkpoints(data: &[u8]) {
+    hostile::read_checkpoint(data);
+}
+
+pub fn message_seeds() -> Vec<(&'static str, Vec<u8>)> {
+    let framed = |body: &[u8]| [&(body.len() as u32).to_le_bytes(), body].concat();
+    let text = |text: &str| [&[0xa0 + text.len() as u8], text.as_bytes()].concat();
+    vec![
+        ("nothing", framed(&[])),
+        ("ping", framed(&text("Ping"))),
+        ("input-wanted", framed(&text("InputWanted"))),
+        ("kill", framed(&[&[0x81][..], &text("Kill"), &[3]].concat())),
+        ("ended-garbled", framed(&[&[0x81][..], &text("Garbled"), &[0x92, 1], &text("why")].concat())),
+        ("no-such-message", framed(&text("NoSuch"))),
+        ("too-long", (17u32 << 20).to_le_bytes().to_vec()),
+        (
+            "array-of-4-billion",
+            framed(&[&[0x81][..], &text("Said"), &[0xdd, 0xff, 0xff, 0xff, 0xff]].concat()),
+        ),
+        ("nested", framed(&[0x91; 500])),
+    ]
+}
+
+pub fn succession_seeds() -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        ("http", b"GET / HTTP/1.1\r\n\r\n".to_vec()),
+        ("magic", b"TALISMAN".to_vec()),
+        ("no-ticket", [&b"TALISMAN"[..], &[1; 32], &[0; 32]].concat()),
+        ("all-of-it", [&b"TALISMAN"[..], &[1; 32], &[2; 32], &[3; 32], &[9; 40]].concat()),
+    ]
+}
+
+pub fn request_seeds() -> Vec<(&'static str, Vec<u8>)> {
+    let lines = [
+        ("checkpoint", "checkpoint\n"),
+        ("shrink", "shrink 3 1 4294967295\n"),
+        ("shrink-too-much", "shrink 4294967296"),
+        ("grow", "grow"),
+        ("grow-by", "grow 2\n"),
+        ("grow-by-none", "grow 0"),
+        ("many-words", "checkpoint checkpoint"),
+    ];
+    lines.map(|(name, line)| (name, line.as_bytes().to_vec())).to_vec()
+}
+
+pub fn checkpoint_seeds() -> Vec<(&'static str, Vec<u8>)> {
+    let cover = |format: u32, nodes: u64, pes: u64| {
+        let job = r#"{"id":1,"program":"p","build":0,"seed":0,"chares":[]}"#;
+        let view = r#"{"epoch":0,"seats":[0]}"#;
+        let rest = format!(r#""nodes":{nodes},"pes_per_node":{pes},"view":{view},"taken":0"#);
+        format!(r#"{{"format":{format},"job":{job},"version":7,{rest}}}"#).into_bytes()
+    };
+    let part = |head: u64, rest: &[u8]| [&head.to_le_bytes()[..], rest].concat();
+    vec![
+        ("empty", Vec::new()),
+        ("magic", b"TALISDSK\x01\0\0\0".to_vec()),
+        ("cover", cover(2, 1, 1)),
+        ("cover-of-many", cover(2, 4_294_967_295, 4_294_967_295)),
+        ("cover-of-none", cover(2, 0, 0)),
+        ("cover-of-another-format", cover(9, 1, 1)),
+        ("part-head-too-long", part(u64::MAX, &[0; 16])),
+        ("part-many-buffers", part(40, &[0xff; 64])),
+        ("part-empty", part(0, &[])),
+    ]
+}
