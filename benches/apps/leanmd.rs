@@ -7,6 +7,8 @@
 mod atoms;
 #[path = "../../examples/leanmd/cell_list.rs"]
 mod cell_list;
+#[path = "../../examples/leanmd/columns.rs"]
+mod columns;
 #[path = "../../examples/leanmd/elements.rs"]
 mod elements;
 #[path = "../../examples/leanmd/fluid.rs"]
@@ -15,6 +17,12 @@ mod fluid;
 mod frozen;
 #[path = "../../examples/leanmd/kernel.rs"]
 mod kernel;
+#[path = "../../examples/leanmd/locations.rs"]
+mod locations;
+#[path = "../../examples/common/memory.rs"]
+mod memory;
+#[path = "../../examples/leanmd/names.rs"]
+mod names;
 #[path = "../../examples/common/options.rs"]
 mod numbers;
 #[path = "../../examples/leanmd/options.rs"]
@@ -23,6 +31,8 @@ mod options;
 mod pdb;
 #[path = "../../examples/leanmd/potential.rs"]
 mod potential;
+#[path = "../../examples/leanmd/residues.rs"]
+mod residues;
 #[path = "../../examples/leanmd/serial.rs"]
 mod serial;
 #[path = "../../examples/leanmd/system.rs"]
@@ -43,7 +53,7 @@ pub fn measure(what: &'static str, [serial_pair, program_pair]: [&'static str; 2
     arguments.extend(pdb.into_iter().flat_map(|path| ["--pdb".into(), path.display().to_string()]));
     let options =
         options::Options::parse_from(["leanmd".into()].into_iter().chain(arguments.iter().cloned()));
-    let system = options.system().expect("a fluid, or a structure that can be read");
+    let system = options.system(1).expect("a fluid, or a structure that can be read");
     let ours = crate::reported_us("leanmd", &arguments);
     let serial = one_loop(&options, &system);
     sample(what, ours, serial);
