@@ -15,50 +15,68 @@ use crate::route::Route;
 
 type Go = Box<dyn FnOnce(&Pe, Route)>;
 
-/// A call whose entry returns a value. It is sent once its answer has somewhere to go.
-#[must_use = "a call that returns a value is sent by `.reply(callback)`, `.await` (in an async entry) or `.ignore()`"]
+/// A call whose entry returns a value. It is sent once its answer has somewhere to go: by [`reply`](Call::reply), by
+/// `.await` in an async entry, or when it is dropped, and then the answer is dropped too.
 pub struct Call<R> {
-    go: Go,
+    /// `None` once it is sent.
+    go: Option<Go>,
     types: PhantomData<fn() -> R>,
 }
 
 impl<R> Call<R> {
     pub(crate) fn new(go: impl FnOnce(&Pe, Route) + 'static) -> Self {
-        Call { go: Box::new(go), types: PhantomData }
+        Call { go: Some(Box::new(go)), types: PhantomData }
     }
 
     /// Sends the call; the callback gets the value.
-    pub fn reply(self, to: Callback<R>) {
+    pub fn reply(mut self, to: Callback<R>) {
         self.send(to.into_route());
     }
 
-    /// Sends the call; the value is dropped.
-    pub fn ignore(self) {
+    /// Sends the call; the value is dropped. The same as dropping the call, in words.
+    pub fn ignore(mut self) {
         self.send(Route::Ignore);
     }
 
-    fn send(self, to: Route) {
-        current(|pe| (self.go)(pe, to));
+    fn send(&mut self, to: Route) {
+        if let Some(go) = self.go.take() {
+            current(|pe| go(pe, to));
+        }
     }
 }
 
 impl<R> Awaitable for Call<R> {
     type Output = R;
 
-    fn begin(self, at: Begin) -> u64 {
+    fn begin(mut self, at: Begin) -> u64 {
         self.send(Route::Reply(at.object(), at.fresh()));
         at.fresh()
     }
 }
 
-/// A broadcast whose entry returns a value: one value per element, to be reduced.
-#[must_use = "a broadcast that returns values is sent by `.reduce(Reducer)` or `.ignore()`"]
+impl<R> Drop for Call<R> {
+    fn drop(&mut self) {
+        // An entry that panics sends nothing more.
+        if !std::thread::panicking() {
+            self.send(Route::Ignore);
+        }
+    }
+}
+
+/// A call of all elements of an array, group or section. It is sent by [`reduce`](Collective::reduce), by `.await` in an
+/// async entry where the entry returns nothing, or when it is dropped, and then nobody waits for its elements.
 pub struct Collective<R> {
+    /// `None` once it is sent.
+    cast: Option<Spread>,
+    types: PhantomData<fn() -> R>,
+}
+
+/// A broadcast that is not sent yet.
+struct Spread {
     collection: CollectionId,
     section: Option<SectionId>,
     entry: u16,
     args: Packed,
-    types: PhantomData<fn() -> R>,
 }
 
 impl<R> Collective<R> {
@@ -68,25 +86,48 @@ impl<R> Collective<R> {
         entry: u16,
         args: Packed,
     ) -> Self {
-        Collective { collection, section, entry, args, types: PhantomData }
+        Collective { cast: Some(Spread { collection, section, entry, args }), types: PhantomData }
     }
 
     /// The values of all elements become one: `blocks.run(steps).reduce(Sum)`.
-    pub fn reduce<D: Reducer<R>>(self, _: D) -> Call<D::Output>
+    pub fn reduce<D: Reducer<R>>(mut self, _: D) -> Call<D::Output>
     where
         R: Pup + Send + 'static,
     {
-        Call::new(move |pe, to| match ReduceInfo::of::<R, D>() {
-            Ok(reducer) => self.send(pe, Some((reducer.id, to))),
-            Err(error) => pe.node.job.end(1, Some(error.to_string())),
+        let cast = self.cast.take();
+        Call::new(move |pe, to| {
+            let Some(cast) = cast else { return };
+            match ReduceInfo::of::<R, D>() {
+                Ok(reducer) => cast.send(pe, Some((reducer.id, to))),
+                Err(error) => pe.node.job.end(1, Some(error.to_string())),
+            }
         })
     }
 
-    /// Sends the call; the values are dropped.
-    pub fn ignore(self) {
-        current(|pe| self.send(pe, None));
-    }
+    /// Sends the call; the values are dropped. The same as dropping the call, in words.
+    pub fn ignore(self) {}
+}
 
+/// Waits until every element has finished the entry: `blocks.run(steps).await`.
+impl Awaitable for Collective<()> {
+    type Output = ();
+
+    fn begin(self, at: Begin) -> u64 {
+        self.reduce(Nothing).begin(at)
+    }
+}
+
+impl<R> Drop for Collective<R> {
+    fn drop(&mut self) {
+        if let Some(cast) = self.cast.take()
+            && !std::thread::panicking()
+        {
+            current(|pe| cast.send(pe, None));
+        }
+    }
+}
+
+impl Spread {
     fn send(self, pe: &Pe, collect: Option<(u64, Route)>) {
         let cast = Cast { call: CastCall::Entry(self.entry), args: self.args, collect };
         match self.section {

@@ -7,7 +7,7 @@ use crate::flow::Waiting;
 use crate::index::{ArrayIndex, Extent};
 pub use crate::moves::Moves;
 use crate::proxy::{Array, Proxy};
-pub use crate::proxy::{Create, SendTo};
+pub use crate::proxy::{Create, Existing, SendTo};
 use crate::pup::{Lender, Packed, Pup, PupError, Unpacker};
 use crate::registry;
 use crate::route::Route;

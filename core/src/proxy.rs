@@ -10,9 +10,8 @@ use crate::chare::{Args, Chare, Entry, Kind, Wrap};
 use crate::collection::create::{Insert, insert};
 use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::index::{ArrayIndex, IntoIndex};
-use crate::message::control::{Cast, CastCall};
 use crate::message::envelope::Extra;
-use crate::pe::{Pe, check_node, check_pe, current, current_ref};
+use crate::pe::{check_node, check_pe, current, current_ref};
 use crate::pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
@@ -25,9 +24,22 @@ use crate::scheduler::priority::Priority;
 )]
 pub trait SendTo<C: Chare>: Copy {
     type Reply<R>;
-    fn send<A: Args>(&self, entry: Entry<C, A>, args: A);
+    /// What a call of an entry gives that returns nothing.
+    type Sent;
+    fn send<A: Args>(&self, entry: Entry<C, A>, args: A) -> Self::Sent;
+    /// The same of an entry without a body, whose end nobody can wait for.
+    fn post<A: Args>(&self, entry: Entry<C, A>, args: A);
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Self::Reply<R>;
 }
+
+/// What is there already, so that its entries can be called. Nothing that is still to be created is.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this `{C}` is not created yet: the call of its `#[init]` is missing",
+    label = "an entry of what is still to be created",
+    note = "name the `#[init]` first, as in `{C}::array(4).new(…)`, and call entries on what that returns"
+)]
+pub trait Existing<C: Chare> {}
 
 /// What a generated set of creation methods makes.
 #[doc(hidden)]
@@ -93,9 +105,15 @@ impl<C> Copy for Many<C> {}
 
 impl<C: Chare> SendTo<C> for One<C> {
     type Reply<R> = Call<R>;
+    type Sent = ();
 
     #[inline(always)]
     fn send<A: Args>(&self, entry: Entry<C, A>, args: A) {
+        self.post(entry, args);
+    }
+
+    #[inline(always)]
+    fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
         // SAFETY: used for this call only.
         let pe = unsafe { current_ref() };
         pe.invoke::<C, A>(self.id, &C::ENTRIES[entry.number as usize], args, None);
@@ -111,8 +129,13 @@ impl<C: Chare> SendTo<C> for One<C> {
 
 impl<C: Chare> SendTo<C> for OneWith<'_, C> {
     type Reply<R> = Call<R>;
+    type Sent = ();
 
     fn send<A: Args>(&self, entry: Entry<C, A>, args: A) {
+        self.post(entry, args);
+    }
+
+    fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
         let extra = self.urgency.extra();
         current(|pe| pe.invoke::<C, A>(self.id, &C::ENTRIES[entry.number as usize], args, Some(extra)));
     }
@@ -141,24 +164,18 @@ fn reply_to(reply: Route) -> Option<Box<Extra>> {
 
 impl<C: Chare> SendTo<C> for Many<C> {
     type Reply<R> = Collective<R>;
+    type Sent = Collective<()>;
 
-    fn send<A: Args>(&self, entry: Entry<C, A>, args: A) {
-        let cast =
-            Cast { call: CastCall::Entry(entry.number), args: pack::<C, A, _>(entry, args), collect: None };
-        current(|pe| self.spread(pe, cast));
+    fn send<A: Args>(&self, entry: Entry<C, A>, args: A) -> Collective<()> {
+        self.call(entry, args)
+    }
+
+    fn post<A: Args>(&self, entry: Entry<C, A>, args: A) {
+        drop(self.send(entry, args));
     }
 
     fn call<A: Args, R>(&self, entry: Entry<C, A, R>, args: A) -> Collective<R> {
         Collective::new(self.collection, self.section, entry.number, pack::<C, A, R>(entry, args))
-    }
-}
-
-impl<C> Many<C> {
-    fn spread(&self, pe: &Pe, cast: Cast) {
-        match self.section {
-            None => pe.broadcast(self.collection, cast),
-            Some(section) => pe.multicast(self.collection, section, cast),
-        }
     }
 }
 

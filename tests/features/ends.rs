@@ -286,8 +286,8 @@ mod by_a_mistake {
     async fn main(cx: &mut Cx, options: Options) {
         let elements: Array<Element> = Element::array(3).new();
         match options.which {
-            0 => elements.leave(),
-            1 => Member::group().new().leave(),
+            0 => elements.leave().ignore(),
+            1 => Member::group().new().leave().ignore(),
             2 => drop(Member::group().new().on(1000)),
             3 => drop(Host::group().new().on(1000)),
             4 => drop(elements.insert(7).on(1000).new()),

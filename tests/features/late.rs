@@ -161,10 +161,10 @@ impl Main {
                 let ended = cx.callback(Self::ended);
                 self.members.one().reduce(Sum).reply(ended);
             }
-            Manner::Loop if first => self.members.run(),
-            Manner::Loop => self.members.opened(rounds),
-            Manner::Overlapping if first => (1..=2).for_each(|round| self.members.begin(round)),
-            Manner::Overlapping if rounds + 2 <= ROUNDS => self.members.begin(rounds + 2),
+            Manner::Loop if first => self.members.run().ignore(),
+            Manner::Loop => self.members.opened(rounds).ignore(),
+            Manner::Overlapping if first => (1..=2).for_each(|round| self.members.begin(round).ignore()),
+            Manner::Overlapping if rounds + 2 <= ROUNDS => self.members.begin(rounds + 2).ignore(),
             Manner::Overlapping => {}
             _ if parts == 0 || first => {
                 self.members.begin(rounds + 1);

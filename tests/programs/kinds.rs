@@ -71,7 +71,7 @@ impl Tree {
 impl Tree {
     fn result(&mut self) { // the section's result may come before the others: they are different reductions
         self.results += 1;
-        if self.results == 4 { self.counter.total(Main::main_chare().callback(Main::counted)) }
+        if self.results == 4 { self.counter.total(Main::main_chare().callback(Main::counted)); }
     }
 }
 

@@ -369,7 +369,7 @@ async fn main(cx: &mut Cx, options: Options) {
         members.send(round);
         clocks.ring(round);
         some.chime(some, round);
-        pendulums.into_iter().for_each(|pendulums| pendulums.swing(round));
+        pendulums.into_iter().for_each(|pendulums| pendulums.swing(round).ignore());
         cx.quiescence().await;
         if options.pendulums {
             let one: Proxy<Watch> = watch.expect("it was made");

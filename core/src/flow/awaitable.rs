@@ -5,7 +5,8 @@ use crate::ids::ObjId;
 /// Something whose value arrives later, in a message: a call of an entry that returns a value, a reduction, a barrier.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be awaited in an async entry",
-    note = "it takes `cx.when(Self::entry)`, a call that returns a value, `cx.all_reduce(…)`, `cx.barrier()`, another async method of this chare, …"
+    note = "it takes `cx.when(Self::entry)`, a call that returns a value, `cx.all_reduce(…)`, `cx.barrier()`, another async method of this chare, …",
+    note = "a call of one chare's entry that returns nothing can be awaited where that is declared `#[entry(ack)]`; a broadcast that returns values where they are reduced: `all.values().reduce(Sum).await`"
 )]
 pub trait Awaitable {
     /// The value that arrives.

@@ -1,16 +1,18 @@
 //! The counter of a `for` loop that waits inside.
 
+use super::Answer;
 use crate::pup::{Packer, Pup, PupError, Unpacker};
 
 /// The counter of a `for` loop over a range of integers, as an async entry keeps it: whatever the type of the loop
 /// variable, which the entry need not know, it is two words.
 ///
 /// ```
-/// # use talisman_core::flow::Counter;
-/// let mut counter = Counter::new(3u32..5);
+/// # use talisman_core::flow::{Answer, Counter};
+/// let int = Answer::of_any_type();
+/// let mut counter = Counter::new(3u32..5, &int);
 /// let mut seen = vec![];
 /// while counter.advance() {
-///     seen.push(counter.value(|| 3u32..5));
+///     seen.push(counter.value(&int));
 /// }
 /// assert_eq!(seen, [3, 4]);
 /// ```
@@ -24,7 +26,7 @@ pub struct Counter {
 
 impl Counter {
     /// A counter that stands before the first value of the range.
-    pub fn new<R: Countable>(range: R) -> Self {
+    pub fn new<R: Countable>(range: R, _: &Answer<R::Int>) -> Self {
         let (first, left) = range.first_and_count();
         Counter { value: first.to_bits().wrapping_sub(1), left }
     }
@@ -39,14 +41,9 @@ impl Counter {
         more
     }
 
-    /// The loop variable. The range is never evaluated: it only tells the type.
-    pub fn value<R: Countable>(&self, _range: impl FnOnce() -> R) -> R::Int {
-        R::Int::from_bits(self.value)
-    }
-
-    /// A value that does not exist, of the type of the range's variable: for ranges whose bounds are loop variables.
-    pub fn of_type<R: Countable>(_range: impl FnOnce() -> R) -> R::Int {
-        unreachable!("only called where nothing runs")
+    /// The loop variable, whose type `_` has from the range.
+    pub fn value<I: Int>(&self, _: &Answer<I>) -> I {
+        I::from_bits(self.value)
     }
 }
 
@@ -124,9 +121,10 @@ fn distance<I: Int>(from: I, to: I) -> u64 {
 mod tests {
     use super::*;
 
-    fn all<R: Countable + Clone>(range: R) -> Vec<R::Int> {
-        let mut counter = Counter::new(range.clone());
-        std::iter::from_fn(|| counter.advance().then(|| counter.value(|| range.clone()))).collect()
+    fn all<R: Countable>(range: R) -> Vec<R::Int> {
+        let int = Answer::of_any_type();
+        let mut counter = Counter::new(range, &int);
+        std::iter::from_fn(|| counter.advance().then(|| counter.value(&int))).collect()
     }
 
     #[test]
@@ -136,17 +134,18 @@ mod tests {
         assert!(all(5usize..5).is_empty());
         assert_eq!(all(u64::MAX - 1..=u64::MAX), [u64::MAX - 1, u64::MAX]);
         assert_eq!(all(i64::MIN..i64::MIN + 2), [i64::MIN, i64::MIN + 1]);
-        assert_eq!(Counter::new(i64::MIN..=i64::MAX).left, u64::MAX);
+        assert_eq!(Counter::new(i64::MIN..=i64::MAX, &Answer::of_any_type()).left, u64::MAX);
         assert_eq!(all(i8::MIN..=i8::MAX).len(), 256);
         assert_eq!(all(250u8..=255), [250, 251, 252, 253, 254, 255]);
     }
 
     #[test]
     fn stays_at_the_end() {
-        let mut counter = Counter::new(0..1);
+        let int = Answer::of_any_type();
+        let mut counter = Counter::new(0..1, &int);
         assert!(counter.advance());
         assert!(!counter.advance());
         assert!(!counter.advance());
-        assert_eq!(counter.value(|| 0..1), 0);
+        assert_eq!(counter.value(&int), 0);
     }
 }

@@ -21,7 +21,7 @@ pub use crate::route::Route;
 pub use awaitable::{Awaitable, Begin};
 pub use counter::{Countable, Counter, Int};
 pub use mailbox::Mailbox;
-pub use replies::Replies;
+pub use replies::{Answer, Replies};
 pub use running::{Running, RunningList, Step};
 pub use stamp::{Stamp, unknown_state};
 pub use waiting::Waiting;

@@ -1,10 +1,26 @@
 //! The answers an object waits for.
 
+use std::marker::PhantomData;
+
 use super::{Awaitable, Begin};
 use crate::ids::ObjId;
 use crate::mutations::mutated;
 use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 use crate::sometimes::sometimes;
+
+/// The type of an answer, from the place where it is asked for to the place where it is taken: the compiler finds it out,
+/// and neither place has to name it.
+#[derive(Debug)]
+pub struct Answer<T>(PhantomData<fn() -> T>);
+
+impl<T> Answer<T> {
+    /// Of a type that the first use tells.
+    #[inline(always)]
+    #[allow(clippy::new_without_default, reason = "a default type would have to be named")]
+    pub fn of_any_type() -> Self {
+        Answer(PhantomData)
+    }
+}
 
 /// The answers an object waits for, by number. Few at a time: as many as it has async entries running.
 #[derive(Debug, Default)]
@@ -20,7 +36,7 @@ pub struct Replies {
 
 impl Replies {
     /// Sets a call going; the number under which its answer will arrive.
-    pub fn begin<T, W: Awaitable<Output = T>>(&mut self, object: ObjId, what: W) -> u64 {
+    pub fn begin<W: Awaitable>(&mut self, object: ObjId, what: W, _: &Answer<W::Output>) -> u64 {
         self.last += 1;
         let wait = what.begin(Begin::new(object, self.last));
         self.open.push(wait);
@@ -50,7 +66,7 @@ impl Replies {
     /// If its bytes are no `T`. The types of question and answer are checked when the program is compiled, so the bytes
     /// were damaged, or written by another build of the program. An entry that cannot have what it waits for cannot go
     /// on: the panic ends the job, under the name of the object and with this text.
-    pub fn take<T: Pup>(&mut self, wait: u64, asked: &str) -> Option<T> {
+    pub fn take<T: Pup>(&mut self, wait: u64, asked: &str, _: &Answer<T>) -> Option<T> {
         let value = self.remove(wait)?;
         Some(value.into_value().unwrap_or_else(|error| unreadable::<T>(asked, &error)))
     }
@@ -126,7 +142,8 @@ mod tests {
     fn waiting_for(count: u64) -> Replies {
         let mut replies = Replies::default();
         let object = ObjId { collection: CollectionId::singles(0), index: 0 };
-        (1..=count).for_each(|number| assert_eq!(replies.begin(object, Asked), number));
+        (1..=count)
+            .for_each(|number| assert_eq!(replies.begin(object, Asked, &Answer::of_any_type()), number));
         replies
     }
 
@@ -136,8 +153,8 @@ mod tests {
         assert!(replies.push(2, Packed::of(&"two".to_string())));
         assert!(replies.push(1, Packed::of(&1.5f64)));
         assert!(replies.has(1) && !replies.has(3));
-        assert_eq!(replies.take::<f64>(1, "one"), Some(1.5));
-        assert_eq!(replies.take::<f64>(1, "one"), None);
+        assert_eq!(replies.take::<f64>(1, "one", &Answer::of_any_type()), Some(1.5));
+        assert_eq!(replies.take::<f64>(1, "one", &Answer::of_any_type()), None);
         assert_eq!(replies.drop_one(2), Some(()));
         assert_eq!(replies.drop_one(2), None);
     }
@@ -160,7 +177,7 @@ mod tests {
         let mut replies = waiting_for(6);
         replies.push(6, Packed::of(&7u32));
         let mut again: Replies = from_bytes(&to_bytes(&replies)).unwrap();
-        assert_eq!((again.last, again.take::<u32>(6, "six")), (6, Some(7)));
+        assert_eq!((again.last, again.take::<u32>(6, "six", &Answer::of_any_type())), (6, Some(7)));
         assert!(again.push(5, Packed::default()), "it still waits for this one");
     }
 
@@ -169,6 +186,6 @@ mod tests {
     fn an_unreadable_answer_is_told() {
         let mut replies = waiting_for(1);
         replies.push(1, Packed::of(&[1u8, 2, 3]));
-        let _ = replies.take::<u64>(1, "the answer of `size`");
+        let _ = replies.take::<u64>(1, "the answer of `size`", &Answer::of_any_type());
     }
 }

@@ -69,8 +69,8 @@ fn run(chare: &Chare, flows: &Flows, method: &Method) -> TokenStream {
     let call = quote!(<Self as #local<#(#generics),*>>::#name(self, #context #(#names),*));
     let answer = match &method.ret {
         Some(ty) => quote_spanned!(ty.span()=> __cx.__reply(&__value);),
-        None if method.options.ack => quote!(__cx.__reply(&());),
-        None => quote!(),
+        // Whoever waits for a broadcast hears when each element has run it.
+        None => quote!(__cx.__reply(&());),
     };
     let poll = flows.poll_after_bodies();
     let let_value = if method.ret.is_some() { quote!(let __value =) } else { quote!() };

@@ -1,7 +1,7 @@
 //! What proxies and builders offer: one method for each entry, one for each init.
 
 use crate::expand::generic_arguments;
-use crate::ir::{Chare, Method};
+use crate::ir::{Chare, Method, Role};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
@@ -53,7 +53,16 @@ fn entry_method(chare: &Chare, method: &Method) -> TokenStream {
     let target = quote!(::talisman::chare::SendTo::<#self_ty>);
     let arguments = quote!(&self.0, <#self_ty>::#name, (#(#names,)*));
     if !method.answers() {
-        return offered(method, quote_spanned!(place(method)=> ()), quote!(#target::send(#arguments)));
+        return match method.role {
+            Role::Receive => {
+                offered(method, quote_spanned!(place(method)=> ()), quote!(#target::post(#arguments)))
+            }
+            _ => {
+                let sent =
+                    quote_spanned!(place(method)=> <__To as ::talisman::chare::SendTo<#self_ty>>::Sent);
+                offered(method, sent, quote!(#target::send(#arguments)))
+            }
+        };
     }
     let output = super::inherent::output(method);
     let reply = quote_spanned!(place(method)=> <__To as ::talisman::chare::SendTo<#self_ty>>::Reply<#output>);
@@ -77,6 +86,8 @@ fn inits(chare: &Chare) -> TokenStream {
     let (name, self_ty, params) = (inits_type(chare), &chare.self_ty, parameters(chare));
     let (arguments, bounds) = (generic_arguments(chare), &chare.generics.where_clause);
     let methods = chare.inits().enumerate().map(|(number, m)| init_method(chare, number, m));
+    let taken = |name: &Ident| chare.inits().any(|init| init.name == *name);
+    let too_early = chare.entries().filter(|m| !taken(&m.name)).map(|m| too_early(chare, m));
     let target = quote!(#name<#(#arguments,)* __To>);
     quote! {
         #[doc(hidden)]
@@ -88,7 +99,19 @@ fn inits(chare: &Chare) -> TokenStream {
         }
         #[allow(private_bounds, private_interfaces, dead_code)]
         #[allow(clippy::too_many_arguments, clippy::wrong_self_convention, clippy::new_ret_no_self)]
-        impl<#params __To: ::talisman::chare::Create<#self_ty>> #target #bounds { #(#methods)* }
+        impl<#params __To: ::talisman::chare::Create<#self_ty>> #target #bounds { #(#methods)* #(#too_early)* }
+    }
+}
+
+/// An entry on what is still to be created: there so that the error says what is missing.
+fn too_early(chare: &Chare, method: &Method) -> TokenStream {
+    let (vis, name, self_ty) = (&method.vis, &method.name, &chare.self_ty);
+    let (names, types) = (method.arg_names(), method.arg_types());
+    quote_spanned! {place(method)=>
+        #[doc(hidden)]
+        #vis fn #name(&self, #(#names: #types),*) where __To: ::talisman::chare::Existing<#self_ty> {
+            let _ = (#(#names,)*);
+        }
     }
 }
 

@@ -30,10 +30,8 @@ pub struct Local {
 #[derive(Clone)]
 pub struct Range {
     pub counter: Ident,
-    /// A closure that is never called, and returns the range: it tells the variable's type.
-    pub typed: TokenStream,
-    /// The variables that closure needs.
-    pub needs: Names,
+    /// The variable that carries the loop variable's type.
+    pub slot: Ident,
 }
 
 /// The variables in scope.
@@ -120,8 +118,8 @@ pub struct Wait {
 pub enum On {
     /// `cx.when(Self::entry)`, `cx.when(Self::entry, key)`.
     Message { entry: Ident, keyed: bool, arity: usize, then: Then },
-    /// An answer, with its type unless nobody looks at it.
-    Reply { ty: Option<Box<Type>>, what: String, then: Then },
+    /// An answer. `slot` is the variable that carries its type; `wanted`: somebody looks at it.
+    Reply { slot: Ident, wanted: bool, what: String, then: Then },
     /// Another async method.
     Call { flow: Ident, then: Then },
     /// `match cx.when_any().await`.
@@ -166,9 +164,13 @@ pub enum Node {
     Run(Piece<Stmt>),
     /// A statement of ours, and the variables it uses.
     Raw(TokenStream, Names),
+    /// Makes the counter of a loop over this range, and the variables that the range uses.
+    Count(Range, TokenStream, Names),
     If(Piece<Expr>, Code, Code),
     Match(Piece<Expr>, Vec<Case>),
     Jump(LabelId, Meaning),
+    /// Makes the first states of the parts of the overlap at this label.
+    Branches(LabelId),
     /// The end, with its value.
     Done(Option<Piece<Expr>>),
 }

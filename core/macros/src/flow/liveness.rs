@@ -1,6 +1,6 @@
 //! Which variables each label needs: those that some path from it uses before setting them.
 
-use super::ir::{Body, Code, Label, LabelId, Machine, Node, On, Piece, Wait};
+use super::ir::{Body, Branch, Code, Label, LabelId, Machine, Node, On, Piece, Wait};
 use super::uses::{Names, bound_names, condition_patterns};
 use syn::{Expr, Stmt};
 
@@ -37,15 +37,27 @@ impl Live {
         self.reached[label]
     }
 
+    /// The variables that each part of an overlap takes along as its own: those that no other part uses, nor what comes
+    /// after. It may move them away, then, although the others still wait.
+    pub fn adopted(&self, branches: &[Branch], then: &Code) -> Vec<Names> {
+        let after = self.code(then);
+        let of_others = |this: usize, name: &String| {
+            branches.iter().enumerate().any(|(at, other)| at != this && other.outer.contains(name))
+        };
+        let adopted = |(this, branch): (usize, &Branch)| {
+            let outer = branch.outer.iter();
+            outer.filter(|name| !after.contains(*name) && !of_others(this, name)).cloned().collect()
+        };
+        branches.iter().enumerate().map(adopted).collect()
+    }
+
     fn label(&self, label: &Label) -> Names {
         let mut needs = match &label.body {
             Body::Code(code) => self.code(code),
             Body::Wait(wait) => self.wait(wait),
         };
-        // From inside to outside: the range of a loop may use the variable of the loop around it.
-        for local in label.env.iter().rev() {
+        for local in &label.env {
             if let Some(range) = local.range.as_ref().filter(|_| needs.contains(&local.name.to_string())) {
-                needs.extend(range.needs.iter().cloned());
                 needs.insert(range.counter.to_string());
             }
         }
@@ -91,6 +103,9 @@ impl Live {
                 self.with_piece(without(after, &set), piece)
             }
             Node::Raw(_, uses) => union(after, uses),
+            Node::Count(range, _, uses) => {
+                union(without(after, &Names::from([range.counter.to_string()])), uses)
+            }
             Node::If(condition, then, otherwise) => {
                 let bound = condition_patterns(&condition.code).into_iter().flat_map(bound_names).collect();
                 let either = union(self.code(otherwise), &without(self.code(then), &bound));
@@ -106,6 +121,8 @@ impl Live {
                 self.with_piece(any, value)
             }
             Node::Jump(to, _) => self.needs[*to].clone(),
+            // What they take along is needed at their label, to which a jump follows.
+            Node::Branches(_) => after,
             Node::Done(value) => {
                 value.iter().fold(Names::new(), |needs, value| self.with_piece(needs, value))
             }
@@ -170,7 +187,7 @@ fn code_targets(code: &Code, out: &mut Vec<LabelId>) {
     for node in code {
         match node {
             Node::Run(piece) => exits(piece, out),
-            Node::Raw(..) => {}
+            Node::Raw(..) | Node::Count(..) => {}
             Node::If(condition, then, otherwise) => {
                 exits(condition, out);
                 code_targets(then, out);
@@ -183,6 +200,7 @@ fn code_targets(code: &Code, out: &mut Vec<LabelId>) {
                     code_targets(&case.code, out);
                 }
             }
+            Node::Branches(_) => {}
             Node::Jump(to, _) => out.push(*to),
             Node::Done(value) => value.iter().for_each(|value| exits(value, out)),
         }

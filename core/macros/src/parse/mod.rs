@@ -16,7 +16,10 @@ use proc_macro2::{Span, TokenStream};
 use std::collections::BTreeSet;
 use syn::parse::{ParseStream, Parser};
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Error, Ident, ImplItem, ItemImpl, Result, TraitItemFn, Type, Visibility};
+use syn::{
+    Attribute, Error, Ident, ImplItem, ImplItemFn, ItemImpl, Result, ReturnType, TraitItemFn, Type,
+    Visibility, parse_quote,
+};
 
 /// The impl block below `#[chare]`.
 pub fn impl_block(item: TokenStream) -> Result<ItemImpl> {
@@ -40,7 +43,10 @@ pub fn chare(options: Options, mut block: ItemImpl, errors: &mut Errors) -> Resu
         return Err(Error::new_spanned(lifetime, "a chare owns its state: it has no lifetime parameters"));
     }
     parameters::check(&mut block.generics, errors);
-    let (mut methods, kept) = sort_items(block.items, errors);
+    let (mut methods, mut kept) = sort_items(block.items, errors);
+    if !methods.iter().any(|m| m.role == Role::Init) {
+        methods.push(missing_init(&ident, &mut kept, errors));
+    }
     drop_doubles(&mut methods, errors);
     for method in &mut methods {
         write_self_out(method, &block.self_ty);
@@ -88,6 +94,40 @@ fn sort_items(items: Vec<ImplItem>, errors: &mut Errors) -> (Vec<Method>, Vec<Im
     (methods, kept)
 }
 
+/// Complains that there is no `#[init]`, and gives one in its place, so that this stays the only error: the function that
+/// was meant, if one looks like it.
+fn missing_init(chare: &Ident, kept: &mut Vec<ImplItem>, errors: &mut Errors) -> Method {
+    let text = |what: &str| format!("`{chare}` has no `#[init]`: {what}");
+    if let Some(at) = kept.iter().position(makes_self)
+        && let ImplItem::Fn(f) = kept.remove(at)
+    {
+        errors.at(&f.sig.ident, text(&format!("put it before `fn {}`, which makes the object", f.sig.ident)));
+        return method::parse(Role::Init, f.attrs, f.vis, f.sig, Some(f.block), errors);
+    }
+    let example =
+        "one associated function that makes the object, `#[init] fn new(cx: &mut Cx<Self>, …) -> Self`";
+    errors.at(chare, text(example));
+    let ImplItemFn { attrs, vis, sig, block, .. } = parse_quote!(
+        pub fn new() -> Self {
+            ::core::unreachable!()
+        }
+    );
+    method::parse(Role::Init, attrs, vis, sig, Some(block), errors)
+}
+
+/// Whether this is a function without `self` that returns `Self`.
+fn makes_self(item: &ImplItem) -> bool {
+    let ImplItem::Fn(f) = item else { return false };
+    let returns_self = match &f.sig.output {
+        ReturnType::Type(_, ty) => matches!(&**ty, Type::Path(path) if path.path.is_ident("Self")),
+        ReturnType::Default => false,
+    };
+    returns_self
+        && f.sig.receiver().is_none()
+        && f.sig.asyncness.is_none()
+        && f.sig.generics.params.is_empty()
+}
+
 fn without_body(input: ParseStream) -> Result<(Visibility, TraitItemFn)> {
     let attrs = input.call(Attribute::parse_outer)?;
     let vis = input.parse()?;
@@ -123,14 +163,7 @@ fn write_self_out(method: &mut Method, self_ty: &Type) {
 
 fn check_inits(chare: &Chare, errors: &mut Errors) {
     let inits: Vec<&Method> = chare.inits().collect();
-    let Some(first) = inits.first() else {
-        let text = format!(
-            "`{}` has no `#[init]`: one associated function that makes the object, \
-             `#[init] fn new(cx: &mut Cx<Self>, …) -> Self`",
-            chare.ident
-        );
-        return errors.at(&chare.self_ty, text);
-    };
+    let Some(first) = inits.first() else { return };
     if !matches!(chare.options.kind, Kind::Main) {
         return;
     }

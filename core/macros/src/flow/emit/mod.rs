@@ -5,11 +5,12 @@ mod state;
 mod wait;
 
 use super::Flow;
-use super::ir::{Body, Code, LabelId, Local, Machine, Meaning, Node, Out, Piece};
+use super::ir::{Body, Branch, Code, Label, LabelId, Local, Machine, Meaning, Node, On, Out, Piece, Range};
 use super::liveness::{Live, watches};
 use super::lower::set_loop_variable;
 use super::rewrite::ReplaceJumps;
 use super::types::cannot_be_kept;
+use super::uses::Names;
 use crate::errors::Errors;
 use crate::parse::SelfType;
 use proc_macro2::{Span, TokenStream};
@@ -28,9 +29,11 @@ pub struct Emitted {
 
 /// Writes the code of a method's machine.
 pub fn emit(flow: &Flow, machine: &Machine, errors: &mut Errors) -> Emitted {
-    let mut emit = Emit { flow, errors, types: TokenStream::new(), reported: BTreeSet::new() };
+    let mut emit = Emit { flow, errors, types: TokenStream::new(), slots: vec![], reported: BTreeSet::new() };
     let solved = Solved::of(machine);
-    let body = emit.machine(&solved);
+    let machine_body = emit.machine(&solved);
+    let slots = emit.slots.iter().map(|slot| quote!(let #slot = ::talisman::flow::Answer::of_any_type();));
+    let body = quote!(#(#slots)* #machine_body);
     let first = solved.fields(0).map(|local| local.name.clone()).collect();
     let object = ["self", &flow.cx.to_string()];
     Emitted { types: emit.types, body, first, watches: watches(machine, &object) }
@@ -40,11 +43,39 @@ pub fn emit(flow: &Flow, machine: &Machine, errors: &mut Errors) -> Emitted {
 struct Solved<'m> {
     machine: &'m Machine,
     live: Live,
+    /// Variables of the machine around it that have become its own.
+    adopted: Names,
 }
 
 impl<'m> Solved<'m> {
     fn of(machine: &'m Machine) -> Self {
-        Solved { machine, live: Live::of(machine) }
+        Self::with(machine, Names::new())
+    }
+
+    fn with(machine: &'m Machine, adopted: Names) -> Self {
+        Solved { machine, live: Live::of(machine), adopted }
+    }
+
+    /// The parts of an overlap, each with the variables that have become its own.
+    fn parts(&self, label: LabelId) -> Vec<(&'m Branch, Solved<'m>)> {
+        let machine = self.machine;
+        let Label { env, body: Body::Wait(wait) } = &machine.labels[label] else { return vec![] };
+        let On::Overlap { branches, then } = &wait.on else { return vec![] };
+        let own = |name: &String| {
+            env.iter().any(|local| local.name == name.as_str() && local.range.is_none() && self.owns(local))
+        };
+        let adopted = self.live.adopted(branches, then).into_iter();
+        let adopted = adopted.map(|names| names.into_iter().filter(own).collect());
+        branches
+            .iter()
+            .zip(adopted)
+            .map(|(branch, names)| (branch, Solved::with(&branch.machine, names)))
+            .collect()
+    }
+
+    /// Whether this variable is a field of the machine's states.
+    fn owns(&self, local: &Local) -> bool {
+        self.machine.owns(local) || self.adopted.contains(&local.name.to_string())
     }
 
     /// The labels there is code for.
@@ -54,14 +85,16 @@ impl<'m> Solved<'m> {
 
     /// The variables that a label needs.
     fn needed(&self, label: LabelId) -> impl Iterator<Item = &'m Local> {
-        let (machine, needs) = (self.machine, self.live.needs(label));
-        let env = machine.labels[label].env.iter();
-        env.filter(move |local| machine.owns(local) && needs.contains(&local.name.to_string()))
+        let needs = self.live.needs(label);
+        let env = self.machine.labels[label].env.iter();
+        env.filter(move |local| self.owns(local) && needs.contains(&local.name.to_string()))
     }
 
-    /// Those of them that are fields of its state.
+    /// Those of them that are fields of its state, and not of a state inside.
     fn fields(&self, label: LabelId) -> impl Iterator<Item = &'m Local> {
-        self.needed(label).filter(|local| local.range.is_none())
+        let inside: Names = self.parts(label).into_iter().flat_map(|(_, part)| part.adopted).collect();
+        self.needed(label)
+            .filter(move |local| local.range.is_none() && !inside.contains(&local.name.to_string()))
     }
 
     /// The name of a label's state.
@@ -116,6 +149,8 @@ struct Emit<'a> {
     flow: &'a Flow<'a>,
     errors: &'a mut Errors,
     types: TokenStream,
+    /// The variables that carry the types of answers and loop variables.
+    slots: Vec<Ident>,
     /// What was complained about: several labels may need the same variable.
     reported: BTreeSet<String>,
 }
@@ -172,6 +207,16 @@ impl Emit<'_> {
         match node {
             Node::Run(piece) => self.stmt(solved, piece).to_token_stream(),
             Node::Raw(tokens, _) => tokens.clone(),
+            Node::Count(Range { counter, slot }, range, _) => {
+                self.slots.push(slot.clone());
+                // All that can be wrong with the range is wrong at one place, and told once.
+                let at = Span::call_site().located_at(syn::spanned::Spanned::span(range));
+                let mut typed = slot.clone();
+                typed.set_span(at);
+                let of = quote_spanned!(at=> __range);
+                let new = quote_spanned!(at=> ::talisman::flow::Counter::new(#of, &#typed));
+                quote!(let #of = #range; let mut #counter = #new;)
+            }
             Node::If(condition, then, otherwise) => {
                 let condition = self.expr(solved, condition);
                 let (then, otherwise) = (self.code(solved, then), self.code(solved, otherwise));
@@ -190,6 +235,14 @@ impl Emit<'_> {
             Node::Jump(to, here) => {
                 self.check_jump(solved, *to, here, &[]);
                 solved.jump(*to)
+            }
+            Node::Branches(label) => {
+                let begin = |(branch, part): &(&Branch, Solved)| {
+                    let (var, state) = (&branch.var, part.state(0));
+                    let fields = part.fields(0).map(|local| &local.name);
+                    quote!(let #var = #state { #(#fields),* };)
+                };
+                solved.parts(*label).iter().map(begin).collect()
             }
             Node::Done(value) => self.done(solved, value.as_ref()),
         }

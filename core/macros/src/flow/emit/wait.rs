@@ -6,7 +6,7 @@ use super::{Emit, Solved};
 use crate::ir::{mailbox, step_method};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Ident, Type};
+use syn::Ident;
 
 impl Emit<'_> {
     /// Looks for what is waited for: takes it and goes on, or waits.
@@ -17,8 +17,9 @@ impl Emit<'_> {
                 let got = message(entry, *keyed, *arity, wait.at, &pending);
                 self.then(solved, got, then, wait.at)
             }
-            On::Reply { ty, what, then } => {
-                let got = reply(ty.as_deref(), what, wait.at, &pending);
+            On::Reply { slot, wanted, what, then } => {
+                self.slots.push(slot.clone());
+                let got = reply(slot, *wanted, what, wait.at, &pending);
                 self.then(solved, got, then, wait.at)
             }
             On::Call { flow, then } => {
@@ -29,7 +30,10 @@ impl Emit<'_> {
                 let tries: TokenStream = arms.iter().map(|arm| self.try_arm(solved, arm)).collect();
                 quote!(#tries #pending)
             }
-            On::Overlap { branches, then } => self.overlap(solved, branches, then, &pending),
+            On::Overlap { branches, then } => {
+                let parts = solved.parts(label);
+                self.overlap(solved, branches, &parts, then, &pending)
+            }
         }
     }
 
@@ -57,10 +61,11 @@ impl Emit<'_> {
         &mut self,
         solved: &Solved,
         branches: &[Branch],
+        parts: &[(&Branch, Solved)],
         then: &Code,
         pending: &TokenStream,
     ) -> TokenStream {
-        let runs: TokenStream = branches.iter().map(|b| self.machine(&Solved::of(&b.machine))).collect();
+        let runs: TokenStream = parts.iter().map(|(_, part)| self.machine(part)).collect();
         let runs = if branches.iter().any(|b| has_guards(&b.machine)) { until_still(&runs) } else { runs };
         let ended = branches.iter().map(|Branch { machine, var, .. }| {
             let state = &machine.name;
@@ -117,13 +122,12 @@ fn asked(what: &str, at: Span) -> TokenStream {
     quote_spanned!(at=> ::core::concat!(#what, " (", ::core::file!(), ":", ::core::line!(), ")"))
 }
 
-fn reply(ty: Option<&Type>, what: &str, at: Span, pending: &TokenStream) -> TokenStream {
-    let take = match ty {
-        Some(ty) => {
-            let asked = asked(what, at);
-            quote!(take::<#ty>(__wait, #asked))
-        }
-        None => quote!(drop_one(__wait)),
+fn reply(slot: &Ident, wanted: bool, what: &str, at: Span, pending: &TokenStream) -> TokenStream {
+    let take = if wanted {
+        let asked = asked(what, at);
+        quote!(take(__wait, #asked, &#slot))
+    } else {
+        quote!(drop_one(__wait))
     };
     quote!(let ::core::option::Option::Some(__got) = __mail.replies.#take else #pending;)
 }

@@ -2,12 +2,10 @@
 
 use super::super::ir::{Body, Case, Code, LabelId, Local, Machine, Node, Piece, Range, meaning};
 use super::super::rewrite::Loop;
-use super::super::types::cannot_be_kept;
-use super::super::uses::{self, Names};
+use super::super::uses::Names;
 use super::{Lower, Next, Place, without_parens};
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
+use quote::{ToTokens, format_ident, quote};
 use syn::{
     Expr, ExprBlock, ExprForLoop, ExprIf, ExprLoop, ExprMatch, ExprWhile, Ident, Label, Pat, Stmt,
     parse_quote,
@@ -129,6 +127,7 @@ impl Lower<'_> {
         }
         self.counters += 1;
         let counter = format_ident!("__i{}", self.counters);
+        let counted = Range { counter: counter.clone(), slot: format_ident!("__int{}", self.fresh_id()) };
         let after = self.join_label(m, &place, rest);
         let range = without_parens(&e.expr);
         let (start, start_uses) = self.plain_expr(m, &place, range);
@@ -136,7 +135,7 @@ impl Lower<'_> {
         outside.env.push(self.counter_local(&place, &counter));
         let head = m.label(outside.env.clone());
         let mut inside = outside.clone();
-        let value = self.loop_variable(&mut inside, &e.pat, range, &counter);
+        let value = self.loop_variable(&mut inside, &e.pat, counted.clone());
         let mut body: Code = value.into_iter().collect();
         body.extend(self.loop_body(m, &inside, &e.label, head, after, &e.body.stmts));
         let here = meaning(&outside.env);
@@ -147,8 +146,7 @@ impl Lower<'_> {
             here: here.clone(),
         };
         m.labels[head].body = Body::Code(vec![Node::If(more, body, vec![Node::Jump(after, here.clone())])]);
-        let new = quote_spanned!(range.span()=> let mut #counter = ::talisman::flow::Counter::new(#start););
-        vec![Node::Raw(new, start_uses), Node::Jump(head, here)]
+        vec![Node::Count(counted, start.into_token_stream(), start_uses), Node::Jump(head, here)]
     }
 
     fn counter_local(&mut self, place: &Place, counter: &Ident) -> Local {
@@ -164,20 +162,18 @@ impl Lower<'_> {
     }
 
     /// Brings the variable of a `for` loop into scope, and gives the statement that sets it.
-    fn loop_variable(&mut self, place: &mut Place, pat: &Pat, range: &Expr, counter: &Ident) -> Option<Node> {
+    fn loop_variable(&mut self, place: &mut Place, pat: &Pat, range: Range) -> Option<Node> {
         let name = match pat {
             Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() && pat.mutability.is_none() => {
                 &pat.ident
             }
             Pat::Wild(_) => return None,
             other => {
-                self.errors.at(other, "a `for` loop that waits inside has a plain variable or `_`");
+                self.errors.at(other, "a `for` loop that waits inside runs over a range of integers, with a plain variable or `_`: `for i in 0..items.len()`");
                 return None;
             }
         };
-        let range = typed_range(place, range, counter);
-        let mut uses = range.needs.clone();
-        uses.insert(counter.to_string());
+        let uses = Names::from([range.counter.to_string()]);
         let set = set_loop_variable(name, &range);
         let (id, depth) = (self.fresh_id(), place.depth + 1);
         place.env.retain(|local| local.name != *name);
@@ -236,34 +232,6 @@ fn name(label: &Label) -> String {
 
 /// `let i = counter.value(…);`
 pub fn set_loop_variable(name: &Ident, range: &Range) -> TokenStream {
-    let Range { counter, typed, .. } = range;
-    quote_spanned!(typed.span()=> let #name = #counter.value(#typed);)
-}
-
-/// The range in a closure that only tells its type. A variable of a known type is declared anew in there, so that the
-/// object need not keep it for this.
-fn typed_range(place: &Place, range: &Expr, counter: &Ident) -> Range {
-    let (mut declared, mut needs) = (vec![], Names::new());
-    let used = uses::of_expr(range).uses;
-    for local in place.env.iter().filter(|local| used.contains(&local.name.to_string())) {
-        let name = &local.name;
-        match (&local.ty, &local.range) {
-            (_, Some(Range { typed, .. })) => {
-                declared.push(quote!(let #name = ::talisman::flow::Counter::of_type(#typed);));
-                needs.extend(local.range.iter().flat_map(|range| range.needs.iter().cloned()));
-            }
-            (Some(ty), _) if cannot_be_kept(name, ty).is_none() => {
-                declared.push(quote!(let #name: #ty = ::core::unreachable!();));
-            }
-            _ => {
-                needs.insert(name.to_string());
-            }
-        }
-    }
-    let typed = if declared.is_empty() {
-        quote_spanned!(range.span()=> || #range)
-    } else {
-        quote_spanned!(range.span()=> || { #(#declared)* #range })
-    };
-    Range { counter: counter.clone(), typed, needs }
+    let Range { counter, slot } = range;
+    quote!(let #name = #counter.value(&#slot);)
 }

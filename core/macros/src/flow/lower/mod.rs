@@ -15,19 +15,21 @@ use super::ir::{Body, Code, Env, LabelId, Local, Machine, Node, Out, Piece, mean
 pub use control::set_loop_variable;
 
 use self::question::question;
+use self::wait::Target;
 use super::rewrite::{Loop, Rewrite};
 use super::types::infer;
 use super::uses::{self, Facts, await_in_macro, expr_awaits, stmt_awaits};
 use crate::errors::Errors;
+use proc_macro2::Span;
 use quote::quote;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Ident, Item, Stmt, Type};
+use syn::{BinOp, Expr, Ident, Item, Stmt, Type, parse_quote};
 
-const WHERE_AWAIT: &str = "an `.await` stands alone as a statement, on the right of a `let`, or under \
+const WHERE_AWAIT: &str = "an `.await` stands alone as a statement, on the right of a `let` or of an assignment, or under \
      `match cx.when_any().await`: what is computed before and after it are two separate steps of the object. \
-     Write `let x: Type = ….await;`, and go on with `x`";
+     Write `let x = ….await;`, and go on with `x`";
 
 /// A lowered body.
 pub struct Lowered {
@@ -154,7 +156,7 @@ impl Lower<'_> {
     /// Brings the variables of a serial `let` into scope.
     fn declare(&mut self, place: &mut Place, stmt: &Stmt) {
         if let Stmt::Local(local) = stmt {
-            let ty = local.init.as_ref().and_then(|init| infer(&init.expr));
+            let ty = local.init.as_ref().and_then(|init| infer(&init.expr, &place.env, &self.flow.cx));
             self.bind(place, &local.pat, ty.as_ref(), false);
         }
     }
@@ -163,7 +165,7 @@ impl Lower<'_> {
     fn waiting(&mut self, m: &mut Machine, place: Place, stmt: &Stmt, rest: &[Stmt]) -> Code {
         let unfinished = matches!(stmt, Stmt::Expr(_, None));
         let tail = unfinished && rest.is_empty() && matches!(place.next, Next::Value);
-        if let Some(question) = question(stmt, self.flow.method.ret.as_ref().filter(|_| tail)) {
+        if let Some(question) = question(stmt) {
             return self.ask(m, place, question, rest);
         }
         match stmt {
@@ -186,6 +188,16 @@ impl Lower<'_> {
                     self.wait(m, place, &e.base, None, rest)
                 }
             }
+            Expr::Assign(_) | Expr::Binary(_) => match assignment(e) {
+                Some((base, then)) => {
+                    let then: Vec<Stmt> = [then].into_iter().chain(rest.iter().cloned()).collect();
+                    self.wait(m, place, &base, Some(Target::value()), &then)
+                }
+                None => {
+                    self.errors.at(e, WHERE_AWAIT);
+                    vec![]
+                }
+            },
             Expr::If(e) => self.lower_if(m, place, e, rest, tail),
             Expr::Match(e) => self.lower_match(m, place, e, rest, tail),
             Expr::Block(e) => self.lower_block(m, place, e, rest, tail),
@@ -243,6 +255,47 @@ impl Lower<'_> {
             labels: vec![],
         }
     }
+}
+
+/// `place = base.await` or `place += base.await`: what is awaited, and the statement with the value in its place.
+fn assignment(e: &Expr) -> Option<(Expr, Stmt)> {
+    let mut then = e.clone();
+    let (left, right) = match &mut then {
+        Expr::Assign(e) => (&e.left, &mut e.right),
+        Expr::Binary(e) if assigns(&e.op) => (&e.left, &mut e.right),
+        _ => return None,
+    };
+    let Expr::Await(awaited) = without_parens(right) else { return None };
+    if expr_awaits(left) || expr_awaits(&awaited.base) {
+        return None;
+    }
+    let base = (*awaited.base).clone();
+    **right = value_at(&base);
+    Some((base, Stmt::Expr(then, Some(Default::default()))))
+}
+
+/// The value that was waited for, at the place where it is asked for.
+fn value_at(base: &Expr) -> Expr {
+    let value = Ident::new("__value", Span::call_site().located_at(wait::place_of(base)));
+    parse_quote!(#value)
+}
+
+/// `+=` and its like.
+fn assigns(op: &BinOp) -> bool {
+    use BinOp::*;
+    matches!(
+        op,
+        AddAssign(_)
+            | SubAssign(_)
+            | MulAssign(_)
+            | DivAssign(_)
+            | RemAssign(_)
+            | BitXorAssign(_)
+            | BitAndAssign(_)
+            | BitOrAssign(_)
+            | ShlAssign(_)
+            | ShrAssign(_)
+    )
 }
 
 /// The expression inside any parentheses.

@@ -16,7 +16,7 @@ impl Lower<'_> {
         rest: &[Stmt],
     ) -> Code {
         let label = m.label(place.env.clone());
-        let (mut branches, mut hidden, mut code) = (vec![], vec![], vec![]);
+        let (mut branches, mut hidden) = (vec![], vec![]);
         let (_, generics, _) = self.flow.scope.chare.generics.split_for_impl();
         for part in &call.args {
             let syn::Expr::Async(part) = part else {
@@ -27,10 +27,9 @@ impl Lower<'_> {
             let branch = self.branch(&place, part);
             let (var, state) = (&branch.var, &branch.machine.name);
             hidden.push((var.clone(), quote!(#state #generics)));
-            code.push(Node::Raw(quote!(let #var = #state::S0 {};), Default::default()));
             branches.push(branch);
         }
-        code.push(Node::Jump(label, meaning(&place.env)));
+        let code = vec![Node::Branches(label), Node::Jump(label, meaning(&place.env))];
         let then = self.block(m, place, rest);
         m.labels[label].body =
             Body::Wait(Box::new(Wait { at: call.span(), hidden, on: On::Overlap { branches, then } }));

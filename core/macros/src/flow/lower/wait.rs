@@ -21,7 +21,7 @@ pub struct Awaited {
 /// The part of [`On`] that does not depend on what comes then.
 pub enum AwaitedKind {
     Message { entry: Ident, keyed: bool, arity: usize },
-    Reply { ty: Option<Box<Type>>, what: String },
+    Reply { slot: Ident, wanted: bool, what: String },
     Call { flow: Ident },
 }
 
@@ -29,6 +29,13 @@ pub enum AwaitedKind {
 pub struct Target {
     pub pat: Pat,
     pub ty: Option<Type>,
+}
+
+impl Target {
+    /// A variable of ours, which the statement after the wait uses.
+    pub fn value() -> Self {
+        Target { pat: parse_quote!(__value), ty: None }
+    }
 }
 
 impl Lower<'_> {
@@ -43,7 +50,7 @@ impl Lower<'_> {
         if let Some((_, diverge)) = &init.diverge {
             self.errors.at(
                 diverge,
-                "`let … else` cannot wait: write `let x: Type = ….await;`, and then `let … = x else { … };`",
+                "`let … else` cannot wait: write `let x = ….await;`, and then `let … = x else { … };`",
             );
             return vec![];
         }
@@ -93,7 +100,7 @@ impl Lower<'_> {
         let then = Then { pat, names, code: self.block(m, place, rest) };
         let on = match awaited.kind {
             AwaitedKind::Message { entry, keyed, arity } => On::Message { entry, keyed, arity, then },
-            AwaitedKind::Reply { ty, what } => On::Reply { ty, what, then },
+            AwaitedKind::Reply { slot, wanted, what } => On::Reply { slot, wanted, what, then },
             AwaitedKind::Call { flow } => On::Call { flow, then },
         };
         m.labels[label].body = Body::Wait(Box::new(Wait { at: place_of(base), hidden: awaited.hidden, on }));
@@ -146,17 +153,6 @@ impl Lower<'_> {
         Some(self.reply(m, place, base, target))
     }
 
-    /// Whether the chare's own signatures tell the type of what is awaited.
-    pub(super) fn told_by_signature(&self, base: &Expr) -> bool {
-        let base = without_parens(base);
-        let of_context =
-            ["when", "when_any", "overlap"].iter().any(|name| self.context_call(base, name).is_some());
-        let scope = self.flow.scope;
-        let own = own_method(base).map(|call| call.method.to_string());
-        of_context
-            || own.is_some_and(|name| scope.flows.contains_key(&name) || scope.receives.contains_key(&name))
-    }
-
     /// The call of this method of `cx`, if it is one.
     pub(super) fn context_call<'e>(&self, e: &'e Expr, method: &str) -> Option<&'e ExprMethodCall> {
         match e {
@@ -193,26 +189,19 @@ impl Lower<'_> {
 
     /// Anything else that can be awaited: its value comes in a message, under a number.
     fn reply(&mut self, m: &Machine, place: &Place, base: &Expr, target: Option<&Target>) -> Awaited {
-        let ty = target.and_then(|target| target.ty.clone());
-        if let Some(Target { pat, ty: None }) = target
-            && !matches!(pat, Pat::Wild(_))
-        {
-            self.errors
-                .at(pat, "what is awaited here comes in a message: write its type, `let x: Type = ….await`");
-        }
         let (value, uses) = self.plain_expr(m, place, base);
-        let written = ty.as_ref().map_or_else(|| quote!(_), |ty| quote!(#ty));
+        let slot = format_ident!("__answer{}", self.fresh_id());
         let cx = &self.flow.cx;
         let what = quote_spanned!(place_of(base)=> __what);
         let begin = quote_spanned! {place_of(base)=>
             let #what = #value;
-            let __wait = __mail.replies.begin::<#written, _>(#cx.__id(), #what);
+            let __wait = __mail.replies.begin(#cx.__id(), #what, &#slot);
         };
         Awaited {
             before: vec![Node::Raw(begin, uses)],
             hidden: vec![(format_ident!("__wait"), quote!(u64))],
-            kind: AwaitedKind::Reply { ty: ty.clone().map(Box::new), what: self.describe(base) },
-            ty,
+            kind: AwaitedKind::Reply { slot, wanted: target.is_some(), what: self.describe(base) },
+            ty: target.and_then(|target| target.ty.clone()),
         }
     }
 
@@ -243,7 +232,7 @@ fn own_method(e: &Expr) -> Option<&ExprMethodCall> {
 }
 
 /// Where to point for what is awaited: the span of a whole expression is only that of its first token.
-fn place_of(e: &Expr) -> Span {
+pub fn place_of(e: &Expr) -> Span {
     match e {
         Expr::MethodCall(call) => call.method.span(),
         Expr::Call(call) => place_of(&call.func),
