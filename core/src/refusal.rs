@@ -68,7 +68,7 @@ impl Pe {
             ObjectMessage::Invoke { entry, .. } => chare.entries.get(*entry as usize).map(|entry| entry.name),
             ObjectMessage::Create { init, .. } => chare.inits.get(*init as usize).map(|init| init.name),
             ObjectMessage::Reply { .. } => Some("(an answer)"),
-            ObjectMessage::Marker { .. } | ObjectMessage::Lost { .. } => None,
+            ObjectMessage::Forget { .. } | ObjectMessage::Marker { .. } | ObjectMessage::Lost { .. } => None,
         };
         let (name, who) = ((chare.name)(), known.label(to.index));
         what.map_or_else(|| who.clone(), |what| format!("`{name}::{what}` for {who}"))

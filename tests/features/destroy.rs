@@ -336,7 +336,7 @@ mod drops {
         #[init]
         fn new(cx: &mut Cx<Self>) -> Self {
             let all: Array<Creature> = Creature::array(9).new();
-            (0..3).for_each(|_| all.go());
+            (0..3).for_each(|_| all.go().ignore());
             all.destroy();
             let rests = cx.callback(Self::rests);
             cx.on_quiescence(rests);

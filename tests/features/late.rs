@@ -162,7 +162,7 @@ impl Main {
                 self.members.one().reduce(Sum).reply(ended);
             }
             Manner::Loop if first => self.members.run().ignore(),
-            Manner::Loop => self.members.opened(rounds).ignore(),
+            Manner::Loop => self.members.opened(rounds),
             Manner::Overlapping if first => (1..=2).for_each(|round| self.members.begin(round).ignore()),
             Manner::Overlapping if rounds + 2 <= ROUNDS => self.members.begin(rounds + 2).ignore(),
             Manner::Overlapping => {}

@@ -391,7 +391,7 @@ mod contributors {
             self.counts.push(count);
             let next = self.counts.len() as i32;
             if next < 8 {
-                return self.blocks.step(next, cx.me());
+                return self.blocks.step(next, cx.me()).ignore();
             }
             writeln!(cx.output(), "{:?}", self.counts);
             cx.exit();

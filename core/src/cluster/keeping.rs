@@ -358,7 +358,8 @@ fn is_default(dir: &Path, program: &str) -> bool {
     let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let digits = name.strip_prefix(&format!("talisman-{program}-"));
     dir.parent() == Some(&std::env::temp_dir())
-        && digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+        && digits
+            .is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, String> {

@@ -14,7 +14,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use super::super::children;
 use super::super::control::{Task, ToLauncher, ToNode, VERSION};
 use super::super::frame::Decoder;
-use super::super::heartbeat::TICK;
+use super::super::heartbeat::{Heartbeat, TICK};
 use super::super::local::readable;
 use super::adopted::Connection;
 use super::door::{self, Knock};

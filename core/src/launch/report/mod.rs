@@ -19,8 +19,8 @@ mod balancing;
 mod checkpoint;
 mod failure;
 mod file;
-mod undelivered;
 mod not_injected;
+mod undelivered;
 mod value;
 
 use std::path::Path;
@@ -31,9 +31,9 @@ pub use balancing::BalancingStep;
 pub use checkpoint::CheckpointTaken;
 pub use failure::Failure;
 pub use file::ReportError;
-pub use undelivered::Undelivered;
 pub(in crate::launch) use file::try_out;
 pub use not_injected::NotInjected;
+pub use undelivered::Undelivered;
 pub use value::{ResultValue, Results};
 
 /// What happened in a job.
