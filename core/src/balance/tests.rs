@@ -88,7 +88,7 @@ mod busy {
 }
 
 /// `PeMessage::Balance` on the wire.
-const BALANCE: (u8, u8) = (2, 25);
+const BALANCE: (u8, u8) = (2, 33);
 
 fn lab(balancer: &str) -> Lab {
     Lab::with::<Main>(&RunArgs { balancer: balancer.into(), ..RunArgs::default() })

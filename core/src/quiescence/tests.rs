@@ -41,7 +41,7 @@ mod program {
 }
 
 /// `PeMessage::Quiescence` on the wire.
-const QUIESCENCE: (u8, u8) = (2, 21);
+const QUIESCENCE: (u8, u8) = (2, 29);
 
 /// Messages of the detection between the two nodes so far.
 fn said(lab: &Lab) -> usize {

@@ -74,7 +74,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["location.rs"],
         rule: "What comes to the home while the news of an end is in its queue waits for it, and does not go backwards.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000099 --workload births --ft off --faults none --calm truncated,late,pause,limits",
+        seen_by: "--seed 0x6bd --workload births --ft off --calm pause,limits,disk",
     },
     Mutation {
         name: "order-not-inherited",
@@ -88,7 +88,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["location.rs"],
         rule: "Whoever is to be made again is, once the former one is gone.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000007 --workload storm --size 1 --nodes 2 --pes 1 --ft off --faults none --calm lost,altered,late,pause,limits,disk",
+        seen_by: "--seed 0x0 --workload births --size 1 --nodes 1 --pes 2 --ft disk:253us --spares 0 --faults none --calm lost,pause,limits",
     },
     Mutation {
         name: "early-is-not-kept",
@@ -165,7 +165,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["broadcast.rs"],
         rule: "An element receives what it missed on its way before newer broadcasts.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000003 --workload storm --pes 1 --ft off --faults 4,5 --calm limits",
+        seen_by: "--seed 0x2 --workload storm --pes 1 --ft 284us --respawn false --more 0 --faults none --calm late,pause,limits",
     },
     Mutation {
         name: "ghost-forgotten",
@@ -221,7 +221,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["reduction/tally.rs"],
         rule: "Newborn elements are told apart, lest a child stand in for its parent.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000007 --workload storm --nodes 2 --pes 1 --ft off --faults none --calm lost,altered,late,pause,limits,disk",
+        seen_by: "--seed 0x2 --workload storm --pes 1 --ft 284us --respawn false --faults none --calm late,pause,limits",
     },
     Mutation {
         name: "partial-results-not-combined",
@@ -270,21 +270,21 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["section.rs"],
         rule: "A reduction over a section waits for every member.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000003 --workload storm --nodes 1 --pes 2 --ft off --faults none --calm late,pause,limits",
+        seen_by: "--seed 0x3 --workload casts --nodes 1 --ft off --faults none --calm truncated,reset,limits",
     },
     Mutation {
         name: "one-count-is-enough",
         places: &["quiescence.rs"],
         rule: "Only two counts in a row with the same sums are quiescence.",
         level: Level::Messages,
-        seen_by: "--seed 0x400000a --workload ring --size 2 --ft 699us --respawn false --faults none --calm lost,doubled,reset,pause,limits",
+        seen_by: "--seed 0x2c --workload sync --nodes 2 --ft off --faults none --calm doubled,reset,limits",
     },
     Mutation {
         name: "equal-counts-are-enough",
         places: &["quiescence.rs"],
         rule: "While more was sent than received there is no quiescence.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000003 --workload storm --ft off --faults none --calm limits",
+        seen_by: "--seed 0x26 --workload flood --size 1 --nodes 4 --pes 1 --ft off --faults none --calm doubled,reset,pause",
     },
     Mutation {
         name: "timers-not-waited-for",
@@ -312,7 +312,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["balance/part.rs"],
         rule: "An element that is to be balanced goes when it has caught up with the broadcasts.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000079 --workload sync --ft 82us --respawn false --faults none --calm doubled,limits",
+        seen_by: "--seed 0x23 --workload sync --ft off --calm pause,limits,disk",
     },
     Mutation {
         name: "balancing-steps-overlap",
@@ -344,10 +344,10 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "shared-value-not-told-in-node",
-        places: &["shared.rs"],
+        places: &["shared/mod.rs"],
         rule: "Every PE of a node hears of a shared value, and lets go on what waited for it.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000003 --workload storm --nodes 2 --pes 2 --ft off --faults none --calm late,pause,limits",
+        seen_by: "--seed 0x2 --workload storm --pes 2 --ft 284us --respawn false --faults none --calm late,pause,limits",
     },
     Mutation {
         name: "shared-value-not-awaited",
@@ -417,7 +417,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["collection/life.rs"],
         rule: "An element is made again when the former one of its name is gone.",
         level: Level::Messages,
-        seen_by: "--seed 0x4000007 --workload storm --size 2 --nodes 2 --pes 2 --ft off --faults none --calm lost,altered,late,pause,limits,disk",
+        seen_by: "--seed 0xf --workload births --size 1 --ft off --faults none --calm limits,disk",
     },
     Mutation {
         name: "moves-begin-again",
@@ -578,7 +578,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["transport/tcp/inbound.rs"],
         rule: "What arrived on a former connection and comes again is passed over.",
         level: Level::World,
-        seen_by: "--seed 0x4000002 --workload chorus --size 2 --nodes 4 --pes 1 --ft off --faults none --calm pause,limits",
+        seen_by: "--seed 0x11 --workload chimes --size 1 --pes 2 --ft off --faults 8 --calm altered,pause,limits,disk",
     },
     Mutation {
         name: "half-a-frame-counts",
@@ -725,7 +725,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["pe/timers.rs"],
         rule: "No timer of the program fires while a checkpoint is taken.",
         level: Level::Messages,
-        seen_by: "--seed 0x40000d0 --workload timers --ft 2432us --respawn false --lingers false --faults none --calm doubled,reset,pause,limits,disk",
+        seen_by: "--seed 0xa6 --workload timers --size 2 --nodes 2 --ft 3703us --spares 0 --lingers false --faults none --calm reset,limits",
     },
     Mutation {
         name: "taken-before-drained",
@@ -809,7 +809,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["cluster/recovery.rs"],
         rule: "An end that a node announced before it heard of a loss does not hold.",
         level: Level::World,
-        seen_by: "--seed 0x4000013 --workload flood --ft 61us --faults 0,1,3,4 --calm pause",
+        seen_by: "--seed 0x177 --workload storm --ft 3steps --respawn false --lingers false --faults 3 --calm limits",
     },
     Mutation {
         name: "lines-printed-again",
@@ -928,7 +928,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["ft/view.rs"],
         rule: "The two copies of a part are on different hosts, if there are several.",
         level: Level::World,
-        seen_by: "--seed 0xc000005 --workload sync --pes 1 --ft 300us --heirs false --lingers false --faults 7 --calm limits",
+        seen_by: "--seed 0x2 --workload storm --pes 1 --ft 284us --respawn false --faults 7 --calm late,pause,limits",
     },
     Mutation {
         name: "newcomer-without-its-part",
@@ -942,14 +942,14 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["ft/double/leader.rs"],
         rule: "When only processes are left that came in lost ones' places, the program does not begin anew as if there had been no checkpoint.",
         level: Level::World,
-        seen_by: "--seed 0xc000137 --workload casts --ft 300us --respawn true --calm limits,crowd",
+        seen_by: "--seed 0x59f --workload leanmd --ft 16us --faults 3,4,5 --calm lost,reset,late,limits,disk",
     },
     Mutation {
         name: "added-node-knows-no-places",
         places: &["checkpoint/newcomers.rs"],
         rule: "A node that is added knows where the objects are whose home it is.",
         level: Level::World,
-        seen_by: "--seed 0x4000137 --workload imbalance --size 1 --pes 1 --ft 35us --faults 11 --calm altered,disk,limits",
+        seen_by: "--seed 0x52 --workload storm --ft 457us --lingers false --faults 0,1,2 --calm limits,disk",
     },
     Mutation {
         name: "single-chares-stay-away",

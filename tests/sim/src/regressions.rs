@@ -366,7 +366,7 @@ mod tests {
     fn a_line_is_read_as_on_the_command_line() {
         let case = case_of("--seed 0x2a --nodes 3 --calm lost,reset,disk-lies").expect("it can be drawn");
         assert_eq!((case.seed, case.nodes()), (42, 3));
-        assert_eq!(case.overrides.calm, ["lost", "reset"]);
+        assert_eq!(case.overrides.calm, ["lost", "reset", "disk-lies"]);
         assert!(case_of("--seed 0x2a --node 3 --calm disk-lies").is_err());
     }
 }

@@ -8,6 +8,7 @@ use crate::ir::{Method, Role};
 const ON_PROXIES: &[&str] = &[
     "at",
     "callback",
+    "destroy",
     "done_inserting",
     "expedited",
     "here",

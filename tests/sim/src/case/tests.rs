@@ -28,7 +28,7 @@ fn seeds_draw_everything_there_is() {
     let cases: Vec<_> = (0..2_000).map(drawn).collect();
     let kinds: std::collections::BTreeSet<_> =
         cases.iter().flat_map(|case| &case.faults).map(|drawn| drawn.what.kind()).collect();
-    assert_eq!(kinds.len(), 20, "{kinds:?}");
+    assert_eq!(kinds.len(), 22, "{kinds:?}");
     for drawn in [
         (|case| case.respawn) as fn(&Case) -> bool,
         |case| case.requests,
