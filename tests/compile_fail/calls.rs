@@ -34,7 +34,7 @@ mod counter {
         }
         #[entry]
         pub fn start(&mut self, cx: &mut Cx<Self>) {
-            cx.group().inner(1)
+            cx.group().inner(1);
         }
         #[entry]
         fn inner(&mut self, n: u64) {

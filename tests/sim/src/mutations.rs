@@ -844,7 +844,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["cluster/fate.rs"],
         rule: "A node that cannot go on is lost, whether anybody has heard why or not.",
         level: Level::World,
-        seen_by: "--seed 0x7e10059d --workload storm --ft disk:400us --respawn true --requests true --only disk,crash,launcher-loss --calm limits",
+        seen_by: "--seed 0x7e00232c --workload sync --ft disk:400us --respawn true --requests true --only disk,crash,launcher-loss --calm limits",
     },
     Mutation {
         name: "epochs-begin-again",
