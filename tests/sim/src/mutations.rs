@@ -1005,7 +1005,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["checkpoint/files/image.rs"],
         rule: "A file that is whole, and another one than its name says, is not taken for what that says.",
         level: Level::World,
-        seen_by: "--seed 0x7b000013 --workload storm --ft disk:200us --only disk-misdirects,crash,crash-reset,stop-for-ever --faults 0,3 --calm limits",
+        seen_by: "--seed 0x7b000065 --workload jacobi3d --ft disk:200us --only disk-misdirects,crash,crash-reset,stop-for-ever --faults 2 --calm pause,limits",
     },
     Mutation {
         name: "search-passes-over-one",
