@@ -3,8 +3,8 @@
 //! ```text
 //! cargo test --test processes                               what every change has to pass
 //! cargo test --test processes kills                         only those with this in their name
-//! TALISMAN_ALL=1 cargo test --test processes results        every example on every number of nodes and transport
-//! TALISMAN_SOAK=600 cargo test --release --test processes soak      ten minutes of traffic, memory and descriptors flat
+//! TALISMAN_TEST_ALL=1 cargo test --test processes results        every example on every number of nodes and transport
+//! TALISMAN_TEST_SOAK=600 cargo test --release --test processes soak      ten minutes of traffic, memory and descriptors flat
 //! ```
 //!
 //! What needs rights that are missing here (root, for other mount namespaces and other processes' descriptors) is

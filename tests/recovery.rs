@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo test --test recovery                                what every change has to pass
-//! TALISMAN_ROUNDS=200 cargo test --test recovery random     more random kills
+//! TALISMAN_TEST_ROUNDS=200 cargo test --test recovery random     more random kills
 //! ```
 //!
 //! Each run is compared with one of the same program that loses nobody: exit status, every line of `cx.output()` once, and

@@ -538,5 +538,5 @@ pub fn the_launcher_of_several_hosts_at_the_start_and_at_the_end() {
 
 /// So many, or as many as are asked for.
 fn rounds() -> usize {
-    std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(4)
+    std::env::var("TALISMAN_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(4)
 }

@@ -30,7 +30,8 @@ const WAYS: [(Subject, Shape, &str); 13] = [
 
 /// In memory and on disk in turn. A kill may come when the program has just ended, or before there is any checkpoint: goes on until enough have not.
 pub fn random_moments() {
-    let rounds = std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
+    let rounds =
+        std::env::var("TALISMAN_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(20);
     let mut rng = Rng::new(13);
     let mut ways = WAYS.map(|(subject, shape, options)| Way::of(subject, shape, options));
     let (mut lost, mut gone_back) = (0, 0);

@@ -145,7 +145,8 @@ pub fn nobody_stands_by_once_the_program_has_begun() {
 /// Whether nobody, some, or all nodes have begun by then.
 pub fn the_launcher_at_any_moment_of_its_start() {
     let mut rng = Rng::new(61);
-    let rounds = std::env::var("TALISMAN_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(12);
+    let rounds =
+        std::env::var("TALISMAN_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(12);
     let ways = [(3, 1, "shm"), (4, 1, "tcp"), (2, 2, "mixed")].map(Way::of);
     let (mut again, mut led) = (0, 0);
     for round in 0..rounds {

@@ -9,6 +9,9 @@ use super::options::RunArgs;
 /// What all variables of the runtime begin with.
 const PREFIX: &str = "TALISMAN_";
 
+/// Tests are told by these what to try; the programs that they start have them too.
+const OF_TESTS: &str = "TALISMAN_TEST_";
+
 /// Variables that no option has: how ssh is called, and what processes of a job tell those that they start.
 const OTHERS: [&str; 5] = [
     crate::cluster::remote::SSH_VARIABLE,
@@ -38,7 +41,7 @@ pub(crate) fn unknown(command: &Command) -> Vec<String> {
         .chain(OTHERS)
         .collect();
     let unknown = ours().into_iter().map(|(name, _)| name.to_string_lossy().into_owned());
-    let unknown = unknown.filter(|name| !known.contains(&name.as_str()));
+    let unknown = unknown.filter(|name| !name.starts_with(OF_TESTS) && !known.contains(&name.as_str()));
     unknown.map(|name| said_of(&name, &known)).collect()
 }
 

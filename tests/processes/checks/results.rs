@@ -21,7 +21,7 @@ checks!(
 const SOME: [Shape; 4] = [(2, 1, "tcp"), (4, 1, "shm"), (3, 2, "mixed"), (12, 1, "mixed")];
 
 fn ways() -> Vec<Shape> {
-    if std::env::var_os("TALISMAN_ALL").is_none() {
+    if std::env::var_os("TALISMAN_TEST_ALL").is_none() {
         return SOME.into();
     }
     let nodes = [(1, 3), (2, 1), (2, 3), (4, 2), (8, 1), (12, 1)];
@@ -65,7 +65,7 @@ fn leanmd_of_a_file_is_the_same() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/leanmd/water.pdb");
     let words = format!("--steps 2 --pdb {}", file.display());
     let one = results("leanmd", &words, (1, 1, "shm"));
-    let ways = if std::env::var_os("TALISMAN_ALL").is_some() { ways() } else { vec![(4, 1, "mixed")] };
+    let ways = if std::env::var_os("TALISMAN_TEST_ALL").is_some() { ways() } else { vec![(4, 1, "mixed")] };
     for way in ways {
         assert_eq!(results("leanmd", &words, way), one, "{way:?}");
     }

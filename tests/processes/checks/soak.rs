@@ -1,6 +1,6 @@
 //! Traffic for a long time: memory and descriptors stay what they are, though connections are cut now and then.
 //!
-//! Only if `TALISMAN_SOAK` says how many seconds; otherwise there is nothing to see.
+//! Only if `TALISMAN_TEST_SOAK` says how many seconds; otherwise there is nothing to see.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -24,8 +24,9 @@ const MORE_DESCRIPTORS_MAX: usize = 6;
 const EVERY: Duration = Duration::from_millis(200);
 
 fn of_random_traffic() {
-    let Some(seconds) = std::env::var("TALISMAN_SOAK").ok().and_then(|text| text.parse::<f64>().ok()) else {
-        return eprintln!("skipped: TALISMAN_SOAK=seconds says for how long");
+    let Some(seconds) = std::env::var("TALISMAN_TEST_SOAK").ok().and_then(|text| text.parse::<f64>().ok())
+    else {
+        return eprintln!("skipped: TALISMAN_TEST_SOAK=seconds says for how long");
     };
     let each = Duration::from_secs_f64(seconds / 3.0);
     ["tcp", "shm", "mixed"].iter().for_each(|transport| soak(transport, each));

@@ -711,7 +711,7 @@ pub const MUTATIONS: &[Mutation] = &[
         places: &["location.rs"],
         rule: "The news of where an object was restored does not count against what its home has heard since.",
         level: Level::World,
-        seen_by: "--seed 0xc0004b4 --workload chorus --size 1 --nodes 3 --pes 2 --ft 1000us --lingers false --faults 3 --calm limits",
+        seen_by: "--seed 0x63d --workload chorus --size 1 --ft 1000us --faults 6,7,8 --calm limits",
     },
     Mutation {
         name: "missed-broadcast-waits-behind-newer",
@@ -824,13 +824,6 @@ pub const MUTATIONS: &[Mutation] = &[
         rule: "Whoever takes the launcher's place does not print again what that one had printed.",
         level: Level::World,
         seen_by: "--seed 0xc000004 --workload chorus --nodes 2 --ft 1000us --heirs true --calm limits",
-    },
-    Mutation {
-        name: "printed-is-not-handed-over",
-        places: &["cluster/conductor/surviving.rs"],
-        rule: "Whoever takes up another node's part knows what of its lines is printed.",
-        level: Level::World,
-        seen_by: "--seed 0x7300072d --nodes 3 --ft 200us --spares 0 --more 0 --faults 0,1,2,3 --calm altered,limits",
     },
     Mutation {
         name: "held-once-for-a-period",

@@ -155,7 +155,8 @@ fn an_assignment_waits_for_its_right_side() {
     for kept in ["self . size = __value", "self . size += __value", "self . size -="] {
         assert!(c.step.contains(kept), "{kept} in {}", c.step);
     }
-    let text = mistake("#[entry] async fn run(&mut self, cx: &mut Cx<Self>) { self.x = 1 + cx.barrier().await; }");
+    let text =
+        mistake("#[entry] async fn run(&mut self, cx: &mut Cx<Self>) { self.x = 1 + cx.barrier().await; }");
     assert!(text.contains("or of an assignment"), "{text}");
 }
 
