@@ -142,7 +142,7 @@ fn count(times: [usize; 3], atoms: usize) -> Result<usize, SystemError> {
     count.filter(|count| *count <= MOST_ATOMS).ok_or(SystemError::TooMany)
 }
 
-/// What a cell takes with its pairs, and an atom, which all stand on PE 0 before they are in their cells (bytes, measured).
+/// What a cell takes with its pairs, and an atom, which all stand on PE 0 before they are in their cells (bytes, estimated).
 const CELL: f64 = 7_000.0;
 const ATOM: f64 = 160.0;
 
