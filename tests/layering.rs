@@ -28,7 +28,11 @@ fn violations() -> BTreeSet<String> {
 }
 
 fn exceptions() -> BTreeSet<String> {
-    include_str!("layering/exceptions.txt").lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    include_str!("layering/exceptions.txt")
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -43,10 +47,7 @@ fn imports_go_down_only() {
     let listed = exceptions();
     let new: Vec<_> = found.difference(&listed).collect();
     let mended: Vec<_> = listed.difference(&found).collect();
-    assert!(
-        new.is_empty(),
-        "these imports run against the directions in tests/layering/rooms.rs: {new:#?}"
-    );
+    assert!(new.is_empty(), "these imports run against the directions in tests/layering/rooms.rs: {new:#?}");
     assert!(
         mended.is_empty(),
         "these are mended: take them from tests/layering/exceptions.txt (TALISMAN_TEST_WRITE_EXCEPTIONS=1 writes it anew): {mended:#?}"
@@ -77,7 +78,12 @@ fn rows_of_directions_have_no_circle() {
 fn an_import_upwards_is_seen() {
     let source = "use crate::{ids::PeId, simulation::{plan::Plan, World as W}};\nfn f() { crate::launch::tool::main(); }\n";
     let seen = imports::paths_in("core/src/tree.rs", source);
-    let wanted = ["crate::ids::PeId", "crate::simulation::plan::Plan", "crate::simulation::World", "crate::launch::tool::main"];
+    let wanted = [
+        "crate::ids::PeId",
+        "crate::simulation::plan::Plan",
+        "crate::simulation::World",
+        "crate::launch::tool::main",
+    ];
     for path in wanted {
         assert!(seen.iter().any(|p| p.join("::") == path), "{path} is not among {seen:?}");
     }
@@ -85,6 +91,7 @@ fn an_import_upwards_is_seen() {
 
 #[test]
 fn imports_of_tests_are_left_out() {
-    let source = "#[cfg(test)] mod tests { use crate::simulation::World; }\n#[cfg(test)] use crate::launch::tool;\n";
+    let source =
+        "#[cfg(test)] mod tests { use crate::simulation::World; }\n#[cfg(test)] use crate::launch::tool;\n";
     assert_eq!(imports::paths_in("core/src/tree.rs", source), Vec::<Vec<String>>::new());
 }

@@ -4,11 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::function::Function;
-use crate::ids::PeId;
 use crate::pe::current;
 use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 use crate::refusal;
 use crate::route::Route;
+use talisman_base::ids::PeId;
 
 /// Where a value of type `V` goes when it is ready: an entry of a chare, a broadcast, a section, a function on a
 /// PE, or the end of the job. It can be sent, stored and checkpointed.

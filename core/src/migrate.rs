@@ -9,18 +9,18 @@ use talisman_lb::smooth::Smooth;
 
 use crate::chare::Restored;
 use crate::collection::Collection;
-use crate::ids::{ObjId, PeId};
-use crate::limits::MOVES;
 use crate::location::Place;
 use crate::message::control::PeMessage;
-use crate::mutations::mutated;
 use crate::object::{Born, Extras, Head, Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
 use crate::registry::ChareType;
-use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
+use talisman_base::ids::{ObjId, PeId};
+use talisman_base::limits::MOVES;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// An object on its way: within a node as it is, between nodes packed.
 #[derive(Debug)]

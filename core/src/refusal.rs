@@ -1,15 +1,16 @@
 //! What cannot be packed, because its receiver, or whoever goes back to a checkpoint, could not read it: the job ends where it is sent or
-//! kept, and says what it is, of whom, and which limit it is beyond ([`crate::limits`]).
+//! kept, and says what it is, of whom, and which limit it is beyond ([`talisman_base::limits`]).
 
 use std::ptr::NonNull;
 
 use crate::collection::Collection;
-use crate::ids::{CollectionId, ObjId};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope};
 use crate::object::Head;
 use crate::pe::{Pe, try_current};
 use crate::pup::{Packed, PupError};
+use talisman_base::ids::{CollectionId, ObjId};
+use talisman_base::limits::Count;
 
 /// What was packed of a value that `what` names, by whoever runs. If it is too much, the job ends here.
 #[inline]
@@ -102,6 +103,29 @@ impl Pe {
         }
         let known = collection.and_then(|id| self.collections.get(id));
         known.map_or_else(|| what.into(), |known| format!("{what} of {}", (known.chare.name)()))
+    }
+}
+
+impl Pe {
+    /// One more of something of an object; if that is too many the job ends, and the count stays.
+    #[inline]
+    pub(crate) fn one_more(
+        &self,
+        of: Count,
+        count: u32,
+        collection: &Collection,
+        index: Option<u128>,
+    ) -> u32 {
+        of.next(count).unwrap_or_else(|| {
+            self.end_at(of, collection, index);
+            count
+        })
+    }
+
+    #[cold]
+    fn end_at(&self, of: Count, collection: &Collection, index: Option<u128>) {
+        let who = index.map_or_else(|| (collection.chare.name)(), |index| collection.label(index));
+        self.node.job.end(1, Some(format!("{who}: {of}; {}", of.advice)));
     }
 }
 

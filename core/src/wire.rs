@@ -10,8 +10,6 @@ mod tests;
 
 use std::ptr::NonNull;
 
-use crate::ids::{ObjId, PeId};
-use crate::limits::SEGMENTS_MAX;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::pe::Pe;
@@ -24,6 +22,8 @@ use crate::registry::ChareType;
 use crate::route::Route;
 use crate::scheduler::priority::Priority;
 use crate::witness::{self, Shadow, Why};
+use talisman_base::ids::{ObjId, PeId};
+use talisman_base::limits::SEGMENTS_MAX;
 
 /// To an object: its name, whether it was forwarded, its options, and the packed [`ObjectMessage`].
 const TO_OBJECT: u8 = 1;

@@ -16,13 +16,13 @@ use crate::checkpoint::files::set::{self, Hosts, Place, Whole};
 use crate::checkpoint::files::shelf::{ShelfError, check_for_others};
 use crate::checkpoint::part::{Part, SavedCollection};
 use crate::disk::{Disk, DiskError, Folder, KeyFile};
-use crate::ids::PeId;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::options::PES_IN_ALL_MAX;
-use crate::node::Shape;
 use crate::registry::Registry;
 use crate::transport::auth::nonce;
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
 
 /// Where nodes keep their checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -34,7 +34,7 @@ use crate::checkpoint::files::afar::Answer;
 use crate::checkpoint::files::set::Here;
 use crate::launch::progress::Steps;
 use crate::launch::{Program, RunArgs, Signal};
-use crate::node::Shape;
+use talisman_base::topology::Shape;
 
 /// So long hosts may take to remove files when all is over.
 const CLEARS_WITHIN: Duration = Duration::from_secs(5);

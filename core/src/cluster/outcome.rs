@@ -11,8 +11,8 @@ use crate::launch::progress::Steps;
 use crate::launch::{
     BalancingStep, CheckpointTaken, ExitStatus, Failure, NotInjected, Results, Signal, Undelivered,
 };
-use crate::stats::Totals;
 use crate::undelivered::Leftovers;
+use talisman_observe::stats::Totals;
 
 /// What a job of several processes left behind.
 #[derive(Clone, Debug, Default)]

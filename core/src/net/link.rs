@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use talisman_ft::Epoch;
 
 use crate::pup::Segment;
-use crate::sometimes::sometimes;
 use crate::transport::{Incoming, LinkError, shm, tcp};
+use talisman_observe::sometimes::sometimes;
 
 /// The two halves of a link, each reached by itself: what is received may be answered at once.
 pub(crate) struct Link {

@@ -24,15 +24,15 @@ use std::time::Duration;
 use talisman_ft::Epoch;
 
 use crate::checkpoint::message::Why;
-use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::pup::Segment;
-use crate::sometimes::sometimes;
 use crate::transport::{Incoming, LinkError, Peer};
 pub(crate) use door::{Door, Inbox};
 pub(crate) use link::Link;
 pub(crate) use nap::{Killed, Napping, nap};
 use poller::Poller;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// Bytes that may wait for a link in real runs: whoever sends more waits for room.
 pub(crate) const UNSENT_MAX: usize = 64 << 20;

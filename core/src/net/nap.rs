@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::panic::resume_unwind;
 use std::rc::Rc;
 
-use crate::ids::PeId;
 use crate::pe::Nobody;
 use crate::pup::PutOff;
+use talisman_base::ids::PeId;
 
 /// Takes the rest of the world forward while this PE waits, and returns when something may have changed for it. Whether
 /// its process still lives.

@@ -11,9 +11,9 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 
 use super::nap::nap;
-use crate::ids::PeId;
 use crate::transport::sim::Hand;
 use crate::transport::tcp::Stream;
+use talisman_base::ids::PeId;
 
 /// Events taken from the kernel at once; more stay for the next look.
 const EVENTS: usize = 64;

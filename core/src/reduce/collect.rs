@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use talisman_pup::Pup;
 
 use super::{Ordered, ReduceError, Reducer};
-use crate::index::ArrayIndex;
+use talisman_base::index::ArrayIndex;
 
 /// Every value, in the order of the contributors' indices.
 #[derive(Clone, Copy, Debug)]

@@ -14,13 +14,13 @@ pub(crate) mod late;
 mod root;
 mod tally;
 
-use crate::ids::{CollectionId, SectionId};
-use crate::mutations::mutated;
 use crate::pup::Pup;
 use crate::reduce::{AnyPartial, ReduceError};
 use crate::route::{Collect, Route};
 pub(crate) use late::Begin;
 pub(crate) use root::Root;
+use talisman_base::ids::{CollectionId, SectionId};
+use talisman_observe::mutations::mutated;
 pub(crate) use tally::{BirthId, Tally};
 
 /// Which reduction of a collection.
@@ -41,7 +41,7 @@ pub(crate) enum ReductionKey {
 /// A part of a reduction on its way up.
 #[derive(Debug, Pup)]
 pub(crate) struct Contribution {
-    #[pup(with = crate::ids::wire::rooted)]
+    #[pup(with = talisman_base::ids::wire::rooted)]
     pub(crate) collection: CollectionId,
     pub(crate) key: ReductionKey,
     tally: Tally,

@@ -17,8 +17,8 @@ use crate::launch::Progress;
 use crate::net::{Door, Net};
 use crate::node::{Config, Job};
 use crate::pe::Pe;
-use crate::stats::Totals;
-use crate::view::View;
+use talisman_base::view::View;
+use talisman_observe::stats::Totals;
 
 /// A node between two lives.
 pub(super) struct Lives {

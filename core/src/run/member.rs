@@ -25,9 +25,10 @@ use crate::cluster::keeping::Shelves;
 use crate::cluster::member::Joining;
 use crate::launch::{Output, Results, RunArgs};
 use crate::net::poller::Bell;
-use crate::node::{Config, End, Job, Others, Shape};
+use crate::node::{Config, End, Job, Others};
 use crate::pe::Pe;
 use crate::transport::shm;
+use talisman_base::topology::Shape;
 
 /// Runs this process's node to the end of the job; what went wrong before the program began goes to the launcher.
 pub(crate) fn run<C: MainChare, A: Args + Send>(

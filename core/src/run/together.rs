@@ -13,8 +13,9 @@ use super::threads::Ready;
 use crate::launch::options::Transport;
 use crate::net::Door;
 use crate::net::poller::Bell;
-use crate::node::{Config, Job, Shape};
+use crate::node::{Config, Job};
 use crate::transport::{Peer, shm, tcp};
+use talisman_base::topology::Shape;
 
 /// The nodes of a job, linked.
 ///

@@ -17,15 +17,16 @@ use talisman_ft::double::Order;
 pub(crate) use super::linking::Streams;
 use super::panics::caught;
 use super::worker::{Pace, Suspicion, end, turn};
-use crate::clock::Clock;
 use crate::net::poller::Poller;
 use crate::net::{Door, Link, Net};
-use crate::node::{Node, Shape};
+use crate::node::Node;
 use crate::pe::{Here, Pe};
 use crate::port::{Port, Threads};
 use crate::pup::PutOff;
-use crate::stats::count;
 use crate::transport::{Peer, tcp};
+use talisman_base::clock::Clock;
+use talisman_base::topology::Shape;
+use talisman_observe::stats::count;
 
 /// A PE whose turns a simulated world decides. All times are on the clock that it was given.
 pub(crate) struct Turns {

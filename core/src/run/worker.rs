@@ -9,8 +9,8 @@ use crate::port::{Port, Threads};
 use crate::pup::PutOff;
 use crate::scheduler::idle::Idle;
 use crate::scheduler::park::Woken;
-use crate::stats::count;
-use crate::view::FIRST;
+use talisman_base::view::FIRST;
+use talisman_observe::stats::count;
 
 /// Messages run before the other PEs are looked at again, if they are short.
 const BATCH: usize = 64;

@@ -6,15 +6,15 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
-use crate::mutations::mutated;
 use crate::pe::{Pe, current, try_current};
 use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
 use crate::refusal;
-use crate::sometimes::sometimes;
 use crate::witness::Until;
+use talisman_base::ids::PeId;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 use values::SharedValue;
 
 /// A value set once by `cx.share(value)` and readable everywhere, one copy a node.

@@ -21,8 +21,8 @@ use crate::run::met::Met;
 use crate::run::turns::{self, Turns};
 use crate::transport::Peer;
 use crate::transport::handshake::{self, Identity, Incarnations};
-use crate::view::View;
 use crate::witness::{self, Seen};
+use talisman_base::view::View;
 
 /// What a process takes to exit once it has said all: between these, in nanoseconds.
 const EXIT_NS: (u64, u64) = (50_000, 2_000_000);

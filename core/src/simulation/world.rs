@@ -25,12 +25,12 @@ use super::trace::{Trace, Who};
 use super::wires::End;
 use crate::cluster::control::Task;
 use crate::cluster::heartbeat::{LOOK, TICK};
-use crate::ids::PeId;
 use crate::net::Napping;
 use crate::node::Job;
 use crate::pe::Pe;
-use crate::rng::Rng;
 use crate::transport::sim::Board;
+use talisman_base::ids::PeId;
+use talisman_base::rng::Rng;
 
 /// A tick of a heartbeat.
 pub(super) const TICK_NS: u64 = TICK.as_nanos() as u64;

@@ -17,8 +17,8 @@ pub(crate) mod tcp;
 #[cfg_attr(not(feature = "tls"), path = "tls/absent.rs")]
 pub(crate) mod tls;
 
-pub use crate::limits::{HEAD_MAX, SEGMENT_BYTES_MAX, SEGMENTS_MAX};
 use crate::pup::Segment;
+pub use talisman_base::limits::{HEAD_MAX, SEGMENT_BYTES_MAX, SEGMENTS_MAX};
 
 /// The rank of what is for no PE but for the other end of the link itself: a marker, whose head is the epoch from there on.
 pub const TO_LINK: u16 = u16::MAX;

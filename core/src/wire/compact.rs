@@ -12,12 +12,12 @@ use bytes::Bytes;
 use super::{COMPACT, COMPACT_FORWARDED, write_whole};
 use crate::collection::Collection;
 use crate::entry::EntryInfo;
-use crate::ids::{CollectionId, ObjId, PeId};
 use crate::message::cell::Words;
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};
 use crate::pe::Pe;
 use crate::pup::{Fault, Packed, Packer, Pup, PupError, Segment, Unpacker};
+use talisman_base::ids::{CollectionId, ObjId, PeId};
 
 /// Writes an entry's message that has no options, and takes its arguments.
 pub(super) fn write(
@@ -182,8 +182,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::index::ArrayIndex;
     use crate::pup::Purpose;
+    use talisman_base::index::ArrayIndex;
 
     fn written(write: impl FnOnce(&mut Start)) -> Vec<u8> {
         let mut start = Start::new(0);

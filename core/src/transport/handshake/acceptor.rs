@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::record::{Challenge, Hello, Inbox, Kind, before_proof, encode, proof};
 use super::{Agreed, Identity, Refusal, Step};
-use crate::mutations::mutated;
-use crate::sometimes::sometimes;
 use crate::transport::Peer;
 use crate::transport::auth::{BYTES, Nonce};
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// What the accepting node proves as.
 pub(super) const ROLE: &str = "talisman accepts";

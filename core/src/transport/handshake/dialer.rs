@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::record::{Challenge, Hello, Inbox, Kind, before_proof, encode, reason};
 use super::{Agreed, Identity, Refusal, Step};
-use crate::sometimes::sometimes;
 use crate::transport::Peer;
 use crate::transport::auth::Nonce;
+use talisman_observe::sometimes::sometimes;
 
 /// What the dialling node proves as.
 pub(super) const ROLE: &str = "talisman dials";

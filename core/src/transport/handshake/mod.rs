@@ -22,7 +22,7 @@ use record::{HEADER, Inbox};
 use super::Peer;
 use super::auth::Secret;
 use super::tls::Credentials;
-use crate::mutations::mutated;
+use talisman_observe::mutations::mutated;
 
 /// Of handshake and frames together. Both ends have the same.
 pub(crate) const WIRE_VERSION: u16 = 2;

@@ -4,9 +4,9 @@ use std::mem::MaybeUninit;
 
 use crc32fast::Hasher;
 
-use crate::mutations::mutated;
 use crate::pup::{Segment, SegmentBuffer};
 use crate::transport::frame::{ENTRY, Entry, FrameError, HEADER, Header, TRAILER, entries};
+use talisman_observe::mutations::mutated;
 
 /// Bytes read at once, which are in the cache when their checksum is computed.
 const CHUNK: usize = 256 << 10;

@@ -7,10 +7,10 @@ use super::assembly::Assembly;
 use super::buffer::Buffer;
 use super::shared::Shared;
 use super::stream::{Stop, Stream};
-use crate::mutations::mutated;
-use crate::sometimes::sometimes;
 use crate::transport::frame::{FrameError, HEADER, Header, Kind};
 use crate::transport::{Incoming, LinkError, Peer};
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// The peer hears of so many bytes at the latest, so that what it keeps is bounded.
 const TELL_AT: u64 = 256 << 10;

@@ -7,10 +7,10 @@ use super::large::Large;
 use super::retained::{Next, Retained};
 use super::shared::Shared;
 use super::stream::{Stop, Stream};
-use crate::mutations::mutated;
 use crate::pup::Segment;
-use crate::sometimes::sometimes;
 use crate::transport::frame::{Header, Kind, SMALL_MAX};
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// What waits to be written is written by [`Sender::send`] itself from so many bytes on: the kernel then works on it
 /// while the PE goes on.

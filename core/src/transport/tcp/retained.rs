@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::large::{Large, Slices};
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 /// Small frames that lie together.
 const TOGETHER: usize = 64 << 10;

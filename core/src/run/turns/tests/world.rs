@@ -6,16 +6,17 @@ use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex};
 
 use crate::chare::MainChare;
-use crate::clock::Clock;
 use crate::launch::Output;
 use crate::net::{Door, Inbox, Napping};
-use crate::node::{Config, End, Job, Node, Shape};
-use crate::rng::Rng;
+use crate::node::{Config, End, Job, Node};
 use crate::run::create_main;
 use crate::run::turns::{Next, Streams, Turns, pes};
 use crate::transport::Peer;
 use crate::transport::sim::{Board, Hand, Pipe};
 use crate::transport::tcp::Stream;
+use talisman_base::clock::Clock;
+use talisman_base::rng::Rng;
+use talisman_base::topology::Shape;
 
 /// Steps after which nothing will come of it.
 const STEPS_MOST: u64 = 3_000_000;
@@ -129,7 +130,7 @@ impl World {
 
     fn add_node(&mut self, shape: Shape, number: u32, streams: Streams) {
         let node = Node::new(shape, number, Config::default(), self.job.clone());
-        let clock = Clock::Simulated(self.clock.clone());
+        let clock = Clock::simulated(self.clock.clone());
         let lanes = 0..shape.pes_per_node;
         self.inboxes.extend(lanes.map(|lane| (Peer { node: number, lane }, Arc::default())));
         let door = |lane| {

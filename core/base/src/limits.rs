@@ -2,12 +2,9 @@
 //!
 //! Whoever reads bytes of another node needs bounds. A bound that only the reader has is a trap: what was sent off, or kept in a
 //! checkpoint that counts, is refused when it comes. So each is held against what is *made*, and the job ends there by name
-//! (`refusal.rs`). Those of single values are in [`pup::limits`](crate::pup::limits).
+//! (`refusal.rs` of the runtime). Those of single values are in [`pup::limits`](crate::pup::limits).
 
 use std::fmt;
-
-use crate::collection::Collection;
-use crate::pe::Pe;
 
 /// Most bytes of one message's head on a link. Packed bytes travel beside it, as a segment, where they are more than
 /// `wire::BESIDE_MIN`.
@@ -19,51 +16,49 @@ pub const SEGMENTS_MAX: usize = 1 << 28;
 pub const SEGMENT_BYTES_MAX: u64 = 1 << 47;
 
 /// Ticks of load: ten years.
-pub(crate) const LOAD_MAX: u64 = 1 << 60;
+pub const LOAD_MAX: u64 = 1 << 60;
 /// Collections that a PE may hear of before an earlier one of the same creator, which waits for a shared value: a table has a place for each.
 /// As many announcements that wait as well would take gigabytes.
-pub(crate) const AHEAD_MAX: u32 = 1 << 24;
+pub const AHEAD_MAX: u32 = 1 << 24;
 
 /// Something that is counted, and sent to other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Count {
+pub struct Count {
     /// What, in the plural.
-    pub(crate) what: &'static str,
+    pub what: &'static str,
     /// Every count is below this. Counts only grow, so that a bound far below their ends keeps every sum from overflowing.
-    pub(crate) most: u32,
+    pub most: u32,
     /// What a program does about it.
-    advice: &'static str,
+    pub advice: &'static str,
 }
 
 const ANEW: &str = "go on with a new collection before that";
 
 /// Moves are packed into 30 bits beside a place.
-pub(crate) const MOVES: Count = Count { what: "moves", most: (1 << 30) - 1, advice: ANEW };
+pub const MOVES: Count = Count { what: "moves", most: (1 << 30) - 1, advice: ANEW };
 /// Reductions that an element has contributed to.
-pub(crate) const REDUCTIONS: Count = Count { what: "reductions", most: 1 << 31, advice: ANEW };
+pub const REDUCTIONS: Count = Count { what: "reductions", most: 1 << 31, advice: ANEW };
 /// Broadcasts to a collection.
-pub(crate) const BROADCASTS: Count = Count { what: "broadcasts", most: 1 << 31, advice: ANEW };
+pub const BROADCASTS: Count = Count { what: "broadcasts", most: 1 << 31, advice: ANEW };
 /// Multicasts to a section.
-pub(crate) const MULTICASTS: Count =
+pub const MULTICASTS: Count =
     Count { what: "multicasts", most: 1 << 31, advice: "make a new section before that" };
 /// Messages from one object to another of a collection that is ordered.
-pub(crate) const ORDERED: Count = Count { what: "ordered messages", most: 1 << 31, advice: ANEW };
+pub const ORDERED: Count = Count { what: "ordered messages", most: 1 << 31, advice: ANEW };
 /// Elements that an element inserts between two of its contributions.
-pub(crate) const BORN: Count =
+pub const BORN: Count =
     Count { what: "elements inserted", most: 1 << 31, advice: "contribute to a reduction now and then" };
 /// Insertions that a PE asks the root of a collection for.
-pub(crate) const INSERTIONS: Count = Count { what: "insertions", most: 1 << 31, advice: ANEW };
+pub const INSERTIONS: Count = Count { what: "insertions", most: 1 << 31, advice: ANEW };
 /// Looks at the load, which the runtime takes.
-pub(crate) const LOOKS: Count =
-    Count { what: "looks at the load", most: 1 << 31, advice: "give a longer period" };
+pub const LOOKS: Count = Count { what: "looks at the load", most: 1 << 31, advice: "give a longer period" };
 /// Steps of load balancing.
-pub(crate) const STEPS: Count =
-    Count { what: "balancing steps", most: 1 << 31, advice: "give a longer period" };
+pub const STEPS: Count = Count { what: "balancing steps", most: 1 << 31, advice: "give a longer period" };
 
 impl Count {
     /// One more; none if that is too many.
     #[inline]
-    pub(crate) fn next(self, count: u32) -> Option<u32> {
+    pub fn next(self, count: u32) -> Option<u32> {
         count.checked_add(1).filter(|next| *next < self.most)
     }
 
@@ -71,7 +66,7 @@ impl Count {
     ///
     /// # Errors
     /// In words, if it cannot.
-    pub(crate) fn check(self, count: u32) -> Result<(), String> {
+    pub fn check(self, count: u32) -> Result<(), String> {
         if count < self.most { Ok(()) } else { Err(format!("{self}, and this is {count}")) }
     }
 }
@@ -79,29 +74,6 @@ impl Count {
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "there may be {} {} at most", self.most - 1, self.what)
-    }
-}
-
-impl Pe {
-    /// One more of something of an object; if that is too many the job ends, and the count stays.
-    #[inline]
-    pub(crate) fn one_more(
-        &self,
-        of: Count,
-        count: u32,
-        collection: &Collection,
-        index: Option<u128>,
-    ) -> u32 {
-        of.next(count).unwrap_or_else(|| {
-            self.end_at(of, collection, index);
-            count
-        })
-    }
-
-    #[cold]
-    fn end_at(&self, of: Count, collection: &Collection, index: Option<u128>) {
-        let who = index.map_or_else(|| (collection.chare.name)(), |index| collection.label(index));
-        self.node.job.end(1, Some(format!("{who}: {of}; {}", of.advice)));
     }
 }
 
@@ -124,7 +96,7 @@ mod tests {
     /// such bytes has one of its own.
     #[test]
     fn no_reader_has_a_bound_of_its_own() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
         // Control messages are checked by `cluster/frame.rs` when they are written, small frames and inline heads by whoever chooses the form.
         let readers = [
             "wire.rs",

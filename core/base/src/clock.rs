@@ -4,47 +4,58 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use crate::simulation::messages;
-
 /// The source of time of a PE: the machine's, or a simulation's.
 #[derive(Clone, Debug)]
-pub(crate) enum Clock {
+pub enum Clock {
     /// Time since the job's start.
     Real(Instant),
-    /// Simulated nanoseconds since the job's start, advanced by the simulator.
-    Simulated(Rc<Cell<u64>>),
+    Simulated(Simulated),
+}
+
+/// A clock that a simulator advances.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    /// Nanoseconds since the job's start.
+    pub now: Rc<Cell<u64>>,
+    /// What the PE whose turn it is has computed by a time; none where nobody else wants its core.
+    pub computed: fn(u64) -> Option<Duration>,
 }
 
 impl Clock {
+    /// One that a simulator advances, whose PEs nobody disturbs.
+    pub fn simulated(now: Rc<Cell<u64>>) -> Clock {
+        Clock::Simulated(Simulated { now, computed: |_| None })
+    }
+
     /// Time since the job started.
-    pub(crate) fn now(&self) -> Duration {
+    pub fn now(&self) -> Duration {
         match self {
             Clock::Real(start) => start.elapsed(),
-            Clock::Simulated(now) => Duration::from_nanos(now.get()),
+            Clock::Simulated(simulated) => Duration::from_nanos(simulated.now.get()),
         }
     }
 
     /// What the calling thread has computed so far; none where nobody else wants its core.
-    pub(crate) fn computed(&self) -> Option<Duration> {
+    pub fn computed(&self) -> Option<Duration> {
         match self {
             Clock::Real(_) => Some(computed_by_this_thread()),
-            Clock::Simulated(now) => messages::computed(now.get()),
+            Clock::Simulated(simulated) => (simulated.computed)(simulated.now.get()),
         }
     }
 
     /// A cheap count for measuring how long an entry takes: cycles of the processor's counter, nanoseconds where there
     /// is none.
     #[inline(always)]
-    pub(crate) fn ticks(&self) -> u64 {
+    pub fn ticks(&self) -> u64 {
         match self {
             Clock::Real(start) => machine_ticks(*start),
-            Clock::Simulated(now) => now.get(),
+            Clock::Simulated(simulated) => simulated.now.get(),
         }
     }
 }
 
 /// What the calling thread has had of a processor.
-pub(crate) fn computed_by_this_thread() -> Duration {
+pub fn computed_by_this_thread() -> Duration {
     // By the C library: rustix reads the system's table of functions itself, which valgrind does not show to it.
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the system writes to memory of this function only.

@@ -5,7 +5,7 @@
 //! `CkArrayIndex`). Arrays created as a dense box also have *ordinals*: the position of an index in row-major order.
 //!
 //! ```
-//! # extern crate talisman_core as talisman;
+//! # extern crate talisman_base as talisman;
 //! use talisman::index::{ArrayIndex, Elements, Extent};
 //!
 //! assert!((-1, 5).to_bits() < (0, -5).to_bits()); // as `(-1, 5) < (0, -5)`
@@ -62,7 +62,7 @@ pub trait ArrayIndex: Copy + Ord + Debug + Pup + Send + 'static {
     }
 
     /// Where in space the element is, for load balancing that keeps neighbours together: its coordinates if there are one to
-    /// three, none otherwise. [`Cx::set_position`](crate::cx::Cx::set_position) overrules it.
+    /// three, none otherwise. `Cx::set_position` overrules it.
     fn position(self) -> Option<[f32; 3]> {
         None
     }

@@ -17,7 +17,7 @@ impl Rng {
         Rng(std::array::from_fn(|_| split_mix(&mut state)))
     }
 
-    pub(crate) fn of_object(seed: u64, id: ObjId) -> Self {
+    pub fn of_object(seed: u64, id: ObjId) -> Self {
         let name = (id.collection.creator as u64) << 32 | id.collection.serial as u64;
         let mixed = [name, id.index as u64, (id.index >> 64) as u64].iter().fold(seed, |mut state, part| {
             state ^= part.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -5,16 +5,16 @@
 //! stands in for theirs. Trees and counts are over those that are there.
 
 use crate::ids::PeId;
-use crate::mutations::mutated;
-use crate::node::Shape;
+use crate::topology::Shape;
 use crate::tree;
+use talisman_observe::mutations::mutated;
 
 /// Its seat is the root of whatever concerns the whole job.
-pub(crate) const FIRST: PeId = 0;
+pub const FIRST: PeId = 0;
 
 /// Who is there, and who stands in for the others.
 #[derive(Clone, Debug)]
-pub(crate) struct View {
+pub struct View {
     of_nodes: talisman_ft::view::View,
     lanes: u32,
     /// The nodes that are there, in increasing order.
@@ -25,17 +25,17 @@ pub(crate) struct View {
 
 impl View {
     /// All of them.
-    pub(crate) fn whole(shape: Shape) -> Self {
+    pub fn whole(shape: Shape) -> Self {
         View::new(talisman_ft::view::View::whole(shape.nodes), shape.pes_per_node)
     }
 
     /// All but these nodes, in whose place are the next ones that are there.
-    pub(crate) fn without(shape: Shape, lost: &[u32]) -> Self {
+    pub fn without(shape: Shape, lost: &[u32]) -> Self {
         View::whole(shape).losing(lost)
     }
 
     /// The next one, without these nodes either.
-    pub(crate) fn losing(&self, lost: &[u32]) -> Self {
+    pub fn losing(&self, lost: &[u32]) -> Self {
         let (now, nodes) = (&self.of_nodes, self.of_nodes.nodes());
         let there = |node| now.is_there(node) && !lost.contains(&node);
         let next = |node| talisman_ft::view::View::next_there(node, nodes, there).expect("somebody is there");
@@ -43,13 +43,13 @@ impl View {
     }
 
     /// The next one, with these nodes again.
-    pub(crate) fn gaining(&self, nodes: &[u32]) -> Self {
+    pub fn gaining(&self, nodes: &[u32]) -> Self {
         let now = &self.of_nodes;
         let there = |node| now.is_there(node) || nodes.contains(&node);
         View::new(now.after(now.epoch + 1, now.nodes(), there, |seat| seat), self.lanes)
     }
 
-    pub(crate) fn new(of_nodes: talisman_ft::view::View, lanes: u32) -> Self {
+    pub fn new(of_nodes: talisman_ft::view::View, lanes: u32) -> Self {
         let is_counted = |node: &u32| of_nodes.is_there(*node) || mutated("trees-over-the-dead");
         let there = (0..of_nodes.nodes()).filter(is_counted).collect();
         let mut view = View { of_nodes, lanes, there, whole: 0 };
@@ -59,18 +59,18 @@ impl View {
         view
     }
 
-    pub(crate) fn of_nodes(&self) -> &talisman_ft::view::View {
+    pub fn of_nodes(&self) -> &talisman_ft::view::View {
         &self.of_nodes
     }
 
     /// How many nodes and PEs have a number, there or not.
-    pub(crate) fn shape(&self) -> Shape {
+    pub fn shape(&self) -> Shape {
         Shape { nodes: self.of_nodes.nodes(), pes_per_node: self.lanes }
     }
 
     /// The PE itself if it is there, else the one that stands in for it.
     #[inline]
-    pub(crate) fn seat(&self, pe: PeId) -> PeId {
+    pub fn seat(&self, pe: PeId) -> PeId {
         if pe < self.whole { pe } else { self.look_up(pe) }
     }
 
@@ -81,17 +81,17 @@ impl View {
 
     /// The root of whatever concerns the whole job.
     #[inline]
-    pub(crate) fn first(&self) -> PeId {
+    pub fn first(&self) -> PeId {
         self.seat(FIRST)
     }
 
     /// Whether a PE of this number is there.
-    pub(crate) fn is_there(&self, pe: PeId) -> bool {
+    pub fn is_there(&self, pe: PeId) -> bool {
         pe < self.whole || self.of_nodes.is_there(pe / self.lanes)
     }
 
     /// The PEs whose seat this one is: itself, and those for whom it stands in.
-    pub(crate) fn seated(&self, pe: PeId) -> impl Iterator<Item = PeId> + '_ {
+    pub fn seated(&self, pe: PeId) -> impl Iterator<Item = PeId> + '_ {
         let (node, lane) = (pe / self.lanes, pe % self.lanes);
         let numbers = if self.is_whole() { node..node + 1 } else { 0..self.of_nodes.nodes() };
         let seated = numbers.filter(move |one| self.of_nodes.seat(*one) == node);
@@ -99,67 +99,67 @@ impl View {
     }
 
     /// The PE so many further on, round and round, of those that are there.
-    pub(crate) fn further(&self, pe: PeId, steps: u32) -> PeId {
+    pub fn further(&self, pe: PeId, steps: u32) -> PeId {
         self.at(((u64::from(self.rank(pe)) + u64::from(steps)) % u64::from(self.pes())) as u32)
     }
 
     /// Whether nobody has been lost.
     #[inline]
-    pub(crate) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         self.there.len() == self.of_nodes.nodes() as usize
     }
 
     /// How many PEs are there.
     #[inline]
-    pub(crate) fn pes(&self) -> u32 {
+    pub fn pes(&self) -> u32 {
         self.there.len() as u32 * self.lanes
     }
 
     /// The PEs that are there, in increasing order.
-    pub(crate) fn there(&self) -> impl Iterator<Item = PeId> + '_ {
+    pub fn there(&self) -> impl Iterator<Item = PeId> + '_ {
         self.there.iter().flat_map(|node| node * self.lanes..(node + 1) * self.lanes)
     }
 
     /// The PEs of a node.
-    pub(crate) fn lanes_of(&self, node: u32) -> impl Iterator<Item = PeId> + use<> {
+    pub fn lanes_of(&self, node: u32) -> impl Iterator<Item = PeId> + use<> {
         node * self.lanes..(node + 1) * self.lanes
     }
 
     /// The nodes that are there, in increasing order.
-    pub(crate) fn nodes(&self) -> &[u32] {
+    pub fn nodes(&self) -> &[u32] {
         &self.there
     }
 
     /// The PEs below `pe` in the tree over those that are there; `root`, or its seat, is on top.
-    pub(crate) fn children(&self, pe: PeId, root: PeId) -> impl Iterator<Item = PeId> + '_ {
+    pub fn children(&self, pe: PeId, root: PeId) -> impl Iterator<Item = PeId> + '_ {
         let (pe, root) = (self.rank(pe), self.rank(self.seat(root)));
         tree::children(pe, root, self.pes()).map(|rank| self.at(rank))
     }
 
     /// The PE above `pe` in the same tree; none above the root.
-    pub(crate) fn parent(&self, pe: PeId, root: PeId) -> Option<PeId> {
+    pub fn parent(&self, pe: PeId, root: PeId) -> Option<PeId> {
         let (pe, root) = (self.rank(pe), self.rank(self.seat(root)));
         tree::parent(pe, root, self.pes()).map(|rank| self.at(rank))
     }
 
     /// The nodes below `node` in the tree over those that are there; `root`, or its stand-in, is on top.
-    pub(crate) fn nodes_below(&self, node: u32, root: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn nodes_below(&self, node: u32, root: u32) -> impl Iterator<Item = u32> + '_ {
         let (node, root) = (self.rank_of_node(node), self.rank_of_node(self.of_nodes.seat(root)));
         tree::children(node, root, self.there.len() as u32).map(|rank| self.there[rank as usize])
     }
 
     /// A PE's number among those that are there, counted without gaps.
-    pub(crate) fn rank(&self, pe: PeId) -> u32 {
+    pub fn rank(&self, pe: PeId) -> u32 {
         if self.is_whole() { pe } else { self.rank_of_node(pe / self.lanes) * self.lanes + pe % self.lanes }
     }
 
     /// The PE of such a number.
-    pub(crate) fn at(&self, rank: u32) -> PeId {
+    pub fn at(&self, rank: u32) -> PeId {
         self.there[(rank / self.lanes) as usize] * self.lanes + rank % self.lanes
     }
 
     /// The same for nodes. Only those that are there have one.
-    pub(crate) fn rank_of_node(&self, node: u32) -> u32 {
+    pub fn rank_of_node(&self, node: u32) -> u32 {
         self.there.partition_point(|there| *there < node) as u32
     }
 }

@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 /// Proof that values of type `T` may move between threads.
 ///
-/// `Send` is neither a supertrait of [`Chare`](crate::Chare) nor of [`Args`](crate::chare::Args): each of the many
+/// `Send` is neither a supertrait of `Chare` nor of `Args`: each of the many
 /// places that need those traits would then repeat the one complaint about a type that is not `Send`. Instead nobody
-/// has a [`ChareType`](crate::registry::ChareType), without which no object is made, or an
-/// [`Entry`](crate::Entry), without which nothing is sent, but by such a proof.
+/// has a `ChareType`, without which no object is made, or an
+/// `Entry`, without which nothing is sent, but by such a proof.
 #[doc(hidden)]
 // Invariant: a proof for a type is none for its subtypes and supertypes.
 pub struct Moves<T>(PhantomData<fn(T) -> T>);

@@ -1,5 +1,6 @@
 //! The names of things: processing elements, collections, sections, objects.
 
+use std::cell::Cell;
 use std::fmt;
 
 use crate::pup::Pup;
@@ -15,21 +16,21 @@ pub type PeId = u32;
 pub struct CollectionId {
     /// The PE that created it, which is the root of its trees too; [`CollectionId::SINGLES`] for singletons.
     #[pup(with = wire::creator)]
-    pub(crate) creator: PeId,
+    pub creator: PeId,
     /// Which of that PE's collections; for singletons, which chare type of the registry.
-    pub(crate) serial: u32,
+    pub serial: u32,
 }
 
 impl CollectionId {
     /// In place of a creator: the collection of all singleton chares of a type.
-    pub(crate) const SINGLES: PeId = PeId::MAX;
+    pub const SINGLES: PeId = PeId::MAX;
 
     /// The singletons of the `serial`th registered chare type.
-    pub(crate) fn singles(serial: u32) -> Self {
+    pub fn singles(serial: u32) -> Self {
         CollectionId { creator: Self::SINGLES, serial }
     }
 
-    pub(crate) fn is_singles(self) -> bool {
+    pub fn is_singles(self) -> bool {
         self.creator == Self::SINGLES
     }
 }
@@ -60,77 +61,91 @@ impl fmt::Debug for ObjId {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Pup)]
 pub struct SectionId {
     #[pup(with = wire::pe)]
-    pub(crate) creator: PeId,
-    pub(crate) serial: u32,
+    pub creator: PeId,
+    pub serial: u32,
+}
+
+thread_local! {
+    /// See [`set_known_pes`].
+    static KNOWN_PES: Cell<PeId> = const { Cell::new(PeId::MAX) };
+}
+
+/// From now on names that this thread reads are those of a job of so many PEs, or refused; gives what held before. Who runs a PE says so; with
+/// [`PeId::MAX`], as at the start, any number is taken.
+pub fn set_known_pes(pes: PeId) -> PeId {
+    KNOWN_PES.replace(pes)
+}
+
+fn known_pes() -> PeId {
+    KNOWN_PES.get()
 }
 
 /// Names that come from elsewhere, for `#[pup(with = …)]`: they are those of this job, or an error. So whatever is read may
 /// be used as an index or an address.
-pub(crate) mod wire {
-    use super::{CollectionId, PeId};
-    use crate::pe::{Pe, try_current};
+pub mod wire {
+    use super::{CollectionId, PeId, known_pes};
     use crate::pup::{Packer, Pup, PupError, Purpose, Unpacker};
 
     fn known(pe: PeId, u: &Unpacker<'_>) -> Result<PeId, PupError> {
         // A checkpoint may be of a job of another shape; who reads it renumbers.
-        let pes = if u.purpose() == Purpose::Checkpoint { None } else { try_current(Pe::pes) };
-        match pes {
-            Some(pes) if pe >= pes => Err(u.invalid(format!("PE {pe} of a job of {pes}"))),
-            _ => Ok(pe),
+        let pes = known_pes();
+        if u.purpose() == Purpose::Checkpoint || pe < pes {
+            return Ok(pe);
         }
+        Err(u.invalid(format!("PE {pe} of a job of {pes}")))
     }
 
     /// A PE.
-    pub(crate) mod pe {
+    pub mod pe {
         use super::*;
 
-        pub(crate) fn pack(pe: &PeId, p: &mut Packer) {
+        pub fn pack(pe: &PeId, p: &mut Packer) {
             pe.pack(p);
         }
 
-        pub(crate) fn unpack(u: &mut Unpacker<'_>) -> Result<PeId, PupError> {
+        pub fn unpack(u: &mut Unpacker<'_>) -> Result<PeId, PupError> {
             let pe = PeId::unpack(u)?;
             known(pe, u)
         }
     }
 
     /// A PE or none.
-    pub(crate) mod any_pe {
+    pub mod any_pe {
         use super::*;
 
-        pub(crate) fn pack(pe: &Option<PeId>, p: &mut Packer) {
+        pub fn pack(pe: &Option<PeId>, p: &mut Packer) {
             pe.pack(p);
         }
 
-        pub(crate) fn unpack(u: &mut Unpacker<'_>) -> Result<Option<PeId>, PupError> {
+        pub fn unpack(u: &mut Unpacker<'_>) -> Result<Option<PeId>, PupError> {
             let pe = Option::<PeId>::unpack(u)?;
             pe.map(|pe| known(pe, u)).transpose()
         }
     }
 
     /// A PE, or what stands for one in the names of singletons.
-    pub(crate) mod creator {
+    pub mod creator {
         use super::*;
 
-        pub(crate) fn pack(pe: &PeId, p: &mut Packer) {
+        pub fn pack(pe: &PeId, p: &mut Packer) {
             pe.pack(p);
         }
 
-        pub(crate) fn unpack(u: &mut Unpacker<'_>) -> Result<PeId, PupError> {
+        pub fn unpack(u: &mut Unpacker<'_>) -> Result<PeId, PupError> {
             let pe = PeId::unpack(u)?;
             if pe == CollectionId::SINGLES { Ok(pe) } else { known(pe, u) }
         }
     }
 
     /// A collection that has a root: any but those of singletons.
-    pub(crate) mod rooted {
+    pub mod rooted {
         use super::*;
 
-        pub(crate) fn pack(id: &CollectionId, p: &mut Packer) {
+        pub fn pack(id: &CollectionId, p: &mut Packer) {
             id.pack(p);
         }
 
-        pub(crate) fn unpack(u: &mut Unpacker<'_>) -> Result<CollectionId, PupError> {
+        pub fn unpack(u: &mut Unpacker<'_>) -> Result<CollectionId, PupError> {
             let id = CollectionId::unpack(u)?;
             if id.is_singles() { Err(u.invalid("singletons where a collection is meant")) } else { Ok(id) }
         }
@@ -138,12 +153,12 @@ pub(crate) mod wire {
 }
 
 /// The index of a singleton chare: the PE it was created for, the PE that named it, and a count there.
-pub(crate) fn single_index(home: PeId, creator: PeId, serial: u64) -> u128 {
+pub fn single_index(home: PeId, creator: PeId, serial: u64) -> u128 {
     (home as u128) << 96 | (creator as u128) << 64 | serial as u128
 }
 
 /// The home of a singleton chare, from its index.
-pub(crate) fn single_home(index: u128) -> PeId {
+pub fn single_home(index: u128) -> PeId {
     (index >> 96) as PeId
 }
 
@@ -151,14 +166,14 @@ pub(crate) fn single_home(index: u128) -> PeId {
 const IN_SLOT: u128 = 1 << 63;
 
 /// The index of a singleton chare that its own PE creates: where it will be, so that nobody has to look.
-pub(crate) fn slot_index(home: PeId, slot: u32, generation: u32) -> u128 {
+pub fn slot_index(home: PeId, slot: u32, generation: u32) -> u128 {
     debug_assert!(generation >> 30 == 0, "generations have 30 bits");
     single_index(home, home, (generation as u64) << 32 | slot as u64) | IN_SLOT
 }
 
 /// The slot and generation in such an index.
 #[inline(always)]
-pub(crate) fn slot_of(index: u128) -> Option<(u32, u32)> {
+pub fn slot_of(index: u128) -> Option<(u32, u32)> {
     (index & IN_SLOT != 0).then_some((index as u32, (index >> 32) as u32 & ((1 << 30) - 1)))
 }
 

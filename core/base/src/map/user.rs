@@ -22,7 +22,7 @@ pub use talisman_pup::{ObjectEntry, inventory};
 /// A placement map of the user's own, given as `Block::array(dims).map(Stripes { width: 4 })`.
 ///
 /// ```
-/// # extern crate talisman_core as talisman;
+/// # extern crate talisman_base as talisman;
 /// use talisman::index::Bounds;
 /// use talisman::map::Placement;
 /// use talisman::pup::Pup;

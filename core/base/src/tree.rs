@@ -6,7 +6,7 @@ use crate::ids::PeId;
 const FANOUT: u32 = 4;
 
 /// The PEs below `pe` in the tree that has `root` on top.
-pub(crate) fn children(pe: PeId, root: PeId, pes: u32) -> impl Iterator<Item = PeId> {
+pub fn children(pe: PeId, root: PeId, pes: u32) -> impl Iterator<Item = PeId> {
     let first = rank(pe, root, pes) as u64 * FANOUT as u64 + 1;
     (first..first + FANOUT as u64)
         .take_while(move |rank| *rank < pes as u64)
@@ -14,7 +14,7 @@ pub(crate) fn children(pe: PeId, root: PeId, pes: u32) -> impl Iterator<Item = P
 }
 
 /// The PE above `pe`; none above the root.
-pub(crate) fn parent(pe: PeId, root: PeId, pes: u32) -> Option<PeId> {
+pub fn parent(pe: PeId, root: PeId, pes: u32) -> Option<PeId> {
     match rank(pe, root, pes) {
         0 => None,
         rank => Some(at((rank - 1) / FANOUT, root, pes)),

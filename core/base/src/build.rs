@@ -7,11 +7,11 @@ use std::sync::OnceLock;
 use sha2::{Digest, Sha256};
 
 /// A build's mark: programs whose messages could mean different things have different ones.
-pub(crate) type BuildId = [u8; 32];
+pub type BuildId = [u8; 32];
 
 /// That of this process: of the executable's length and build id, which linkers compute from all its content, or else of
 /// the content itself; and of this library's version.
-pub(crate) fn this_build() -> BuildId {
+pub fn this_build() -> BuildId {
     static THIS: OnceLock<BuildId> = OnceLock::new();
     *THIS.get_or_init(|| {
         let mut hash = Sha256::new();
@@ -25,7 +25,7 @@ pub(crate) fn this_build() -> BuildId {
 }
 
 /// The same in short, where it is compared among processes that trust each other.
-pub(crate) fn build_number() -> u64 {
+pub fn build_number() -> u64 {
     u64::from_le_bytes(std::array::from_fn(|i| this_build()[i]))
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn build_number() -> u64 {
 ///
 /// # Errors
 /// The system's reason, such as too few descriptors.
-pub(crate) fn check_readable() -> io::Result<()> {
+pub fn check_readable() -> io::Result<()> {
     File::open("/proc/self/exe").map(drop)
 }
 

@@ -7,66 +7,66 @@ use serde::{Deserialize, Serialize};
 
 /// Counters of one PE. They only grow.
 #[derive(Default)]
-pub(crate) struct Stats {
+pub struct Stats {
     /// Entries run, and answers given to async entries.
-    pub(crate) run: Counter,
+    pub run: Counter,
     /// Messages for objects that came from other PEs.
-    pub(crate) arrived: Cell<u64>,
+    pub arrived: Cell<u64>,
     /// Messages for objects on other PEs of this node.
-    pub(crate) between_pes: Cell<u64>,
+    pub between_pes: Cell<u64>,
     /// Messages for objects on other nodes.
-    pub(crate) between_nodes: Cell<u64>,
+    pub between_nodes: Cell<u64>,
     /// Bytes to other nodes, of all messages.
-    pub(crate) bytes_between_nodes: Cell<u64>,
+    pub bytes_between_nodes: Cell<u64>,
     /// Messages to other PEs that quiescence waits for.
-    pub(crate) sent: Cell<u64>,
+    pub sent: Cell<u64>,
     /// Such messages that arrived.
-    pub(crate) received: Cell<u64>,
+    pub received: Cell<u64>,
     /// Nanoseconds without work.
-    pub(crate) idle_ns: Cell<u64>,
+    pub idle_ns: Cell<u64>,
     /// Of these, asleep or with the core left to others who wanted it.
-    pub(crate) released_ns: Cell<u64>,
+    pub released_ns: Cell<u64>,
     /// Nanoseconds since the start.
-    pub(crate) wall_ns: Cell<u64>,
+    pub wall_ns: Cell<u64>,
 }
 
 /// One that other threads may read, and only its PE adds to: that costs no more than a cell.
 #[derive(Default)]
-pub(crate) struct Counter(AtomicU64);
+pub struct Counter(AtomicU64);
 
 impl Counter {
     #[inline(always)]
-    pub(crate) fn add(&self, more: u64) {
+    pub fn add(&self, more: u64) {
         self.0.store(self.get() + more, Ordering::Relaxed);
     }
 
     #[inline(always)]
-    pub(crate) fn get(&self) -> u64 {
+    pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// Adds to a counter.
 #[inline(always)]
-pub(crate) fn count(counter: &Cell<u64>, more: u64) {
+pub fn count(counter: &Cell<u64>, more: u64) {
     counter.set(counter.get() + more);
 }
 
 /// A PE's counters at the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Totals {
+pub struct Totals {
     /// Messages that came from objects on the same PE.
-    pub(crate) local: u64,
-    pub(crate) between_pes: u64,
-    pub(crate) between_nodes: u64,
-    pub(crate) bytes_between_nodes: u64,
-    pub(crate) idle_ns: u64,
-    pub(crate) wall_ns: u64,
+    pub local: u64,
+    pub between_pes: u64,
+    pub between_nodes: u64,
+    pub bytes_between_nodes: u64,
+    pub idle_ns: u64,
+    pub wall_ns: u64,
 }
 
 impl Totals {
     /// Of a PE that has had several lives, this being the latest.
-    pub(crate) fn add(&mut self, other: &Totals) {
+    pub fn add(&mut self, other: &Totals) {
         self.local += other.local;
         self.between_pes += other.between_pes;
         self.between_nodes += other.between_nodes;
@@ -77,7 +77,7 @@ impl Totals {
 }
 
 impl Stats {
-    pub(crate) fn totals(&self) -> Totals {
+    pub fn totals(&self) -> Totals {
         Totals {
             local: self.run.get().saturating_sub(self.arrived.get()),
             between_pes: self.between_pes.get(),
