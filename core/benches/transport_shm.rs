@@ -16,10 +16,10 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use talisman_core::scheduler::bell::Bell;
 use talisman_core::transport::shm::{Mapping, Receiver, Sender, Shape, create};
 use talisman_core::transport::{Incoming, Peer};
 use talisman_pup::Segment;
+use talisman_sched::bell::Bell;
 
 /// Many short rounds: on a machine that others use too, some of them are undisturbed.
 const ROUNDS: usize = 61;

@@ -8,10 +8,10 @@ use crate::message::control::{Cast, CastCall};
 use crate::object::Head;
 use crate::pe::{Pe, current};
 use crate::pup::{Packed, Pup};
-use crate::reduce::{Nothing, ReduceInfo, Reducer};
 use crate::refusal;
 use crate::route::Route;
 use talisman_base::ids::{CollectionId, SectionId};
+use talisman_reduce::{Nothing, ReduceInfo, Reducer};
 
 type Go = Box<dyn FnOnce(&Pe, Route)>;
 

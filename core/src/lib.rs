@@ -13,6 +13,7 @@ pub use talisman_base::{ids, index, map, register_map, rng};
 pub use talisman_observe::{mutations, sometimes};
 #[doc(no_inline)]
 pub use talisman_pup as pup;
+pub use talisman_reduce as reduce;
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(
@@ -49,7 +50,6 @@ mod pe;
 mod port;
 pub mod proxy;
 mod quiescence;
-pub mod reduce;
 mod reduction;
 #[doc(hidden)]
 mod refusal;
@@ -57,15 +57,12 @@ pub mod registry;
 #[doc(hidden)]
 pub mod route;
 pub mod run;
-pub mod scheduler;
 mod section;
 pub mod shared;
 #[doc(hidden)]
 pub mod simulation;
 #[doc(hidden)]
 pub mod start;
-#[doc(hidden)]
-pub mod sync;
 pub mod testing;
 #[doc(hidden)]
 pub mod transport;
@@ -82,9 +79,9 @@ pub use inventory;
 pub use launch::RunArgs;
 pub use proxy::{Array, Group, Proxy, Section};
 pub use pup::{Pup, Value, pup_object};
-pub use scheduler::priority::Priority;
 pub use shared::Shared;
 pub use talisman_core_macros::{ArrayIndex, chare, main, register};
+pub use talisman_sched::priority::Priority;
 #[doc(hidden)]
 pub use transport::probe;
 
@@ -102,10 +99,10 @@ pub mod prelude {
     pub use crate::cx::Cx;
     pub use crate::proxy::{Array, Group, Proxy, Section};
     pub use crate::pup::{Packer, Pages, Pup, PupError, Unpacker, Value};
-    pub use crate::reduce::*;
-    pub use crate::scheduler::priority::Priority;
     pub use crate::shared::Shared;
     pub use talisman_base::index::{ArrayIndex, Sparse};
     pub use talisman_base::map::{Map, Placement};
     pub use talisman_core_macros::{ArrayIndex, chare};
+    pub use talisman_reduce::*;
+    pub use talisman_sched::priority::Priority;
 }

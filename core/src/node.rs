@@ -19,11 +19,11 @@ use crate::measure::Measures;
 use crate::message::pool::Depot;
 use crate::pe::running::Window;
 use crate::pe::try_current;
-use crate::scheduler::park::Parker;
 use crate::shared::values::SharedValues;
 use crate::undelivered::Leftovers;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_sched::park::Parker;
 
 /// How the program is to be run, as far as PEs look at it.
 #[derive(Clone, Debug, Default)]
@@ -490,8 +490,8 @@ mod tests {
     use rustix::event::{PollFd, PollFlags, poll};
 
     use super::*;
-    use crate::scheduler::bell::Bell;
-    use crate::sync::AsymmetricFence;
+    use talisman_sched::bell::Bell;
+    use talisman_sched::sync::AsymmetricFence;
 
     /// Nothing here takes long.
     const PATIENCE: Duration = Duration::from_secs(60);

@@ -14,7 +14,6 @@ use crate::node::Node;
 use crate::pe::Pe;
 use crate::pup::PutOff;
 use crate::pup::Segment;
-use crate::scheduler::ring::{self, Consumer, Producer};
 use crate::simulation::take_ballast;
 use crate::wire;
 use crate::witness::{self, Shadow, Why};
@@ -22,6 +21,7 @@ use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
+use talisman_sched::ring::{self, Consumer, Producer};
 
 /// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.
 #[allow(clippy::large_enum_variant, reason = "a PE has one")]

@@ -12,9 +12,9 @@ use crate::message::envelope::Extra;
 use crate::pe::{check_node, check_pe, current, current_ref};
 use crate::pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
 use crate::route::Route;
-use crate::scheduler::priority::Priority;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::index::{ArrayIndex, IntoIndex};
+use talisman_sched::priority::Priority;
 
 /// A receiver of entries: what a generated set of proxy methods sends to.
 #[doc(hidden)]

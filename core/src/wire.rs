@@ -20,10 +20,10 @@ use crate::pup::{
 use crate::refusal::About;
 use crate::registry::ChareType;
 use crate::route::Route;
-use crate::scheduler::priority::Priority;
 use crate::witness::{self, Shadow, Why};
 use talisman_base::ids::{ObjId, PeId};
 use talisman_base::limits::SEGMENTS_MAX;
+use talisman_sched::priority::Priority;
 
 /// To an object: its name, whether it was forwarded, its options, and the packed [`ObjectMessage`].
 const TO_OBJECT: u8 = 1;

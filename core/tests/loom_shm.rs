@@ -2,11 +2,11 @@
 //! the model checker `loom` sees it.
 
 #[allow(dead_code, unused_imports, unreachable_pub, reason = "a model uses a part of what it includes")]
-#[path = "model/sync.rs"]
+#[path = "../sched/tests/model/sync.rs"]
 mod sync;
 
 #[allow(dead_code, reason = "a model uses a part of what it includes")]
-#[path = "../src/scheduler/park.rs"]
+#[path = "../sched/src/park.rs"]
 mod park;
 
 #[allow(dead_code, unreachable_pub, missing_docs, reason = "a model uses a part of what it includes")]

@@ -10,10 +10,10 @@ use crate::message::envelope::Extra;
 use crate::pe::{Pe, check_pe, current};
 use crate::proxy::{Array, Group, Proxy};
 use crate::registry::number_of;
-use crate::scheduler::priority::Priority;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_base::index::{ArrayIndex, Bounds, Elements, Extent};
 use talisman_base::map::{IntoMap, Map};
+use talisman_sched::priority::Priority;
 
 /// An array about to be created. Name the `#[init]`: `Block::array((4, 4)).new(args)`.
 #[must_use = "name the `#[init]` to create with: `T::array(n).new(…)`"]

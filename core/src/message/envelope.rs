@@ -9,9 +9,9 @@ use crate::order::Order;
 use crate::pup::Packed;
 use crate::reduction::BirthId;
 use crate::route::Route;
-use crate::scheduler::priority::Priority;
 use crate::witness::Shadow;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
+use talisman_sched::priority::Priority;
 
 /// A message between objects or PEs. Two cache lines, of which the first has what running a small message takes; from a
 /// PE's [`Pool`](super::pool::Pool), which links free ones through their words.

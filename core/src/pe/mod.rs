@@ -33,7 +33,6 @@ use crate::node::Node;
 use crate::object::Head;
 use crate::port::Port;
 use crate::quiescence::Detector;
-use crate::scheduler::queue::PriorityQueue;
 use crate::section::Sections;
 use crate::undelivered::Callers;
 use crate::witness::{self, Seen, Until, Why};
@@ -44,6 +43,7 @@ use talisman_base::ids::{CollectionId, PeId, set_known_pes};
 use talisman_base::view::View;
 use talisman_observe::mutations::mutated;
 use talisman_observe::stats::Stats;
+use talisman_sched::queue::PriorityQueue;
 use timers::Timers;
 
 /// One processing element.

@@ -13,13 +13,13 @@ use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
 use crate::pup::{Packed, PutOff};
 use crate::route::Route;
-use crate::scheduler::priority::Priority;
 use crate::witness::{Seen, Until, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_base::index::ArrayIndex;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
+use talisman_sched::priority::Priority;
 
 impl Pe {
     /// Sends an entry's message to one object.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::Pe;
 use crate::pup::Packed;
 use crate::route::Route;
-use crate::scheduler::timer;
 use crate::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
+use talisman_sched::timer;
 
 /// A PE's timers and idle work.
 #[derive(Default)]

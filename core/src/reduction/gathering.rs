@@ -5,12 +5,12 @@ use crate::collection::Collection;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use crate::pup::Packed;
-use crate::reduce::{AnyPartial, ReduceError};
 use crate::route::Route;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_reduce::{AnyPartial, ReduceError};
 
 impl Pe {
     /// A count, or a part from below in the tree.

@@ -18,9 +18,9 @@ use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
 use crate::pup::Pup;
-use crate::reduce::ReduceError;
 use talisman_base::ids::ObjId;
 use talisman_observe::sometimes::sometimes;
+use talisman_reduce::ReduceError;
 
 /// Late members of a group, at its root.
 #[derive(Default)]

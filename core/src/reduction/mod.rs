@@ -2,7 +2,7 @@
 //!
 //! Contributions are combined on each PE, and sent up the collection's tree when every element here has contributed, or
 //! when the PE has nothing else to do. Nothing depends on when that is: the root counts contributions, and
-//! partial results may meet in any order ([`Reducer`](crate::reduce::Reducer)).
+//! partial results may meet in any order ([`Reducer`](talisman_reduce::Reducer)).
 //!
 //! Elements come and go meanwhile. An element that inserts another says so with its own next contribution, so
 //! the root waits for all newborn that were announced, and tells them apart; one that goes says so too. See
@@ -15,12 +15,12 @@ mod root;
 mod tally;
 
 use crate::pup::Pup;
-use crate::reduce::{AnyPartial, ReduceError};
 use crate::route::{Collect, Route};
 pub(crate) use late::Begin;
 pub(crate) use root::Root;
 use talisman_base::ids::{CollectionId, SectionId};
 use talisman_observe::mutations::mutated;
+use talisman_reduce::{AnyPartial, ReduceError};
 pub(crate) use tally::{BirthId, Tally};
 
 /// Which reduction of a collection.

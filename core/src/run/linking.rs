@@ -10,10 +10,10 @@ use crate::checkpoint::store::Store;
 use crate::net::poller::{Bell, Poller};
 use crate::net::{Door, Link, Net, UNSENT_MAX};
 use crate::node::{Config, Job, Node};
-use crate::scheduler::park::Parker;
 use crate::transport::{Peer, shm, tcp};
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_sched::park::Parker;
 
 /// What the nodes of a host share, as one of them has it.
 pub(super) struct Host {

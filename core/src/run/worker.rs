@@ -7,10 +7,10 @@ use crate::net::{Link, Net};
 use crate::pe::{Here, Pe};
 use crate::port::{Port, Threads};
 use crate::pup::PutOff;
-use crate::scheduler::idle::Idle;
-use crate::scheduler::park::Woken;
 use talisman_base::view::FIRST;
 use talisman_observe::stats::count;
+use talisman_sched::idle::Idle;
+use talisman_sched::park::Woken;
 
 /// Messages run before the other PEs are looked at again, if they are short.
 const BATCH: usize = 64;

@@ -33,7 +33,7 @@ use talisman_pup::{Segment, SegmentBuffer, SegmentError};
 use self::memory::Bytes;
 use self::slots::{Positions, Ring, Slot};
 use crate::park::Parker;
-use crate::sync;
+use talisman_sched::sync;
 
 pub use self::inbound::Receiver;
 pub use self::out::Sender;

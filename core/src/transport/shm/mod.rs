@@ -45,5 +45,5 @@ use std::sync::Arc;
 
 use super::{HEAD_MAX, Incoming, LinkError, Peer, SEGMENT_BYTES_MAX, SEGMENTS_MAX, TO_LINK, TO_STORE};
 use crate::pup::{Segment, SegmentBuffer, SegmentError};
-use crate::scheduler::park::Parker;
-use crate::sync;
+use talisman_sched::park::Parker;
+use talisman_sched::sync;

@@ -7,9 +7,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use super::super::{Mapping, Receiver, Sender, Shape, create};
 use super::process;
-use crate::scheduler::bell::Bell;
-use crate::scheduler::park::Parker;
 use crate::transport::Peer;
+use talisman_sched::bell::Bell;
+use talisman_sched::park::Parker;
 
 const TWO: Shape = Shape { nodes: 2, pes: 1 };
 const TRIPS: u64 = 2000;

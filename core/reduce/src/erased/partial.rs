@@ -3,13 +3,13 @@
 use talisman_pup::{Packed, Packer, Pup, PupError, Unpacker};
 
 use super::info::{ReduceInfo, Total, typed};
-use crate::reduce::{ReduceError, Reducer};
+use crate::{ReduceError, Reducer};
 
 /// A partial result of any reducer: what a PE holds of a reduction, and what it sends to its parent in the tree.
 ///
 /// On the wire it carries the id of its reducer, so a PE that never contributed can join partial results, in any process
 /// of the program. A reducer that only a shared library uses is the exception: where it is not
-/// [registered](crate::reduce::register_reducer), partial results are kept as they came and passed on together,
+/// [registered](crate::register_reducer), partial results are kept as they came and passed on together,
 /// and only [`AnyPartial::finish`] is an error.
 #[derive(Debug)]
 pub struct AnyPartial(State);
@@ -206,7 +206,7 @@ mod tests {
     use talisman_pup::{Purpose, from_bytes, to_bytes};
 
     use super::*;
-    use crate::reduce::{Concat, Max, Sum};
+    use crate::{Concat, Max, Sum};
 
     fn finished<T: Pup>(partial: AnyPartial) -> T {
         partial.finish().unwrap().into_value().unwrap()

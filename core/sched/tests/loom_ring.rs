@@ -6,7 +6,7 @@
 mod sync;
 
 #[allow(dead_code, reason = "a model uses a part of what it includes")]
-#[path = "../src/scheduler/ring.rs"]
+#[path = "../src/ring.rs"]
 mod ring;
 
 use loom::thread;

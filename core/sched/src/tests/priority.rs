@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::scheduler::priority::{Priority, PriorityError};
-use crate::scheduler::queue::PriorityQueue;
+use crate::priority::{Priority, PriorityError};
+use crate::queue::PriorityQueue;
 
 fn from_bits(bits: &[bool]) -> Priority {
     Priority::bits(bits.iter().copied())

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::scheduler::timer::Timers;
+use crate::timer::Timers;
 
 proptest! {
     /// The model is a list from which the oldest of the earliest deadline is taken.

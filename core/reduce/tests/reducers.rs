@@ -2,10 +2,10 @@
 //!
 //! The second process runs only [`child`], which names no reducer.
 
-// Elsewhere a process knows only what it has used: `core/src/reduce/erased/listed.rs`.
+// Elsewhere a process knows only what it has used: `core/reduce/src/erased/listed.rs`.
 #![cfg(all(not(miri), any(target_arch = "x86_64", target_arch = "aarch64")))]
 
-extern crate talisman_core as talisman;
+extern crate talisman_reduce as talisman;
 
 use std::fmt::{Debug, Display};
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 use talisman::pup::{Pup, Purpose, Unpacker, from_bytes, to_bytes};
-use talisman::reduce::{
+use talisman_reduce::{
     AnyPartial, Concat, Max, Merge, Merged, Ordered, ReduceError, ReduceInfo, Reducer, Sum, register_reducer,
 };
 

@@ -1,12 +1,12 @@
-//! Numbering and placing indices: `cargo bench -p talisman-core --bench index`.
+//! Numbering and placing indices: `cargo bench -p talisman-base --bench index`.
 //!
 //! Times are medians of rounds, in nanoseconds per index.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use talisman_core::index::{ArrayIndex, Bounds};
-use talisman_core::map::Map;
+use talisman_base::index::{ArrayIndex, Bounds};
+use talisman_base::map::Map;
 
 const ROUNDS: usize = 11;
 

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use crate::scheduler::idle::{Idle, Waiter};
+use crate::idle::{Idle, Waiter};
 
 /// A thread on which a poll takes 10 ns and a yield what the test says.
 struct Scripted {

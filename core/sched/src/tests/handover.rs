@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::scheduler::park::{Parker, Woken};
-use crate::scheduler::ring::{Consumer, DEFAULT_CAPACITY, Producer, Words, ring};
+use crate::park::{Parker, Woken};
+use crate::ring::{Consumer, DEFAULT_CAPACITY, Producer, Words, ring};
 
 /// Fewer under Miri, which is some thousand times slower.
 const MESSAGES: u64 = if cfg!(miri) { 100 } else { 100_000 };

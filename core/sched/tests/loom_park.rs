@@ -6,11 +6,11 @@
 mod sync;
 
 #[allow(dead_code, reason = "a model uses a part of what it includes")]
-#[path = "../src/scheduler/ring.rs"]
+#[path = "../src/ring.rs"]
 mod ring;
 
 #[allow(dead_code, reason = "a model uses a part of what it includes")]
-#[path = "../src/scheduler/park.rs"]
+#[path = "../src/park.rs"]
 mod park;
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Tests of the real thing, with the machine's own atomics; `core/tests/loom_*.rs` check the interleavings.
+//! Tests of the real thing, with the machine's own atomics; `core/sched/tests/loom_*.rs` check the interleavings.
 //!
 //! They lie apart from the sources because the loom tests include those sources.
 

@@ -16,12 +16,12 @@
 //!
 //! What remains for the program: rows are looked for in the image that this crate is linked into, which is the executable
 //! of an ordinary Rust program. A use in a shared library leaves its row there, and if this crate itself is in one, the
-//! rows of the executable are not seen. [`register_reducer`](crate::reduce::register_reducer) is for these.
+//! rows of the executable are not seen. [`register_reducer`](crate::register_reducer) is for these.
 
 use talisman_pup::Pup;
 
 use super::info::ReduceInfo;
-use crate::reduce::Reducer;
+use crate::Reducer;
 
 /// Puts the reducer `R` of values of type `T` on the list: whatever compiles a call of this does, executed or not.
 #[inline(always)]

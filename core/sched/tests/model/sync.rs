@@ -1,4 +1,4 @@
-//! Loom's counterpart of `core/src/sync.rs`: the same names and signatures, every step under the model checker.
+//! Loom's counterpart of `core/sched/src/sync.rs`: the same names and signatures, every step under the model checker.
 
 pub use loom::cell::UnsafeCell;
 pub use loom::sync::Arc;

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 /// It reads no clock: time is an argument, of any type with an order, so that it serves simulated time as well.
 ///
 /// ```
-/// use talisman_core::scheduler::timer::Timers;
+/// use talisman_sched::timer::Timers;
 ///
 /// let mut timers = Timers::new();
 /// timers.insert(20, "later");

@@ -14,7 +14,7 @@ use std::fmt;
 /// Up to 64 bits, a priority owns no memory.
 ///
 /// ```
-/// use talisman_core::scheduler::priority::Priority;
+/// use talisman_sched::priority::Priority;
 ///
 /// let root = Priority::bits([]);
 /// let (left, right) = (root.extend(0, 1), root.extend(1, 1));

@@ -1,12 +1,12 @@
-//! The exact sum against a plain `f64` one, which is the limit: `cargo bench -p talisman-core --bench exact_sum`.
+//! The exact sum against a plain `f64` one, which is the limit: `cargo bench -p talisman-reduce --bench exact_sum`.
 //!
 //! Times are medians of rounds in which the variants take turns, in nanoseconds per operation.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use talisman_core::reduce::{AnyPartial, ExactSum, Reducer, Row, Sum};
 use talisman_pup::{from_bytes, to_bytes};
+use talisman_reduce::{AnyPartial, ExactSum, Reducer, Row, Sum};
 
 const ROUNDS: usize = 11;
 

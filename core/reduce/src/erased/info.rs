@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use talisman_pup::{Packed, Packer, Pup, PupError, Unpacker, key};
 
 use super::listed;
-use crate::reduce::{ReduceError, Reducer};
+use crate::{ReduceError, Reducer};
 
 /// A partial result; only the [`ReduceInfo`] that made it knows its type.
 pub(super) type Total = Box<dyn Any + Send>;
@@ -137,7 +137,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reduce::{Max, Min};
+    use crate::{Max, Min};
 
     #[test]
     fn found_by_id_once_used() {

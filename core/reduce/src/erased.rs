@@ -19,7 +19,7 @@ use super::{ReduceError, Reducer};
 /// AArch64, every reducer wants it.)
 ///
 /// ```
-/// # extern crate talisman_core as talisman;
+/// # extern crate talisman_reduce as talisman;
 /// use talisman::reduce::{Sum, register_reducer};
 ///
 /// # fn main() -> Result<(), talisman::reduce::ReduceError> {

@@ -1,6 +1,6 @@
 //! What the scheduler's building blocks cost, against the limit of the same machine in the same run.
 //!
-//! `cargo bench -p talisman-core --bench handover`. Prints medians over interleaved rounds; the ratio is the median of
+//! `cargo bench -p talisman-sched --bench handover`. Prints medians over interleaved rounds; the ratio is the median of
 //! the ratios within a round, whose two sides are measured one right after the other, since two cores may hand
 //! over in 20 ns at one time and in 200 ns at another. A hand-over is one way: half a round trip between two threads.
 
@@ -12,11 +12,11 @@ use std::thread;
 use std::time::Instant;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use talisman_core::scheduler::idle::Idle;
-use talisman_core::scheduler::park::Parker;
-use talisman_core::scheduler::priority::Priority;
-use talisman_core::scheduler::queue::PriorityQueue;
-use talisman_core::scheduler::ring::{Consumer, DEFAULT_CAPACITY, Producer, Words, ring};
+use talisman_sched::idle::Idle;
+use talisman_sched::park::Parker;
+use talisman_sched::priority::Priority;
+use talisman_sched::queue::PriorityQueue;
+use talisman_sched::ring::{Consumer, DEFAULT_CAPACITY, Producer, Words, ring};
 
 /// Many short rounds: on a machine that others use too, some of them are undisturbed.
 const ROUNDS: usize = 61;
