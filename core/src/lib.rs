@@ -64,8 +64,6 @@ pub mod simulation;
 #[doc(hidden)]
 pub mod start;
 pub mod testing;
-#[doc(hidden)]
-pub mod transport;
 mod undelivered;
 mod wire;
 #[doc(hidden)]
@@ -83,7 +81,7 @@ pub use shared::Shared;
 pub use talisman_core_macros::{ArrayIndex, chare, main, register};
 pub use talisman_sched::priority::Priority;
 #[doc(hidden)]
-pub use transport::probe;
+pub use talisman_transport::{self as transport, probe};
 
 /// What comes from outside, for fuzz targets and their corpora. Nothing that programs use.
 #[doc(hidden)]

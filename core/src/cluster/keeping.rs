@@ -20,9 +20,9 @@ use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::options::PES_IN_ALL_MAX;
 use crate::registry::Registry;
-use crate::transport::auth::nonce;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
+use talisman_transport::auth::nonce;
 
 /// Where nodes keep their checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

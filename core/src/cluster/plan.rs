@@ -14,8 +14,8 @@ use crate::balance;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::options::Transport;
-use crate::transport::auth::Secret;
 use talisman_base::build::build_number;
+use talisman_transport::auth::Secret;
 
 /// What all nodes are told, and what differs between them.
 #[derive(Clone, Debug)]

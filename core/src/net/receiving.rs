@@ -2,11 +2,11 @@
 
 use super::{Aside, BURST, Net};
 use crate::pe::Pe;
-use crate::transport::{Incoming, TO_LINK};
 use crate::wire;
 use talisman_base::ids::PeId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_transport::{Incoming, TO_LINK};
 
 /// Messages in the queue of a PE from which on it takes in fewer than it runs.
 const QUEUE_HIGH: usize = 1 << 16;

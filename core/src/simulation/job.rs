@@ -26,10 +26,10 @@ use crate::launch::{Output, RunArgs};
 use crate::node::Job;
 use crate::pe::Pe;
 use crate::run::{Outcome, panics};
-use crate::transport::auth::Secret;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
 use talisman_observe::sometimes::sometimes;
+use talisman_transport::auth::Secret;
 
 /// Disks draw from a generator of their own.
 const DISKS: u64 = 0xd15c;

@@ -21,7 +21,7 @@ use crate::checkpoint::store::Store;
 use crate::cluster::control::{NodeReport, Place, ToLauncher, ToNode};
 use crate::launch::Results;
 use crate::launch::checkpoints::FaultTolerance;
-use crate::net::{Inbox, Net};
+use crate::net::Net;
 use crate::node::{Config, Node};
 use crate::run::met::PeerInLife;
 use crate::run::turns::{self, Turns};
@@ -30,6 +30,7 @@ use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_observe::stats::Totals;
+use talisman_transport::door::Inbox;
 
 /// What a process has beside the PEs that it has right now.
 #[derive(Default)]
