@@ -72,9 +72,10 @@ fn no_message_is_torn_in_300_kills() {
         random ^= random << 17;
         let fd = create(TWO).unwrap();
         let (_sender, mut receiver) = halves(&fd, 1);
-        let child = process::start("killed::child", &[fd.as_fd()]);
+        let mut child = process::start("killed::child", &[fd.as_fd()]);
         // Begins with its first message, which differs in no other way from those that follow.
         while !receiver.has_work() {
+            assert!(child.runs(), "the writer has ended");
             std::thread::yield_now();
         }
         let (start, until) = (Instant::now(), u128::from(random % 1500));

@@ -17,6 +17,13 @@ impl Drop for Started {
     }
 }
 
+impl Started {
+    /// Whether it has not ended.
+    pub(super) fn runs(&mut self) -> bool {
+        matches!(self.0.try_wait(), Ok(None))
+    }
+}
+
 /// Runs the test of this name, which is a `child` that asks for [`handed_over`], in a process of its own.
 pub(super) fn start(test: &str, descriptors: &[BorrowedFd<'_>]) -> Started {
     let inherited = descriptors.iter().map(|descriptor| {
@@ -26,7 +33,7 @@ pub(super) fn start(test: &str, descriptors: &[BorrowedFd<'_>]) -> Started {
     });
     let inherited: Vec<OwnedFd> = inherited.collect();
     let numbers: Vec<String> = inherited.iter().map(|copy| copy.as_raw_fd().to_string()).collect();
-    let name = format!("transport::shm::tests::{test}");
+    let name = format!("shm::tests::{test}");
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args([&name, "--exact", "--nocapture", "--test-threads=1"]);
     Started(child.env(DESCRIPTORS, numbers.join(",")).stdout(Stdio::null()).spawn().unwrap())
