@@ -67,8 +67,9 @@ fn all() -> Vec<Trial> {
         let name = Plan::of(seed).kind.name().replace(' ', "_");
         Trial::test(name, move || one_round(seed))
     });
-    let others: [(&str, fn()); 8] = [
+    let others: [(&str, fn()); 9] = [
         ("what_is_right_passes", judge_tests::what_is_right_passes),
+        ("an_early_loss_of_the_launcher_passes", judge_tests::an_early_loss_of_the_launcher_passes),
         ("a_wrong_line_fails", judge_tests::a_wrong_line_fails),
         ("a_line_too_few_or_too_many_fails", judge_tests::a_line_too_few_or_too_many_fails),
         ("a_hang_fails", judge_tests::a_hang_fails),
@@ -88,7 +89,12 @@ fn all() -> Vec<Trial> {
 
 /// The round of this seed. A machine that stalls is waited for longer than by people.
 fn one_round(seed: u64) -> Result<(), libtest_mimic::Failed> {
-    let ground = Ground { folder: folder(&format!("-{seed}")), bound: Duration::from_secs(240), more: "" };
+    let ground = Ground {
+        folder: folder(&format!("-{seed}")),
+        bound: Duration::from_secs(240),
+        more: "",
+        keeps: false,
+    };
     match Rounds::new(ground).play(&Plan::of(seed), None) {
         Played::Over(outcome) => match outcome.verdict {
             Verdict::Failed(why) => Err(format!("{why}\n{}", outcome.said).into()),

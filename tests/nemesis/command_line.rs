@@ -39,6 +39,9 @@ struct Options {
     /// The program of the rounds counts wrong after each recovery: to see that this is found
     #[arg(long)]
     mistake: bool,
+    /// Keeps what every round leaves, not only failed ones
+    #[arg(long)]
+    keep: bool,
 }
 
 /// Runs the command: its options follow on [`COMMAND`].
@@ -116,11 +119,11 @@ impl Rounds {
         };
         let outcome = match self.reference(plan) {
             Ok(reference) => round::run(plan, &reference, group, &self.ground),
-            Err(why) => Outcome::failed(why),
+            Err(failed) => failed,
         };
         println!("{round}{plan}: {outcome}");
         if matches!(outcome.verdict, Verdict::Failed(_)) && number.is_some() {
-            println!("  left in {}", self.ground.folder.join(plan.seed.to_string()).display());
+            println!("  left in {}", outcome.left.display());
             println!(
                 "  likely the same (its moments are those of real time): cargo nemesis --rounds 1 --seed {}{}",
                 plan.seed,
@@ -130,7 +133,7 @@ impl Rounds {
         Played::Over(outcome)
     }
 
-    fn reference(&mut self, plan: &Plan) -> Result<Reference, String> {
+    fn reference(&mut self, plan: &Plan) -> Result<Reference, Outcome> {
         let is_same = |known: &Plan| known.program == plan.program && known.shape == plan.shape;
         if let Some((_, reference)) = self.references.iter().find(|(known, _)| is_same(known)) {
             return Ok(reference.clone());
@@ -146,6 +149,7 @@ fn ground(options: &Options) -> Ground {
         folder: folder(""),
         bound: Duration::from_secs(options.bound),
         more: if options.mistake { WRONG } else { "" },
+        keeps: options.keep,
     }
 }
 
@@ -162,12 +166,14 @@ fn fresh() -> u64 {
 
 /// It finds a program that counts wrong after a recovery.
 pub fn a_wrong_sum_is_found() {
-    let ground = Ground { folder: folder("-wrong"), bound: Duration::from_secs(120), more: WRONG };
+    let ground =
+        Ground { folder: folder("-wrong"), bound: Duration::from_secs(120), more: WRONG, keeps: false };
     let mut rounds = Rounds::new(ground.clone());
     // Those that lose a node of this program while it runs: most of them go back.
     let plans = (0..).map(Plan::of).filter(|plan| {
         plan.program == ROUNDS && plan.kind == Kind::DuringCheckpoint && plan.replacing.is_empty()
     });
+    println!("it counts wrong on purpose:");
     let found = plans.take(8).any(|plan| match rounds.play(&plan, None) {
         Played::Over(Outcome { verdict: Verdict::Failed(why), .. }) => {
             assert!(why.contains("wrong lines"), "{why}");

@@ -7,6 +7,11 @@ use crate::said::Said;
 
 /// What a job says that ends since all copies of something were lost (`docs/fault-tolerance.md`, "What cannot be survived").
 const DOCUMENTED: [&str; 2] = ["all copies are lost of ", "all objects of the job are lost"];
+/// What nodes say that have not begun, and end as their launcher is stopped ("Before the program has begun").
+const UNHEARD: &str = "heard nothing of the launcher for ";
+/// What a job says that has another launcher, and one that goes back to its beginning: nodes that had not begun have ended with their launcher.
+const LED: &str = "leads now";
+const ANEW: &str = "began the program anew";
 /// The exit status of such a job.
 const LOST: i32 = 3;
 /// Lines that are shown of those that are wrong.
@@ -112,7 +117,8 @@ impl Evidence {
         }
         let struck =
             self.struck.iter().filter(|struck| struck.fatal && struck.role != Role::Launcher).count();
-        if self.losses > struck {
+        let ended_with_launcher = self.was_fatal(Role::Launcher) && self.tells(ANEW);
+        if self.losses > struck && !ended_with_launcher {
             return Err(format!("it tells of {} lost nodes, of which {struck} were struck", self.losses));
         }
         match self.files_left.is_empty() {
@@ -123,11 +129,13 @@ impl Evidence {
 
     fn lost_all_copies(&self) -> Result<Verdict, String> {
         self.says_nothing_wrong()?;
+        if self.was_fatal(Role::Launcher) && self.tells(UNHEARD) && !self.tells(LED) {
+            return Ok(Verdict::Ended("the launcher was stopped before the program began"));
+        }
         if !self.struck.iter().any(|struck| struck.fatal && !struck.whole) {
             return Err(format!("it ended with status {LOST}, though all was held twice at each loss"));
         }
-        let says_so = |line: &String| DOCUMENTED.iter().any(|words| line.contains(words));
-        match self.errors.iter().any(says_so) {
+        match DOCUMENTED.iter().any(|words| self.tells(words)) {
             true => Ok(Verdict::Ended("all copies of something were lost")),
             false => Err(format!("it ended with status {LOST} and does not say that copies were lost")),
         }
@@ -151,6 +159,10 @@ impl Evidence {
             true => Ok(()),
             false => Err(format!("wrong lines: {}", shown(&wrong))),
         }
+    }
+
+    fn tells(&self, words: &str) -> bool {
+        self.errors.iter().any(|line| line.contains(words))
     }
 
     fn was_fatal(&self, role: Role) -> bool {

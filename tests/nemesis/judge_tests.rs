@@ -66,6 +66,18 @@ pub fn what_is_right_passes() {
     assert!(matches!(Evidence { struck: vec![LAUNCHER, STANDBY], ..none }.verdict(), Verdict::Ended(_)));
 }
 
+/// What has not begun ends with its launcher.
+pub fn an_early_loss_of_the_launcher_passes() {
+    let anew = vec!["golomb: 3 nodes began the program anew, as there was no checkpoint yet".to_string()];
+    let early = Evidence { ending: Ending::Signalled(9), struck: vec![LAUNCHER], losses: 2, ..survivor() };
+    assert_eq!(Evidence { errors: anew, ..early.clone() }.verdict(), Verdict::Survived);
+    fails(early, "2 lost nodes");
+    let unheard = vec!["node 2: heard nothing of the launcher for 4s (was it stopped?)".to_string()];
+    let stopped = Evidence { struck: vec![LAUNCHER], errors: unheard, ..loser() };
+    assert!(matches!(stopped.verdict(), Verdict::Ended(_)));
+    fails(Evidence { struck: vec![NODE], ..stopped }, "though all was held twice");
+}
+
 pub fn a_wrong_line_fails() {
     let wrong = said(&["1 rounds: 7", "2 rounds: 8"], 9);
     fails(Evidence { said: wrong.clone(), ..survivor() }, "wrong lines: 2 rounds: 8");

@@ -231,8 +231,8 @@ impl Kind {
         match self {
             Kind::Kill => "a node is killed",
             Kind::OutOfMemory => "a node is out of memory",
-            Kind::ShortStop => "a stop shorter than --silence",
-            Kind::LongStop => "a stop longer than --silence",
+            Kind::ShortStop => "a stop shorter than silence is borne",
+            Kind::LongStop => "a stop longer than silence is borne",
             Kind::TwoAtOnce => "two at once",
             Kind::AtTheStart => "a node before the program begins",
             Kind::DuringRecovery => "a node during a recovery",
@@ -241,7 +241,7 @@ impl Kind {
             Kind::LauncherAndNode => "the launcher and a node",
             Kind::LauncherAtTheStart => "the launcher before the program begins",
             Kind::LauncherStopped => "the launcher is stopped",
-            Kind::Everybody => "everybody, and --restart",
+            Kind::Everybody => "everybody at once and a restart",
         }
     }
 }

@@ -50,6 +50,8 @@ pub struct Outcome {
     pub restarted: bool,
     /// What it said, of a failed one.
     pub said: String,
+    /// Where a failed one has left everything.
+    pub left: PathBuf,
 }
 
 /// Where and how long rounds are.
@@ -61,18 +63,23 @@ pub struct Ground {
     pub bound: Duration,
     /// More options of [`ROUNDS`].
     pub more: &'static str,
+    /// What every round leaves is kept.
+    pub keeps: bool,
 }
 
 impl Reference {
     /// Nothing of an undisturbed run may be wrong.
-    pub fn of(program: Program, shape: Shape, ground: &Ground) -> Result<Reference, String> {
+    pub fn of(program: Program, shape: Shape, ground: &Ground) -> Result<Reference, Outcome> {
         let place = Place::new(&ground.folder, "undisturbed");
         let started = Instant::now();
         let run = over(place.command(program, shape, ""), ground, |_| {});
         let took = started.elapsed();
         let report = place.report().filter(|_| run.unfinished.is_none() && run.ended.status.success());
-        let report =
-            report.ok_or_else(|| format!("an undisturbed run of {} fails: {}", program.name, run.said()))?;
+        let Some(report) = report else {
+            place.keep(&run.said());
+            let why = format!("an undisturbed run of {} fails", program.name);
+            return Err(Outcome::failed(why, run.said(), place.0));
+        };
         let program = Duration::from_secs_f64(report["wall_s"].as_f64().unwrap_or(0.0));
         let pace = Pace { start: took.saturating_sub(program), program };
         place.clear();
@@ -82,15 +89,16 @@ impl Reference {
 
 impl Outcome {
     /// Of a round that could not be.
-    pub fn failed(why: String) -> Self {
+    fn failed(why: String, said: String, left: PathBuf) -> Self {
         Outcome {
+            left,
             verdict: Verdict::Failed(why),
             took: Duration::ZERO,
             losses: 0,
             late: 0,
             out_of_memory: false,
             restarted: false,
-            said: String::new(),
+            said,
         }
     }
 }
@@ -143,6 +151,7 @@ pub fn run(plan: &Plan, reference: &Reference, group: Option<Group>, ground: &Gr
             said = format!("{plan}\n{why}\n{:?}\n{said}\nexpected: {:#?}", striking.struck, reference.said);
             place.keep(&said);
         }
+        _ if ground.keeps => place.keep(&format!("{plan}\n{verdict}\n{:?}\n{said}", striking.struck)),
         _ => place.clear(),
     }
     Outcome {
@@ -153,6 +162,7 @@ pub fn run(plan: &Plan, reference: &Reference, group: Option<Group>, ground: &Gr
         out_of_memory: striking.out_of_memory().is_some_and(|ended| ended > 0),
         restarted: restarted == Some(Verdict::Survived),
         said,
+        left: place.0,
     }
 }
 
@@ -183,7 +193,7 @@ impl Over {
         let mut lines = self.ended.stdout.clone();
         // Whoever was killed while it printed, and had no successor, may have broken a line off.
         if report.is_none() {
-            lines.pop_if(|last| !Said::of(&[last.clone()]).without(&reference.said).is_empty());
+            lines.pop_if(|last| !Said::of(std::slice::from_ref(last)).without(&reference.said).is_empty());
         }
         let is_left_behind = self.unfinished == Some(Unfinished::LeftBehind);
         Evidence {
