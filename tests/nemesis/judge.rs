@@ -12,6 +12,8 @@ const UNHEARD: &str = "heard nothing of the launcher for ";
 /// What a job says that has another launcher, and one that goes back to its beginning: nodes that had not begun have ended with their launcher.
 const LED: &str = "leads now";
 const ANEW: &str = "began the program anew";
+/// What a job says of each loss.
+const KNOWN: [&str; 3] = [LED, "; the others go back", " is gone too"];
 /// The exit status of such a job.
 const LOST: i32 = 3;
 /// Lines that are shown of those that are wrong.
@@ -147,6 +149,10 @@ impl Evidence {
         if self.was_fatal(Role::Launcher) && self.was_fatal(Role::Standby) {
             return Ok(Verdict::Ended("neither the launcher nor who stood by for it was left"));
         }
+        // Whoever was to write the report was struck when the others had left.
+        if self.expected.without(&self.said).is_empty() && !self.all_are_known() {
+            return Ok(Verdict::Ended("all was said, and nobody was left to report it"));
+        }
         match self.struck.iter().any(|struck| struck.left == 0) {
             true => Ok(Verdict::Ended("no process was left")),
             false => Err("it ended without a report, though processes were left to go on".into()),
@@ -159,6 +165,13 @@ impl Evidence {
             true => Ok(()),
             false => Err(format!("wrong lines: {}", shown(&wrong))),
         }
+    }
+
+    /// Whether others have noticed each loss.
+    fn all_are_known(&self) -> bool {
+        let is_known = |line: &&String| KNOWN.iter().any(|words| line.contains(words));
+        let losses = self.struck.iter().filter(|struck| struck.fatal).count();
+        self.errors.iter().filter(is_known).count() >= losses
     }
 
     fn tells(&self, words: &str) -> bool {

@@ -63,7 +63,12 @@ pub fn what_is_right_passes() {
     let none = Evidence { ending: Ending::Signalled(9), reported: None, said: said(&[], 0), ..survivor() };
     let all = vec![LAUNCHER, Struck { left: 0, ..NODE }];
     assert!(matches!(Evidence { struck: all, ..none.clone() }.verdict(), Verdict::Ended(_)));
-    assert!(matches!(Evidence { struck: vec![LAUNCHER, STANDBY], ..none }.verdict(), Verdict::Ended(_)));
+    assert!(matches!(
+        Evidence { struck: vec![LAUNCHER, STANDBY], ..none.clone() }.verdict(),
+        Verdict::Ended(_)
+    ));
+    let over = Evidence { said: survivor().said, struck: vec![LAUNCHER], ..none };
+    assert!(matches!(over.verdict(), Verdict::Ended(_)));
 }
 
 /// What has not begun ends with its launcher.
@@ -113,6 +118,8 @@ pub fn an_end_that_is_not_documented_fails() {
     fails(Evidence { reported: Some(3), ..survivor() }, "and reports Some(3)");
     let silent =
         Evidence { ending: Ending::Signalled(9), reported: None, struck: vec![LAUNCHER], ..survivor() };
-    fails(silent, "without a report");
+    let led = vec!["golomb: the launcher is gone; node 0 (pid 7) leads now".to_string()];
+    fails(Evidence { errors: led, ..silent.clone() }, "without a report");
+    fails(Evidence { said: said(&["1 rounds: 7"], 9), ..silent }, "without a report");
     fails(Evidence { losses: 2, ..survivor() }, "2 lost nodes, of which 1 were struck");
 }

@@ -142,7 +142,7 @@ impl Plan {
         // One more, of whatever kind the round is, if there is anybody left.
         if rng.below(3) == 0 && kind != Kind::Everybody {
             strikes.push(Strike {
-                when: When::After(millis(&mut rng, 0, 1500)),
+                when: When::After(millis(&mut rng, 0, 600)),
                 whom: Whom::Other(rng.next_u64()),
                 how: How::Kill,
             });
