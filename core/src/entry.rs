@@ -264,7 +264,18 @@ impl ArgsInfo {
     /// The words hold these arguments, and are not used again.
     pub(crate) unsafe fn pack_words(&self, words: &mut Words) -> Packed {
         // SAFETY: the caller's promise.
-        unsafe { (self.pack)(words, Packer::new(Purpose::Message)) }.into()
+        let packed = Packed::from(unsafe { (self.pack)(words, Packer::new(Purpose::Message)) });
+        packed.placed(Purpose::Message, self.unpack_and_drop())
+    }
+
+    /// Reads arguments only to see whether they can be read.
+    pub(crate) fn unpack_and_drop(&self) -> impl FnOnce(&mut Unpacker<'_>) -> Result<(), PupError> {
+        |u| {
+            let mut words = (self.unpack)(u)?;
+            // SAFETY: just unpacked as these arguments; dropped once.
+            unsafe { (self.drop)(&mut words) };
+            Ok(())
+        }
     }
 
     /// Bytes that the arguments in a message's words take when packed.

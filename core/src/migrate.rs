@@ -161,9 +161,9 @@ impl Pe {
         let travel = Box::new(pack_up(object, past));
         let luggage = self.luggage(collection.chare, head, to);
         if let Luggage::Packed(packed) = &luggage
-            && let Some(why) = packed.refusal()
+            && packed.refusal().is_some()
         {
-            return self.refuse_to_move(collection, id.index, to, why);
+            return self.refuse_to_move(collection, id.index, to, packed);
         }
         self.tell(to, PeMessage::Arrive { id, travel, luggage });
     }

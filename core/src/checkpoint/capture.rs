@@ -179,16 +179,14 @@ impl Pe {
                 Some(apart) => {
                     let kept = wire::copy_to_keep(message);
                     if let Some(why) = kept.refusal() {
-                        self.refuse_checkpoint(&self.label_of_message(message), why);
+                        self.refuse_to_keep_message(message, why);
                     }
                     apart.push(kept);
                 }
                 None => messages.push(message),
             }
         }
-        let refuse = |message: &Envelope, why: &PupError| {
-            self.refuse_checkpoint(&self.label_of_message(message), why);
-        };
+        let refuse = |message: &Envelope, why: &PupError| self.refuse_to_keep_message(message, why);
         (births, Messages::pack(messages.into_iter(), &self.node.store, room, refuse), requests)
     }
 

@@ -34,8 +34,7 @@ pub(crate) struct Shelves {
     /// Whether all checkpoints are there; else those that somebody asks for.
     pub(crate) has_all: bool,
     pub(crate) job: JobMark,
-    /// Whether this launcher has made the folder. It is for nobody else to know.
-    #[serde(skip)]
+    /// Whether the job has made the folder, on the host of its first launcher.
     pub(crate) is_new: bool,
 }
 

@@ -472,7 +472,12 @@ impl Pe {
     }
 
     fn insert_by_root<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
-        let args = pack_args(&init.args, args, || self.label_of_named(to, init.name));
+        // The collection may not be known here.
+        let what = || {
+            let name = Registry::get().find(init.chare).map_or_else(String::new, |(_, chare)| (chare.name)());
+            format!("`{name}::{}` for a new element", init.name)
+        };
+        let args = pack_args(&init.args, args, what);
         let number = if root == self.id { 0 } else { self.number_insertion(to.collection) };
         self.tell(root, PeMessage::Insert { to, pe, init: init.number, args, number });
     }

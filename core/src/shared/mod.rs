@@ -151,7 +151,7 @@ impl Pe {
         let serial = self.names().shared.get() + 1;
         self.names().shared.set(serial);
         let id = (self.id as u64) << 32 | serial as u64;
-        let packed = refusal::seen(Packed::of(&value), || "a shared value".into());
+        let packed = refusal::seen(Packed::of(&value), || format!("a shared `{}`", T::name()));
         let value = Arc::new(value);
         self.node.shared.put(id, SharedValue { packed: packed.clone(), typed: Some(value.clone()) });
         self.send_share(id, &packed);
