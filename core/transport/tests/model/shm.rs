@@ -33,7 +33,7 @@ use talisman_transport::{
 use self::memory::Bytes;
 use self::slots::{Positions, Ring, Slot};
 use crate::park::Parker;
-use talisman_sched::sync;
+use crate::sync;
 
 pub use self::inbound::Receiver;
 pub use self::out::Sender;
