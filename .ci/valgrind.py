@@ -20,7 +20,7 @@ SELECTED = [
     ("talisman_core", "message::"),
     ("talisman_core", "pe::"),
     ("talisman_core", "location::"),
-    ("talisman_core", "checkpoint::slabs"),
+    ("talisman_store", "slabs"),
     ("talisman_core", "checkpoint::store"),
     # Whole jobs: objects made, moved and dropped, on threads and simulated.
     ("api", "kinds"),

@@ -30,7 +30,6 @@ mod cluster;
 #[doc(hidden)]
 pub mod collection;
 pub mod cx;
-mod disk;
 #[doc(hidden)]
 pub mod entry;
 #[doc(hidden)]

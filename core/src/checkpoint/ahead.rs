@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 
 use super::Checkpoints;
 use super::capture::is_live;
-use super::slabs::Room;
 use crate::pe::Pe;
 use crate::pup::Packed;
+use talisman_store::slabs::Room;
 
 /// Bytes that are packed at once, some tens of microseconds: messages do not wait for long.
 const AT_ONCE: usize = 256 << 10;

@@ -12,7 +12,6 @@ use super::freeze::{Fate, fate};
 use super::message::{Checkpoint, Taken};
 use super::part::{Part, SavedCollection, SavedNames, SavedObject, SavedRoot};
 use super::said::SavedPeriod;
-use super::slabs::Room;
 use super::waiting::Messages;
 use crate::balance::message::Balance;
 use crate::collection::Collection;
@@ -27,6 +26,7 @@ use crate::wire;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, PeId};
 use talisman_observe::mutations::mutated;
+use talisman_store::slabs::Room;
 
 /// Broadcasts that wait with elements.
 type Casts = BTreeMap<(CollectionId, u32), Cast>;
@@ -57,8 +57,8 @@ impl Pe {
         if let Some(why) = lender.packer().refusal().filter(|_| !checkpoints.refused.get()) {
             self.refuse_checkpoint(&format!("PE {}", self.id), why);
         }
-        let packed = lender.finish_in(|bytes, align| room.copy(&self.node.store, bytes, align));
-        let (packed, mut scratch) = room.packed(&self.node.store, packed);
+        let packed = lender.finish_in(|bytes, align| room.copy(&*self.node.store, bytes, align));
+        let (packed, mut scratch) = room.packed(&*self.node.store, packed);
         // Memory that is new costs more than the copy, so it is given back little by little.
         scratch.shrink_to(scratch.capacity() / 8 * 7);
         checkpoints.scratch.set(scratch);
@@ -149,7 +149,7 @@ impl Pe {
     pub(super) fn packed_state(&self, head: NonNull<Head>, room: &mut Room) -> Packed {
         // SAFETY: the caller's object.
         let chare = unsafe { head.as_ref() }.collection().chare;
-        let (store, packer) = (&self.node.store, Packer::over(Purpose::Migration, room.scratch()));
+        let (store, packer) = (&*self.node.store, Packer::over(Purpose::Migration, room.scratch()));
         // SAFETY: as above, and of this type.
         let packed =
             unsafe { pack_object_in(chare, head, packer, |bytes, align| room.copy(store, bytes, align)) };

@@ -10,15 +10,15 @@ use std::collections::{BTreeSet, VecDeque};
 use talisman_ft::{NodeId, Version};
 
 use super::Checkpoints;
-use super::lent::Lent;
 use super::message::Checkpoint;
-use super::pieces::{Manifest, checksum, cut};
 use super::taking::Takings;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use crate::pup::{Packed, Segment};
 use talisman_base::ids::PeId;
 use talisman_observe::sometimes::sometimes;
+use talisman_store::lent::Lent;
+use talisman_store::pieces::{Manifest, checksum, cut};
 
 /// Pieces of a part that are under way at a time: enough for a link not to be idle while the word comes back that one is there.
 const UNDER_WAY: usize = 4;

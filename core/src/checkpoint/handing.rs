@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use talisman_ft::Version;
 use talisman_ft::double::Order;
 
-use super::pieces::Manifest;
 use super::store::{Store, StoreError};
 use crate::net::Net;
 use crate::pe::Pe;
@@ -15,6 +14,7 @@ use crate::pup::Segment;
 use talisman_base::ids::PeId;
 use talisman_base::limits::HEAD_MAX;
 use talisman_base::view::View;
+use talisman_store::pieces::Manifest;
 
 /// What is sent for what holds parts; slices travel beside it.
 #[derive(Serialize, Deserialize)]

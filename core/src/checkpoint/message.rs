@@ -3,10 +3,10 @@
 use talisman_ft::{NodeId, Version};
 
 use super::contents::Counts;
-use super::lent::Lent;
-use super::pieces::Manifest;
 use crate::pup::{Packed, Pup};
 use crate::route::Route;
+use talisman_store::lent::Lent;
+use talisman_store::pieces::Manifest;
 
 /// A message about a checkpoint. None waits in a queue, behind entries.
 #[derive(Debug, Pup)]

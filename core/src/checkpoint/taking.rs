@@ -10,17 +10,17 @@ use crc32fast::Hasher;
 use talisman_ft::Version;
 
 use super::Checkpoints;
-use super::lent::Lent;
-use super::mapped::Mapping;
 use super::message::Checkpoint;
-use super::pieces::Manifest;
-use super::slabs::Room;
 use super::store::{Copy, Store};
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use crate::pup::{Segment, SegmentBuffer};
 use talisman_base::ids::PeId;
 use talisman_observe::sometimes::sometimes;
+use talisman_store::lent::Lent;
+use talisman_store::mapped::Mapping;
+use talisman_store::pieces::Manifest;
+use talisman_store::slabs::Room;
 
 /// Bytes taken at once: they are in the core's cache still when their checksum is computed, and take some tens of microseconds, so
 /// that messages of others do not wait for long.

@@ -14,8 +14,6 @@ use super::Checkpoints;
 use super::contents::Counts;
 use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
-use super::pieces::cut;
-use super::slabs::Room;
 use super::store::Store;
 use super::waiting::Messages;
 use crate::launch::RunArgs;
@@ -28,6 +26,8 @@ use crate::pup::{Packed, SEGMENT_MIN, from_bytes, to_bytes};
 use crate::route::Route;
 use crate::testing::lab::Lab;
 use crate::wire::copy_to_keep;
+use talisman_store::pieces::cut;
+use talisman_store::slabs::Room;
 
 /// A ball that goes round an array whose elements move, for as long as anybody looks.
 mod program {

@@ -16,7 +16,6 @@ use super::orders::{Orders, Word};
 use super::{beginning, panics};
 use crate::chare::{Args, MainChare};
 use crate::checkpoint::files::keeper::KeeperError;
-use crate::checkpoint::lent::Lent;
 use crate::checkpoint::store::Store;
 use crate::cluster::Control;
 use crate::cluster::attendance::first_order;
@@ -27,6 +26,7 @@ use crate::launch::{Output, Results, RunArgs};
 use crate::node::{Config, End, Job, Others};
 use crate::pe::Pe;
 use talisman_base::topology::Shape;
+use talisman_store::lent::Lent;
 use talisman_transport::poller::Bell;
 use talisman_transport::shm;
 

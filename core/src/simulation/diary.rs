@@ -4,10 +4,10 @@
 //! them, each process writes entries of a diary in place of each other, and whoever comes after it reads the last: it has to
 //! be one that was written, whole, and none before the last that was sure to be kept.
 
-use crate::disk::{DiskError, ReadError, SimulatedDisk, read_checked, remove_leftovers, replace};
 use talisman_base::rng::Rng;
+use talisman_store::disk::{DiskError, ReadError, SimulatedDisk, read_checked, remove_leftovers, replace};
 
-use super::plan::DiskRates;
+use talisman_store::disk::DiskRates;
 
 const NAME: &str = "diary";
 /// Disk operations in an entry: a process may die in any of them.
@@ -152,7 +152,7 @@ fn entry(node: u32, number: u64) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::Disk;
+    use talisman_store::disk::Disk;
 
     fn diary(rates: DiskRates, seed: u64) -> Diary {
         Diary::new(1, rates, &mut Rng::new(seed))

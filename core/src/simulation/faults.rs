@@ -4,11 +4,11 @@ use std::cell::Cell;
 
 use super::fault::{Asked, Fault, What, When};
 use super::letters::Letter;
-use super::plan::DiskRates;
 use super::process::{Death, Stage};
 use super::shelves::Shelf;
 use super::trace::Who;
 use super::world::{Event, World};
+use talisman_store::disk::DiskRates;
 
 /// Faults that strike at an event or step of a certain number, the next one last.
 #[derive(Default)]

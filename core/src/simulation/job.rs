@@ -13,7 +13,6 @@ use super::remains::Remains;
 use super::shelves::Shelf;
 use super::world::{Main, World};
 use super::{Plan, Ran};
-use crate::checkpoint::readable::Readable;
 use crate::checkpoint::store::Store;
 use crate::cluster::attendance::Attendance;
 use crate::cluster::conductor::Conductor;
@@ -29,6 +28,7 @@ use crate::run::{Outcome, panics};
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
 use talisman_observe::sometimes::sometimes;
+use talisman_store::readable::Readable;
 use talisman_transport::auth::Secret;
 
 /// Disks draw from a generator of their own.

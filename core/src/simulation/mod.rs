@@ -58,8 +58,9 @@ pub(crate) use messages::take_ballast;
 pub use messages::{
     Ballast, Core, Guest, Losses, Machine, Way, charge, run_modelled, run_modelled_losing, run_modelled_with,
 };
-pub use plan::{DiskRates, Limits, Line, Network, Plan, Rates, Schedule};
+pub use plan::{Limits, Line, Network, Plan, Rates, Schedule};
 pub use programs::{Program, run_program};
+pub use talisman_store::disk::DiskRates;
 
 use crate::chare::{Args, MainChare};
 use crate::run::{Outcome, beginning};

@@ -7,6 +7,7 @@ use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::faults::{Chaos, Kill};
 use talisman_base::topology::Shape;
+use talisman_store::disk::DiskRates;
 
 /// A world. Equal plans and programs give equal runs, event by event.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,26 +100,6 @@ pub struct Rates {
     pub truncated_ppm: u32,
     /// … are the last of their connection, which is reset at both ends.
     pub reset_ppm: u32,
-}
-
-/// What happens to files, until disks are healed. Whatever these are, what was not synced may be lost when a host loses its
-/// power. Of a million operations, so many …
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DiskRates {
-    /// … that write a file find no more room, and leave a part of it.
-    pub full_ppm: u32,
-    /// … that sync fail; what was to be kept is not, even if somebody asks again.
-    pub sync_fails_ppm: u32,
-    /// … that read a file fail, and may succeed later.
-    pub unreadable_ppm: u32,
-    /// … that read a file find one bit altered, for good.
-    pub altered_ppm: u32,
-    /// … that sync say that all is kept, and nothing is before a later one.
-    pub lying_ppm: u32,
-    /// … that write a file come down in the place of another one. In their own is what that had, or one that was taken away.
-    pub misdirected_ppm: u32,
-    /// Bytes that there is room for on each disk; 0: any number.
-    pub room_bytes: u64,
 }
 
 /// How PEs take turns.

@@ -10,9 +10,9 @@ use crate::checkpoint::files::keeper::AnyDisk;
 use crate::checkpoint::files::set::{self, Disks, SetError, Whole};
 use crate::checkpoint::store::Store;
 use crate::cluster::keeping::{Restart, has_nodegroups};
-use crate::disk::SharedDisk;
 use crate::witness::{self, Seen};
 use talisman_base::topology::Shape;
+use talisman_store::disk::SharedDisk;
 
 /// What messages call it.
 const FOLDER: &str = "simulated";

@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use super::plan::{DiskRates, Plan};
+use super::plan::Plan;
 use super::process::Process;
 use super::remains::Remains;
 use super::world::{Event, World};
@@ -15,11 +15,12 @@ use crate::checkpoint::files::cover::JobMark;
 use crate::checkpoint::files::keeper::{Backlog, Work};
 use crate::checkpoint::files::shelf::ShelfError;
 use crate::checkpoint::store::Store;
-use crate::disk::{SharedDisk, SimulatedDisk};
 use crate::launch::checkpoints::FaultTolerance;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
 use talisman_observe::sometimes::sometimes;
+use talisman_store::disk::DiskRates;
+use talisman_store::disk::{SharedDisk, SimulatedDisk};
 
 /// New disks draw from a generator of their own.
 const NEW_DISKS: u64 = 0x0e1d_15c5;

@@ -16,8 +16,8 @@ use talisman_ft::{NodeId, Version};
 use super::listing::Listing;
 use super::{File, folder_of, keeper, set};
 use crate::cluster::frame;
-use crate::disk::{Folder, KeyFile};
 use talisman_base::ids::PeId;
+use talisman_store::disk::{Folder, KeyFile};
 
 /// Most bytes of a file that travel at a time.
 pub(crate) const PIECE: usize = 1 << 20;

@@ -7,15 +7,15 @@
 //!                the buffers, one after the other: the packed bytes, and the large slices beside them
 //! ```
 //!
-//! It is the body of a file of [`crate::disk`], whose checksum is of all of it.
+//! It is the body of a file of [`talisman_store::disk`], whose checksum is of all of it.
 
 use talisman_ft::Version;
 
 use super::File;
-use crate::disk::{Disk, DiskError, KeyFile, ReadError, Replacing, checked, read_checked};
 use crate::pup::{Packed, Pup, SegmentBuffer, from_bytes, to_bytes};
 use talisman_base::ids::PeId;
 use talisman_observe::mutations::mutated;
+use talisman_store::disk::{Disk, DiskError, KeyFile, ReadError, Replacing, checked, read_checked};
 
 /// Which part it is, and what it is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]

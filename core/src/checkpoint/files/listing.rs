@@ -11,8 +11,8 @@ use super::cover::{Cover, CoverError};
 use super::folder_of;
 use super::keeper::nodes_in;
 use super::shelf::versions;
-use crate::disk::{Disk, DiskError, Folder, KeyFile, ReadError};
 use talisman_base::ids::PeId;
+use talisman_store::disk::{Disk, DiskError, Folder, KeyFile, ReadError};
 
 /// Parts of versions, each by its PE.
 pub(crate) type Parts = Vec<(Version, Vec<PeId>)>;

@@ -8,7 +8,7 @@
 //!     v7-pe5.part          a copy that it keeps for another node
 //! ```
 //!
-//! Every file is put in place whole and with a checksum ([`crate::disk`]), and is there for good before anybody is told that it is. So
+//! Every file is put in place whole and with a checksum ([`talisman_store::disk`]), and is there for good before anybody is told that it is. So
 //! a version is what its files say, whatever happened to the job, and no file needs to be changed. `docs/checkpoint-files.md` has
 //! the format.
 //!

@@ -8,15 +8,15 @@ use talisman_ft::{NodeId, Version};
 use super::Store;
 #[cfg(test)]
 use super::versions::Body;
-use crate::checkpoint::lent::Lent;
-use crate::checkpoint::mapped::{Mapping, Shared};
-use crate::checkpoint::pages::PagePool;
-use crate::checkpoint::readable::Readable;
-use crate::checkpoint::shared::SharedMemory;
-use crate::checkpoint::slab::Slab;
-use crate::checkpoint::slabs::Room;
 use crate::pup::{Packed, PageSource};
 use talisman_base::ids::PeId;
+use talisman_store::lent::Lent;
+use talisman_store::mapped::{Mapping, Shared};
+use talisman_store::pages::PagePool;
+use talisman_store::readable::Readable;
+use talisman_store::shared::SharedMemory;
+use talisman_store::slab::Slab;
+use talisman_store::slabs::{Room, SlabSource};
 
 impl Store {
     /// From now on parts are where other processes of the host can map them, where the system has such memory.
@@ -146,14 +146,15 @@ impl Store {
             kept.slabs.insert(pe, room);
         }
     }
+}
 
-    /// A slab for at least so many bytes that a version had which is not needed any more.
-    pub(in crate::checkpoint) fn spare_slab(&self, len: usize) -> Option<Arc<Slab>> {
+impl SlabSource for Store {
+    /// One that a version had which is not needed any more.
+    fn spare_slab(&self, len: usize) -> Option<Arc<Slab>> {
         self.lock().spare.slabs.take(len)
     }
 
-    /// A new one, if there is memory.
-    pub(in crate::checkpoint) fn new_slab(&self, len: usize) -> Option<Arc<Slab>> {
+    fn new_slab(&self, len: usize) -> Option<Arc<Slab>> {
         Slab::new(len, self.memory.get())
     }
 }

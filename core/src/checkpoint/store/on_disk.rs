@@ -11,10 +11,10 @@ use super::{Fate, Store, StoreError};
 use crate::checkpoint::files::cover::JobMark;
 use crate::checkpoint::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
 use crate::checkpoint::files::shelf::ShelfError;
-use crate::disk::KeyFile;
 use crate::pup::Packed;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
+use talisman_store::disk::KeyFile;
 
 impl Store {
     /// From now on parts are kept on disk, in the folder of this node in that of the job.

@@ -6,10 +6,10 @@ use super::versions::{Body, InMemory};
 use super::{InPieces, Store, StoreError};
 use crate::checkpoint::newcomers::Seats;
 use crate::checkpoint::part::Part;
-use crate::checkpoint::pieces::{Manifest, checksum, cut, put_together};
 use crate::pup::{Packed, Segment};
 use talisman_base::ids::PeId;
 use talisman_base::view::View;
+use talisman_store::pieces::{Manifest, checksum, cut, put_together};
 
 impl Store {
     /// The parts of which a PE was made, read: its own, or what it had taken over from a former job.

@@ -1,7 +1,7 @@
 //! Memory of versions that are not needed any more.
 
-use super::super::slabs::Slabs;
 use super::versions::Kept;
+use talisman_store::slabs::Slabs;
 
 /// Memory to be filled again.
 #[derive(Default)]

@@ -4,16 +4,16 @@ use std::ptr::NonNull;
 
 use bytes::Bytes;
 
-use super::super::pieces::PIECE_MAX;
 use super::*;
 use crate::checkpoint::files::cover::JobMark;
-use crate::checkpoint::mapped::Windows;
-use crate::checkpoint::pieces::cut;
-use crate::checkpoint::slabs::Room;
-use crate::disk::{Disk as _, SharedDisk, SimulatedDisk};
-use crate::simulation::DiskRates;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
+use talisman_store::disk::DiskRates;
+use talisman_store::disk::{Disk as _, SharedDisk, SimulatedDisk};
+use talisman_store::mapped::Windows;
+use talisman_store::pieces::PIECE_MAX;
+use talisman_store::pieces::cut;
+use talisman_store::slabs::Room;
 
 /// Two nodes of two PEs.
 const SHAPE: Shape = Shape { nodes: 2, pes_per_node: 2 };

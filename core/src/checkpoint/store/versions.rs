@@ -7,13 +7,13 @@ use talisman_ft::double::Held;
 use talisman_ft::{Epoch, NodeId, Version};
 
 use super::super::contents::{Counts, Names};
-use super::super::mapped::Mapping;
-use super::super::pieces::{Manifest, checksum};
-use super::super::slabs::Room;
 use super::spare::Spare;
 use crate::pup::{Packed, Segment};
 use talisman_base::ids::PeId;
 use talisman_base::view::View;
+use talisman_store::mapped::Mapping;
+use talisman_store::pieces::{Manifest, checksum};
+use talisman_store::slabs::Room;
 
 #[derive(Default)]
 pub(crate) struct Versions {

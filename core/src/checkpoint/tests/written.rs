@@ -13,11 +13,11 @@ use super::super::store::Versions;
 use super::super::store::archive::{Archive, Place};
 use super::*;
 use crate::cluster::control::Lines;
-use crate::disk::{Disk as _, SharedDisk, SimulatedDisk};
 use crate::node::{End, Others};
-use crate::simulation::DiskRates;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
+use talisman_store::disk::DiskRates;
+use talisman_store::disk::{Disk as _, SharedDisk, SimulatedDisk};
 
 /// Rounds until a PE has looked at its disk once more.
 const LOOK: usize = 1100;

@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
     use crate::checkpoint::files::afar::What;
-    use crate::disk::KeyFile;
+    use talisman_store::disk::KeyFile;
 
     #[test]
     fn every_question_is_answered_or_given_up() {

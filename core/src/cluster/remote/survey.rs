@@ -28,9 +28,9 @@ use crate::checkpoint::files::afar::{self, Answer, Ask, What};
 use crate::checkpoint::files::image;
 use crate::checkpoint::files::listing::Listing;
 use crate::checkpoint::files::set::{Hosts, Place};
-use crate::disk::KeyFile;
 use crate::pup::Packed;
 use talisman_base::ids::PeId;
+use talisman_store::disk::KeyFile;
 
 /// Why an answer that came is of no use.
 const OTHER_ANSWER: &str = "it answers something else than it was asked";

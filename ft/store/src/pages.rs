@@ -1,4 +1,4 @@
-//! The memory of [`Pages`](crate::pup::Pages): slabs of one value each, which a checkpoint keeps in place of a copy.
+//! The memory of [`Pages`](talisman_pup::Pages): slabs of one value each, which a checkpoint keeps in place of a copy.
 //!
 //! A part whose values are in them names them like the slabs that it has filled itself ([`Room::hold_pages`](super::slabs::Room::hold_pages)),
 //! so a buddy of the same host maps them, and for all others they are read where they are.
@@ -14,7 +14,7 @@ use super::large::LARGE_PAGE;
 use super::shared::SharedMemory;
 use super::slab::{LINE, Slab};
 use super::spares::Spares;
-use crate::pup::{PageMemory, PageSource, Segment};
+use talisman_pup::{PageMemory, PageSource, Segment};
 
 /// Fewer bytes are copied sooner than they are found in memory of their own, by everybody who has to.
 const LEAST: usize = 64 << 10;
@@ -22,7 +22,7 @@ const LEAST: usize = 64 << 10;
 const MOST: usize = 8192;
 
 /// The slabs of a process, those that are lent and those that are to be lent again.
-pub(super) struct PagePool {
+pub struct PagePool {
     /// What others can map, if there is such memory.
     memory: Option<Arc<SharedMemory>>,
     all: Mutex<All>,
@@ -46,7 +46,7 @@ struct Lease {
 }
 
 impl PagePool {
-    pub(super) fn new(memory: Option<Arc<SharedMemory>>) -> Self {
+    pub fn new(memory: Option<Arc<SharedMemory>>) -> Self {
         PagePool { memory, all: Mutex::default(), places: AtomicUsize::new(0) }
     }
 
@@ -174,7 +174,7 @@ impl Drop for Lease {
 }
 
 /// The slab that a segment is in, if it is of this kind.
-pub(super) fn slab_of(segment: &Segment) -> Option<Arc<Slab>> {
+pub fn slab_of(segment: &Segment) -> Option<Arc<Slab>> {
     let memory: &dyn Any = segment.page_memory()?;
     memory.downcast_ref::<Lease>().map(|lease| lease.slab.clone())
 }
@@ -182,12 +182,12 @@ pub(super) fn slab_of(segment: &Segment) -> Option<Arc<Slab>> {
 #[cfg(test)]
 mod tests {
     use super::super::mapped::Windows;
-    use super::super::slabs::Room;
-    use super::super::store::Store;
+    use crate::fresh::Fresh;
+    use crate::slabs::Room;
     use rustix::param::page_size;
 
     use super::*;
-    use crate::pup::{Lender, Packed, Packer, Pages, Pup, Purpose, lease_from};
+    use talisman_pup::{Lender, Packed, Packer, Pages, Pup, Purpose, lease_from};
 
     fn pool() -> Arc<PagePool> {
         Arc::new(PagePool::new(Some(Arc::new(SharedMemory::new().expect("the system has it")))))
@@ -265,8 +265,8 @@ mod tests {
     }
 
     /// A store with such memory, values in it, their part, and where others find that.
-    fn packed() -> (Store, Pages<u64>, Packed, Room) {
-        let (store, mut room) = (Store::default(), Room::default());
+    fn packed() -> (Fresh, Pages<u64>, Packed, Room) {
+        let (store, mut room) = (Fresh::default(), Room::default());
         store.share();
         store.lend_pages();
         let _leasing = lease_from(store.pages());

@@ -14,7 +14,7 @@ use sha2::Sha256;
 use super::{DiskError, Doing};
 
 /// Bytes of what shows it.
-pub(crate) const TAG: usize = 32;
+pub const TAG: usize = 32;
 /// A key of fewer bytes could be guessed.
 const LEAST: usize = 16;
 /// A larger file is taken for another one.
@@ -24,18 +24,18 @@ const USE: &[u8] = b"talisman checkpoint file";
 
 /// Where the key of a job's files is, on each of its hosts; without one, the owners of files count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct KeyFile(pub(crate) Option<PathBuf>);
+pub struct KeyFile(pub Option<PathBuf>);
 
 /// The key. It is not shown.
 #[derive(Clone)]
-pub(crate) struct Key(Arc<[u8]>);
+pub struct Key(Arc<[u8]>);
 
 impl KeyFile {
     /// What is in it.
     ///
     /// # Errors
     /// It is not there, or no key, or others can read it.
-    pub(crate) fn read(&self) -> Result<Option<Key>, DiskError> {
+    pub fn read(&self) -> Result<Option<Key>, DiskError> {
         self.0.as_deref().map(Key::read).transpose()
     }
 }
@@ -66,12 +66,12 @@ impl Key {
     }
 
     /// Shows that who has the key has written these bytes under this name.
-    pub(crate) fn tag<'a>(&self, name: &str, parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; TAG] {
+    pub fn tag<'a>(&self, name: &str, parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; TAG] {
         self.mac(name, parts).finalize().into_bytes().into()
     }
 
     /// Whether that is shown. How long this takes tells nothing.
-    pub(crate) fn verify(&self, name: &str, bytes: &[u8], tag: &[u8; TAG]) -> bool {
+    pub fn verify(&self, name: &str, bytes: &[u8], tag: &[u8; TAG]) -> bool {
         self.mac(name, [bytes]).verify_slice(tag).is_ok()
     }
 
@@ -85,7 +85,7 @@ impl Key {
     }
 
     #[cfg(test)]
-    pub(crate) fn of(bytes: &[u8]) -> Key {
+    pub fn of(bytes: &[u8]) -> Key {
         Key(bytes.into())
     }
 }

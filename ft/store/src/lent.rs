@@ -15,14 +15,14 @@ use std::sync::{Arc, OnceLock};
 use rustix::process::{PTracer, getppid, set_ptracer};
 
 use super::mapped::{Mapping, Shared, Windows};
-use crate::pup::{Packed, Pup};
+use talisman_pup::{Packed, Pup};
 
 /// Where the buffers of a part are.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
-pub(crate) struct Lent {
+pub struct Lent {
     process: u32,
     mark_at: u64,
-    pub(super) mark: u128,
+    pub mark: u128,
     /// Where each begins.
     buffers: Vec<u64>,
     /// The slabs in which most of them are, if they can be mapped.
@@ -30,14 +30,14 @@ pub(crate) struct Lent {
 }
 
 /// What is mapped of each process, by its mark.
-pub(super) type AllWindows = HashMap<u128, Windows>;
+pub type AllWindows = HashMap<u128, Windows>;
 
 /// The mark of this process; none if the system gives no random numbers.
 static MARK: OnceLock<Option<u128>> = OnceLock::new();
 
 impl Lent {
     /// A part of this process, which keeps it as it is for as long as anybody may read it. `None` if it cannot be read by others.
-    pub(super) fn of(part: &Packed, shared: Option<Shared>) -> Option<Lent> {
+    pub fn of(part: &Packed, shared: Option<Shared>) -> Option<Lent> {
         let mark = MARK.get_or_init(fresh_mark).as_ref()?;
         let at = |bytes: &[u8]| bytes.as_ptr() as u64;
         let buffers = part.buffers().iter().map(|buffer| at(buffer.bytes())).collect();
@@ -51,18 +51,18 @@ impl Lent {
     }
 
     /// A part of a simulated process, which finds it by this number ([`super::readable`]).
-    pub(super) fn numbered(process: u32, number: u64, buffers: usize) -> Lent {
+    pub fn numbered(process: u32, number: u64, buffers: usize) -> Lent {
         Lent { process, mark_at: number, mark: 0, buffers: (0..buffers as u64).collect(), shared: None }
     }
 
     /// The simulated process and the number.
-    pub(super) fn number(&self) -> (u32, u64) {
+    pub fn number(&self) -> (u32, u64) {
         (self.process, self.mark_at)
     }
 
     /// Lets the other nodes of this host read the memory of this one, where the system asks for that (Yama, a security module):
     /// they are started by the same process, and so is whatever else may read it then.
-    pub(crate) fn allow() {
+    pub fn allow() {
         if let Some(launcher) = getppid() {
             // Where nobody asks for it, it is not known.
             let _ = set_ptracer(PTracer::ProcessID(launcher));
@@ -70,13 +70,13 @@ impl Lent {
     }
 
     /// The slabs of the part, mapped; none if they cannot be.
-    pub(super) fn mapped(&self, windows: &mut AllWindows) -> Vec<Arc<Mapping>> {
+    pub fn mapped(&self, windows: &mut AllWindows) -> Vec<Arc<Mapping>> {
         let map = |shared: &Shared| shared.map(self.process, windows.entry(self.mark).or_default()).ok();
         self.shared.as_ref().and_then(map).unwrap_or_default()
     }
 
     /// Where a buffer begins, in the process that lent it.
-    pub(super) fn at(&self, buffer: usize) -> Option<u64> {
+    pub fn at(&self, buffer: usize) -> Option<u64> {
         self.buffers.get(buffer).copied()
     }
 
@@ -87,7 +87,7 @@ impl Lent {
     ///
     /// # Errors
     /// The process cannot be read, or has nothing there.
-    pub(super) unsafe fn read(&self, buffer: usize, offset: usize, to: *mut [u8]) -> io::Result<()> {
+    pub unsafe fn read(&self, buffer: usize, offset: usize, to: *mut [u8]) -> io::Result<()> {
         let nothing = || io::Error::other("there is no such buffer");
         let at = self.at(buffer).and_then(|at| at.checked_add(offset as u64)).ok_or_else(nothing)?;
         // SAFETY: the caller's promise.
@@ -98,7 +98,7 @@ impl Lent {
     ///
     /// # Errors
     /// It was another one, or that cannot be known any more.
-    pub(super) fn check(&self) -> io::Result<()> {
+    pub fn check(&self) -> io::Result<()> {
         let mut found = [0; size_of::<u128>()];
         // SAFETY: memory of this function.
         unsafe { read_of(self.process, self.mark_at, &raw mut found[..]) }?;
@@ -149,7 +149,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::pup::Segment;
+    use talisman_pup::Segment;
 
     fn part() -> Packed {
         let words: Vec<u64> = (0..5000).collect();

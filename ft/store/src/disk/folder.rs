@@ -19,7 +19,7 @@ use super::{Disk, DiskError, Doing, Key, KeyFile, is_plain};
 
 /// A folder, which is used by nobody else at the same time.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub struct Folder {
     path: PathBuf,
     /// The folder itself, to sync what its files are called.
     names: File,
@@ -44,7 +44,7 @@ impl Folder {
     ///
     /// # Errors
     /// It is another user's, or a symbolic link, or what the system says.
-    pub(crate) fn open(path: &Path) -> Result<Self, DiskError> {
+    pub fn open(path: &Path) -> Result<Self, DiskError> {
         Folder::open_with(path, &KeyFile::default())
     }
 
@@ -52,7 +52,7 @@ impl Folder {
     ///
     /// # Errors
     /// As above, or there is no such key.
-    pub(crate) fn open_with(path: &Path, key: &KeyFile) -> Result<Self, DiskError> {
+    pub fn open_with(path: &Path, key: &KeyFile) -> Result<Self, DiskError> {
         let key = key.read()?;
         let names = make(path).and_then(|()| opened(path, key.is_some()));
         let names = names.map_err(|error| refused(Doing::Open, path, &error))?;
@@ -63,7 +63,7 @@ impl Folder {
     ///
     /// # Errors
     /// What the system says.
-    pub(crate) fn close_to_others(&self) -> Result<(), DiskError> {
+    pub fn close_to_others(&self) -> Result<(), DiskError> {
         let closed = rustix::fs::fstat(&self.names).and_then(|found| {
             let mode = Mode::from_raw_mode(found.st_mode);
             let is_own = found.st_uid == geteuid().as_raw();
@@ -77,7 +77,7 @@ impl Folder {
     }
 
     /// Whether another process has it, and lives.
-    pub(crate) fn is_used_by_others(&self) -> bool {
+    pub fn is_used_by_others(&self) -> bool {
         match flock(&self.names, FlockOperation::NonBlockingLockShared) {
             Ok(()) => {
                 let _ = flock(&self.names, FlockOperation::Unlock);
@@ -91,7 +91,7 @@ impl Folder {
     ///
     /// # Errors
     /// Somebody has it, or what the system says.
-    pub(crate) fn lock(&self) -> Result<(), DiskError> {
+    pub fn lock(&self) -> Result<(), DiskError> {
         match flock(&self.names, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => Err(refused(Doing::Open, &self.path, &io::Error::other(IS_USED))),
             done => done.map_err(|error| refused(Doing::Open, &self.path, &error.into())),
@@ -99,7 +99,7 @@ impl Folder {
     }
 
     /// Whether it has its name: another process may have removed it since it was opened.
-    pub(crate) fn is_there(&self) -> bool {
+    pub fn is_there(&self) -> bool {
         let named = fs::symlink_metadata(&self.path).and_then(|named| Ok((named, self.names.metadata()?)));
         named.is_ok_and(|(named, own)| (named.dev(), named.ino()) == (own.dev(), own.ino()))
     }
@@ -108,7 +108,7 @@ impl Folder {
     ///
     /// # Errors
     /// It is another user's, or what the system says.
-    pub(crate) fn file_of(&self, name: &str) -> Result<File, DiskError> {
+    pub fn file_of(&self, name: &str) -> Result<File, DiskError> {
         let path = self.file(name);
         self.open_file(name).map_err(|error| refused(Doing::Read, &path, &error))
     }

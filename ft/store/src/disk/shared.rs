@@ -6,20 +6,20 @@ use super::{Disk, DiskError, SimulatedDisk};
 
 /// A disk that several hold in turn.
 #[derive(Clone, Debug)]
-pub(crate) struct SharedDisk(Arc<Mutex<SimulatedDisk>>);
+pub struct SharedDisk(Arc<Mutex<SimulatedDisk>>);
 
 impl SharedDisk {
-    pub(crate) fn new(disk: SimulatedDisk) -> Self {
+    pub fn new(disk: SimulatedDisk) -> Self {
         SharedDisk(Arc::new(Mutex::new(disk)))
     }
 
     /// Whether it is this one.
-    pub(crate) fn is(&self, other: &SharedDisk) -> bool {
+    pub fn is(&self, other: &SharedDisk) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Does something to it, or with it.
-    pub(crate) fn with<R>(&self, act: impl FnOnce(&mut SimulatedDisk) -> R) -> R {
+    pub fn with<R>(&self, act: impl FnOnce(&mut SimulatedDisk) -> R) -> R {
         // Nobody panics half way through an operation.
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -21,14 +21,14 @@ const UNIT: usize = 64 << 10;
 /// written to, each would cost a trap. The first checkpoints of a job block it a tenth less long so.
 const WINDOW: usize = 1 << 20;
 /// Slices begin with a line of the caches: copies go past these by whole lines.
-pub(super) const LINE: usize = 64;
+pub const LINE: usize = 64;
 
 /// Some pages. The first line is the stamp's.
-pub(super) struct Slab {
-    pub(super) at: NonNull<u8>,
-    pub(super) len: usize,
+pub struct Slab {
+    pub at: NonNull<u8>,
+    pub len: usize,
     /// What they are pages of, and which, if others can map them.
-    pub(super) shared: Option<(Arc<SharedMemory>, u64)>,
+    pub shared: Option<(Arc<SharedMemory>, u64)>,
     /// So many of its first bytes have pages, which are mapped.
     paged: AtomicUsize,
     /// What it is a piece of, if not memory of its own.
@@ -43,17 +43,17 @@ unsafe impl Sync for Slab {}
 
 impl Slab {
     /// New memory for at least so many bytes, if there is any: such as others can map, if that is there.
-    pub(super) fn new(len: usize, shared: Option<&Arc<SharedMemory>>) -> Option<Arc<Slab>> {
+    pub fn new(len: usize, shared: Option<&Arc<SharedMemory>>) -> Option<Arc<Slab>> {
         Slab::of(len.checked_add(LINE)?.checked_next_multiple_of(UNIT)?, shared)
     }
 
     /// The same, without a page that is not needed: one of many for one value each.
-    pub(super) fn of_pages(len: usize, shared: Option<&Arc<SharedMemory>>) -> Option<Arc<Slab>> {
+    pub fn of_pages(len: usize, shared: Option<&Arc<SharedMemory>>) -> Option<Arc<Slab>> {
         Slab::of(Slab::len_for(len)?, shared)
     }
 
     /// How long the one is that [`Slab::of_pages`] makes.
-    pub(super) fn len_for(len: usize) -> Option<usize> {
+    pub fn len_for(len: usize) -> Option<usize> {
         len.checked_add(LINE)?.checked_next_multiple_of(page_size())
     }
 
@@ -80,7 +80,7 @@ impl Slab {
     }
 
     /// All that a chunk is divided into.
-    pub(super) fn pieces_of(chunk: Arc<Chunk>) -> impl Iterator<Item = Arc<Slab>> {
+    pub fn pieces_of(chunk: Arc<Chunk>) -> impl Iterator<Item = Arc<Slab>> {
         chunk.pieces().map(move |piece| {
             let (memory, begin) = chunk.place();
             Arc::new(Slab {
@@ -95,7 +95,7 @@ impl Slab {
     }
 
     /// Sees that there are pages for what is about to be filled up to `end`, by one who has it alone.
-    pub(super) fn page_in(&self, end: usize) {
+    pub fn page_in(&self, end: usize) {
         self.find_large_pages(end);
         if !self.has_pages(end) {
             self.find_pages(end.next_multiple_of(WINDOW).min(self.len));
@@ -107,7 +107,7 @@ impl Slab {
     /// They go through the file that the slab is mapped from: the pages of the file are those of every mapping, so this thread finds the bytes
     /// there when it has written them, as it finds what any call of the system has put into memory, and so does whoever hears of them from it.
     /// Where they replace what others may still read of a version before (the pages that there are already), the stamp was there first.
-    pub(super) fn write(&self, from: usize, bytes: &[u8]) -> bool {
+    pub fn write(&self, from: usize, bytes: &[u8]) -> bool {
         let end = from + bytes.len();
         self.find_large_pages(end);
         let Some((memory, at)) = self.shared.as_ref().filter(|_| !self.has_pages(end)) else { return false };
@@ -121,7 +121,7 @@ impl Slab {
 
     /// Sees that there are pages for all of it, by one who has it alone: zero, as new memory is. To write that takes a fifth less than to have the
     /// system clear each page when it is mapped.
-    pub(super) fn zero(&self) {
+    pub fn zero(&self) {
         static ZEROS: [u8; UNIT] = [0; UNIT];
         self.find_large_pages(self.len);
         let mut pieces = (0..self.len).step_by(UNIT).map(|from| (from, &ZEROS[..UNIT.min(self.len - from)]));
@@ -164,7 +164,7 @@ impl Slab {
     }
 
     /// It is about to be filled, by one who has it alone. Whoever has mapped it knows from now on.
-    pub(super) fn begin(&self) {
+    pub fn begin(&self) {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         self.stamp().store(NEXT.fetch_add(1, Ordering::Relaxed), Ordering::SeqCst);
         // Also before what is copied past the caches.
@@ -172,7 +172,7 @@ impl Slab {
     }
 
     /// What memory it is in, and how many slabs are in that.
-    pub(super) fn beside(&self) -> (usize, usize) {
+    pub fn beside(&self) -> (usize, usize) {
         match &self.piece_of {
             Some(chunk) => (chunk.at().as_ptr().addr(), chunk.pieces().count()),
             None => (self.at.as_ptr().addr(), 1),
@@ -184,7 +184,7 @@ impl Slab {
         unsafe { self.at.cast().as_ref() }
     }
 
-    pub(super) fn place(&self) -> Option<SharedSlab> {
+    pub fn place(&self) -> Option<SharedSlab> {
         let (_, from) = self.shared.as_ref()?;
         let (at, stamp) = (self.at.as_ptr().addr() as u64, self.stamp().load(Ordering::Relaxed));
         Some(SharedSlab { at, len: self.len as u64, from: *from, stamp })

@@ -5,23 +5,23 @@
 
 use std::mem;
 
-use crate::pup::{Packed, Pup, Segment, SegmentBuffer};
+use talisman_pup::{Packed, Pup, Segment, SegmentBuffer};
 
 /// Most bytes in a piece: little beside what a link may have under way, much beside what a message costs.
-pub(super) const PIECE_MAX: usize = 1 << 20;
+pub const PIECE_MAX: usize = 1 << 20;
 
 /// What a part is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
-pub(crate) struct Manifest {
+pub struct Manifest {
     /// Length and alignment of each of its buffers.
-    pub(super) buffers: Vec<(u64, u32)>,
+    pub buffers: Vec<(u64, u32)>,
     /// How many pieces it comes in.
-    pub(super) pieces: u32,
+    pub pieces: u32,
 }
 
 impl Manifest {
     /// Of a part that is not cut: each of its buffers is a piece, but for empty ones.
-    pub(super) fn uncut(part: &Packed) -> Manifest {
+    pub fn uncut(part: &Packed) -> Manifest {
         let buffers = sizes(&part.buffers());
         let pieces = buffers.iter().filter(|(len, _)| *len > 0).count() as u32;
         Manifest { buffers, pieces }
@@ -33,7 +33,7 @@ fn sizes(buffers: &[Segment]) -> Vec<(u64, u32)> {
 }
 
 /// Cuts a part into pieces of some slices each, which together are no more than [`PIECE_MAX`].
-pub(super) fn cut(part: &Packed) -> (Manifest, Vec<Vec<Segment>>) {
+pub fn cut(part: &Packed) -> (Manifest, Vec<Vec<Segment>>) {
     let buffers = part.buffers();
     let (mut all, mut piece, mut size) = (Vec::new(), Vec::new(), 0);
     for buffer in &buffers {
@@ -57,7 +57,7 @@ pub(super) fn cut(part: &Packed) -> (Manifest, Vec<Vec<Segment>>) {
 }
 
 /// Puts a part together again, of the slices of all its pieces; `None` if they are not those of this part.
-pub(super) fn put_together(manifest: &Manifest, slices: impl IntoIterator<Item = Segment>) -> Option<Packed> {
+pub fn put_together(manifest: &Manifest, slices: impl IntoIterator<Item = Segment>) -> Option<Packed> {
     let mut slices = slices.into_iter();
     let buffers = manifest.buffers.iter().map(|(len, align)| {
         let (len, align) = (usize::try_from(*len).ok()?, usize::try_from(*align).ok()?);
@@ -83,7 +83,7 @@ fn buffer_of(len: usize, align: usize, slices: &mut impl Iterator<Item = Segment
 }
 
 /// The checksum of a piece.
-pub(super) fn checksum(piece: &[Segment]) -> u32 {
+pub fn checksum(piece: &[Segment]) -> u32 {
     let mut sum = crc32fast::Hasher::new();
     piece.iter().for_each(|slice| sum.update(slice.bytes()));
     sum.finalize()

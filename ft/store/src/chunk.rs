@@ -9,7 +9,7 @@ use super::large::LARGE_PAGE;
 use super::shared::SharedMemory;
 
 /// Memory for slabs, which they keep until the last of them is gone.
-pub(super) struct Chunk {
+pub struct Chunk {
     at: NonNull<u8>,
     len: usize,
     memory: Arc<SharedMemory>,
@@ -27,15 +27,15 @@ unsafe impl Send for Chunk {}
 unsafe impl Sync for Chunk {}
 
 /// Where a slab is in a chunk, and how many of its first bytes have pages.
-pub(super) struct Piece {
-    pub(super) from: usize,
-    pub(super) len: usize,
-    pub(super) paged: usize,
+pub struct Piece {
+    pub from: usize,
+    pub len: usize,
+    pub paged: usize,
 }
 
 impl Chunk {
     /// For slabs of this length, as many as are in a large page, and for one at least; none if there is no large page for it.
-    pub(super) fn new(memory: &Arc<SharedMemory>, piece: usize) -> Option<Arc<Chunk>> {
+    pub fn new(memory: &Arc<SharedMemory>, piece: usize) -> Option<Arc<Chunk>> {
         let mut chunk = Chunk::map(memory, piece)?;
         // SAFETY: within the chunk, which begins at a multiple of a large page.
         let find = |at: &usize| unsafe { memory.large_pages.find(chunk.at.add(*at)) };
@@ -45,22 +45,22 @@ impl Chunk {
     }
 
     /// The same, without pages yet.
-    pub(super) fn map(memory: &Arc<SharedMemory>, piece: usize) -> Option<Chunk> {
+    pub fn map(memory: &Arc<SharedMemory>, piece: usize) -> Option<Chunk> {
         let len = piece.checked_mul(LARGE_PAGE.div_ceil(piece.max(1)))?;
         let (at, from) = memory.aligned_pages(len, LARGE_PAGE)?;
         Some(Chunk { at, len, memory: memory.clone(), from, piece, large: 0 })
     }
 
-    pub(super) fn at(&self) -> NonNull<u8> {
+    pub fn at(&self) -> NonNull<u8> {
         self.at
     }
 
     /// What it is pages of, and from where on.
-    pub(super) fn place(&self) -> (&Arc<SharedMemory>, u64) {
+    pub fn place(&self) -> (&Arc<SharedMemory>, u64) {
         (&self.memory, self.from)
     }
 
-    pub(super) fn pieces(&self) -> impl Iterator<Item = Piece> + use<> {
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> + use<> {
         let (len, large) = (self.piece, self.large);
         let paged = move |from: usize| large.saturating_sub(from).min(len);
         (0..self.len / len).map(move |piece| piece * len).map(move |from| Piece {

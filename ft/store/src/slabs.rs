@@ -4,25 +4,33 @@
 //! slabs again, whatever the sizes of its slices: memory that the system has to find and to clear costs several times the copy.
 //!
 //! Where there is room for large pages, they are asked for, as long as the system finds them sooner than small ones
-//! ([`LargePages`](super::large::LargePages)).
+//! ([`LargePages`](crate::large::LargePages)).
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::mapped::Shared;
-use super::pages::slab_of;
-use super::slab::{LINE, Slab};
-use super::store::Store;
-use crate::pup::{ALIGN_MAX, Packed, Packer, SEGMENT_MIN, Segment, SegmentBuffer};
+use crate::mapped::Shared;
+use crate::pages::slab_of;
+use crate::slab::{LINE, Slab};
+use talisman_pup::{ALIGN_MAX, Packed, Packer, SEGMENT_MIN, Segment, SegmentBuffer};
 
 /// What the first slab of a part has room for. Each is twice as large as the one before, so that small parts take little and large ones few.
 const SMALLEST: usize = (256 << 10) - LINE;
 const LARGEST: usize = 32 << 20;
 
+/// Where slabs come from.
+pub trait SlabSource {
+    /// A slab for at least so many bytes that nobody needs any more.
+    fn spare_slab(&self, len: usize) -> Option<Arc<Slab>>;
+
+    /// A new one, if there is memory.
+    fn new_slab(&self, len: usize) -> Option<Arc<Slab>>;
+}
+
 /// Slabs that nothing is in, each with how many versions have come since something was.
 #[derive(Default)]
-pub(super) struct Slabs(Vec<(Arc<Slab>, u32)>);
+pub struct Slabs(Vec<(Arc<Slab>, u32)>);
 
 /// Slabs that so many versions have not needed are given back. What waits with a PE is much at one checkpoint and little at the next.
 const SPARE_FOR: u32 = 8;
@@ -31,7 +39,7 @@ impl Slabs {
     /// The smallest for at least so many bytes, of such as are alike the one that came first: a part whose last slab it filled in part only
     /// is followed by one that does the same, and the rest of that one needs no memory. One that was made for a single slice larger than any
     /// is left for the next of that kind, which would need a new one.
-    pub(super) fn take(&mut self, len: usize) -> Option<Arc<Slab>> {
+    pub fn take(&mut self, len: usize) -> Option<Arc<Slab>> {
         let fits = |slab: &Slab| slab.len - LINE >= len && (len > LARGEST || slab.len <= LARGEST);
         let large = self.0.iter().enumerate().filter(|(_, (slab, _))| fits(slab));
         let (place, _) = large.min_by_key(|(_, (slab, _))| slab.len)?;
@@ -39,13 +47,13 @@ impl Slabs {
     }
 
     /// Takes in those of a part that is gone, if nobody has any of it.
-    pub(super) fn add(&mut self, room: Room) {
+    pub fn add(&mut self, room: Room) {
         let spare = room.slabs.into_iter().filter(|slab| Arc::strong_count(slab) == 1);
         self.0.extend(spare.map(|slab| (slab, 0)));
     }
 
     /// A version has come that did not need these.
-    pub(super) fn age(&mut self) {
+    pub fn age(&mut self) {
         self.0.retain_mut(|(_, spare_for)| {
             *spare_for += 1;
             *spare_for < SPARE_FOR
@@ -55,7 +63,7 @@ impl Slabs {
 
 /// Where the slices of a part go.
 #[derive(Default)]
-pub(super) struct Room {
+pub struct Room {
     slabs: Vec<Arc<Slab>>,
     /// Bytes of the last one that are taken.
     used: usize,
@@ -67,12 +75,12 @@ pub(super) struct Room {
 
 impl Room {
     /// Where an object can be packed: memory, empty, that the one before it used.
-    pub(super) fn scratch(&mut self) -> Vec<u8> {
+    pub fn scratch(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.scratch)
     }
 
     /// The next object may be packed there, if that is not too much to hold on to.
-    pub(super) fn keep_scratch(&mut self, scratch: Vec<u8>) {
+    pub fn keep_scratch(&mut self, scratch: Vec<u8>) {
         if scratch.capacity() <= SMALLEST {
             self.scratch = scratch;
         }
@@ -80,28 +88,28 @@ impl Room {
 
     /// What was packed somewhere, and that memory, empty. What is beside its large slices goes into slabs too if it is as much as one of
     /// them: whoever maps these has it then.
-    pub(super) fn packed(
+    pub fn packed(
         &mut self,
-        store: &Store,
+        source: &dyn SlabSource,
         (packer, segments): (Packer, Vec<Segment>),
     ) -> (Packed, Vec<u8>) {
         let (mut bytes, needs) = packer.into_parts();
-        let packed = Packed::new(self.copied(store, &bytes), segments, needs);
+        let packed = Packed::new(self.copied(source, &bytes), segments, needs);
         bytes.clear();
         (packed, bytes)
     }
 
-    fn copied(&mut self, store: &Store, bytes: &[u8]) -> Bytes {
+    fn copied(&mut self, source: &dyn SlabSource, bytes: &[u8]) -> Bytes {
         let is_large = bytes.len() >= SEGMENT_MIN;
-        match is_large.then(|| self.copy(store, bytes, 1)).flatten() {
+        match is_large.then(|| self.copy(source, bytes, 1)).flatten() {
             Some(copy) => Bytes::from_owner(copy),
             None => Bytes::copy_from_slice(bytes),
         }
     }
 
     /// A copy of a slice, in slabs of the store or in new ones; none if there is no memory.
-    pub(super) fn copy(&mut self, store: &Store, bytes: &[u8], align: usize) -> Option<Segment> {
-        let (from, mut buffer) = self.next(store, bytes.len(), align)?;
+    pub fn copy(&mut self, source: &dyn SlabSource, bytes: &[u8], align: usize) -> Option<Segment> {
+        let (from, mut buffer) = self.next(source, bytes.len(), align)?;
         let slab = self.slabs.last()?;
         if slab.write(from, bytes) {
             // SAFETY: all of them were written, to where the buffer is in the slab.
@@ -114,19 +122,19 @@ impl Room {
     }
 
     /// Memory for a slice, in slabs of the store or in new ones; none if there is none.
-    pub(super) fn buffer(&mut self, store: &Store, len: usize, align: usize) -> Option<SegmentBuffer> {
-        let (from, buffer) = self.next(store, len, align)?;
+    pub fn buffer(&mut self, source: &dyn SlabSource, len: usize, align: usize) -> Option<SegmentBuffer> {
+        let (from, buffer) = self.next(source, len, align)?;
         self.slabs.last()?.page_in(from + len);
         Some(buffer)
     }
 
     /// The same, perhaps without pages yet, and where in the last slab it is.
-    fn next(&mut self, store: &Store, len: usize, align: usize) -> Option<(usize, SegmentBuffer)> {
+    fn next(&mut self, source: &dyn SlabSource, len: usize, align: usize) -> Option<(usize, SegmentBuffer)> {
         if !align.is_power_of_two() || align > ALIGN_MAX {
             return None;
         }
         let from = self.place(align, len).or_else(|| {
-            self.grow(store, len)?;
+            self.grow(source, len)?;
             self.place(align, len)
         })?;
         let slab = self.slabs.last()?;
@@ -142,28 +150,28 @@ impl Room {
         self.slabs.last().is_some_and(|slab| end <= slab.len).then_some(from)
     }
 
-    fn grow(&mut self, store: &Store, len: usize) -> Option<()> {
+    fn grow(&mut self, source: &dyn SlabSource, len: usize) -> Option<()> {
         let usual = self.slabs.last().map_or(SMALLEST, |slab| (2 * slab.len).min(LARGEST) - LINE);
         // What is larger than any is about as large the next time, and has the same slab then.
         let next = if len > LARGEST { len.saturating_add(len / 16) } else { usual.max(len) };
-        self.begin(store.spare_slab(next).or_else(|| store.new_slab(next))?);
+        self.begin(source.spare_slab(next).or_else(|| source.new_slab(next))?);
         Some(())
     }
 
     /// The next slices go into this slab, in which nothing is.
-    pub(super) fn begin(&mut self, slab: Arc<Slab>) {
+    pub fn begin(&mut self, slab: Arc<Slab>) {
         slab.begin();
         self.slabs.push(slab);
         self.used = LINE;
     }
 
     /// The values of a part that are in pages which it keeps are there.
-    pub(super) fn hold_pages(&mut self, part: &Packed) {
+    pub fn hold_pages(&mut self, part: &Packed) {
         self.pages = part.segments().iter().filter_map(slab_of).collect();
     }
 
     /// Where its slabs are, for others; none if none of them can be mapped.
-    pub(super) fn shared(&self) -> Option<Shared> {
+    pub fn shared(&self) -> Option<Shared> {
         let all = || self.slabs.iter().chain(&self.pages);
         let (memory, _) = all().find_map(|slab| slab.shared.as_ref())?;
         let slabs = all().filter_map(|slab| slab.place()).collect();
@@ -174,12 +182,13 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pup::Purpose;
+    use crate::fresh::Fresh;
+    use talisman_pup::Purpose;
 
     /// What is copied by turns to where pages are new, to where there are some already, and to where the system does not write.
     #[test]
     fn a_copy_is_what_it_is_of_wherever_it_goes() {
-        let (store, mut room) = (Store::default(), Room::default());
+        let (store, mut room) = (Fresh::default(), Room::default());
         store.share();
         let slices = [20_001, SEGMENT_MIN, 3 * SMALLEST, 100_000, 5, 70_003]
             .map(|len: usize| (0..len).map(|at| (at * 7 % 251) as u8).collect::<Vec<u8>>());
@@ -209,15 +218,15 @@ mod tests {
         }
     }
 
-    fn filled(room: &mut Room, store: &Store, len: usize, align: usize) -> Segment {
-        let mut buffer = room.buffer(store, len, align).expect("there is memory");
+    fn filled(room: &mut Room, source: &Fresh, len: usize, align: usize) -> Segment {
+        let mut buffer = room.buffer(source, len, align).expect("there is memory");
         buffer.fill(&vec![len as u8; len]);
         buffer.finish().expect("it was filled")
     }
 
     #[test]
     fn slices_are_behind_one_another_and_aligned() {
-        let (store, mut room) = (Store::default(), Room::default());
+        let (store, mut room) = (Fresh::default(), Room::default());
         let sizes = [(1, 1), (100, 8), (64, 64), (3, 4096), (SMALLEST, 8), (0, 1), (24 * SMALLEST + 1, 16)];
         let all: Vec<Segment> =
             sizes.iter().map(|(len, align)| filled(&mut room, &store, *len, *align)).collect();
@@ -231,7 +240,7 @@ mod tests {
 
     #[test]
     fn slabs_in_which_nothing_is_are_filled_again() {
-        let (store, mut slabs) = (Store::default(), Slabs::default());
+        let (store, mut slabs) = (Fresh::default(), Slabs::default());
         let mut room = Room::default();
         let first = filled(&mut room, &store, 1000, 8);
         let second = filled(&mut room, &store, SMALLEST, 8);
@@ -249,7 +258,7 @@ mod tests {
 
     #[test]
     fn slabs_that_are_alike_are_filled_in_the_same_order_again() {
-        let (store, mut slabs, mut room) = (Store::default(), Slabs::default(), Room::default());
+        let (store, mut slabs, mut room) = (Fresh::default(), Slabs::default(), Room::default());
         let of_three =
             |room: &mut Room| [(); 3].map(|()| filled(room, &store, LARGEST - 4 * LINE, 8).bytes().as_ptr());
         let first = of_three(&mut room);
@@ -264,7 +273,7 @@ mod tests {
 
     #[test]
     fn slabs_that_are_not_needed_for_long_are_given_back() {
-        let (store, mut slabs, mut room) = (Store::default(), Slabs::default(), Room::default());
+        let (store, mut slabs, mut room) = (Fresh::default(), Slabs::default(), Room::default());
         filled(&mut room, &store, 1000, 8);
         slabs.add(room);
         (1..SPARE_FOR).for_each(|_| slabs.age());
@@ -275,7 +284,7 @@ mod tests {
 
     #[test]
     fn the_slab_of_a_single_slice_is_left_for_the_next() {
-        let (store, mut slabs, mut room) = (Store::default(), Slabs::default(), Room::default());
+        let (store, mut slabs, mut room) = (Fresh::default(), Slabs::default(), Room::default());
         filled(&mut room, &store, LARGEST + 1, 8);
         slabs.add(room);
         assert!(slabs.take(LARGEST - LINE).is_none());
@@ -284,7 +293,7 @@ mod tests {
 
     #[test]
     fn much_beside_large_slices_is_in_slabs_too() {
-        let (store, mut room) = (Store::default(), Room::default());
+        let (store, mut room) = (Fresh::default(), Room::default());
         let mut packed = |len: usize| {
             let mut packer = Packer::over(Purpose::Migration, room.scratch());
             packer.bytes(&vec![7; len]);
@@ -303,7 +312,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let (store, mut room) = (Store::default(), Room::default());
+        let (store, mut room) = (Fresh::default(), Room::default());
         assert!(room.buffer(&store, 8, 3).is_none());
         assert!(room.buffer(&store, 8, 2 * ALIGN_MAX).is_none());
         assert!(room.buffer(&store, usize::MAX - 8, 8).is_none());

@@ -16,7 +16,7 @@ use std::time::Duration;
 use talisman_base::clock::computed_by_this_thread;
 
 /// A large page. Where they are larger there are none in slabs, and all is as it is without.
-pub(super) const LARGE_PAGE: usize = 2 << 20;
+pub const LARGE_PAGE: usize = 2 << 20;
 /// As much in small pages takes about as long.
 const SLOW: Duration = Duration::from_millis(1);
 /// So many are not asked for at most, before another one is.
@@ -24,7 +24,7 @@ const MOST_SKIPPED: u32 = 1 << 10;
 
 /// Whether they are worth asking for.
 #[derive(Default)]
-pub(super) struct LargePages {
+pub struct LargePages {
     /// So many more are not asked for.
     skip: AtomicU32,
     /// As many were not, the last time.
@@ -36,7 +36,7 @@ impl LargePages {
     ///
     /// # Safety
     /// A large page has room at this address, which is a multiple of one, in memory that is mapped.
-    pub(super) unsafe fn find(&self, at: NonNull<u8>) -> bool {
+    pub unsafe fn find(&self, at: NonNull<u8>) -> bool {
         if !self.is_due() {
             return false;
         }
@@ -52,7 +52,7 @@ impl LargePages {
     }
 
     #[cfg(test)]
-    pub(super) fn forbid(&self) {
+    pub fn forbid(&self) {
         self.learn(true, false);
     }
 

@@ -27,13 +27,13 @@ const AT_ONCE: usize = 1 << 20;
 const ACCESS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 
 /// A file in memory, of which every slab has pages of its own.
-pub(super) struct SharedMemory {
+pub struct SharedMemory {
     file: File,
     /// Where the next pages begin. No place is used twice: what is given back leaves a hole, which takes no memory.
     end: Mutex<u64>,
     /// Taken by who writes to the file: see [`SharedMemory::write`].
     writing: Mutex<()>,
-    pub(super) large_pages: LargePages,
+    pub large_pages: LargePages,
     /// This process is about to end, others may not be: they go on from what they have mapped.
     is_left: AtomicBool,
 }
@@ -43,7 +43,7 @@ impl SharedMemory {
     ///
     /// # Errors
     /// The system has none.
-    pub(super) fn new() -> rustix::io::Result<Self> {
+    pub fn new() -> rustix::io::Result<Self> {
         let file = memfd_create("talisman-parts", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         // Whoever maps it may be sure that what is there once stays within the file.
         fcntl_add_seals(&file, SealFlags::SHRINK)?;
@@ -57,7 +57,7 @@ impl SharedMemory {
     }
 
     /// New pages, mapped, and where they are in the file; none if there are none, or files may not be as long as that.
-    pub(super) fn pages(&self, len: usize) -> Option<(NonNull<u8>, u64)> {
+    pub fn pages(&self, len: usize) -> Option<(NonNull<u8>, u64)> {
         self.place(len, 1, |from| {
             // SAFETY: new memory, at an address that the system chooses.
             let at = unsafe { mmap(std::ptr::null_mut(), len, ACCESS, MapFlags::SHARED, &self.file, from) };
@@ -66,7 +66,7 @@ impl SharedMemory {
     }
 
     /// The same, where both the address and the place in the file are multiples of `align`, a multiple of a page.
-    pub(super) fn aligned_pages(&self, len: usize, align: usize) -> Option<(NonNull<u8>, u64)> {
+    pub fn aligned_pages(&self, len: usize, align: usize) -> Option<(NonNull<u8>, u64)> {
         let all = len.checked_next_multiple_of(align)?.checked_add(align)?;
         self.place(len, align, |from| {
             // SAFETY: new memory, at an address that the system chooses, which nothing is in.
@@ -118,7 +118,7 @@ impl SharedMemory {
     /// # Errors
     /// The system does not write them, or another thread is writing: there is one at a time, and who would have to wait for it has copied
     /// them sooner. Some of the bytes may be there.
-    pub(super) fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+    pub fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let _alone = self.writing.try_lock().map_err(|_| io::ErrorKind::WouldBlock)?;
         let pieces = (at..).step_by(AT_ONCE).zip(bytes.chunks(AT_ONCE));
         pieces.into_iter().try_for_each(|(at, piece)| self.file.write_all_at(piece, at))
@@ -126,17 +126,17 @@ impl SharedMemory {
 
     /// What could be written cannot be any more; what is mapped can.
     #[cfg(test)]
-    pub(super) fn forbid_to_write(&self) {
+    pub fn forbid_to_write(&self) {
         fcntl_add_seals(&self.file, SealFlags::FUTURE_WRITE).expect("it can be sealed");
     }
 
     /// From now on everything stays as it is.
-    pub(super) fn leave(&self) {
+    pub fn leave(&self) {
         self.is_left.store(true, Ordering::Relaxed);
     }
 
     /// Pages that this process has not mapped any more, of a version that nobody goes back to. Where others have them, they are zero from now on.
-    pub(super) fn give_back(&self, from: u64, len: usize) {
+    pub fn give_back(&self, from: u64, len: usize) {
         if self.is_left.load(Ordering::Relaxed) {
             return;
         }
@@ -146,7 +146,7 @@ impl SharedMemory {
     }
 
     /// What others of the host find it by.
-    pub(super) fn descriptor(&self) -> u32 {
+    pub fn descriptor(&self) -> u32 {
         self.file.as_raw_fd().unsigned_abs()
     }
 }

@@ -6,11 +6,11 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | [`checked`] | whole files with checksums, put in place at once |
-//! | [`folder`] | a folder of the system |
-//! | [`key`] | what shows who wrote a file |
-//! | [`simulated`] | a disk of a simulated host, with all that can happen to it |
-//! | [`shared`] | the same in several hands |
+//! | `checked` | whole files with checksums, put in place at once |
+//! | `folder` | a folder of the system |
+//! | `key` | what shows who wrote a file |
+//! | `simulated` | a disk of a simulated host, with all that can happen to it |
+//! | `shared` | the same in several hands |
 
 mod checked;
 mod folder;
@@ -22,19 +22,17 @@ mod tests;
 
 use std::fmt;
 
-pub(crate) use checked::{
-    ReadError, Replacing, checked, name_at_the_end, read_checked, remove_leftovers, replace,
-};
-pub(crate) use folder::Folder;
-pub(crate) use key::{Key, KeyFile};
-pub(crate) use shared::SharedDisk;
-pub(crate) use simulated::SimulatedDisk;
+pub use checked::{ReadError, Replacing, checked, name_at_the_end, read_checked, remove_leftovers, replace};
+pub use folder::Folder;
+pub use key::{Key, KeyFile};
+pub use shared::SharedDisk;
+pub use simulated::{DiskRates, SimulatedDisk};
 
 /// Where files are. Names are plain: no folders, and nothing hidden.
 ///
 /// An operation that fails may have been done in part. After a failed [`Disk::sync`] the file has to be written anew: a
 /// second one may succeed without having kept what the first one lost.
-pub(crate) trait Disk {
+pub trait Disk {
     /// Writes a new file, the parts one after the other. If there is one of this name, that one has lost its name.
     fn write(&mut self, name: &str, parts: &[&[u8]]) -> Result<(), DiskError>;
 
@@ -114,7 +112,7 @@ impl<D: Disk + ?Sized> Disk for Box<D> {
 
 /// Why something could not be done with a disk.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum DiskError {
+pub enum DiskError {
     /// It has no file of this name.
     #[error("cannot {doing} {file}: there is no such file")]
     NotThere { doing: Doing, file: String },
@@ -130,7 +128,7 @@ pub(crate) enum DiskError {
 
 /// What was to be done with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doing {
+pub enum Doing {
     /// Opening the folder.
     Open,
     /// Writing it.

@@ -19,25 +19,25 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use rustix::fs::{Mode, OFlags, SealFlags, fcntl_get_seals, fstat, open};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::pup::{Pup, Segment};
+use talisman_pup::{Pup, Segment};
 
 /// Where the slabs of a part are, for others of the host.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
-pub(crate) struct Shared {
+pub struct Shared {
     /// The owner's descriptor of the memory that they are pages of.
-    pub(super) descriptor: u32,
-    pub(super) slabs: Vec<SharedSlab>,
+    pub descriptor: u32,
+    pub slabs: Vec<SharedSlab>,
 }
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
-pub(crate) struct SharedSlab {
+pub struct SharedSlab {
     /// Where the owner has mapped it.
-    pub(super) at: u64,
-    pub(super) len: u64,
+    pub at: u64,
+    pub len: u64,
     /// Where it is in that memory.
-    pub(super) from: u64,
-    pub(super) stamp: u64,
+    pub from: u64,
+    pub stamp: u64,
 }
 
 impl Shared {
@@ -46,7 +46,7 @@ impl Shared {
     ///
     /// # Errors
     /// The process is not to be found, may not be looked into, or has nothing of that kind.
-    pub(super) fn map(&self, process: u32, windows: &mut Windows) -> io::Result<Vec<Arc<Mapping>>> {
+    pub fn map(&self, process: u32, windows: &mut Windows) -> io::Result<Vec<Arc<Mapping>>> {
         let mut slabs: Vec<_> = self.slabs.iter().collect();
         slabs.sort_by_key(|slab| slab.at);
         let mut file = None;
@@ -113,7 +113,7 @@ impl Drop for Window {
 
 /// What is mapped of a process: it fills the same slabs again for later versions, and to map them anew costs more than all the rest.
 #[derive(Default)]
-pub(super) struct Windows {
+pub struct Windows {
     /// By where they are and how long, each with how many parts have been mapped since it was needed.
     all: BTreeMap<(u64, u64), (Arc<Window>, u32)>,
 }
@@ -141,19 +141,19 @@ impl Windows {
 }
 
 /// A slab of another process.
-pub(super) struct Mapping {
+pub struct Mapping {
     window: Arc<Window>,
     of: SharedSlab,
 }
 
 impl Mapping {
     /// Where the owner has it.
-    pub(super) fn begins_at(&self) -> u64 {
+    pub fn begins_at(&self) -> u64 {
         self.of.at
     }
 
     /// What the owner has at this address, if that is in here.
-    pub(super) fn segment(self: &Arc<Self>, at: u64, len: usize, align: usize) -> Option<Segment> {
+    pub fn segment(self: &Arc<Self>, at: u64, len: usize, align: usize) -> Option<Segment> {
         let from = usize::try_from(at.checked_sub(self.of.at)?).ok()?;
         let is_here = from.checked_add(len).is_some_and(|end| end <= self.window.len);
         if !is_here || !align.is_power_of_two() {
@@ -168,7 +168,7 @@ impl Mapping {
     }
 
     /// Whether the owner has left it as it was: what was read of it before was the part.
-    pub(super) fn is_unchanged(&self) -> bool {
+    pub fn is_unchanged(&self) -> bool {
         // What is read before is not read after.
         fence(Ordering::SeqCst);
         // SAFETY: mapped, large enough and aligned like a page; the owner writes to it as an atomic too.
@@ -179,13 +179,13 @@ impl Mapping {
 
 #[cfg(test)]
 mod tests {
-    use super::super::slabs::Room;
-    use super::super::store::Store;
     use super::*;
+    use crate::fresh::Fresh;
+    use crate::slabs::Room;
 
     /// Memory that others can map, with a slice of these bytes in it, and where it is.
-    fn filled(bytes: &[u8]) -> (Store, Room, Segment) {
-        let (store, mut room) = (Store::default(), Room::default());
+    fn filled(bytes: &[u8]) -> (Fresh, Room, Segment) {
+        let (store, mut room) = (Fresh::default(), Room::default());
         store.share();
         let mut buffer = room.buffer(&store, bytes.len(), 64).expect("there is memory");
         buffer.fill(bytes);

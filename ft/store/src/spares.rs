@@ -1,4 +1,4 @@
-//! Slabs of [`Pages`](crate::pup::Pages) that nobody has, to be lent again.
+//! Slabs of [`Pages`](talisman_pup::Pages) that nobody has, to be lent again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::slab::Slab;
 
 /// By how long they are, and then by the memory that they are in: they are given back together with all that are in the same.
 #[derive(Default)]
-pub(super) struct Spares {
+pub struct Spares {
     all: BTreeMap<(usize, usize), Vec<Arc<Slab>>>,
     /// Memory that nothing is lent of.
     whole: BTreeSet<(usize, usize)>,
@@ -16,15 +16,15 @@ pub(super) struct Spares {
 }
 
 impl Spares {
-    pub(super) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.count
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    pub(super) fn keep(&mut self, slab: Arc<Slab>) {
+    pub fn keep(&mut self, slab: Arc<Slab>) {
         let (group, of) = slab.beside();
         let key = (slab.len, group);
         (self.count, self.bytes) = (self.count + 1, self.bytes + slab.len);
@@ -36,7 +36,7 @@ impl Spares {
     }
 
     /// One of just this length.
-    pub(super) fn take(&mut self, len: usize) -> Option<Arc<Slab>> {
+    pub fn take(&mut self, len: usize) -> Option<Arc<Slab>> {
         let (&key, all) = self.all.range_mut((len, 0)..=(len, usize::MAX)).next()?;
         let slab = all.pop()?;
         if all.is_empty() {
@@ -48,7 +48,7 @@ impl Spares {
     }
 
     /// Those of the longest that nothing beside them is lent of, and all that is beside them. None are left if there are none.
-    pub(super) fn give_up(&mut self) -> Vec<Arc<Slab>> {
+    pub fn give_up(&mut self) -> Vec<Arc<Slab>> {
         let all = self.whole.pop_last().and_then(|key| self.all.remove(&key)).unwrap_or_default();
         self.count -= all.len();
         self.bytes -= all.iter().map(|slab| slab.len).sum::<usize>();

@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use talisman_ft::NodeId;
 
 use super::lent::Lent;
-use crate::pup::Packed;
 use talisman_base::rng::Rng;
+use talisman_pup::Packed;
 
 /// The memory of a simulated process, and that of all others as far as it may be read.
 #[derive(Clone)]
-pub(crate) struct Readable {
+pub struct Readable {
     own: NodeId,
     all: Arc<All>,
 }
@@ -38,7 +38,7 @@ enum Access {
 
 impl Readable {
     /// Of each process of a job. In one job of three nobody reads anything.
-    pub(crate) fn by_chance(nodes: NodeId, rng: &mut Rng) -> impl Iterator<Item = Readable> + use<> {
+    pub fn by_chance(nodes: NodeId, rng: &mut Rng) -> impl Iterator<Item = Readable> + use<> {
         let anybody = rng.below(3) > 0;
         let mut access = || match rng.below(8) {
             _ if !anybody => Access::Never,
@@ -52,12 +52,12 @@ impl Readable {
     }
 
     /// Whether this one's memory may be read by another, as far as is known here.
-    pub(super) fn lends_to(&self, reader: NodeId) -> bool {
+    pub fn lends_to(&self, reader: NodeId) -> bool {
         self.all.access(self.own, reader) != Access::Never
     }
 
     /// A part that may be read for as long as it is there.
-    pub(super) fn lend(&self, part: &Arc<Packed>) -> Lent {
+    pub fn lend(&self, part: &Arc<Packed>) -> Lent {
         let mut lent = self.all.lent();
         lent.push(Arc::downgrade(part));
         Lent::numbered(self.own, lent.len() as u64 - 1, part.buffers().len())
@@ -67,7 +67,7 @@ impl Readable {
     ///
     /// # Errors
     /// This process may not read it, or it is not there any more.
-    pub(super) fn find(&self, lent: &Lent) -> io::Result<Arc<Packed>> {
+    pub fn find(&self, lent: &Lent) -> io::Result<Arc<Packed>> {
         let (owner, number) = lent.number();
         if self.all.access(owner, self.own) != Access::Granted {
             return Err(io::ErrorKind::PermissionDenied.into());

@@ -7,8 +7,27 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{Disk, DiskError, Doing, is_plain};
-use crate::simulation::DiskRates;
 use talisman_base::rng::Rng;
+
+/// What happens to files, until disks are healed. Whatever these are, what was not synced may be lost when a host loses its
+/// power. Of a million operations, so many …
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskRates {
+    /// … that write a file find no more room, and leave a part of it.
+    pub full_ppm: u32,
+    /// … that sync fail; what was to be kept is not, even if somebody asks again.
+    pub sync_fails_ppm: u32,
+    /// … that read a file fail, and may succeed later.
+    pub unreadable_ppm: u32,
+    /// … that read a file find one bit altered, for good.
+    pub altered_ppm: u32,
+    /// … that sync say that all is kept, and nothing is before a later one.
+    pub lying_ppm: u32,
+    /// … that write a file come down in the place of another one. In their own is what that had, or one that was taken away.
+    pub misdirected_ppm: u32,
+    /// Bytes that there is room for on each disk; 0: any number.
+    pub room_bytes: u64,
+}
 
 /// A disk writes so many bytes at once, or none of them.
 pub(super) const SECTOR: usize = 512;
@@ -18,7 +37,7 @@ const STALE_MOST: usize = 8;
 
 /// A disk, which outlives the processes that use it.
 #[derive(Clone, Debug)]
-pub(crate) struct SimulatedDisk {
+pub struct SimulatedDisk {
     rates: DiskRates,
     rng: Rng,
     files: BTreeMap<u64, File>,
@@ -64,7 +83,7 @@ enum State {
 
 impl SimulatedDisk {
     /// One without files, of which so many operations go wrong.
-    pub(crate) fn new(rates: DiskRates, rng: Rng) -> Self {
+    pub fn new(rates: DiskRates, rng: Rng) -> Self {
         SimulatedDisk {
             rates,
             rng,
@@ -80,43 +99,43 @@ impl SimulatedDisk {
     }
 
     /// From now on nothing goes wrong by itself. There is as much room as before.
-    pub(crate) fn heal(&mut self) {
+    pub fn heal(&mut self) {
         self.rates = DiskRates { room_bytes: self.rates.room_bytes, ..DiskRates::default() };
     }
 
     /// From now on so many operations go wrong.
-    pub(crate) fn go_wrong(&mut self, rates: DiskRates) {
+    pub fn go_wrong(&mut self, rates: DiskRates) {
         self.rates = rates;
     }
 
     /// It does nothing until then.
-    pub(crate) fn hang(&mut self, until: u64) {
+    pub fn hang(&mut self, until: u64) {
         self.hangs_until = self.hangs_until.max(until);
     }
 
     /// Until when it does nothing.
-    pub(crate) fn hangs_until(&self) -> u64 {
+    pub fn hangs_until(&self) -> u64 {
         self.hangs_until
     }
 
     /// How often it lied, or put something in a wrong place, since that was asked last.
-    pub(crate) fn take_wronged(&mut self) -> BTreeMap<&'static str, u64> {
+    pub fn take_wronged(&mut self) -> BTreeMap<&'static str, u64> {
         std::mem::take(&mut self.wronged)
     }
 
     /// The process that uses it dies in the midst of the operation after so many others. That one may have been done, in
     /// part or not at all; it and all further ones fail until [`SimulatedDisk::restart`].
-    pub(crate) fn die_after(&mut self, operations: u64) {
+    pub fn die_after(&mut self, operations: u64) {
         self.process = Process::Dies { after: operations };
     }
 
     /// Another process uses it. What the former one has written is there, synced or not.
-    pub(crate) fn restart(&mut self) {
+    pub fn restart(&mut self) {
         self.process = Process::Lives;
     }
 
     /// Its host loses its power: what was not synced may be lost. No process uses it then.
-    pub(crate) fn lose_power(&mut self) {
+    pub fn lose_power(&mut self) {
         for (name, stood_for) in std::mem::take(&mut self.unsure) {
             let kept = stood_for[self.rng.below(stood_for.len() as u64) as usize];
             self.stand_for(&name, kept);

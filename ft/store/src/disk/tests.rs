@@ -6,7 +6,7 @@ mod power;
 mod replaced;
 
 use super::*;
-use crate::simulation::DiskRates;
+use crate::disk::DiskRates;
 use talisman_base::rng::Rng;
 
 /// One on which nothing goes wrong by itself.

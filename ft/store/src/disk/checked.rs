@@ -30,7 +30,7 @@ const TEMPORARY: &str = ".tmp";
 ///
 /// # Errors
 /// There may be the former file then, or the new one, and after a loss of power either; never anything between.
-pub(crate) fn replace(disk: &mut impl Disk, name: &str, body: &[&[u8]]) -> Result<(), DiskError> {
+pub fn replace(disk: &mut impl Disk, name: &str, body: &[&[u8]]) -> Result<(), DiskError> {
     let mut files = Replacing::default();
     files.write(disk, name, body)?;
     files.finish(disk)
@@ -39,7 +39,7 @@ pub(crate) fn replace(disk: &mut impl Disk, name: &str, body: &[&[u8]]) -> Resul
 /// Files that come to their places together: the disk keeps the bytes of all of them at the same time, and then all names at once.
 /// Each wait for a disk may take as long as whatever else it has to do.
 #[derive(Debug, Default)]
-pub(crate) struct Replacing {
+pub struct Replacing {
     /// The places of those that are written.
     names: Vec<String>,
 }
@@ -49,12 +49,7 @@ impl Replacing {
     ///
     /// # Errors
     /// What the disk says. This file does not come to its place then; the others do.
-    pub(crate) fn write(
-        &mut self,
-        disk: &mut impl Disk,
-        name: &str,
-        body: &[&[u8]],
-    ) -> Result<(), DiskError> {
+    pub fn write(&mut self, disk: &mut impl Disk, name: &str, body: &[&[u8]]) -> Result<(), DiskError> {
         let (temporary, key) = (temporary(name), disk.key());
         let header = header(body, if key.is_some() { AUTHENTICATED } else { VERSION });
         let mut parts = [&[&header[..]], body].concat();
@@ -73,19 +68,19 @@ impl Replacing {
     }
 
     /// What was written for `name` is not to come to its place.
-    pub(crate) fn forget(&mut self, disk: &mut impl Disk, name: &str) {
+    pub fn forget(&mut self, disk: &mut impl Disk, name: &str) {
         self.names.retain(|other| other != name);
         // Only tidying up: whatever is left is taken away before the disk is used the next time.
         let _ = disk.remove(&temporary(name));
     }
 
     /// Whether nothing is written that has not come to its place.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
     /// Whether the disk has not kept all bytes yet, so that to finish is to wait.
-    pub(crate) fn is_under_way(&self, disk: &impl Disk) -> bool {
+    pub fn is_under_way(&self, disk: &impl Disk) -> bool {
         self.names.iter().any(|name| disk.is_syncing(&temporary(name)))
     }
 
@@ -93,7 +88,7 @@ impl Replacing {
     ///
     /// # Errors
     /// In each place there may be the former file then, or the new one, and after a loss of power either; never anything between.
-    pub(crate) fn finish(&mut self, disk: &mut impl Disk) -> Result<(), DiskError> {
+    pub fn finish(&mut self, disk: &mut impl Disk) -> Result<(), DiskError> {
         let names = std::mem::take(&mut self.names);
         let done = put_in_place(disk, &names);
         if done.is_err() {
@@ -125,19 +120,19 @@ fn temporary(name: &str) -> String {
 ///
 /// # Errors
 /// What the disk says.
-pub(crate) fn remove_leftovers(disk: &mut impl Disk) -> Result<(), DiskError> {
+pub fn remove_leftovers(disk: &mut impl Disk) -> Result<(), DiskError> {
     let names = disk.list()?;
     names.iter().filter(|name| name.ends_with(TEMPORARY)).try_for_each(|name| disk.remove(name))
 }
 
 /// What a file is to be called that has this name, if it was begun and never ended.
-pub(crate) fn name_at_the_end(name: &str) -> &str {
+pub fn name_at_the_end(name: &str) -> &str {
     name.strip_suffix(TEMPORARY).unwrap_or(name)
 }
 
 /// Why there is nothing to be had from a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ReadError {
+pub enum ReadError {
     /// It cannot be read at all.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -200,7 +195,7 @@ pub(crate) enum ReadError {
 ///
 /// # Errors
 /// There is no such file, or it is not as it was written.
-pub(crate) fn read_checked(disk: &mut impl Disk, name: &str) -> Result<Vec<u8>, ReadError> {
+pub fn read_checked(disk: &mut impl Disk, name: &str) -> Result<Vec<u8>, ReadError> {
     let bytes = disk.read(name)?;
     checked(name, bytes, disk.key().as_ref())
 }
@@ -209,7 +204,7 @@ pub(crate) fn read_checked(disk: &mut impl Disk, name: &str) -> Result<Vec<u8>, 
 ///
 /// # Errors
 /// They are not as they were written, or nothing shows by whom.
-pub(crate) fn checked(name: &str, mut bytes: Vec<u8>, key: Option<&Key>) -> Result<Vec<u8>, ReadError> {
+pub fn checked(name: &str, mut bytes: Vec<u8>, key: Option<&Key>) -> Result<Vec<u8>, ReadError> {
     let body = check(name, &bytes, key)?;
     bytes.truncate(HEADER + body);
     bytes.drain(..HEADER);
