@@ -78,6 +78,19 @@ fn golomb_finds_the_published_length() {
     assert_eq!(results["length"], 25);
 }
 
+/// A step of balancing begins, and ends, while queues are long: it does not wait for what is in them.
+#[test]
+fn a_search_is_balanced_as_often_as_it_was_asked_for() {
+    let balanced = ["--balancer", "greedy", "--lb-every", "5ms"];
+    let task = ["--marks", "8", "--depth", "4"];
+    let report = report("golomb", &[&task[..], &balanced].concat(), WAYS[4]);
+    let (steps, wall_s) = (&report["balancing"], report["wall_s"].as_f64().expect("a number"));
+    let steps = steps.as_array().expect("a report tells of balancing").len();
+    // By the simulated clock; each step takes as long as what it waits for, and half of them are enough.
+    assert!(steps as f64 > wall_s / 10e-3, "{steps} steps in {wall_s} s");
+    assert_eq!(report["results"]["length"], 34);
+}
+
 #[test]
 fn jacobi3d_is_the_serial_solver_for_sizes_that_do_not_divide() {
     let sizes = ["--grid", "21,13,10", "--block", "8,8,4"];
