@@ -16,7 +16,7 @@ import time
 # renaming a module does not silently end its checking.
 SELECTED = [
     ("talisman_pup", ""),
-    ("talisman_core", "scheduler::"),
+    ("talisman_sched", ""),
     ("talisman_core", "message::"),
     ("talisman_core", "pe::"),
     ("talisman_core", "location::"),

@@ -56,6 +56,8 @@ mod printing;
 mod program;
 #[path = "recovery/reports.rs"]
 mod reports;
+#[path = "recovery/said.rs"]
+mod said;
 #[path = "recovery/searches.rs"]
 mod searches;
 #[path = "recovery/spread.rs"]

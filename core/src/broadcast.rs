@@ -15,19 +15,19 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
 use crate::collection::Collection;
-use crate::ids::{CollectionId, ObjId, PeId, SectionId};
-use crate::limits::BROADCASTS;
 use crate::location::Place;
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::message::envelope::{Envelope, Extra};
-use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::reduction::{Contribution, ReductionKey, Tally};
 use crate::route::{Collect, Route};
-use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
 use births::Births;
+use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
+use talisman_base::limits::BROADCASTS;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 impl Cast {
     /// What an element's message carries: where its answer goes.

@@ -4,14 +4,14 @@ use std::marker::PhantomData;
 
 use crate::callback::Callback;
 use crate::flow::{Awaitable, Begin};
-use crate::ids::{CollectionId, SectionId};
 use crate::message::control::{Cast, CastCall};
 use crate::object::Head;
 use crate::pe::{Pe, current};
 use crate::pup::{Packed, Pup};
-use crate::reduce::{Nothing, ReduceInfo, Reducer};
 use crate::refusal;
 use crate::route::Route;
+use talisman_base::ids::{CollectionId, SectionId};
+use talisman_reduce::{Nothing, ReduceInfo, Reducer};
 
 type Go = Box<dyn FnOnce(&Pe, Route)>;
 

@@ -4,11 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::function::Function;
-use crate::ids::PeId;
 use crate::pe::current;
 use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 use crate::refusal;
 use crate::route::Route;
+use talisman_base::ids::PeId;
 
 /// Where a value of type `V` goes when it is ready: an entry of a chare, a broadcast, a section, a function on a
 /// PE, or the end of the job. It can be sent, stored and checkpointed.
@@ -88,8 +88,13 @@ impl<V> Pup for Callback<V> {
 impl<V: Pup> Callback<V> {
     /// Fills in the value now, all of it: `cx.after(second, cx.callback(Self::timeout).with_value(attempt))`.
     pub fn with_value(self, value: V) -> Callback {
-        Callback::to(Route::Prefixed(Box::new(self.route), Packed::of(&value)))
+        Callback::to(Route::Prefixed(Box::new(self.route), kept_for_later(&value)))
     }
+}
+
+/// A value that goes with a callback, wherever that is sent.
+fn kept_for_later<V: Pup>(value: &V) -> Packed {
+    refusal::seen(Packed::of(value), || "the value that a callback is given".into())
 }
 
 /// Fills in the first of several arguments now.
@@ -98,7 +103,7 @@ macro_rules! fill_in_the_first {
         impl<First: Pup, $($rest),+> Callback<(First, $($rest),+)> {
             /// Fills in the first argument now: `cx.callback(Self::residual).with(self.iter)`.
             pub fn with(self, first: First) -> Callback<$left> {
-                Callback::to(Route::Prefixed(Box::new(self.route), Packed::of(&first)))
+                Callback::to(Route::Prefixed(Box::new(self.route), kept_for_later(&first)))
             }
         }
     )* };

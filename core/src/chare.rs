@@ -4,13 +4,13 @@ use crate::collection::create::{ArrayBuilder, GroupBuilder, SingleBuilder};
 use crate::cx::Cx;
 pub use crate::entry::{Args, Construct, Entry, EntryInfo, EntryOptions, InitInfo, Invoke};
 use crate::flow::Waiting;
-use crate::index::{ArrayIndex, Extent};
-pub use crate::moves::Moves;
 use crate::proxy::{Array, Proxy};
 pub use crate::proxy::{Create, Existing, SendTo};
 use crate::pup::{Lender, Packed, Pup, PupError, Unpacker};
 use crate::registry;
 use crate::route::Route;
+use talisman_base::index::{ArrayIndex, Extent};
+pub use talisman_base::moves::Moves;
 
 /// A migratable object whose entry methods are invoked by messages (Charm++ manual: "chare").
 ///

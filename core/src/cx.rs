@@ -10,8 +10,6 @@ use crate::balance::message::Why;
 use crate::call::{AllReduce, AtSync, Barrier, Pause, Quiescence};
 use crate::callback::Callback;
 use crate::chare::{Args, ArrayChare, Chare, Entry, GroupChare};
-use crate::ids::{ObjId, PeId};
-use crate::index::ArrayIndex;
 use crate::launch::ResultValue;
 use crate::message::envelope::Extra;
 use crate::node::Job;
@@ -19,11 +17,13 @@ use crate::object::{Head, flag};
 use crate::pe::{Pe, check_pe};
 use crate::proxy::{Array, Group, Proxy, Section};
 use crate::pup::{Packed, Pup, Value};
-use crate::reduce::{Nothing, Reducer};
 use crate::refusal;
-use crate::rng::Rng;
 use crate::route::Route;
 use crate::shared::Shared;
+use talisman_base::ids::{ObjId, PeId};
+use talisman_base::index::ArrayIndex;
+use talisman_base::rng::Rng;
+use talisman_reduce::{Nothing, Reducer};
 
 /// What a chare of type `C` can ask of the runtime while one of its entries runs.
 pub struct Cx<C: Chare> {

@@ -12,11 +12,11 @@ use crate::chare::Chare;
 use crate::cx::Cx;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::envelope::Extra;
-use crate::moves::Moves;
 use crate::object::{Head, Object};
 use crate::pe::Pe;
 use crate::pup::{Lender, Packed, Packer, PupError, Purpose, Segment, Unpacker, pack_away_with};
 use crate::refusal;
+use talisman_base::moves::Moves;
 
 /// An entry method as a value: `Block::ghost`. `A` is the tuple of its arguments, `R` what it returns.
 pub struct Entry<C, A, R = ()> {
@@ -264,7 +264,18 @@ impl ArgsInfo {
     /// The words hold these arguments, and are not used again.
     pub(crate) unsafe fn pack_words(&self, words: &mut Words) -> Packed {
         // SAFETY: the caller's promise.
-        unsafe { (self.pack)(words, Packer::new(Purpose::Message)) }.into()
+        let packed = Packed::from(unsafe { (self.pack)(words, Packer::new(Purpose::Message)) });
+        packed.placed(Purpose::Message, self.unpack_and_drop())
+    }
+
+    /// Reads arguments only to see whether they can be read.
+    pub(crate) fn unpack_and_drop(&self) -> impl FnOnce(&mut Unpacker<'_>) -> Result<(), PupError> {
+        |u| {
+            let mut words = (self.unpack)(u)?;
+            // SAFETY: just unpacked as these arguments; dropped once.
+            unsafe { (self.drop)(&mut words) };
+            Ok(())
+        }
     }
 
     /// Bytes that the arguments in a message's words take when packed.

@@ -21,14 +21,14 @@ use rustc_hash::FxBuildHasher;
 
 use crate::chare::Kind;
 use crate::collection::Collection;
-use crate::ids::{ObjId, PeId, single_home, slot_of};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::Envelope;
-use crate::mutations::mutated;
 use crate::order::Order;
 use crate::pe::Pe;
-use crate::sometimes::sometimes;
 use crate::witness::Until;
+use talisman_base::ids::{ObjId, PeId, single_home, slot_of};
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// What a PE knows of an object's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

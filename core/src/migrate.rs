@@ -9,18 +9,18 @@ use talisman_lb::smooth::Smooth;
 
 use crate::chare::Restored;
 use crate::collection::Collection;
-use crate::ids::{ObjId, PeId};
-use crate::limits::MOVES;
 use crate::location::Place;
 use crate::message::control::PeMessage;
-use crate::mutations::mutated;
 use crate::object::{Born, Extras, Head, Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
 use crate::registry::ChareType;
-use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
+use talisman_base::ids::{ObjId, PeId};
+use talisman_base::limits::MOVES;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// An object on its way: within a node as it is, between nodes packed.
 #[derive(Debug)]
@@ -161,9 +161,9 @@ impl Pe {
         let travel = Box::new(pack_up(object, past));
         let luggage = self.luggage(collection.chare, head, to);
         if let Luggage::Packed(packed) = &luggage
-            && let Some(why) = packed.refusal()
+            && packed.refusal().is_some()
         {
-            return self.refuse_to_move(collection, id.index, to, why);
+            return self.refuse_to_move(collection, id.index, to, packed);
         }
         self.tell(to, PeMessage::Arrive { id, travel, luggage });
     }

@@ -12,7 +12,6 @@ use crate::checkpoint;
 use crate::checkpoint::said::{Said, SavedPeriod};
 use crate::checkpoint::store::Store;
 use crate::cluster::control::Lines;
-use crate::ids::PeId;
 use crate::launch::output::tell;
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Output, ResultValue, Results, RunArgs};
@@ -20,32 +19,11 @@ use crate::measure::Measures;
 use crate::message::pool::Depot;
 use crate::pe::running::Window;
 use crate::pe::try_current;
-use crate::scheduler::park::Parker;
 use crate::shared::values::SharedValues;
 use crate::undelivered::Leftovers;
-use crate::view::View;
-
-/// How many nodes, and how many PEs on each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
-    pub(crate) nodes: u32,
-    pub(crate) pes_per_node: u32,
-}
-
-impl Shape {
-    pub(crate) fn pes(self) -> u32 {
-        self.nodes * self.pes_per_node
-    }
-
-    pub(crate) fn node_of(self, pe: PeId) -> u32 {
-        pe / self.pes_per_node
-    }
-
-    /// The PE where a node's own affairs are looked after: members of nodegroups live there.
-    pub(crate) fn first_pe(self, node: u32) -> PeId {
-        node * self.pes_per_node
-    }
-}
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
+use talisman_sched::park::Parker;
 
 /// How the program is to be run, as far as PEs look at it.
 #[derive(Clone, Debug, Default)]
@@ -512,8 +490,8 @@ mod tests {
     use rustix::event::{PollFd, PollFlags, poll};
 
     use super::*;
-    use crate::scheduler::bell::Bell;
-    use crate::sync::AsymmetricFence;
+    use talisman_sched::bell::Bell;
+    use talisman_sched::sync::AsymmetricFence;
 
     /// Nothing here takes long.
     const PATIENCE: Duration = Duration::from_secs(60);

@@ -9,7 +9,6 @@ use talisman_lb::smooth::Smooth;
 
 use crate::chare::Chare;
 use crate::collection::Collection;
-use crate::ids::{ObjId, SectionId};
 use crate::measure::Given;
 use crate::message::control::Cast;
 use crate::order::Order;
@@ -17,7 +16,8 @@ use crate::pe::running::before_free;
 use crate::pup::Pup;
 use crate::reduction::BirthId;
 use crate::registry::ChareType;
-use crate::rng::Rng;
+use talisman_base::ids::{ObjId, SectionId};
+use talisman_base::rng::Rng;
 
 /// What the runtime keeps of an object beside its state: 64 bytes. Only the object's PE touches it.
 #[repr(C)]

@@ -7,21 +7,21 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::entry::EntryInfo;
-use crate::ids::{CollectionId, ObjId, PeId};
 use crate::message::cell::{WORDS, Words};
 use crate::message::envelope::{Body, Envelope};
-use crate::mutations::mutated;
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::pup::PutOff;
 use crate::pup::Segment;
-use crate::scheduler::ring::{self, Consumer, Producer};
 use crate::simulation::take_ballast;
-use crate::sometimes::sometimes;
-use crate::stats::count;
 use crate::wire;
 use crate::witness::{self, Shadow, Why};
+use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+use talisman_observe::stats::count;
+use talisman_sched::ring::{self, Consumer, Producer};
 
 /// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.
 #[allow(clippy::large_enum_variant, reason = "a PE has one")]

@@ -8,13 +8,13 @@ use crate::call::{Call, Collective};
 use crate::callback::Callback;
 use crate::chare::{Args, Chare, Entry, Kind, Wrap};
 use crate::collection::create::{Insert, insert};
-use crate::ids::{CollectionId, ObjId, PeId, SectionId};
-use crate::index::{ArrayIndex, IntoIndex};
 use crate::message::envelope::Extra;
 use crate::pe::{check_node, check_pe, current, current_ref};
 use crate::pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
 use crate::route::Route;
-use crate::scheduler::priority::Priority;
+use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
+use talisman_base::index::{ArrayIndex, IntoIndex};
+use talisman_sched::priority::Priority;
 
 /// A receiver of entries: what a generated set of proxy methods sends to.
 #[doc(hidden)]

@@ -12,16 +12,16 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::ids::PeId;
 use crate::message::control::PeMessage;
-use crate::mutations::mutated;
 use crate::object::flag;
 use crate::pe::Pe;
 use crate::pup::{Packed, Pup};
 use crate::route::Route;
-use crate::sometimes::sometimes;
-use crate::view::FIRST;
 use crate::witness::{self, Seen};
+use talisman_base::ids::PeId;
+use talisman_base::view::FIRST;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// A message of the detection.
 #[derive(Debug, Pup)]

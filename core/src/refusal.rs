@@ -1,36 +1,49 @@
 //! What cannot be packed, because its receiver, or whoever goes back to a checkpoint, could not read it: the job ends where it is sent or
-//! kept, and says what it is, of whom, and which limit it is beyond ([`crate::limits`]).
+//! kept, and says what it is, of whom, in which field, and which limit it is beyond ([`talisman_base::limits`]).
+//!
+//! Whoever sends is known where bytes are made, because a message that leaves the node is packed while its sender runs. A message has its
+//! sender's PE only, so that is what is said of those that are packed later: they have waited for their receiver (which is on its way, or in a
+//! collection that is not known yet), or go on from a PE that it has left. What a reduction has combined is nobody's in particular.
 
 use std::ptr::NonNull;
 
 use crate::collection::Collection;
-use crate::ids::{CollectionId, ObjId};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope};
+use crate::migrate::pack_object;
 use crate::object::Head;
 use crate::pe::{Pe, try_current};
-use crate::pup::{Packed, PupError};
+use crate::pup::{Lender, Packed, Packer, PupError, Purpose, Unpacker};
+use crate::witness;
+use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_base::limits::Count;
 
 /// What was packed of a value that `what` names, by whoever runs. If it is too much, the job ends here.
 #[inline]
 pub(crate) fn seen(packed: Packed, what: impl FnOnce() -> String) -> Packed {
     if let Some(why) = packed.refusal() {
-        try_current(|pe| pe.refuse_to_send(&what(), why));
+        try_current(|pe| pe.refuse_to_send(pe.id, &what(), why));
     }
     packed
 }
 
 impl Pe {
-    /// Whoever runs sends what cannot be packed.
+    /// What was sent on PE `from` cannot be packed: by the object that runs, or else by one that has called before, and whose message
+    /// has waited or came by way of this PE.
     #[cold]
-    pub(crate) fn refuse_to_send(&self, what: &str, why: &PupError) {
-        let sender = self.who_runs();
+    pub(crate) fn refuse_to_send(&self, from: PeId, what: &str, why: &PupError) {
+        let sender = match self.running() {
+            Some(_) if from == self.id => self.who_runs(),
+            _ => format!("an object of PE {from}"),
+        };
         self.node.job.end(1, Some(format!("{sender} sends what no receiver can take: {what}: {why}")));
     }
 
     /// An object that cannot be packed goes to another PE.
     #[cold]
-    pub(crate) fn refuse_to_move(&self, collection: &Collection, index: u128, to: u32, why: &PupError) {
+    pub(crate) fn refuse_to_move(&self, collection: &Collection, index: u128, to: u32, packed: &Packed) {
+        let packed = packed.clone().placed(Purpose::Migration, |u| self.try_to_unpack(collection, index, u));
+        let Some(why) = packed.refusal() else { return };
         let who = collection.label(index);
         self.node.job.end(1, Some(format!("{who} is to move to PE {to}, which cannot take it: {why}")));
     }
@@ -40,9 +53,41 @@ impl Pe {
     pub(crate) fn refuse_to_keep(&self, head: NonNull<Head>, why: &PupError) {
         // SAFETY: the caller's object, which is live.
         let object = unsafe { head.as_ref() };
-        let who = object.collection().label(object.index());
-        self.refuse_checkpoint(&who, why);
+        let (collection, index) = (object.collection(), object.index());
+        // SAFETY: as above, and of this type.
+        let packed = unsafe { pack_object(collection.chare, head) };
+        let packed = packed.placed(Purpose::Migration, |u| self.try_to_unpack(collection, index, u));
+        self.refuse_checkpoint(&collection.label(index), packed.refusal().unwrap_or(why));
         self.slots.remove(object.slot.get());
+    }
+
+    /// A message that waits cannot be kept.
+    #[cold]
+    pub(crate) fn refuse_to_keep_message(&self, message: &Envelope, why: &PupError) {
+        let packed = placed_args(message);
+        let why = packed.as_ref().and_then(Packed::refusal).unwrap_or(why);
+        self.refuse_checkpoint(
+            &format!("{}, sent on PE {},", self.label_of_message(message), message.from),
+            why,
+        );
+    }
+
+    /// Reads an object only to see whether it can be read.
+    fn try_to_unpack(
+        &self,
+        collection: &Collection,
+        index: u128,
+        u: &mut Unpacker<'_>,
+    ) -> Result<(), PupError> {
+        let chare = collection.chare;
+        let head = (chare.allocate)(Head::new(index, NonNull::from(collection), 0));
+        witness::see_allocated(head);
+        // SAFETY: just allocated as this type, without a state.
+        let unpacked = unsafe { (chare.unpack)(head, u) };
+        witness::see_freed(head);
+        // SAFETY: allocated above; nobody else has it.
+        unsafe { (chare.free)(head) };
+        unpacked
     }
 
     /// Something else cannot be kept.
@@ -103,6 +148,42 @@ impl Pe {
         let known = collection.and_then(|id| self.collections.get(id));
         known.map_or_else(|| what.into(), |known| format!("{what} of {}", (known.chare.name)()))
     }
+}
+
+impl Pe {
+    /// One more of something of an object; if that is too many the job ends, and the count stays.
+    #[inline]
+    pub(crate) fn one_more(
+        &self,
+        of: Count,
+        count: u32,
+        collection: &Collection,
+        index: Option<u128>,
+    ) -> u32 {
+        of.next(count).unwrap_or_else(|| {
+            self.end_at(of, collection, index);
+            count
+        })
+    }
+
+    #[cold]
+    fn end_at(&self, of: Count, collection: &Collection, index: Option<u128>) {
+        let who = index.map_or_else(|| (collection.chare.name)(), |index| collection.label(index));
+        self.node.job.end(1, Some(format!("{who}: {of}; {}", of.advice)));
+    }
+}
+
+/// The arguments of a message, packed by themselves, with the place of what they are refused for; none if they are packed already.
+fn placed_args(message: &Envelope) -> Option<Packed> {
+    let args = match message.body {
+        Body::Invoke(entry) => &entry.args,
+        Body::Create(init) => &init.args,
+        Body::Object | Body::Pe | Body::Empty => return None,
+    };
+    let mut lender = Lender::new(Packer::new(Purpose::Message));
+    // SAFETY: the body says that the words hold these arguments.
+    unsafe { (args.lend)(&message.words, &mut lender) };
+    Some(Packed::from(lender.finish()).placed(Purpose::Message, args.unpack_and_drop()))
 }
 
 /// What a message from PE to PE is about, for people.

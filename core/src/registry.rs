@@ -10,13 +10,13 @@ use crate::chare::{Chare, Kind, Restored};
 use crate::cx::Cx;
 use crate::entry::{EntryInfo, InitInfo};
 use crate::flow::Waiting;
-use crate::ids::{CollectionId, ObjId, single_index};
-use crate::index::{ArrayIndex, Bounds};
-use crate::map::{Map, MapError};
 use crate::object::{Head, Object};
 use crate::pe::Pe;
 use crate::pup::{Lender, Packed, PupError, Unpacker};
 use crate::route::Route;
+use talisman_base::ids::{CollectionId, ObjId, single_index};
+use talisman_base::index::{ArrayIndex, Bounds};
+use talisman_base::map::{Map, MapError};
 
 /// Everything the runtime knows of a chare type.
 ///

@@ -1,9 +1,9 @@
 //! Where a value goes when it is ready.
 
-use crate::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::pe::Pe;
 use crate::pup::{Packed, Pup};
+use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 
 /// The receiver of a callback, a reduction's result or an entry's answer. Plain data, valid on every node.
 #[derive(Clone, Debug, PartialEq, Pup)]

@@ -12,15 +12,15 @@ use rustc_hash::FxBuildHasher;
 
 use crate::checkpoint::part::SavedSection;
 use crate::collection::Collection;
-use crate::ids::{CollectionId, ObjId, PeId, SectionId};
-use crate::limits::MULTICASTS;
 use crate::message::control::{Cast, CastCall, PeMessage};
-use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::reduction::{Pending, ReductionKey};
-use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
+use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
+use talisman_base::limits::MULTICASTS;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// The sections that a PE made, and their names by collection.
 #[derive(Default)]

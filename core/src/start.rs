@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use crate::chare::{Args, MainChare};
-use crate::cluster::{self, ClusterOutcome, member::Joining, remote::agent, takeover::successor::Heir};
+use crate::cluster::{self, ClusterOutcome, Turn, member::Joining, remote::agent, takeover::successor::Heir};
 use crate::function;
 use crate::launch::command_line::{self, ProgramArgs, Read};
 use crate::launch::output::tell;
@@ -46,7 +46,7 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
     variables::unset_empty_ones();
     let joining = cluster::member::joining();
     let will = cluster::will();
-    let standbys = cluster::stand_by(&program);
+    let turn = cluster::stand_by(&program);
     let Read { run: mut options, args, notes } = command_line::read::<A>(&program);
     if joining.is_none() && will.is_none() && io::stderr().is_terminal() {
         options.log_on_a_terminal();
@@ -60,7 +60,7 @@ pub fn main<C: MainChare, A: ProgramArgs + Args + Send>(program: Program) -> Exi
         options.validate_paths().unwrap_or_else(|error| command_line::refuse::<A>(&program, &error));
     }
     let status = match joining {
-        None if options.has_processes() => lead(&program, &options, standbys),
+        None if options.has_processes() => lead(&program, &options, turn),
         None => start::<C, A>(&program, &options, args),
         Some(Ok(joining)) => join::<C, A>(&program, &options, args, joining),
         Some(Err(error)) => {
@@ -91,13 +91,13 @@ fn join<C: MainChare, A: Args + Send>(
     }
 }
 
-/// This process starts the nodes. So many others may start the job in its place, one after the other.
-fn lead(program: &Program, options: &RunArgs, standbys: u32) -> ExitStatus {
+/// This process starts the nodes, when it is its turn.
+fn lead(program: &Program, options: &RunArgs, turn: Turn) -> ExitStatus {
     if let Err(message) = check_names() {
         complain(program, &message);
         return ExitStatus::Usage;
     }
-    led(program, options, cluster::launch(program, options, standbys))
+    led(program, options, cluster::launch(program, options, turn))
 }
 
 /// This process takes the place of a launcher.

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
-use crate::ids::{ObjId, PeId};
 use crate::launch::report::Undelivered;
 use crate::location::Place;
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};
 use crate::pe::Pe;
-use crate::sometimes::sometimes;
+use talisman_base::ids::{ObjId, PeId};
+use talisman_observe::sometimes::sometimes;
 
 /// Callers that a PE notes at a time, and kinds of messages that it tells of.
 const NOTED: usize = 64;

@@ -10,8 +10,6 @@ mod tests;
 
 use std::ptr::NonNull;
 
-use crate::ids::{ObjId, PeId};
-use crate::limits::SEGMENTS_MAX;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::pe::Pe;
@@ -22,8 +20,10 @@ use crate::pup::{
 use crate::refusal::About;
 use crate::registry::ChareType;
 use crate::route::Route;
-use crate::scheduler::priority::Priority;
 use crate::witness::{self, Shadow, Why};
+use talisman_base::ids::{ObjId, PeId};
+use talisman_base::limits::SEGMENTS_MAX;
+use talisman_sched::priority::Priority;
 
 /// To an object: its name, whether it was forwarded, its options, and the packed [`ObjectMessage`].
 const TO_OBJECT: u8 = 1;
@@ -198,7 +198,7 @@ fn write(pe: &Pe, mut envelope: NonNull<Envelope>, packer: Packer) -> (Packer, V
     };
     if segments.len() > SEGMENTS_MAX && packer.refusal().is_none() {
         let why = too_many(segments.len(), SEGMENTS_MAX);
-        pe.refuse_to_send("a message", &why);
+        pe.refuse_to_send(message.from, "a message", &why);
         packer.refuse(why);
     }
     pe.release(envelope);
@@ -230,13 +230,13 @@ fn write_whole(pe: &Pe, message: &mut Envelope, mut p: Packer) -> (Packer, Vec<S
         let about = About::of(&control);
         let (packer, segments) = pack_away(Box::new(as_it_travels(*control)), p);
         if let Some(why) = packer.refusal() {
-            pe.refuse_to_send(&pe.label_of_request(about), why);
+            pe.refuse_to_send(message.from, &pe.label_of_request(about), why);
         }
         return (packer, segments);
     }
     let Some(packed) = message.take_object_message() else { return (p, Vec::new()) };
     if let Some(why) = packed.packed().and_then(Packed::refusal) {
-        pe.refuse_to_send(&pe.label_of_call(message.to(), &packed), why);
+        pe.refuse_to_send(message.from, &pe.label_of_call(message.to(), &packed), why);
     }
     TO_OBJECT.pack(&mut p);
     message.from.pack(&mut p);

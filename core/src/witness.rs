@@ -13,10 +13,10 @@ use std::ptr::NonNull;
 
 pub use seen::{Kind, Reduction, Seen, Until, Why, collection, section};
 
-use crate::ids::PeId;
 use crate::message::envelope::{Body, Envelope};
 use crate::object::Head;
 use crate::pe::{Pe, try_current};
+use talisman_base::ids::PeId;
 
 /// Who is told: what, and in which epoch the PE is on which it happens, if it happens on one.
 pub type Witness = Box<dyn FnMut(Option<u32>, &Seen)>;

@@ -9,13 +9,10 @@
 //! | [`period`] | how often to take checkpoints |
 //! | [`double`] | the coordinated double checkpoint of FTC-Charm++ (Zheng, Shi, Kalé 2004) with its repairs |
 //! | [`reliability`] | how likely it is that nothing can be restored |
-//! | [`mutations`], [`sometimes`] | for tests: deliberate mistakes, marks on rare paths; the runtime's own as well |
 
 pub mod double;
-pub mod mutations;
 pub mod period;
 pub mod reliability;
-pub mod sometimes;
 pub mod view;
 
 /// A node of the job: a process, under the number that it has from the job's start. A process that takes the place of a lost

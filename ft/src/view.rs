@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::mutations::mutated;
 use crate::{Epoch, NodeId};
+use talisman_observe::mutations::mutated;
 
 /// The nodes that are there in an epoch, and who stands in for each that is not.
 ///

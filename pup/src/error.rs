@@ -114,6 +114,8 @@ pub enum Fault {
 /// Of a longer path, that of something deep, only the ends are shown.
 const PARTS_SHOWN: usize = 12;
 
+const LEFT_OUT: &str = " … ";
+
 /// What was wrong with the bytes, at which offset, and in which field.
 ///
 /// Its size is one pointer, to keep the path on which all goes well fast.
@@ -157,6 +159,21 @@ impl PupError {
         self
     }
 
+    /// This error of a packer with the place that a reader of the same bytes comes to: packing knows the type that it is at, and only
+    /// reading knows the path. If the reader has something else to say, or nothing, the error stays as it is.
+    pub(crate) fn placed<R>(self, read: Result<R, PupError>) -> PupError {
+        // What is refused is not written, so that a reader may miss it where it begins to read what that is in.
+        let is_it = |fault: &Fault| {
+            *fault == self.0.fault || matches!(fault, Fault::Length { .. } | Fault::Short { .. })
+        };
+        match read {
+            Err(found) if is_it(&found.0.fault) && !found.0.path.is_empty() => {
+                PupError(Box::new(Inner { path: found.0.path, ..*self.0 }))
+            }
+            _ => self,
+        }
+    }
+
     /// What was wrong.
     pub fn fault(&self) -> &Fault {
         &self.0.fault
@@ -172,14 +189,15 @@ impl PupError {
         let (mut path, parts) = (String::new(), self.0.path.len());
         for (place, part) in self.0.path.iter().rev().enumerate() {
             if parts > PARTS_SHOWN && place == PARTS_SHOWN / 2 {
-                path.push_str(" … ");
+                path.push_str(LEFT_OUT);
             }
             if parts > PARTS_SHOWN && (PARTS_SHOWN / 2..parts - PARTS_SHOWN / 2).contains(&place) {
                 continue;
             }
             match part {
                 Part::Index(index) => path.push_str(&format!("[{index}]")),
-                Part::Name(name) if path.is_empty() => path.push_str(name),
+                // The outermost field, and the first behind what is left out, are shown with their types.
+                Part::Name(name) if path.is_empty() || path.ends_with(LEFT_OUT) => path.push_str(name),
                 Part::Name(name) => path.extend([".", without_type(name)]),
             }
         }
@@ -217,6 +235,26 @@ mod tests {
         assert_eq!(inner.to_string(), "Grid.edges[1].speed: text is not UTF-8 (at byte 7)");
         assert_eq!(PupError::new(0, Fault::Depth).path(), "");
         assert_eq!(PupError::new(0, Fault::Depth).field("0").index(3).path(), "[3].0");
+    }
+
+    #[test]
+    fn of_a_long_path_the_types_at_both_ends_are_shown() {
+        let deep = (0..50).fold(PupError::new(0, Fault::Depth), |error, _| error.field("Undo.before"));
+        let before = ".before".repeat(5);
+        assert_eq!(deep.field("Editor.undo").path(), format!("Editor.undo{before} … Undo.before{before}"));
+    }
+
+    #[test]
+    fn the_place_is_taken_of_a_reader_that_finds_the_same() {
+        let refused = || PupError::new(9, Fault::Depth).field("Tree");
+        let found = PupError::new(1, Fault::Depth).field("Tree.children");
+        assert_eq!(
+            refused().placed::<()>(Err(found.clone())).to_string(),
+            found.to_string().replace("byte 1", "byte 9")
+        );
+        assert_eq!(refused().placed(Ok(())), refused());
+        assert_eq!(refused().placed::<()>(Err(PupError::new(1, Fault::Utf8).field("Tree.name"))), refused());
+        assert_eq!(refused().placed::<()>(Err(PupError::new(1, Fault::Depth))), refused());
     }
 
     #[test]

@@ -228,16 +228,17 @@ impl Packed {
         if !is_large(size) {
             let mut packer = packer;
             value.pack(&mut packer);
-            return Packed::from((packer, Vec::new()));
+            return Packed::from((packer, Vec::new())).placed(crate::Purpose::Message, T::unpack);
         }
         let mut lender = Lender::new(packer);
         value.lend(&mut lender);
-        Packed::from(lender.finish())
+        Packed::from(lender.finish()).placed(crate::Purpose::Message, T::unpack)
     }
 
     /// Packs a value and gives it up, without a copy of its large plain slices.
     pub fn away<T: Pup + Send + 'static>(value: T) -> Packed {
-        Packed::from(pack_away(value, Packer::new(crate::Purpose::Message)))
+        let packed = Packed::from(pack_away(value, Packer::new(crate::Purpose::Message)));
+        packed.placed(crate::Purpose::Message, T::unpack)
     }
 }
 

@@ -14,6 +14,9 @@ pub struct Packed {
     more: Option<Box<More>>,
 }
 
+/// What is refused and larger is not read once more to name the place: the job that ends over it may have no memory for that.
+const PLACED_MAX: usize = 256 << 20;
+
 /// What few have.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 struct More {
@@ -56,6 +59,32 @@ impl Packed {
         self.more.as_ref().and_then(|more| more.refusal.as_ref())
     }
 
+    /// The same; a refusal says which field it is about. That is found out by reading what was packed up to there, as its receiver would, so
+    /// that it costs nothing where all is well.
+    #[inline]
+    pub fn placed<R>(
+        self,
+        purpose: Purpose,
+        read: impl FnOnce(&mut Unpacker<'_>) -> Result<R, PupError>,
+    ) -> Packed {
+        if self.refusal().is_none() { self } else { self.placed_by(purpose, read) }
+    }
+
+    #[cold]
+    fn placed_by<R>(
+        mut self,
+        purpose: Purpose,
+        read: impl FnOnce(&mut Unpacker<'_>) -> Result<R, PupError>,
+    ) -> Packed {
+        if self.size() <= PLACED_MAX
+            && let Some(why) = self.more.as_mut().and_then(|more| more.refusal.take())
+        {
+            let found = self.read_copy(purpose, read);
+            return self.refused(Some(why.placed(found)));
+        }
+        self
+    }
+
     /// The bytes and the segments.
     pub fn into_parts(self) -> (Bytes, Vec<Segment>) {
         (self.bytes, self.more.map_or_else(Vec::new, |more| more.segments))
@@ -88,7 +117,7 @@ impl Packed {
         Packed::new(bytes.freeze(), segments, needs).refused(refusal)
     }
 
-    fn refused(mut self, refusal: Option<PupError>) -> Packed {
+    pub(crate) fn refused(mut self, refusal: Option<PupError>) -> Packed {
         if refusal.is_some() {
             self.more.get_or_insert_default().refusal = refusal;
         }

@@ -1,8 +1,10 @@
 //! The packer, which also sizes.
 
+use bytes::Bytes;
+
 use crate::depth::Depth;
 use crate::limits::EMPTY_MAX;
-use crate::{Fault, Plain, PlainProof, Pup, PupError, bulk};
+use crate::{Fault, Packed, Plain, PlainProof, Pup, PupError, Segment, bulk};
 
 /// Why a value is being packed or unpacked. A hand-written [`Pup`] may leave out of a message what a checkpoint keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -194,6 +196,12 @@ impl Packer {
     #[inline]
     pub(crate) fn take_refusal(&mut self) -> Option<PupError> {
         self.limits.refusal.take()
+    }
+
+    /// What was written from there on, by itself, with segments that were noted meanwhile; refused if this is.
+    pub fn copy_from(&self, start: usize, segments: &[Segment]) -> Packed {
+        let bytes = Bytes::copy_from_slice(self.buf.get(start..).unwrap_or_default());
+        Packed::new(bytes, segments.to_vec(), Vec::new()).refused(self.limits.refusal.clone())
     }
 
     /// Another value begins within this one, which will be read by itself; gives back what holds for this one.

@@ -15,6 +15,9 @@ const SHALLOW: usize = 128;
 /// What more than these may need of the stack, in a debug build: it is touched as far as it is needed.
 const DEEP_STACK: usize = 64 << 20;
 
+/// In place of a length: what was to follow is nested too deeply, as its reader would find. By that a refusal gets its place.
+const TOO_DEEP: u64 = u64::MAX;
+
 /// What is left of the stack when writing goes on on another one, or is given up.
 const RESERVE: usize = 128 << 10;
 
@@ -36,7 +39,10 @@ pub fn pack<T: serde::Serialize>(value: &T, p: &mut Packer) {
     }
     match written.filter(|bytes| levels(bytes) <= SERDE_LEVELS_MAX) {
         Some(bytes) => bytes.pack(p),
-        None => p.refuse(PupError::new(p.size(), Fault::SerdeDepth).field(std::any::type_name::<T>())),
+        None => {
+            p.refuse(PupError::new(p.size(), Fault::SerdeDepth).field(std::any::type_name::<T>()));
+            p.word(TOO_DEEP);
+        }
     }
 }
 
@@ -129,7 +135,10 @@ fn next(bytes: &[u8]) -> Option<(usize, Option<u64>)> {
 /// # Errors
 /// What `Deserialize` says, or that the MessagePack ended early.
 pub fn unpack<T: serde::de::DeserializeOwned>(u: &mut Unpacker<'_>) -> Result<T, PupError> {
-    let len = u.len()?;
+    let len = match u64::unpack(u)? {
+        TOO_DEEP => return Err(u.fault(Fault::SerdeDepth)),
+        len => usize::try_from(len).map_err(|_| u.fault(Fault::Length { len, left: u.left() }))?,
+    };
     let bytes = u.bytes(len)?;
     let (value, end) = match read(bytes, SHALLOW) {
         Err(decode::Error::DepthLimitExceeded) => stacker::grow(DEEP_STACK, || read(bytes, SERDE_LEVELS_MAX)),

@@ -14,11 +14,14 @@ pub fn to_bytes<T: Pup>(value: &T) -> Vec<u8> {
 /// The packed form of `value`, in one allocation of exactly the needed size, if it can be read again.
 ///
 /// # Errors
-/// `value` is beyond one of the [limits](crate::limits).
+/// `value` is beyond one of the [limits](crate::limits); the error names the field.
 pub fn try_to_bytes<T: Pup>(value: &T) -> Result<Vec<u8>, PupError> {
     let mut p = Packer::with_capacity(Purpose::Message, size_of_packed(value));
     value.pack(&mut p);
-    p.refusal().cloned().map_or_else(|| Ok(p.finish()), Err)
+    match p.take_refusal() {
+        None => Ok(p.finish()),
+        Some(why) => Err(why.placed(from_bytes::<T>(&p.finish()))),
+    }
 }
 
 /// How many bytes [`to_bytes`] gives for `value`, without packing it.

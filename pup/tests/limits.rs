@@ -210,7 +210,9 @@ fn what_is_within_a_limit_comes_back_and_what_is_beyond_is_refused_when_it_is_pa
 fn who_is_far_too_deep_is_refused_as_well() {
     in_small_thread("far too deep", || {
         let why = refused(levels(100_000, Chain(None), |inside| Chain(Some(Box::new(inside)))));
-        assert!(why.to_string().contains("Chain: boxes and containers are nested deeper than"), "{why}");
+        let zeros = ".0".repeat(5);
+        assert_eq!(why.path(), format!("Chain.0{zeros} … Chain.0{zeros}"), "{why}");
+        assert!(why.to_string().contains(": boxes and containers are nested deeper than"), "{why}");
     });
 }
 
@@ -233,4 +235,61 @@ fn each_of_several_values_within_one_has_the_limits_for_itself() {
 fn a_vector_that_is_lent_is_not_without_bytes() {
     let value = vec![(vec![0u8; SEGMENT_MIN], Nothing::default()); 3];
     comes_back(&value);
+}
+
+/// The object of an error is named by whoever packs; the field by the error.
+#[test]
+fn an_error_names_the_field_whatever_it_is_in() {
+    #[derive(Pup)]
+    enum Part {
+        Leaf(u8),
+        Chain { speed: f32, links: Chain },
+    }
+    #[derive(Pup)]
+    struct Outer {
+        name: String,
+        parts: Vec<(u8, Part)>,
+        large: Vec<u64>,
+    }
+    let deep = || levels(LEVELS_MAX - 1, Chain(None), |inside| Chain(Some(Box::new(inside))));
+    let outer = |links| Outer {
+        name: "outer".into(),
+        parts: vec![(1, Part::Leaf(2)), (3, Part::Chain { speed: 0.5, links })],
+        large: vec![7; SEGMENT_MIN],
+    };
+    in_small_thread("fields", move || {
+        comes_back(&outer(deep()));
+        let value = outer(Chain(Some(Box::new(deep()))));
+        for why in [Packed::of(&value).refusal().cloned(), try_to_bytes(&value).err()] {
+            let path = why.expect("it is too deep").path();
+            assert!(path.starts_with("Outer.parts[1].1.links.0.0 … Chain.0"), "{path}");
+        }
+        let away = Packed::away(value);
+        assert!(away.refusal().expect("as before").path().starts_with("Outer.parts[1].1.links.0"));
+
+        let why = refused((vec![(); EMPTY_MAX / 2], BTreeMap::from([(3u8, vec![(); EMPTY_MAX / 2 + 1])])));
+        assert!(why.path().starts_with("1[0]"), "{why}");
+        #[derive(Pup)]
+        struct Bridged {
+            before: u64,
+            bridge: Bridge,
+        }
+        let why = refused(Bridged { before: 1, bridge: Bridge(levels(2000, Seq(vec![]), |s| Seq(vec![s]))) });
+        assert_eq!(why.path(), "Bridged.bridge.0");
+    });
+}
+
+/// What a hand-written `pack` refuses has the words of that.
+#[test]
+fn what_only_the_packer_refuses_stays_as_it_says() {
+    struct Never;
+    impl Pup for Never {
+        fn pack(&self, p: &mut Packer) {
+            p.refuse(PupError::new(0, Fault::Invalid("never".into())).field("Never"));
+        }
+        fn unpack(_: &mut talisman::pup::Unpacker<'_>) -> Result<Self, PupError> {
+            Ok(Never)
+        }
+    }
+    assert_eq!(try_to_bytes(&Never).unwrap_err().to_string(), "Never: never (at byte 0)");
 }

@@ -89,6 +89,28 @@ mod program {
             to.send(undo.levels());
         }
 
+        /// Sends as many levels in one of the other ways.
+        #[entry]
+        fn send_by(&mut self, cx: &mut Cx<Self>, way: String, levels: u64, to: Callback<u64>) {
+            let undo = Undo::of(levels);
+            match &*way {
+                "broadcast" => drop(cx.array().take(undo, to)),
+                "multicast" => drop(cx.array().section([0, 1]).take(undo, to)),
+                "share" => drop(cx.share(undo)),
+                "callback" => cx.array().at(1).callback(Self::take).send((undo, to)),
+                "prefix" => drop(cx.array().at(1).callback(Self::take).with(undo)),
+                "array" => drop(Heavy::array(2).new(undo)),
+                "single" => drop(Heavy::array(0).new(Undo::default()).insert(7).new(undo)),
+                _ => unreachable!("a way that there is"),
+            }
+        }
+
+        /// As many levels as its answer.
+        #[entry]
+        fn answer(&self, levels: u64) -> Undo {
+            Undo::of(levels)
+        }
+
         /// Sends values that are packed one by one.
         #[entry]
         fn send_flags(&mut self, cx: &mut Cx<Self>, flags: u64, to: Callback<u64>) {
@@ -100,6 +122,25 @@ mod program {
         fn take_flags(&mut self, flags: Vec<Option<u8>>, to: Callback<u64>) {
             assert!(flags.iter().zip(0..).all(|(flag, value): (_, u64)| *flag == Some(value as u8)));
             to.send(flags.len() as u64);
+        }
+    }
+
+    /// Made with what is too much.
+    #[derive(Pup)]
+    pub struct Heavy {
+        undo: Undo,
+    }
+
+    #[chare(array1d)]
+    impl Heavy {
+        #[init]
+        fn new(undo: Undo) -> Self {
+            Heavy { undo }
+        }
+
+        #[entry]
+        fn look(&self) -> u64 {
+            self.undo.levels()
         }
     }
 
@@ -138,6 +179,15 @@ mod program {
             editors.at(1).walk(last).await;
             if what == "message" {
                 editors.at(0).send(size, cx.callback(Self::told));
+                let told: u64 = cx.when(Self::told).await;
+                got = told;
+            }
+            if what == "answer" {
+                let undo: Undo = editors.at(1).answer(size).await;
+                got = undo.levels();
+            }
+            if let Some(way) = what.strip_prefix("by ") {
+                editors.at(0).send_by(way.to_owned(), size, cx.callback(Self::told));
                 let told: u64 = cx.when(Self::told).await;
                 got = told;
             }
@@ -186,15 +236,45 @@ fn as_deep_as_may_be_is_sent_moved_and_kept() {
 #[test]
 fn a_deeper_message_is_refused_where_it_is_sent() {
     for (test, levels) in between_nodes().iter().zip([LEVELS_MAX as u64 + 1, 5000, 100_000]) {
-        let words = ["Editor[0], entry `send`", "Editor::take` for", "Editor[1]", "no receiver can take"];
+        let words = [
+            "Editor[0], entry `send`",
+            "Editor::take` for",
+            "Editor[1]",
+            "no receiver can take",
+            "take(undo).before.before.",
+            "… Undo.before.before.",
+        ];
         refused(&run(test, "message", levels), &words);
     }
 }
 
+/// Whatever is sent, and however: its sender, what it is, and the field.
+#[test]
+fn a_refusal_names_sender_message_and_field_in_every_manner() {
+    let ways = [
+        ("by broadcast", "limits::program::Editor::take` for many: take(undo).before."),
+        ("by multicast", "limits::program::Editor::take` for many: take(undo).before."),
+        ("by share", "limits::program::Undo`: Undo.before."),
+        ("by callback", "the value of a callback: 0.before."),
+        ("by prefix", "the value that a callback is given: Undo.before."),
+        ("by array", "Heavy::new` for the elements of a new collection: new(undo).before."),
+        ("by single", "Heavy::new` for a new element: new(undo).before."),
+        ("answer", "an answer: Undo.before."),
+    ];
+    for (what, words) in ways {
+        let sender =
+            if what == "answer" { "Editor[1], entry `answer`" } else { "Editor[0], entry `send_by`" };
+        refused(&run(&Test::new().simulated(2, 5), what, 3000), &[sender, words, "… Undo.before."]);
+    }
+}
+
+/// Where a field of the state is too deep.
+const PLACE: &str = "Editor.undo.before.before.before.before.before … Undo.before.";
+
 #[test]
 fn a_deeper_object_is_refused_where_it_leaves() {
     for (test, levels) in between_nodes().iter().zip([LEVELS_MAX as u64 + 1, 5000, 100_000]) {
-        refused(&run(test, "move", levels), &["Editor[1] is to move to PE 0, which cannot take it"]);
+        refused(&run(test, "move", levels), &["Editor[1] is to move to PE 0, which cannot take it", PLACE]);
     }
 }
 
@@ -203,7 +283,7 @@ fn a_deeper_object_is_refused_before_a_checkpoint_counts() {
     let nodes = [Test::new().simulated(2, 5), Test::new().nodes(2, Transport::Shm)];
     for (test, levels) in nodes.into_iter().zip([LEVELS_MAX as u64 + 1, 100_000]) {
         let tested = run(&with_checkpoints(test), "checkpoint", levels);
-        refused(&tested, &["no checkpoint can take what", "Editor[1] has"]);
+        refused(&tested, &["no checkpoint can take what", "Editor[1] has", PLACE]);
         assert!(tested.checkpoints.is_empty(), "none was committed");
     }
 }

@@ -165,6 +165,12 @@ impl Job {
         self.end()
     }
 
+    /// Its errors so far.
+    #[allow(dead_code, reason = "the nemesis strikes when a job tells of something")]
+    pub fn errors(&self) -> Vec<String> {
+        self.err.so_far()
+    }
+
     /// What it said so far.
     pub fn said(&self) -> String {
         let (out, err) = (self.out.so_far().join("\n"), self.err.so_far().join("\n"));
@@ -241,6 +247,14 @@ fn is_held_twice(errors: &[String], recovery: &str) -> bool {
 fn cut(text: &str) -> String {
     let start = text.char_indices().rev().nth(2000).map_or(0, |(at, _)| at);
     text[start..].into()
+}
+
+/// Ends all jobs that this process has started.
+#[allow(dead_code, reason = "whoever looks after the nemesis does so")]
+pub fn end_all_of(starter: u32) {
+    for pid in system::marked_by(|variable| variable.starts_with(&format!("{MARK}={starter}-"))) {
+        system::signal(pid, Signal::KILL);
+    }
 }
 
 /// Runs a job that needs nobody.

@@ -17,7 +17,12 @@ pub fn children(pid: i32) -> Vec<i32> {
 
 /// All processes with this in their environment. One that has ended has none.
 pub fn marked(variable: &str) -> Vec<i32> {
-    let has = |pid: &i32| environment(*pid).iter().any(|known| known == variable);
+    marked_by(|known| known == variable)
+}
+
+/// All processes with such a variable in their environment.
+pub fn marked_by(is_it: impl Fn(&str) -> bool) -> Vec<i32> {
+    let has = |pid: &i32| environment(*pid).iter().any(|known| is_it(known));
     let entries = fs::read_dir("/proc").expect("there is a /proc").flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(has).collect()
 }

@@ -65,6 +65,7 @@ pub fn a_job_that_loses_a_node_before_it_begins_is_started_again() {
         let left = run.survives(&expected);
         assert_eq!(started_again(&left.ended.stderr, why), 1, "{}", left.ended.said());
         assert_eq!(left.failures.len(), 0, "the program that ran has lost nobody");
+        assert!(!disk.0.exists(), "the job has made the folder for checkpoints, whichever of its starts did");
     }
 }
 

@@ -47,6 +47,12 @@ struct Options {
     /// Waits for it within an entry, which does not return meanwhile
     #[arg(long)]
     busy: bool,
+    /// A process takes a lot of memory once there is a file in this folder that is called by its number
+    #[arg(long)]
+    hunger: Option<String>,
+    /// Members that go back to a checkpoint count wrong from then on, so that tests have something to find
+    #[arg(long)]
+    wrong_after_recovery: bool,
 }
 
 impl Options {
@@ -67,6 +73,8 @@ struct Member {
     panic_at: Option<u64>,
     abort_at: Option<u64>,
     stays: bool,
+    hunger: Option<String>,
+    wrong_after_recovery: bool,
     /// Of the rounds that are over.
     value: u64,
     /// Of this round, so far.
@@ -83,9 +91,26 @@ const ROUNDS_BACK: u64 = 64;
 impl Member {
     #[init]
     fn new(cx: &mut Cx<Self>, options: Options) -> Self {
-        let Options { members, words, panic_at, abort_at, stay: stays, .. } = options;
-        let value = cx.index() as u64;
-        Member { members, words, panic_at, abort_at, stays, value, taken: 0, past: vec![value; PAST] }
+        let Options { members, words, panic_at, abort_at, stay: stays, hunger, wrong_after_recovery, .. } =
+            options;
+        let (value, past) = (cx.index() as u64, vec![cx.index() as u64; PAST]);
+        Member {
+            members,
+            words,
+            panic_at,
+            abort_at,
+            stays,
+            hunger,
+            wrong_after_recovery,
+            value,
+            taken: 0,
+            past,
+        }
+    }
+
+    #[restored]
+    fn restored(&mut self, _: &mut Cx<Self>, why: Restored) {
+        self.value += u64::from(self.wrong_after_recovery && why != Restored::AfterMigration);
     }
 
     #[entry]
@@ -113,6 +138,7 @@ impl Member {
         if self.abort_at == Some(round) && cx.index() == 5 {
             std::process::abort();
         }
+        self.hunger.iter().for_each(|folder| take_memory_if_asked(folder));
         let (now, then) = (round % ROUNDS_BACK, mixed(self.value, 3) % ROUNDS_BACK);
         let rest = &self.past[ROUNDS_BACK as usize..];
         assert!(rest.iter().all(|number| *number == cx.index() as u64), "the past is another's");
@@ -320,6 +346,18 @@ impl Saver {
         cx.checkpoint(saved);
         cx.when(Self::saved).await;
         round
+    }
+}
+
+/// Far more than whoever asks lets it have, and little for the machine.
+const A_LOT: usize = 256;
+
+/// Until the system ends the process, or it has a lot.
+fn take_memory_if_asked(folder: &str) {
+    let asked = Path::new(folder).join(std::process::id().to_string());
+    if asked.exists() {
+        let taken: Vec<Vec<u8>> = (0..A_LOT).map(|_| vec![1; 1 << 20]).collect();
+        std::hint::black_box(taken);
     }
 }
 

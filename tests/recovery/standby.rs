@@ -74,6 +74,10 @@ pub fn a_launcher_that_is_lost_before_the_program_begins_is_replaced() {
         assert_eq!(left.status, Some(0), "{}", left.ended.said());
         assert_eq!(started_again_by(&left.ended.stderr), [standby], "{}", left.ended.said());
         assert_eq!(left.failures.len(), 0, "the program that ran has lost nobody");
+        assert!(
+            !disk.0.exists(),
+            "the job has made the folder for checkpoints, whichever of its launchers did"
+        );
     }
 }
 

@@ -3,10 +3,11 @@
 use std::process::Command;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::job::{Ended, Job, Scratch, Shape, example, program};
 use crate::planned::Kills;
+pub use crate::said::Said;
 
 pub const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
 /// No checkpoint but those after a recovery.
@@ -14,12 +15,6 @@ pub const NEVER: &str = "--ckpt-every 1h";
 
 /// [`LONG`] does not begin this round as long as it is held.
 pub const HELD_AT: u64 = 60;
-/// What does this binary's own program print for the tests, by `println!`: such lines may come twice.
-const MARK: &str = "at ";
-
-/// What lines have that tell of times as the examples measured them: they are others in every run.
-const TIMES: [&str; 4] = [" ms a step, ", " ns each", " µs one way", " s, fingerprint "];
-
 /// A program with its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
@@ -66,14 +61,6 @@ pub const ENDLESS: Subject = Subject {
     options: "--cells 3,3,3 --atoms-per-cell 8 --steps 1000000000 --migrate-every 10",
 };
 
-/// What a run has to have in common with every other of its subject.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Said {
-    /// Sorted: those of different nodes have no order.
-    lines: Vec<String>,
-    results: Map<String, Value>,
-}
-
 /// A run under way.
 pub struct Run {
     pub job: Job,
@@ -94,52 +81,6 @@ pub struct Left {
     pub losses: Vec<(u64, bool)>,
     /// When each checkpoint in the report began.
     pub checkpoints: Vec<f64>,
-}
-
-impl Said {
-    /// Lines, as they were printed.
-    pub fn of(lines: &[String]) -> Said {
-        let nothing = Said { lines: Vec::new(), results: Map::new() };
-        nothing.and_elsewhere(lines)
-    }
-
-    pub fn has_the_results_of(&self, other: &Said) -> bool {
-        self.results == other.results
-    }
-
-    /// Lines that the other has not.
-    pub fn without(&self, other: &Said) -> Vec<&str> {
-        self.lines.iter().filter(|line| !other.lines.contains(line)).map(String::as_str).collect()
-    }
-
-    /// No line was said more often than once on each of so many hosts; from this round of [`LONG`] on, there was but one.
-    #[track_caller]
-    pub fn check_repeats(&self, hosts: usize, one_from: u64) {
-        for same in self.lines.chunk_by(|one, other| one == other) {
-            let most = if round_of(&same[0]) >= Some(one_from) { 1 } else { hosts };
-            assert!(same.len() <= most, "{} times, though {most} would do: {}", same.len(), same[0]);
-        }
-    }
-
-    /// The first round of [`LONG`] of which anything was said.
-    pub fn first_round(&self) -> Option<u64> {
-        self.lines.iter().filter_map(|line| round_of(line)).min()
-    }
-
-    /// Together with lines that a job had said from which this one went on. Where it had got to, lines may come twice.
-    pub fn and_before(&self, before: &[String]) -> Said {
-        let mut said = self.and_elsewhere(before);
-        said.lines.dedup();
-        said
-    }
-
-    /// Together with lines that were printed where this did not come.
-    pub fn and_elsewhere(&self, others: &[String]) -> Said {
-        let others = others.iter().filter(|line| !line.starts_with(MARK));
-        let mut lines: Vec<_> = self.lines.iter().chain(others).cloned().collect();
-        lines.sort();
-        Said { lines, results: self.results.clone() }
-    }
 }
 
 impl Subject {
@@ -247,11 +188,7 @@ impl Left {
         let text =
             std::fs::read_to_string(&report.0).unwrap_or_else(|_| panic!("no report: {}", ended.said()));
         let report: Value = serde_json::from_str(&text).expect("a report is JSON");
-        let mut results = report["results"].as_object().expect("a report has results").clone();
-        results.retain(|name, _| !name.ends_with("_s") && !name.ends_with("_ratio"));
-        let is_open = |line: &&String| line.starts_with(MARK) || TIMES.iter().any(|time| line.contains(time));
-        let mut lines: Vec<_> = ended.stdout.iter().filter(|line| !is_open(line)).cloned().collect();
-        lines.sort();
+        let said = Said::reported(&ended.stdout, &report);
         let wall = Duration::from_secs_f64(report["wall_s"].as_f64().expect("a report has a wall time"));
         let (status, failures) = (report["status"].as_i64(), report["failures"].as_array());
         let failures = failures.expect("a report has failures").clone();
@@ -260,19 +197,13 @@ impl Left {
         assert!(failures.iter().all(is_told), "how long it took to know of a loss is told: {failures:?}");
         let checkpoints = report["checkpoints"].as_array().into_iter().flatten();
         let checkpoints = checkpoints.filter_map(|taken| taken["at_s"].as_f64()).collect();
-        Left { said: Said { lines, results }, ended, wall, status, failures, report, losses, checkpoints }
+        Left { said, ended, wall, status, failures, report, losses, checkpoints }
     }
 }
 
 /// How many processes have taken the launcher's place, as errors tell.
 pub fn led(errors: &[String]) -> usize {
     errors.iter().filter(|line| line.contains("leads now")).count()
-}
-
-/// The round in which [`LONG`] has said this line.
-fn round_of(line: &str) -> Option<u64> {
-    let (before, _) = line.split_once(" rounds: ")?;
-    before.rsplit(' ').next()?.parse().ok()
 }
 
 fn losses(report: &Value) -> Vec<(u64, bool)> {

@@ -24,7 +24,6 @@ mod tests;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::ids::PeId;
 use crate::pe::Pe;
 use message::Balance;
 use part::Part;
@@ -32,6 +31,7 @@ use part::Part;
 pub use registered::Registered;
 use root::Root;
 pub(crate) use settings::{OFF, Settings, check_name, help};
+use talisman_base::ids::PeId;
 
 /// What a PE keeps for load balancing.
 pub(crate) struct Balancer {

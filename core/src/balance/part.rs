@@ -8,14 +8,14 @@ use talisman_lb::snapshot::{Key, Node};
 use super::Balancer;
 use super::message::{Balance, Branch, Seen};
 use crate::chare::Kind;
-use crate::ids::{ObjId, PeId};
 use crate::measure::object_of;
 use crate::message::control::PeMessage;
-use crate::mutations::mutated;
 use crate::object::flag;
 use crate::pe::Pe;
-use crate::sometimes::sometimes;
-use crate::view::FIRST;
+use talisman_base::ids::{ObjId, PeId};
+use talisman_base::view::FIRST;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// A PE's part in the steps, and in looks at the loads.
 #[derive(Default)]

@@ -9,11 +9,11 @@ use super::message::{Balance, Branch, Seen, Why};
 use crate::launch::BalancingStep;
 use crate::launch::balancing::Every;
 use crate::message::control::PeMessage;
-use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::route::Route;
-use crate::sometimes::sometimes;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// With `--lb-every auto`, loads are looked at so often where no array is ever at `cx.at_sync()`.
 const LOOK_EVERY: Duration = Duration::from_millis(500);

@@ -10,11 +10,11 @@ use talisman_lb::strategy::Wants;
 use super::message::Why;
 use super::record::{Recorded, Recorder};
 use super::registered;
-use crate::ids::PeId;
 use crate::launch::RunArgs;
 use crate::launch::balancing::{Every, PeSpeed};
 use crate::measure::Measures;
 use crate::pe::Pe;
+use talisman_base::ids::PeId;
 
 /// `--balancer off`.
 pub(crate) const OFF: &str = "off";

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
 use crate::collection::Collection;
-use crate::ids::{CollectionId, ObjId, PeId};
 use crate::message::control::{Cast, PeMessage};
 use crate::message::envelope::{Birth, Envelope};
 use crate::pe::Pe;
 use crate::reduction::BirthId;
-use crate::sometimes::sometimes;
 use crate::witness::Until;
+use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_observe::sometimes::sometimes;
 
 /// Elements of a collection that were inserted and are not made yet, as one PE knows them.
 #[derive(Default)]

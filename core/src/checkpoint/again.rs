@@ -7,8 +7,8 @@ use super::message::Why;
 use super::part::Part;
 use super::store::StoreError;
 use crate::balance::message::Why as Balancing;
-use crate::mutations::mutated;
 use crate::pe::Pe;
+use talisman_observe::mutations::mutated;
 
 impl Pe {
     /// Begins as the order says: the job goes back to a version, or the program begins anew, which the first PE sees to by

@@ -16,17 +16,17 @@ use super::slabs::Room;
 use super::waiting::Messages;
 use crate::balance::message::Balance;
 use crate::collection::Collection;
-use crate::ids::{CollectionId, PeId};
 use crate::message::control::{Cast, PeMessage};
 use crate::message::envelope::{Body, Envelope};
 use crate::migrate::{pack_object, pack_object_in, travel_of};
-use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use crate::reduction::BirthId;
 use crate::wire;
 use crate::witness::{self, Seen};
+use talisman_base::ids::{CollectionId, PeId};
+use talisman_observe::mutations::mutated;
 
 /// Broadcasts that wait with elements.
 type Casts = BTreeMap<(CollectionId, u32), Cast>;
@@ -179,16 +179,14 @@ impl Pe {
                 Some(apart) => {
                     let kept = wire::copy_to_keep(message);
                     if let Some(why) = kept.refusal() {
-                        self.refuse_checkpoint(&self.label_of_message(message), why);
+                        self.refuse_to_keep_message(message, why);
                     }
                     apart.push(kept);
                 }
                 None => messages.push(message),
             }
         }
-        let refuse = |message: &Envelope, why: &PupError| {
-            self.refuse_checkpoint(&self.label_of_message(message), why);
-        };
+        let refuse = |message: &Envelope, why: &PupError| self.refuse_to_keep_message(message, why);
         (births, Messages::pack(messages.into_iter(), &self.node.store, room, refuse), requests)
     }
 

@@ -14,11 +14,11 @@ use super::lent::Lent;
 use super::message::Checkpoint;
 use super::pieces::{Manifest, checksum, cut};
 use super::taking::Takings;
-use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use crate::pup::{Packed, Segment};
-use crate::sometimes::sometimes;
+use talisman_base::ids::PeId;
+use talisman_observe::sometimes::sometimes;
 
 /// Pieces of a part that are under way at a time: enough for a link not to be idle while the word comes back that one is there.
 const UNDER_WAY: usize = 4;

@@ -16,10 +16,10 @@ use super::Checkpoints;
 use super::contents::Counts;
 use super::message::{Checkpoint, Taken};
 use crate::message::control::PeMessage;
-use crate::mutations::mutated;
 use crate::pe::Pe;
-use crate::sometimes::sometimes;
-use crate::view::FIRST;
+use talisman_base::view::FIRST;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// A PE's part in the waves of a checkpoint.
 #[derive(Default)]

@@ -12,9 +12,9 @@ use super::Checkpoints;
 use super::message::Checkpoint;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope};
-use crate::mutations::mutated;
 use crate::pe::Pe;
-use crate::sometimes::sometimes;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// What becomes of a message on a frozen PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

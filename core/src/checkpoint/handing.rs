@@ -8,13 +8,13 @@ use talisman_ft::double::Order;
 
 use super::pieces::Manifest;
 use super::store::{Store, StoreError};
-use crate::ids::PeId;
-use crate::limits::HEAD_MAX;
 use crate::net::Net;
 use crate::pe::Pe;
 use crate::port::Port;
 use crate::pup::Segment;
-use crate::view::View;
+use talisman_base::ids::PeId;
+use talisman_base::limits::HEAD_MAX;
+use talisman_base::view::View;
 
 /// What is sent for what holds parts; slices travel beside it.
 #[derive(Serialize, Deserialize)]

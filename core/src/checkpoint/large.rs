@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::clock::computed_by_this_thread;
+use talisman_base::clock::computed_by_this_thread;
 
 /// A large page. Where they are larger there are none in slabs, and all is as it is without.
 pub(super) const LARGE_PAGE: usize = 2 << 20;

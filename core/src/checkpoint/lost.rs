@@ -9,7 +9,6 @@ use std::ptr::NonNull;
 
 use crate::cluster::verdict::UNRECOVERABLE;
 use crate::collection::Collection;
-use crate::ids::{CollectionId, ObjId, SectionId};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Envelope, Extra};
 use crate::migrate::pack_object;
@@ -17,7 +16,8 @@ use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::reduction::answers_key;
 use crate::route::{Collect, Route};
-use crate::sometimes::sometimes;
+use talisman_base::ids::{CollectionId, ObjId, SectionId};
+use talisman_observe::sometimes::sometimes;
 
 /// What a PE knows of lost members of groups whose seat it is.
 #[derive(Default)]

@@ -79,13 +79,11 @@ use std::sync::Arc;
 use talisman_ft::double::Order;
 use talisman_ft::{NodeId, Version};
 
-use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::route::Route;
-use crate::view::FIRST;
 use ahead::Ahead;
 use copies::Copies;
 use drain::Drain;
@@ -93,6 +91,8 @@ use message::{Checkpoint, Why};
 use root::Root;
 use safety::Safety;
 pub(crate) use settings::Settings;
+use talisman_base::ids::PeId;
+use talisman_base::view::FIRST;
 use written::Writing;
 
 /// What a PE keeps for checkpoints.

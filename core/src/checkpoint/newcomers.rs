@@ -21,16 +21,16 @@
 use super::part::{Newborn, Part, SavedCollection};
 use crate::chare::Kind;
 use crate::collection::home_of;
-use crate::ids::{CollectionId, ObjId, PeId, single_home};
 use crate::message::control::PeMessage;
 use crate::message::envelope::Birth;
-use crate::mutations::mutated;
-use crate::node::Shape;
 use crate::pe::Pe;
 use crate::reduction::{Begin, BirthId};
 use crate::registry::{ChareType, Registry};
-use crate::sometimes::sometimes;
-use crate::view::View;
+use talisman_base::ids::{CollectionId, ObjId, PeId, single_home};
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// Who is there, of which numbers, and who was when the parts were taken.
 pub(crate) struct Seats<'a> {
@@ -296,12 +296,12 @@ mod tests {
     use crate::checkpoint::part::{SavedObject, SavedSection};
     use crate::checkpoint::waiting::Messages;
     use crate::collection::description::{Description, Fill};
-    use crate::ids::{SectionId, single_index};
-    use crate::map::Map;
     use crate::object::{Born, Travel};
     use crate::order::Order;
     use crate::pup::Packed;
     use crate::wire;
+    use talisman_base::ids::{SectionId, single_index};
+    use talisman_base::map::Map;
 
     mod program {
         use talisman::prelude::*;

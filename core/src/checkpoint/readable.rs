@@ -10,7 +10,7 @@ use talisman_ft::NodeId;
 
 use super::lent::Lent;
 use crate::pup::Packed;
-use crate::rng::Rng;
+use talisman_base::rng::Rng;
 
 /// The memory of a simulated process, and that of all others as far as it may be read.
 #[derive(Clone)]

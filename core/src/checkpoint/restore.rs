@@ -13,21 +13,21 @@ use crate::balance::message::Balance;
 use crate::chare::Restored;
 use crate::collection::Collection;
 use crate::collection::gone::Gone;
-use crate::ids::{CollectionId, ObjId, PeId};
 use crate::location::Place;
 use crate::message::control::{Cast, PeMessage};
 use crate::message::envelope::Envelope;
 use crate::migrate::unpack_travel;
-use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::{Here, Pe};
 use crate::pup::{Packed, Purpose};
 use crate::reduction::ReductionKey;
 use crate::registry::Registry;
 use crate::run::caught;
-use crate::sometimes::sometimes;
 use crate::wire;
 use crate::witness::{self, Seen, Why};
+use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// Broadcasts that elements of a part had been given.
 type Casts = BTreeMap<(CollectionId, u32), Cast>;

@@ -11,10 +11,10 @@ use talisman_ft::Version;
 use super::Checkpoints;
 use super::message::Checkpoint;
 use super::store::Fate;
-use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
-use crate::sometimes::sometimes;
+use talisman_base::ids::PeId;
+use talisman_observe::sometimes::sometimes;
 
 /// How often a PE looks whether parts have been written: that of a disk takes longer.
 const LOOK_EVERY: Duration = Duration::from_millis(1);

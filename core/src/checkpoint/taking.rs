@@ -16,11 +16,11 @@ use super::message::Checkpoint;
 use super::pieces::Manifest;
 use super::slabs::Room;
 use super::store::{Copy, Store};
-use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use crate::pup::{Segment, SegmentBuffer};
-use crate::sometimes::sometimes;
+use talisman_base::ids::PeId;
+use talisman_observe::sometimes::sometimes;
 
 /// Bytes taken at once: they are in the core's cache still when their checksum is computed, and take some tens of microseconds, so
 /// that messages of others do not wait for long.

@@ -2,10 +2,10 @@
 
 use super::slabs::Room;
 use super::store::Store;
-use crate::ids::ObjId;
 use crate::message::envelope::Envelope;
 use crate::pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use crate::wire;
+use talisman_base::ids::ObjId;
 
 /// So many bytes are packed behind one another before they are put where the part is: they are in the core's cache still. What waits
 /// may be a good deal of the part, and is not to be written to memory twice.

@@ -14,9 +14,9 @@ use talisman_ft::Version;
 use super::Checkpoints;
 use super::message::Checkpoint;
 use super::store::Fate;
-use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
+use talisman_base::ids::PeId;
 
 /// What a PE knows of a version that is written.
 #[derive(Default)]

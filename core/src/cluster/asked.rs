@@ -15,8 +15,8 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::launch::asking::{self, Request, left};
-use crate::transport::admission::Limits;
-use crate::transport::antechamber::{Antechamber, Source, stage_of};
+use talisman_transport::admission::Limits;
+use talisman_transport::antechamber::{Antechamber, Source, stage_of};
 
 /// Whoever asks says all at once. Nobody else than this user comes so far.
 const LIMITS: Limits =

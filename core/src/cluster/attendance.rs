@@ -23,7 +23,7 @@ use super::takeover::follower::Follower;
 use crate::checkpoint::files::afar::Piece;
 use crate::launch::progress::Steps;
 use crate::launch::{Failure, Results};
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 #[cfg(test)]
 mod tests;

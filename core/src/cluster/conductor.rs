@@ -28,10 +28,10 @@ use super::spool::Piece;
 use super::verdict::Verdict;
 use crate::launch::progress::Steps;
 use crate::launch::{Failure, NotInjected, Results};
-use crate::mutations::mutated;
-use crate::sometimes::sometimes;
 use requests::Requests;
 use spares::Spares;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// A lost node ends the job within two seconds, whatever the others do: who has not stopped by then is killed.
 const GRACE_AFTER_LOSS: Duration = Duration::from_millis(500);

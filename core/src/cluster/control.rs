@@ -17,12 +17,12 @@ use super::takeover::follower::Follower;
 use super::takeover::streams::Heritage;
 use crate::checkpoint::files::afar::Piece;
 use crate::checkpoint::files::set as shelf;
-use crate::ids::PeId;
 use crate::launch::progress::Steps;
 use crate::launch::{BalancingStep, CheckpointTaken, Failure, Results};
-use crate::stats::Totals;
-use crate::transport::auth::Secret;
 use crate::undelivered::Leftovers;
+use talisman_base::ids::PeId;
+use talisman_observe::stats::Totals;
+use talisman_transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
 pub(crate) const VERSION: u16 = 13;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::verdict::UNRECOVERABLE;
-use crate::mutations::mutated;
+use talisman_observe::mutations::mutated;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

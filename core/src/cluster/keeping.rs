@@ -16,13 +16,13 @@ use crate::checkpoint::files::set::{self, Hosts, Place, Whole};
 use crate::checkpoint::files::shelf::{ShelfError, check_for_others};
 use crate::checkpoint::part::{Part, SavedCollection};
 use crate::disk::{Disk, DiskError, Folder, KeyFile};
-use crate::ids::PeId;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::options::PES_IN_ALL_MAX;
-use crate::node::Shape;
 use crate::registry::Registry;
-use crate::transport::auth::nonce;
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
+use talisman_transport::auth::nonce;
 
 /// Where nodes keep their checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,8 +34,7 @@ pub(crate) struct Shelves {
     /// Whether all checkpoints are there; else those that somebody asks for.
     pub(crate) has_all: bool,
     pub(crate) job: JobMark,
-    /// Whether this launcher has made the folder. It is for nobody else to know.
-    #[serde(skip)]
+    /// Whether the job has made the folder, on the host of its first launcher.
     pub(crate) is_new: bool,
 }
 

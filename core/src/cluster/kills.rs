@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::launch::NotInjected;
 use crate::launch::faults::{Chaos, Kill, When};
-use crate::rng::Rng;
-use crate::sometimes::sometimes;
+use talisman_base::rng::Rng;
+use talisman_observe::sometimes::sometimes;
 
 /// What is still to be done.
 #[derive(Clone, Debug)]

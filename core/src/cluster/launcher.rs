@@ -28,13 +28,13 @@ use super::plan::Plan;
 use super::printer::{Lines, Print, Written};
 use super::remote::survey::Survey;
 use super::sites::{Sites, shares};
-use super::standby::Prepared;
+use super::standby::{Prepared, Turn};
 use super::verdict::UNRECOVERABLE;
 use crate::checkpoint::files::afar::Answer;
 use crate::checkpoint::files::set::Here;
 use crate::launch::progress::Steps;
 use crate::launch::{Program, RunArgs, Signal};
-use crate::node::Shape;
+use talisman_base::topology::Shape;
 
 /// So long hosts may take to remove files when all is over.
 const CLEARS_WITHIN: Duration = Duration::from_secs(5);
@@ -47,10 +47,10 @@ const STARTS: u32 = 4;
 
 /// Runs this program, with the arguments of this process, as the nodes that `options` ask for, until they have all
 /// ended. Has to be called in the main thread: the nodes die with the thread that starts them. Should this process be lost
-/// before the program has begun, others start the job again, so often at most.
-pub(crate) fn launch(program: &Program, options: &RunArgs, standbys: u32) -> ClusterOutcome {
+/// before the program has begun, others start the job again, as often as its turn says.
+pub(crate) fn launch(program: &Program, options: &RunArgs, turn: Turn) -> ClusterOutcome {
     descriptors::raise_limit();
-    let means = Means { executable: Executable::this(), memory: host_memory, standbys };
+    let means = Means { executable: Executable::this(), memory: host_memory, turn };
     let mut left = STARTS;
     loop {
         let mut outcome = launch_with(&means, program, options).unwrap_or_else(|error| {
@@ -75,8 +75,8 @@ pub(super) struct Means {
     pub(super) executable: Executable,
     /// Makes memory for so many nodes with so many PEs each.
     pub(super) memory: fn(u32, u32) -> io::Result<OwnedFd>,
-    /// So often others may start the job, should it be lost before that has begun.
-    pub(super) standbys: u32,
+    /// How often others may start the job, should it be lost before that has begun, and what those before it have made.
+    pub(super) turn: Turn,
 }
 
 /// The same with other means.
@@ -97,6 +97,9 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
         Ok(keeping) => keeping,
         Err(ended) => return Ok(ended),
     };
+    if means.turn.made_folder {
+        plan.keeping.shelves.iter_mut().for_each(|shelves| shelves.is_new = true);
+    }
     plan.number_those_from_before();
     naming::leads(Named {
         pid: std::process::id(),
@@ -106,8 +109,9 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     });
     plan.keeping.notes.iter().for_each(|note| eprintln!("{}: {note}", program.name));
     let shelves = plan.keeping.shelves.clone();
-    let prepared =
-        (plan.survives && means.standbys > 0).then(|| Prepared::new(means.standbys)).transpose()?;
+    let made_folder = shelves.as_ref().is_some_and(|shelves| shelves.is_new);
+    let turn = Turn { made_folder, ..means.turn };
+    let prepared = (plan.survives && turn.others > 0).then(|| Prepared::new(turn)).transpose()?;
     let pledge = prepared.as_ref().map(|prepared| prepared.pledge.clone());
     let sites = Sites::new(shares, (means, pledge), program, &mut plan)?;
     let (desk, Wires { lines, signalled, written }) = Desk::open(options, prepared)?;

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::control::Host;
-use crate::transport::shm;
+use talisman_transport::shm;
 
 /// The descriptors themselves; the processes inherit them under the same numbers.
 #[derive(Debug, Default)]

@@ -81,6 +81,6 @@ mod words;
 pub(crate) use children::CONTROL_VARIABLE;
 pub(crate) use launcher::launch;
 pub(crate) use outcome::ClusterOutcome;
-pub(crate) use standby::{VARIABLE as STANDBY_VARIABLE, stand_by};
+pub(crate) use standby::{Turn, VARIABLE as STANDBY_VARIABLE, stand_by};
 pub(crate) use succession::successor::{Inherited, VARIABLE as SUCCESSION_VARIABLE, succeed, will};
 pub(crate) use voice::Control;

@@ -11,8 +11,8 @@ use crate::launch::progress::Steps;
 use crate::launch::{
     BalancingStep, CheckpointTaken, ExitStatus, Failure, NotInjected, Results, Signal, Undelivered,
 };
-use crate::stats::Totals;
 use crate::undelivered::Leftovers;
+use talisman_observe::stats::Totals;
 
 /// What a job of several processes left behind.
 #[derive(Clone, Debug, Default)]
@@ -108,8 +108,13 @@ impl ClusterOutcome {
 
     /// Its checkpoints were kept there: after a failure, they may still be.
     fn is_kept_on(&mut self, shelves: &Shelves) {
-        if self.status == 0 && self.interrupted.is_none() {
-            return shelves.tidy();
+        let has_ended_well = self.status == 0 && self.interrupted.is_none();
+        // If nothing has begun there are no checkpoints, and whoever starts the job again finds what it found.
+        if has_ended_well || self.early_loss.is_some() {
+            shelves.tidy();
+        }
+        if has_ended_well {
+            return;
         }
         if let Some(message) = self.message.as_mut().filter(|_| shelves.may_have_any()) {
             let dir = shelves.dir.display();

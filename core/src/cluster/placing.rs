@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 /// What there is to know of a host for that.
 #[derive(Clone, Copy, Debug)]

@@ -11,11 +11,11 @@ use super::control::{Host, Task, VERSION, Via};
 use super::hosts::Share;
 use super::keeping::Keeping;
 use crate::balance;
-use crate::build::build_number;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::options::Transport;
-use crate::transport::auth::Secret;
+use talisman_base::build::build_number;
+use talisman_transport::auth::Secret;
 
 /// What all nodes are told, and what differs between them.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use talisman_ft::Version;
 
 use super::control::Lines;
 use crate::launch::{ResultValue, Results};
-use crate::mutations::mutated;
-use crate::sometimes::sometimes;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// Of each node so many pieces are known one by one, and whoever takes up its part is told of these: all that parts may still hold, unless
 /// whoever printed them was far behind. Lines are said in their order, so that what is older than all of these was printed before them.

@@ -12,6 +12,7 @@ use super::control::{NodeReport, Stop};
 use super::launch;
 use super::member::{Joining, Orders, joining};
 use super::remote::agent;
+use super::standby::Turn;
 use super::voice::Control;
 use crate::launch::command_line::{self, Program};
 use crate::launch::progress::Steps;
@@ -44,7 +45,7 @@ pub fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         None => {
-            let outcome = launch(&PROGRAM, &run, 0);
+            let outcome = launch(&PROGRAM, &run, Turn::LAST);
             if let Some(message) = &outcome.message {
                 eprintln!("probe: error: {message}");
             }

@@ -18,7 +18,7 @@ use super::suspicions::Suspicions;
 use super::takeover::follower::Followers;
 use super::words::{lost_in_words, nodes_in_words, sum, what_is_lost};
 use crate::launch::Failure;
-use crate::mutations::mutated;
+use talisman_observe::mutations::mutated;
 
 /// A node that is lost so often before the job goes on is not started again: it would be lost once more.
 const TRIES: u32 = 3;

@@ -8,7 +8,7 @@ use super::control::{NodeReport, Place};
 use super::fate::{Doom, named};
 use super::heartbeat::{Heartbeat, TICK};
 use super::plan::Plan;
-use crate::mutations::mutated;
+use talisman_observe::mutations::mutated;
 
 /// All nodes of a job, by their numbers.
 pub(crate) struct Roster(Vec<Member>);

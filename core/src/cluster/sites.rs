@@ -30,10 +30,10 @@ use super::succession::rolls::Rolls;
 use super::takeover::adopted::Adopted;
 use super::takeover::folder::Doors;
 use super::takeover::streams::Streams;
-use crate::build::build_number;
 use crate::checkpoint::files::afar::{Answer, Ask};
 use crate::launch::options::Transport;
 use crate::launch::{Program, RunArgs};
+use talisman_base::build::build_number;
 
 /// Where the nodes of a job are to be, by its options: without `--hosts`, here. Processes that wait (`--spares`) are
 /// counted behind them.

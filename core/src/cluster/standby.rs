@@ -29,11 +29,28 @@ use super::children::{self, Executable, leave_open};
 use super::naming;
 use crate::launch::{ExitStatus, Program};
 
-/// Tells a process that it stands by: the number of the descriptor at which it waits, and how often it may start the job.
+/// Tells a process that it stands by: the number of the descriptor at which it waits, how often it and those after it may start the job, and whether the
+/// launcher has made the folder for checkpoints (1) or has not (0).
 pub(crate) const VARIABLE: &str = "TALISMAN_STANDBY";
 
 /// So often a job is started again by others than its first launcher.
-pub(crate) const STANDBYS: u32 = 3;
+const STANDBYS: u32 = 3;
+
+/// What a launcher is told by those before it, which were lost before the program had begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// So many others may start the job in its place, one after the other.
+    pub(crate) others: u32,
+    /// Whether one of those before it has made the folder for checkpoints, so that it is the job's to remove.
+    pub(crate) made_folder: bool,
+}
+
+impl Turn {
+    /// Of the process that somebody started.
+    const FIRST: Turn = Turn { others: STANDBYS, made_folder: false };
+    /// Nobody stands by.
+    pub(crate) const LAST: Turn = Turn { others: 0, made_folder: false };
+}
 
 /// A node of this host has begun, or nodes of other hosts are known to have; or somebody ends the job.
 const NEEDLESS: u8 = b'x';
@@ -112,17 +129,18 @@ pub(super) struct Prepared {
     /// What those get that would go on without the launcher.
     pub(super) pledge: Pledge,
     pipe: io::PipeReader,
-    starts: u32,
+    /// The launcher's own.
+    turn: Turn,
 }
 
 impl Prepared {
-    /// Of a process that may start the job so often.
+    /// For a launcher whose turn this is.
     ///
     /// # Errors
     /// The system gives no descriptors.
-    pub(super) fn new(starts: u32) -> io::Result<Prepared> {
+    pub(super) fn new(turn: Turn) -> io::Result<Prepared> {
         let (pipe, pledge) = io::pipe()?;
-        Ok(Prepared { pledge: Pledge(Arc::new(pledge.into())), pipe, starts })
+        Ok(Prepared { pledge: Pledge(Arc::new(pledge.into())), pipe, turn })
     }
 
     /// Starts this program once more. Nobody waits until it runs. From before this to the end of the standby, no signal that asks this
@@ -131,10 +149,10 @@ impl Prepared {
     /// # Errors
     /// The system gives no thread.
     pub(super) fn start(self) -> io::Result<Standby> {
-        let Prepared { pledge, pipe, starts } = self;
+        let Prepared { pledge, pipe, turn } = self;
         let (tell, process) = channel();
         let keeper = thread::Builder::new().name("standby".into());
-        let keeper = keeper.spawn(move || keep(pipe, starts, &tell))?;
+        let keeper = keeper.spawn(move || keep(pipe, turn, &tell))?;
         Ok(Standby { _pledge: pledge, process, keeper: Some(keeper) })
     }
 }
@@ -151,14 +169,15 @@ impl Drop for Standby {
 }
 
 /// If the system gives no process for this, the job begins without.
-fn keep(pipe: io::PipeReader, starts: u32, tell: &Sender<OwnedFd>) {
+fn keep(pipe: io::PipeReader, turn: Turn, tell: &Sender<OwnedFd>) {
     let Executable { path, args, .. } = Executable::this();
     let mut command = Command::new(path);
     let mut args = args.iter();
     if let Some(name) = args.next() {
         command.arg0(name);
     }
-    command.args(args).env(VARIABLE, format!("{} {starts}", pipe.as_raw_fd()));
+    let Turn { others, made_folder } = turn;
+    command.args(args).env(VARIABLE, format!("{} {others} {}", pipe.as_raw_fd(), u8::from(made_folder)));
     leave_open(&mut command, vec![pipe.as_raw_fd()]);
     let Ok(mut child) = command.spawn() else { return };
     drop(pipe);
@@ -170,16 +189,15 @@ fn keep(pipe: io::PipeReader, starts: u32, tell: &Sender<OwnedFd>) {
     let _ = child.wait();
 }
 
-/// If this process was started to stand by, waits until it is to start the job, or ends it. How often the job may be started again
-/// after this process.
+/// If this process was started to stand by, waits until it is to start the job, or ends it. Whose turn it is then.
 ///
 /// Has to be called before any other thread is started: it changes the environment, so that no child process takes itself for one.
-pub(crate) fn stand_by(program: &Program) -> u32 {
-    let Some(value) = std::env::var_os(VARIABLE) else { return STANDBYS };
+pub(crate) fn stand_by(program: &Program) -> Turn {
+    let Some(value) = std::env::var_os(VARIABLE) else { return Turn::FIRST };
     // SAFETY: no other thread reads the environment, by this function's contract.
     unsafe { std::env::remove_var(VARIABLE) };
     let name = program.name;
-    let Some((pipe, starts)) = value.to_str().and_then(inherit) else {
+    let Some((pipe, turn)) = value.to_str().and_then(inherit) else {
         eprintln!("{name}: error: {VARIABLE} is set, but not by a launcher: unset it");
         std::process::exit(ExitStatus::Usage.code().into());
     };
@@ -198,17 +216,20 @@ pub(crate) fn stand_by(program: &Program) -> u32 {
             eprintln!(
                 "{name}: the launcher is gone; nothing has begun, and process {pid} starts the job again"
             );
-            starts.saturating_sub(1)
+            Turn { others: turn.others.saturating_sub(1), ..turn }
         }
     }
 }
 
-fn inherit(value: &str) -> Option<(io::PipeReader, u32)> {
-    let (number, starts) = value.split_once(' ')?;
-    let (number, starts) = (number.parse().ok().filter(|number| *number > 2)?, starts.parse().ok()?);
+fn inherit(value: &str) -> Option<(io::PipeReader, Turn)> {
+    let words: Vec<&str> = value.split(' ').collect();
+    let [number, others, made] = words[..] else { return None };
+    let number = number.parse().ok().filter(|number| *number > 2)?;
+    let made_folder = ["0", "1"].iter().position(|known| *known == made)? == 1;
+    let turn = Turn { others: others.parse().ok()?, made_folder };
     keep_from_children(number).ok()?;
     // SAFETY: it is open, and the launcher left it for this process alone; the variable that names it is gone.
-    Some((unsafe { OwnedFd::from_raw_fd(number) }.into(), starts))
+    Some((unsafe { OwnedFd::from_raw_fd(number) }.into(), turn))
 }
 
 /// What has become of the launcher.
@@ -289,7 +310,7 @@ mod tests {
 
     #[test]
     fn what_no_launcher_has_said_is_not_believed() {
-        for value in ["", "7", "x 3", "1 3", "4000 3", "3 x"] {
+        for value in ["", "7", "7 3", "x 3 0", "1 3 0", "4000 3 0", "3 x 0", "3 3 2", "3 3 0 0"] {
             assert!(inherit(value).is_none(), "{value:?}");
         }
     }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::heartbeat::TICK;
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 /// For so much longer than nodes try they are waited for, as what they are asked and what they answer takes its time.
 const ON_THE_WAY: Duration = TICK.saturating_mul(4);

@@ -1,8 +1,8 @@
 //! How a job ended, out of all that its nodes and the launcher say about it.
 
 use super::control::Stop;
-use crate::mutations::mutated;
-use crate::sometimes::sometimes;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// What has been heard so far.
 #[derive(Clone, Debug, Default)]

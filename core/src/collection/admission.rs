@@ -8,10 +8,10 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ids::{CollectionId, PeId};
 use crate::message::control::{Cast, PeMessage};
 use crate::pe::Pe;
-use crate::sometimes::sometimes;
+use talisman_base::ids::{CollectionId, PeId};
+use talisman_observe::sometimes::sometimes;
 
 /// Insertions into a collection, by the PE where they were made.
 type Inserter = (CollectionId, PeId);

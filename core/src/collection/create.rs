@@ -6,14 +6,14 @@ use std::ops::Deref;
 use super::description::{Description, Fill};
 use crate::chare::{Args, Chare, Create, Kind, WrapInit};
 use crate::entry::pack_args;
-use crate::ids::{CollectionId, ObjId, PeId};
-use crate::index::{ArrayIndex, Bounds, Elements, Extent};
-use crate::map::{IntoMap, Map};
 use crate::message::envelope::Extra;
 use crate::pe::{Pe, check_pe, current};
 use crate::proxy::{Array, Group, Proxy};
 use crate::registry::number_of;
-use crate::scheduler::priority::Priority;
+use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_base::index::{ArrayIndex, Bounds, Elements, Extent};
+use talisman_base::map::{IntoMap, Map};
+use talisman_sched::priority::Priority;
 
 /// An array about to be created. Name the `#[init]`: `Block::array((4, 4)).new(args)`.
 #[must_use = "name the `#[init]` to create with: `T::array(n).new(…)`"]
@@ -96,7 +96,7 @@ impl<C: Chare> ArrayBuilder<C> {
     }
 
     /// Where elements are placed at first, and their home: [`Map::Block`] unless said, or a
-    /// [`Placement`](crate::map::Placement) of the program's own.
+    /// [`Placement`](talisman_base::map::Placement) of the program's own.
     pub fn map(self, map: impl IntoMap<C::Index>) -> Self {
         let NewArray { bounds, indices, .. } = self.new_array();
         Self::of(NewArray {

@@ -13,7 +13,6 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
 use super::Collection;
-use crate::ids::{CollectionId, SectionId};
 use crate::launch::output::tell;
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
@@ -23,9 +22,10 @@ use crate::pup::Packed;
 use crate::reduction::answers_key;
 use crate::registry::Registry;
 use crate::route::{Collect, Route};
-use crate::sometimes::sometimes;
-use crate::stats::count;
 use crate::witness::{self, Seen, Why};
+use talisman_base::ids::{CollectionId, SectionId};
+use talisman_observe::sometimes::sometimes;
+use talisman_observe::stats::count;
 
 /// What came for collections and sections that were destroyed.
 #[derive(Default)]

@@ -4,11 +4,11 @@
 //! sums are equal: then none is on its way, and the reductions know how many to wait for. What is inserted from outside after a PE
 //! was asked goes by way of the root.
 
-use crate::ids::CollectionId;
 use crate::message::control::PeMessage;
-use crate::mutations::mutated;
 use crate::pe::Pe;
-use crate::sometimes::sometimes;
+use talisman_base::ids::CollectionId;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// The root's count.
 #[derive(Default)]

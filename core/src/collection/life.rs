@@ -7,21 +7,21 @@ use super::Collection;
 use super::description::{Description, Fill};
 use crate::chare::Kind;
 use crate::entry::{Args, InitInfo, pack_args};
-use crate::ids::{CollectionId, ObjId, PeId, single_home, single_index, slot_index, slot_of};
-use crate::limits::BORN;
 use crate::location::Place;
-use crate::map::Map;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
-use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::Packed;
 use crate::reduction::BirthId;
 use crate::registry::{ChareType, Registry};
-use crate::sometimes::sometimes;
 use crate::witness::{self, Seen, Until, Why};
+use talisman_base::ids::{CollectionId, ObjId, PeId, single_home, single_index, slot_index, slot_of};
+use talisman_base::limits::BORN;
+use talisman_base::map::Map;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 impl Pe {
     /// Every PE knows the collections of singletons from the start.
@@ -472,7 +472,12 @@ impl Pe {
     }
 
     fn insert_by_root<A: Args>(&self, to: ObjId, pe: Option<PeId>, init: &InitInfo, args: A, root: PeId) {
-        let args = pack_args(&init.args, args, || self.label_of_named(to, init.name));
+        // The collection may not be known here.
+        let what = || {
+            let name = Registry::get().find(init.chare).map_or_else(String::new, |(_, chare)| (chare.name)());
+            format!("`{name}::{}` for a new element", init.name)
+        };
+        let args = pack_args(&init.args, args, what);
         let number = if root == self.id { 0 } else { self.number_insertion(to.collection) };
         self.tell(root, PeMessage::Insert { to, pe, init: init.number, args, number });
     }

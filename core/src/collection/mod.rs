@@ -20,17 +20,18 @@ use rustc_hash::FxBuildHasher;
 
 use crate::broadcast::Casts;
 use crate::chare::Kind;
-use crate::ids::{CollectionId, ObjId, PeId, single_home};
-use crate::index::Bounds;
 use crate::location::{Place, Places, Switches};
-use crate::map::Map;
 use crate::message::envelope::Envelope;
-use crate::node::{Node, Shape};
+use crate::node::Node;
 use crate::order::Order;
 use crate::reduction::{Pending, ReductionKey, Root};
 use crate::registry::ChareType;
-use crate::view::View;
 use description::{Description, Fill};
+use talisman_base::ids::{CollectionId, ObjId, PeId, single_home};
+use talisman_base::index::Bounds;
+use talisman_base::map::Map;
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
 
 /// One PE's view of an array, a group, a nodegroup, or the singletons of one type.
 pub(crate) struct Collection {

@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::Collection;
 use super::gone::Gone;
-use crate::ids::{CollectionId, PeId};
+use talisman_base::ids::{CollectionId, PeId};
 
 /// A PE's view of every collection it knows. A reference to one stays good until the PE takes the collection out, which it does between
 /// two messages only ([`Collections::remove`]).

@@ -15,7 +15,7 @@
 
 use super::key::TAG;
 use super::{Disk, DiskError, Key};
-use crate::mutations::mutated;
+use talisman_observe::mutations::mutated;
 
 const MAGIC: [u8; 8] = *b"TALISDSK";
 /// It changes with everything that is read otherwise than before.

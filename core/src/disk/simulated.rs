@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{Disk, DiskError, Doing, is_plain};
-use crate::rng::Rng;
 use crate::simulation::DiskRates;
+use talisman_base::rng::Rng;
 
 /// A disk writes so many bytes at once, or none of them.
 pub(super) const SECTOR: usize = 512;

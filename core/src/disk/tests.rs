@@ -6,8 +6,8 @@ mod power;
 mod replaced;
 
 use super::*;
-use crate::rng::Rng;
 use crate::simulation::DiskRates;
+use talisman_base::rng::Rng;
 
 /// One on which nothing goes wrong by itself.
 fn calm(seed: u64) -> SimulatedDisk {

@@ -1,6 +1,6 @@
 //! What `.await` takes in an async entry.
 
-use crate::ids::ObjId;
+use talisman_base::ids::ObjId;
 
 /// Something whose value arrives later, in a message: a call of an entry that returns a value, a reduction, a barrier.
 #[diagnostic::on_unimplemented(

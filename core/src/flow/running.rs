@@ -1,7 +1,7 @@
 //! The async entries of an object that are running, each waiting for something.
 
 use crate::pup::{Lender, Packer, Pup, PupError, Unpacker};
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 /// How far a running entry has come.
 #[derive(Debug, PartialEq, Eq)]

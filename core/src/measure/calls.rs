@@ -3,9 +3,9 @@
 use talisman_lb::load::{Kind, Limits, Past};
 
 use super::traffic;
-use crate::clock::Clock;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
+use talisman_base::clock::Clock;
 
 /// What timing a call costs, in ticks of a 2 to 4 GHz counter: two looks at it, the account, and two branches that go another
 /// way than usual.

@@ -25,13 +25,13 @@ use talisman_lb::snapshot::{self, Key, Object};
 use talisman_lb::strategy::Wants;
 
 use crate::chare::Kind;
-use crate::clock::Clock;
-use crate::ids::{CollectionId, ObjId};
 use crate::object::Head;
 use crate::pe::Pe;
 use crate::pup::{Lender, Packer, Purpose};
 pub(crate) use given::Given;
 use past::Pasts;
+use talisman_base::clock::Clock;
+use talisman_base::ids::{CollectionId, ObjId};
 use traffic::Traffic;
 
 /// What is measured for load balancing in a job.

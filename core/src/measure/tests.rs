@@ -9,14 +9,14 @@ use talisman_lb::strategy::Wants;
 use super::traffic::{Pair, Sum, Traffic};
 use super::{Given, Measures, key_of, object_of};
 use crate::callback::Callback;
-use crate::clock::Clock;
 use crate::function::Function;
-use crate::ids::{CollectionId, ObjId, PeId};
 use crate::launch::{Output, Progress, RunArgs};
 use crate::pe::current;
 use crate::prelude::*;
 use crate::run::{Watch, run_on};
 use crate::simulation::{Machine, Way, charge};
+use talisman_base::clock::Clock;
+use talisman_base::ids::{CollectionId, ObjId, PeId};
 
 const ALL: Measures = Measures { loads: true, edges: true, sizes: true };
 
@@ -329,7 +329,7 @@ fn messages_between_elements_are_counted_by_pairs() {
 }
 
 fn number(key: Key) -> i32 {
-    <i32 as crate::index::ArrayIndex>::from_bits(key.index)
+    <i32 as talisman_base::index::ArrayIndex>::from_bits(key.index)
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn a_key_names_its_object() {
 
 #[test]
 fn a_full_table_of_pairs_counts_what_it_drops() {
-    let mut traffic = Traffic::new(&Clock::Simulated(Rc::default()));
+    let mut traffic = Traffic::new(&Clock::simulated(Rc::default()));
     traffic.pairs_max = 2;
     let to = ObjId { collection: CollectionId { creator: 0, serial: 0 }, index: 0 };
     for slot in [0, 1, 2, 1, 3] {

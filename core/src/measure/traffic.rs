@@ -16,11 +16,11 @@ use talisman_lb::strategy::Wants;
 
 use super::key_of;
 use crate::chare::Kind;
-use crate::clock::Clock;
 use crate::entry::EntryInfo;
-use crate::ids::ObjId;
 use crate::message::cell::Words;
 use crate::pe::Pe;
+use talisman_base::clock::Clock;
+use talisman_base::ids::ObjId;
 
 /// What it costs to take down a message, in ticks of a 2 to 4 GHz counter: finding the pair in a table that is in no cache.
 const COST_TICKS: u64 = 200;

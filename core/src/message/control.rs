@@ -5,7 +5,6 @@ use crate::chare::Restored;
 use crate::checkpoint::message::Checkpoint;
 use crate::checkpoint::part::{Newborn, SavedObject};
 use crate::collection::description::Description;
-use crate::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 use crate::migrate::Luggage;
 use crate::object::Travel;
 use crate::order::Order;
@@ -13,6 +12,7 @@ use crate::pup::{Packed, Pup};
 use crate::quiescence::Wave;
 use crate::reduction::{BirthId, Contribution, ReductionKey};
 use crate::route::Route;
+use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId, wire};
 
 /// A packed message for an object; it finds its receiver like any other.
 #[derive(Debug, Pup)]

@@ -5,13 +5,13 @@ use std::mem::MaybeUninit;
 use super::cell::{WORDS, Words};
 use super::control::{Cast, ObjectMessage, PeMessage};
 use crate::entry::{EntryInfo, InitInfo};
-use crate::ids::{CollectionId, ObjId, PeId, wire};
 use crate::order::Order;
 use crate::pup::Packed;
 use crate::reduction::BirthId;
 use crate::route::Route;
-use crate::scheduler::priority::Priority;
 use crate::witness::Shadow;
+use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
+use talisman_sched::priority::Priority;
 
 /// A message between objects or PEs. Two cache lines, of which the first has what running a small message takes; from a
 /// PE's [`Pool`](super::pool::Pool), which links free ones through their words.

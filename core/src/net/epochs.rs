@@ -18,10 +18,10 @@ use talisman_ft::Epoch;
 use talisman_ft::view::View;
 
 use super::{Aside, Net};
-use crate::mutations::mutated;
-use crate::net::Link;
-use crate::sometimes::sometimes;
-use crate::transport::{Incoming, Peer, TO_LINK, tcp};
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+use talisman_transport::link::Link;
+use talisman_transport::{Incoming, Peer, TO_LINK, tcp};
 
 impl Net {
     /// For the PE's next life: links with nodes that are gone are dropped, all others begin with a marker, and nothing of what was

@@ -6,12 +6,13 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::{Aside, BURST, Link, Net, Wait};
-use crate::mutations::mutated;
+use super::{Aside, BURST, Net, Wait};
 use crate::pe::Pe;
 use crate::pup::Segment;
-use crate::sometimes::sometimes;
-use crate::transport::TO_STORE;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+use talisman_transport::TO_STORE;
+use talisman_transport::link::Link;
 
 /// Between two looks at what has come, if nothing says that something has.
 const LOOK: Duration = Duration::from_millis(1);

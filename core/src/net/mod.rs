@@ -7,12 +7,8 @@
 //! Nothing here waits, but for one case: a sender that is far ahead of a link waits for room ([`Net::send`]), and
 //! meanwhile puts aside what arrives, so that two of them never wait for each other.
 
-mod door;
 mod epochs;
 mod handing;
-mod link;
-mod nap;
-pub(crate) mod poller;
 mod receiving;
 mod sending;
 
@@ -24,15 +20,14 @@ use std::time::Duration;
 use talisman_ft::Epoch;
 
 use crate::checkpoint::message::Why;
-use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::pup::Segment;
-use crate::sometimes::sometimes;
-use crate::transport::{Incoming, LinkError, Peer};
-pub(crate) use door::{Door, Inbox};
-pub(crate) use link::Link;
-pub(crate) use nap::{Killed, Napping, nap};
-use poller::Poller;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+use talisman_transport::door::Door;
+use talisman_transport::link::Link;
+use talisman_transport::poller::Poller;
+use talisman_transport::{Incoming, LinkError, Peer};
 
 /// Bytes that may wait for a link in real runs: whoever sends more waits for room.
 pub(crate) const UNSENT_MAX: usize = 64 << 20;

@@ -1,12 +1,12 @@
 //! What has come from other nodes: taken in a burst at a time, and handed to its PE.
 
 use super::{Aside, BURST, Net};
-use crate::ids::PeId;
-use crate::mutations::mutated;
 use crate::pe::Pe;
-use crate::sometimes::sometimes;
-use crate::transport::{Incoming, TO_LINK};
 use crate::wire;
+use talisman_base::ids::PeId;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+use talisman_transport::{Incoming, TO_LINK};
 
 /// Messages in the queue of a PE from which on it takes in fewer than it runs.
 const QUEUE_HIGH: usize = 1 << 16;

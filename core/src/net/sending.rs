@@ -3,17 +3,18 @@
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use super::{Aside, BURST, Link, Net, Wait};
-use crate::ids::PeId;
+use super::{Aside, BURST, Net, Wait};
 use crate::message::envelope::Envelope;
-use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::port::is_unlucky;
-use crate::sometimes::sometimes;
-use crate::stats::count;
-use crate::transport::{Incoming, TO_LINK};
 use crate::wire;
 use crate::witness::{self, Seen};
+use talisman_base::ids::PeId;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+use talisman_observe::stats::count;
+use talisman_transport::link::Link;
+use talisman_transport::{Incoming, TO_LINK};
 
 /// A sender that waits for room looks so often before it sleeps, for some hundred microseconds.
 const LOOKS_FOR_ROOM: u32 = 200;

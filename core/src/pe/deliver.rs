@@ -7,17 +7,17 @@ use super::Pe;
 use super::send::is_counted;
 use crate::collection::Collection;
 use crate::entry::EntryInfo;
-use crate::ids::{ObjId, PeId};
 use crate::location::Place;
 use crate::message::cell::Words;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
-use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pup::{Packed, Purpose};
-use crate::sometimes::sometimes;
-use crate::stats::count;
 use crate::witness::{Seen, Shadow};
+use talisman_base::ids::{ObjId, PeId};
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+use talisman_observe::stats::count;
 
 impl Pe {
     /// Takes in a message from another PE.

@@ -22,28 +22,28 @@ use crate::balance::Balancer;
 use crate::checkpoint::Checkpoints;
 use crate::checkpoint::lost::LostMembers;
 use crate::checkpoint::part::SavedNames;
-use crate::clock::Clock;
 use crate::collection::admission::Admissions;
 use crate::collection::destroy::TooLate;
 use crate::collection::table::Collections;
-use crate::ids::{CollectionId, PeId};
 use crate::measure::Measuring;
 use crate::message::envelope::{Body, Envelope};
 use crate::message::pool::Pool;
 use crate::message::queue::Queue;
-use crate::mutations::mutated;
 use crate::node::Node;
 use crate::object::Head;
 use crate::port::Port;
 use crate::quiescence::Detector;
-use crate::scheduler::queue::PriorityQueue;
 use crate::section::Sections;
-use crate::stats::Stats;
 use crate::undelivered::Callers;
-use crate::view::View;
 use crate::witness::{self, Seen, Until, Why};
 use running::Running;
 use slots::Slots;
+use talisman_base::clock::Clock;
+use talisman_base::ids::{CollectionId, PeId, set_known_pes};
+use talisman_base::view::View;
+use talisman_observe::mutations::mutated;
+use talisman_observe::stats::Stats;
+use talisman_sched::queue::PriorityQueue;
 use timers::Timers;
 
 /// One processing element.
@@ -423,34 +423,40 @@ fn outside() -> ! {
 }
 
 /// While it lives, the thread has no current PE, whatever it was running.
-pub(crate) struct Nobody(*const Pe);
+pub(crate) struct Nobody {
+    before: *const Pe,
+    known_pes: PeId,
+}
 
 impl Nobody {
     pub(crate) fn enter() -> Self {
-        Nobody(CURRENT.replace(null()))
+        Nobody { before: CURRENT.replace(null()), known_pes: set_known_pes(PeId::MAX) }
     }
 }
 
 impl Drop for Nobody {
     fn drop(&mut self) {
-        CURRENT.set(self.0);
+        CURRENT.set(self.before);
+        set_known_pes(self.known_pes);
     }
 }
 
 /// While it lives, the PE is the thread's current one.
 pub(crate) struct Here<'a> {
     before: *const Pe,
+    known_pes: PeId,
     _pe: &'a Pe,
 }
 
 impl<'a> Here<'a> {
     pub(crate) fn enter(pe: &'a Pe) -> Self {
-        Here { before: CURRENT.replace(pe), _pe: pe }
+        Here { before: CURRENT.replace(pe), known_pes: set_known_pes(pe.pes()), _pe: pe }
     }
 }
 
 impl Drop for Here<'_> {
     fn drop(&mut self) {
         CURRENT.set(self.before);
+        set_known_pes(self.known_pes);
     }
 }

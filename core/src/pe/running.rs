@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::Pe;
 use crate::entry::EntryInfo;
 use crate::object::Head;
-use crate::stats::Counter;
+use talisman_observe::stats::Counter;
 
 /// The object and entry that a PE runs.
 #[derive(Default)]

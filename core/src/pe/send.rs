@@ -6,20 +6,20 @@ use super::Pe;
 use crate::chare::Chare;
 use crate::collection::Collection;
 use crate::entry::{Args, ArgsInfo, EntryInfo};
-use crate::ids::{CollectionId, ObjId, PeId};
-use crate::index::ArrayIndex;
 use crate::location::Place;
 use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
-use crate::mutations::mutated;
 use crate::pup::{Packed, PutOff};
 use crate::route::Route;
-use crate::scheduler::priority::Priority;
-use crate::sometimes::sometimes;
-use crate::stats::count;
 use crate::witness::{Seen, Until, Why};
+use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_base::index::ArrayIndex;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+use talisman_observe::stats::count;
+use talisman_sched::priority::Priority;
 
 impl Pe {
     /// Sends an entry's message to one object.

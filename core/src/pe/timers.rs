@@ -4,11 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use super::Pe;
-use crate::mutations::mutated;
 use crate::pup::Packed;
 use crate::route::Route;
-use crate::scheduler::timer;
 use crate::witness::{self, Seen};
+use talisman_observe::mutations::mutated;
+use talisman_sched::timer;
 
 /// A PE's timers and idle work.
 #[derive(Default)]

@@ -2,17 +2,17 @@
 
 use super::{BirthId, Contribution, Pending, ReductionKey, Tally, answers_key};
 use crate::collection::Collection;
-use crate::ids::{ObjId, SectionId};
-use crate::limits::REDUCTIONS;
 use crate::message::control::PeMessage;
-use crate::mutations::mutated;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
 use crate::pup::{Packed, Pup, Purpose, Unpacker};
-use crate::reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 use crate::route::{Collect, Route};
-use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
+use talisman_base::ids::{ObjId, SectionId};
+use talisman_base::limits::REDUCTIONS;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+use talisman_reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 
 impl Pe {
     /// An element contributes to the next reduction of its collection. What all others contributed while they were made has long been

@@ -2,15 +2,15 @@
 
 use super::{Contribution, Pending, ReductionKey};
 use crate::collection::Collection;
-use crate::ids::{CollectionId, PeId};
 use crate::message::control::PeMessage;
-use crate::mutations::mutated;
 use crate::pe::Pe;
 use crate::pup::Packed;
-use crate::reduce::{AnyPartial, ReduceError};
 use crate::route::Route;
-use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
+use talisman_base::ids::{CollectionId, PeId};
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+use talisman_reduce::{AnyPartial, ReduceError};
 
 impl Pe {
     /// A count, or a part from below in the tree.

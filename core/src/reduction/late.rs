@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 
 use super::{BirthId, Pending, ReductionKey, Root};
 use crate::collection::Collection;
-use crate::ids::ObjId;
 use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
 use crate::pup::Pup;
-use crate::reduce::ReduceError;
-use crate::sometimes::sometimes;
+use talisman_base::ids::ObjId;
+use talisman_observe::sometimes::sometimes;
+use talisman_reduce::ReduceError;
 
 /// Late members of a group, at its root.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 //!
 //! Contributions are combined on each PE, and sent up the collection's tree when every element here has contributed, or
 //! when the PE has nothing else to do. Nothing depends on when that is: the root counts contributions, and
-//! partial results may meet in any order ([`Reducer`](crate::reduce::Reducer)).
+//! partial results may meet in any order ([`Reducer`](talisman_reduce::Reducer)).
 //!
 //! Elements come and go meanwhile. An element that inserts another says so with its own next contribution, so
 //! the root waits for all newborn that were announced, and tells them apart; one that goes says so too. See
@@ -14,13 +14,13 @@ pub(crate) mod late;
 mod root;
 mod tally;
 
-use crate::ids::{CollectionId, SectionId};
-use crate::mutations::mutated;
 use crate::pup::Pup;
-use crate::reduce::{AnyPartial, ReduceError};
 use crate::route::{Collect, Route};
 pub(crate) use late::Begin;
 pub(crate) use root::Root;
+use talisman_base::ids::{CollectionId, SectionId};
+use talisman_observe::mutations::mutated;
+use talisman_reduce::{AnyPartial, ReduceError};
 pub(crate) use tally::{BirthId, Tally};
 
 /// Which reduction of a collection.
@@ -41,7 +41,7 @@ pub(crate) enum ReductionKey {
 /// A part of a reduction on its way up.
 #[derive(Debug, Pup)]
 pub(crate) struct Contribution {
-    #[pup(with = crate::ids::wire::rooted)]
+    #[pup(with = talisman_base::ids::wire::rooted)]
     pub(crate) collection: CollectionId,
     pub(crate) key: ReductionKey,
     tally: Tally,

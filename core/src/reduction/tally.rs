@@ -1,9 +1,9 @@
 //! What is counted on the way to the root of a reduction.
 
-use crate::ids::PeId;
-use crate::mutations::mutated;
 use crate::pup::Pup;
-use crate::sometimes::sometimes;
+use talisman_base::ids::PeId;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// What is counted on the way to the root. All counts add up, but for the one that says the most.
 #[derive(Clone, Default, Debug, PartialEq, Eq, Pup)]

@@ -14,10 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::cluster::control::{Task, Via};
-use crate::mutations::mutated;
-use crate::sometimes::sometimes;
-use crate::transport::Peer;
-use crate::transport::tcp::connect::{DEADLINE, DialError};
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
+use talisman_transport::Peer;
+use talisman_transport::tcp::connect::{DEADLINE, DialError};
 
 /// All nodes of a job are linked within this time, or it does not begin.
 const START: Duration = Duration::from_secs(30);

@@ -11,15 +11,15 @@ use tokio::time::sleep;
 use super::connecting::{Action, Connecting, Dial};
 use super::linking::Streams;
 use super::met::{Met, PeerInLife};
-use crate::build::this_build;
 use crate::cluster::Control;
 use crate::cluster::control::{Place, Task, ToLauncher};
-use crate::net::{Door, Inbox};
 use crate::node::{Job, Node};
-use crate::transport::Peer;
-use crate::transport::handshake::{Identity, Incarnations, Shape};
-use crate::transport::tcp::connect::{DialError, Established, dial, serve};
-use crate::transport::tls::{Credentials, Unavailable};
+use talisman_base::build::this_build;
+use talisman_transport::Peer;
+use talisman_transport::door::{Door, Inbox};
+use talisman_transport::handshake::{Identity, Incarnations, Shape};
+use talisman_transport::tcp::connect::{DialError, Established, dial, serve};
+use talisman_transport::tls::{Credentials, Unavailable};
 
 /// What the control thread, which makes connections, shares with the PEs, which use them.
 pub(super) struct Connections {

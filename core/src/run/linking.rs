@@ -7,12 +7,15 @@ use std::sync::Arc;
 use super::cores;
 use super::threads::Ready;
 use crate::checkpoint::store::Store;
-use crate::net::poller::{Bell, Poller};
-use crate::net::{Door, Link, Net, UNSENT_MAX};
-use crate::node::{Config, Job, Node, Shape};
-use crate::scheduler::park::Parker;
-use crate::transport::{Peer, shm, tcp};
-use crate::view::View;
+use crate::net::{Net, UNSENT_MAX};
+use crate::node::{Config, Job, Node};
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
+use talisman_sched::park::Parker;
+use talisman_transport::door::Door;
+use talisman_transport::link::Link;
+use talisman_transport::poller::{Bell, Poller};
+use talisman_transport::{Peer, shm, tcp};
 
 /// What the nodes of a host share, as one of them has it.
 pub(super) struct Host {

@@ -14,11 +14,12 @@ use super::linking::{Host, Streams};
 use super::threads::{Ready, live};
 use crate::checkpoint::store::Store;
 use crate::launch::Progress;
-use crate::net::{Door, Net};
+use crate::net::Net;
 use crate::node::{Config, Job};
 use crate::pe::Pe;
-use crate::stats::Totals;
-use crate::view::View;
+use talisman_base::view::View;
+use talisman_observe::stats::Totals;
+use talisman_transport::door::Door;
 
 /// A node between two lives.
 pub(super) struct Lives {

@@ -24,10 +24,11 @@ use crate::cluster::control::{Lines, NodeReport, Place, Task, ToLauncher, Via};
 use crate::cluster::keeping::Shelves;
 use crate::cluster::member::Joining;
 use crate::launch::{Output, Results, RunArgs};
-use crate::net::poller::Bell;
-use crate::node::{Config, End, Job, Others, Shape};
+use crate::node::{Config, End, Job, Others};
 use crate::pe::Pe;
-use crate::transport::shm;
+use talisman_base::topology::Shape;
+use talisman_transport::poller::Bell;
+use talisman_transport::shm;
 
 /// Runs this process's node to the end of the job; what went wrong before the program began goes to the launcher.
 pub(crate) fn run<C: MainChare, A: Args + Send>(

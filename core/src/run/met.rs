@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use super::linking::Streams;
 use crate::cluster::control::{Place, Task};
-use crate::sometimes::sometimes;
-use crate::transport::Peer;
-use crate::transport::tcp;
+use talisman_observe::sometimes::sometimes;
+use talisman_transport::Peer;
+use talisman_transport::tcp;
 
 /// What one process has of that.
 #[derive(Default)]

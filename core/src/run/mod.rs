@@ -30,15 +30,16 @@ use crate::launch::{
     BalancingStep, CheckpointTaken, Failure, NotInjected, Output, Progress, Results, RunArgs, Undelivered,
 };
 pub use crate::measure::Measures;
-use crate::node::{Config, Job, Shape};
+use crate::node::{Config, Job};
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
 use crate::simulation::messages::back::Back;
 use crate::simulation::messages::losing::Losses;
 use crate::simulation::messages::{self, Machine};
 use crate::simulation::run_for_user;
-use crate::stats::Totals;
-use crate::view::View;
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
+use talisman_observe::stats::Totals;
 
 /// What a job left behind.
 #[derive(Clone, Debug)]

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
-use crate::net::Killed;
 use crate::node::End;
 use crate::pe::{Pe, try_current};
+use talisman_transport::nap::Killed;
 
 thread_local! {
     /// Where the last panic of this thread's PE was, and what it said.

@@ -13,14 +13,15 @@ use super::cores;
 use super::held_up::HeldUp;
 use super::panics::caught;
 use super::worker::work;
-use crate::clock::Clock;
 use crate::launch::Progress;
 use crate::net::Net;
-use crate::node::{Config, Job, Node, Shape};
+use crate::node::{Config, Job, Node};
 use crate::pe::Pe;
 use crate::port::{Port, Threads};
 use crate::pup::lease_from;
-use crate::stats::Totals;
+use talisman_base::clock::Clock;
+use talisman_base::topology::Shape;
+use talisman_observe::stats::Totals;
 
 /// How often progress is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use super::linking::{Host, Streams};
 use super::threads::Ready;
 use crate::launch::options::Transport;
-use crate::net::Door;
-use crate::net::poller::Bell;
-use crate::node::{Config, Job, Shape};
-use crate::transport::{Peer, shm, tcp};
+use crate::node::{Config, Job};
+use talisman_base::topology::Shape;
+use talisman_transport::door::Door;
+use talisman_transport::poller::Bell;
+use talisman_transport::{Peer, shm, tcp};
 
 /// The nodes of a job, linked.
 ///

@@ -1,7 +1,7 @@
 //! A PE in a simulated world: as on a thread of its own, but somebody else says when it has a turn.
 //!
 //! Its rings, links and queues are the real ones. Nothing here waits, with one exception that a thread has as well: in a
-//! turn, a sender that is far ahead of a link waits for room. Then the world is called ([`crate::net::Nap`]), on the stack
+//! turn, a sender that is far ahead of a link waits for room. Then the world is called (`talisman_transport::nap::Nap`), on the stack
 //! of that turn. It gives others their turns; to PEs that are waiting ([`Turns::is_waiting`]) it gives rounds of waiting
 //! instead ([`Turns::wait_round`]), since no message may run on them. It returns when there is room
 //! ([`Turns::is_wait_over`]), or whenever it likes: the PE does a round of waiting itself, and calls again.
@@ -17,15 +17,18 @@ use talisman_ft::double::Order;
 pub(crate) use super::linking::Streams;
 use super::panics::caught;
 use super::worker::{Pace, Suspicion, end, turn};
-use crate::clock::Clock;
-use crate::net::poller::Poller;
-use crate::net::{Door, Link, Net};
-use crate::node::{Node, Shape};
+use crate::net::Net;
+use crate::node::Node;
 use crate::pe::{Here, Pe};
 use crate::port::{Port, Threads};
 use crate::pup::PutOff;
-use crate::stats::count;
-use crate::transport::{Peer, tcp};
+use talisman_base::clock::Clock;
+use talisman_base::topology::Shape;
+use talisman_observe::stats::count;
+use talisman_transport::door::Door;
+use talisman_transport::link::Link;
+use talisman_transport::poller::Poller;
+use talisman_transport::{Peer, tcp};
 
 /// A PE whose turns a simulated world decides. All times are on the clock that it was given.
 pub(crate) struct Turns {

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use super::panics::caught;
-use crate::net::{Link, Net};
+use crate::net::Net;
 use crate::pe::{Here, Pe};
 use crate::port::{Port, Threads};
 use crate::pup::PutOff;
-use crate::scheduler::idle::Idle;
-use crate::scheduler::park::Woken;
-use crate::stats::count;
-use crate::view::FIRST;
+use talisman_base::view::FIRST;
+use talisman_observe::stats::count;
+use talisman_sched::idle::Idle;
+use talisman_sched::park::Woken;
+use talisman_transport::link::Link;
 
 /// Messages run before the other PEs are looked at again, if they are short.
 const BATCH: usize = 64;

@@ -6,15 +6,15 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::ids::PeId;
 use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
-use crate::mutations::mutated;
 use crate::pe::{Pe, current, try_current};
 use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
 use crate::refusal;
-use crate::sometimes::sometimes;
 use crate::witness::Until;
+use talisman_base::ids::PeId;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 use values::SharedValue;
 
 /// A value set once by `cx.share(value)` and readable everywhere, one copy a node.
@@ -151,7 +151,7 @@ impl Pe {
         let serial = self.names().shared.get() + 1;
         self.names().shared.set(serial);
         let id = (self.id as u64) << 32 | serial as u64;
-        let packed = refusal::seen(Packed::of(&value), || "a shared value".into());
+        let packed = refusal::seen(Packed::of(&value), || format!("a shared `{}`", T::name()));
         let value = Arc::new(value);
         self.node.shared.put(id, SharedValue { packed: packed.clone(), typed: Some(value.clone()) });
         self.send_share(id, &packed);

@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::collection::gone::Gone;
-use crate::ids::PeId;
 use crate::pup::Packed;
+use talisman_base::ids::PeId;
 
 /// Read-only values, one copy a node.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::clock::Clock;
+use talisman_base::clock::Clock;
 
 /// A clock that began at the world's.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct LocalClock {
 impl LocalClock {
     /// For a PE.
     pub(super) fn clock(&self) -> Clock {
-        Clock::Simulated(self.shown.clone())
+        Clock::simulated(self.shown.clone())
     }
 
     /// It is so late in the world; what the clock shows.

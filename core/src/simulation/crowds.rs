@@ -12,9 +12,9 @@ use super::network::{ConnId, Side};
 use super::wires::{End, Use};
 use super::world::{Event, World};
 use crate::cluster::control::Task;
-use crate::transport::Peer;
-use crate::transport::auth::Secret;
-use crate::transport::handshake::guessed_proof;
+use talisman_transport::Peer;
+use talisman_transport::auth::Secret;
+use talisman_transport::handshake::guessed_proof;
 
 /// Kinds of strangers, each as likely as any other.
 const KINDS: u64 = 5;

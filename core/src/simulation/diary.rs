@@ -5,7 +5,7 @@
 //! be one that was written, whole, and none before the last that was sure to be kept.
 
 use crate::disk::{DiskError, ReadError, SimulatedDisk, read_checked, remove_leftovers, replace};
-use crate::rng::Rng;
+use talisman_base::rng::Rng;
 
 use super::plan::DiskRates;
 

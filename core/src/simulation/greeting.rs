@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::transport::Peer;
-use crate::transport::auth::Nonce;
-use crate::transport::handshake::{Acceptor, Agreed, Dialer, Failure, Identity, Refusal, Step};
+use talisman_transport::Peer;
+use talisman_transport::auth::Nonce;
+use talisman_transport::handshake::{Acceptor, Agreed, Dialer, Failure, Identity, Refusal, Step};
 
 /// One side of a handshake.
 pub(super) struct Greeting {

@@ -11,8 +11,8 @@ use super::network::{ConnId, Side};
 use super::trace::Who;
 use super::wires::{End, Use};
 use super::world::World;
-use crate::transport::Peer;
-use crate::transport::handshake::Identity;
+use talisman_transport::Peer;
+use talisman_transport::handshake::Identity;
 
 impl World {
     /// One starts: it reads what is on the node's disk, or finds an empty one, and dials all others.

@@ -23,12 +23,13 @@ use crate::cluster::outcome::merge;
 use crate::cluster::plan;
 use crate::launch::options::Transport;
 use crate::launch::{Output, RunArgs};
-use crate::node::{Job, Shape};
+use crate::node::Job;
 use crate::pe::Pe;
-use crate::rng::Rng;
 use crate::run::{Outcome, panics};
-use crate::sometimes::sometimes;
-use crate::transport::auth::Secret;
+use talisman_base::rng::Rng;
+use talisman_base::topology::Shape;
+use talisman_observe::sometimes::sometimes;
+use talisman_transport::auth::Secret;
 
 /// Disks draw from a generator of their own.
 const DISKS: u64 = 0xd15c;

@@ -19,16 +19,18 @@ use super::world::{Event, World};
 use crate::checkpoint::files::shelf::ShelfError;
 use crate::checkpoint::store::Store;
 use crate::cluster::control::{NodeReport, Place, ToLauncher, ToNode};
-use crate::ids::PeId;
 use crate::launch::Results;
 use crate::launch::checkpoints::FaultTolerance;
-use crate::net::{Inbox, Net};
-use crate::node::{Config, Node, Shape};
+use crate::net::Net;
+use crate::node::{Config, Node};
 use crate::run::met::PeerInLife;
 use crate::run::turns::{self, Turns};
-use crate::stats::Totals;
-use crate::view::View;
 use crate::witness::{self, Seen};
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
+use talisman_observe::stats::Totals;
+use talisman_transport::door::Inbox;
 
 /// What a process has beside the PEs that it has right now.
 #[derive(Default)]

@@ -14,15 +14,15 @@ use crate::cluster::fate::How;
 use crate::cluster::local;
 use crate::cluster::verdict::UNRECOVERABLE;
 use crate::launch::Results;
-use crate::net::{Door, Inbox};
 use crate::node::End;
 use crate::run::connecting::{Action, Connecting};
 use crate::run::met::Met;
 use crate::run::turns::{self, Turns};
-use crate::transport::Peer;
-use crate::transport::handshake::{self, Identity, Incarnations};
-use crate::view::View;
 use crate::witness::{self, Seen};
+use talisman_base::view::View;
+use talisman_transport::Peer;
+use talisman_transport::door::{Door, Inbox};
+use talisman_transport::handshake::{self, Identity, Incarnations};
 
 /// What a process takes to exit once it has said all: between these, in nanoseconds.
 const EXIT_NS: (u64, u64) = (50_000, 2_000_000);

@@ -6,7 +6,7 @@ use super::fault::Fault;
 use crate::launch::RunArgs;
 use crate::launch::checkpoints::FaultTolerance;
 use crate::launch::faults::{Chaos, Kill};
-use crate::node::Shape;
+use talisman_base::topology::Shape;
 
 /// A world. Equal plans and programs give equal runs, event by event.
 #[derive(Clone, Debug, PartialEq)]

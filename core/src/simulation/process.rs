@@ -21,8 +21,8 @@ use crate::run;
 use crate::run::connecting::Connecting;
 use crate::run::linking::Streams;
 use crate::run::met::Met;
-use crate::transport::Peer;
-use crate::transport::handshake::Identity;
+use talisman_transport::Peer;
+use talisman_transport::handshake::Identity;
 
 /// How far a process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

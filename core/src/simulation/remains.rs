@@ -11,8 +11,8 @@ use crate::checkpoint::files::set::{self, Disks, SetError, Whole};
 use crate::checkpoint::store::Store;
 use crate::cluster::keeping::{Restart, has_nodegroups};
 use crate::disk::SharedDisk;
-use crate::node::Shape;
 use crate::witness::{self, Seen};
+use talisman_base::topology::Shape;
 
 /// What messages call it.
 const FOLDER: &str = "simulated";

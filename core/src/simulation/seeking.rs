@@ -13,7 +13,7 @@ use crate::cluster::control::ToNode;
 use crate::cluster::takeover::follower::{Follower, Followers};
 use crate::cluster::takeover::missing::Missing;
 use crate::cluster::takeover::search::{Patience, Search};
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 /// What it takes to go to a door, or for a word from there to come: between these, in nanoseconds.
 const DOOR_NS: (u64, u64) = (10_000, 300_000);

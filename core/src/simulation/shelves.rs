@@ -17,9 +17,9 @@ use crate::checkpoint::files::shelf::ShelfError;
 use crate::checkpoint::store::Store;
 use crate::disk::{SharedDisk, SimulatedDisk};
 use crate::launch::checkpoints::FaultTolerance;
-use crate::node::Shape;
-use crate::rng::Rng;
-use crate::sometimes::sometimes;
+use talisman_base::rng::Rng;
+use talisman_base::topology::Shape;
+use talisman_observe::sometimes::sometimes;
 
 /// New disks draw from a generator of their own.
 const NEW_DISKS: u64 = 0x0e1d_15c5;

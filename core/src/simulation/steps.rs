@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::ids::PeId;
-use crate::net::nap;
+use talisman_base::ids::PeId;
+use talisman_transport::nap::nap;
 
 /// A PE waits at most so long at a step, in nanoseconds, as on a thread.
 pub(super) const STEP_WAIT_NS: u64 = 2_000_000_000;

@@ -21,7 +21,7 @@ use crate::cluster::local;
 use crate::cluster::takeover::follower::{Follower, Followers};
 use crate::cluster::takeover::streams::Heritage;
 use crate::run::connecting::Connecting;
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 /// A node sees that its connection has ended: after between so many nanoseconds.
 const END_NS: (u64, u64) = (10_000, 200_000);

@@ -6,8 +6,8 @@ use super::process::{Running, Stage};
 use super::trace::Who;
 use super::world::{Event, World};
 use crate::run::turns::Next;
-use crate::sometimes::sometimes;
 use crate::witness::{self, Seen};
+use talisman_observe::sometimes::sometimes;
 
 /// What a PE takes to find what another of its node has sent, at most.
 const WITHIN_NODE_NS: (u64, u64) = (50, 2_000);

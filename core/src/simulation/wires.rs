@@ -9,11 +9,11 @@ use super::trace::Who;
 use super::world::{Event, World};
 use crate::cluster::control::ToLauncher;
 use crate::run::connecting::Dial;
-use crate::transport::Peer;
-use crate::transport::handshake::{Agreed, Failure, Refusal};
-use crate::transport::sim::{Hand, Pipe};
-use crate::transport::tcp::Stream;
-use crate::transport::tcp::connect::{DEADLINE, DialError, STRANGERS_MOST};
+use talisman_transport::Peer;
+use talisman_transport::handshake::{Agreed, Failure, Refusal};
+use talisman_transport::sim::{Hand, Pipe};
+use talisman_transport::tcp::Stream;
+use talisman_transport::tcp::connect::{DEADLINE, DialError, STRANGERS_MOST};
 
 /// The end of a connection that somebody uses.
 pub(super) struct End {

@@ -25,12 +25,12 @@ use super::trace::{Trace, Who};
 use super::wires::End;
 use crate::cluster::control::Task;
 use crate::cluster::heartbeat::{LOOK, TICK};
-use crate::ids::PeId;
-use crate::net::Napping;
 use crate::node::Job;
-use crate::pe::Pe;
-use crate::rng::Rng;
-use crate::transport::sim::Board;
+use crate::pe::{Nobody, Pe};
+use talisman_base::ids::PeId;
+use talisman_base::rng::Rng;
+use talisman_transport::nap::Napping;
+use talisman_transport::sim::Board;
 
 /// A tick of a heartbeat.
 pub(super) const TICK_NS: u64 = TICK.as_nanos() as u64;
@@ -242,7 +242,11 @@ impl World {
     /// From the launcher's start until nothing is left.
     pub(super) fn run(self: &Rc<Self>) {
         let world: Weak<World> = Rc::downgrade(self);
-        let _napping = Napping::by(Rc::new(move |pe| world.upgrade().is_some_and(|world| world.nap(pe))));
+        let nap = move |pe| {
+            let _nobody = Nobody::enter();
+            world.upgrade().is_some_and(|world| world.nap(pe))
+        };
+        let _napping = Napping::by(Rc::new(nap));
         self.begin();
         while !self.is_over() && self.step() {}
     }

@@ -7,15 +7,16 @@ use std::sync::Arc;
 use crate::chare::MainChare;
 #[cfg(test)]
 use crate::checkpoint::part::Part;
-use crate::clock::Clock;
-use crate::ids::PeId;
 use crate::launch::{Output, RunArgs};
-use crate::node::{Config, Job, Node, Shape};
+use crate::node::{Config, Job, Node};
 use crate::pe::{Here, Pe};
 use crate::port::{Outbox, Parcel, Port, Sent};
 use crate::pup::Segment;
 use crate::registry::main_chare_of;
 use crate::wire::receive;
+use talisman_base::clock::Clock;
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
 
 /// What one PE sent to one of another node.
 #[derive(Clone, Debug)]
@@ -82,7 +83,7 @@ impl Lab {
             (0..2).map(|number| Node::new(shape, number, config.clone(), job.clone())).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
-            Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))
+            Pe::new(id, node, Clock::simulated(clock.clone()), Port::Simulated(Outbox::default()))
         };
         let pes = (0..shape.pes()).map(pe).collect();
         Lab { pes, job, clock, frames: Vec::new() }

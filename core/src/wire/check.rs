@@ -2,20 +2,20 @@
 //!
 //! That PEs and collections are those of the job was seen to when their names were read (`ids::wire`). What is of a
 //! collection that this PE has not heard of is checked where that is used: an entry that there is not, an element
-//! that is elsewhere. Bounds are those of [`limits`](crate::limits), where whoever sends something has them too.
+//! that is elsewhere. Bounds are those of [`limits`](talisman_base::limits), where whoever sends something has them too.
 
 use crate::balance::message::Balance;
 use crate::checkpoint::message::Checkpoint;
-use crate::ids::{CollectionId, PeId};
-use crate::limits::{
-    AHEAD_MAX, BORN, BROADCASTS, INSERTIONS, LOAD_MAX, LOOKS, MOVES, MULTICASTS, ORDERED, REDUCTIONS, STEPS,
-};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Envelope, Extra};
 use crate::object::{Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
 use crate::registry::Registry;
+use talisman_base::ids::{CollectionId, PeId};
+use talisman_base::limits::{
+    AHEAD_MAX, BORN, BROADCASTS, INSERTIONS, LOAD_MAX, LOOKS, MOVES, MULTICASTS, ORDERED, REDUCTIONS, STEPS,
+};
 
 type Checked = Result<(), String>;
 

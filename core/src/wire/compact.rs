@@ -12,12 +12,12 @@ use bytes::Bytes;
 use super::{COMPACT, COMPACT_FORWARDED, write_whole};
 use crate::collection::Collection;
 use crate::entry::EntryInfo;
-use crate::ids::{CollectionId, ObjId, PeId};
 use crate::message::cell::Words;
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};
 use crate::pe::Pe;
-use crate::pup::{Fault, Packed, Packer, Pup, PupError, Segment, Unpacker};
+use crate::pup::{Fault, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
+use talisman_base::ids::{CollectionId, ObjId, PeId};
 
 /// Writes an entry's message that has no options, and takes its arguments.
 pub(super) fn write(
@@ -39,8 +39,8 @@ pub(super) fn write(
     message.body = Body::Empty;
     // SAFETY: the body said that the words hold this entry's arguments, and says otherwise now.
     let (packer, segments) = unsafe { (entry.args.pack)(&mut message.words, p) };
-    if let Some(why) = packer.refusal() {
-        pe.refuse_to_send(&pe.label_of_named(to, entry.name), why);
+    if packer.refusal().is_some() {
+        refuse(pe, (message.from, to), entry, (&packer, start, &segments));
     }
     if packer.needs().is_empty() {
         return (packer, segments);
@@ -50,7 +50,20 @@ pub(super) fn write(
     let args = Packed::new(Bytes::copy_from_slice(&bytes[start..]), segments, needs);
     message.put_object_message(Box::new(ObjectMessage::Invoke { entry: entry.number, args }));
     bytes.clear();
-    write_whole(pe, message, Packer::over(crate::pup::Purpose::Message, bytes))
+    write_whole(pe, message, Packer::over(Purpose::Message, bytes))
+}
+
+/// Ends the job over arguments that cannot be read again, which begin at `start`.
+#[cold]
+fn refuse(
+    pe: &Pe,
+    (from, to): (PeId, ObjId),
+    entry: &EntryInfo,
+    (packer, start, segments): (&Packer, usize, &[Segment]),
+) {
+    let what = pe.label_of_named(to, entry.name);
+    let args = packer.copy_from(start, segments).placed(Purpose::Message, entry.args.unpack_and_drop());
+    args.refusal().into_iter().for_each(|why| pe.refuse_to_send(from, &what, why));
 }
 
 /// Reads what [`write`] wrote, behind the tag. If the collection is known, the arguments come to lie where the entry
@@ -182,8 +195,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::index::ArrayIndex;
-    use crate::pup::Purpose;
+    use talisman_base::index::ArrayIndex;
 
     fn written(write: impl FnOnce(&mut Start)) -> Vec<u8> {
         let mut start = Start::new(0);

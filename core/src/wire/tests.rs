@@ -9,12 +9,12 @@ use proptest::prelude::*;
 
 use self::shared::{Main, TICK};
 use super::{WireError, receive};
-use crate::ids::PeId;
-use crate::index::{ArrayIndex, Bounds};
 use crate::pe::Here;
 use crate::pup::Segment;
 use crate::registry::number_of;
 use crate::testing::lab::{Frame, Lab};
+use talisman_base::ids::PeId;
+use talisman_base::index::{ArrayIndex, Bounds};
 
 #[path = "../../../fuzz/shared/wire.rs"]
 mod shared;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::ids::{CollectionId, ObjId, PeId, SectionId};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope};
 use crate::reduction::ReductionKey;
+use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 
 /// Something that oracles look at. A message is named by its number, which it has from the first to the last.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Contents;
-use crate::mutations::mutated;
 use crate::view::View;
 use crate::{NodeId, Version};
+use talisman_observe::mutations::mutated;
 
 /// What one node holds of one version, its own part included.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -26,10 +26,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{Found, Survey};
 use super::{Contents, Held, Lost, LostPart, Order};
-use crate::mutations::mutated;
-use crate::sometimes::sometimes;
 use crate::view::View;
 use crate::{Epoch, NodeId, Version};
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 #[cfg(test)]
 mod tests;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Contents, Held};
-use crate::mutations::mutated;
 use crate::view::View;
 use crate::{NodeId, Version};
+use talisman_observe::mutations::mutated;
 
 /// All versions that any survivor holds something of.
 #[derive(Clone, Debug, Default)]

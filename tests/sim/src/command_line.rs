@@ -15,6 +15,7 @@ use crate::replay::replay;
 use crate::scale;
 use crate::swarm::Swarm;
 use crate::table::Table;
+use crate::traces::Traces;
 
 /// Runs the runtime in simulated worlds, and looks whether it does what it should.
 ///
@@ -91,6 +92,19 @@ enum Task {
         /// Look only whether each is noticed by the case that the list has, as CI does
         #[arg(long, conflicts_with_all = ["seeds", "from", "markdown", "shrunk"])]
         listed: bool,
+        #[command(flatten)]
+        overrides: Overrides,
+        #[command(flatten)]
+        bounds: Bounds,
+    },
+    /// Prints the hash of each seed's event trace, to compare before and after a change that only moves code
+    Traces {
+        /// Seeds
+        #[arg(long, default_value_t = 200)]
+        seeds: u64,
+        /// The first seed
+        #[arg(long, value_parser = seed, default_value = "0")]
+        from: u64,
         #[command(flatten)]
         overrides: Overrides,
         #[command(flatten)]
@@ -212,6 +226,10 @@ impl Task {
             }
             Task::Scaling(args) => {
                 scale::figure::main(&args);
+                Ok(true)
+            }
+            Task::Traces { seeds, from, overrides, bounds } => {
+                print!("{}", Traces { from, seeds, overrides, pool: bounds.pool() }.lines(&worlds)?);
                 Ok(true)
             }
             Task::Regressions => Ok(told(&regressions::run(&worlds, REGRESSIONS))),

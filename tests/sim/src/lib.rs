@@ -31,6 +31,7 @@ pub mod shrink;
 mod sources;
 pub mod swarm;
 pub mod table;
+pub mod traces;
 pub mod verdict;
 #[allow(missing_docs, reason = "programs tell in their documents what they do, not each of their parts")]
 pub mod workloads;

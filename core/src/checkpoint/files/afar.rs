@@ -17,7 +17,7 @@ use super::listing::Listing;
 use super::{File, folder_of, keeper, set};
 use crate::cluster::frame;
 use crate::disk::{Folder, KeyFile};
-use crate::ids::PeId;
+use talisman_base::ids::PeId;
 
 /// Most bytes of a file that travel at a time.
 pub(crate) const PIECE: usize = 1 << 20;

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use talisman_ft::{Epoch, Version};
 
 use super::File;
-use crate::build::build_number;
 use crate::disk::{Disk, DiskError, ReadError, Replacing, read_checked};
-use crate::node::Shape;
 use crate::registry::Registry;
-use crate::view::View;
+use talisman_base::build::build_number;
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
 
 /// How the parts of a version are written. It changes with what `Packed` parts consist of.
 const FORMAT: u32 = 3;

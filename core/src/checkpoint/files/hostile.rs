@@ -3,8 +3,8 @@
 use super::cover::Cover;
 use super::{File, image};
 use crate::disk::{Disk as _, KeyFile, SimulatedDisk, replace};
-use crate::rng::Rng;
 use crate::simulation::DiskRates;
+use talisman_base::rng::Rng;
 
 /// The version of the files that are made.
 const VERSION: u64 = 7;

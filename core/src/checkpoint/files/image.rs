@@ -13,9 +13,9 @@ use talisman_ft::Version;
 
 use super::File;
 use crate::disk::{Disk, DiskError, KeyFile, ReadError, Replacing, checked, read_checked};
-use crate::ids::PeId;
-use crate::mutations::mutated;
 use crate::pup::{Packed, Pup, SegmentBuffer, from_bytes, to_bytes};
+use talisman_base::ids::PeId;
+use talisman_observe::mutations::mutated;
 
 /// Which part it is, and what it is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]

@@ -21,11 +21,11 @@ use super::image::ImageError;
 use super::shelf::{Shelf, ShelfError, check_for_others, remove_versions};
 use super::{folder_of, node_of};
 use crate::checkpoint::store::Versions;
-use crate::clock::computed_by_this_thread;
 use crate::disk::{Disk, DiskError, Folder, KeyFile, remove_leftovers};
-use crate::ids::PeId;
-use crate::node::Shape;
 use crate::pup::Packed;
+use talisman_base::clock::computed_by_this_thread;
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
 
 /// How often a folder is looked at again that somebody else uses, and the time between: clearing one is done by then.
 const TRIES: u32 = 20;

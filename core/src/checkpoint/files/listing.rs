@@ -12,7 +12,7 @@ use super::folder_of;
 use super::keeper::nodes_in;
 use super::shelf::versions;
 use crate::disk::{Disk, DiskError, Folder, KeyFile, ReadError};
-use crate::ids::PeId;
+use talisman_base::ids::PeId;
 
 /// Parts of versions, each by its PE.
 pub(crate) type Parts = Vec<(Version, Vec<PeId>)>;

@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 
 use talisman_ft::{NodeId, Version};
 
-use crate::ids::PeId;
+use talisman_base::ids::PeId;
 
 /// Begins the names of nodes' folders.
 const FOLDER: &str = "node-";

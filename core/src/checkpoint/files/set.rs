@@ -17,8 +17,8 @@ use super::image::{self, ImageError};
 use super::listing::{Found, Listing};
 use super::{File, folder_of};
 use crate::disk::{Disk, Folder, KeyFile, ReadError};
-use crate::ids::PeId;
 use crate::pup::Packed;
+use talisman_base::ids::PeId;
 
 /// So many parts that are nowhere are named each.
 const NAMED_MAX: usize = 16;

@@ -8,10 +8,10 @@ use super::File;
 use super::cover::{Cover, CoverError, JobMark, cut_of};
 use super::image::{self, Head, ImageError};
 use crate::disk::{Disk, DiskError, Replacing, remove_leftovers};
-use crate::ids::PeId;
-use crate::node::Shape;
 use crate::pup::Packed;
-use crate::view::View;
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
 
 /// What a node holds on its disk, of one job.
 pub(crate) struct Shelf<D> {

@@ -15,12 +15,12 @@ use super::cover::JobMark;
 use super::set::{self, Disks, SetError, Whole};
 use super::shelf::{Shelf, ShelfError};
 use crate::disk::{Disk, DiskError, SharedDisk, SimulatedDisk};
-use crate::ids::PeId;
-use crate::node::Shape;
 use crate::pup::{Packed, Segment};
-use crate::rng::Rng;
 use crate::simulation::DiskRates;
-use crate::view::View;
+use talisman_base::ids::PeId;
+use talisman_base::rng::Rng;
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
 
 const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 2 };
 

@@ -10,8 +10,8 @@ use super::super::files::keeper::{Keeper, Work, nodes_in};
 use super::super::files::{File, folder_of};
 use super::versions::Versions;
 use crate::disk::{KeyFile, name_at_the_end};
-use crate::ids::PeId;
-use crate::node::Shape;
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
 
 /// A node's disk, which is not touched before anything is to be written.
 pub(in crate::checkpoint) struct Archive {

@@ -20,9 +20,9 @@ use super::StoreError;
 use super::reading::read;
 use crate::cluster::keeping::Restart;
 use crate::disk::{Disk, Folder};
-use crate::ids::PeId;
 use crate::pup::Packed;
-use crate::view::View;
+use talisman_base::ids::PeId;
+use talisman_base::view::View;
 
 /// Some bytes of the file of a PE's part in a folder of another host, from this one on: see [`afar::PIECE`].
 pub(crate) type Afar = Box<dyn Fn(PeId, Place, u64) -> Result<Piece, String> + Send + Sync>;

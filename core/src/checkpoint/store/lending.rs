@@ -15,8 +15,8 @@ use crate::checkpoint::readable::Readable;
 use crate::checkpoint::shared::SharedMemory;
 use crate::checkpoint::slab::Slab;
 use crate::checkpoint::slabs::Room;
-use crate::ids::PeId;
 use crate::pup::{Packed, PageSource};
+use talisman_base::ids::PeId;
 
 impl Store {
     /// From now on parts are where other processes of the host can map them, where the system has such memory.

@@ -12,9 +12,9 @@ use crate::checkpoint::files::cover::JobMark;
 use crate::checkpoint::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
 use crate::checkpoint::files::shelf::ShelfError;
 use crate::disk::KeyFile;
-use crate::ids::PeId;
-use crate::node::Shape;
 use crate::pup::Packed;
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
 
 impl Store {
     /// From now on parts are kept on disk, in the folder of this node in that of the job.

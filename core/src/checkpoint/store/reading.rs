@@ -7,9 +7,9 @@ use super::{InPieces, Store, StoreError};
 use crate::checkpoint::newcomers::Seats;
 use crate::checkpoint::part::Part;
 use crate::checkpoint::pieces::{Manifest, checksum, cut, put_together};
-use crate::ids::PeId;
 use crate::pup::{Packed, Segment};
-use crate::view::View;
+use talisman_base::ids::PeId;
+use talisman_base::view::View;
 
 impl Store {
     /// The parts of which a PE was made, read: its own, or what it had taken over from a former job.

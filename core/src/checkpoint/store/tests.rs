@@ -11,9 +11,9 @@ use crate::checkpoint::mapped::Windows;
 use crate::checkpoint::pieces::cut;
 use crate::checkpoint::slabs::Room;
 use crate::disk::{Disk as _, SharedDisk, SimulatedDisk};
-use crate::node::Shape;
-use crate::rng::Rng;
 use crate::simulation::DiskRates;
+use talisman_base::rng::Rng;
+use talisman_base::topology::Shape;
 
 /// Two nodes of two PEs.
 const SHAPE: Shape = Shape { nodes: 2, pes_per_node: 2 };

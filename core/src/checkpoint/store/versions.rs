@@ -11,9 +11,9 @@ use super::super::mapped::Mapping;
 use super::super::pieces::{Manifest, checksum};
 use super::super::slabs::Room;
 use super::spare::Spare;
-use crate::ids::PeId;
 use crate::pup::{Packed, Segment};
-use crate::view::View;
+use talisman_base::ids::PeId;
+use talisman_base::view::View;
 
 #[derive(Default)]
 pub(crate) struct Versions {

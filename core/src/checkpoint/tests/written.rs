@@ -14,9 +14,10 @@ use super::super::store::archive::{Archive, Place};
 use super::*;
 use crate::cluster::control::Lines;
 use crate::disk::{Disk as _, SharedDisk, SimulatedDisk};
-use crate::node::{End, Others, Shape};
-use crate::rng::Rng;
+use crate::node::{End, Others};
 use crate::simulation::DiskRates;
+use talisman_base::rng::Rng;
+use talisman_base::topology::Shape;
 
 /// Rounds until a PE has looked at its disk once more.
 const LOOK: usize = 1100;

@@ -7,7 +7,7 @@ use super::super::plan::Plan;
 use super::super::takeover::streams::Heritage;
 use super::*;
 use crate::launch::RunArgs;
-use crate::transport::auth::Secret;
+use talisman_transport::auth::Secret;
 
 fn task() -> Task {
     let options = RunArgs { pes: Some(1), silence: TICK * 2, ..RunArgs::default() };

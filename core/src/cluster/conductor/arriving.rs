@@ -15,7 +15,7 @@ use super::super::control::ToNode;
 use super::super::fate::Doom;
 use super::super::roster::Stage;
 use super::{Action, Conductor};
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 /// A process that has not joined by then is not waited for any longer: all others stand still meanwhile.
 pub(super) const COMES_WITHIN: Duration = Duration::from_secs(5);

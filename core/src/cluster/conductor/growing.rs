@@ -16,7 +16,7 @@ use super::super::words::nodes_in_words;
 use super::arriving::COMES_WITHIN;
 use super::{Action, Conductor};
 use crate::launch::asking::Request;
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 /// Nodes that are being added.
 pub(super) struct Growing {

@@ -14,8 +14,8 @@ use super::super::recovery::Recovery;
 use super::super::roster::Stage;
 use super::{Action, Conductor, GRACE_TO_LEAVE};
 use crate::launch::{Failure, Results};
-use crate::mutations::mutated;
-use crate::sometimes::sometimes;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 impl Conductor {
     /// Whoever has said all may leave: after a failure at once, after an end in order when all have, and know that.

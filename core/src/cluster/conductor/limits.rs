@@ -6,8 +6,8 @@ use super::super::control::ToNode;
 use super::super::fate::{Doom, How};
 use super::super::roster::Stage;
 use super::{Action, Conductor};
-use crate::mutations::mutated;
-use crate::sometimes::sometimes;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 /// A process that is killed ends within milliseconds, or seconds if it has much memory.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);

@@ -14,7 +14,7 @@ use super::super::words::nodes_in_words;
 use super::growing::Growing;
 use super::{Action, Conductor, GRACE_TO_LEAVE};
 use crate::launch::asking::Request;
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 /// Those that are not answered.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::super::control::{ToLauncher, VERSION};
 use super::super::local::Event;
 use super::{Action, Conductor};
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 /// Those of a job.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use super::super::kills::Due;
 use super::super::roster::Stage;
 use super::{Action, Conductor, merge};
 use crate::launch::progress::Steps;
-use crate::sometimes::sometimes;
+use talisman_observe::sometimes::sometimes;
 
 /// A node that goes on after this step once the others are gone.
 pub(super) struct Waiting {

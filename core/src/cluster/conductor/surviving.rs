@@ -17,8 +17,8 @@ use super::super::spool::Piece;
 use super::super::suspicions::{Step, Suspect};
 use super::super::verdict::{UNRECOVERABLE, Verdict};
 use super::{Action, Conductor, GRACE_AFTER_LOSS};
-use crate::mutations::mutated;
-use crate::sometimes::sometimes;
+use talisman_observe::mutations::mutated;
+use talisman_observe::sometimes::sometimes;
 
 impl Conductor {
     /// Whether the job goes on if a node is lost now.

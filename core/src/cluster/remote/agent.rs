@@ -24,8 +24,8 @@ use super::greeting::{Greeting, VERSION};
 use super::message::{Begin, FromAgent, ToAgent};
 use super::orphaned::{Happened, Heir, Next};
 use super::relay::{self, Orders, Output, Said, Voice, Window};
-use crate::build::build_number;
 use crate::checkpoint::files::afar::Ask;
+use talisman_base::build::build_number;
 
 /// What a program is called with, alone, to be an agent.
 pub(crate) const FLAG: &str = "--talisman-agent";

@@ -22,8 +22,8 @@ use super::message::{Begin, ToAgent};
 use super::session::Heir;
 use super::watch::Watch;
 use crate::checkpoint::files::afar::{Answer, Ask};
-use crate::transport::auth::{BYTES, Secret};
-use crate::transport::tcp::Talk;
+use talisman_transport::auth::{BYTES, Secret};
+use talisman_transport::tcp::Talk;
 
 /// The nodes of another host.
 pub(crate) struct RemoteHost {

@@ -29,8 +29,8 @@ use crate::checkpoint::files::image;
 use crate::checkpoint::files::listing::Listing;
 use crate::checkpoint::files::set::{Hosts, Place};
 use crate::disk::KeyFile;
-use crate::ids::PeId;
 use crate::pup::Packed;
+use talisman_base::ids::PeId;
 
 /// Why an answer that came is of no use.
 const OTHER_ANSWER: &str = "it answers something else than it was asked";

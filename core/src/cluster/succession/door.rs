@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The *ticket* proves that one of the job has chosen the nonce, some time: who has none is sent away at once, and those that have one do not lose
-//! their places to any crowd ([`Admission`](crate::transport::admission)).
+//! their places to any crowd ([`Admission`](talisman_transport::admission)).
 //!
 //! With `--tls` all of that is encrypted like the links of nodes, from the first byte on, and whoever does not encrypt is turned away.
 //!
@@ -24,12 +24,12 @@ use tokio::time::{sleep, timeout};
 use super::super::frame::{Decoder, encode};
 use super::super::remote::message::{FromAgent, ToAgent};
 use super::estate::{Estate, Orphan};
-use crate::transport::admission::Limits;
-use crate::transport::antechamber::{Antechamber, Place, stage_of};
-use crate::transport::auth::{BYTES, Nonce, Proof, Secret, nonce};
-use crate::transport::tcp::Talk;
-use crate::transport::tcp::channel::Channel;
-use crate::transport::tls::{Credentials, Unavailable};
+use talisman_transport::admission::Limits;
+use talisman_transport::antechamber::{Antechamber, Place, stage_of};
+use talisman_transport::auth::{BYTES, Nonce, Proof, Secret, nonce};
+use talisman_transport::tcp::Talk;
+use talisman_transport::tcp::channel::Channel;
+use talisman_transport::tls::{Credentials, Unavailable};
 
 /// What a conversation begins with.
 const MAGIC: &[u8; 8] = b"TALISMAN";

@@ -11,7 +11,7 @@ use super::super::keeping::{Restart, Shelves};
 use super::super::spool::Numbers;
 use super::quorum::Roll;
 use crate::launch::Results;
-use crate::transport::auth::Secret;
+use talisman_transport::auth::Secret;
 
 /// What a process has to know of a job to lead it, beside its command line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

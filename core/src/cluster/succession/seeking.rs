@@ -12,7 +12,7 @@ use super::super::remote::message::{FromAgent, ToAgent};
 use super::super::takeover::search::{Patience, Search};
 use super::door::{Pass, Reached, reach};
 use super::estate::Orphan;
-use crate::transport::tcp::Talk;
+use talisman_transport::tcp::Talk;
 
 /// It may take a moment until somebody listens, or is refused.
 const PAUSE: Duration = Duration::from_millis(20);

@@ -22,7 +22,7 @@ use super::super::outcome::ClusterOutcome;
 use super::super::plan::Plan;
 use super::super::sites::Sites;
 use super::super::spool::Spool;
-use super::super::standby::Pledge;
+use super::super::standby::{Pledge, Turn};
 use super::estate::{Estate, Will};
 use super::gathering::{Alone, Gathered, gather};
 use crate::launch::{Program, RunArgs};
@@ -194,7 +194,7 @@ fn lead_on(
         host.left.iter().for_each(|node| plan.put(*node, host.site.number));
     }
     let (shelves, pes) = (plan.keeping.shelves.clone(), plan.pes as usize);
-    let means = Means { executable: Executable::this(), memory: host_memory, standbys: 0 };
+    let means = Means { executable: Executable::this(), memory: host_memory, turn: Turn::LAST };
     let mut sites = Sites::attached(hosts);
     let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
     let pid = estate.legacy.as_ref().map_or_else(std::process::id, |legacy| legacy.launcher);
@@ -211,8 +211,12 @@ fn lead_on(
 /// The job's plan, as far as this host was told. Processes that waited have ended with their launcher: as many will, but for those that
 /// have become nodes.
 fn plan(estate: &Estate, options: &RunArgs, kills: &Kills, lives: u64) -> Plan {
-    let keeping =
-        Keeping { shelves: estate.shelves.clone(), restart: estate.restart.clone(), notes: Vec::new() };
+    let mut shelves = estate.shelves.clone();
+    if estate.legacy.is_none() {
+        // Of this host nobody has looked whether the folder was there.
+        shelves.iter_mut().for_each(|shelves| shelves.is_new = false);
+    }
+    let keeping = Keeping { shelves, restart: estate.restart.clone(), notes: Vec::new() };
     let known = Plan::known(estate.job, estate.secret.clone(), estate.hosts.clone(), options);
     let used = u32::try_from(lives).unwrap_or(u32::MAX);
     let spares = options.spares.saturating_sub(used);

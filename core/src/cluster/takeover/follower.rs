@@ -11,7 +11,7 @@ use talisman_ft::{Epoch, Version};
 use super::super::spool::Piece;
 use crate::launch::progress::Steps;
 use crate::launch::{Failure, Results};
-use crate::mutations::mutated;
+use talisman_observe::mutations::mutated;
 
 /// A node that has lost its launcher.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

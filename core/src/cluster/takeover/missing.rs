@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::super::heartbeat::Heartbeat;
-use crate::mutations::mutated;
+use talisman_observe::mutations::mutated;
 
 /// Those that live, and have not come yet.
 #[derive(Debug)]

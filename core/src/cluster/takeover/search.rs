@@ -2,7 +2,7 @@
 //!
 //! Pure. Nodes that are dead stay dead, so all that look go through them in the same order, and none goes past one that lives.
 
-use crate::mutations::mutated;
+use talisman_observe::mutations::mutated;
 
 /// Where a node is in its search.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -25,6 +25,7 @@ use super::super::plan::Plan;
 use super::super::printer::Printer;
 use super::super::sites::Sites;
 use super::super::spool::Spool;
+use super::super::standby::Turn;
 use super::super::voice::die;
 use super::adopted::Adopted;
 use super::folder::Doors;
@@ -82,7 +83,7 @@ impl Heir {
         let conductor = Conductor::taking_over(plan, kills, &leader, &followers);
         let start = Instant::now().checked_sub(running).unwrap_or_else(Instant::now);
         let launcher = Launcher::new(&program, conductor, sites, lines).going_on(start, pid);
-        let means = Means { executable: Executable::this(), memory: host_memory, standbys: 0 };
+        let means = Means { executable: Executable::this(), memory: host_memory, turn: Turn::LAST };
         // Ctrl-C at the terminal is not for a process that a shell does not wait for.
         let (_, signals) = mpsc::unbounded_channel();
         let ended = runtime.block_on(launcher.run(&means, signals, written));

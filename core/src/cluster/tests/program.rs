@@ -15,10 +15,11 @@ use super::super::children::Executable;
 use super::super::control::{Host, NodeReport, Stop, Task, ToLauncher};
 use super::super::launcher::{Means, launch_with};
 use super::super::member::{Joining, Orders, joining};
+use super::super::standby::Turn;
 use super::super::voice::Control;
 use crate::launch::command_line::{Program, parse_from};
 use crate::launch::progress::Steps;
-use crate::stats::Totals;
+use talisman_observe::stats::Totals;
 
 /// The case that a process plays.
 pub(super) const CASE: &str = "TALISMAN_TEST_CLUSTER_CASE";
@@ -61,7 +62,7 @@ fn launcher(case: &str) {
     let args = std::env::var(ARGS).unwrap();
     let words = ["test"].into_iter().chain(args.split_whitespace());
     let (options, ()) = parse_from(&PROGRAM, words).unwrap_or_else(|error| error.exit());
-    let mut means = Means { executable: Executable::this(), memory, standbys: 0 };
+    let mut means = Means { executable: Executable::this(), memory, turn: Turn::LAST };
     match case {
         "no executable" => means.executable.path = "/no/such/program".into(),
         "no memory" => means.memory = |_, _| Err(io::Error::from(io::ErrorKind::StorageFull)),

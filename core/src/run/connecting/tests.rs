@@ -7,8 +7,8 @@ use super::*;
 use crate::cluster::plan::Plan;
 use crate::launch::RunArgs;
 use crate::launch::options::Transport;
-use crate::transport::auth::Secret;
-use crate::transport::handshake::{Failure, Refusal};
+use talisman_transport::auth::Secret;
+use talisman_transport::handshake::{Failure, Refusal};
 
 /// A node of three on two hosts: 0 and 1 are on one.
 fn node(number: u32, transport: Transport, pes: u32) -> Connecting {

@@ -13,10 +13,11 @@ use super::Lives;
 use crate::cluster::control::Lines;
 use crate::launch::Output;
 use crate::launch::options::Transport;
-use crate::net::Door;
-use crate::node::{Config, End, Job, Others, Shape};
+use crate::node::{Config, End, Job, Others};
 use crate::pe::Pe;
 use crate::prelude::*;
+use talisman_base::topology::Shape;
+use talisman_transport::door::Door;
 
 /// The last one is lost.
 const NODES: u32 = 3;

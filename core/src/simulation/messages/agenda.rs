@@ -73,7 +73,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::rng::Rng;
+    use talisman_base::rng::Rng;
 
     #[test]
     fn events_come_by_time_and_then_as_planned() {

@@ -9,11 +9,12 @@ use super::{Cluster, Rules};
 use crate::checkpoint::message::Why;
 use crate::checkpoint::newcomers::Seats;
 use crate::checkpoint::part::Part;
-use crate::ids::PeId;
-use crate::node::{Config, Job, Shape};
+use crate::node::{Config, Job};
 use crate::pe::{Here, Pe};
 use crate::run::Done;
-use crate::view::View;
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
 
 /// When a job goes back, and what it loses.
 #[derive(Clone, Debug)]

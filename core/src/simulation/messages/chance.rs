@@ -9,10 +9,10 @@ use rustc_hash::FxBuildHasher;
 
 use super::flights::Stage;
 use super::{Cluster, Rules, accept};
-use crate::ids::PeId;
 use crate::pe::Here;
-use crate::rng::Rng;
 use crate::run::caught;
+use talisman_base::ids::PeId;
+use talisman_base::rng::Rng;
 
 /// What a message takes to run: between these, in nanoseconds.
 const RUN_NS: (u64, u64) = (200, 2_000);

@@ -4,15 +4,15 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use super::cores;
-use crate::clock::Clock;
 use crate::pe::try_current;
 use crate::pup::{Packer, Pup, PupError, Unpacker};
+use talisman_base::clock::{Clock, Simulated};
 
 /// In simulation the entry that runs takes so much longer, on the model of a machine as its cores are fast. Elsewhere nothing
 /// happens.
 pub fn charge(time: Duration) {
     try_current(|pe| {
-        if let Clock::Simulated(now) = &pe.clock {
+        if let Clock::Simulated(Simulated { now, .. }) = &pe.clock {
             now.set(now.get() + cores::takes(now.get(), time));
         }
     });

@@ -104,7 +104,7 @@ pub(super) fn takes(now: u64, work: Duration) -> u64 {
 }
 
 /// What the PE that has its turn has had of its core; none where nobody else wants it.
-pub(crate) fn computed(now: u64) -> Option<Duration> {
+pub(super) fn computed(now: u64) -> Option<Duration> {
     TURN.get().gone_ns.map(|gone| Duration::from_nanos(now.saturating_sub(gone)))
 }
 

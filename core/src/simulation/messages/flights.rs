@@ -1,7 +1,7 @@
 //! What is on its way between PEs.
 
-use crate::ids::PeId;
 use crate::port::Parcel;
+use talisman_base::ids::PeId;
 
 /// All that is on its way, each under a number that is free again after it has arrived.
 #[derive(Default)]

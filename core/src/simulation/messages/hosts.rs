@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::ids::PeId;
+use talisman_base::ids::PeId;
 
 /// A host of the model.
 pub(super) struct Host {

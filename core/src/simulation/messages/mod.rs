@@ -32,24 +32,24 @@ use trace::Trace;
 
 pub(crate) use charge::take_ballast;
 pub use charge::{Ballast, charge};
-pub(crate) use cores::computed;
 pub use cores::{Core, Guest};
 pub use losing::Losses;
 pub use machine::{Machine, Way};
 
 use crate::chare::{Args, MainChare};
 use crate::checkpoint::store::Store;
-use crate::clock::Clock;
-use crate::ids::PeId;
 use crate::launch::{Output, Progress, RunArgs};
-use crate::node::{Config, Job, Node, Shape};
+use crate::node::{Config, Job, Node};
 use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port, Sent};
 use crate::run::{Done, Outcome, Watch, run_losing, run_on};
-use crate::stats::count;
-use crate::view::View;
 use crate::wire;
 use crate::witness::{self, Seen, Why};
+use talisman_base::clock::{Clock, Simulated};
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
+use talisman_base::view::View;
+use talisman_observe::stats::count;
 
 /// So often in a row nothing is planned at most.
 const VAIN_MAX: u32 = 1000;
@@ -190,7 +190,12 @@ impl Cluster {
         let nodes: Vec<_> = (0..).zip(stores).map(node).collect();
         let pe = |id: PeId| {
             let node = nodes[shape.node_of(id) as usize].clone();
-            Pe::new(id, node, Clock::Simulated(clock.clone()), Port::Simulated(Outbox::default()))
+            Pe::new(
+                id,
+                node,
+                Clock::Simulated(Simulated { now: clock.clone(), computed: cores::computed }),
+                Port::Simulated(Outbox::default()),
+            )
         };
         Cluster {
             shape,

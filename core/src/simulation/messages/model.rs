@@ -9,11 +9,11 @@ use super::flights::Stage;
 use super::hosts::{Host, Seat};
 use super::machine::{Machine, Way};
 use super::{Cluster, Rules, What, accept};
-use crate::ids::PeId;
-use crate::node::Shape;
 use crate::pe::Here;
 use crate::run::caught;
-use crate::stats::count;
+use talisman_base::ids::PeId;
+use talisman_base::topology::Shape;
+use talisman_observe::stats::count;
 
 /// Messages run before a PE looks at what has arrived, as on a thread.
 const BATCH: u32 = 64;

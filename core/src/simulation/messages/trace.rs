@@ -1,6 +1,6 @@
 //! A hash over all events in order.
 
-use crate::ids::PeId;
+use talisman_base::ids::PeId;
 
 /// FNV-1a over all events so far.
 #[derive(Clone)]

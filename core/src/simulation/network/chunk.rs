@@ -1,7 +1,7 @@
 //! What travels: pieces of what was written, and the words of the systems at both ends.
 
 use super::harms::Fate;
-use crate::rng::Rng;
+use talisman_base::rng::Rng;
 
 /// The least that is cut off from a longer write: what a frame of Ethernet carries.
 const CHUNK_BYTES_MIN: u64 = 1400;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ways::Ways;
-use crate::rng::Rng;
+use talisman_base::rng::Rng;
 
 /// What was sent last between hosts.
 pub(super) struct Control {

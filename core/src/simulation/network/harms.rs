@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::chunk::Cargo;
 use super::ways::Way;
-use crate::rng::Rng;
 use crate::simulation::plan::Rates;
+use talisman_base::rng::Rng;
 
 /// When what was lost is sent again; after a second loss it takes twice as long, and so on. Linux waits no less.
 const RESENT_AFTER_NS: u64 = 200_000_000;

@@ -1,8 +1,8 @@
 //! What carries bytes, and how long that takes: between hosts a line out of each and one into each, and a line within each.
 
 use super::ways::Way;
-use crate::rng::Rng;
 use crate::simulation::plan::{Line, Plan};
+use talisman_base::rng::Rng;
 
 const MILLION: u64 = 1_000_000;
 /// So many times as long takes what is late.

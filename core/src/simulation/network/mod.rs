@@ -29,7 +29,7 @@ use ways::Ways;
 pub(crate) use event::{ConnId, Event, Happening, Side};
 
 use super::plan::Plan;
-use crate::rng::Rng;
+use talisman_base::rng::Rng;
 
 /// The network between all nodes.
 pub(crate) struct Network {

@@ -3,8 +3,8 @@
 use super::cuts::Cuts;
 use super::harms::Harms;
 use super::lines::Lines;
-use crate::rng::Rng;
 use crate::simulation::plan::Plan;
+use talisman_base::rng::Rng;
 
 /// From a node to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

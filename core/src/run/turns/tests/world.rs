@@ -6,16 +6,19 @@ use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex};
 
 use crate::chare::MainChare;
-use crate::clock::Clock;
 use crate::launch::Output;
-use crate::net::{Door, Inbox, Napping};
-use crate::node::{Config, End, Job, Node, Shape};
-use crate::rng::Rng;
+use crate::node::{Config, End, Job, Node};
+use crate::pe::Nobody;
 use crate::run::create_main;
 use crate::run::turns::{Next, Streams, Turns, pes};
-use crate::transport::Peer;
-use crate::transport::sim::{Board, Hand, Pipe};
-use crate::transport::tcp::Stream;
+use talisman_base::clock::Clock;
+use talisman_base::rng::Rng;
+use talisman_base::topology::Shape;
+use talisman_transport::Peer;
+use talisman_transport::door::{Door, Inbox};
+use talisman_transport::nap::Napping;
+use talisman_transport::sim::{Board, Hand, Pipe};
+use talisman_transport::tcp::Stream;
 
 /// Steps after which nothing will come of it.
 const STEPS_MOST: u64 = 3_000_000;
@@ -78,7 +81,11 @@ pub(super) fn run<C: MainChare>(nature: Nature) -> Seen {
     let output = Output::capture();
     let world = World::new(nature, output.clone());
     let weak: Weak<World> = Rc::downgrade(&world);
-    let _napping = Napping::by(Rc::new(move |pe| weak.upgrade().expect("it runs").nap(pe)));
+    let nap = move |pe| {
+        let _nobody = Nobody::enter();
+        weak.upgrade().expect("it runs").nap(pe)
+    };
+    let _napping = Napping::by(Rc::new(nap));
     world.pes[0].begin(|pe| {
         create_main::<C, ()>(pe, ());
         true
@@ -129,7 +136,7 @@ impl World {
 
     fn add_node(&mut self, shape: Shape, number: u32, streams: Streams) {
         let node = Node::new(shape, number, Config::default(), self.job.clone());
-        let clock = Clock::Simulated(self.clock.clone());
+        let clock = Clock::simulated(self.clock.clone());
         let lanes = 0..shape.pes_per_node;
         self.inboxes.extend(lanes.map(|lane| (Peer { node: number, lane }, Arc::default())));
         let door = |lane| {

@@ -10,8 +10,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{ConnId, Event, Happening, Network, Side};
-use crate::rng::Rng;
 use crate::simulation::plan::{Line, Plan};
+use talisman_base::rng::Rng;
 
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MILLISECOND;

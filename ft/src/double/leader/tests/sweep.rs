@@ -112,9 +112,9 @@ fn every_mistake_is_noticed() {
         every_way_of_four_nodes_that_have_dropped_an_old_version_at_different_times,
     ];
     for mistake in mistakes {
-        crate::mutations::choose(Some(mistake));
+        talisman_observe::mutations::choose(Some(mistake));
         let noticed = all.iter().any(|sweep| std::panic::catch_unwind(sweep).is_err());
-        crate::mutations::choose(None);
+        talisman_observe::mutations::choose(None);
         assert!(noticed, "{mistake}");
     }
 }

@@ -1,0 +1,288 @@
+//! Partial results on their way up the tree.
+
+use talisman_pup::{Packed, Packer, Pup, PupError, Unpacker};
+
+use super::info::{ReduceInfo, Total, typed};
+use crate::{ReduceError, Reducer};
+
+/// A partial result of any reducer: what a PE holds of a reduction, and what it sends to its parent in the tree.
+///
+/// On the wire it carries the id of its reducer, so a PE that never contributed can join partial results, in any process
+/// of the program. A reducer that only a shared library uses is the exception: where it is not
+/// [registered](crate::register_reducer), partial results are kept as they came and passed on together,
+/// and only [`AnyPartial::finish`] is an error.
+#[derive(Debug)]
+pub struct AnyPartial(State);
+
+#[derive(Debug)]
+enum State {
+    Known { info: &'static ReduceInfo, total: Total },
+    Foreign { id: u64, parts: Vec<Vec<u8>> },
+}
+
+impl AnyPartial {
+    /// The partial result of one contribution; `at` is the contributor's index bits.
+    ///
+    /// # Errors
+    /// [`ReduceError::Clash`].
+    pub fn lift<T, R>(value: T, at: u128) -> Result<Self, ReduceError>
+    where
+        T: Pup + Send + 'static,
+        R: Reducer<T>,
+    {
+        let info = ReduceInfo::of::<T, R>()?;
+        Ok(AnyPartial(State::Known { info, total: Box::new(R::lift(value, at)) }))
+    }
+
+    /// The partial result of one packed contribution.
+    ///
+    /// # Errors
+    /// [`ReduceError::Packed`] when the bytes are not those of a value.
+    pub fn lift_packed(
+        info: &'static ReduceInfo,
+        value: &mut Unpacker<'_>,
+        at: u128,
+    ) -> Result<Self, ReduceError> {
+        Ok(AnyPartial(State::Known { info, total: (info.lift)(value, at)? }))
+    }
+
+    /// Takes in one more contribution.
+    ///
+    /// # Errors
+    /// [`ReduceError::Mismatch`] when this is the partial result of another reducer.
+    pub fn add<T, R>(&mut self, value: T, at: u128) -> Result<(), ReduceError>
+    where
+        T: Pup + Send + 'static,
+        R: Reducer<T>,
+    {
+        match &mut self.0 {
+            State::Known { info, total } if info.is::<T, R>() => {
+                R::add(typed(&mut **total), value, at);
+                Ok(())
+            }
+            _ => self.combine(Self::lift::<T, R>(value, at)?),
+        }
+    }
+
+    /// Takes in one more packed contribution.
+    ///
+    /// # Errors
+    /// As for [`AnyPartial::lift_packed`] and [`AnyPartial::combine`].
+    pub fn add_packed(
+        &mut self,
+        info: &'static ReduceInfo,
+        value: &mut Unpacker<'_>,
+        at: u128,
+    ) -> Result<(), ReduceError> {
+        match &mut self.0 {
+            State::Known { info: own, total } if own.id == info.id => {
+                Ok((info.add)(&mut **total, value, at)?)
+            }
+            _ => self.combine(Self::lift_packed(info, value, at)?),
+        }
+    }
+
+    /// Joins another partial result of the same reduction.
+    ///
+    /// # Errors
+    /// [`ReduceError::Mismatch`], or [`ReduceError::Packed`] when one that was kept as it came is damaged. Then `self`
+    /// may lack contributions, and its reduction has failed.
+    pub fn combine(&mut self, next: AnyPartial) -> Result<(), ReduceError> {
+        if self.id() != next.id() {
+            return Err(ReduceError::Mismatch { wanted: self.name(), found: next.name() });
+        }
+        // Both are of one reducer, which may have become known since the first came.
+        self.settle()?;
+        match (&mut self.0, next.0) {
+            (State::Known { info, total }, State::Known { total: next, .. }) => {
+                (info.combine)(&mut **total, next);
+            }
+            (State::Known { info, total }, State::Foreign { parts, .. }) => {
+                for part in parts {
+                    (info.combine)(&mut **total, unpack_part(info, &part)?);
+                }
+            }
+            (State::Foreign { parts, .. }, State::Foreign { parts: more, .. }) => parts.extend(more),
+            (State::Foreign { .. }, State::Known { .. }) => {
+                unreachable!("`settle` looks up the id that the known one is registered under")
+            }
+        }
+        Ok(())
+    }
+
+    /// The packed result.
+    ///
+    /// # Errors
+    /// What the reducer's own `finish` says, and [`ReduceError::Unknown`] when this process does not know it.
+    pub fn finish(mut self) -> Result<Packed, ReduceError> {
+        self.settle()?;
+        match self.0 {
+            State::Known { info, total } => (info.finish)(total),
+            State::Foreign { id, .. } => Err(ReduceError::Unknown { id }),
+        }
+    }
+
+    /// The id of the reducer.
+    pub fn id(&self) -> u64 {
+        match &self.0 {
+            State::Known { info, .. } => info.id,
+            State::Foreign { id, .. } => *id,
+        }
+    }
+
+    fn name(&self) -> String {
+        match &self.0 {
+            State::Known { info, .. } => info.name.into(),
+            State::Foreign { id, .. } => format!("the unknown reducer {id:#018x}"),
+        }
+    }
+
+    /// Unpacks what came from elsewhere, if its reducer is known by now.
+    fn settle(&mut self) -> Result<(), ReduceError> {
+        if let State::Foreign { id, parts } = &self.0
+            && let Some(info) = ReduceInfo::known(*id)
+        {
+            self.0 = State::Known { info, total: unpack_parts(info, parts)? };
+        }
+        Ok(())
+    }
+}
+
+fn unpack_parts(info: &'static ReduceInfo, parts: &[Vec<u8>]) -> Result<Total, ReduceError> {
+    let (first, rest) = parts.split_first().ok_or(ReduceError::Empty)?;
+    let mut total = unpack_part(info, first)?;
+    for part in rest {
+        (info.combine)(&mut *total, unpack_part(info, part)?);
+    }
+    Ok(total)
+}
+
+fn unpack_part(info: &'static ReduceInfo, part: &[u8]) -> Result<Total, PupError> {
+    let mut u = Unpacker::new(part, talisman_pup::Purpose::Message);
+    let total = (info.unpack)(&mut u)?;
+    u.finish()?;
+    Ok(total)
+}
+
+/// The id, then the number of parts, normally one, each with its length: whoever does not know the reducer can
+/// still pass it on.
+impl Pup for AnyPartial {
+    const MIN_SIZE: usize = 24;
+
+    fn pack(&self, p: &mut Packer) {
+        self.id().pack(p);
+        match &self.0 {
+            State::Foreign { parts, .. } => parts.pack(p),
+            State::Known { info, total } => {
+                p.len(1);
+                pack_part(info, total, p);
+            }
+        }
+    }
+
+    fn unpack(u: &mut Unpacker<'_>) -> Result<Self, PupError> {
+        let id = u64::unpack(u)?;
+        let parts = Vec::<Vec<u8>>::unpack(u)?;
+        if parts.is_empty() {
+            return Err(u.invalid(ReduceError::Empty));
+        }
+        let mut partial = AnyPartial(State::Foreign { id, parts });
+        partial.settle().map_err(|error| u.invalid(error))?;
+        Ok(partial)
+    }
+}
+
+/// The part with its length before it, which only a first pass tells.
+fn pack_part(info: &ReduceInfo, total: &Total, p: &mut Packer) {
+    let mut sizer = Packer::sizer(p.purpose());
+    (info.pack)(&**total, &mut sizer);
+    p.len(sizer.size());
+    (info.pack)(&**total, p);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use talisman_pup::{Purpose, from_bytes, to_bytes};
+
+    use super::*;
+    use crate::{Concat, Max, Sum};
+
+    fn finished<T: Pup>(partial: AnyPartial) -> T {
+        partial.finish().unwrap().into_value().unwrap()
+    }
+
+    fn sent(partial: &AnyPartial) -> AnyPartial {
+        from_bytes(&to_bytes(partial)).unwrap()
+    }
+
+    /// As it looks in a process that does not know the reducer.
+    fn foreign(partial: &AnyPartial) -> AnyPartial {
+        let State::Known { info, total } = &partial.0 else { panic!("already foreign") };
+        let mut p = Packer::new(Purpose::Message);
+        (info.pack)(&**total, &mut p);
+        AnyPartial(State::Foreign { id: info.id, parts: vec![p.finish()] })
+    }
+
+    #[test]
+    fn joined_typed_packed_and_sent() {
+        let mut a = AnyPartial::lift::<_, (Sum, Concat)>((0.5f64, 1u8), 7).unwrap();
+        a.add::<_, (Sum, Concat)>((0.25, 2u8), 3).unwrap();
+        let info = ReduceInfo::of::<(f64, u8), (Sum, Concat)>().unwrap();
+        let value = to_bytes(&(8.0f64, 3u8));
+        let value = || Unpacker::new(&value, Purpose::Message);
+        let mut b = AnyPartial::lift_packed(info, &mut value(), 5).unwrap();
+        b.add_packed(info, &mut value(), 9).unwrap();
+        a.combine(sent(&b)).unwrap();
+        assert_eq!(finished::<(f64, Vec<u8>)>(a), (16.75, vec![2, 3, 1, 3]));
+    }
+
+    #[test]
+    fn passed_on_by_those_who_do_not_know_it() {
+        let lift = |value: u32| AnyPartial::lift::<_, Sum>(value, 0).unwrap();
+        let State::Known { info, .. } = lift(0).0 else { panic!("made here") };
+        let unknown = !info.id;
+        let as_unknown = |partial: AnyPartial| match foreign(&partial).0 {
+            State::Foreign { parts, .. } => AnyPartial(State::Foreign { id: unknown, parts }),
+            known => AnyPartial(known),
+        };
+        let mut passed_on = sent(&as_unknown(lift(1)));
+        passed_on.combine(sent(&as_unknown(lift(2)))).unwrap();
+        let bytes = to_bytes(&passed_on);
+        assert!(matches!(passed_on.finish(), Err(ReduceError::Unknown { id }) if id == unknown));
+        // Where the reducer is known, both parts count.
+        let mut arrived = [info.id.to_le_bytes().as_slice(), &bytes[8..]].concat();
+        assert_eq!(finished::<u32>(from_bytes(&arrived).unwrap()), 3);
+        arrived.truncate(arrived.len() - 1);
+        assert!(from_bytes::<AnyPartial>(&arrived).is_err());
+    }
+
+    #[test]
+    fn what_came_before_the_reducer_was_known_is_joined_later() {
+        let mut early = foreign(&AnyPartial::lift::<_, Sum>(1u64, 0).unwrap());
+        early.add::<_, Sum>(2u64, 1).unwrap();
+        let mut late = AnyPartial::lift::<_, Sum>(4u64, 2).unwrap();
+        late.combine(foreign(&early)).unwrap();
+        assert_eq!(finished::<u64>(late), 7);
+    }
+
+    #[test]
+    fn two_reducers_do_not_mix() {
+        let mut sum = AnyPartial::lift::<_, Sum>(1u8, 0).unwrap();
+        let mixed = sum.add::<_, Max>(1u8, 0).unwrap_err().to_string();
+        assert!(mixed.contains("Max") && mixed.contains("Sum"), "{mixed}");
+        assert!(matches!(sum.add::<_, Sum>(1u16, 0), Err(ReduceError::Mismatch { .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(mut bytes: Vec<u8>, part: Vec<u8>) {
+            let _ = from_bytes::<AnyPartial>(&bytes);
+            let info = ReduceInfo::of::<Vec<f64>, Sum>().unwrap();
+            bytes = to_bytes(&(info.id, vec![part.clone(), part]));
+            if let Ok(partial) = from_bytes::<AnyPartial>(&bytes) {
+                let _ = partial.finish();
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The rooms of the house, and the directions between them.
+
+use crate::imports::Crate;
+
+/// Crates whose imports are looked at.
+pub const CRATES: &[Crate] = &[
+    ("talisman_pup", "pup/src"),
+    ("talisman_observe", "core/observe/src"),
+    ("talisman_ft", "ft/src"),
+    ("talisman_lb", "lb/src"),
+    ("talisman_base", "core/base/src"),
+    ("talisman_sched", "core/sched/src"),
+    ("talisman_reduce", "core/reduce/src"),
+    ("talisman_transport", "core/transport/src"),
+    ("talisman_core", "core/src"),
+    ("talisman_ampi", "ampi/src"),
+    ("talisman_sim", "tests/sim/src"),
+    ("talisman", "src"),
+];
+
+/// What each room may know, itself apart; also what those may know.
+pub const DIRECTIONS: &[(&str, &[&str])] = &[
+    ("pup", &[]),
+    ("lb", &["pup"]),
+    // Counters, rare paths, deliberate mistakes.
+    ("observe", &[]),
+    // Pure: protocols of fault tolerance.
+    ("ft", &["pup", "observe"]),
+    // Names, topology, view, tree, index, clock. Its view of PEs is made of ft's view of nodes.
+    ("base", &["pup", "ft", "observe"]),
+    // Rings, bells, queues, timers.
+    ("sched", &["base"]),
+    // Reducers.
+    ("reduce", &["base"]),
+    // Images on disk and in memory. Knows no PE, no chare, no protocol.
+    ("store", &["base", "ft"]),
+    // Links. Knows no message, no checkpoint.
+    ("transport", &["base", "sched"]),
+    // Options, settings, report, output, exit.
+    ("job", &["base", "lb", "ft", "store"]),
+    // Pure: the launcher's and the nodes' decisions.
+    ("control", &["ft", "job", "base"]),
+    // One PE.
+    ("kernel", &["transport", "sched", "reduce", "base", "lb", "job"]),
+    // What runs on each PE beside objects: broadcasts, reductions, quiescence, balancing.
+    ("services", &["kernel"]),
+    // Checkpoints and recovery on a PE.
+    ("recovery", &["services", "kernel", "ft", "store"]),
+    // The programming model.
+    ("core", &["services", "kernel", "recovery"]),
+    // A process of the job.
+    ("node", &["recovery", "services", "kernel", "control"]),
+    // Launcher, hosts, agents, succession.
+    ("cluster", &["control", "job", "transport", "store"]),
+    // Simulated worlds.
+    ("sim", &["node", "cluster", "control", "recovery"]),
+    // Command line, start, signals.
+    ("launch", &["node", "cluster", "sim", "core"]),
+    ("ampi", &["core", "kernel"]),
+    ("facade", &["launch", "core", "ampi", "sim"]),
+    ("tests", &["facade", "sim", "launch"]),
+];
+
+/// Where files live: the longest prefix counts.
+const ROOMS: &[(&str, &str)] = &[
+    ("pup/", "pup"),
+    ("lb/", "lb"),
+    ("ft/", "ft"),
+    ("core/base/", "base"),
+    ("core/transport/", "transport"),
+    ("core/reduce/", "reduce"),
+    ("core/sched/", "sched"),
+    ("core/observe/", "observe"),
+    ("ampi/", "ampi"),
+    ("src/", "facade"),
+    ("tests/sim/", "tests"),
+    ("core/src/", "core"),
+    ("core/src/lib.rs", "facade"),
+    ("core/src/balance/", "services"),
+    ("core/src/broadcast/", "services"),
+    ("core/src/checkpoint/", "store"),
+    ("core/src/cluster/", "cluster"),
+    ("core/src/cluster/conductor/", "control"),
+    ("core/src/collection/", "kernel"),
+    ("core/src/disk/", "store"),
+    ("core/src/launch/", "job"),
+    ("core/src/measure/", "services"),
+    ("core/src/message/", "kernel"),
+    ("core/src/net/", "kernel"),
+    ("core/src/pe/", "kernel"),
+    ("core/src/reduction/", "services"),
+    ("core/src/run/", "node"),
+    ("core/src/shared/", "services"),
+    ("core/src/simulation/", "sim"),
+    ("core/src/testing/", "launch"),
+    ("core/src/wire/", "kernel"),
+    ("core/src/witness/", "kernel"),
+    ("core/src/balance/registered.rs", "core"),
+    ("core/src/broadcast.rs", "services"),
+    ("core/src/checkpoint/again.rs", "recovery"),
+    ("core/src/checkpoint/ahead.rs", "recovery"),
+    ("core/src/checkpoint/capture.rs", "recovery"),
+    ("core/src/checkpoint/contents.rs", "recovery"),
+    ("core/src/checkpoint/copies.rs", "recovery"),
+    ("core/src/checkpoint/drain.rs", "recovery"),
+    ("core/src/checkpoint/files/hostile.rs", "facade"),
+    ("core/src/checkpoint/freeze.rs", "recovery"),
+    ("core/src/checkpoint/handing.rs", "recovery"),
+    ("core/src/checkpoint/lost.rs", "recovery"),
+    ("core/src/checkpoint/message.rs", "recovery"),
+    ("core/src/checkpoint/mod.rs", "recovery"),
+    ("core/src/checkpoint/newcomers.rs", "recovery"),
+    ("core/src/checkpoint/part.rs", "recovery"),
+    ("core/src/checkpoint/restore.rs", "recovery"),
+    ("core/src/checkpoint/root.rs", "recovery"),
+    ("core/src/checkpoint/safety.rs", "recovery"),
+    ("core/src/checkpoint/said.rs", "job"),
+    ("core/src/checkpoint/settings.rs", "recovery"),
+    ("core/src/checkpoint/store/former.rs", "recovery"),
+    ("core/src/checkpoint/store/reading.rs", "recovery"),
+    ("core/src/checkpoint/taking.rs", "recovery"),
+    ("core/src/checkpoint/waiting.rs", "recovery"),
+    ("core/src/checkpoint/written.rs", "recovery"),
+    ("core/src/cluster/attendance.rs", "control"),
+    ("core/src/cluster/conductor.rs", "control"),
+    ("core/src/cluster/control.rs", "control"),
+    ("core/src/cluster/fate.rs", "control"),
+    ("core/src/cluster/frame.rs", "control"),
+    ("core/src/cluster/heartbeat.rs", "control"),
+    ("core/src/cluster/hostile.rs", "facade"),
+    ("core/src/cluster/hosts.rs", "control"),
+    ("core/src/cluster/kills.rs", "control"),
+    ("core/src/cluster/lines.rs", "control"),
+    ("core/src/cluster/patience.rs", "control"),
+    ("core/src/cluster/placing.rs", "control"),
+    ("core/src/cluster/plan.rs", "control"),
+    ("core/src/cluster/printed.rs", "control"),
+    ("core/src/cluster/recovery.rs", "control"),
+    ("core/src/cluster/relapses.rs", "control"),
+    ("core/src/cluster/remote/greeting.rs", "control"),
+    ("core/src/cluster/remote/watch.rs", "control"),
+    ("core/src/cluster/roster.rs", "control"),
+    ("core/src/cluster/slurm.rs", "control"),
+    ("core/src/cluster/succession/quorum.rs", "control"),
+    ("core/src/cluster/suspicions.rs", "control"),
+    ("core/src/cluster/takeover/follower.rs", "control"),
+    ("core/src/cluster/takeover/search.rs", "control"),
+    ("core/src/cluster/verdict.rs", "control"),
+    ("core/src/cluster/words.rs", "control"),
+    ("core/src/collection/create.rs", "core"),
+    ("core/src/entry.rs", "kernel"),
+    ("core/src/function.rs", "services"),
+    ("core/src/launch/command_line.rs", "launch"),
+    ("core/src/launch/listing.rs", "launch"),
+    ("core/src/launch/replay.rs", "launch"),
+    ("core/src/launch/tool.rs", "launch"),
+    ("core/src/launch/variables.rs", "launch"),
+    ("core/src/location.rs", "kernel"),
+    ("core/src/migrate.rs", "kernel"),
+    ("core/src/node.rs", "kernel"),
+    ("core/src/object.rs", "kernel"),
+    ("core/src/order.rs", "kernel"),
+    ("core/src/port.rs", "kernel"),
+    ("core/src/quiescence.rs", "services"),
+    ("core/src/refusal.rs", "kernel"),
+    ("core/src/registry.rs", "kernel"),
+    ("core/src/route.rs", "kernel"),
+    ("core/src/run/connecting.rs", "control"),
+    ("core/src/run/panics.rs", "kernel"),
+    ("core/src/section.rs", "services"),
+    ("core/src/shared.rs", "services"),
+    ("core/src/start.rs", "launch"),
+    ("core/src/testing.rs", "launch"),
+    ("core/src/undelivered.rs", "kernel"),
+    ("core/src/wire.rs", "kernel"),
+    ("core/src/witness.rs", "kernel"),
+];
+
+pub fn room_of(file: &str) -> &'static str {
+    ROOMS
+        .iter()
+        .filter(|(prefix, _)| file.starts_with(prefix))
+        .max_by_key(|(prefix, _)| prefix.len())
+        .map_or("", |(_, room)| *room)
+}
+
+/// Whether `room` may import `other`: itself, what its row says, and what those may import.
+pub fn may_know(room: &str, other: &str) -> bool {
+    let Some((_, below)) = DIRECTIONS.iter().find(|(name, _)| *name == room) else { return false };
+    room == other || below.iter().any(|next| may_know(next, other))
+}
