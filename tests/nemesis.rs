@@ -42,6 +42,8 @@ mod summary;
 #[path = "processes/system.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod system;
+#[path = "common/trials.rs"]
+mod trials;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -64,8 +66,9 @@ fn main() -> ExitCode {
 
 fn all() -> Vec<Trial> {
     let rounds = (0..KINDS.len() as u64).map(|seed| {
-        let name = Plan::of(seed).kind.name().replace(' ', "_");
-        Trial::test(name, move || one_round(seed))
+        let plan = Plan::of(seed);
+        let trial = Trial::test(plan.kind.name().replace(' ', "_"), move || one_round(seed));
+        if plan.wants_memory() { trials::needing(memory::groups, trial) } else { trial }
     });
     let others: [(&str, fn()); 9] = [
         ("what_is_right_passes", judge_tests::what_is_right_passes),
@@ -78,12 +81,7 @@ fn all() -> Vec<Trial> {
         ("plans_follow_from_seeds", plan::plans_follow_from_seeds),
         ("a_wrong_sum_is_found", command_line::a_wrong_sum_is_found),
     ];
-    let others = others.into_iter().map(|(name, test)| {
-        Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    });
+    let others = others.into_iter().map(|(name, test)| trials::trial(name, test));
     rounds.chain(others).collect()
 }
 
@@ -100,6 +98,6 @@ fn one_round(seed: u64) -> Result<(), libtest_mimic::Failed> {
             Verdict::Failed(why) => Err(format!("{why}\n{}", outcome.said).into()),
             _ => Ok(()),
         },
-        Played::Skipped => Ok(()),
+        Played::Skipped => Err("it could be played when the tests were listed".into()),
     }
 }

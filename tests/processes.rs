@@ -8,7 +8,7 @@
 //! ```
 //!
 //! What needs rights that are missing here (root, for other mount namespaces and other processes' descriptors) is
-//! skipped and says so. Nothing depends on how fast anything is: tests wait for lines of output, processes and files,
+//! shown as ignored. Nothing depends on how fast anything is: tests wait for lines of output, processes and files,
 //! and every wait has an end ([`job::PATIENCE`]) that only a hanging job reaches.
 //!
 //! The program that most of them run is this binary itself, called with `program` as its first argument; hence
@@ -26,6 +26,8 @@ mod job;
 mod program;
 #[path = "processes/system.rs"]
 mod system;
+#[path = "common/trials.rs"]
+mod trials;
 
 use std::process::ExitCode;
 

@@ -73,6 +73,8 @@ mod subjects;
 #[path = "processes/system.rs"]
 #[allow(dead_code, reason = "the tests of processes use all of it")]
 mod system;
+#[path = "common/trials.rs"]
+mod trials;
 
 use std::process::ExitCode;
 

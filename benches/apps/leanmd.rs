@@ -29,6 +29,8 @@ mod numbers;
 mod options;
 #[path = "../../examples/leanmd/pdb.rs"]
 mod pdb;
+#[path = "../../examples/leanmd/population.rs"]
+mod population;
 #[path = "../../examples/leanmd/potential.rs"]
 mod potential;
 #[path = "../../examples/leanmd/residues.rs"]
@@ -70,12 +72,11 @@ fn one_loop(options: &options::Options, system: &system::System) -> f64 {
 /// Pairs of atoms that stand in the same cell or in neighbouring ones, at the start: those whose distance a program
 /// without blocks of atoms looks at in each step.
 fn tested_pairs(system: &system::System) -> usize {
-    let atoms: Vec<usize> = system.by_cell().iter().map(Vec::len).collect();
-    let grid = &system.grid;
+    let atoms = system.by_cell();
     let mut tested = 0;
-    for (cell, here) in grid.indices().zip(&atoms) {
-        for other in grid.owned_pairs(cell) {
-            let there = atoms[grid.number(other.cell)];
+    for (cell, here) in &atoms {
+        for other in system.grid.owned_pairs(*cell) {
+            let (here, there) = (here.len(), atoms.get(&other.cell).map_or(0, Vec::len));
             tested += if other.pair.is_alone() { here * there.saturating_sub(1) / 2 } else { here * there };
         }
     }

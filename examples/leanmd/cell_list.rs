@@ -62,39 +62,24 @@ pub enum GridError {
     Narrow { axis: char, cells: i32, width: f64, reach: f64, most: i32 },
     #[error("{cells} cells along {axis}; use between 1 and {}", i16::MAX)]
     Count { axis: char, cells: usize },
-    #[error("{cells} cells are more than {MOST_CELLS}; use fewer --cells, or a larger --cutoff or --skin")]
-    TooMany { cells: usize },
 }
-
-/// Most cells of a box, far beyond what a machine's memory holds.
-const MOST_CELLS: usize = 1 << 31;
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
 impl CellGrid {
-    /// Cuts a box of `size` (Å) into as many cells as fit that are at least `reach` (Å) wide, but into no more than it has `atoms` (and
-    /// not into fewer than 27 for that): of a box that is far larger than its atoms the cells are wider.
-    pub fn fit(size: [f64; 3], reach: f64, periodic: bool, atoms: usize) -> Result<Self, GridError> {
+    /// Cuts a box of `size` (Å) into as many cells as fit that are at least `reach` (Å) wide. Those without atoms are not made.
+    pub fn fit(size: [f64; 3], reach: f64, periodic: bool) -> Result<Self, GridError> {
         if let Some(axis) = (0..3).find(|axis| size[*axis] < reach) {
             return Err(GridError::Small { axis: AXES[axis], side: size[axis], reach });
         }
-        let along = |width: f64| size.map(|side| fitting(side, width).clamp(1, i16::MAX as usize));
-        let is_too_fine = |width: f64| along(width).iter().product::<usize>() > atoms.max(DIRECTIONS);
-        let mut width = reach;
-        while is_too_fine(width) {
-            width *= 1.05;
-        }
-        Self::cut(size, along(width), reach, periodic)
+        let cells = size.map(|side| fitting(side, reach).clamp(1, i16::MAX as usize));
+        Self::cut(size, cells, reach, periodic)
     }
 
     /// Cuts a box of `size` (Å) into the given number of cells.
     pub fn cut(size: [f64; 3], cells: [usize; 3], reach: f64, periodic: bool) -> Result<Self, GridError> {
         for axis in 0..3 {
             check_axis(AXES[axis], size[axis], cells[axis], reach)?;
-        }
-        let all: usize = cells.iter().product();
-        if all > MOST_CELLS {
-            return Err(GridError::TooMany { cells: all });
         }
         let width = std::array::from_fn(|axis| size[axis] / cells[axis] as f64);
         Ok(CellGrid { cells: cells.map(|n| n as i32), width, periodic })
@@ -110,16 +95,9 @@ impl CellGrid {
         self.cells.iter().map(|n| *n as usize).product()
     }
 
-    /// All cells, in the order of their numbers.
+    /// All cells, in the order of their indices.
     pub fn indices(&self) -> impl Iterator<Item = CellIndex> + use<> {
-        let [x, y, z] = self.cells;
-        (0..x).flat_map(move |i| (0..y).flat_map(move |j| (0..z).map(move |k| (i, j, k))))
-    }
-
-    /// A cell's number, `0..self.len()`.
-    pub fn number(&self, (i, j, k): CellIndex) -> usize {
-        let [_, y, z] = self.cells.map(|n| n as usize);
-        (i as usize * y + j as usize) * z + k as usize
+        indices(self.cells)
     }
 
     /// A cell's corner with the smallest coordinates (Å).
@@ -142,18 +120,9 @@ impl CellGrid {
         (0..DIRECTIONS).filter_map(|direction| self.neighbour(cell, direction)).collect()
     }
 
-    /// The other cells a cell's atoms can move to, each once, in the order of their indices.
-    pub fn others(&self, cell: CellIndex) -> Vec<CellIndex> {
-        let mut others: Vec<CellIndex> = self.neighbours(cell).into_iter().map(|n| n.cell).collect();
-        others.sort_unstable();
-        others.dedup();
-        others.retain(|other| *other != cell);
-        others
-    }
-
     /// Pairs whose left cell is `cell`, in the order of their directions.
     pub fn owned_pairs(&self, cell: CellIndex) -> impl Iterator<Item = Neighbour> + use<> {
-        self.neighbours(cell).into_iter().filter(|neighbour| !neighbour.on_right)
+        self.neighbours(cell).into_iter().filter(Neighbour::is_owned)
     }
 
     /// Number of pairs, those of a cell with itself included.
@@ -200,6 +169,13 @@ impl CellGrid {
     }
 }
 
+impl Neighbour {
+    /// Whether the asking cell is the pair's left one, to which the pair counts.
+    pub fn is_owned(&self) -> bool {
+        !self.on_right
+    }
+}
+
 impl PairIndex {
     /// The direction in which the left cell sees the right one.
     pub fn direction(self) -> usize {
@@ -215,6 +191,20 @@ impl PairIndex {
     pub fn is_alone(self) -> bool {
         (self.dx, self.dy, self.dz) == (0, 0, 0)
     }
+}
+
+/// The cells from the corner up to some along each axis, in the order of their indices.
+pub fn indices([x, y, z]: [i32; 3]) -> impl Iterator<Item = CellIndex> {
+    (0..x).flat_map(move |i| (0..y).flat_map(move |j| (0..z).map(move |k| (i, j, k))))
+}
+
+/// Of a cell's neighbours the other cells, to which its atoms can move, each once, in the order of their indices.
+pub fn others(neighbours: &[Neighbour], cell: CellIndex) -> Vec<CellIndex> {
+    let mut others: Vec<CellIndex> = neighbours.iter().map(|neighbour| neighbour.cell).collect();
+    others.sort_unstable();
+    others.dedup();
+    others.retain(|other| *other != cell);
+    others
 }
 
 /// The direction from the other side.
@@ -307,13 +297,14 @@ mod tests {
     fn each_other_cell_is_named_once_and_both_ways() {
         for cells in [[1, 1, 1], [2, 1, 3], [3, 4, 5]] {
             let grid = grid(cells, true);
+            let others = |cell| others(&grid.neighbours(cell), cell);
             for cell in grid.indices() {
-                let others = grid.others(cell);
-                assert!(others.iter().all(|other| grid.others(*other).contains(&cell)));
-                assert!(others.windows(2).all(|two| two[0] < two[1]) && !others.contains(&cell));
+                let all = others(cell);
+                assert!(all.iter().all(|other| others(*other).contains(&cell)));
+                assert!(all.windows(2).all(|two| two[0] < two[1]) && !all.contains(&cell));
             }
         }
-        assert_eq!(grid([3, 3, 3], true).others((0, 0, 0)).len(), 26);
+        assert_eq!(others(&grid([3, 3, 3], true).neighbours((0, 0, 0)), (0, 0, 0)).len(), 26);
     }
 
     #[test]
@@ -335,26 +326,23 @@ mod tests {
     }
 
     #[test]
-    fn a_box_far_larger_than_its_atoms_has_few_cells() {
-        for (side, atoms) in [(999.0, 729), (9_999.0, 729), (99_999.999, 1), (1e9, 100), (33.0, 1)] {
-            let grid = CellGrid::fit([side; 3], 11.0, true, atoms).expect("wide enough");
-            assert!(grid.len() <= atoms.max(27), "{side} Å: {:?}", grid.cells);
-            assert!(grid.len() >= atoms.max(27) / 2, "{side} Å: {:?}", grid.cells);
+    fn a_box_is_cut_into_as_many_cells_as_fit() {
+        for (side, cells) in [(33.0, 3), (999.0, 90), (9_999.0, 909), (99_999.999, 9_090), (1e9, 32_767)] {
+            let grid = CellGrid::fit([side; 3], 11.0, true).expect("wide enough");
+            assert_eq!((grid.cells, grid.len()), ([cells; 3], (cells as usize).pow(3)), "{side} Å");
         }
-        let flat = CellGrid::fit([9_999.0, 22.0, 11.0], 11.0, true, 100).expect("wide enough");
-        assert_eq!(flat.cells[2], 1);
-        assert!((50..=100).contains(&flat.len()), "{:?}", flat.cells);
+        let flat = CellGrid::fit([9_999.0, 22.0, 11.0], 11.0, true).expect("wide enough");
+        assert_eq!(flat.cells, [909, 2, 1]);
     }
 
     #[test]
     fn a_box_that_is_too_small_is_refused_with_what_to_do() {
-        let message = CellGrid::fit([62.0, 62.0, 10.0], 11.0, true, 9).expect_err("too flat").to_string();
+        let message = CellGrid::fit([62.0, 62.0, 10.0], 11.0, true).expect_err("too flat").to_string();
         assert!(message.contains("10 Å along z") && message.contains("--replicate"), "{message}");
         let message = CellGrid::cut([62.0; 3], [5, 6, 5], 11.0, true).expect_err("too many").to_string();
         assert!(message.contains("6 cells along y") && message.contains("at most 5"), "{message}");
         assert!(CellGrid::cut([62.0; 3], [0, 1, 1], 11.0, true).is_err());
         assert!(CellGrid::cut([62.0; 3], [1, 1, 70_000], 11.0, true).is_err());
-        assert!(CellGrid::cut([1e6; 3], [20_000; 3], 11.0, true).is_err());
-        assert_eq!(CellGrid::fit([62.23; 3], 11.0, true, 20_000).map(|grid| grid.cells), Ok([5; 3]));
+        assert_eq!(CellGrid::fit([62.23; 3], 11.0, true).map(|grid| grid.cells), Ok([5; 3]));
     }
 }

@@ -4,7 +4,7 @@
 //! [`DENSITY`] where it is densest, a dense fluid, however many atoms a cell is to have.
 
 use super::atoms::Atom;
-use super::cell_list::{CellGrid, CellIndex};
+use super::cell_list::{CellGrid, CellIndex, indices};
 use super::elements;
 
 /// Atoms per `σ³`.
@@ -18,6 +18,8 @@ pub struct Filling {
     /// How much more than the average there is at the far end of the x axis, as a share of it; at the near end there is as much
     /// less. From 0, which is none, to 1.
     pub gradient: f64,
+    /// Cells along each axis that have atoms, from the corner of the box; the others are empty.
+    pub cells: [usize; 3],
 }
 
 impl Filling {
@@ -28,9 +30,10 @@ impl Filling {
     }
 }
 
-/// Fills every cell with atoms at rest. The same seed gives the same fluid.
+/// Fills cells with atoms at rest. The same seed gives the same fluid.
 pub fn fill(grid: &CellGrid, filling: Filling, seed: u64) -> Vec<Atom> {
-    let columns = grid.cells[0];
+    let filled = filling.cells.map(|cells| cells as i32);
+    let columns = filled[0];
     let most = filling.atoms(columns - 1, columns);
     let sigma3 = DENSITY * grid.width.iter().product::<f64>() / most as f64;
     let argon = elements::find("Ar").expect("argon is in the table");
@@ -42,7 +45,7 @@ pub fn fill(grid: &CellGrid, filling: Filling, seed: u64) -> Vec<Atom> {
         strength: (4.0 * argon.depth).sqrt(),
         id: 0,
     };
-    let cells = grid.indices().flat_map(|cell| sites(grid, cell, filling.atoms(cell.0, columns)));
+    let cells = indices(filled).flat_map(|cell| sites(grid, cell, filling.atoms(cell.0, columns)));
     let disturbed = cells.enumerate().map(|(id, (site, room))| {
         let at = std::array::from_fn(|axis| {
             site[axis] + 0.2 * room[axis] * (noise(seed, 3 * id as u64 + axis as u64) - 0.5)
@@ -79,15 +82,16 @@ fn sites(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn every_cell_has_its_atoms_and_none_is_on_another() {
         for per_cell in [1, 5, 27, 100] {
             let grid = CellGrid::cut([22.0, 33.0, 11.0], [2, 3, 1], 11.0, true).expect("wide enough");
-            let atoms = fill(&grid, Filling { per_cell, gradient: 0.0 }, 7);
-            let mut counts = vec![0; grid.len()];
-            atoms.iter().for_each(|atom| counts[grid.number(grid.home(atom.at).0)] += 1);
-            assert_eq!(counts, vec![per_cell; grid.len()]);
+            let atoms = fill(&grid, Filling { per_cell, gradient: 0.0, cells: [2, 3, 1] }, 7);
+            let mut counts = BTreeMap::new();
+            atoms.iter().for_each(|atom| *counts.entry(grid.home(atom.at).0).or_insert(0) += 1);
+            assert_eq!(counts, grid.indices().map(|cell| (cell, per_cell)).collect());
             let spacing = 11.0 / (per_cell as f64).cbrt().ceil();
             for (i, a) in atoms.iter().enumerate() {
                 for b in &atoms[..i] {
@@ -101,7 +105,7 @@ mod tests {
     #[test]
     fn a_gradient_keeps_the_average_and_leaves_no_cell_empty() {
         let counts = |per_cell, gradient| {
-            (0..8).map(|x| Filling { per_cell, gradient }.atoms(x, 8)).collect::<Vec<_>>()
+            (0..8).map(|x| Filling { per_cell, gradient, cells: [8; 3] }.atoms(x, 8)).collect::<Vec<_>>()
         };
         assert_eq!(counts(80, 0.8), [24, 40, 56, 72, 88, 104, 120, 136]);
         assert_eq!(counts(80, 0.0), [80; 8]);

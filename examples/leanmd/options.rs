@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::cell_list::CellGrid;
+use super::cell_list::{CellGrid, CellIndex};
 use super::fluid::Filling;
 use super::numbers::{Triple, positive};
 use super::potential::Potential;
@@ -26,8 +26,11 @@ pub struct Options {
     /// cells have unequal work then
     #[arg(long, allow_negative_numbers = true, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
     pub gradient: f64,
+    /// Cells along each axis that the fluid fills, from a corner of the box; the others are empty [default: all]
+    #[arg(long, value_name = "X,Y,Z")]
+    pub fill: Option<Triple>,
     /// Read atoms and box from a PDB file instead
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["atoms_per_cell", "gradient"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["atoms_per_cell", "gradient", "fill"])]
     #[pup(serde)]
     pub pdb: Option<PathBuf>,
     /// Repeat the file's contents along each axis
@@ -78,27 +81,45 @@ impl Options {
         let cut = Cut { reach: self.cutoff + self.skin, cells, periodic: !self.open, nodes };
         let mut system = match &self.pdb {
             Some(path) => System::from_pdb(path, self.replicas(), cut)?,
-            None => System::fluid(
-                cells.unwrap_or(FLUID_CELLS),
-                Filling { per_cell: self.atoms_per_cell as usize, gradient: self.gradient },
-                self.system_seed,
-                cut,
-            )?,
+            None => {
+                let cells = cells.unwrap_or(FLUID_CELLS);
+                let filled = self.fill.map_or(cells, |fill| fill.0);
+                let filling = Filling {
+                    per_cell: self.atoms_per_cell as usize,
+                    gradient: self.gradient,
+                    cells: filled,
+                };
+                System::fluid(cells, filling, self.system_seed, cut)?
+            }
         };
         system.heat(self.temperature, self.system_seed);
         Ok(system)
     }
 
     /// What all chares are told, in a box cut so.
-    pub fn rules(&self, grid: CellGrid) -> Rules {
+    pub fn rules(&self, grid: CellGrid, teller: CellIndex) -> Rules {
         Rules {
             potential: Potential::new(self.cutoff),
             margin: grid.margin(self.cutoff),
             pace: self.pace(),
             steps: self.steps,
             sync_every: self.sync_every,
+            teller,
             grid,
         }
+    }
+
+    /// Whether energies are printed after `step` (counted from 1).
+    pub fn tells_energies_after(&self, step: u32) -> bool {
+        step == self.steps || step.is_multiple_of(self.energy_every)
+    }
+
+    /// Steps after `step` that cells do by themselves: until energies are printed and, where cells come and go (`until_migration`), until
+    /// the step in which atoms change cells.
+    pub fn steps_alone(&self, step: u32, until_migration: bool) -> u32 {
+        let to_next = |every: u32| every - step % every;
+        let steps = to_next(self.energy_every).min(self.steps - step);
+        if until_migration { steps.min(to_next(self.migrate_every) - 1) } else { steps }
     }
 
     /// How time goes on.
@@ -122,6 +143,8 @@ pub struct Rules {
     pub sync_every: Option<u32>,
     /// How much closer two atoms may come before they are moved to their new cells (Å).
     pub margin: f64,
+    /// The cell that tells of the progress. It stays without atoms too.
+    pub teller: CellIndex,
 }
 
 impl Rules {

@@ -34,17 +34,23 @@ impl Pair {
     #[entry]
     pub fn positions(step: u32, on_right: bool, at: Frozen<Coordinates>, kinds: Option<Frozen<Kinds>>);
 
-    /// Computes forces for as long as there are steps.
+    /// Computes forces for as long as there are steps, from this one on.
     #[entry]
-    pub async fn run(&mut self, cx: &mut Cx<Self>) {
+    pub async fn run(&mut self, cx: &mut Cx<Self>, from: u32) {
         let cells: u32 = if cx.index().is_alone() { 1 } else { 2 };
-        for step in 0..=self.rules.steps {
+        for step in from..=self.rules.steps {
             for _ in 0..cells {
                 let (on_right, at, kinds) = cx.when(Self::positions, step).await;
                 self.look(on_right, at, kinds);
             }
             self.interact(cx.index(), step);
         }
+    }
+
+    /// One of its cells has no atom any more.
+    #[entry(ack)]
+    pub fn leave(&mut self, cx: &mut Cx<Self>) {
+        cx.destroy();
     }
 
     fn look(&mut self, on_right: bool, at: Frozen<Coordinates>, kinds: Option<Frozen<Kinds>>) {

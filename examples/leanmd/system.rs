@@ -1,18 +1,22 @@
 //! What is simulated: the box, its cells and its atoms, from a file or generated.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::atoms::{ACCELERATION, Atom, BOLTZMANN};
-use super::cell_list::{CellGrid, GridError};
+use super::cell_list::{CellGrid, CellIndex, GridError};
 use super::fluid::{self, Filling, noise};
 use super::memory::{self, TooMuch};
 use super::pdb::{self, PdbAtom, PdbError, Structure};
+use super::population::Population;
 
 /// A system before its first step.
 #[derive(Clone, Debug)]
 pub struct System {
     pub grid: CellGrid,
     pub atoms: Vec<Atom>,
+    /// The cells that are made.
+    pub population: Population,
     /// What a user should know of how it was read: a sentence each.
     pub notes: Vec<String>,
 }
@@ -26,6 +30,8 @@ pub enum SystemError {
     Grid(#[from] GridError),
     #[error("more than {MOST_ATOMS} atoms; use fewer replicas, cells or atoms per cell")]
     TooMany,
+    #[error("--fill {filled} cells along an axis that has {cells}; use at most as many as --cells")]
+    Fill { filled: usize, cells: usize },
     #[error(transparent)]
     Memory(#[from] TooMuch),
 }
@@ -58,22 +64,41 @@ impl System {
     pub fn of_structure(structure: &Structure, cut: Cut) -> Result<Self, SystemError> {
         let grid = match cut.cells {
             Some(cells) => CellGrid::cut(structure.size, cells, cut.reach, cut.periodic)?,
-            None => CellGrid::fit(structure.size, cut.reach, cut.periodic, structure.atoms.len())?,
+            None => CellGrid::fit(structure.size, cut.reach, cut.periodic)?,
         };
-        check_memory(grid.len(), structure.atoms.len(), cut.nodes)?;
-        let notes = structure.notes.iter().cloned().chain(emptiness(&grid, cut)).collect();
         let atoms = structure.atoms.iter().enumerate().map(|(id, atom)| at_rest(id as u64, atom)).collect();
-        Ok(System { grid, atoms, notes })
+        Self::populated(grid, atoms, structure.notes.clone(), cut)
     }
 
-    /// A fluid of some atoms in each of `cells` cells that are as narrow as allowed, at rest.
+    /// A fluid in a box of `cells` cells that are as narrow as allowed, at rest.
     pub fn fluid(cells: [usize; 3], filling: Filling, seed: u64, cut: Cut) -> Result<Self, SystemError> {
-        let atoms = count(cells, filling.per_cell)?;
-        check_memory(cells.iter().product(), atoms, cut.nodes)?;
+        if let Some((filled, cells)) = filling.cells.into_iter().zip(cells).find(|(filled, all)| filled > all)
+        {
+            return Err(SystemError::Fill { filled, cells });
+        }
+        let atoms = count(filling.cells, filling.per_cell)?;
+        check_memory(filling.cells.iter().product(), atoms, cut.nodes)?;
         let size = cells.map(|n| n as f64 * cut.reach);
         let grid = CellGrid::cut(size, cells, cut.reach, cut.periodic)?;
         let atoms = fluid::fill(&grid, filling, seed);
-        Ok(System { grid, atoms, notes: Vec::new() })
+        Self::populated(grid, atoms, Vec::new(), cut)
+    }
+
+    fn populated(
+        grid: CellGrid,
+        atoms: Vec<Atom>,
+        mut notes: Vec<String>,
+        cut: Cut,
+    ) -> Result<Self, SystemError> {
+        let population = Population::of(&grid, &atoms);
+        check_memory(population.len(&grid), atoms.len(), cut.nodes)?;
+        if !population.is_everywhere() {
+            let (cells, all) = (population.len(&grid), grid.len());
+            notes.push(format!(
+                "the box is large for its atoms: {cells} of {all} cells have some, and only these are made"
+            ));
+        }
+        Ok(System { grid, atoms, population, notes })
     }
 
     /// Gives the atoms velocities of a temperature (K), without a motion of the whole. The same seed gives the same velocities.
@@ -85,12 +110,12 @@ impl System {
         self.stop_drifting();
     }
 
-    /// The atoms of each cell, by the cell's number, brought into the box.
-    pub fn by_cell(&self) -> Vec<Vec<Atom>> {
-        let mut cells = vec![Vec::new(); self.grid.len()];
+    /// The atoms of each cell that has some, brought into the box.
+    pub fn by_cell(&self) -> BTreeMap<CellIndex, Vec<Atom>> {
+        let mut cells = BTreeMap::<CellIndex, Vec<Atom>>::new();
         for atom in &self.atoms {
             let (cell, at) = self.grid.home(atom.at);
-            cells[self.grid.number(cell)].push(Atom { at, ..*atom });
+            cells.entry(cell).or_default().push(Atom { at, ..*atom });
         }
         cells
     }
@@ -124,17 +149,6 @@ pub fn replicate(structure: Structure, replicas: [usize; 3]) -> Structure {
         atoms,
         notes: structure.notes.clone(),
     }
-}
-
-/// That cells are wider than they have to be, if they were not asked for.
-fn emptiness(grid: &CellGrid, cut: Cut) -> Option<String> {
-    let [x, y, z] = grid.cells;
-    let narrow = |axis: usize| {
-        grid.width[axis] * f64::from(grid.cells[axis]) < f64::from(grid.cells[axis] + 1) * cut.reach
-    };
-    (cut.cells.is_none() && !(0..3).all(narrow)).then(|| {
-        format!("the box is large for so few atoms, and cut into {x},{y},{z} cells, wider than cutoff and skin; --cells cuts it otherwise")
-    })
 }
 
 fn count(times: [usize; 3], atoms: usize) -> Result<usize, SystemError> {
@@ -178,8 +192,8 @@ mod tests {
 
     const CUT: Cut = Cut { reach: 11.0, cells: None, periodic: true, nodes: 1 };
 
-    fn even(per_cell: usize) -> Filling {
-        Filling { per_cell, gradient: 0.0 }
+    fn fluid(cells: [usize; 3], per_cell: usize) -> Result<System, SystemError> {
+        System::fluid(cells, Filling { per_cell, gradient: 0.0, cells }, 1, CUT)
     }
 
     #[test]
@@ -198,7 +212,7 @@ mod tests {
 
     #[test]
     fn heat_has_the_temperature_it_says_and_no_drift() {
-        let mut system = System::fluid([3, 3, 3], even(50), 1, CUT).expect("wide enough");
+        let mut system = fluid([3, 3, 3], 50).expect("wide enough");
         system.heat(300.0, 2);
         let twice: f64 =
             system.atoms.iter().map(|a| a.mass * a.velocity.iter().map(|v| v * v).sum::<f64>()).sum();
@@ -210,11 +224,11 @@ mod tests {
 
     #[test]
     fn a_system_no_memory_holds_is_refused() {
-        let message = System::fluid([1 << 30; 3], even(1 << 40), 1, CUT).expect_err("too many").to_string();
+        let message = fluid([1 << 30; 3], 1 << 40).expect_err("too many").to_string();
         assert!(message.contains("fewer"), "{message}");
-        let message = System::fluid([30_000; 3], even(1), 1, CUT).expect_err("too many").to_string();
+        let message = fluid([30_000; 3], 1).expect_err("too many").to_string();
         assert!(message.contains("fewer"), "{message}");
-        let message = System::fluid([1_500; 3], even(1), 1, CUT).expect_err("24 TB").to_string();
+        let message = fluid([1_500; 3], 1).expect_err("24 TB").to_string();
         assert!(
             message.contains("3375000000 cells with 3375000000 atoms would take 24705.0 GB"),
             "{message}"
@@ -222,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_that_are_wider_than_they_must_be_are_said() {
+    fn a_box_that_is_large_for_its_atoms_is_said() {
         let oxygen = elements::find("O").expect("in the table");
         let structure = |side| Structure {
             size: [side; 3],
@@ -232,15 +246,23 @@ mod tests {
         let notes = |side, cells| {
             System::of_structure(&structure(side), Cut { cells, ..CUT }).expect("wide enough").notes
         };
-        assert_eq!(notes(62.0, None), ["of the file"]);
-        assert!(notes(999.0, None)[1].contains("cut into 5,5,5 cells"), "{:?}", notes(999.0, None));
-        assert_eq!(notes(999.0, Some([3, 3, 3])), ["of the file"]);
+        assert_eq!(notes(21.0, None), ["of the file"]);
+        assert!(notes(999.0, None)[1].contains("1 of 729000 cells"), "{:?}", notes(999.0, None));
+        assert_eq!(notes(999.0, Some([1, 2, 1])), ["of the file"]);
+    }
+
+    #[test]
+    fn a_fluid_may_fill_a_part_of_its_box() {
+        let filling = Filling { per_cell: 9, gradient: 0.0, cells: [2, 1, 3] };
+        let system = System::fluid([30_000; 3], filling, 1, CUT).expect("six cells");
+        assert_eq!((system.population.len(&system.grid), system.atoms.len()), (6, 54));
+        let message = System::fluid([2, 2, 2], filling, 1, CUT).expect_err("three of two").to_string();
+        assert!(message.contains("--fill 3 cells along an axis that has 2"), "{message}");
     }
 
     #[test]
     fn every_atom_is_in_one_cell() {
-        let system = System::fluid([2, 3, 4], even(9), 1, CUT).expect("wide enough");
-        let cells = system.by_cell();
-        assert!(cells.iter().all(|atoms| atoms.len() == 9));
+        let cells = fluid([2, 3, 4], 9).expect("wide enough").by_cell();
+        assert!(cells.len() == 24 && cells.values().all(|atoms| atoms.len() == 9));
     }
 }

@@ -1,11 +1,22 @@
 //! Whatever is lost, the job ends soon, says why, and leaves nothing behind on any host.
 
 use crate::job::{AT_ONCE, TWO_HOSTS, assert_failed, assert_nothing_left, example, probe, start};
-use crate::network::{Network, Process, Running, signal};
+use crate::network::{Network, Process, Running, hosts, signal};
+use crate::trials::checks;
 
-#[test]
+checks!(
+    a_remote_node_that_is_killed_ends_the_job_and_is_named needs hosts,
+    a_remote_node_that_is_stopped_is_noticed_and_named needs hosts,
+    a_broken_ssh_connection_is_a_lost_host needs hosts,
+    a_program_that_computes_ends_with_a_host_it_loses needs hosts,
+    an_agent_that_is_killed_takes_its_nodes_along needs hosts,
+    a_host_that_is_cut_off_is_lost_after_the_limit_on_both_sides needs hosts,
+    nothing_is_left_on_any_host_when_the_launcher_is_killed needs hosts,
+    an_interrupt_ends_all_hosts_in_order needs hosts,
+);
+
 fn a_remote_node_that_is_killed_ends_the_job_and_is_named() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let mut running = start(&network, &TWO_HOSTS, &["--role", "wait"]);
     running.wait_for_lines(4);
     let nodes = network.nodes_of(2, &probe());
@@ -17,9 +28,8 @@ fn a_remote_node_that_is_killed_ends_the_job_and_is_named() {
     assert_nothing_left(&network);
 }
 
-#[test]
 fn a_remote_node_that_is_stopped_is_noticed_and_named() {
-    let Some(network) = Network::new(2) else { return };
+    let network = Network::new(2);
     let mut running = start(&network, &["h1 slots=2"], &["--role", "wait", "--silence", "2s"]);
     running.wait_for_lines(2);
     signal(network.nodes_of(1, &probe())[0].id, "STOP");
@@ -27,9 +37,8 @@ fn a_remote_node_that_is_stopped_is_noticed_and_named() {
     assert_nothing_left(&network);
 }
 
-#[test]
 fn a_broken_ssh_connection_is_a_lost_host() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let mut running = start(&network, &TWO_HOSTS, &["--role", "wait"]);
     running.wait_for_lines(4);
     // The ssh server's process of this session is the agent's parent.
@@ -40,9 +49,8 @@ fn a_broken_ssh_connection_is_a_lost_host() {
     assert_nothing_left(&network);
 }
 
-#[test]
 fn a_program_that_computes_ends_with_a_host_it_loses() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let endless =
         ["--grid", "24,24,24", "--block", "8,8,8", "--steps", "1000000000", "--pes", "1", "--progress"];
     let ends = |lose: &dyn Fn(), said: &str| {
@@ -66,9 +74,8 @@ fn a_program_that_computes_ends_with_a_host_it_loses() {
     ends(&|| network.host(2).cut_off(), "error: host h2 (nodes 2 to 3): it said nothing for 3s");
 }
 
-#[test]
 fn an_agent_that_is_killed_takes_its_nodes_along() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let mut running = start(&network, &TWO_HOSTS, &["--role", "wait"]);
     running.wait_for_lines(4);
     Process::kill(network.agent_of(1, &probe()).id);
@@ -76,9 +83,8 @@ fn an_agent_that_is_killed_takes_its_nodes_along() {
     assert_nothing_left(&network);
 }
 
-#[test]
 fn a_host_that_is_cut_off_is_lost_after_the_limit_on_both_sides() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let mut running = start(&network, &TWO_HOSTS, &["--role", "wait", "--silence", "2s"]);
     running.wait_for_lines(4);
     network.host(1).cut_off();
@@ -89,9 +95,8 @@ fn a_host_that_is_cut_off_is_lost_after_the_limit_on_both_sides() {
     assert_nothing_left(&network);
 }
 
-#[test]
 fn nothing_is_left_on_any_host_when_the_launcher_is_killed() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let mut running = start(&network, &TWO_HOSTS, &["--role", "wait"]);
     running.wait_for_lines(4);
     let launcher = network
@@ -103,9 +108,8 @@ fn nothing_is_left_on_any_host_when_the_launcher_is_killed() {
     assert!(!running.end().status.success());
 }
 
-#[test]
 fn an_interrupt_ends_all_hosts_in_order() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     for (name, status) in [("INT", 130), ("TERM", 143)] {
         let mut running = start(&network, &TWO_HOSTS, &["--role", "wait"]);
         running.wait_for_lines(4);

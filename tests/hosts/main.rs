@@ -1,6 +1,6 @@
 //! Jobs on several hosts: over real ssh, on hosts that are namespaces of this machine.
 //!
-//! Skipped, with a message, where the rights or the programs for that are missing; see [`network`]. Nothing depends on how fast
+//! Shown as ignored where the rights or the programs for that are missing; see [`network::hosts`]. Nothing depends on how fast
 //! anything is: what something shall befall goes on until it is let go, or for ever.
 
 #![allow(missing_docs)]
@@ -14,3 +14,13 @@ mod refusals;
 mod restarting;
 mod starting;
 mod surviving;
+#[path = "../common/trials.rs"]
+mod trials;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let subjects =
+        [starting::all(), output::all(), refusals::all(), losses::all(), surviving::all(), restarting::all()];
+    trials::run(subjects.into_iter().flatten().collect())
+}

@@ -3,11 +3,17 @@
 use std::path::Path;
 
 use crate::job::{TWO_HOSTS, assert_ended_well, job, probe, run};
-use crate::network::{Network, Running};
+use crate::network::{Network, Running, hosts};
+use crate::trials::checks;
 
-#[test]
+checks!(
+    standard_input_reaches_the_first_node_wherever_it_is needs hosts,
+    all_output_arrives_in_whole_lines needs hosts,
+    output_that_nobody_reads_for_a_while_costs_nobody_his_life needs hosts,
+);
+
 fn standard_input_reaches_the_first_node_wherever_it_is() {
-    let Some(network) = Network::new(2) else { return };
+    let network = Network::new(2);
     let text: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
     let file = network.folder().join("input");
     std::fs::write(&file, &text).expect("the folder is ours");
@@ -21,9 +27,8 @@ fn standard_input_reaches_the_first_node_wherever_it_is() {
     }
 }
 
-#[test]
 fn all_output_arrives_in_whole_lines() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let ended = run(&network, &TWO_HOSTS, &["--role", "8000"]);
     assert_ended_well(&ended);
     for node in 0..4 {
@@ -35,9 +40,8 @@ fn all_output_arrives_in_whole_lines() {
     }
 }
 
-#[test]
 fn output_that_nobody_reads_for_a_while_costs_nobody_his_life() {
-    let Some(network) = Network::new(2) else { return };
+    let network = Network::new(2);
     let hosts = network.hosts_file(&["h1 slots=2"]);
     // Far more than all pipes and windows hold, and a pause longer than the limit of silence.
     let line = format!(

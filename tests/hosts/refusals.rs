@@ -4,11 +4,18 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::job::{assert_ended_well, assert_failed, assert_nothing_left, example, job, probe, run};
-use crate::network::{Network, Running, signal};
+use crate::network::{Network, Running, hosts, signal};
+use crate::trials::checks;
 
-#[test]
+checks!(
+    a_host_that_cannot_take_part_is_named_with_the_reason needs hosts,
+    a_host_with_another_program_is_named_with_the_reason needs hosts,
+    a_host_that_does_not_answer_is_given_up needs hosts,
+    an_agent_that_is_told_nonsense_ends needs hosts,
+);
+
 fn a_host_that_cannot_take_part_is_named_with_the_reason() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let refused = |hosts: &[&str], said: &str| {
         let ended = run(&network, hosts, &[]);
         assert_failed(&ended, &[said]);
@@ -20,9 +27,8 @@ fn a_host_that_cannot_take_part_is_named_with_the_reason() {
     refused(&["h1", "h2 address=10.77.0.99"], "cannot listen at 10.77.0.99");
 }
 
-#[test]
 fn a_host_with_another_program_is_named_with_the_reason() {
-    let Some(network) = Network::new(2) else { return };
+    let network = Network::new(2);
     let probe = probe();
     // Any other program of the same runtime is an agent, too.
     let (program, other) = (probe.display(), example("ring"));
@@ -53,9 +59,8 @@ fn a_host_with_another_program_is_named_with_the_reason() {
     assert_ended_well(&run(&network, &["h1"], &[]));
 }
 
-#[test]
 fn a_host_that_does_not_answer_is_given_up() {
-    let Some(network) = Network::new(2) else { return };
+    let network = Network::new(2);
     let server = network
         .host(1)
         .namespace
@@ -74,7 +79,6 @@ fn a_host_that_does_not_answer_is_given_up() {
     assert_nothing_left(&network);
 }
 
-#[test]
 fn an_agent_that_is_told_nonsense_ends() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("nonsense-{}", std::process::id()));
     // Nothing; a frame that is no message; a length that nobody can have; half a frame.

@@ -7,7 +7,19 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::job::{TWO_HOSTS, assert_nothing_left, example, mount, results};
-use crate::network::{Ended, Network, Process, Running, eventually, signal};
+use crate::network::{Ended, Network, Process, Running, eventually, hosts, signal};
+use crate::trials::checks;
+
+checks!(
+    a_job_is_started_again_where_it_was needs hosts,
+    parts_come_from_the_hosts_that_have_them needs hosts,
+    parts_come_from_the_launchers_own_host needs hosts,
+    a_loss_before_the_first_checkpoint_is_survived needs hosts,
+    a_folder_that_all_hosts_see_is_one needs hosts,
+    what_is_damaged_or_missing_is_named_with_its_host needs hosts,
+    what_another_job_has_left_on_a_host_is_refused needs hosts,
+    a_host_that_does_not_answer_is_named needs hosts,
+);
 
 const WORK: [&str; 3] = ["program", "--rounds", "80"];
 const THREE_HOSTS: [&str; 3] = ["h1", "h2", "h3"];
@@ -21,14 +33,14 @@ struct Left {
 
 impl Left {
     /// Of a job on these hosts, that of the launcher not among them, of so many in all.
-    fn by(hosts: &[&str], all: u32) -> Option<Left> {
-        let network = Network::new(all)?;
+    fn by(hosts: &[&str], all: u32) -> Left {
+        let network = Network::new(all);
         let scratch = network.folder().join("scratch");
         fs::create_dir(&scratch).expect("the folder is ours");
         let left = Left { expected: results(&network, "rounds", &WORK, &[]), scratch, network };
         (0..all as usize).for_each(|host| left.mount(host, &format!("disk-h{host}")));
         left.run_and_cut_off(hosts);
-        Some(left)
+        left
     }
 
     /// A folder of this name is the disk of a host.
@@ -173,9 +185,8 @@ fn host_of(file: &Path) -> String {
 }
 
 /// Each finds on its own disk what it needs, and takes away what it had there.
-#[test]
 fn a_job_is_started_again_where_it_was() {
-    let Some(left) = Left::by(&TWO_HOSTS, 3) else { return };
+    let left = Left::by(&TWO_HOSTS, 3);
     let before = left.files();
     let hosts: Vec<String> = before.iter().map(|(file, _)| host_of(file)).collect();
     assert!(["h1", "h2"].iter().all(|host| hosts.iter().any(|other| other == host)), "{hosts:?}");
@@ -188,9 +199,8 @@ fn a_job_is_started_again_where_it_was() {
 }
 
 /// What is not on a node's own disk comes from another host, also from one that has no node.
-#[test]
 fn parts_come_from_the_hosts_that_have_them() {
-    let Some(left) = Left::by(&THREE_HOSTS, 4) else { return };
+    let left = Left::by(&THREE_HOSTS, 4);
     let before = left.files();
     let with_own = ["localhost address=10.77.0.1 slots=2", "h3", "h1 slots=3", "h2"];
     for (hosts, nodes) in [(&THREE_HOSTS[..], "1"), (&["h3", "h1", "h2"], "3"), (&with_own, "6")] {
@@ -204,9 +214,8 @@ fn parts_come_from_the_hosts_that_have_them() {
 }
 
 /// As if it had been one of those with nodes, and is not any more.
-#[test]
 fn parts_come_from_the_launchers_own_host() {
-    let Some(left) = Left::by(&THREE_HOSTS, 4) else { return };
+    let left = Left::by(&THREE_HOSTS, 4);
     let before = left.files();
     for (host, disk) in [(0, "disk-h1"), (1, "none-h1")] {
         left.unmount(host);
@@ -222,17 +231,15 @@ fn parts_come_from_the_launchers_own_host() {
 }
 
 /// A node that is lost before there is a new checkpoint had parts that another one needs then.
-#[test]
 fn a_loss_before_the_first_checkpoint_is_survived() {
-    let Some(left) = Left::by(&THREE_HOSTS, 4) else { return };
+    let left = Left::by(&THREE_HOSTS, 4);
     let options = ["--ft", "disk", "--ckpt-every", "1h", "--kill", "1@step60"];
     let ended = left.goes_on(&THREE_HOSTS, &options);
     assert!(ended.errors.contains(" after the loss of node 1"), "{ended:?}");
 }
 
-#[test]
 fn a_folder_that_all_hosts_see_is_one() {
-    let Some(left) = Left::by(&TWO_HOSTS, 3) else { return };
+    let left = Left::by(&TWO_HOSTS, 3);
     let all = left.files();
     for (file, bytes) in &all {
         let name = file.strip_prefix(left.network.folder()).expect("it is in there");
@@ -248,9 +255,8 @@ fn a_folder_that_all_hosts_see_is_one() {
     assert_eq!(left.files(), []);
 }
 
-#[test]
 fn what_is_damaged_or_missing_is_named_with_its_host() {
-    let Some(left) = Left::by(&TWO_HOSTS, 3) else { return };
+    let left = Left::by(&TWO_HOSTS, 3);
     left.keep_what_is_there_twice();
     let ended = left.goes_on(&TWO_HOSTS, &["--ft", "off"]);
     let told = ended.errors.split_once("from checkpoint ").expect("it says what it goes on from").1;
@@ -291,9 +297,8 @@ fn what_is_damaged_or_missing_is_named_with_its_host() {
 }
 
 /// Neither is taken for the other, nor overwritten.
-#[test]
 fn what_another_job_has_left_on_a_host_is_refused() {
-    let Some(left) = Left::by(&["h1", "h2"], 4) else { return };
+    let left = Left::by(&["h1", "h2"], 4);
     left.run_and_cut_off(&["h3"]);
     left.is_refused(&["h1", "h3"], &["has checkpoints of more than one job", " on h1", " on h3"]);
     left.goes_on(&["h1", "h2"], &["--ft", "off"]);
@@ -304,9 +309,8 @@ fn what_another_job_has_left_on_a_host_is_refused() {
     assert!(left.files() == before, "something was changed");
 }
 
-#[test]
 fn a_host_that_does_not_answer_is_named() {
-    let Some(left) = Left::by(&["h1", "h2"], 3) else { return };
+    let left = Left::by(&["h1", "h2"], 3);
     left.network.host(2).cut_off();
     let mut command = left.command(&["h1", "h2"], &["--ft", "disk"]);
     command.env("TALISMAN_SSH", format!("{} -o ConnectTimeout=1", left.network.ssh_options()));

@@ -5,11 +5,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::job::{TWO_HOSTS, assert_ended_well, assert_nothing_left, probe, results, run};
-use crate::network::{Network, Running};
+use crate::network::{Network, Running, hosts};
+use crate::trials::checks;
 
-#[test]
+checks!(
+    hosts_reach_each_other_by_ssh_under_their_names needs hosts,
+    a_network_leaves_nothing_behind needs hosts,
+    nodes_start_on_all_hosts_and_find_each_other needs hosts,
+    programs_have_the_same_results_on_several_hosts_as_on_one needs hosts,
+    three_hosts_and_the_launchers_own_may_take_part needs hosts,
+    a_slurm_allocation_is_recognised_and_the_command_passes_options_on needs hosts,
+    whatever_is_called_ssh_may_log_in needs hosts,
+);
+
 fn hosts_reach_each_other_by_ssh_under_their_names() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let mut ssh = network.command(0, Path::new("ssh"));
     ssh.args(network.ssh_options().split(' ')).args(["h2", "hostname; echo $SSH_CONNECTION"]);
     let ended = Running::start(&mut ssh).end();
@@ -18,9 +28,8 @@ fn hosts_reach_each_other_by_ssh_under_their_names() {
     assert!(matches!(words[..], ["h2", "10.77.0.1", _, "10.77.0.3", _]), "{ended:?}");
 }
 
-#[test]
 fn a_network_leaves_nothing_behind() {
-    let Some(network) = Network::new(2) else { return };
+    let network = Network::new(2);
     let first = network.host(1).namespace.first_process();
     let folder = network.folder().to_path_buf();
     let outside = |id: u32| Path::new(&format!("/proc/{id}")).exists();
@@ -30,9 +39,8 @@ fn a_network_leaves_nothing_behind() {
     assert!(!folder.exists() && !outside(first) && !servers.into_iter().any(outside));
 }
 
-#[test]
 fn nodes_start_on_all_hosts_and_find_each_other() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let ended = run(&network, &TWO_HOSTS, &[]);
     assert_ended_well(&ended);
     let mut places: Vec<&str> = ended.output.lines().filter_map(|line| line.split(" pid ").next()).collect();
@@ -55,9 +63,8 @@ const PROGRAMS: [(&str, &[&str], &[&str]); 4] = [
     ("leanmd", &["--cells", "3,3,2", "--atoms-per-cell", "20", "--steps", "15"], &["wall_s", "per_step_s"]),
 ];
 
-#[test]
 fn programs_have_the_same_results_on_several_hosts_as_on_one() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let three = ["localhost slots=2 address=10.77.0.1", "h1 slots=2", "h2 slots=2"];
     for (program, options, times) in PROGRAMS {
         let here = results(&network, program, &[options, &["--pes", "2"]].concat(), times);
@@ -76,9 +83,8 @@ fn programs_have_the_same_results_on_several_hosts_as_on_one() {
     assert_nothing_left(&network);
 }
 
-#[test]
 fn three_hosts_and_the_launchers_own_may_take_part() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let hosts = ["localhost slots=2 address=10.77.0.1", "h1 slots=3", "h2 user=root port=40022"];
     let ended = run(&network, &hosts, &[]);
     assert_ended_well(&ended);
@@ -94,9 +100,8 @@ fn three_hosts_and_the_launchers_own_may_take_part() {
     assert!(ended.output.starts_with("node 0 of 1 at 127.0.0.1 "), "{ended:?}");
 }
 
-#[test]
 fn a_slurm_allocation_is_recognised_and_the_command_passes_options_on() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let mut command = network.command(0, Path::new(env!("CARGO_BIN_EXE_talisman")));
     command.env("SLURM_JOB_NODELIST", "h[1-2]").env("SLURM_NNODES", "2");
     command.env("SLURM_TASKS_PER_NODE", "2,1");
@@ -107,7 +112,6 @@ fn a_slurm_allocation_is_recognised_and_the_command_passes_options_on() {
 }
 
 /// Needs no rights: something that is called as ssh is, and runs what it is given here.
-#[test]
 fn whatever_is_called_ssh_may_log_in() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ssh-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the folder is ours");

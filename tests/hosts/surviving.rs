@@ -8,7 +8,19 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::job::{TWO_HOSTS, assert_nothing_left, example, mount, results};
-use crate::network::{Network, Process, Running, eventually, signal};
+use crate::network::{Network, Process, Running, eventually, hosts, signal};
+use crate::trials::checks;
+
+checks!(
+    a_job_that_survives_goes_on_without_a_host_it_loses needs hosts,
+    a_network_that_is_cut_where_nothing_goes_is_noticed needs hosts,
+    a_host_that_is_back_when_its_loss_is_known_does_no_harm needs hosts,
+    a_job_on_several_hosts_goes_on_without_its_launcher needs hosts,
+    two_hosts_of_three_go_on_without_that_of_the_launcher needs hosts,
+    of_two_parts_without_a_checkpoint_the_larger_one_goes_on needs hosts,
+    a_host_alone_does_not_go_on_without_that_of_the_launcher needs hosts,
+    only_the_launchers_side_of_a_cut_network_computes_on needs hosts,
+);
 
 /// With checkpoints now and then, and none but those after a recovery.
 const OFTEN: &str = "4steps";
@@ -112,9 +124,8 @@ fn files_elsewhere(network: &Network, kind: &str) -> impl Iterator<Item = PathBu
     files.map(|entry| entry.path()).filter(move |file| file.extension().is_some_and(|other| other == kind))
 }
 
-#[test]
 fn a_job_that_survives_goes_on_without_a_host_it_loses() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let survives = |hosts: &[&str], lost: usize, lose: &dyn Fn(), said: &str| {
         let held = Held::start_with(&network, hosts, OFTEN, &["--talk"]);
         lose();
@@ -133,9 +144,8 @@ fn a_job_that_survives_goes_on_without_a_host_it_loses() {
 }
 
 /// Nobody says anything, and there is nothing to be missed: the systems have to ask each other.
-#[test]
 fn a_network_that_is_cut_where_nothing_goes_is_noticed() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let mut held = Held::start(&network, &TWO_HOSTS, NEVER);
     held.running.wait_for("at 59\n");
     // What was said before that has come and is acknowledged.
@@ -151,9 +161,8 @@ fn a_network_that_is_cut_where_nothing_goes_is_noticed() {
 }
 
 /// At once, and when its processes did not get to notice that the others were gone: what they say then, and what was on its way, is heard by nobody.
-#[test]
 fn a_host_that_is_back_when_its_loss_is_known_does_no_harm() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     for stops in [false, true] {
         let held = Held::start(&network, &TWO_HOSTS, OFTEN);
         let agent = network.agent_of(2, &example("rounds"));
@@ -176,9 +185,8 @@ fn a_host_that_is_back_when_its_loss_is_known_does_no_harm() {
     }
 }
 
-#[test]
 fn a_job_on_several_hosts_goes_on_without_its_launcher() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     for options in [&[][..], &["--tls"]] {
         let held = Held::start_with(&network, &TWO_HOSTS, OFTEN, options);
         held.kill_launcher();
@@ -187,9 +195,8 @@ fn a_job_on_several_hosts_goes_on_without_its_launcher() {
     }
 }
 
-#[test]
 fn two_hosts_of_three_go_on_without_that_of_the_launcher() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let held = Held::start_with(&network, &TWO_HOSTS, OFTEN, &["--tls"]);
     network.host(0).cut_off();
     let said = [" on the host h1 leads now", " 4 nodes ", " after the loss of the launcher;"];
@@ -197,9 +204,8 @@ fn two_hosts_of_three_go_on_without_that_of_the_launcher() {
 }
 
 /// Either could begin the program anew.
-#[test]
 fn of_two_parts_without_a_checkpoint_the_larger_one_goes_on() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let hosts = ["localhost slots=1 address=10.77.0.1", "h1 slots=1", "h2 slots=1"];
     let held = Held::start(&network, &hosts, NEVER);
     network.host(0).cut_off();
@@ -208,9 +214,8 @@ fn of_two_parts_without_a_checkpoint_the_larger_one_goes_on() {
     held.goes_on_without_its_launcher(&said);
 }
 
-#[test]
 fn a_host_alone_does_not_go_on_without_that_of_the_launcher() {
-    let Some(network) = Network::new(2) else { return };
+    let network = Network::new(2);
     let hosts = ["localhost slots=1 address=10.77.0.1", "h1 slots=1"];
     let held = Held::start(&network, &hosts, OFTEN);
     network.host(1).cut_off();
@@ -219,9 +224,8 @@ fn a_host_alone_does_not_go_on_without_that_of_the_launcher() {
 
 /// Nodes that are cut off commit nothing, nor does anybody print anything on their hosts but that it cannot go on. Each host has a disk of its own: what
 /// is on it is what its own nodes have left there.
-#[test]
 fn only_the_launchers_side_of_a_cut_network_computes_on() {
-    let Some(network) = Network::new(3) else { return };
+    let network = Network::new(3);
     let program = example("jacobi3d");
     let scratch = network.folder().join("scratch");
     fs::create_dir(&scratch).expect("the folder is ours");

@@ -49,6 +49,11 @@ const FIRST: Version = Version {
     counter: "memory.oom_control",
 };
 
+/// To have groups.
+pub fn groups() -> Option<String> {
+    Group::new().err()
+}
+
 impl Group {
     /// A new one below our own, or below one above it. Why there is none, if the system or our rights do not allow it.
     pub fn new() -> Result<Group, String> {

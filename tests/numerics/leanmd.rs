@@ -28,6 +28,8 @@ mod numbers;
 mod options;
 #[path = "../../examples/leanmd/pdb.rs"]
 mod pdb;
+#[path = "../../examples/leanmd/population.rs"]
+mod population;
 #[path = "../../examples/leanmd/potential.rs"]
 mod potential;
 #[path = "../../examples/leanmd/residues.rs"]

@@ -1,21 +1,18 @@
-//! How many of these tests run at a time, and where their jobs leave what they leave.
+//! Where the jobs of these tests leave what they leave.
 
 use std::fs;
-use std::num::NonZero;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::thread::available_parallelism;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
 
-/// Runs them, more than there are processors at a time: they wait for other processes mostly.
+use crate::trials;
+
+/// Runs them.
 pub fn run(tests: Vec<Trial>) -> ExitCode {
-    let mut arguments = Arguments::from_args();
-    let processors = available_parallelism().map_or(1, NonZero::get);
-    arguments.test_threads.get_or_insert(2 * processors);
     let folder = own_temporary_folder();
-    let code = libtest_mimic::run(&arguments, tests).exit_code();
+    let code = trials::run(tests);
     // Sockets of launchers that were killed, checkpoints of jobs that were lost. What cannot be removed is only seen by people.
     let _ = fs::remove_dir_all(folder);
     code

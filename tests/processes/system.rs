@@ -4,6 +4,7 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType, socket_with, sockopt};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, Signal};
@@ -111,15 +112,16 @@ pub fn take_descriptor(pid: i32, number: i32) -> rustix::io::Result<OwnedFd> {
     rustix::process::pidfd_getfd(process.as_fd(), number, PidfdGetfdFlags::empty())
 }
 
-/// Whether we may change other processes' mounts and sockets. If not, says what is skipped.
-pub fn has_rights(what: &str) -> bool {
-    let mut unshare = Command::new("unshare");
-    let unshare = unshare.args(["--mount", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
-    let may = rustix::process::geteuid().is_root() && unshare.status().is_ok_and(|status| status.success());
-    if !may {
-        eprintln!("skipped: {what} (only root may do that)");
-    }
-    may
+/// To change other processes' mounts and sockets.
+pub fn rights() -> Option<String> {
+    static MAY: OnceLock<bool> = OnceLock::new();
+    let may = || {
+        let mut unshare = Command::new("unshare");
+        let unshare = unshare.args(["--mount", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
+        rustix::process::geteuid().is_root() && unshare.status().is_ok_and(|status| status.success())
+    };
+    (!MAY.get_or_init(may))
+        .then(|| "only root may change other processes' mounts and connections, or hear what they say".into())
 }
 
 /// Hears all that is said over loopback.

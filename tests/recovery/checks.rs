@@ -24,7 +24,7 @@ use crate::early::{
 use crate::faults::{a_process_that_aborts_in_the_same_round_each_time, a_process_that_has_a_fault_once};
 use crate::full::{
     a_disk_that_does_not_take_what_is_asked_for, a_disk_that_is_full,
-    a_folder_that_cannot_be_written_any_more,
+    a_folder_that_cannot_be_written_any_more, disks,
 };
 use crate::growing::{
     a_job_that_has_grown_is_started_again, lost_at_random_moments_while_nodes_are_added,
@@ -95,26 +95,28 @@ use crate::stops::{
 use crate::strangers::{
     a_folder_of_a_running_job_is_not_gone_on_from, checkpoints_are_for_nobody_else, checkpoints_with_a_key,
     crowds_at_the_doors_of_nodes_without_their_launcher, folders_of_other_users_are_refused,
-    other_users_cannot_reach_nodes,
+    folders_that_lead_elsewhere_are_refused, other_users_cannot_reach_nodes, root,
 };
+use crate::system::rights;
+use crate::trials::one;
 
 macro_rules! trials {
-    ($($name:ident),+ $(,)?) => {
+    ($($name:ident $(needs $need:path)?),+ $(,)?) => {
         /// All tests.
         pub fn all() -> Vec<Trial> {
-            let trial = |name: &str, test: fn()| Trial::test(name, move || { test(); Ok(()) });
-            vec![$(trial(stringify!($name), $name)),+]
+            vec![$(one!(stringify!($name), $name $(needs $need)?)),+]
         }
     };
 }
 
 trials!(
-    other_users_cannot_reach_nodes,
+    other_users_cannot_reach_nodes needs root,
     crowds_at_the_doors_of_nodes_without_their_launcher,
     crowds_at_the_doors_of_agents_without_the_launcher,
     checkpoints_are_for_nobody_else,
     checkpoints_with_a_key,
-    folders_of_other_users_are_refused,
+    folders_of_other_users_are_refused needs root,
+    folders_that_lead_elsewhere_are_refused,
     a_folder_of_a_running_job_is_not_gone_on_from,
     what_is_printed_where_files_are_short,
     what_a_launcher_was_printing_is_printed_once,
@@ -141,7 +143,7 @@ trials!(
     a_node_that_is_stopped_is_fenced,
     a_node_that_computes_is_waited_for_and_named,
     who_is_stopped_for_a_while_is_not_lost,
-    connections_that_break_meanwhile,
+    connections_that_break_meanwhile needs rights,
     other_ends_are_as_ever,
     random_moments,
     searches_go_back_to_checkpoints,
@@ -161,9 +163,9 @@ trials!(
     damaged_files_are_named_and_nothing_is_overwritten,
     both_buddies_on_disk,
     folders_that_cannot_be_used,
-    a_disk_that_is_full,
-    a_folder_that_cannot_be_written_any_more,
-    a_disk_that_does_not_take_what_is_asked_for,
+    a_disk_that_is_full needs disks,
+    a_folder_that_cannot_be_written_any_more needs disks,
+    a_disk_that_does_not_take_what_is_asked_for needs disks,
     a_killed_node_is_replaced,
     several_are_replaced_at_once,
     more_losses_than_nodes,

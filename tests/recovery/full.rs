@@ -10,6 +10,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use rustix::process::{Signal, getuid};
 
@@ -17,10 +18,6 @@ use crate::disk::Folder;
 use crate::job::until;
 use crate::subjects::{LONG, Run};
 use crate::system::signal;
-
-/// A failure where this variable is set, instead of a skipped test: for machines that are known to have all it takes.
-const REQUIRED: &str = "TALISMAN_TEST_HOSTS_REQUIRED";
-const WANTED: &str = "that needs root or namespaces of users, `unshare` and `setpriv`";
 
 /// What surrounds a job: a disk is mounted on the first argument, and the others are the job's command.
 const SURROUNDINGS: &str = "mount -t tmpfs -o size=16m tmpfs \"$1\" && shift && \
@@ -69,9 +66,6 @@ fn started(folder: &Folder, options: &str) -> Run {
 
 /// A job in memory whose disk is hurt when it is asked for a checkpoint, loses a node, and has its disk repaired.
 fn asks_in_vain(hurt: impl Fn(&Path), repair: impl Fn(&Path), reason: &str) {
-    if !can_have_disks() {
-        return;
-    }
     let expected = LONG.undisturbed(SHAPE);
     let folder = Folder::new();
     let on_disk = format!("--ckpt-dir {}", folder.0.display());
@@ -99,9 +93,6 @@ fn asks_in_vain(hurt: impl Fn(&Path), repair: impl Fn(&Path), reason: &str) {
 
 /// A job whose disk is hurt until a checkpoint is given up for this reason, loses a node, and has its disk repaired.
 fn goes_on_without(hurt: impl Fn(&Path), repair: impl Fn(&Path), reason: &str) {
-    if !can_have_disks() {
-        return;
-    }
     let expected = LONG.undisturbed(SHAPE);
     let folder = Folder::new();
     let options = folder.held("--ckpt-every 20ms");
@@ -126,17 +117,18 @@ fn goes_on_without(hurt: impl Fn(&Path), repair: impl Fn(&Path), reason: &str) {
     run.survives(&expected);
 }
 
-/// Whether there can be such surroundings here. If not, says what is skipped.
-fn can_have_disks() -> bool {
-    let folder = Folder::new();
-    fs::create_dir_all(&folder.0).unwrap();
-    let mut attempt = on_its_own_disk(&folder.0, &Command::new("true"));
-    let can = attempt.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
-    assert!(can || std::env::var_os(REQUIRED).is_none(), "disks cannot be mounted: {WANTED}");
-    if !can {
-        eprintln!("skipped: disks that are full or cannot be written: {WANTED}");
-    }
-    can
+/// To have such surroundings.
+pub fn disks() -> Option<String> {
+    static CAN: OnceLock<bool> = OnceLock::new();
+    let can = || {
+        let folder = Folder::new();
+        let mut attempt = on_its_own_disk(&folder.0, &Command::new("true"));
+        fs::create_dir_all(&folder.0).is_ok()
+            && attempt.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    };
+    (!CAN.get_or_init(can)).then(|| {
+        "disks cannot be mounted: that takes root or namespaces of users, `unshare` and `setpriv`".into()
+    })
 }
 
 fn on_its_own_disk(folder: &Path, command: &Command) -> Command {

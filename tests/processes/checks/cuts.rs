@@ -12,15 +12,15 @@ use super::checks;
 use super::results::{results, results_in};
 use crate::job::{Job, Scratch, Shape, example, program, until};
 use crate::program::traffic::beats_of;
-use crate::system::{Socket, has_rights, sockets, take_descriptor};
+use crate::system::{Socket, rights, sockets, take_descriptor};
 
 checks!(
-    lose_no_message,
-    of_what_is_being_written_lose_no_message,
-    and_noise_in_between_lose_no_message,
-    of_a_sender_that_waits_for_room,
-    leave_jacobi3d_the_same,
-    leave_leanmd_the_same;
+    lose_no_message needs rights,
+    of_what_is_being_written_lose_no_message needs rights,
+    and_noise_in_between_lose_no_message needs rights,
+    of_a_sender_that_waits_for_room needs rights,
+    leave_jacobi3d_the_same needs rights,
+    leave_leanmd_the_same needs rights;
     // Longer than the others wait for a connection: half a minute, for the long command.
     ignored: of_a_node_in_a_long_entry,
 );
@@ -53,9 +53,6 @@ fn and_noise_in_between_lose_no_message() {
 
 /// Does so many times something of this kind to connections of running traffic, which then has to end well.
 pub fn cut_traffic(options: &str, shape: Shape, times: u32, harms: &[Harm]) {
-    if !has_rights("cutting connections of other processes") {
-        return;
-    }
     let (stop, beats) = (Scratch::new("stop"), Beats::new(shape.0 * shape.1));
     let words = format!("{options} traffic --beats {} --stop {}", beats.files.name(), stop.name());
     let job = Job::start(program(&words, shape));
@@ -160,9 +157,6 @@ fn of_a_node_in_a_long_entry() {
 
 /// Cuts the connection with a receiver that is asleep, and sleeps on for so long; then it is cut again while it works.
 fn cut_flood(sender: u32, asleep: Duration) {
-    if !has_rights("cutting connections of other processes") {
-        return;
-    }
     let wake = Scratch::new("wake");
     let words = format!("flood --sender {sender} --messages 400 --bytes 1048576 --wake {}", wake.name());
     let job = Job::start(program(&words, (2, 1, "tcp")));
@@ -192,9 +186,6 @@ fn leave_leanmd_the_same() {
 
 /// Cuts an example off as often as it goes; again if it was over before it could be cut off.
 fn cut_example(name: &str, words: &str, shape: Shape) {
-    if !has_rights("cutting connections of other processes") {
-        return;
-    }
     let one = results(name, words, (1, 2, "shm"));
     let cuts = (0..100).map(|_| cuts_of_example(name, words, shape, &one)).find(|cuts| *cuts > 0);
     assert!(cuts.is_some(), "it is always over before it can be cut off");

@@ -9,7 +9,7 @@ use talisman::rng::Rng;
 
 use super::checks;
 use crate::job::{Job, example, program, run};
-use crate::system::{has_rights, signal};
+use crate::system::{rights, signal};
 
 checks!(
     at_a_step,
@@ -19,7 +19,7 @@ checks!(
     of_several_at_once,
     at_any_moment,
     of_the_launcher_at_any_moment,
-    leave_no_files,
+    leave_no_files needs rights,
 );
 
 const TRANSPORTS: [&str; 3] = ["tcp", "shm", "mixed"];
@@ -98,9 +98,6 @@ fn of_the_launcher_at_any_moment() {
 /// With folders for temporary files of its own, so that what others do there does not matter. This program may stand below one of them:
 /// it is opened before they are hidden, and runs as a copy.
 fn leave_no_files() {
-    if !has_rights("a look at all that a job leaves in /tmp and /dev/shm") {
-        return;
-    }
     let script = "
         exec 9< \"$1\" && shift && cd / && unset TMPDIR XDG_RUNTIME_DIR
         for folder in /var/tmp /dev/shm /tmp; do

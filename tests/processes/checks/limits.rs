@@ -8,17 +8,20 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit, setrlimit};
 
 use super::checks;
 use crate::job::{Job, Scratch, Shape, example, program, run};
-use crate::system::has_rights;
+use crate::system::rights;
 
-checks!(of_dev_shm, of_descriptors, of_memory, of_memory_at_the_start, of_ports);
+checks!(
+    of_dev_shm needs rights,
+    of_descriptors,
+    of_memory,
+    of_memory_at_the_start,
+    of_ports needs rights,
+);
 
 const SHAPE: Shape = (4, 1, "shm");
 
 /// Shared memory is no file of anybody: it does not matter what `/dev/shm` is.
 fn of_dev_shm() {
-    if !has_rights("taking /dev/shm away") {
-        return;
-    }
     let tiny = "mount -t tmpfs -o size=4k none /dev/shm";
     let read_only = "mount -t tmpfs -o ro none /dev/shm";
     let none = "mount -t tmpfs none /dev && mknod /dev/null c 1 3 && mknod /dev/urandom c 1 9";
@@ -98,9 +101,6 @@ fn loaded(program: &Path) -> u64 {
 }
 
 fn of_ports() {
-    if !has_rights("a network without a loopback interface") {
-        return;
-    }
     let program = program("traffic --messages 200", (4, 1, "tcp"));
     let mut command = Command::new("unshare");
     command.arg("--net").arg(program.get_program()).args(program.get_args());

@@ -42,22 +42,4 @@ pub fn all() -> Vec<Trial> {
     subjects.into_iter().flatten().collect()
 }
 
-/// Tests of a subject, named after their functions; behind `ignored:` those that fail so far.
-macro_rules! checks {
-    ($($name:ident),+ $(,)? $(; ignored: $($ignored:ident),+ $(,)?)?) => {
-        pub fn all() -> Vec<libtest_mimic::Trial> {
-            let subject = module_path!().rsplit("::").next().unwrap_or_default();
-            let trial = |name: &str, test: fn()| {
-                libtest_mimic::Trial::test(format!("{subject}::{name}"), move || {
-                    test();
-                    Ok(())
-                })
-            };
-            vec![
-                $(trial(stringify!($name), $name),)+
-                $($(trial(stringify!($ignored), $ignored).with_ignored_flag(true),)+)?
-            ]
-        }
-    };
-}
-pub(crate) use checks;
+pub(crate) use crate::trials::checks;

@@ -7,12 +7,18 @@ use std::time::{Duration, Instant};
 
 use talisman::rng::Rng;
 
-use super::checks;
 use super::cuts::cut_one;
 use crate::job::{Job, Scratch, program};
-use crate::system::{descriptors, has_rights, status};
+use crate::system::{descriptors, rights, status};
+use crate::trials;
 
-checks!(of_random_traffic);
+/// For how many seconds; ignored where nobody says.
+const SECONDS: &str = "TALISMAN_TEST_SOAK";
+
+pub fn all() -> Vec<libtest_mimic::Trial> {
+    let trial = trials::trial("soak::of_random_traffic", of_random_traffic);
+    vec![trial.with_ignored_flag(std::env::var_os(SECONDS).is_none())]
+}
 
 /// Of the time, before which memory may grow: buffers are as large as they ever have to be.
 const WARM_UP: f64 = 0.2;
@@ -24,10 +30,8 @@ const MORE_DESCRIPTORS_MAX: usize = 6;
 const EVERY: Duration = Duration::from_millis(200);
 
 fn of_random_traffic() {
-    let Some(seconds) = std::env::var("TALISMAN_TEST_SOAK").ok().and_then(|text| text.parse::<f64>().ok())
-    else {
-        return eprintln!("skipped: TALISMAN_TEST_SOAK=seconds says for how long");
-    };
+    let seconds = std::env::var(SECONDS).ok().and_then(|text| text.parse::<f64>().ok());
+    let seconds = seconds.unwrap_or_else(|| panic!("{SECONDS}=seconds says for how long"));
     let each = Duration::from_secs_f64(seconds / 3.0);
     ["tcp", "shm", "mixed"].iter().for_each(|transport| soak(transport, each));
 }
@@ -61,7 +65,7 @@ struct Watch {
 impl Watch {
     fn of(job: &Job, transport: &str) -> Watch {
         let pids = [job.nodes(4), vec![job.launcher_pid()]].concat();
-        let cuts = transport != "shm" && has_rights("cutting connections during the soak");
+        let cuts = transport != "shm" && rights().is_none();
         Watch { pids, cuts, rng: Rng::new(11) }
     }
 

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use super::checks;
 use crate::job::{Job, PATIENCE, Scratch, Shape, example, program, run, until};
-use crate::system::{Sniffer, has_rights, sockets};
+use crate::system::{Sniffer, rights, sockets};
 
 checks!(
     are_refused_and_named,
     of_all_kinds_at_once,
-    who_repeat_a_handshake,
+    who_repeat_a_handshake needs rights,
     only_loopback_is_listened_at,
     another_address_if_asked,
     an_address_that_is_not_there,
@@ -111,9 +111,6 @@ fn of_all_kinds_at_once() {
 
 /// What a node said when it connected, recorded on the way, is worth nothing to who repeats it.
 fn who_repeat_a_handshake() {
-    if !has_rights("recording what nodes say") {
-        return;
-    }
     let sniffer = Sniffer::new();
     let stop = Scratch::new("stop");
     let job = Job::start(program(&format!("traffic --stop {}", stop.name()), SHAPE));

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::checks;
 use crate::job::{Ended, Scratch, Shape, example, run};
-use crate::system::has_rights;
+use crate::system::rights;
 
 checks!(
     without_standard_streams,
@@ -18,7 +18,7 @@ checks!(
     on_one_core,
     under_a_name_that_is_no_text,
     without_a_terminal,
-    as_the_first_process,
+    as_the_first_process needs rights,
 );
 
 const SHAPE: Shape = (3, 2, "shm");
@@ -79,9 +79,7 @@ fn without_a_terminal() {
 
 /// Nobody else waits for the ends of its children's children there.
 fn as_the_first_process() {
-    if has_rights("another space of process ids") {
-        is_well(run(hello("exec unshare --pid --fork --mount-proc \"$@\"", "")));
-    }
+    is_well(run(hello("exec unshare --pid --fork --mount-proc \"$@\"", "")));
 }
 
 /// The example in a shell that makes its surroundings.

@@ -1,6 +1,7 @@
 //! A folder of the system does what a simulated disk does while nothing goes wrong.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
 
@@ -170,7 +171,11 @@ fn what_belongs_to_others_or_may_be_written_by_them_does_not_count() {
     fs::set_permissions(temporary.0.join("a"), fs::Permissions::from_mode(0o666)).unwrap();
     assert!(folder.read("a").unwrap_err().to_string().contains("it may be forged"));
     if !rustix::process::geteuid().is_root() {
-        return eprintln!("skipped: files of other users (only root can make them)");
+        // Past the test harness, which shows nothing of what tests print that pass.
+        let line =
+            "SKIPPED: files of other users, in a test that counts as passed: only root can make them\n";
+        let _ = std::io::stderr().write_all(line.as_bytes());
+        return;
     }
     folder.write("b", &[b"theirs"]).unwrap();
     chown(temporary.0.join("b"), Some(65534), None).unwrap();
