@@ -22,6 +22,9 @@ pub(crate) struct Quest {
     search: Search,
     /// When a process was started here that leads.
     led_since: Option<Duration>,
+    /// So many ticks that one has said nothing.
+    silent: u32,
+    limit: u32,
 }
 
 /// What is to be done next.
@@ -50,8 +53,8 @@ impl Quest {
     /// Of the host of this rank, which waits for each of the others within this limit of silence.
     pub(crate) fn new(own: u32, roll: Roll, silence: Duration) -> Self {
         let ticks = silence.as_millis().div_ceil(TICK.as_millis());
-        let search = Search::new(own, u32::try_from(ticks).unwrap_or(u32::MAX));
-        Quest { own, roll, search, led_since: None }
+        let limit = u32::try_from(ticks).unwrap_or(u32::MAX);
+        Quest { own, roll, search: Search::new(own, limit), led_since: None, silent: 0, limit }
     }
 
     /// What is to be done now.
@@ -89,6 +92,11 @@ impl Quest {
     /// A tick without a word. Unlike on one's own host, it cannot be made sure that whoever says nothing is dead: that there are enough
     /// others has to do. Whether that one is waited for no longer.
     pub(crate) fn on_tick(&mut self) -> bool {
+        if self.search.candidate() == self.own {
+            // Whether it is given up is for the next step to say.
+            self.silent += 1;
+            return self.silent > self.limit;
+        }
         let is_late = self.search.on_tick() == Patience::Fence;
         if is_late {
             self.search.on_dead();
@@ -101,6 +109,7 @@ impl Quest {
         match word {
             ToAgent::Wait => {
                 self.search.on_word();
+                self.silent = 0;
                 Answer::Waits
             }
             ToAgent::Out => Answer::Out,
@@ -148,6 +157,17 @@ mod tests {
         assert_eq!(quest.next(Duration::ZERO), Step::Try(door(0)));
         assert_eq!([quest.on_tick(), quest.on_tick(), quest.on_tick()], [false, false, true]);
         assert_eq!(quest.next(Duration::ZERO), Step::Try(door(1)));
+    }
+
+    #[test]
+    fn the_process_that_was_started_here_is_not_waited_for_without_end() {
+        let mut quest = quest();
+        [(); 2].map(|()| quest.on_dead());
+        assert_eq!(quest.next(Duration::ZERO), Step::Lead);
+        assert_eq!([quest.on_tick(), quest.on_tick(), quest.on_tick()], [false, false, true]);
+        assert_eq!(quest.next(STARTS_WITHIN), Step::Try(door(2)), "perhaps it answers now");
+        assert!(quest.on_tick());
+        assert_eq!(quest.next(STARTS_WITHIN * 2), Step::GiveUp);
     }
 
     #[test]
