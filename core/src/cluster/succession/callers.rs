@@ -64,7 +64,9 @@ mod tests {
     #[test]
     fn who_has_gone_is_not_told_any_more() {
         let mut callers = Callers::new();
-        ['a', 'b'].map(|caller| callers.on_come(caller));
+        for caller in ['a', 'b'] {
+            callers.on_come(caller);
+        }
         callers.keep(|caller| *caller == 'b');
         assert_eq!(callers.clear(), ['b']);
     }

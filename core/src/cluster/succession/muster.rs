@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn nothing_is_led_that_has_not_begun_but_of_the_missing_nothing_is_known() {
         let mut muster = muster(3);
-        [1, 2].map(|rank| muster.on_come(rank, false));
+        (1..3).for_each(|rank| muster.on_come(rank, false));
         assert_eq!(muster.may_go_on(|has_begun| *has_begun), Ok(()));
         muster.on_come(0, false);
         assert_eq!(muster.may_go_on(|has_begun| *has_begun), Err(Alone::NothingHasBegun));

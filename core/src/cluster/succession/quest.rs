@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn the_process_that_was_started_here_is_not_waited_for_without_end() {
         let mut quest = quest();
-        [(); 2].map(|()| quest.on_dead());
+        (0..2).for_each(|_| quest.on_dead());
         assert_eq!(quest.next(Duration::ZERO), Step::Lead);
         assert_eq!([quest.on_tick(), quest.on_tick(), quest.on_tick()], [false, false, true]);
         assert_eq!(quest.next(STARTS_WITHIN), Step::Try(door(2)), "perhaps it answers now");
