@@ -1,8 +1,9 @@
-//! The agents of a simulated job: what serves the nodes of each host but the launcher's.
+//! The agents of a simulated job: what serves the nodes of each host but the launcher's, and of that too if the job can do without its launcher.
 
 use crate::cluster::heartbeat::Heartbeat;
 
 use super::letters::Letter;
+use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
 use crate::cluster::remote::agent::heard_nothing;
 
@@ -13,9 +14,12 @@ pub(super) struct Agent {
 }
 
 impl World {
-    /// The agents of all hosts but the first.
+    /// The agents of all hosts but the first, which has one if it is to be missed.
     pub(super) fn start_agents(&self) {
-        for host in 1..self.plan.hosts.len() as u32 {
+        if self.plan.passes_on() {
+            self.begin_succession();
+        }
+        for host in u32::from(!self.plan.passes_on())..self.plan.hosts.len() as u32 {
             let agent = Agent { alive: true, heartbeat: Heartbeat::new(self.plan.silence) };
             self.agents.borrow_mut().insert(host, agent);
             let (first, second) = (self.between((0, TICK_NS)), self.between((0, TICK_NS)));
@@ -26,7 +30,8 @@ impl World {
 
     /// Whether somebody hears what is sent to this host, or sends what its nodes say.
     pub(super) fn has_agent(&self, host: u32) -> bool {
-        host == 0 || self.agents.borrow().get(&host).is_some_and(|agent| agent.alive)
+        host == 0 && !self.plan.passes_on()
+            || self.agents.borrow().get(&host).is_some_and(|agent| agent.alive)
     }
 
     /// Something came from the launcher: it is there.
@@ -41,6 +46,10 @@ impl World {
         if !self.has_agent(host) {
             return;
         }
+        if self.plan.passes_on() {
+            self.tick_of_heir(host);
+            return self.plan(self.now() + TICK_NS, Event::AgentBeat(host));
+        }
         self.post(Letter::Alive(host));
         let silent = self.agents.borrow_mut().get_mut(&host).is_some_and(|agent| agent.heartbeat.tick());
         match silent {
@@ -54,12 +63,16 @@ impl World {
 
     /// An agent ends, and its nodes with it.
     pub(super) fn end_agent(&self, host: u32) {
-        if !self.has_agent(host) || host == 0 {
+        if !self.has_agent(host) || host == 0 && !self.plan.passes_on() {
             return;
         }
         self.silence_agent(host);
         for node in self.nodes_of(host) {
             self.kill(node);
+        }
+        if self.plan.passes_on() {
+            self.say(Who::Launcher, format_args!("the agent of host {host} ends"));
+            self.end_heir(host);
         }
     }
 

@@ -116,10 +116,16 @@ impl World {
             What::Alter { from, to } => self.network.borrow_mut().alter_next(from, to),
             What::Truncate { from, to } => self.network.borrow_mut().truncate_next(from, to),
             What::LauncherLoss if self.plan.has_heirs() => self.fence_launcher(),
+            What::LauncherLoss if self.plan.passes_on() => self.kill_launcher(),
             What::LauncherLoss => self.lose_launcher(),
             What::LauncherStop { for_ns } => self.stop_launcher(now + for_ns),
             What::ClockJump { node, by_ns } => self.nodes[node as usize].clock.jump(now, by_ns),
-            What::Crowd { node, strangers, for_ns } => self.send_crowd(node, strangers, for_ns),
+            What::Crowd { node, strangers, for_ns } => {
+                self.send_crowd(node, strangers, for_ns);
+                if self.plan.passes_on() {
+                    self.send_crowd_to_door(self.nodes[node as usize].host, strangers, for_ns);
+                }
+            }
             What::DiskHang { node, for_ns } => {
                 self.nodes[node as usize].lives.shelf.iter().for_each(|shelf| shelf.hang(now + for_ns));
             }
@@ -180,7 +186,9 @@ impl World {
             self.nodes[node as usize].diary.borrow_mut().lose_power();
             self.nodes[node as usize].lives.shelf.iter().for_each(Shelf::lose_power);
         }
-        if host == 0 {
+        if self.plan.passes_on() {
+            self.lose_host_of_succession(host);
+        } else if host == 0 {
             self.launcher.borrow_mut().gone = true;
             self.unlead();
         }

@@ -101,7 +101,7 @@ fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>
     }
     let world = World::new(
         plan,
-        Launcher::new(&led, &plan.slots, conductor),
+        first_launcher(plan, &led, conductor),
         nodes,
         tasks,
         main.clone(),
@@ -113,9 +113,16 @@ fn run_on(plan: &Plan, former: Option<&Remains>, main: &Main, watched: &Arc<Job>
     world.read_diaries();
     let remains = world.read_shelves(former);
     world.judge_orphans();
+    world.judge_unled();
     let Some(world) = Rc::into_inner(world) else { unreachable!("nobody else keeps the world") };
     let ran = ran(world, &output);
     Ran { again: again(plan, &ran, remains, main, logging), ..ran }
+}
+
+/// The process that was started first.
+fn first_launcher(plan: &Plan, led: &plan::Plan, conductor: Conductor) -> Launcher {
+    let launcher = Launcher::new(led, &plan.slots, conductor);
+    if plan.passes_on() { launcher.with_own_agent(led) } else { launcher }
 }
 
 /// A job that did not end well is started again from what it has left, if that is planned.

@@ -16,7 +16,7 @@ use crate::launch::asking::Request;
 /// The process that was started first.
 pub(super) struct Launcher {
     conductor: Conductor,
-    /// The other hosts; the launcher is on host 0.
+    /// Those that have an agent: all but the first, on which the launcher is, or all if the job can do without it.
     hosts: BTreeMap<u32, Host>,
     /// How many processes each host takes.
     slots: Vec<u32>,
@@ -55,6 +55,8 @@ pub(super) struct Deeds {
     pub(super) said: Vec<String>,
     /// The program's own lines, to standard output.
     pub(super) printed: Vec<String>,
+    /// Hosts that are lost.
+    pub(super) lost: Vec<u32>,
 }
 
 impl Host {
@@ -88,6 +90,42 @@ impl Launcher {
         Launcher { conductor, hosts, slots, places, used, asked: 0, gone: false, over_at: None }
     }
 
+    /// The same, with an agent on its own host.
+    pub(super) fn with_own_agent(mut self, plan: &Plan) -> Self {
+        if let Some(nodes) = plan.hosts.first() {
+            let spares = (plan.nodes..).zip(plan.spare_hosts.iter().copied());
+            let waiting = spares.filter(|(_, host)| *host == 0).map(|(spare, _)| spare);
+            self.hosts.insert(0, Host::new("host0", nodes, waiting.collect(), plan.silence));
+        }
+        self
+    }
+
+    /// One that has taken another's place, with these nodes on the hosts that are left.
+    pub(super) fn attached(
+        plan: &Plan,
+        slots: &[u32],
+        conductor: Conductor,
+        left: &BTreeMap<u32, Vec<u32>>,
+    ) -> Self {
+        let mut launcher = Launcher::new(plan, slots, conductor);
+        let host = |(number, nodes): (u32, &Vec<u32>)| {
+            let there = left.get(&number);
+            let named = nodes.first().map_or(0..0, |first| *first..first + nodes.len() as u32);
+            let watch = Watch::with(
+                &format!("host{number}"),
+                named,
+                there.into_iter().flatten().copied(),
+                plan.silence,
+            );
+            (number, Host { watch, lost: there.is_none() })
+        };
+        launcher.hosts = (0..).zip(&plan.hosts).map(host).collect();
+        let at =
+            |(host, nodes): (&u32, &Vec<u32>)| nodes.iter().map(|node| (*node, *host)).collect::<Vec<_>>();
+        launcher.places.extend(left.iter().flat_map(at));
+        launcher
+    }
+
     /// Processes that wait, and that nobody needs when all nodes are gone.
     pub(super) fn waiting(&self) -> Vec<u32> {
         self.conductor.waiting()
@@ -112,7 +150,12 @@ impl Launcher {
     pub(super) fn on_letter(&mut self, now: Duration, letter: Letter, deeds: &mut Deeds) {
         match letter {
             Letter::Happened(host, node, event) => self.on_event(now, host, node, event),
-            Letter::Alive(host) => self.hosts.get_mut(&host).into_iter().for_each(|host| host.watch.heard()),
+            Letter::Alive(host)
+            | Letter::Listening(host)
+            | Letter::Enrolled(host, _)
+            | Letter::AreYouThere(host, _) => {
+                self.hosts.get_mut(&host).into_iter().for_each(|host| host.watch.heard())
+            }
             Letter::Failed(host, why) => self.lose(now, host, &why, deeds),
             Letter::Asked(asked) => {
                 self.asked += 1;
@@ -162,6 +205,7 @@ impl Launcher {
         let Some(host) = self.hosts.get_mut(&number).filter(|host| !host.lost) else { return };
         host.lost = true;
         deeds.letters.push(Letter::HangUp(number));
+        deeds.lost.push(number);
         let (message, lost) = host.watch.lose(why);
         for node in lost {
             self.conductor.on_event(now, node, Event::Lost(message.clone()), || false);

@@ -41,7 +41,7 @@ impl World {
     /// Who was only late, or cut off, may have been taken for dead; who is dead is, and so is who hangs for good.
     fn lost_by_deaths_only(&self) -> bool {
         self.hurt.borrow().iter().all(|(_, what)| match what {
-            What::LauncherLoss => self.plan.has_heirs(),
+            What::LauncherLoss => self.plan.has_heirs() || self.plan.passes_on(),
             What::Stop { for_ns, .. } => *for_ns >= FOR_GOOD_NS,
             What::Slow { .. }
             | What::Cut { .. }

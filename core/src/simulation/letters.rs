@@ -3,6 +3,7 @@
 use super::fault::Asked;
 use crate::cluster::control::{ToLauncher, ToNode};
 use crate::cluster::local::Event;
+use crate::cluster::succession::quorum::Roll;
 
 /// A message of the control plane on its way.
 #[derive(Clone, Debug)]
@@ -24,6 +25,18 @@ pub(super) enum Letter {
     Ping(u32),
     /// To the agent of a host: its connection with the launcher is closed.
     HangUp(u32),
+    /// To the agent of a host: who is there, for the case that the launcher is lost.
+    Roll(u32, Roll),
+    /// To the agent of a host: the job goes on without it, if at all.
+    Out(u32),
+    /// To the agent of a host: the launcher is there, as it was asked by this number.
+    Here(u32, u64),
+    /// To the launcher, from the agent of a host: it listens for others.
+    Listening(u32),
+    /// To the launcher, from the agent of a host: it knows the roll of this number.
+    Enrolled(u32, u64),
+    /// To the launcher, from the agent of a host: whether it is there.
+    AreYouThere(u32, u64),
     /// To the launcher, from this host: something happened to a node.
     Happened(u32, u32, Event),
     /// To the launcher, from somebody outside.
@@ -37,7 +50,16 @@ pub(super) enum Letter {
 impl Letter {
     /// Whether it is for the launcher.
     pub(super) fn is_for_launcher(&self) -> bool {
-        matches!(self, Letter::Happened(..) | Letter::Asked(_) | Letter::Alive(_) | Letter::Failed(..))
+        matches!(self, Letter::Asked(_)) || self.from_host().is_some()
+    }
+
+    /// The host whose agent sends it, if one does.
+    pub(super) fn from_host(&self) -> Option<u32> {
+        match self {
+            Letter::Happened(host, ..) | Letter::Alive(host) | Letter::Failed(host, _) => Some(*host),
+            Letter::Listening(host) | Letter::Enrolled(host, _) | Letter::AreYouThere(host, _) => Some(*host),
+            _ => None,
+        }
     }
 
     /// Whether it says no more than that somebody is there.

@@ -105,7 +105,9 @@ impl World {
             Action::Exit => self.exit_soon(number, 0),
             Action::Fence => self.fence_launcher(),
             Action::Introduce => {
-                unreachable!("nobody takes a launcher's place for others in a simulated job")
+                let follower = Box::new(self.follower(process));
+                self.tell_launcher(number, ToLauncher::Follow(follower));
+                self.follow(process);
             }
             // Its connection with the launcher ends in a way of its own.
             Action::Die | Action::Seek => self.kill(number),
@@ -386,7 +388,11 @@ impl World {
     /// The system or an agent tells the launcher something of a node.
     pub(super) fn tell(&self, number: u32, event: local::Event) {
         let host = self.nodes[number as usize].host;
-        if self.has_agent(host) {
+        if self.plan.passes_on() {
+            if self.has_agent(host) {
+                self.tell_of_host(host, number, event);
+            }
+        } else if self.has_agent(host) {
             self.post(Letter::Happened(host, number, event));
         }
     }

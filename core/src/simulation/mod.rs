@@ -42,6 +42,7 @@ mod remains;
 mod seeking;
 mod shelves;
 mod steps;
+mod succession;
 mod takeover;
 #[cfg(test)]
 mod tests;

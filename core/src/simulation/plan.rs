@@ -45,8 +45,8 @@ pub struct Plan {
     /// How objects are balanced (`--balancer`, `--lb-every` and what belongs to them), and how the job survives losses (`--ft`,
     /// `--ckpt-every`, and with `--ft double` `--respawn`). No other option is looked at.
     pub options: Box<RunArgs>,
-    /// Whether nodes take the place of a launcher that is lost, as real ones do whose host is one and the same. That is so if the job survives
-    /// losses and has one host; lines of its output may then come twice.
+    /// Whether the job goes on without its launcher, if it survives losses: nodes take its place if it has one host, and a process that agents
+    /// start if it has several. Lines of its output may then come twice.
     pub heirs: bool,
     /// Whether PEs that have halted go on reading their links until their node is told how to go on. Nobody can begin an epoch before all have
     /// halted for it, so that nothing else brings one a message of a later epoch than its own.
@@ -192,6 +192,11 @@ impl Plan {
     /// Whether its nodes look for another launcher when theirs is lost.
     pub fn has_heirs(&self) -> bool {
         self.heirs && self.survives() && self.hosts.len() == 1
+    }
+
+    /// Whether its hosts look for another launcher when theirs is lost.
+    pub fn passes_on(&self) -> bool {
+        self.heirs && self.survives() && self.hosts.len() > 1
     }
 
     /// The host on which a node is at the start, or a process that waits; the first one for a node that is not there then.

@@ -16,6 +16,7 @@ const BYTES: usize = 200;
 struct Sent {
     letter: Letter,
     life: u32,
+    era: u32,
 }
 
 /// Letters under way.
@@ -37,19 +38,24 @@ impl Post {
 impl World {
     /// Sends a letter.
     pub(super) fn post(&self, letter: Letter) {
+        self.post_in(self.era_of(&letter), letter);
+    }
+
+    /// The same to or from whatever leads in this era.
+    pub(super) fn post_in(&self, era: u32, letter: Letter) {
         match letter {
             // What is said to the node from now on is for the process that is about to start.
             Letter::Start(node, host) => self.replace(node, host),
             Letter::Use { spare, node } => return self.use_spare(spare, node),
             _ => {}
         }
-        match self.way(&letter) {
-            (0, 0) => self.post_here(letter),
+        match self.way(era, &letter) {
+            (from, to) if from == to => self.post_here(era, letter),
             way => {
                 let mut post = self.post.borrow_mut();
                 let held = post.held.entry(way).or_default();
                 let life = letter.process().map_or(0, |node| self.nodes.life(node));
-                held.push_back(Sent { letter, life });
+                held.push_back(Sent { letter, life, era });
                 if held.len() == 1 {
                     drop(post);
                     self.post_between(way);
@@ -62,18 +68,18 @@ impl World {
     pub(super) fn post_between(&self, way: (u32, u32)) {
         let mut post = self.post.borrow_mut();
         let Some(held) = post.held.get_mut(&way) else { return };
-        while let Some(Sent { letter, life }) = held.pop_front() {
+        while let Some(Sent { letter, life, era }) = held.pop_front() {
             match self.network.borrow_mut().host_control(self.now(), way.0, way.1, BYTES) {
-                Some(at) => self.plan_for(at, Event::Letter(self.era.get(), Box::new(letter)), life),
+                Some(at) => self.plan_for(at, Event::Letter(era, Box::new(letter)), life),
                 None => {
-                    held.push_front(Sent { letter, life });
+                    held.push_front(Sent { letter, life, era });
                     return self.plan(self.now() + RETRY_NS, Event::Retry(way));
                 }
             }
         }
     }
 
-    fn post_here(&self, letter: Letter) {
+    fn post_here(&self, era: u32, letter: Letter) {
         let node = match letter {
             Letter::ToNode(node, _)
             | Letter::Kill(node)
@@ -85,16 +91,21 @@ impl World {
         let mut post = self.post.borrow_mut();
         let last = post.last.entry((node, letter.is_for_launcher())).or_default();
         *last = (self.now() + takes).max(*last);
-        self.plan(*last, Event::Letter(self.era.get(), Box::new(letter)));
+        self.plan(*last, Event::Letter(era, Box::new(letter)));
     }
 
-    /// The hosts that a letter goes from and to; the launcher is on the first.
-    fn way(&self, letter: &Letter) -> (u32, u32) {
+    /// The hosts that a letter goes from and to, where the launcher of an era is on its own.
+    fn way(&self, era: u32, letter: &Letter) -> (u32, u32) {
+        let seat = self.seat(era);
         match letter {
-            Letter::ToNode(node, _) | Letter::Kill(node) => (0, self.nodes[*node as usize].host),
-            Letter::Asked(_) | Letter::Use { .. } => (0, 0),
-            Letter::Ping(host) | Letter::HangUp(host) | Letter::Start(_, host) => (0, *host),
-            Letter::Happened(host, ..) | Letter::Alive(host) | Letter::Failed(host, _) => (*host, 0),
+            Letter::ToNode(node, _) | Letter::Kill(node) => (seat, self.nodes[*node as usize].host),
+            Letter::Asked(_) | Letter::Use { .. } => (seat, seat),
+            Letter::Ping(host) | Letter::HangUp(host) | Letter::Start(_, host) => (seat, *host),
+            Letter::Roll(host, _) | Letter::Out(host) | Letter::Here(host, _) => (seat, *host),
+            Letter::Happened(host, ..) | Letter::Alive(host) | Letter::Failed(host, _) => (*host, seat),
+            Letter::Listening(host) | Letter::Enrolled(host, _) | Letter::AreYouThere(host, _) => {
+                (*host, seat)
+            }
         }
     }
 }

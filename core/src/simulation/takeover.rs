@@ -175,7 +175,7 @@ impl World {
     }
 
     /// It has found its launcher, and says once more what the former one may not have passed on.
-    fn follow(&self, process: &Process) {
+    pub(super) fn follow(&self, process: &Process) {
         process.seeks.set(false);
         process.attendance.borrow_mut().on_successor();
         let failed = process.job.how_it_ended().filter(|end| end.status != 0);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+mod succession;
+
 use super::*;
 use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
 use crate::launch::{Output, RunArgs};

@@ -21,6 +21,7 @@ use super::process::Process;
 use super::processes::Processes;
 use super::seeking::Gathering;
 use super::steps::STEP_WAIT_NS;
+use super::succession::{self, Succession};
 use super::trace::{Trace, Who};
 use super::wires::End;
 use crate::cluster::control::Task;
@@ -91,6 +92,8 @@ pub(super) enum Event {
     Come(u32, u32),
     /// A node that is to lead looks after those that are left; whether it is a tick of its heartbeat.
     Gather(u32, bool),
+    /// Something happens between hosts that have lost their launcher, or may.
+    Hosts(Box<succession::Step>),
     /// A planned fault begins.
     Fault(usize),
     /// It is over.
@@ -172,6 +175,8 @@ pub(super) struct World {
     pub(super) leader: Cell<Option<u32>>,
     /// The node that is to lead, as long as it waits for others.
     pub(super) gathering: RefCell<Option<Gathering>>,
+    /// What there is in place of that if there are several hosts.
+    pub(super) succession: RefCell<Succession>,
     /// The newest version that nobody may go back behind, whether anybody who is left knows that or not.
     pub(super) committed: Cell<Option<Version>>,
     /// The newest one that anybody knew to be committed.
@@ -229,6 +234,7 @@ impl World {
             era: Cell::new(0),
             leader: Cell::new(None),
             gathering: RefCell::default(),
+            succession: RefCell::default(),
             committed: Cell::new(None),
             known: Cell::new(None),
             forgotten: RefCell::default(),
@@ -262,7 +268,7 @@ impl World {
 
     fn is_over(&self) -> bool {
         let led = !(self.launcher.borrow().is_over() || self.launcher.borrow().gone);
-        !led && self.nodes.iter().all(Process::is_gone)
+        !led && self.nodes.iter().all(Process::is_gone) && !self.may_hear_the_end()
     }
 
     /// The next event; whether there was one, and there may be more.
@@ -291,6 +297,8 @@ impl World {
             Event::Net(event) => self.on_network(event),
             Event::Net2(happening) => self.on_happening(*happening),
             Event::Turn(node, rank) => self.turn(node, rank),
+            Event::Letter(era, letter) if self.plan.passes_on() => self.on_letter_between_hosts(era, *letter),
+            Event::Hosts(step) => self.on_step(*step),
             Event::Letter(era, letter) if letter.is_of_launcher() && era != self.era.get() => drop(letter),
             Event::Letter(_, letter) => self.on_letter(*letter),
             Event::Retry(way) => self.post_between(way),
@@ -323,6 +331,9 @@ impl World {
     fn suspended_until(&self, event: &Event) -> Option<u64> {
         let until = match event {
             Event::Look | Event::HostBeat(_) => self.launcher_stopped_until(),
+            Event::Hosts(step) if step.is_of_launcher() => self.launcher_stopped_until(),
+            // Whoever is to take the launcher's place is not stopped with it.
+            Event::Letter(era, _) if self.plan.passes_on() && *era != self.era.get() => 0,
             Event::Letter(_, letter) => self.reader_stopped_until(letter),
             Event::Turn(node, _)
             | Event::Orphaned(node)
@@ -397,7 +408,8 @@ impl World {
     /// So long after the launcher's end all processes have to be gone: silence is noticed by then, with a tick or two more.
     fn last_chance_ns(&self) -> u64 {
         let stopped = self.nodes.iter().map(|node| node.stopped_until.get()).max().unwrap_or(0);
-        2 * self.plan.silence.as_nanos() as u64 + 20 * TICK_NS + stopped.saturating_sub(self.now())
+        let silences = if self.plan.passes_on() { 8 + 3 * self.plan.hosts.len() as u64 } else { 2 };
+        silences * self.plan.silence.as_nanos() as u64 + 20 * TICK_NS + stopped.saturating_sub(self.now())
     }
 
     fn give_up(&self, why: &str) {
@@ -430,7 +442,7 @@ impl World {
         self.plan(self.now() + TICK_NS, Event::HostBeat(host));
     }
 
-    fn on_letter(&self, letter: Letter) {
+    pub(super) fn on_letter(&self, letter: Letter) {
         match letter {
             Letter::ToNode(node, message) => {
                 let host = self.nodes[node as usize].host;
@@ -450,7 +462,9 @@ impl World {
                 self.agent_hears(host);
                 self.start_again(node, self.has_agent(host) && !self.launcher.borrow().gone);
             }
-            Letter::Ping(host) => self.agent_hears(host),
+            Letter::Ping(host) | Letter::Roll(host, _) | Letter::Out(host) | Letter::Here(host, _) => {
+                self.agent_hears(host);
+            }
             Letter::HangUp(host) => self.end_agent(host),
             letter if self.launcher.borrow().gone => drop(letter),
             letter => {
@@ -482,7 +496,11 @@ impl World {
             self.note_let_go(letter);
             self.note_going_back(letter);
         }
-        deeds.letters.into_iter().for_each(|letter| self.post(letter));
+        let era = self.era.get();
+        deeds.letters.into_iter().for_each(|letter| self.post_in(era, letter));
+        if self.plan.passes_on() {
+            deeds.lost.into_iter().for_each(|host| self.on_host_lost(host));
+        }
         if self.launcher.borrow().is_over() {
             self.unlead();
         }
@@ -492,11 +510,25 @@ impl World {
     pub(super) fn unlead(&self) {
         if self.unled_since.get().is_none() {
             self.unled_since.set(Some(self.now()));
-            (1..self.plan.hosts.len() as u32).for_each(|host| self.post(Letter::HangUp(host)));
+            let (hosts, era) = (1..self.plan.hosts.len() as u32, self.era.get());
+            match self.plan.passes_on() {
+                true => (0..hosts.end).for_each(|host| self.post_in(era, Letter::Out(host))),
+                false => hosts.for_each(|host| self.post(Letter::HangUp(host))),
+            }
             // Nobody needs those who wait any more.
             let waiting = self.launcher.borrow().waiting();
             waiting.into_iter().for_each(|spare| self.post(Letter::Kill(spare)));
         }
+    }
+
+    /// The launcher is gone, and another one may take its place.
+    pub(super) fn is_unled(&self) {
+        self.unled_since.set(self.unled_since.get().or(Some(self.now())));
+    }
+
+    /// One has.
+    pub(super) fn is_led_again(&self) {
+        self.unled_since.set(None);
     }
 
     pub(super) fn stop_launcher(&self, until: u64) {

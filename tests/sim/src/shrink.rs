@@ -75,7 +75,12 @@ impl Search<'_> {
         let fewer = self.attempt_other(Overrides { respawn: Some(false), ..self.overrides() });
         let none = self.attempt_other(Overrides { spares: Some(0), ..self.overrides() });
         let fixed = self.attempt_other(Overrides { more: Some(0), ..self.overrides() });
-        self.attempt_other(Overrides { lingers: Some(false), ..self.overrides() }) || fewer || none || fixed
+        let alone = self.attempt_other(Overrides { succession: Some(false), ..self.overrides() });
+        self.attempt_other(Overrides { lingers: Some(false), ..self.overrides() })
+            || fewer
+            || none
+            || fixed
+            || alone
     }
 
     fn fewer_nodes(&mut self) -> bool {

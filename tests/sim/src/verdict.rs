@@ -277,17 +277,23 @@ impl Legal {
                 self.asked = true;
             }
             // The launcher's own host, which it takes with it.
-            What::HostLoss { host: 0 } => self.untold = true,
-            What::HostLoss { host } => self.blamed.extend(of_hosts(&[*host])),
-            What::Cut { from, to, .. } => self.blamed.extend(of_hosts(from).into_iter().chain(of_hosts(to))),
+            What::HostLoss { host: 0 } if !plan.passes_on() => self.untold = true,
+            What::HostLoss { host } => {
+                self.orphaned |= plan.passes_on();
+                self.blamed.extend(of_hosts(&[*host]));
+            }
+            What::Cut { from, to, .. } => {
+                self.orphaned |= plan.passes_on();
+                self.blamed.extend(of_hosts(from).into_iter().chain(of_hosts(to)));
+            }
             // Who takes the time for later than it is believes that it has waited long enough for any other.
             What::ClockJump { .. } => self.blamed.extend(0..plan.nodes()),
             What::LauncherStop { .. } => {
-                self.orphaned |= plan.has_heirs();
+                self.orphaned |= plan.has_heirs() || plan.passes_on();
                 self.blamed.extend(0..plan.nodes());
             }
             // Whoever leads, which the second time is a node.
-            What::LauncherLoss if plan.has_heirs() => {
+            What::LauncherLoss if plan.has_heirs() || plan.passes_on() => {
                 let led = std::mem::replace(&mut self.orphaned, true);
                 self.blamed.extend((0..plan.nodes()).filter(|_| led));
             }

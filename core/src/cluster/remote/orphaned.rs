@@ -23,6 +23,7 @@ use tokio::task::JoinHandle;
 use super::super::children::{self, Executable};
 use super::super::control::ToNode;
 use super::super::standby::{Pledge, keep_from_children};
+use super::super::succession::callers::Callers;
 use super::super::succession::door::{Newcomer, Newcomers, Pass};
 use super::super::succession::estate::{Estate, Orphan, Will};
 use super::super::succession::quorum::Roll;
@@ -58,9 +59,8 @@ pub(super) struct Heir {
     door: TcpListener,
     /// Those that come, unless a process that was started here listens.
     newcomers: Option<Newcomers>,
-    /// Those that look for a launcher and have come here, with the number of the question that is to be answered first.
-    waiting: Vec<(u64, Newcomer)>,
-    questions: u64,
+    /// Those that look for a launcher and have come here.
+    callers: Callers<Newcomer>,
     searching: Option<JoinHandle<Found>>,
     /// The launcher's process, if it is on this host.
     launcher: Option<OwnedFd>,
@@ -123,8 +123,7 @@ impl Heir {
             window: window.clone(),
             door,
             newcomers: Some(newcomers),
-            waiting: Vec::new(),
-            questions: 0,
+            callers: Callers::new(),
             searching: None,
             successor: Arc::default(),
             is_led: Arc::default(),
@@ -151,11 +150,9 @@ impl Heir {
             }
             // It was there when that was asked, and whoever had lost it then has been lost by it.
             ToAgent::Here(number) => {
-                let out = |asked: &(u64, Newcomer)| asked.0 <= *number;
-                for (_, asks) in self.waiting.iter_mut().filter(|asked| out(asked)) {
-                    asks.tell(&ToAgent::Out);
+                for mut caller in self.callers.on_here(*number) {
+                    caller.tell(&ToAgent::Out);
                 }
-                self.waiting.retain(|asked| !out(asked));
             }
             _ => {}
         }
@@ -204,7 +201,7 @@ impl Heir {
             () = self.is_led.notified() => {
                 // They find the process that listens here now.
                 self.newcomers = None;
-                self.waiting.clear();
+                self.callers.clear();
                 self.led += 1;
                 Happened::Next(Next::More)
             }
@@ -217,16 +214,15 @@ impl Heir {
 
     /// Another agent has lost the launcher.
     pub(super) fn on_newcomer(&mut self, newcomer: Newcomer) {
-        self.questions += 1;
+        let question = self.callers.on_come(newcomer);
         if self.searching.is_none() {
-            let _ = self.said.send(FromAgent::AreYouThere(self.questions));
+            let _ = self.said.send(FromAgent::AreYouThere(question));
         }
-        self.waiting.push((self.questions, newcomer));
     }
 
     /// Time goes by for those that wait.
     pub(super) fn tick(&mut self) {
-        self.waiting.retain_mut(|(_, newcomer)| newcomer.tell(&ToAgent::Wait));
+        self.callers.keep(|newcomer| newcomer.tell(&ToAgent::Wait));
         if self.launcher.is_none() {
             self.look_at_terminal();
         }
@@ -262,8 +258,8 @@ impl Heir {
         self.window.open_again();
         let _ = self.voices.send(Box::new(writer));
         // It has to be asked whether it is there, as the one before.
-        for (number, _) in &self.waiting {
-            let _ = self.said.send(FromAgent::AreYouThere(*number));
+        for number in self.callers.questions() {
+            let _ = self.said.send(FromAgent::AreYouThere(number));
         }
         Next::Launcher(relay::hear(reader, decoder, self.window.clone()))
     }

@@ -34,9 +34,9 @@ use talisman_transport::tls::{Credentials, Unavailable};
 /// What a conversation begins with.
 const MAGIC: &[u8; 8] = b"TALISMAN";
 /// So long it may take to reach somebody, and to be made sure of.
-const LIMIT: Duration = Duration::from_secs(1);
+pub(crate) const LIMIT: Duration = Duration::from_secs(1);
 /// Whoever has come says at once who it is: there is one of each host.
-const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: Limits = Limits {
     places: 64,
     vouched: 1024,
     silent: Duration::from_millis(500),
@@ -64,6 +64,41 @@ impl Pass {
     pub(crate) fn new(estate: &Estate) -> Result<Self, Unavailable> {
         let credentials = estate.tls.then(|| Credentials::of(&estate.secret)).transpose()?;
         Ok(Pass { job: estate.job, secret: estate.secret.clone(), credentials })
+    }
+
+    /// Of a job whose connections are not encrypted.
+    pub(crate) fn plain(job: u64, secret: Secret) -> Self {
+        Pass { job, secret, credentials: None }
+    }
+
+    /// What whoever comes shows first, with a nonce of its own.
+    pub(crate) fn knock(&self, own: &Nonce) -> Proof {
+        self.secret.prove(KNOCKS, &self.ticket(own))
+    }
+
+    /// Whether that is a ticket.
+    pub(crate) fn is_ticket(&self, nonce: &Nonce, ticket: &Proof) -> bool {
+        self.secret.verify(KNOCKS, &self.ticket(nonce), ticket)
+    }
+
+    /// What whoever is there answers to one that has chosen the first nonce.
+    pub(crate) fn answer(&self, theirs: &Nonce, own: &Nonce) -> Proof {
+        self.secret.prove(IS_THERE, &self.said(theirs, own))
+    }
+
+    /// Whether that is the answer of one of the job to one that has chosen the first nonce.
+    pub(crate) fn is_answer(&self, own: &Nonce, theirs: &Nonce, proof: &Proof) -> bool {
+        self.secret.verify(IS_THERE, &self.said(own, theirs), proof)
+    }
+
+    /// What whoever came says to the answer.
+    pub(crate) fn proof(&self, own: &Nonce, theirs: &Nonce) -> Proof {
+        self.secret.prove(COMES, &self.said(own, theirs))
+    }
+
+    /// Whether that proves who has come, with the first nonce.
+    pub(crate) fn is_proof(&self, theirs: &Nonce, own: &Nonce, proof: &Proof) -> bool {
+        self.secret.verify(COMES, &self.said(theirs, own), proof)
     }
 
     /// Shows that one of the job has chosen a nonce.
@@ -188,14 +223,13 @@ async fn come(socket: TcpStream, pass: &Pass) -> io::Result<Talk> {
     }
     let mut talk = channel.into_talk();
     let own = nonce().map_err(io::Error::other)?;
-    let ticket = pass.secret.prove(KNOCKS, &pass.ticket(&own));
+    let ticket = pass.knock(&own);
     say(&mut talk, &[&MAGIC[..], &own, &ticket].concat()).await?;
     let (mut theirs, mut proof): (Nonce, Proof) = ([0; BYTES], [0; BYTES]);
     talk.read_exact(&mut theirs).await?;
     talk.read_exact(&mut proof).await?;
-    let said = pass.said(&own, &theirs);
-    check(pass.secret.verify(IS_THERE, &said, &proof))?;
-    say(&mut talk, &pass.secret.prove(COMES, &said)).await?;
+    check(pass.is_answer(&own, &theirs, &proof))?;
+    say(&mut talk, &pass.proof(&own, &theirs)).await?;
     Ok(talk)
 }
 
@@ -223,18 +257,17 @@ async fn admitted(
     check(magic == *MAGIC)?;
     talk.read_exact(&mut theirs).await?;
     talk.read_exact(&mut proof).await?;
-    check(pass.secret.verify(KNOCKS, &pass.ticket(&theirs), &proof))?;
+    check(pass.is_ticket(&theirs, &proof))?;
     vouch();
     let own = nonce().map_err(io::Error::other)?;
-    let said = pass.said(&theirs, &own);
-    say(talk, &[own, pass.secret.prove(IS_THERE, &said)].concat()).await?;
+    say(talk, &[own, pass.answer(&theirs, &own)].concat()).await?;
     talk.read_exact(&mut proof).await?;
-    check(pass.secret.verify(COMES, &said, &proof))
+    check(pass.is_proof(&theirs, &own, &proof))
 }
 
 /// Whether somebody who says this is believed, for fuzz targets.
 pub(in crate::cluster) async fn believes(stranger: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> bool {
-    let pass = Pass { job: 7, secret: Secret::from_bytes([3; BYTES]), credentials: None };
+    let pass = Pass::plain(7, Secret::from_bytes([3; BYTES]));
     admitted(stranger, &pass, || ()).await.is_ok()
 }
 
@@ -255,7 +288,7 @@ mod tests {
     use super::*;
 
     fn pass(secret: u8) -> Pass {
-        Pass { job: 7, secret: Secret::from_bytes([secret; BYTES]), credentials: None }
+        Pass::plain(7, Secret::from_bytes([secret; BYTES]))
     }
 
     fn orphan() -> Orphan {

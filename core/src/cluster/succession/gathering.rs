@@ -1,6 +1,5 @@
 //! Who is left of a job whose launcher is gone, as the process finds out that takes its place.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::TcpListener;
 use std::time::Duration;
@@ -9,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::super::control::{ToLauncher, ToNode, VERSION};
-use super::super::heartbeat::{Heartbeat, TICK};
+use super::super::heartbeat::TICK;
 use super::super::local::{Event, Events};
 use super::super::printer::Lines;
 use super::super::remote::host::{Attached, RemoteHost};
@@ -18,7 +17,8 @@ use super::super::sites::AttachedHost;
 use super::super::takeover::follower::{Follower, Followers};
 use super::door::{Newcomer, Newcomers, Pass, Reached, reach};
 use super::estate::{Site, Will};
-use super::quorum::{Register, Roll};
+use super::muster::{Alone, Due, Introductions, Muster};
+use super::quorum::Register;
 use super::rolls::Rolls;
 
 /// Those that are left.
@@ -29,17 +29,6 @@ pub(super) struct Gathered {
     /// What happens to nodes, from what each has said of itself on.
     pub(super) events: Events,
     pub(super) happened: mpsc::UnboundedReceiver<(u32, Event)>,
-}
-
-/// Why nobody leads the job.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Alone {
-    /// All hosts are there, and the program has begun on none.
-    #[error("nothing has begun")]
-    NothingHasBegun,
-    /// Something else.
-    #[error("{0}")]
-    Other(String),
 }
 
 /// Waits for the agents of all hosts that may be left, and for what their nodes say of themselves; or why the job cannot go on.
@@ -53,15 +42,15 @@ pub(super) async fn gather(
 ) -> io::Result<Result<Gathered, Alone>> {
     let pass = Pass::new(&will.estate).map_err(io::Error::other)?;
     let mut newcomers = Newcomers::at(door, pass.clone())?;
-    let mut coming = Coming::all(will, &pass, &mut newcomers).await;
+    let mut muster = all_that_come(will, &pass, &mut newcomers).await;
     tokio::spawn(turn_away(newcomers));
-    if let Err(alone) = coming.may_go_on() {
-        for agent in coming.come.values_mut() {
+    if let Err(alone) = muster.may_go_on(|agent| agent.orphan.has_begun) {
+        for agent in muster.come.values_mut() {
             agent.tell(&ToAgent::Out);
         }
         return Ok(Err(alone));
     }
-    Ok(coming.follow(will, pass, lines).await)
+    Ok(follow(muster, will, pass, lines).await)
 }
 
 /// Whoever comes later has been lost.
@@ -71,123 +60,79 @@ async fn turn_away(mut newcomers: Newcomers) {
     }
 }
 
-/// Agents that come.
-struct Coming {
-    own: u32,
-    come: BTreeMap<u32, Newcomer>,
-    /// Those whose hosts say that nobody listens there any more.
-    dead: BTreeSet<u32>,
-    /// The last one that any of them knows.
-    roll: Roll,
-}
-
-impl Coming {
-    async fn all(will: &Will, pass: &Pass, newcomers: &mut Newcomers) -> Self {
-        let (own, silence) = (will.estate.rank, will.estate.silence);
-        let roll = will.roll.clone();
-        let mut coming = Coming { own, come: BTreeMap::new(), dead: BTreeSet::new(), roll };
-        // Some may notice the loss so much later, and wait so long for others that are not there.
-        let mut patience = Heartbeat::new(silence * 2 + TICK * 8);
-        let (proved, mut proofs) = mpsc::unbounded_channel();
-        let mut ticks = interval(TICK);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while !coming.missing().is_empty() {
-            tokio::select! {
-                newcomer = newcomers.next() => coming.on_come(newcomer),
-                Some(rank) = proofs.recv() => drop(coming.dead.insert(rank)),
-                _ = ticks.tick() => {
-                    coming.come.retain(|_, agent| agent.tell(&ToAgent::Ping));
-                    coming.look(pass, &proved);
-                    if patience.tick() {
-                        break;
-                    }
+/// Those that come while they are waited for.
+async fn all_that_come(will: &Will, pass: &Pass, newcomers: &mut Newcomers) -> Muster<Newcomer> {
+    let mut muster = Muster::new(will.estate.rank, will.roll.clone(), will.estate.silence);
+    let (proved, mut proofs) = mpsc::unbounded_channel();
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while !muster.is_complete() {
+        tokio::select! {
+            newcomer = newcomers.next() => add(&mut muster, newcomer),
+            Some(rank) = proofs.recv() => muster.on_dead(rank),
+            _ = ticks.tick() => {
+                muster.come.retain(|_, agent| agent.tell(&ToAgent::Ping));
+                look(&muster, pass, &proved);
+                if muster.on_tick() {
+                    break;
                 }
             }
         }
-        coming
     }
+    muster
+}
 
-    fn on_come(&mut self, mut newcomer: Newcomer) {
-        if newcomer.orphan.roll.number > self.roll.number {
-            self.roll = newcomer.orphan.roll.clone();
-        }
-        if newcomer.tell(&ToAgent::Ping) {
-            self.come.insert(newcomer.orphan.rank, newcomer);
-        }
+fn add(muster: &mut Muster<Newcomer>, mut newcomer: Newcomer) {
+    muster.on_roll(&newcomer.orphan.roll);
+    if newcomer.tell(&ToAgent::Ping) {
+        muster.on_come(newcomer.orphan.rank, newcomer);
     }
+}
 
-    /// Those that may still come.
-    fn missing(&self) -> BTreeSet<u32> {
-        let is_missing = |rank: &&u32| !self.come.contains_key(*rank) && !self.dead.contains(*rank);
-        self.roll.members.iter().chain([&self.own]).filter(is_missing).copied().collect()
+/// Nobody waits for the dead.
+fn look(muster: &Muster<Newcomer>, pass: &Pass, proved: &mpsc::UnboundedSender<u32>) {
+    for (rank, door) in muster.doubtful() {
+        let (pass, proved) = (pass.clone(), proved.clone());
+        tokio::spawn(async move {
+            if matches!(reach(door, &pass).await, Reached::Dead) {
+                let _ = proved.send(rank);
+            }
+        });
     }
+}
 
-    /// Nobody waits for the dead.
-    fn look(&self, pass: &Pass, proved: &mpsc::UnboundedSender<u32>) {
-        for rank in self.missing().into_iter().filter(|rank| *rank != self.own) {
-            let Some(door) = self.roll.door(rank) else { continue };
-            let (pass, proved) = (pass.clone(), proved.clone());
-            tokio::spawn(async move {
-                if matches!(reach(door, &pass).await, Reached::Dead) {
-                    let _ = proved.send(rank);
-                }
-            });
-        }
+/// All nodes say what they are.
+async fn follow(muster: Muster<Newcomer>, will: &Will, pass: Pass, lines: &Lines) -> Result<Gathered, Alone> {
+    let settled = muster.come.values().find_map(|agent| agent.orphan.settled.clone());
+    let unheard = muster.come.values().map(|agent| agent.orphan.unheard).min();
+    let here = muster.here();
+    let (register, first) = Register::going_on(will.estate.rank, here, muster.dead, muster.roll);
+    let rolls = Rolls::new(register, pass);
+    let (events, happened) = mpsc::unbounded_channel();
+    let mut hosts = Vec::new();
+    for (rank, agent) in muster.come {
+        let site = will
+            .estate
+            .sites
+            .get(rank as usize)
+            .cloned()
+            .ok_or_else(|| Alone::Other("a host came that is none of the job's".into()))?;
+        let left = agent.orphan.nodes.clone();
+        let mut host = attach(agent, site.clone(), will.estate.silence, (rolls.clone(), rank));
+        host.start(&events, lines);
+        hosts.push(AttachedHost { host, site, left });
     }
-
-    fn here(&self) -> BTreeSet<u32> {
-        self.come.keys().copied().chain([self.own]).collect()
+    rolls.tell(&first);
+    let mut following = Following::new(hosts, happened, will.estate.silence);
+    following.all(will).await;
+    let Following { asked, hosts, happened, kept, .. } = following;
+    let mut followers = asked.followers;
+    settled.into_iter().for_each(|results| followers.settle(results));
+    unheard.into_iter().for_each(|unheard| followers.missed_by_hosts(unheard));
+    if followers.is_empty() && followers.settled().is_none() {
+        return Err(Alone::Other("no node is left".into()));
     }
-
-    /// Whether the program has begun anywhere, as far as that is known: of whoever is not here, nothing is.
-    fn has_begun(&self) -> bool {
-        let is_here = |rank: &u32| self.come.contains_key(rank);
-        !self.roll.members.iter().all(is_here) || self.come.values().any(|agent| agent.orphan.has_begun)
-    }
-
-    fn may_go_on(&self) -> Result<(), Alone> {
-        let hosts = self.roll.members.difference(&self.dead).count();
-        if !self.roll.lets_go_on(&self.here(), &self.dead) {
-            return Err(Alone::Other(format!(
-                "of {hosts} hosts {} can be reached, and the others may go on without them",
-                self.here().len()
-            )));
-        }
-        if self.has_begun() { Ok(()) } else { Err(Alone::NothingHasBegun) }
-    }
-
-    /// All nodes say what they are.
-    async fn follow(self, will: &Will, pass: Pass, lines: &Lines) -> Result<Gathered, Alone> {
-        let settled = self.come.values().find_map(|agent| agent.orphan.settled.clone());
-        let unheard = self.come.values().map(|agent| agent.orphan.unheard).min();
-        let here = self.here();
-        let (register, first) = Register::going_on(self.own, here, self.dead, self.roll);
-        let rolls = Rolls::new(register, pass);
-        let (events, happened) = mpsc::unbounded_channel();
-        let mut hosts = Vec::new();
-        for (rank, agent) in self.come {
-            let site = will
-                .estate
-                .sites
-                .get(rank as usize)
-                .cloned()
-                .ok_or_else(|| Alone::Other("a host came that is none of the job's".into()))?;
-            let left = agent.orphan.nodes.clone();
-            let mut host = attach(agent, site.clone(), will.estate.silence, (rolls.clone(), rank));
-            host.start(&events, lines);
-            hosts.push(AttachedHost { host, site, left });
-        }
-        rolls.tell(&first);
-        let mut following = Following::new(hosts, happened);
-        following.all(will).await;
-        let Following { mut followers, hosts, happened, kept, .. } = following;
-        settled.into_iter().for_each(|results| followers.settle(results));
-        unheard.into_iter().for_each(|unheard| followers.missed_by_hosts(unheard));
-        if followers.is_empty() && followers.settled().is_none() {
-            return Err(Alone::Other("no node is left".into()));
-        }
-        Ok(Gathered { followers, hosts, events, happened: after(kept, happened) })
-    }
+    Ok(Gathered { followers, hosts, events, happened: after(kept, happened) })
 }
 
 fn attach(agent: Newcomer, site: Site, silence: Duration, rolls: (Rolls, u32)) -> RemoteHost {
@@ -199,34 +144,32 @@ fn attach(agent: Newcomer, site: Site, silence: Duration, rolls: (Rolls, u32)) -
 struct Following {
     hosts: Vec<AttachedHost>,
     happened: mpsc::UnboundedReceiver<(u32, Event)>,
-    missing: BTreeSet<u32>,
-    followers: Followers,
+    asked: Introductions,
     /// What has happened since to those that have answered.
     kept: Vec<(u32, Event)>,
 }
 
 impl Following {
-    fn new(hosts: Vec<AttachedHost>, happened: mpsc::UnboundedReceiver<(u32, Event)>) -> Self {
+    fn new(
+        hosts: Vec<AttachedHost>,
+        happened: mpsc::UnboundedReceiver<(u32, Event)>,
+        silence: Duration,
+    ) -> Self {
         let missing = hosts.iter().flat_map(|host| host.left.iter().copied()).collect();
-        Following { hosts, happened, missing, followers: Followers::default(), kept: Vec::new() }
+        Following { hosts, happened, asked: Introductions::new(missing, silence), kept: Vec::new() }
     }
 
     /// Whoever does not answer within the time that nodes may be silent is killed.
     async fn all(&mut self, will: &Will) {
         self.each(|host, node| host.send(node, ToNode::Introduce));
-        let silence = will.estate.silence;
-        let (mut ticks, mut patience) = (interval(TICK), Heartbeat::new(silence));
-        let mut last_patience = Heartbeat::new(silence * 2);
-        while !self.missing.is_empty() {
+        let mut ticks = interval(TICK);
+        while !self.asked.missing().is_empty() {
             tokio::select! {
                 Some((node, event)) = self.happened.recv() => self.on_event(node, event, will.estate.job),
-                _ = ticks.tick() => {
-                    if patience.tick() {
-                        self.each(RemoteHost::kill);
-                    }
-                    if last_patience.tick() {
-                        return;
-                    }
+                _ = ticks.tick() => match self.asked.on_tick() {
+                    Due::Nothing => {}
+                    Due::Kill => self.each(RemoteHost::kill),
+                    Due::Leave => return,
                 }
             }
         }
@@ -234,20 +177,19 @@ impl Following {
 
     fn each(&self, tell: impl Fn(&RemoteHost, u32)) {
         for AttachedHost { host, left, .. } in &self.hosts {
-            left.iter().filter(|node| self.missing.contains(node)).for_each(|node| tell(host, *node));
+            left.iter().filter(|node| self.asked.missing().contains(node)).for_each(|node| tell(host, *node));
         }
     }
 
     fn on_event(&mut self, node: u32, event: Event, job: u64) {
         match event {
             Event::Said(ToLauncher::Follow(follower))
-                if self.missing.contains(&node) && is_of(&follower, job, node) =>
+                if self.asked.missing().contains(&node) && is_of(&follower, job, node) =>
             {
-                self.missing.remove(&node);
-                self.followers.add(*follower);
+                self.asked.on_follow(node, *follower);
             }
-            event if self.followers.has(node) => self.kept.push((node, event)),
-            Event::Ended(_) | Event::Lost(_) | Event::NotStarted(_) => drop(self.missing.remove(&node)),
+            event if self.asked.followers.has(node) => self.kept.push((node, event)),
+            Event::Ended(_) | Event::Lost(_) | Event::NotStarted(_) => self.asked.on_end(node),
             // Said to the former launcher.
             _ => {}
         }

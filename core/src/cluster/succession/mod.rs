@@ -23,14 +23,20 @@
 //! | [`beforehand`] | what is seen to before the job begins |
 //! | [`estate`] | what agents are told beforehand, and say then |
 //! | [`door`] | how they reach each other |
-//! | [`seeking`] | an agent's search |
-//! | [`gathering`] | who is left, as the successor finds out |
+//! | [`quest`] | where an agent looks, and when it gives up; pure |
+//! | [`seeking`] | that, carried out |
+//! | [`callers`] | those that come to an agent that has a launcher; pure |
+//! | [`muster`] | which hosts and nodes are left; pure |
+//! | [`gathering`] | that, as the successor finds it out |
 //! | [`successor`] | the process that leads |
 
 pub(crate) mod beforehand;
+pub(crate) mod callers;
 pub(crate) mod door;
 pub(crate) mod estate;
 mod gathering;
+pub(crate) mod muster;
+pub(crate) mod quest;
 pub(crate) mod quorum;
 pub(crate) mod rolls;
 pub(crate) mod seeking;

@@ -8,16 +8,14 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::super::frame::{Decoder, encode};
 use super::super::heartbeat::TICK;
-use super::super::remote::message::{FromAgent, ToAgent};
-use super::super::takeover::search::{Patience, Search};
+use super::super::remote::message::FromAgent;
 use super::door::{Pass, Reached, reach};
 use super::estate::Orphan;
+use super::quest::{self, Quest, Step};
 use talisman_transport::tcp::Talk;
 
 /// It may take a moment until somebody listens, or is refused.
 const PAUSE: Duration = Duration::from_millis(20);
-/// A process that was started here has answered within this.
-const STARTS_WITHIN: Duration = Duration::from_secs(20);
 
 /// What has become of a search.
 pub(crate) enum Found {
@@ -35,41 +33,35 @@ pub(crate) async fn seek(
     silence: Duration,
     mut lead: impl FnMut() -> io::Result<()>,
 ) -> Found {
-    let own = orphan.rank;
-    let roll = orphan.roll.clone();
+    let mut quest = Quest::new(orphan.rank, orphan.roll.clone(), silence);
     let Ok(follow) = encode(&FromAgent::Follow(Box::new(orphan))) else {
         return Found::Nobody("what it is cannot be said".into());
     };
-    let limit = silence.as_millis().div_ceil(TICK.as_millis()) as u32;
-    let (mut search, mut leads) = (Search::new(own, limit), None);
+    let began = Instant::now();
     loop {
-        let candidate = search.candidate();
-        if candidate == own {
-            if leads.is_none()
-                && let Err(error) = lead()
-            {
-                return Found::Nobody(format!("no process can be started that leads the job: {error}"));
-            }
-            if leads.get_or_insert_with(Instant::now).elapsed() > STARTS_WITHIN {
+        let door = match quest.next(began.elapsed()) {
+            Step::Try(door) => door,
+            Step::GiveUp => {
                 return Found::Nobody("the process that was to lead the job does not answer".into());
             }
-        }
-        let Some(door) = roll.door(candidate) else {
-            search.on_dead();
-            continue;
+            Step::Lead => match lead() {
+                Ok(()) => continue,
+                Err(error) => {
+                    return Found::Nobody(format!("no process can be started that leads the job: {error}"));
+                }
+            },
         };
         let tried = Instant::now();
         match reach(door, &pass).await {
-            Reached::Dead => search.on_dead(),
-            Reached::There(talk) => match ask(talk, &follow, &mut search).await {
+            Reached::Dead => quest.on_dead(),
+            Reached::There(talk) => match ask(talk, &follow, &mut quest).await {
                 Answer::Leads(talk, decoder) => return Found::Launcher(talk, decoder),
                 Answer::Out => return Found::Nobody("the job goes on without this host, if at all".into()),
                 Answer::Nothing => sleep(PAUSE).await,
             },
             Reached::Nobody => {
                 sleep(TICK.saturating_sub(tried.elapsed())).await;
-                let ticks = tried.elapsed().as_millis() / TICK.as_millis();
-                let _ = (0..ticks.max(1)).any(|_| pass_over(&mut search));
+                quest.on_nobody(tried.elapsed());
             }
         }
     }
@@ -82,35 +74,25 @@ enum Answer {
 }
 
 /// Says who one is, and waits for a word.
-async fn ask(mut talk: Talk, follow: &[u8], search: &mut Search) -> Answer {
+async fn ask(mut talk: Talk, follow: &[u8], quest: &mut Quest) -> Answer {
     if talk.write_all(follow).await.is_err() || talk.flush().await.is_err() {
         return Answer::Nothing;
     }
-    let (mut decoder, mut bytes, candidate) = (Decoder::default(), vec![0; 4096], search.candidate());
-    while search.candidate() == candidate {
+    let (mut decoder, mut bytes) = (Decoder::default(), vec![0; 4096]);
+    loop {
         match decoder.next() {
-            Ok(Some(ToAgent::Wait)) => search.on_word(),
-            Ok(Some(ToAgent::Out)) => return Answer::Out,
-            Ok(Some(_)) => return Answer::Leads(talk, decoder),
+            Ok(Some(word)) => match quest.on_word(&word) {
+                quest::Answer::Waits => {}
+                quest::Answer::Out => return Answer::Out,
+                quest::Answer::Leads => return Answer::Leads(talk, decoder),
+            },
             Ok(None) => match timeout(TICK, talk.read(&mut bytes)).await {
                 Ok(Ok(count @ 1..)) => decoder.push(&bytes[..count]),
                 Ok(_) => return Answer::Nothing,
-                Err(_) => {
-                    pass_over(search);
-                }
+                Err(_) if quest.on_tick() => return Answer::Nothing,
+                Err(_) => {}
             },
             Err(_) => return Answer::Nothing,
         }
     }
-    Answer::Nothing
-}
-
-/// Nothing is heard of a host. Unlike on one's own, it cannot be made sure there that it is dead: that there are enough others has
-/// to do. Whether it is waited for no longer.
-fn pass_over(search: &mut Search) -> bool {
-    let is_late = search.on_tick() == Patience::Fence;
-    if is_late {
-        search.on_dead();
-    }
-    is_late
 }

@@ -24,7 +24,8 @@ use super::super::sites::Sites;
 use super::super::spool::Spool;
 use super::super::standby::{Pledge, Turn};
 use super::estate::{Estate, Will};
-use super::gathering::{Alone, Gathered, gather};
+use super::gathering::{Gathered, gather};
+use super::muster::Alone;
 use crate::launch::{Program, RunArgs};
 use rustix::io::{FdFlags, fcntl_setfd};
 

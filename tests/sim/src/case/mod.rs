@@ -62,6 +62,8 @@ pub struct Case {
     pub requests: bool,
     /// Who may come while it runs.
     pub staffing: Staffing,
+    /// Whether it survives the loss of its launcher, or of that one's host, on several hosts.
+    pub succession: bool,
     /// Whether PEs that have halted go on reading their links.
     pub lingers: bool,
     /// How it is started again when all of it was lost, and again.
@@ -126,6 +128,8 @@ impl Case {
         let hosts = shape::resized(&asked, overrides.nodes.unwrap_or(asked.iter().sum()));
         let hosts = if heirs && overrides.hosts.is_none() { vec![hosts.iter().sum()] } else { hosts };
         let heirs = heirs && hosts.len() == 1;
+        let succession = overrides.succession.unwrap_or(draws("succession", survival::succession));
+        let succession = succession && survival.is_on() && !heirs && hosts.len() > 1;
         let job = staffing::Job {
             hosts: &hosts,
             survives: survival.is_on(),
@@ -135,7 +139,9 @@ impl Case {
             requests,
             draws: is_whole,
         };
-        let staffing = Staffing::draw(seed, overrides, job);
+        // Who waits ends with the launcher that has started it, and nobody else starts any in a world.
+        let without_spares = Overrides { spares: Some(0), ..overrides.clone() };
+        let staffing = Staffing::draw(seed, if succession { &without_spares } else { overrides }, job);
         let (faults, again) = match &overrides.strikes {
             Some(strikes) => {
                 let waiting = staffing.more + staffing.spares.len() as u32;
@@ -144,7 +150,8 @@ impl Case {
             None => {
                 let harmed = overrides.only.is_empty();
                 let faults = faults::draw(seed, &classes, &drawn, silence);
-                let lost = |faults| survival::all_losses(seed, survival, heirs, &drawn, faults);
+                let launcher = survival::Launcher { heirs, succession };
+                let lost = |faults| survival::all_losses(seed, survival, launcher, &drawn, faults);
                 let mut faults = if harmed { lost(faults) } else { faults };
                 if requests {
                     let rng = &mut generator(seed, "requests");
@@ -186,6 +193,7 @@ impl Case {
             respawn,
             requests,
             staffing,
+            succession,
             lingers,
             again,
             twice: generator(seed, "twice").below(ONE_IN_IS_REPEATED) == 0,
@@ -219,7 +227,7 @@ impl Case {
             schedule: Schedule { pause_ppm: 0, ..self.schedule },
             limits: self.limits,
             options: Box::new(RunArgs { respawn: self.respawn, ..self.survival.options() }),
-            heirs: self.heirs,
+            heirs: self.heirs || self.succession,
             lingers: self.lingers,
             silence: self.silence,
             patience_ns: if self.survival.is_on() { SLACK_NS_WITH_CHECKPOINTS } else { SLACK_NS },

@@ -45,6 +45,9 @@ pub struct Overrides {
     /// Nodes that may be added to such a job, and are asked for
     #[arg(long, value_name = "N")]
     pub more: Option<u32>,
+    /// Whether a job that survives losses survives that of its launcher, or of that one's host, on several hosts
+    #[arg(long, value_name = "BOOL")]
+    pub succession: Option<bool>,
     /// Whether PEs that have halted read their links on until their node is told how to go on, in a job that survives losses
     #[arg(long, value_name = "BOOL")]
     pub lingers: Option<bool>,
@@ -151,6 +154,7 @@ impl Display for Overrides {
         option("requests", self.requests.as_ref().map(|it| it as _))?;
         option("spares", self.spares.as_ref().map(|it| it as _))?;
         option("more", self.more.as_ref().map(|it| it as _))?;
+        option("succession", self.succession.as_ref().map(|it| it as _))?;
         option("lingers", self.lingers.as_ref().map(|it| it as _))?;
         let only = self.only.join(",");
         option("only", (!only.is_empty()).then_some(&only as _))?;

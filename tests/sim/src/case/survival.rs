@@ -41,6 +41,8 @@ const ONE_IN_SURVIVES: u64 = 3;
 const ONE_IN_HAS_HEIRS: u64 = 3;
 /// One in so many of these has its checkpoints on disk.
 const ONE_IN_IS_ON_DISK: u64 = 5;
+/// One in so many of those that are on several hosts survives the loss of its launcher there.
+const ONE_IN_SUCCEEDS: u64 = 4;
 /// In one of so many of those that survive, lost nodes get other processes.
 const ONE_IN_REPLACES: u64 = 3;
 /// One in so many of these is asked for something.
@@ -93,6 +95,20 @@ pub(super) fn heirs(rng: &mut Rng) -> bool {
     rng.below(ONE_IN_HAS_HEIRS) == 0
 }
 
+/// What becomes of a job that loses its launcher.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Launcher {
+    /// Nodes take its place.
+    pub(super) heirs: bool,
+    /// A process on another host does.
+    pub(super) succession: bool,
+}
+
+/// Whether the hosts of such a job look for another launcher.
+pub(super) fn succession(rng: &mut Rng) -> bool {
+    rng.below(ONE_IN_SUCCEEDS) == 0
+}
+
 /// Whether lost nodes of such a job get other processes.
 pub(super) fn respawn(rng: &mut Rng) -> bool {
     rng.below(ONE_IN_REPLACES) == 0
@@ -112,7 +128,7 @@ pub(super) fn is_asked(rng: &mut Rng) -> bool {
 pub(super) fn all_losses(
     seed: u64,
     survival: Survival,
-    heirs: bool,
+    launcher: Launcher,
     hosts: &[u32],
     mut faults: Vec<Drawn>,
 ) -> Vec<Drawn> {
@@ -120,9 +136,13 @@ pub(super) fn all_losses(
         faults.extend(losses(&mut generator(seed, "losses"), hosts, faults.len()));
         faults.extend(late_losses(&mut generator(seed, "late losses"), hosts, faults.len()));
         let rng = &mut generator(seed, "launcher losses");
-        match heirs {
-            true => faults.extend(launcher_losses(rng, &faults)),
-            false => faults.extend(survival.whole_loss(rng, faults.len())),
+        match launcher {
+            Launcher { heirs: true, .. } => faults.extend(launcher_losses(rng, &faults)),
+            Launcher { succession: true, .. } => {
+                faults.extend(launcher_losses(rng, &faults));
+                faults.extend(host_losses(&mut generator(seed, "host losses"), hosts, &faults));
+            }
+            _ => faults.extend(survival.whole_loss(rng, faults.len())),
         }
     }
     faults
@@ -184,6 +204,38 @@ pub(super) fn launcher_losses(rng: &mut Rng, others: &[Drawn]) -> Vec<Drawn> {
             _ => Moment::OfEvents(rng.below(MILLION + MILLION / 10)),
         };
         drawn.push(Drawn { number, moment, what: What::LauncherLoss });
+    }
+    drawn
+}
+
+/// Besides the launcher a host is lost, mostly its own, hosts are cut off from each other, or strangers come to a door: by themselves, or about
+/// when something else is lost.
+pub(super) fn host_losses(rng: &mut Rng, hosts: &[u32], others: &[Drawn]) -> Vec<Drawn> {
+    let (place, first) = (Place::on(hosts), others.len());
+    let mut drawn: Vec<Drawn> = Vec::new();
+    for number in first..first + one_of(rng, &[0, 1, 1, 1, 2, 3]) {
+        let last = drawn.last().or(others.last()).map(|last| last.number);
+        let moment = match (rng.below(3), last) {
+            (0, _) | (_, None) => Moment::OfEvents(rng.below(MILLION)),
+            (_, Some(last)) => Moment::After(last, soon(rng)),
+        };
+        let (host, node) = (rng.below(hosts.len() as u64) as u32, place.node(rng));
+        let (from, to): (Vec<u32>, Vec<u32>) =
+            (0..hosts.len() as u32).partition(|other| *other == host || rng.below(3) == 0);
+        let what = match rng.below(8) {
+            0 | 1 => What::HostLoss { host: 0 },
+            2 => What::HostLoss { host },
+            3 => What::Cut { from, to, for_ns: magnitude(rng, 1_000_000, 60_000_000) * MICROSECOND },
+            4 => {
+                What::Cut { from: to, to: from, for_ns: magnitude(rng, 1_000_000, 60_000_000) * MICROSECOND }
+            }
+            _ => What::Crowd {
+                node,
+                strangers: magnitude(rng, 50, 3_000) as u32,
+                for_ns: magnitude(rng, 200, 100_000) * MICROSECOND,
+            },
+        };
+        drawn.push(Drawn { number, moment, what });
     }
     drawn
 }

@@ -22,6 +22,8 @@ pub(super) fn lateness(plan: &Plan, played: &Played) -> Option<String> {
     let from = played.hurt.iter().map(|(at, what)| begins_ns(*at, what, is_alone)).max()?;
     let limit = played.hurt.iter().map(|(_, what)| limit(plan, what, silences(played, is_alone))).max()?;
     let took = Duration::from_nanos(played.lasted_ns.saturating_sub(from));
+    // Each host may have to be missed, and then each by those that look for another launcher.
+    let limit = if plan.passes_on() { limit * (8 + 3 * plan.hosts.len() as u32) } else { limit };
     let is_late = played.status != 0 && took > limit;
     is_late.then(|| format!("it took {took:?} until nothing was left, and may take {limit:?}"))
 }
