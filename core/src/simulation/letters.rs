@@ -50,11 +50,11 @@ pub(super) enum Letter {
 impl Letter {
     /// Whether it is for the launcher.
     pub(super) fn is_for_launcher(&self) -> bool {
-        matches!(self, Letter::Asked(_)) || self.from_host().is_some()
+        matches!(self, Letter::Asked(_)) || self.sender().is_some()
     }
 
     /// The host whose agent sends it, if one does.
-    pub(super) fn from_host(&self) -> Option<u32> {
+    pub(super) fn sender(&self) -> Option<u32> {
         match self {
             Letter::Happened(host, ..) | Letter::Alive(host) | Letter::Failed(host, _) => Some(*host),
             Letter::Listening(host) | Letter::Enrolled(host, _) | Letter::AreYouThere(host, _) => Some(*host),

@@ -340,6 +340,7 @@ pub const MARKS: &[Mark] = &[
     may("a host that said nothing was passed over by one that looked for a launcher"),
     may("an agent that looked for a launcher lost its place at a door to strangers"),
     may("a process that was to lead ended before it did"),
+    may("a host was tried at which nobody let anybody in"),
     may("too few hosts were left to go on without their launcher"),
     may("a node that did not introduce itself to the next launcher was killed"),
     may("a node complained of another when nobody needed that one any more"),

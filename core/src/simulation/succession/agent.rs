@@ -37,6 +37,8 @@ pub(super) struct Heir {
     begun: BTreeSet<u32>,
     has_begun: bool,
     pub(super) settled: Option<Results>,
+    /// Whether it lets anybody in: not while a process that it has started is to, even if that has ended since.
+    pub(super) listens: bool,
     /// Those that have come here.
     pub(super) callers: Callers<u64>,
     /// Those at the door that are being made sure of.
@@ -67,6 +69,7 @@ impl Heir {
             begun: BTreeSet::new(),
             has_begun: false,
             settled: None,
+            listens: true,
             callers: Callers::new(),
             admission: Admission::new(LIMITS),
             seeks: None,
@@ -196,7 +199,7 @@ impl World {
         let (nodes, unbegun): (Vec<u32>, Vec<u32>) = there.into_iter().partition(|node| begun.contains(node));
         unbegun.into_iter().for_each(|node| self.kill(node));
         let began = self.with_heir(host, |heir| {
-            heir.follows = None;
+            (heir.follows, heir.listens) = (None, true);
             let roll = heir.roll.clone().filter(|_| heir.led <= LEADS)?;
             let (has_begun, settled) = (heir.has_begun, heir.settled.clone());
             let unheard = heir.heartbeat.unheard();
@@ -231,7 +234,10 @@ impl World {
         match next.flatten().filter(|_| self.has_agent(host)) {
             None => {}
             Some(quest::Step::Lead) => {
-                self.with_heir(host, |heir| heir.led += 1);
+                self.with_heir(host, |heir| {
+                    heir.led += 1;
+                    heir.listens = false;
+                });
                 let roll = self.with_heir(host, |heir| heir.roll.clone()).flatten().unwrap_or_default();
                 self.start_successor(host, roll);
                 self.search_again(host, 0);

@@ -198,7 +198,15 @@ impl World {
         }
     }
 
-    /// Whether anybody listens at the door of a host.
+    /// Whether anybody there lets others in: an agent does not when the process that it has started has ended.
+    fn lets_in(&self, host: u32) -> bool {
+        let leads = self.seat(self.era.get()) == host && !self.launcher.borrow().gone && self.era.get() > 0;
+        let succession = self.succession.borrow();
+        let listens = succession.heirs.get(&host).is_some_and(|heir| heir.listens);
+        leads || succession.successors.contains_key(&host) || self.has_agent(host) && listens
+    }
+
+    /// Whether anybody holds the door of a host.
     pub(super) fn listens(&self, host: u32) -> bool {
         let leads = self.seat(self.era.get()) == host && !self.launcher.borrow().gone;
         leads || self.has_agent(host) || self.succession.borrow().successors.contains_key(&host)
@@ -213,6 +221,10 @@ impl World {
         }
         self.with_visit(number, |visit| visit.stage = Reached::Connected);
         self.plan_step(self.now() + LIMIT_NS, Step::Visit(number, Leg::TooLate));
+        if !self.lets_in(to) {
+            sometimes("a host was tried at which nobody let anybody in");
+            return;
+        }
         let is_heard = !self.happens(SILENT_PPM);
         self.take_place(number, from, to, if is_heard { Stage::Speaks } else { Stage::Silent });
         match is_heard {
@@ -385,7 +397,7 @@ impl World {
 
     /// One comes, says nothing, or what it guesses.
     pub(super) fn on_door_stranger(&self, host: u32) {
-        if !self.listens(host) || self.network.borrow().is_silent(host) {
+        if !self.lets_in(host) || self.network.borrow().is_silent(host) {
             return;
         }
         let hosts = self.plan.hosts.len() as u32;

@@ -131,7 +131,7 @@ impl World {
 
     /// In which era a letter is sent.
     pub(super) fn era_of(&self, letter: &Letter) -> u32 {
-        match letter.from_host().filter(|_| self.plan.passes_on()) {
+        match letter.sender().filter(|_| self.plan.passes_on()) {
             Some(host) => self.follows(host).unwrap_or_else(|| self.era.get()),
             None => self.era.get(),
         }

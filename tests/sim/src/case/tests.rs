@@ -249,7 +249,8 @@ fn what_has_to_be_borne_adds_up_to_less_than_the_bound() {
         let case = drawn(seed);
         let classes = Classes::draw(seed, &[]);
         let long = ["long-stop", "long-cut", "long-launcher-stop", "long-clock-jump"];
-        if long.iter().any(|class| classes.has(class)) {
+        // Hosts that lose their launcher may be cut off for as long as it takes to miss each other.
+        if case.succession || long.iter().any(|class| classes.has(class)) {
             continue;
         }
         let answers = |what: &What| matches!(what, What::Slow { .. } | What::DiskHang { .. });
