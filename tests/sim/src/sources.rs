@@ -6,16 +6,27 @@ use std::path::Path;
 /// A call whose first argument is a text.
 #[derive(Debug)]
 pub struct Call {
-    /// The file, below `core/src`; `ft/…` if it is below `ft/src`.
+    /// The file, below `core/src`; `base/…` if it is below `core/base/src`, and so on ([`SOURCES`]).
     pub file: String,
     /// The argument.
     pub text: String,
 }
 
+/// Folders of the runtime's sources, and what they are called.
+const SOURCES: [(&str, &str); 7] = [
+    ("../../core/src", ""),
+    ("../../core/base/src", "base"),
+    ("../../core/sched/src", "sched"),
+    ("../../core/reduce/src", "reduce"),
+    ("../../core/transport/src", "transport"),
+    ("../../ft/src", "ft"),
+    ("../../ft/store/src", "store"),
+];
+
 /// Every such call of `function` in the runtime's sources.
 pub fn calls_with_texts(function: &str) -> Vec<Call> {
     let mut calls = Vec::new();
-    for (folder, name) in [("../../core/src", ""), ("../../ft/src", "ft")] {
+    for (folder, name) in SOURCES {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         look_into(&root, &mut |path, source| {
             let below = path.strip_prefix(&root).expect("it is below");
