@@ -230,8 +230,8 @@ pub fn the_launcher_of_several_hosts_with_encryption() {
     spread.run.job.wait_until_held_twice(&format!("process {second} leads"));
     let own = spread.agent("");
     let nodes = children(own);
-    signal(own, Signal::STOP);
-    nodes.into_iter().chain([second, own]).for_each(|process| signal(process, Signal::KILL));
+    signal(second, Signal::STOP);
+    [own].into_iter().chain(nodes).chain([second]).for_each(|process| signal(process, Signal::KILL));
     let left = spread.survives(&expected);
     assert_eq!(left.lost()[..3], [None, Some(3), None], "{}", left.ended.said());
 }
@@ -259,11 +259,12 @@ pub fn the_launcher_with_its_whole_host() {
         spread.run.job.wait_for("at 14");
         let own = spread.agent("");
         let nodes = children(own);
-        // It shall not get to start another launcher, which could do without it.
-        signal(own, Signal::STOP);
-        spread.kill_launcher();
+        // The launcher shall not hear of it, and the agent not start another one, which could do without it. To stop the agent and kill the
+        // launcher first would not do: the system has stopped processes go on that lose their parent.
+        signal(spread.run.job.launcher_pid(), Signal::STOP);
         signal(own, Signal::KILL);
         nodes.into_iter().for_each(|node| signal(node, Signal::KILL));
+        spread.kill_launcher();
         let told = until(|| {
             spread
                 .printed_elsewhere("err")

@@ -165,7 +165,7 @@ fn symbolic_links_are_not_followed() {
 
 #[test]
 fn what_belongs_to_others_or_may_be_written_by_them_does_not_count() {
-    let temporary = Temporary::new("others");
+    let temporary = Temporary::new("of-others");
     let mut folder = temporary.open();
     folder.write("a", &[b"mine"]).unwrap();
     fs::set_permissions(temporary.0.join("a"), fs::Permissions::from_mode(0o666)).unwrap();
