@@ -4,6 +4,12 @@
 //! meanwhile, and what one of those calls could come to the root first. So until the root has admitted it, what a PE that knows of it
 //! sends to another is preceded by word of it (`Unadmitted`), the other asks the root as well, and broadcasts from there wait for the
 //! answer. Where nobody inserts from outside, this costs a look at a flag for each message to another PE.
+//!
+//! A collection that is destroyed admits nobody any more. Each PE that drops its part forgets what it knew of insertions there, and hears of
+//! no others.
+
+#[cfg(test)]
+mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +81,16 @@ impl Admissions {
         let waits = |id: CollectionId| open.keys().any(|(of, _)| *of == id);
         self.held.borrow_mut().extract_if(.., |(id, _)| !waits(*id)).collect()
     }
+
+    /// A collection was destroyed: nothing of it is waited for. How many broadcasts had been.
+    pub(super) fn forget(&self, id: CollectionId) -> usize {
+        let mut open = self.open.borrow_mut();
+        open.retain(|(of, _), _| *of != id);
+        self.are_open.set(!open.is_empty());
+        self.admitted.borrow_mut().retain(|(of, _), _| *of != id);
+        self.asked.borrow_mut().retain(|((of, _), _, _)| *of != id);
+        self.held.borrow_mut().extract_if(.., |(of, _)| *of == id).count()
+    }
 }
 
 impl Pe {
@@ -82,6 +98,7 @@ impl Pe {
     pub(crate) fn number_insertion(&self, id: CollectionId) -> u32 {
         let number = self.admissions.made.get() + 1;
         self.admissions.made.set(number);
+        debug_assert!(!self.collections.is_gone(id), "what is gone here is refused here");
         self.admissions.note((id, self.id), number);
         number
     }
@@ -105,7 +122,7 @@ impl Pe {
 
     /// There is an insertion from outside that may not have come to its root.
     pub(crate) fn on_unadmitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
-        if self.admissions.note((collection, inserter), number) {
+        if !self.collections.is_gone(collection) && self.admissions.note((collection, inserter), number) {
             sometimes("a PE heard of an insertion that had not come to its root");
             let root = self.view().seat(collection.creator);
             if root == self.id {
@@ -117,6 +134,10 @@ impl Pe {
 
     /// At the root: somebody waits for an insertion.
     pub(crate) fn on_ask_admitted(&self, asker: PeId, collection: CollectionId, inserter: PeId, number: u32) {
+        if self.collections.is_gone(collection) {
+            // The asker hears so as well, and forgets what it waits for.
+            return;
+        }
         let from = (collection, inserter);
         match self.admissions.is_admitted(from, number) {
             true => self.tell(asker, PeMessage::Admitted { collection, inserter, number }),
@@ -140,6 +161,9 @@ impl Pe {
 
     /// The root has admitted all of a PE's insertions up to this one.
     pub(crate) fn on_admitted(&self, collection: CollectionId, inserter: PeId, number: u32) {
+        if self.collections.is_gone(collection) {
+            return;
+        }
         for (id, cast) in self.admissions.settle((collection, inserter), number) {
             self.broadcast(id, cast);
         }
