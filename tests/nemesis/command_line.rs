@@ -25,16 +25,16 @@ const WRONG: &str = "--wrong-after-recovery";
 #[command(name = "nemesis go")]
 struct Options {
     /// Goes on for so long
-    #[arg(long, conflicts_with = "rounds")]
+    #[arg(long, conflicts_with = "rounds", value_parser = minutes)]
     minutes: Option<f64>,
     /// So many rounds [default: as many as there are kinds]
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
     /// The first round's; the next one's is one more [default: another each time]
     #[arg(long)]
     seed: Option<u64>,
     /// A job that is not over after so many seconds hangs
-    #[arg(long, default_value_t = 120)]
+    #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
     bound: u64,
     /// The program of the rounds counts wrong after each recovery: to see that this is found
     #[arg(long)]
@@ -42,6 +42,12 @@ struct Options {
     /// Keeps what every round leaves, not only failed ones
     #[arg(long)]
     keep: bool,
+}
+
+/// A time that ends, and in which something can be done.
+fn minutes(text: &str) -> Result<f64, String> {
+    let minutes = text.parse().ok().filter(|minutes| (0.01..=100_000.0).contains(minutes));
+    minutes.ok_or_else(|| "minutes are a number from 0.01 to 100000".into())
 }
 
 /// Runs the command: its options follow on [`COMMAND`].

@@ -100,7 +100,7 @@ enum Task {
     /// Prints the hash of each seed's event trace, to compare before and after a change that only moves code
     Traces {
         /// Seeds
-        #[arg(long, default_value_t = 200)]
+        #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
         seeds: u64,
         /// The first seed
         #[arg(long, value_parser = seed, default_value = "0")]
@@ -137,7 +137,7 @@ enum Task {
 #[derive(Args)]
 struct Sweep {
     /// Seeds
-    #[arg(long, default_value_t = 1_000)]
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
     /// The first seed
     #[arg(long, value_parser = seed, default_value = "0")]
@@ -157,7 +157,7 @@ struct Sweep {
 #[derive(Args)]
 struct Bounds {
     /// No run is begun later than after so many minutes
-    #[arg(long)]
+    #[arg(long, value_parser = minutes)]
     minutes: Option<f64>,
     /// Threads
     #[arg(long, default_value_t = 2)]
@@ -265,10 +265,27 @@ fn told(table: &Table) -> bool {
     table.found.is_empty()
 }
 
+/// A time that ends. With 0 nothing is begun.
+fn minutes(text: &str) -> Result<f64, String> {
+    let minutes = text.parse().ok().filter(|minutes| (0.0..=100_000.0).contains(minutes));
+    minutes.ok_or_else(|| "minutes are a number from 0 to 100000".into())
+}
+
 fn seed(text: &str) -> Result<u64, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),
     };
     parsed.map_err(|_| format!("`{text}` is no seed; seeds are written as 42 or 0x2a"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::minutes;
+
+    #[test]
+    fn minutes_end() {
+        assert_eq!(["0", "0.5", "100000"].map(|text| minutes(text).is_ok()), [true; 3]);
+        assert_eq!(["-1", "nan", "inf", "1e300", "", "ten"].map(|text| minutes(text).is_ok()), [false; 6]);
+    }
 }

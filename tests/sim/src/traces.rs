@@ -27,7 +27,8 @@ impl Traces {
     /// # Errors
     /// A seed with these overrides is no case.
     pub fn lines(&self, stage: &dyn Stage) -> Result<String, String> {
-        let cases: Vec<(u64, Case)> = (self.from..self.from + self.seeds)
+        let cases: Vec<(u64, Case)> = (0..self.seeds)
+            .map(|more| self.from.wrapping_add(more))
             .map(|seed| Ok((seed, Case::draw(seed, &self.overrides)?)))
             .collect::<Result<_, String>>()?;
         let mut lines = Vec::new();
