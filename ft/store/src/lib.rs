@@ -20,8 +20,6 @@ pub use talisman_pup as pup;
 
 pub mod chunk;
 pub mod disk;
-#[cfg(test)]
-mod fresh;
 pub mod large;
 pub mod lent;
 pub mod mapped;
@@ -32,3 +30,5 @@ pub mod shared;
 pub mod slab;
 pub mod slabs;
 pub mod spares;
+#[cfg(test)]
+mod test_source;

@@ -180,12 +180,12 @@ impl Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fresh::Fresh;
     use crate::slabs::Room;
+    use crate::test_source::TestSource;
 
     /// Memory that others can map, with a slice of these bytes in it, and where it is.
-    fn filled(bytes: &[u8]) -> (Fresh, Room, Segment) {
-        let (store, mut room) = (Fresh::default(), Room::default());
+    fn filled(bytes: &[u8]) -> (TestSource, Room, Segment) {
+        let (store, mut room) = (TestSource::default(), Room::default());
         store.share();
         let mut buffer = room.buffer(&store, bytes.len(), 64).expect("there is memory");
         buffer.fill(bytes);

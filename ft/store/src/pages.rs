@@ -182,8 +182,8 @@ pub fn slab_of(segment: &Segment) -> Option<Arc<Slab>> {
 #[cfg(test)]
 mod tests {
     use super::super::mapped::Windows;
-    use crate::fresh::Fresh;
     use crate::slabs::Room;
+    use crate::test_source::TestSource;
     use rustix::param::page_size;
 
     use super::*;
@@ -265,8 +265,8 @@ mod tests {
     }
 
     /// A store with such memory, values in it, their part, and where others find that.
-    fn packed() -> (Fresh, Pages<u64>, Packed, Room) {
-        let (store, mut room) = (Fresh::default(), Room::default());
+    fn packed() -> (TestSource, Pages<u64>, Packed, Room) {
+        let (store, mut room) = (TestSource::default(), Room::default());
         store.share();
         store.lend_pages();
         let _leasing = lease_from(store.pages());

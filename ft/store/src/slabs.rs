@@ -182,13 +182,13 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fresh::Fresh;
+    use crate::test_source::TestSource;
     use talisman_pup::Purpose;
 
     /// What is copied by turns to where pages are new, to where there are some already, and to where the system does not write.
     #[test]
     fn a_copy_is_what_it_is_of_wherever_it_goes() {
-        let (store, mut room) = (Fresh::default(), Room::default());
+        let (store, mut room) = (TestSource::default(), Room::default());
         store.share();
         let slices = [20_001, SEGMENT_MIN, 3 * SMALLEST, 100_000, 5, 70_003]
             .map(|len: usize| (0..len).map(|at| (at * 7 % 251) as u8).collect::<Vec<u8>>());
@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    fn filled(room: &mut Room, source: &Fresh, len: usize, align: usize) -> Segment {
+    fn filled(room: &mut Room, source: &TestSource, len: usize, align: usize) -> Segment {
         let mut buffer = room.buffer(source, len, align).expect("there is memory");
         buffer.fill(&vec![len as u8; len]);
         buffer.finish().expect("it was filled")
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn slices_are_behind_one_another_and_aligned() {
-        let (store, mut room) = (Fresh::default(), Room::default());
+        let (store, mut room) = (TestSource::default(), Room::default());
         let sizes = [(1, 1), (100, 8), (64, 64), (3, 4096), (SMALLEST, 8), (0, 1), (24 * SMALLEST + 1, 16)];
         let all: Vec<Segment> =
             sizes.iter().map(|(len, align)| filled(&mut room, &store, *len, *align)).collect();
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn slabs_in_which_nothing_is_are_filled_again() {
-        let (store, mut slabs) = (Fresh::default(), Slabs::default());
+        let (store, mut slabs) = (TestSource::default(), Slabs::default());
         let mut room = Room::default();
         let first = filled(&mut room, &store, 1000, 8);
         let second = filled(&mut room, &store, SMALLEST, 8);
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn slabs_that_are_alike_are_filled_in_the_same_order_again() {
-        let (store, mut slabs, mut room) = (Fresh::default(), Slabs::default(), Room::default());
+        let (store, mut slabs, mut room) = (TestSource::default(), Slabs::default(), Room::default());
         let of_three =
             |room: &mut Room| [(); 3].map(|()| filled(room, &store, LARGEST - 4 * LINE, 8).bytes().as_ptr());
         let first = of_three(&mut room);
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn slabs_that_are_not_needed_for_long_are_given_back() {
-        let (store, mut slabs, mut room) = (Fresh::default(), Slabs::default(), Room::default());
+        let (store, mut slabs, mut room) = (TestSource::default(), Slabs::default(), Room::default());
         filled(&mut room, &store, 1000, 8);
         slabs.add(room);
         (1..SPARE_FOR).for_each(|_| slabs.age());
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn the_slab_of_a_single_slice_is_left_for_the_next() {
-        let (store, mut slabs, mut room) = (Fresh::default(), Slabs::default(), Room::default());
+        let (store, mut slabs, mut room) = (TestSource::default(), Slabs::default(), Room::default());
         filled(&mut room, &store, LARGEST + 1, 8);
         slabs.add(room);
         assert!(slabs.take(LARGEST - LINE).is_none());
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn much_beside_large_slices_is_in_slabs_too() {
-        let (store, mut room) = (Fresh::default(), Room::default());
+        let (store, mut room) = (TestSource::default(), Room::default());
         let mut packed = |len: usize| {
             let mut packer = Packer::over(Purpose::Migration, room.scratch());
             packer.bytes(&vec![7; len]);
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let (store, mut room) = (Fresh::default(), Room::default());
+        let (store, mut room) = (TestSource::default(), Room::default());
         assert!(room.buffer(&store, 8, 3).is_none());
         assert!(room.buffer(&store, 8, 2 * ALIGN_MAX).is_none());
         assert!(room.buffer(&store, usize::MAX - 8, 8).is_none());

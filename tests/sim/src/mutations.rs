@@ -1023,7 +1023,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "not-all-hosts-are-waited-for",
-        places: &["cluster/succession/muster.rs"],
+        places: &["cluster/succession/election.rs"],
         rule: "Who takes the launcher's place waits for the agents of all hosts that may be left.",
         level: Level::World,
         seen_by: "--seed 0x9a001007 --workload ring --size 1 --nodes 3 --pes 1 --ft 200us --respawn false --more 0 --succession true --faults 6 --calm truncated,reset,pause,limits,disk",

@@ -23,9 +23,9 @@ use tokio::task::JoinHandle;
 use super::super::children::{self, Executable};
 use super::super::control::ToNode;
 use super::super::standby::{Pledge, keep_from_children};
-use super::super::succession::callers::Callers;
 use super::super::succession::door::{Newcomer, Newcomers, Pass};
 use super::super::succession::estate::{Estate, Orphan, Will};
+use super::super::succession::inquiries::Inquiries;
 use super::super::succession::quorum::Roll;
 use super::super::succession::seeking::{Found, seek};
 use super::super::succession::successor;
@@ -60,7 +60,7 @@ pub(super) struct Heir {
     /// Those that come, unless a process that was started here listens.
     newcomers: Option<Newcomers>,
     /// Those that look for a launcher and have come here.
-    callers: Callers<Newcomer>,
+    callers: Inquiries<Newcomer>,
     searching: Option<JoinHandle<Found>>,
     /// The launcher's process, if it is on this host.
     launcher: Option<OwnedFd>,
@@ -123,7 +123,7 @@ impl Heir {
             window: window.clone(),
             door,
             newcomers: Some(newcomers),
-            callers: Callers::new(),
+            callers: Inquiries::new(),
             searching: None,
             successor: Arc::default(),
             is_led: Arc::default(),

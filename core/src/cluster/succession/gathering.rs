@@ -16,8 +16,8 @@ use super::super::remote::message::ToAgent;
 use super::super::sites::AttachedHost;
 use super::super::takeover::follower::{Follower, Followers};
 use super::door::{Newcomer, Newcomers, Pass, Reached, reach};
+use super::election::{Alone, Due, Election, Introductions};
 use super::estate::{Site, Will};
-use super::muster::{Alone, Due, Introductions, Muster};
 use super::quorum::Register;
 use super::rolls::Rolls;
 
@@ -61,8 +61,8 @@ async fn turn_away(mut newcomers: Newcomers) {
 }
 
 /// Those that come while they are waited for.
-async fn all_that_come(will: &Will, pass: &Pass, newcomers: &mut Newcomers) -> Muster<Newcomer> {
-    let mut muster = Muster::new(will.estate.rank, will.roll.clone(), will.estate.silence);
+async fn all_that_come(will: &Will, pass: &Pass, newcomers: &mut Newcomers) -> Election<Newcomer> {
+    let mut muster = Election::new(will.estate.rank, will.roll.clone(), will.estate.silence);
     let (proved, mut proofs) = mpsc::unbounded_channel();
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -82,7 +82,7 @@ async fn all_that_come(will: &Will, pass: &Pass, newcomers: &mut Newcomers) -> M
     muster
 }
 
-fn add(muster: &mut Muster<Newcomer>, mut newcomer: Newcomer) {
+fn add(muster: &mut Election<Newcomer>, mut newcomer: Newcomer) {
     muster.on_roll(&newcomer.orphan.roll);
     if newcomer.tell(&ToAgent::Ping) {
         muster.on_come(newcomer.orphan.rank, newcomer);
@@ -90,7 +90,7 @@ fn add(muster: &mut Muster<Newcomer>, mut newcomer: Newcomer) {
 }
 
 /// Nobody waits for the dead.
-fn look(muster: &Muster<Newcomer>, pass: &Pass, proved: &mpsc::UnboundedSender<u32>) {
+fn look(muster: &Election<Newcomer>, pass: &Pass, proved: &mpsc::UnboundedSender<u32>) {
     for (rank, door) in muster.doubtful() {
         let (pass, proved) = (pass.clone(), proved.clone());
         tokio::spawn(async move {
@@ -102,7 +102,12 @@ fn look(muster: &Muster<Newcomer>, pass: &Pass, proved: &mpsc::UnboundedSender<u
 }
 
 /// All nodes say what they are.
-async fn follow(muster: Muster<Newcomer>, will: &Will, pass: Pass, lines: &Lines) -> Result<Gathered, Alone> {
+async fn follow(
+    muster: Election<Newcomer>,
+    will: &Will,
+    pass: Pass,
+    lines: &Lines,
+) -> Result<Gathered, Alone> {
     let settled = muster.come.values().find_map(|agent| agent.orphan.settled.clone());
     let unheard = muster.come.values().map(|agent| agent.orphan.unheard).min();
     let here = muster.here();

@@ -9,9 +9,9 @@ use tokio::time::{Instant, sleep, timeout};
 use super::super::frame::{Decoder, encode};
 use super::super::heartbeat::TICK;
 use super::super::remote::message::FromAgent;
+use super::discovery::{self, Discovery, Step};
 use super::door::{Pass, Reached, reach};
 use super::estate::Orphan;
-use super::quest::{self, Quest, Step};
 use talisman_transport::tcp::Talk;
 
 /// It may take a moment until somebody listens, or is refused.
@@ -33,7 +33,7 @@ pub(crate) async fn seek(
     silence: Duration,
     mut lead: impl FnMut() -> io::Result<()>,
 ) -> Found {
-    let mut quest = Quest::new(orphan.rank, orphan.roll.clone(), silence);
+    let mut quest = Discovery::new(orphan.rank, orphan.roll.clone(), silence);
     let Ok(follow) = encode(&FromAgent::Follow(Box::new(orphan))) else {
         return Found::Nobody("what it is cannot be said".into());
     };
@@ -74,7 +74,7 @@ enum Answer {
 }
 
 /// Says who one is, and waits for a word.
-async fn ask(mut talk: Talk, follow: &[u8], quest: &mut Quest) -> Answer {
+async fn ask(mut talk: Talk, follow: &[u8], quest: &mut Discovery) -> Answer {
     if talk.write_all(follow).await.is_err() || talk.flush().await.is_err() {
         return Answer::Nothing;
     }
@@ -82,9 +82,9 @@ async fn ask(mut talk: Talk, follow: &[u8], quest: &mut Quest) -> Answer {
     loop {
         match decoder.next() {
             Ok(Some(word)) => match quest.on_word(&word) {
-                quest::Answer::Waits => {}
-                quest::Answer::Out => return Answer::Out,
-                quest::Answer::Leads => return Answer::Leads(talk, decoder),
+                discovery::Answer::Waits => {}
+                discovery::Answer::Out => return Answer::Out,
+                discovery::Answer::Leads => return Answer::Leads(talk, decoder),
             },
             Ok(None) => match timeout(TICK, talk.read(&mut bytes)).await {
                 Ok(Ok(count @ 1..)) => decoder.push(&bytes[..count]),

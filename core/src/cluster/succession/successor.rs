@@ -23,9 +23,9 @@ use super::super::plan::Plan;
 use super::super::sites::Sites;
 use super::super::spool::Spool;
 use super::super::standby::{Pledge, Turn};
+use super::election::Alone;
 use super::estate::{Estate, Will};
 use super::gathering::{Gathered, gather};
-use super::muster::Alone;
 use crate::launch::{Program, RunArgs};
 use rustix::io::{FdFlags, fcntl_setfd};
 

@@ -9,10 +9,10 @@ use crate::cluster::control::ToNode;
 use crate::cluster::fate::How;
 use crate::cluster::heartbeat::Heartbeat;
 use crate::cluster::local;
-use crate::cluster::succession::callers::Callers;
+use crate::cluster::succession::discovery::{self, Answer, Discovery};
 use crate::cluster::succession::door::LIMITS;
 use crate::cluster::succession::estate::Orphan;
-use crate::cluster::succession::quest::{self, Answer, Quest};
+use crate::cluster::succession::inquiries::Inquiries;
 use crate::cluster::succession::quorum::Roll;
 use crate::launch::Results;
 use crate::simulation::letters::Letter;
@@ -40,7 +40,7 @@ pub(super) struct Heir {
     /// Whether it lets anybody in: not while a process that it has started is to, even if that has ended since.
     pub(super) listens: bool,
     /// Those that have come here.
-    pub(super) callers: Callers<u64>,
+    pub(super) callers: Inquiries<u64>,
     /// Those at the door that are being made sure of.
     pub(super) admission: Admission<Source>,
     /// Its search, if it has no launcher.
@@ -53,7 +53,7 @@ pub(super) struct Heir {
 
 /// A search.
 struct Seeks {
-    quest: Quest,
+    quest: Discovery,
     orphan: Orphan,
     /// Whose door it tries, and since when.
     visit: Option<(u64, u64)>,
@@ -70,7 +70,7 @@ impl Heir {
             has_begun: false,
             settled: None,
             listens: true,
-            callers: Callers::new(),
+            callers: Inquiries::new(),
             admission: Admission::new(LIMITS),
             seeks: None,
             untold: None,
@@ -204,7 +204,7 @@ impl World {
             let (has_begun, settled) = (heir.has_begun, heir.settled.clone());
             let unheard = heir.heartbeat.unheard();
             let orphan = Orphan { rank: host, roll: roll.clone(), nodes, has_begun, settled, unheard };
-            let quest = Quest::new(host, roll, self.plan.silence);
+            let quest = Discovery::new(host, roll, self.plan.silence);
             heir.seeks = Some(Seeks { quest, orphan, visit: None });
             heir.untold = Some(Vec::new());
             Some(())
@@ -233,7 +233,7 @@ impl World {
         });
         match next.flatten().filter(|_| self.has_agent(host)) {
             None => {}
-            Some(quest::Step::Lead) => {
+            Some(discovery::Step::Lead) => {
                 self.with_heir(host, |heir| {
                     heir.led += 1;
                     heir.listens = false;
@@ -242,12 +242,12 @@ impl World {
                 self.start_successor(host, roll);
                 self.search_again(host, 0);
             }
-            Some(quest::Step::Try(door)) => {
+            Some(discovery::Step::Try(door)) => {
                 let visit = self.visit(host, host_at(door));
                 let now = self.now();
                 self.with_quest(host, |seeks| seeks.visit = Some((visit, now)));
             }
-            Some(quest::Step::GiveUp) => self.end_agent(host),
+            Some(discovery::Step::GiveUp) => self.end_agent(host),
         }
     }
 

@@ -53,7 +53,7 @@ pub(in crate::simulation) enum Step {
     /// A stranger comes to the door of a host.
     Stranger(u32),
     /// A tick of the process on a host that is to lead in an era.
-    Muster(u32, u32),
+    Election(u32, u32),
     /// It finds out that a host is dead.
     Dead(u32, u32, u32),
     /// The launcher of an era has found out whether a host that it has lost is dead.
@@ -117,7 +117,7 @@ impl World {
             Step::Search(host, turn) => self.search(host, turn),
             Step::Visit(visit, leg) => self.on_visit(visit, leg),
             Step::Stranger(host) => self.on_door_stranger(host),
-            Step::Muster(host, era) => self.on_muster(host, era),
+            Step::Election(host, era) => self.on_muster(host, era),
             Step::Dead(host, era, rank) => self.on_proved_dead(host, era, rank),
             Step::Probed(era, host, is_dead) => self.on_probed(era, host, is_dead),
             Step::Beat(era, host) => self.on_beat_of(era, host),

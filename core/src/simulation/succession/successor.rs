@@ -8,8 +8,8 @@ use crate::cluster::conductor::Conductor;
 use crate::cluster::control::{ToLauncher, ToNode};
 use crate::cluster::kills::Kills;
 use crate::cluster::local;
+use crate::cluster::succession::election::{Due, Election, Introductions};
 use crate::cluster::succession::estate::Orphan;
-use crate::cluster::succession::muster::{Due, Introductions, Muster};
 use crate::cluster::succession::quorum::{Register, Roll};
 use crate::launch::Results;
 use crate::simulation::job::led;
@@ -29,7 +29,7 @@ pub(super) struct Successor {
 
 enum At {
     /// Agents come.
-    Muster(Muster<Come>),
+    Election(Election<Come>),
     /// Nodes are asked.
     Nodes(Box<Asking>),
     /// It is about to lead, or to end.
@@ -63,12 +63,12 @@ impl World {
             succession.last_era = succession.last_era.max(self.era.get()) + 1;
             let era = succession.last_era;
             succession.seats.insert(era, host);
-            let muster = Muster::new(host, roll, self.plan.silence);
-            succession.successors.insert(host, Successor { era, stage: At::Muster(muster) });
+            let muster = Election::new(host, roll, self.plan.silence);
+            succession.successors.insert(host, Successor { era, stage: At::Election(muster) });
             era
         };
         self.say(Who::Launcher, format_args!("host {host} starts a process that leads, of era {era}"));
-        self.plan_step(self.now() + self.between(START_NS), Step::Muster(host, era));
+        self.plan_step(self.now() + self.between(START_NS), Step::Election(host, era));
     }
 
     /// It ends without having led: those that follow it see that.
@@ -82,10 +82,10 @@ impl World {
         }
     }
 
-    fn with_muster<R>(&self, host: u32, era: u32, f: impl FnOnce(&mut Muster<Come>) -> R) -> Option<R> {
+    fn with_muster<R>(&self, host: u32, era: u32, f: impl FnOnce(&mut Election<Come>) -> R) -> Option<R> {
         let mut succession = self.succession.borrow_mut();
         let successor = succession.successors.get_mut(&host).filter(|successor| successor.era == era)?;
-        let At::Muster(muster) = &mut successor.stage else { return None };
+        let At::Election(muster) = &mut successor.stage else { return None };
         Some(f(muster))
     }
 
@@ -121,7 +121,7 @@ impl World {
         if self.era_on(host) != Some(era) {
             return;
         }
-        self.plan_step(self.now() + TICK_NS, Step::Muster(host, era));
+        self.plan_step(self.now() + TICK_NS, Step::Election(host, era));
         if let Some(due) = self.with_asking(host, era, |asking| asking.asked.on_tick()) {
             return self.ask_on(host, era, due);
         }
@@ -143,7 +143,7 @@ impl World {
                 self.plan_step(at, Step::Dead(host, era, rank));
             }
         }
-        match self.with_muster(host, era, Muster::on_tick) {
+        match self.with_muster(host, era, Election::on_tick) {
             Some(true) => self.conclude(host, era),
             _ => self.conclude_if_complete(host, era),
         }
@@ -168,7 +168,7 @@ impl World {
             let successor = succession.successors.get_mut(&host).filter(|successor| successor.era == era);
             successor.map(|successor| std::mem::replace(&mut successor.stage, At::Over))
         };
-        let Some(At::Muster(muster)) = stage else { return };
+        let Some(At::Election(muster)) = stage else { return };
         if let Err(alone) = muster.may_go_on(|come| come.orphan.has_begun) {
             self.say(Who::Launcher, format_args!("the process of era {era} does not lead: {alone}"));
             sometimes("too few hosts were left to go on without their launcher");

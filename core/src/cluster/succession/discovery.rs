@@ -16,7 +16,7 @@ pub(crate) const STARTS_WITHIN: Duration = Duration::from_secs(20);
 
 /// An agent's search.
 #[derive(Clone, Debug)]
-pub(crate) struct Quest {
+pub(crate) struct Discovery {
     own: u32,
     roll: Roll,
     search: Search,
@@ -49,12 +49,12 @@ pub(crate) enum Answer {
     Leads,
 }
 
-impl Quest {
+impl Discovery {
     /// Of the host of this rank, which waits for each of the others within this limit of silence.
     pub(crate) fn new(own: u32, roll: Roll, silence: Duration) -> Self {
         let ticks = silence.as_millis().div_ceil(TICK.as_millis());
         let limit = u32::try_from(ticks).unwrap_or(u32::MAX);
-        Quest { own, roll, search: Search::new(own, limit), led_since: None, silent: 0, limit }
+        Discovery { own, roll, search: Search::new(own, limit), led_since: None, silent: 0, limit }
     }
 
     /// What is to be done now.
@@ -127,10 +127,10 @@ mod tests {
     }
 
     /// Of the third of three hosts.
-    fn quest() -> Quest {
+    fn quest() -> Discovery {
         let doors = (0..3).map(|rank| Some(door(rank))).collect();
         let roll = Roll { number: 1, keeper: 0, members: (0..3).collect(), doors };
-        Quest::new(2, roll, TICK * 2)
+        Discovery::new(2, roll, TICK * 2)
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) enum Alone {
 
 /// Agents that come.
 #[derive(Debug)]
-pub(crate) struct Muster<A> {
+pub(crate) struct Election<A> {
     own: u32,
     pub(crate) come: BTreeMap<u32, A>,
     /// Those whose hosts say that nobody listens there any more.
@@ -34,12 +34,12 @@ pub(crate) struct Muster<A> {
     patience: Heartbeat,
 }
 
-impl<A> Muster<A> {
+impl<A> Election<A> {
     /// Of the host of this rank, where nobody may be silent for longer than this.
     pub(crate) fn new(own: u32, roll: Roll, silence: Duration) -> Self {
         // Some may notice the loss so much later, and wait so long for others that are not there.
         let patience = Heartbeat::new(silence * 2 + TICK * 8);
-        Muster { own, come: BTreeMap::new(), dead: BTreeSet::new(), roll, patience }
+        Election { own, come: BTreeMap::new(), dead: BTreeSet::new(), roll, patience }
     }
 
     /// The agent of a host says what it knows.
@@ -169,9 +169,9 @@ mod tests {
     use super::*;
 
     /// Of the second of so many hosts, of which the first one was the launcher's. An agent is whether its program has begun.
-    fn muster(hosts: u32) -> Muster<bool> {
+    fn muster(hosts: u32) -> Election<bool> {
         let doors = (0..hosts).map(|rank| Some(([127, 0, 0, 1], rank as u16 + 1).into())).collect();
-        Muster::new(1, Roll { number: 1, keeper: 0, members: (0..hosts).collect(), doors }, TICK * 2)
+        Election::new(1, Roll { number: 1, keeper: 0, members: (0..hosts).collect(), doors }, TICK * 2)
     }
 
     #[test]

@@ -11,12 +11,12 @@ use crate::slabs::SlabSource;
 
 /// Memory that parts go into.
 #[derive(Default)]
-pub(crate) struct Fresh {
+pub(crate) struct TestSource {
     memory: OnceLock<Arc<SharedMemory>>,
     pages: OnceLock<Arc<PagePool>>,
 }
 
-impl Fresh {
+impl TestSource {
     pub(crate) fn share(&self) {
         let memory = SharedMemory::new().expect("the system has it");
         assert!(self.memory.set(Arc::new(memory)).is_ok(), "once");
@@ -32,7 +32,7 @@ impl Fresh {
     }
 }
 
-impl SlabSource for Fresh {
+impl SlabSource for TestSource {
     fn spare_slab(&self, _: usize) -> Option<Arc<Slab>> {
         None
     }

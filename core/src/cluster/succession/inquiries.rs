@@ -7,15 +7,15 @@
 
 /// Those that wait for an answer, each with the number of the question that is to be answered first.
 #[derive(Debug)]
-pub(crate) struct Callers<C> {
+pub(crate) struct Inquiries<C> {
     waiting: Vec<(u64, C)>,
     questions: u64,
 }
 
-impl<C> Callers<C> {
+impl<C> Inquiries<C> {
     /// Nobody has come yet.
     pub(crate) fn new() -> Self {
-        Callers { waiting: Vec::new(), questions: 0 }
+        Inquiries { waiting: Vec::new(), questions: 0 }
     }
 
     /// Somebody has come: the number of the question that the launcher is to be asked, once there is one.
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn who_came_before_the_question_is_out_and_who_came_later_waits() {
-        let mut callers = Callers::new();
+        let mut callers = Inquiries::new();
         let asked = ['a', 'b', 'c'].map(|caller| callers.on_come(caller));
         assert_eq!(asked, [1, 2, 3]);
         assert_eq!(callers.on_here(2), ['a', 'b']);
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn who_has_gone_is_not_told_any_more() {
-        let mut callers = Callers::new();
+        let mut callers = Inquiries::new();
         for caller in ['a', 'b'] {
             callers.on_come(caller);
         }
