@@ -8,7 +8,7 @@ use talisman_pup::ALIGN_MAX;
 /// "Ta" of Talisman, as the first two bytes of each frame.
 const MAGIC: u16 = u16::from_le_bytes(*b"Ta");
 /// Of this format. Both ends of a connection have the same: the handshake sees to it.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 /// Bytes of a frame's header.
 pub const HEADER: usize = 32;
 /// Bytes of a segment's entry in a large frame's table.
