@@ -49,22 +49,23 @@ fn entry(len: u64, align: u64) -> Vec<u8> {
 
 /// Records of a handshake, as they should be and otherwise.
 pub fn handshake_seeds() -> Vec<(&'static str, Vec<u8>)> {
-    let record = |version, kind, body: &[u8]| {
+    let version = talisman_core::probe::WIRE_VERSION;
+    let record = |version: u16, kind, body: &[u8]| {
         let len = (body.len() as u32).to_le_bytes();
-        [b"TALISMAN", &[version, 0, kind, 0][..], &len, body].concat()
+        [b"TALISMAN", &version.to_le_bytes()[..], &[kind, 0], &len, body].concat()
     };
     let numbers = [2u32, 1, 1, 0, 0].map(u32::to_le_bytes).concat();
     let hello = [&[0; 32][..], &numbers, &[0; 8], &[9; 32]].concat();
     vec![
-        ("hello", record(2, 1, &hello)),
-        ("hello-then-proof", [record(2, 1, &hello), record(2, 3, &[0; 32])].concat()),
-        ("challenge", record(2, 2, &[0; 76])),
-        ("challenge-reflected", record(2, 2, &[&[0; 12][..], &[2; 32], &[0; 32]].concat())),
-        ("welcome-at-once", record(2, 4, &[])),
-        ("refusal", record(2, 5, &[10])),
-        ("refusal-unknown", record(2, 5, &[200])),
-        ("other-version", record(1, 1, &hello)),
-        ("too-long", record(2, 1, &[0; 5000])),
+        ("hello", record(version, 1, &hello)),
+        ("hello-then-proof", [record(version, 1, &hello), record(version, 3, &[0; 32])].concat()),
+        ("challenge", record(version, 2, &[0; 76])),
+        ("challenge-reflected", record(version, 2, &[&[0; 12][..], &[2; 32], &[0; 32]].concat())),
+        ("welcome-at-once", record(version, 4, &[])),
+        ("refusal", record(version, 5, &[10])),
+        ("refusal-unknown", record(version, 5, &[200])),
+        ("other-version", record(version - 1, 1, &hello)),
+        ("too-long", record(version, 1, &[0; 5000])),
         ("http", b"GET / HTTP/1.1\r\n\r\n".to_vec()),
         ("cut", b"TALIS".to_vec()),
     ]

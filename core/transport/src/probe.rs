@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::auth::Secret;
 use super::frame::{HEADER, Header, Kind, checksum};
+pub use super::handshake::WIRE_VERSION;
 use super::handshake::{Acceptor, Dialer, Identity, Incarnations, Shape, Step};
 use super::tcp::{Receiver, Sender, Stream, pair};
 #[cfg(feature = "tls")]
