@@ -7,10 +7,10 @@ use crate::flow::{Awaitable, Begin};
 use crate::message::control::{Cast, CastCall};
 use crate::object::Head;
 use crate::pe::{Pe, current};
-use crate::pup::{Packed, Pup};
 use crate::refusal;
 use crate::route::Route;
 use talisman_base::ids::{CollectionId, SectionId};
+use talisman_pup::{Packed, Pup};
 use talisman_reduce::{Nothing, ReduceInfo, Reducer};
 
 type Go = Box<dyn FnOnce(&Pe, Route)>;

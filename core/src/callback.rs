@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 
 use crate::function::Function;
 use crate::pe::current;
-use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 use crate::refusal;
 use crate::route::Route;
 use talisman_base::ids::PeId;
+use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 
 /// Where a value of type `V` goes when it is ready: an entry of a chare, a broadcast, a section, a function on a
 /// PE, or the end of the job. It can be sent, stored and checkpointed.

@@ -6,11 +6,11 @@ pub use crate::entry::{Args, Construct, Entry, EntryInfo, EntryOptions, InitInfo
 use crate::flow::Waiting;
 use crate::proxy::{Array, Proxy};
 pub use crate::proxy::{Create, Existing, SendTo};
-use crate::pup::{Lender, Packed, Pup, PupError, Unpacker};
 use crate::registry;
 use crate::route::Route;
 use talisman_base::index::{ArrayIndex, Extent};
 pub use talisman_base::moves::Moves;
+use talisman_pup::{Lender, Packed, Pup, PupError, Unpacker};
 
 /// A migratable object whose entry methods are invoked by messages (Charm++ manual: "chare").
 ///

@@ -16,13 +16,13 @@ use crate::node::Job;
 use crate::object::{Head, flag};
 use crate::pe::{Pe, check_pe};
 use crate::proxy::{Array, Group, Proxy, Section};
-use crate::pup::{Packed, Pup, Value};
 use crate::refusal;
 use crate::route::Route;
 use crate::shared::Shared;
 use talisman_base::ids::{ObjId, PeId};
 use talisman_base::index::ArrayIndex;
 use talisman_base::rng::Rng;
+use talisman_pup::{Packed, Pup, Value};
 use talisman_reduce::{Nothing, Reducer};
 
 /// What a chare of type `C` can ask of the runtime while one of its entries runs.

@@ -14,9 +14,9 @@ use crate::message::cell::{ArgsCell, Words};
 use crate::message::envelope::Extra;
 use crate::object::{Head, Object};
 use crate::pe::Pe;
-use crate::pup::{Lender, Packed, Packer, PupError, Purpose, Segment, Unpacker, pack_away_with};
 use crate::refusal;
 use talisman_base::moves::Moves;
+use talisman_pup::{Lender, Packed, Packer, PupError, Purpose, Segment, Unpacker, pack_away_with};
 
 /// An entry method as a value: `Block::ghost`. `A` is the tuple of its arguments, `R` what it returns.
 pub struct Entry<C, A, R = ()> {

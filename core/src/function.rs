@@ -1,7 +1,7 @@
 //! Functions that a callback can call: found by name on every node.
 
 use crate::pe::Pe;
-use crate::pup::{Packed, Pup, PupError};
+use talisman_pup::{Packed, Pup, PupError};
 
 /// A function that a [`Callback`](crate::callback::Callback) can call on a PE. It has no object and no state; it may
 /// use proxies. Register it with [`register_function!`](crate::register_function).
@@ -38,7 +38,7 @@ pub trait Function: 'static {
     fn call(value: Self::Value);
 
     #[doc(hidden)]
-    const KEY: u64 = crate::pup::key(Self::NAME);
+    const KEY: u64 = talisman_pup::key(Self::NAME);
 }
 
 /// One line of the registry of functions.

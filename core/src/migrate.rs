@@ -14,13 +14,13 @@ use crate::message::control::PeMessage;
 use crate::object::{Born, Extras, Head, Travel, flag};
 use crate::order::Order;
 use crate::pe::Pe;
-use crate::pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
 use crate::registry::ChareType;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{ObjId, PeId};
 use talisman_base::limits::MOVES;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::{Kept, Lender, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
 
 /// An object on its way: within a node as it is, between nodes packed.
 #[derive(Debug)]

@@ -13,11 +13,11 @@ use crate::measure::Given;
 use crate::message::control::Cast;
 use crate::order::Order;
 use crate::pe::running::before_free;
-use crate::pup::Pup;
 use crate::reduction::BirthId;
 use crate::registry::ChareType;
 use talisman_base::ids::{ObjId, SectionId};
 use talisman_base::rng::Rng;
+use talisman_pup::Pup;
 
 /// What the runtime keeps of an object beside its state: 64 bytes. Only the object's PE touches it.
 #[repr(C)]

@@ -18,13 +18,13 @@ use crate::collection::Collection;
 use crate::message::envelope::{Body, Envelope};
 use crate::object::Head;
 use crate::pe::Pe;
-use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker};
 use crate::wire;
 use crate::witness::{Until, Why};
 use talisman_base::ids::ObjId;
 use talisman_base::limits::ORDERED;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker};
 
 /// So many receivers are no burden.
 const FEW: usize = 64;
@@ -191,8 +191,8 @@ impl Pe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pup::{from_bytes, to_bytes};
     use talisman_base::ids::CollectionId;
+    use talisman_pup::{from_bytes, to_bytes};
 
     fn id(index: u128) -> ObjId {
         ObjId { collection: CollectionId { creator: 0, serial: 3 }, index }

@@ -12,8 +12,6 @@ use crate::message::envelope::{Body, Envelope};
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::Pe;
-use crate::pup::PutOff;
-use crate::pup::Segment;
 use crate::simulation::take_ballast;
 use crate::wire;
 use crate::witness::{self, Shadow, Why};
@@ -21,6 +19,8 @@ use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
+use talisman_pup::PutOff;
+use talisman_pup::Segment;
 use talisman_sched::ring::{self, Consumer, Producer};
 
 /// The way from a PE to the others: rings between the threads of a node and links to other nodes, or a simulated network.

@@ -10,10 +10,10 @@ use crate::chare::{Args, Chare, Entry, Kind, Wrap};
 use crate::collection::create::{Insert, insert};
 use crate::message::envelope::Extra;
 use crate::pe::{check_node, check_pe, current, current_ref};
-use crate::pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
 use crate::route::Route;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::index::{ArrayIndex, IntoIndex};
+use talisman_pup::{Named, Packer, Pup, PupError, Unpacker, join, key};
 use talisman_sched::priority::Priority;
 
 /// A receiver of entries: what a generated set of proxy methods sends to.
@@ -180,7 +180,7 @@ impl<C: Chare> SendTo<C> for Many<C> {
 }
 
 /// Packs the arguments of a call to many.
-fn pack<C: Chare, A: Args, R>(entry: Entry<C, A, R>, args: A) -> crate::pup::Packed {
+fn pack<C: Chare, A: Args, R>(entry: Entry<C, A, R>, args: A) -> talisman_pup::Packed {
     let entry = &C::ENTRIES[entry.number as usize];
     crate::entry::pack_args(&entry.args, args, || format!("`{}::{}` for many", C::name(), entry.name))
 }

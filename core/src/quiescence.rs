@@ -15,13 +15,13 @@ use std::cell::{Cell, RefCell};
 use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
-use crate::pup::{Packed, Pup};
 use crate::route::Route;
 use crate::witness::{self, Seen};
 use talisman_base::ids::PeId;
 use talisman_base::view::FIRST;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::{Packed, Pup};
 
 /// A message of the detection.
 #[derive(Debug, Pup)]

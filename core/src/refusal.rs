@@ -13,10 +13,10 @@ use crate::message::envelope::{Body, Envelope};
 use crate::migrate::pack_object;
 use crate::object::Head;
 use crate::pe::{Pe, try_current};
-use crate::pup::{Lender, Packed, Packer, PupError, Purpose, Unpacker};
 use crate::witness;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_base::limits::Count;
+use talisman_pup::{Lender, Packed, Packer, PupError, Purpose, Unpacker};
 
 /// What was packed of a value that `what` names, by whoever runs. If it is too much, the job ends here.
 #[inline]

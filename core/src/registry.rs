@@ -12,11 +12,11 @@ use crate::entry::{EntryInfo, InitInfo};
 use crate::flow::Waiting;
 use crate::object::{Head, Object};
 use crate::pe::Pe;
-use crate::pup::{Lender, Packed, PupError, Unpacker};
 use crate::route::Route;
 use talisman_base::ids::{CollectionId, ObjId, single_index};
 use talisman_base::index::{ArrayIndex, Bounds};
 use talisman_base::map::{Map, MapError};
+use talisman_pup::{Lender, Packed, PupError, Unpacker};
 
 /// Everything the runtime knows of a chare type.
 ///

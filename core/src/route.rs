@@ -2,8 +2,8 @@
 
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::pe::Pe;
-use crate::pup::{Packed, Pup};
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId, wire};
+use talisman_pup::{Packed, Pup};
 
 /// The receiver of a callback, a reduction's result or an entry's answer. Plain data, valid on every node.
 #[derive(Clone, Debug, PartialEq, Pup)]

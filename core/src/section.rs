@@ -14,13 +14,13 @@ use crate::checkpoint::part::SavedSection;
 use crate::collection::Collection;
 use crate::message::control::{Cast, CastCall, PeMessage};
 use crate::pe::Pe;
-use crate::pup::Packed;
 use crate::reduction::{Pending, ReductionKey};
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
 use talisman_base::limits::MULTICASTS;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::Packed;
 
 /// The sections that a PE made, and their names by collection.
 #[derive(Default)]

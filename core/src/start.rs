@@ -147,7 +147,7 @@ fn start<C: MainChare, A: Args + Send>(program: &Program, options: &RunArgs, arg
 /// Names on the wire have to be different.
 fn check_names() -> Result<(), String> {
     Registry::get().clashes()?;
-    crate::pup::check_object_names().map_err(|error| error.to_string())?;
+    talisman_pup::check_object_names().map_err(|error| error.to_string())?;
     match function::clash() {
         Some(name) => Err(format!("two callback functions have the name `{name}`: give one of them another")),
         None => Ok(()),

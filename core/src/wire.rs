@@ -14,15 +14,15 @@ use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::pe::Pe;
 use crate::pe::send::pack_in_place;
-use crate::pup::{
-    Fault, Lender, Packed, Packer, Pup, PupError, Purpose, SEGMENT_MIN, Segment, Unpacker, pack_away,
-};
 use crate::refusal::About;
 use crate::registry::ChareType;
 use crate::route::Route;
 use crate::witness::{self, Shadow, Why};
 use talisman_base::ids::{ObjId, PeId};
 use talisman_base::limits::SEGMENTS_MAX;
+use talisman_pup::{
+    Fault, Lender, Packed, Packer, Pup, PupError, Purpose, SEGMENT_MIN, Segment, Unpacker, pack_away,
+};
 use talisman_sched::priority::Priority;
 
 /// To an object: its name, whether it was forwarded, its options, and the packed [`ObjectMessage`].

@@ -1,7 +1,7 @@
 //! What the PEs tell each other of load balancing.
 
-use crate::pup::Pup;
 use crate::route::Route;
+use talisman_pup::Pup;
 
 /// A message of load balancing, from PE to PE.
 #[derive(Debug, Pup)]

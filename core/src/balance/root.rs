@@ -10,10 +10,10 @@ use crate::launch::BalancingStep;
 use crate::launch::balancing::Every;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
-use crate::pup::Packed;
 use crate::route::Route;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::Packed;
 
 /// With `--lb-every auto`, loads are looked at so often where no array is ever at `cx.at_sync()`.
 const LOOK_EVERY: Duration = Duration::from_millis(500);

@@ -264,7 +264,7 @@ impl Pe {
 mod tests {
     use super::*;
     use crate::message::control::CastCall;
-    use crate::pup::Packed;
+    use talisman_pup::Packed;
 
     fn cast() -> Cast {
         Cast { call: CastCall::Entry(0), args: Packed::default(), collect: None }

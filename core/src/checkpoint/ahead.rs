@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use super::Checkpoints;
 use super::capture::is_live;
 use crate::pe::Pe;
-use crate::pup::Packed;
+use talisman_pup::Packed;
 use talisman_store::slabs::Room;
 
 /// Bytes that are packed at once, some tens of microseconds: messages do not wait for long.

@@ -20,12 +20,12 @@ use crate::message::envelope::{Body, Envelope};
 use crate::migrate::{pack_object, pack_object_in, travel_of};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use crate::pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use crate::reduction::BirthId;
 use crate::wire;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, PeId};
 use talisman_observe::mutations::mutated;
+use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use talisman_store::slabs::Room;
 
 /// Broadcasts that wait with elements.

@@ -14,8 +14,8 @@ use super::part::SavedObject;
 use crate::chare::Kind;
 use crate::collection::Collection;
 use crate::pe::Pe;
-use crate::pup::Pup;
 use talisman_base::ids::CollectionId;
+use talisman_pup::Pup;
 
 /// Collections that are told apart, those of singletons aside. All PEs know the same ones at a cut, and tell the same ones apart.
 const TOLD_APART_MAX: usize = 64;

@@ -14,9 +14,9 @@ use super::message::Checkpoint;
 use super::taking::Takings;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
-use crate::pup::{Packed, Segment};
 use talisman_base::ids::PeId;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::{Packed, Segment};
 use talisman_store::lent::Lent;
 use talisman_store::pieces::{Manifest, checksum, cut};
 

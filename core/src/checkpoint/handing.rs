@@ -10,10 +10,10 @@ use super::store::{Store, StoreError};
 use crate::net::Net;
 use crate::pe::Pe;
 use crate::port::Port;
-use crate::pup::Segment;
 use talisman_base::ids::PeId;
 use talisman_base::limits::HEAD_MAX;
 use talisman_base::view::View;
+use talisman_pup::Segment;
 use talisman_store::pieces::Manifest;
 
 /// What is sent for what holds parts; slices travel beside it.

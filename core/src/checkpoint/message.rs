@@ -3,8 +3,8 @@
 use talisman_ft::{NodeId, Version};
 
 use super::contents::Counts;
-use crate::pup::{Packed, Pup};
 use crate::route::Route;
+use talisman_pup::{Packed, Pup};
 use talisman_store::lent::Lent;
 use talisman_store::pieces::Manifest;
 

@@ -71,7 +71,6 @@ use talisman_ft::{NodeId, Version};
 use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
 use crate::pe::Pe;
-use crate::pup::Packed;
 use crate::route::Route;
 use ahead::Ahead;
 use copies::Copies;
@@ -82,6 +81,7 @@ use safety::Safety;
 pub(crate) use settings::Settings;
 use talisman_base::ids::PeId;
 use talisman_base::view::FIRST;
+use talisman_pup::Packed;
 use written::Writing;
 
 /// What a PE keeps for checkpoints.

@@ -298,10 +298,10 @@ mod tests {
     use crate::collection::description::{Description, Fill};
     use crate::object::{Born, Travel};
     use crate::order::Order;
-    use crate::pup::Packed;
     use crate::wire;
     use talisman_base::ids::{SectionId, single_index};
     use talisman_base::map::Map;
+    use talisman_pup::Packed;
 
     mod program {
         use talisman::prelude::*;

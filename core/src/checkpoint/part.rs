@@ -9,10 +9,10 @@ use crate::collection::gone::Gone;
 use crate::message::control::Cast;
 use crate::object::Travel;
 use crate::order::Order;
-use crate::pup::{Packed, Pup};
 use crate::reduction::{Begin, BirthId, ReductionKey};
 use crate::route::Route;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
+use talisman_pup::{Packed, Pup};
 
 /// One PE's part of a version. Of names and places nothing depends on how many PEs there will be.
 #[derive(Debug, Default, Pup)]

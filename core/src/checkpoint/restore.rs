@@ -19,7 +19,6 @@ use crate::message::envelope::Envelope;
 use crate::migrate::unpack_travel;
 use crate::object::{Head, flag};
 use crate::pe::{Here, Pe};
-use crate::pup::{Packed, Purpose};
 use crate::reduction::ReductionKey;
 use crate::registry::Registry;
 use crate::run::caught;
@@ -28,6 +27,7 @@ use crate::witness::{self, Seen, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::{Packed, Purpose};
 
 /// Broadcasts that elements of a part had been given.
 type Casts = BTreeMap<(CollectionId, u32), Cast>;

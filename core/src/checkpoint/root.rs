@@ -11,11 +11,11 @@ use super::message::{Taken, Why};
 use crate::launch::CheckpointTaken;
 use crate::launch::checkpoints::CkptEvery;
 use crate::pe::Pe;
-use crate::pup::Packed;
 use crate::route::Route;
 use crate::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::Packed;
 
 /// What cannot be kept is tried again after so long, or after a period if that is shorter, as long as somebody waits for it, or what is held
 /// but once is to be held twice.

@@ -12,7 +12,7 @@ use talisman_ft::{NodeId, Version};
 
 use crate::cluster::control::Lines;
 use crate::launch::{ResultValue, Results};
-use crate::pup::Pup;
+use talisman_pup::Pup;
 
 /// A piece for the launcher has about so many bytes of lines: far below what a frame of the control connection takes.
 const PIECE: usize = 1 << 20;

@@ -22,10 +22,10 @@ use crate::message::control::PeMessage;
 use crate::message::envelope::{Body, Envelope};
 use crate::pe::send::pack_in_place;
 use crate::pe::{Here, Pe};
-use crate::pup::{Packed, SEGMENT_MIN, from_bytes, to_bytes};
 use crate::route::Route;
 use crate::testing::lab::Lab;
 use crate::wire::copy_to_keep;
+use talisman_pup::{Packed, SEGMENT_MIN, from_bytes, to_bytes};
 use talisman_store::pieces::cut;
 use talisman_store::slabs::Room;
 

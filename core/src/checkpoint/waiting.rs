@@ -2,9 +2,9 @@
 
 use super::store::Store;
 use crate::message::envelope::Envelope;
-use crate::pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use crate::wire;
 use talisman_base::ids::ObjId;
+use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use talisman_store::slabs::Room;
 
 /// So many bytes are packed behind one another before they are put where the part is: they are in the core's cache still. What waits

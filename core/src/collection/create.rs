@@ -151,7 +151,7 @@ impl<C: Chare> Create<C> for NewArray<C> {
 }
 
 /// The arguments of each element of a new collection.
-fn pack_init<C: Chare, A: Args>(init: u16, args: A) -> crate::pup::Packed {
+fn pack_init<C: Chare, A: Args>(init: u16, args: A) -> talisman_pup::Packed {
     let init = &C::INITS[init as usize];
     pack_args(&init.args, args, || {
         format!("`{}::{}` for the elements of a new collection", C::name(), init.name)

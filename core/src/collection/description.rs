@@ -1,11 +1,11 @@
 //! What every PE is told of a new collection.
 
 use crate::chare::Kind;
-use crate::pup::{Packed, Pup};
 use crate::registry::ChareType;
 use talisman_base::ids::CollectionId;
 use talisman_base::index::Bounds;
 use talisman_base::map::Map;
+use talisman_pup::{Packed, Pup};
 
 /// A new collection. Every PE makes its part of the elements from this.
 #[derive(Clone, Debug, Pup)]

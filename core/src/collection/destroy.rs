@@ -18,7 +18,6 @@ use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use crate::pup::Packed;
 use crate::reduction::answers_key;
 use crate::registry::Registry;
 use crate::route::{Collect, Route};
@@ -26,6 +25,7 @@ use crate::witness::{self, Seen, Why};
 use talisman_base::ids::{CollectionId, SectionId};
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
+use talisman_pup::Packed;
 
 /// What came for collections and sections that were destroyed.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::pup::Pup;
+use talisman_pup::Pup;
 
 /// Numbers of what was destroyed, of those that one PE gave out. What is destroyed in the order in which it was made is one range, so this
 /// is as large as what lives, not as what ever lived.

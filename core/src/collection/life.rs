@@ -13,7 +13,6 @@ use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Birth, Body, Envelope, Extra};
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use crate::pup::Packed;
 use crate::reduction::BirthId;
 use crate::registry::{ChareType, Registry};
 use crate::witness::{self, Seen, Until, Why};
@@ -22,6 +21,7 @@ use talisman_base::limits::BORN;
 use talisman_base::map::Map;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::Packed;
 
 impl Pe {
     /// Every PE knows the collections of singletons from the start.

@@ -1,7 +1,7 @@
 //! The counter of a `for` loop that waits inside.
 
 use super::Answer;
-use crate::pup::{Packer, Pup, PupError, Unpacker};
+use talisman_pup::{Packer, Pup, PupError, Unpacker};
 
 /// The counter of a `for` loop over a range of integers, as an async entry keeps it: whatever the type of the loop
 /// variable, which the entry need not know, it is two words.

@@ -1,9 +1,9 @@
 //! Messages to an entry without a body that no async entry has received yet.
 
-use crate::pup::{Lender, Packer, Pup, PupError, Unpacker};
 use std::collections::VecDeque;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::{Lender, Packer, Pup, PupError, Unpacker};
 
 /// Messages in the order they arrived, each as the tuple of its arguments.
 ///

@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 
 use super::{Awaitable, Begin};
-use crate::pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 use talisman_base::ids::ObjId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Unpacker};
 
 /// The type of an answer, from the place where it is asked for to the place where it is taken: the compiler finds it out,
 /// and neither place has to name it.
@@ -124,8 +124,8 @@ impl Pup for Replies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pup::{from_bytes, to_bytes};
     use talisman_base::ids::CollectionId;
+    use talisman_pup::{from_bytes, to_bytes};
 
     /// What sends nothing.
     struct Asked;

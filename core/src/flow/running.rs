@@ -1,7 +1,7 @@
 //! The async entries of an object that are running, each waiting for something.
 
-use crate::pup::{Lender, Packer, Pup, PupError, Unpacker};
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::{Lender, Packer, Pup, PupError, Unpacker};
 
 /// How far a running entry has come.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Guards the packed state of an async entry against a changed body.
 
-use crate::pup::{Fault, Packer, Pup, PupError, Unpacker};
+use talisman_pup::{Fault, Packer, Pup, PupError, Unpacker};
 
 /// Which body a packed state belongs to: a hash of the entry's text, comments and layout aside.
 ///
@@ -45,7 +45,7 @@ pub fn unknown_state(u: &Unpacker<'_>, tag: u16, of: &'static str) -> PupError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pup::{Purpose, to_bytes};
+    use talisman_pup::{Purpose, to_bytes};
 
     fn check(written: u64) -> Result<(), String> {
         let bytes = to_bytes(&written);

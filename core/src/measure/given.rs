@@ -2,7 +2,7 @@
 
 use crate::chare::ArrayChare;
 use crate::cx::Cx;
-use crate::pup::Pup;
+use talisman_pup::Pup;
 
 /// What the program said of an object; it moves with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pup)]

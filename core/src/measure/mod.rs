@@ -27,11 +27,11 @@ use talisman_lb::strategy::Wants;
 use crate::chare::Kind;
 use crate::object::Head;
 use crate::pe::Pe;
-use crate::pup::{Lender, Packer, Purpose};
 pub(crate) use given::Given;
 use past::Pasts;
 use talisman_base::clock::Clock;
 use talisman_base::ids::{CollectionId, ObjId};
+use talisman_pup::{Lender, Packer, Purpose};
 use traffic::Traffic;
 
 /// What is measured for load balancing in a job.

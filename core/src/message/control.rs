@@ -8,11 +8,11 @@ use crate::collection::description::Description;
 use crate::migrate::Luggage;
 use crate::object::Travel;
 use crate::order::Order;
-use crate::pup::{Packed, Pup};
 use crate::quiescence::Wave;
 use crate::reduction::{BirthId, Contribution, ReductionKey};
 use crate::route::Route;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId, wire};
+use talisman_pup::{Packed, Pup};
 
 /// A packed message for an object; it finds its receiver like any other.
 #[derive(Debug, Pup)]

@@ -6,11 +6,11 @@ use super::cell::{WORDS, Words};
 use super::control::{Cast, ObjectMessage, PeMessage};
 use crate::entry::{EntryInfo, InitInfo};
 use crate::order::Order;
-use crate::pup::Packed;
 use crate::reduction::BirthId;
 use crate::route::Route;
 use crate::witness::Shadow;
 use talisman_base::ids::{CollectionId, ObjId, PeId, wire};
+use talisman_pup::Packed;
 use talisman_sched::priority::Priority;
 
 /// A message between objects or PEs. Two cache lines, of which the first has what running a small message takes; from a
@@ -66,7 +66,7 @@ pub(crate) struct Extra {
 }
 
 /// How an element comes into its collection.
-#[derive(Clone, Default, Debug, crate::pup::Pup)]
+#[derive(Clone, Default, Debug, talisman_pup::Pup)]
 pub(crate) struct Birth {
     /// The first reduction it takes part in.
     pub(crate) reduction: u32,

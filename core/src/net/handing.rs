@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::{Aside, BURST, Net, Wait};
 use crate::pe::Pe;
-use crate::pup::Segment;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::Segment;
 use talisman_transport::TO_STORE;
 use talisman_transport::link::Link;
 

@@ -21,9 +21,9 @@ use talisman_ft::Epoch;
 
 use crate::checkpoint::message::Why;
 use crate::pe::Pe;
-use crate::pup::Segment;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::Segment;
 use talisman_transport::door::Door;
 use talisman_transport::link::Link;
 use talisman_transport::poller::Poller;

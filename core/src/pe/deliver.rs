@@ -12,12 +12,12 @@ use crate::message::cell::Words;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::object::{Head, flag};
-use crate::pup::{Packed, Purpose};
 use crate::witness::{Seen, Shadow};
 use talisman_base::ids::{ObjId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
+use talisman_pup::{Packed, Purpose};
 
 impl Pe {
     /// Takes in a message from another PE.

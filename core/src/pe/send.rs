@@ -11,7 +11,6 @@ use crate::message::cell::{ArgsCell, Words};
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::message::queue::prefetch;
-use crate::pup::{Packed, PutOff};
 use crate::route::Route;
 use crate::witness::{Seen, Until, Why};
 use talisman_base::ids::{CollectionId, ObjId, PeId};
@@ -19,6 +18,7 @@ use talisman_base::index::ArrayIndex;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
+use talisman_pup::{Packed, PutOff};
 use talisman_sched::priority::Priority;
 
 impl Pe {

@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use super::Pe;
-use crate::pup::Packed;
 use crate::route::Route;
 use crate::witness::{self, Seen};
 use talisman_observe::mutations::mutated;
+use talisman_pup::Packed;
 use talisman_sched::timer;
 
 /// A PE's timers and idle work.

@@ -5,13 +5,13 @@ use crate::collection::Collection;
 use crate::message::control::PeMessage;
 use crate::object::{Head, flag};
 use crate::pe::Pe;
-use crate::pup::{Packed, Pup, Purpose, Unpacker};
 use crate::route::{Collect, Route};
 use crate::witness::{self, Seen};
 use talisman_base::ids::{ObjId, SectionId};
 use talisman_base::limits::REDUCTIONS;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::{Packed, Pup, Purpose, Unpacker};
 use talisman_reduce::{AnyPartial, ReduceError, ReduceInfo, Reducer};
 
 impl Pe {

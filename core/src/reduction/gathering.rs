@@ -4,12 +4,12 @@ use super::{Contribution, Pending, ReductionKey};
 use crate::collection::Collection;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
-use crate::pup::Packed;
 use crate::route::Route;
 use crate::witness::{self, Seen};
 use talisman_base::ids::{CollectionId, PeId};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::Packed;
 use talisman_reduce::{AnyPartial, ReduceError};
 
 impl Pe {

@@ -17,9 +17,9 @@ use crate::collection::Collection;
 use crate::message::control::PeMessage;
 use crate::object::flag;
 use crate::pe::Pe;
-use crate::pup::Pup;
 use talisman_base::ids::ObjId;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::Pup;
 use talisman_reduce::ReduceError;
 
 /// Late members of a group, at its root.

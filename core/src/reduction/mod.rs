@@ -14,12 +14,12 @@ pub(crate) mod late;
 mod root;
 mod tally;
 
-use crate::pup::Pup;
 use crate::route::{Collect, Route};
 pub(crate) use late::Begin;
 pub(crate) use root::Root;
 use talisman_base::ids::{CollectionId, SectionId};
 use talisman_observe::mutations::mutated;
+use talisman_pup::Pup;
 use talisman_reduce::{AnyPartial, ReduceError};
 pub(crate) use tally::{BirthId, Tally};
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::late::LateMembers;
 use super::{BirthId, Pending, ReductionKey};
 use crate::collection::insertion::Census;
-use crate::pup::Packed;
 use crate::route::Route;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::Packed;
 
 /// What a collection's trees end in.
 pub(crate) struct Root {

@@ -1,9 +1,9 @@
 //! What is counted on the way to the root of a reduction.
 
-use crate::pup::Pup;
 use talisman_base::ids::PeId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::Pup;
 
 /// What is counted on the way to the root. All counts add up, but for the one that says the most.
 #[derive(Clone, Default, Debug, PartialEq, Eq, Pup)]
@@ -168,7 +168,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pup::Packed;
+    use talisman_pup::Packed;
 
     const OLD: BirthId = BirthId::NONE;
 

@@ -18,10 +18,10 @@ use crate::net::Net;
 use crate::node::{Config, Job, Node};
 use crate::pe::Pe;
 use crate::port::{Port, Threads};
-use crate::pup::lease_from;
 use talisman_base::clock::Clock;
 use talisman_base::topology::Shape;
 use talisman_observe::stats::Totals;
+use talisman_pup::lease_from;
 
 /// How often progress is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use crate::message::control::PeMessage;
 use crate::message::envelope::Envelope;
 use crate::pe::{Pe, current, try_current};
-use crate::pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
 use crate::refusal;
 use crate::witness::Until;
 use talisman_base::ids::PeId;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_pup::{Packed, Packer, Pup, PupError, Purpose, Unpacker, Value};
 use values::SharedValue;
 
 /// A value set once by `cx.share(value)` and readable everywhere, one copy a node.

@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::collection::gone::Gone;
-use crate::pup::Packed;
 use talisman_base::ids::PeId;
+use talisman_pup::Packed;
 
 /// Read-only values, one copy a node.
 #[derive(Default)]
@@ -198,7 +198,7 @@ impl SharedValues {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pup::{Packer, Pup, PupError, Unpacker};
+    use talisman_pup::{Packer, Pup, PupError, Unpacker};
 
     /// A value that refers to others.
     struct Refers(Vec<u64>);

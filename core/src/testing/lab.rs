@@ -11,12 +11,12 @@ use crate::launch::{Output, RunArgs};
 use crate::node::{Config, Job, Node};
 use crate::pe::{Here, Pe};
 use crate::port::{Outbox, Parcel, Port, Sent};
-use crate::pup::Segment;
 use crate::registry::main_chare_of;
 use crate::wire::receive;
 use talisman_base::clock::Clock;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
+use talisman_pup::Segment;
 
 /// What one PE sent to one of another node.
 #[derive(Clone, Debug)]

@@ -16,8 +16,8 @@ use crate::message::cell::Words;
 use crate::message::control::ObjectMessage;
 use crate::message::envelope::{Body, Envelope};
 use crate::pe::Pe;
-use crate::pup::{Fault, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
 use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_pup::{Fault, Packed, Packer, Pup, PupError, Purpose, Segment, Unpacker};
 
 /// Writes an entry's message that has no options, and takes its arguments.
 pub(super) fn write(

@@ -10,11 +10,11 @@ use proptest::prelude::*;
 use self::shared::{Main, TICK};
 use super::{WireError, receive};
 use crate::pe::Here;
-use crate::pup::Segment;
 use crate::registry::number_of;
 use crate::testing::lab::{Frame, Lab};
 use talisman_base::ids::PeId;
 use talisman_base::index::{ArrayIndex, Bounds};
+use talisman_pup::Segment;
 
 #[path = "../../../fuzz/shared/wire.rs"]
 mod shared;
@@ -206,7 +206,7 @@ fn wrong_messages_are_told() {
     let share = |from: u32, creator: u64| {
         let message =
             crate::message::control::PeMessage::Share { id: creator << 32, value: Default::default() };
-        [vec![2], from.to_le_bytes().to_vec(), crate::pup::to_bytes(&message)].concat()
+        [vec![2], from.to_le_bytes().to_vec(), talisman_pup::to_bytes(&message)].concat()
     };
     let error = told(share(1, 3));
     assert_eq!(

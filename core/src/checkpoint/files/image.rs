@@ -12,9 +12,9 @@
 use talisman_ft::Version;
 
 use super::File;
-use crate::pup::{Packed, Pup, SegmentBuffer, from_bytes, to_bytes};
 use talisman_base::ids::PeId;
 use talisman_observe::mutations::mutated;
+use talisman_pup::{Packed, Pup, SegmentBuffer, from_bytes, to_bytes};
 use talisman_store::disk::{Disk, DiskError, KeyFile, ReadError, Replacing, checked, read_checked};
 
 /// Which part it is, and what it is made of.

@@ -21,10 +21,10 @@ use super::image::ImageError;
 use super::shelf::{Shelf, ShelfError, check_for_others, remove_versions};
 use super::{folder_of, node_of};
 use crate::checkpoint::store::Versions;
-use crate::pup::Packed;
 use talisman_base::clock::computed_by_this_thread;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
+use talisman_pup::Packed;
 use talisman_store::disk::{Disk, DiskError, Folder, KeyFile, remove_leftovers};
 
 /// How often a folder is looked at again that somebody else uses, and the time between: clearing one is done by then.

@@ -16,8 +16,8 @@ use super::cover::Cover;
 use super::image::{self, ImageError};
 use super::listing::{Found, Listing};
 use super::{File, folder_of};
-use crate::pup::Packed;
 use talisman_base::ids::PeId;
+use talisman_pup::Packed;
 use talisman_store::disk::{Disk, Folder, KeyFile, ReadError};
 
 /// So many parts that are nowhere are named each.

@@ -7,10 +7,10 @@ use talisman_ft::{Epoch, Version};
 use super::File;
 use super::cover::{Cover, CoverError, JobMark, cut_of};
 use super::image::{self, Head, ImageError};
-use crate::pup::Packed;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_pup::Packed;
 use talisman_store::disk::{Disk, DiskError, Replacing, remove_leftovers};
 
 /// What a node holds on its disk, of one job.

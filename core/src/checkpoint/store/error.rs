@@ -2,8 +2,8 @@
 
 use talisman_ft::Version;
 
-use crate::pup::PupError;
 use talisman_base::ids::PeId;
+use talisman_pup::PupError;
 
 /// A part cannot be had, or a piece of one cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

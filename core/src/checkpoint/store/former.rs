@@ -19,9 +19,9 @@ use super::super::part::Part;
 use super::StoreError;
 use super::reading::read;
 use crate::cluster::keeping::Restart;
-use crate::pup::Packed;
 use talisman_base::ids::PeId;
 use talisman_base::view::View;
+use talisman_pup::Packed;
 use talisman_store::disk::{Disk, Folder};
 
 /// Some bytes of the file of a PE's part in a folder of another host, from this one on: see [`afar::PIECE`].

@@ -8,8 +8,8 @@ use talisman_ft::{NodeId, Version};
 use super::Store;
 #[cfg(test)]
 use super::versions::Body;
-use crate::pup::{Packed, PageSource};
 use talisman_base::ids::PeId;
+use talisman_pup::{Packed, PageSource};
 use talisman_store::lent::Lent;
 use talisman_store::mapped::{Mapping, Shared};
 use talisman_store::pages::PagePool;

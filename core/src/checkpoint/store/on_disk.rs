@@ -11,9 +11,9 @@ use super::{Fate, Store, StoreError};
 use crate::checkpoint::files::cover::JobMark;
 use crate::checkpoint::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
 use crate::checkpoint::files::shelf::ShelfError;
-use crate::pup::Packed;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
+use talisman_pup::Packed;
 use talisman_store::disk::KeyFile;
 
 impl Store {

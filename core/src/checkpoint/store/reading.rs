@@ -6,9 +6,9 @@ use super::versions::{Body, InMemory};
 use super::{InPieces, Store, StoreError};
 use crate::checkpoint::newcomers::Seats;
 use crate::checkpoint::part::Part;
-use crate::pup::{Packed, Segment};
 use talisman_base::ids::PeId;
 use talisman_base::view::View;
+use talisman_pup::{Packed, Segment};
 use talisman_store::pieces::{Manifest, checksum, cut, put_together};
 
 impl Store {

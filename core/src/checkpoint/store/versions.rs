@@ -8,9 +8,9 @@ use talisman_ft::{Epoch, NodeId, Version};
 
 use super::super::contents::{Counts, Names};
 use super::spare::Spare;
-use crate::pup::{Packed, Segment};
 use talisman_base::ids::PeId;
 use talisman_base::view::View;
+use talisman_pup::{Packed, Segment};
 use talisman_store::mapped::Mapping;
 use talisman_store::pieces::{Manifest, checksum};
 use talisman_store::slabs::Room;

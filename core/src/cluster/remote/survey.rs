@@ -28,8 +28,8 @@ use crate::checkpoint::files::afar::{self, Answer, Ask, What};
 use crate::checkpoint::files::image;
 use crate::checkpoint::files::listing::Listing;
 use crate::checkpoint::files::set::{Hosts, Place};
-use crate::pup::Packed;
 use talisman_base::ids::PeId;
+use talisman_pup::Packed;
 use talisman_store::disk::KeyFile;
 
 /// Why an answer that came is of no use.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::pup::Pup;
+use talisman_pup::Pup;
 
 /// One result of a program.
 ///

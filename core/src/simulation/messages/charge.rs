@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::cores;
 use crate::pe::try_current;
-use crate::pup::{Packer, Pup, PupError, Unpacker};
 use talisman_base::clock::{Clock, Simulated};
+use talisman_pup::{Packer, Pup, PupError, Unpacker};
 
 /// In simulation the entry that runs takes so much longer, on the model of a machine as its cores are fast. Elsewhere nothing
 /// happens.
