@@ -10,9 +10,7 @@ use crate::balance::message::Why;
 use crate::call::{AllReduce, AtSync, Barrier, Pause, Quiescence};
 use crate::callback::Callback;
 use crate::chare::{Args, ArrayChare, Chare, Entry, GroupChare};
-use crate::launch::ResultValue;
 use crate::message::envelope::Extra;
-use crate::node::Job;
 use crate::object::{Head, flag};
 use crate::pe::{Pe, check_pe};
 use crate::proxy::{Array, Group, Proxy, Section};
@@ -22,6 +20,8 @@ use crate::shared::Shared;
 use talisman_base::ids::{ObjId, PeId};
 use talisman_base::index::ArrayIndex;
 use talisman_base::rng::Rng;
+use talisman_job::ResultValue;
+use talisman_job::job::Job;
 use talisman_pup::{Packed, Pup, Value};
 use talisman_reduce::{Nothing, Reducer};
 

@@ -8,4 +8,4 @@ pub use talisman_lb::strategies;
 pub use talisman_lb::strategy::{Strategy, Wants};
 
 #[doc(hidden)]
-pub use crate::balance::Registered;
+pub use talisman_job::strategies::Registered;

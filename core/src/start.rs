@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use crate::chare::{Args, MainChare};
 use crate::cluster::{self, ClusterOutcome, Turn, member::Joining, remote::agent, takeover::successor::Heir};
 use crate::function;
+use crate::launch::Program;
 use crate::launch::command_line::{self, ProgramArgs, Read};
-use crate::launch::output::tell;
 use crate::launch::variables;
-use crate::launch::{ExitStatus, Interrupts, Output, Program, Progress, Report, RunArgs, Undelivered};
 use crate::registry::Registry;
 use crate::run::{self, Outcome, Watch};
+use talisman_job::output::tell;
+use talisman_job::{ExitStatus, Interrupts, Output, Progress, Report, RunArgs, Undelivered};
 
 /// The program that is being compiled.
 #[doc(hidden)]

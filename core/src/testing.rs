@@ -26,12 +26,12 @@ use talisman_lb::member::Local;
 use talisman_lb::strategy::Wants;
 
 use crate::chare::{Args, MainChare};
-use crate::launch::balancing::Every;
-use crate::launch::options::Transport;
-use crate::launch::{Output, Progress, RunArgs};
 use crate::pe::current;
 use crate::run::{Outcome, Watch, run, run_going_back, run_without};
 use crate::simulation::messages::back::Back;
+use talisman_job::balancing::Every;
+use talisman_job::options::Transport;
+use talisman_job::{Output, Progress, RunArgs};
 
 #[doc(hidden)]
 pub use crate::cluster::probe::main as probe;

@@ -14,7 +14,6 @@
 pub(crate) mod message;
 pub(crate) mod part;
 mod record;
-mod registered;
 pub(crate) mod root;
 mod settings;
 
@@ -27,10 +26,8 @@ use std::sync::Arc;
 use crate::pe::Pe;
 use message::Balance;
 use part::Part;
-#[doc(hidden)]
-pub use registered::Registered;
 use root::Root;
-pub(crate) use settings::{OFF, Settings, check_name, help};
+pub(crate) use settings::Settings;
 use talisman_base::ids::PeId;
 
 /// What a PE keeps for load balancing.

@@ -11,7 +11,7 @@ use talisman_lb::plan::Plan;
 use talisman_lb::snapshot::Snapshot;
 use talisman_lb::strategy::Strategy;
 
-use crate::node::Job;
+use talisman_job::job::Job;
 
 /// A member that decides, and one that gathers. Notes of either have a byte at their end that tells whose they are.
 pub(super) struct Recorded {

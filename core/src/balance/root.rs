@@ -6,11 +6,11 @@ use talisman_lb::trigger::{Interval, Trigger};
 
 use super::Balancer;
 use super::message::{Balance, Branch, Seen, Why};
-use crate::launch::BalancingStep;
-use crate::launch::balancing::Every;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use crate::route::Route;
+use talisman_job::BalancingStep;
+use talisman_job::balancing::Every;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Packed;

@@ -2,22 +2,19 @@
 
 use std::path::PathBuf;
 
+use talisman_job::strategies::{OFF, choice};
 use talisman_lb::member::Member;
 use talisman_lb::member::central::Central;
-use talisman_lb::strategies::{Choice, KNOWN, UnknownStrategy, by_name_among};
+use talisman_lb::strategies::Choice;
 use talisman_lb::strategy::Wants;
 
 use super::message::Why;
 use super::record::{Recorded, Recorder};
-use super::registered;
-use crate::launch::RunArgs;
-use crate::launch::balancing::{Every, PeSpeed};
-use crate::measure::Measures;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
-
-/// `--balancer off`.
-pub(crate) const OFF: &str = "off";
+use talisman_job::Measures;
+use talisman_job::RunArgs;
+use talisman_job::balancing::{Every, PeSpeed};
 
 /// What the options say of load balancing, if it is on.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,28 +109,4 @@ impl Settings {
             Choice::Distributed(strategy) => strategy.member(pe, pes),
         }
     }
-}
-
-/// Whether there is such a strategy; if not, which there are.
-///
-/// # Errors
-/// A message that names the unknown one and those that there are.
-pub(crate) fn check_name(name: &str) -> Result<(), String> {
-    if name == OFF { Ok(()) } else { choice(name).map(drop).map_err(|error| format!("{name}: {error}")) }
-}
-
-/// What `--balancer` is, with the names that it takes: the program's own first.
-pub(crate) fn help() -> String {
-    let own = registered::all();
-    let names: Vec<&str> = own.iter().chain(KNOWN).map(|known| known.name).collect();
-    format!(
-        "Move objects between PEs so that all have equally much to do, as this strategy decides; several with + between them go one \
-         after the other. \"off\": objects stay where they are.\n\nStrategies: {}",
-        names.join(", ")
-    )
-}
-
-/// The strategies of this name, the program's own among them.
-fn choice(name: &str) -> Result<Choice, UnknownStrategy> {
-    by_name_among(name, &registered::all())
 }

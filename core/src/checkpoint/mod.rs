@@ -51,7 +51,6 @@ pub(crate) mod part;
 mod restore;
 mod root;
 mod safety;
-pub(crate) mod said;
 mod settings;
 pub(crate) mod store;
 mod taking;

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::checkpoint::said::SavedPeriod;
 use crate::checkpoint::waiting::Messages;
 use crate::collection::description::Description;
 use crate::collection::gone::Gone;
@@ -12,6 +11,7 @@ use crate::order::Order;
 use crate::reduction::{Begin, BirthId, ReductionKey};
 use crate::route::Route;
 use talisman_base::ids::{CollectionId, ObjId, PeId, SectionId};
+use talisman_job::output_commit::SavedPeriod;
 use talisman_pup::{Packed, Pup};
 
 /// One PE's part of a version. Of names and places nothing depends on how many PEs there will be.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::message::Why;
-use crate::launch::RunArgs;
-use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
+use talisman_job::RunArgs;
+use talisman_job::checkpoints::{CkptEvery, FaultTolerance};
 
 /// What the options say of checkpoints, if there are any.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Where a job's launcher is asked for something: at its socket ([`crate::launch::asking`]), and by SIGUSR1 for a checkpoint.
+//! Where a job's launcher is asked for something: at its socket ([`talisman_job::asking`]), and by SIGUSR1 for a checkpoint.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use crate::launch::asking::{self, Request, left};
+use talisman_job::asking::{self, Request, left};
 use talisman_transport::admission::Limits;
 use talisman_transport::antechamber::{Antechamber, Source, stage_of};
 

@@ -21,8 +21,8 @@ use super::control::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
 use super::takeover::follower::Follower;
 use crate::checkpoint::files::afar::Piece;
-use crate::launch::progress::Steps;
-use crate::launch::{Failure, Results};
+use talisman_job::progress::Steps;
+use talisman_job::{Failure, Results};
 use talisman_observe::sometimes::sometimes;
 
 #[cfg(test)]

@@ -26,10 +26,10 @@ use super::recovery::{Halted, Recovery};
 use super::roster::{Roster, Stage};
 use super::spool::Piece;
 use super::verdict::Verdict;
-use crate::launch::progress::Steps;
-use crate::launch::{Failure, NotInjected, Results};
 use requests::Requests;
 use spares::Spares;
+use talisman_job::progress::Steps;
+use talisman_job::{Failure, NotInjected, Results};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 

@@ -17,10 +17,11 @@ use super::takeover::follower::Follower;
 use super::takeover::streams::Heritage;
 use crate::checkpoint::files::afar::Piece;
 use crate::checkpoint::files::set as shelf;
-use crate::launch::progress::Steps;
-use crate::launch::{BalancingStep, CheckpointTaken, Failure, Results};
-use crate::undelivered::Leftovers;
 use talisman_base::ids::PeId;
+use talisman_job::lines::Lines;
+use talisman_job::progress::Steps;
+use talisman_job::undelivered::Leftovers;
+use talisman_job::{BalancingStep, CheckpointTaken, Failure, Results};
 use talisman_observe::stats::Totals;
 use talisman_transport::auth::Secret;
 
@@ -161,25 +162,6 @@ pub(crate) enum ToLauncher {
     /// Its launcher is gone: what a new one has to know of it. The first message of a connection with a node that has taken over, or the
     /// answer to `Introduce`.
     Follow(Box<Follower>),
-}
-
-/// What the program printed through `cx.output()` on one node in the period between two checkpoints, and reported there.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Lines {
-    /// The version that ended the period, which is committed, or gone back to. None: it is the job's last period, which counts
-    /// once all have said `Done`, and is forgotten if the job goes back.
-    pub(crate) version: Option<Version>,
-    /// Of what has no version: that of the cut that ended the period, which may never be committed, and the last there is if none did. What was
-    /// said before a cut is printed before what was said after it, wherever that was.
-    pub(crate) until: Version,
-    /// Where it was said; its heirs say it again.
-    pub(crate) node: u32,
-    /// Which piece of that, from 0: what would be too long for a frame is sent in several, divided in the same way each time.
-    pub(crate) piece: u32,
-    /// Without ends of line.
-    pub(crate) lines: Vec<String>,
-    /// Results that the program has reported there; a lost node has no `Done` to say them in.
-    pub(crate) results: Results,
 }
 
 /// Bytes of the file of a part that are to come from another host.

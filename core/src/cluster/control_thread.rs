@@ -25,7 +25,7 @@ use super::takeover::follower::Follower;
 use super::takeover::hangup::Hangup;
 use super::takeover::seeking::{Found, Seeker};
 use super::voice::{Control, Outgoing, Shared, die};
-use crate::launch::asking;
+use talisman_job::asking;
 
 /// How often steps are looked at, if somebody wants to see them go by.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

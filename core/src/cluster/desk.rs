@@ -11,7 +11,7 @@ use super::keeping::Shelves;
 use super::outcome::{ClusterOutcome, Ended, merge};
 use super::printer::{Lines, Printer, Written};
 use super::standby::{Prepared, Standby};
-use crate::launch::{Interrupts, Progress, RunArgs, Signal};
+use talisman_job::{Interrupts, Progress, RunArgs, Signal};
 
 /// It outlives what leads the job.
 pub(super) struct Desk {

@@ -9,7 +9,7 @@ use super::control::{ToLauncher, ToNode};
 use super::frame::{Decoder, encode};
 use super::remote::message::{FromAgent, ToAgent};
 use super::succession::door::believes;
-use crate::launch::asking::Request;
+use talisman_job::asking::Request;
 
 /// More than a fuzzer writes at a time.
 const ROOM: usize = 1 << 20;

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::launch::options::NODES_MAX;
+use talisman_job::options::NODES_MAX;
 
 /// The name of the machine on which the job is started: its nodes are started without ssh.
 pub(crate) const LOCALHOST: &str = "localhost";

@@ -15,12 +15,12 @@ use crate::checkpoint::files::keeper::nodes_in;
 use crate::checkpoint::files::set::{self, Hosts, Place, Whole};
 use crate::checkpoint::files::shelf::{ShelfError, check_for_others};
 use crate::checkpoint::part::{Part, SavedCollection};
-use crate::launch::RunArgs;
-use crate::launch::checkpoints::FaultTolerance;
-use crate::launch::options::PES_IN_ALL_MAX;
 use crate::registry::Registry;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
+use talisman_job::RunArgs;
+use talisman_job::checkpoints::FaultTolerance;
+use talisman_job::options::PES_IN_ALL_MAX;
 use talisman_store::disk::{Disk, DiskError, Folder, KeyFile};
 use talisman_transport::auth::nonce;
 

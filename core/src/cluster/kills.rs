@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use crate::launch::NotInjected;
-use crate::launch::faults::{Chaos, Kill, When};
 use talisman_base::rng::Rng;
+use talisman_job::NotInjected;
+use talisman_job::faults::{Chaos, Kill, When};
 use talisman_observe::sometimes::sometimes;
 
 /// What is still to be done.

@@ -32,9 +32,10 @@ use super::standby::{Prepared, Turn};
 use super::verdict::UNRECOVERABLE;
 use crate::checkpoint::files::afar::Answer;
 use crate::checkpoint::files::set::Here;
-use crate::launch::progress::Steps;
-use crate::launch::{Program, RunArgs, Signal};
+use crate::launch::Program;
 use talisman_base::topology::Shape;
+use talisman_job::progress::Steps;
+use talisman_job::{RunArgs, Signal};
 
 /// So long hosts may take to remove files when all is over.
 const CLEARS_WITHIN: Duration = Duration::from_secs(5);

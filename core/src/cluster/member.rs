@@ -29,8 +29,8 @@ use super::frame::{Decoder, FrameError, encode};
 use super::naming;
 use super::standby::Pledge;
 use super::voice::Control;
-use crate::launch::progress::Steps;
 use talisman_base::build::{build_number, check_readable};
+use talisman_job::progress::Steps;
 
 /// What the launcher has a node do while its program runs. Called in the control thread: it must not wait for PEs.
 pub(crate) trait Orders: Send + Sync {

@@ -7,11 +7,11 @@ use super::conductor::End;
 use super::keeping::Shelves;
 use super::printer::Printer;
 use super::verdict::UNRECOVERABLE;
-use crate::launch::progress::Steps;
-use crate::launch::{
+use talisman_job::progress::Steps;
+use talisman_job::undelivered::Leftovers;
+use talisman_job::{
     BalancingStep, CheckpointTaken, ExitStatus, Failure, NotInjected, Results, Signal, Undelivered,
 };
-use crate::undelivered::Leftovers;
 use talisman_observe::stats::Totals;
 
 /// What a job of several processes left behind.

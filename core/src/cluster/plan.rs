@@ -10,11 +10,11 @@ use talisman_ft::double::leader::Leader;
 use super::control::{Host, Task, VERSION, Via};
 use super::hosts::Share;
 use super::keeping::Keeping;
-use crate::balance;
-use crate::launch::RunArgs;
-use crate::launch::checkpoints::FaultTolerance;
-use crate::launch::options::Transport;
 use talisman_base::build::build_number;
+use talisman_job::RunArgs;
+use talisman_job::checkpoints::FaultTolerance;
+use talisman_job::options::Transport;
+use talisman_job::strategies;
 use talisman_transport::auth::Secret;
 
 /// What all nodes are told, and what differs between them.
@@ -97,7 +97,7 @@ impl Plan {
             survives: options.ft != FaultTolerance::Off,
             respawns: options.respawn,
             spares: options.spares,
-            balances: options.balancer != balance::OFF,
+            balances: options.balancer != strategies::OFF,
             keeping: Keeping::default(),
         }
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use talisman_ft::Version;
 
-use super::control::Lines;
-use crate::launch::{ResultValue, Results};
+use talisman_job::lines::Lines;
+use talisman_job::{ResultValue, Results};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 

@@ -11,9 +11,9 @@ use super::control::ToNode;
 use super::lines::Merger;
 use super::spool::again::Again;
 use super::spool::{Piece, Spool};
-use crate::launch::Progress;
-use crate::launch::output::tell;
-use crate::launch::progress::Steps;
+use talisman_job::Progress;
+use talisman_job::output::tell;
+use talisman_job::progress::Steps;
 
 /// Pieces of output that wait at most; then the nodes wait, as they would for the terminal.
 const WAITING_MAX: usize = 64;

@@ -15,7 +15,7 @@ use super::remote::agent;
 use super::standby::Turn;
 use super::voice::Control;
 use crate::launch::command_line::{self, Program};
-use crate::launch::progress::Steps;
+use talisman_job::progress::Steps;
 
 const PROGRAM: Program =
     Program { name: "probe", package: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") };

@@ -17,7 +17,7 @@ use super::relapses::Relapses;
 use super::suspicions::Suspicions;
 use super::takeover::follower::Followers;
 use super::words::{lost_in_words, nodes_in_words, sum, what_is_lost};
-use crate::launch::Failure;
+use talisman_job::Failure;
 use talisman_observe::mutations::mutated;
 
 /// A node that is lost so often before the job goes on is not started again: it would be lost once more.
@@ -163,7 +163,7 @@ impl Recovery {
     }
 
     /// Of a job that only has to end: what is told of losses, and its results.
-    pub(crate) fn settled(plan: &Plan, failures: Vec<Failure>, results: crate::launch::Results) -> Self {
+    pub(crate) fn settled(plan: &Plan, failures: Vec<Failure>, results: talisman_job::Results) -> Self {
         let noticed = |failure| Noticed { at: Duration::ZERO, steps: 0, failure, settled: true };
         let failures = failures.into_iter().map(noticed).collect();
         Recovery { failures, printed: Printed::with_results(results), ..Recovery::new(plan) }
@@ -379,7 +379,7 @@ impl Recovery {
     }
 
     /// All losses, and the results that came with lines.
-    pub(crate) fn into_report(self) -> (Vec<Failure>, crate::launch::Results) {
+    pub(crate) fn into_report(self) -> (Vec<Failure>, talisman_job::Results) {
         let results = self.printed.results();
         let failures = self.failures.into_iter().map(|noticed| noticed.failure).collect();
         (failures, results)

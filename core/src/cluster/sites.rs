@@ -31,9 +31,10 @@ use super::takeover::adopted::Adopted;
 use super::takeover::folder::Doors;
 use super::takeover::streams::Streams;
 use crate::checkpoint::files::afar::{Answer, Ask};
-use crate::launch::options::Transport;
-use crate::launch::{Program, RunArgs};
+use crate::launch::Program;
 use talisman_base::build::build_number;
+use talisman_job::RunArgs;
+use talisman_job::options::Transport;
 
 /// Where the nodes of a job are to be, by its options: without `--hosts`, here. Processes that wait (`--spares`) are
 /// counted behind them.

@@ -4,7 +4,7 @@
 //! `SLURM_TASKS_PER_NODE` in `sbatch(1)`. Pure: the variables are given as a function.
 
 use super::hosts::{Host, Hosts, HostsError, LineError};
-use crate::launch::options::NODES_MAX;
+use talisman_job::options::NODES_MAX;
 
 /// What `--hosts` is given instead of a file to mean the allocation.
 pub(crate) const SLURM: &str = "slurm";

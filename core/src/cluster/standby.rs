@@ -27,7 +27,8 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::children::{self, Executable, leave_open};
 use super::naming;
-use crate::launch::{ExitStatus, Program};
+use crate::launch::Program;
+use talisman_job::ExitStatus;
 
 /// Tells a process that it stands by: the number of the descriptor at which it waits, how often it and those after it may start the job, and whether the
 /// launcher has made the folder for checkpoints (1) or has not (0).

@@ -14,8 +14,8 @@ use super::member::Orders;
 use super::takeover::successor::{Heir, Leading};
 use crate::checkpoint::files::afar::Piece;
 use crate::checkpoint::files::set::Place;
-use crate::launch::progress::Steps;
 use talisman_base::ids::PeId;
+use talisman_job::progress::Steps;
 
 /// A PE waits at most so long at a step until what is to happen there has happened.
 const STEP_WAIT: Duration = Duration::from_secs(2);

@@ -13,7 +13,6 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
 use super::Collection;
-use crate::launch::output::tell;
 use crate::message::control::{Cast, CastCall, ObjectMessage, PeMessage};
 use crate::message::envelope::{Body, Envelope, Extra};
 use crate::object::{Head, flag};
@@ -23,6 +22,7 @@ use crate::registry::Registry;
 use crate::route::{Collect, Route};
 use crate::witness::{self, Seen, Why};
 use talisman_base::ids::{CollectionId, SectionId};
+use talisman_job::output::tell;
 use talisman_observe::sometimes::sometimes;
 use talisman_observe::stats::count;
 use talisman_pup::Packed;

@@ -6,9 +6,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches as _, Parser};
 
-use super::options::numbers::joined;
-use super::options::{IDS, OptionsError, RunArgs};
 use super::variables;
+use talisman_job::options::numbers::joined;
+use talisman_job::options::{IDS, OptionsError, RunArgs};
 
 /// What a program is called; filled in by `#[talisman::main]` from Cargo's environment variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

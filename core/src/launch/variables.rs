@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
-use super::options::RunArgs;
+use talisman_job::options::RunArgs;
 
 /// What all variables of the runtime begin with.
 const PREFIX: &str = "TALISMAN_";

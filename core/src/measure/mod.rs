@@ -17,6 +17,7 @@ mod traffic;
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
+use talisman_job::Measures;
 use talisman_lb::background::{Core, Period};
 use talisman_lb::load::Meter;
 use talisman_lb::member::Local;
@@ -33,17 +34,6 @@ use talisman_base::clock::Clock;
 use talisman_base::ids::{CollectionId, ObjId};
 use talisman_pup::{Lender, Packer, Purpose};
 use traffic::Traffic;
-
-/// What is measured for load balancing in a job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Measures {
-    /// How long each object runs; nothing else without it.
-    pub loads: bool,
-    /// Messages between objects, for strategies that want them.
-    pub edges: bool,
-    /// What an object takes when packed, which takes going through each at the end of every period.
-    pub sizes: bool,
-}
 
 /// What a PE measures.
 pub(crate) struct Measuring {

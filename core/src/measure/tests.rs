@@ -10,13 +10,13 @@ use super::traffic::{Pair, Sum, Traffic};
 use super::{Given, Measures, key_of, object_of};
 use crate::callback::Callback;
 use crate::function::Function;
-use crate::launch::{Output, Progress, RunArgs};
 use crate::pe::current;
 use crate::prelude::*;
 use crate::run::{Watch, run_on};
 use crate::simulation::{Machine, Way, charge};
 use talisman_base::clock::Clock;
 use talisman_base::ids::{CollectionId, ObjId, PeId};
+use talisman_job::{Output, Progress, RunArgs};
 
 const ALL: Measures = Measures { loads: true, edges: true, sizes: true };
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::node::{Job, Node};
+use crate::node::Node;
 use talisman_base::ids::PeId;
+use talisman_job::job::Job;
 
 /// Who has asked a job to end, or sees that it failed, wants to know soon why it does not.
 const FIRST_AFTER_FAILURE: Duration = Duration::from_millis(500);

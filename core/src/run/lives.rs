@@ -13,11 +13,12 @@ use super::Done;
 use super::linking::{Host, Streams};
 use super::threads::{Ready, live};
 use crate::checkpoint::store::Store;
-use crate::launch::Progress;
 use crate::net::Net;
-use crate::node::{Config, Job};
+use crate::node::Config;
 use crate::pe::Pe;
 use talisman_base::view::View;
+use talisman_job::Progress;
+use talisman_job::job::Job;
 use talisman_observe::stats::Totals;
 use talisman_transport::door::Door;
 

@@ -24,13 +24,7 @@ use std::time::Duration;
 
 use crate::chare::{Args, Chare, MainChare};
 use crate::cluster::ClusterOutcome;
-use crate::launch::checkpoints::FaultTolerance;
-use crate::launch::report::{MessageCounts, PeTimes};
-use crate::launch::{
-    BalancingStep, CheckpointTaken, Failure, NotInjected, Output, Progress, Results, RunArgs, Undelivered,
-};
-pub use crate::measure::Measures;
-use crate::node::{Config, Job};
+use crate::node::Config;
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
 use crate::simulation::messages::back::Back;
@@ -39,6 +33,13 @@ use crate::simulation::messages::{self, Machine};
 use crate::simulation::run_for_user;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+pub use talisman_job::Measures;
+use talisman_job::checkpoints::FaultTolerance;
+use talisman_job::job::Job;
+use talisman_job::report::{MessageCounts, PeTimes};
+use talisman_job::{
+    BalancingStep, CheckpointTaken, Failure, NotInjected, Output, Progress, Results, RunArgs, Undelivered,
+};
 use talisman_observe::stats::Totals;
 
 /// What a job left behind.

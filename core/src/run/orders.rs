@@ -9,8 +9,8 @@ use talisman_ft::{Epoch, NodeId, Version};
 use crate::cluster::control::{Place, Stop};
 use crate::cluster::member;
 use crate::cluster::verdict::UNRECOVERABLE;
-use crate::launch::progress::Steps;
-use crate::node::{End, Job};
+use talisman_job::job::{End, Job};
+use talisman_job::progress::Steps;
 
 /// The launcher's last words, and how the job stands by them.
 pub(super) struct Orders {
@@ -173,7 +173,7 @@ mod tests {
 
     use super::member::Orders as _;
     use super::*;
-    use crate::launch::Output;
+    use talisman_job::Output;
 
     fn order(epoch: Epoch) -> Order {
         let view = View::whole(2).after(epoch, 2, |_| true, |node| node);

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
-use crate::node::End;
 use crate::pe::{Pe, try_current};
+use talisman_job::job::End;
 use talisman_transport::nap::Killed;
 
 thread_local! {

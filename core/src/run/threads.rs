@@ -13,13 +13,14 @@ use super::cores;
 use super::held_up::HeldUp;
 use super::panics::caught;
 use super::worker::work;
-use crate::launch::Progress;
 use crate::net::Net;
-use crate::node::{Config, Job, Node};
+use crate::node::{Config, Node};
 use crate::pe::Pe;
 use crate::port::{Port, Threads};
 use talisman_base::clock::Clock;
 use talisman_base::topology::Shape;
+use talisman_job::Progress;
+use talisman_job::job::Job;
 use talisman_observe::stats::Totals;
 use talisman_pup::lease_from;
 

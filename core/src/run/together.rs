@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use super::linking::{Host, Streams};
 use super::threads::Ready;
-use crate::launch::options::Transport;
-use crate::node::{Config, Job};
+use crate::node::Config;
 use talisman_base::topology::Shape;
+use talisman_job::job::Job;
+use talisman_job::options::Transport;
 use talisman_transport::door::Door;
 use talisman_transport::poller::Bell;
 use talisman_transport::{Peer, shm, tcp};

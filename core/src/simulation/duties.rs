@@ -10,7 +10,7 @@ use talisman_ft::double::{Held, Order};
 
 use super::process::{Process, Running, Stage};
 use super::world::World;
-use crate::launch::checkpoints::FaultTolerance;
+use talisman_job::checkpoints::FaultTolerance;
 
 /// Entries that may have begun before the word that a checkpoint is wanted, beside those that waited when the job went back.
 const ENTRIES_BEFORE: u64 = 100;

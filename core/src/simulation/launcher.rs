@@ -11,7 +11,7 @@ use crate::cluster::outcome::Ended;
 use crate::cluster::placing::{Room, place_for};
 use crate::cluster::plan::Plan;
 use crate::cluster::remote::watch::Watch;
-use crate::launch::asking::Request;
+use talisman_job::asking::Request;
 
 /// The process that was started first.
 pub(super) struct Launcher {

@@ -14,7 +14,7 @@ use super::world::World;
 use crate::cluster::control::{ToLauncher, ToNode};
 use crate::cluster::local::Event;
 use crate::cluster::verdict::UNRECOVERABLE;
-use crate::launch::checkpoints::FaultTolerance;
+use talisman_job::checkpoints::FaultTolerance;
 
 /// A process that hangs for a year is not there any more.
 const FOR_GOOD_NS: u64 = 365 * 24 * 3_600 * 1_000_000_000;

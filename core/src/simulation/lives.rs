@@ -19,8 +19,6 @@ use super::world::{Event, World};
 use crate::checkpoint::files::shelf::ShelfError;
 use crate::checkpoint::store::Store;
 use crate::cluster::control::{NodeReport, Place, ToLauncher, ToNode};
-use crate::launch::Results;
-use crate::launch::checkpoints::FaultTolerance;
 use crate::net::Net;
 use crate::node::{Config, Node};
 use crate::run::met::PeerInLife;
@@ -29,6 +27,8 @@ use crate::witness::{self, Seen};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_job::Results;
+use talisman_job::checkpoints::FaultTolerance;
 use talisman_observe::stats::Totals;
 use talisman_transport::door::Inbox;
 

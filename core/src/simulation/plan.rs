@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::fault::Fault;
-use crate::launch::RunArgs;
-use crate::launch::checkpoints::FaultTolerance;
-use crate::launch::faults::{Chaos, Kill};
 use talisman_base::topology::Shape;
+use talisman_job::RunArgs;
+use talisman_job::checkpoints::FaultTolerance;
+use talisman_job::faults::{Chaos, Kill};
 use talisman_store::disk::DiskRates;
 
 /// A world. Equal plans and programs give equal runs, event by event.

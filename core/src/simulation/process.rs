@@ -14,13 +14,14 @@ use super::lives::Lives;
 use super::seeking::Seeking;
 use super::steps::Steps;
 use crate::cluster::attendance::Attendance;
-use crate::cluster::control::{Lines, Stop, ToLauncher};
-use crate::node::{End, Job, Others};
+use crate::cluster::control::{Stop, ToLauncher};
 use crate::pe::try_current;
 use crate::run;
 use crate::run::connecting::Connecting;
 use crate::run::linking::Streams;
 use crate::run::met::Met;
+use talisman_job::job::{End, Job, Others};
+use talisman_job::lines::Lines;
 use talisman_transport::Peer;
 use talisman_transport::handshake::Identity;
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 mod succession;
 
 use super::*;
-use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
-use crate::launch::{Output, RunArgs};
-use crate::node::Job;
 use crate::prelude::*;
+use talisman_job::checkpoints::{CkptEvery, FaultTolerance};
+use talisman_job::job::Job;
+use talisman_job::{Output, RunArgs};
 
 #[derive(Pup)]
 struct Hopper {

@@ -26,10 +26,10 @@ use super::trace::{Trace, Who};
 use super::wires::End;
 use crate::cluster::control::Task;
 use crate::cluster::heartbeat::{LOOK, TICK};
-use crate::node::Job;
 use crate::pe::{Nobody, Pe};
 use talisman_base::ids::PeId;
 use talisman_base::rng::Rng;
+use talisman_job::job::Job;
 use talisman_transport::nap::Napping;
 use talisman_transport::sim::Board;
 

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use crate::chare::MainChare;
 #[cfg(test)]
 use crate::checkpoint::part::Part;
-use crate::launch::{Output, RunArgs};
-use crate::node::{Config, Job, Node};
+use crate::node::{Config, Node};
 use crate::pe::{Here, Pe};
 use crate::port::{Outbox, Parcel, Port, Sent};
 use crate::registry::main_chare_of;
@@ -16,6 +15,8 @@ use crate::wire::receive;
 use talisman_base::clock::Clock;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
+use talisman_job::job::Job;
+use talisman_job::{Output, RunArgs};
 use talisman_pup::Segment;
 
 /// What one PE sent to one of another node.

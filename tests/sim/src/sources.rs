@@ -13,11 +13,12 @@ pub struct Call {
 }
 
 /// Folders of the runtime's sources, and what they are called.
-const SOURCES: [(&str, &str); 7] = [
+const SOURCES: [(&str, &str); 8] = [
     ("../../core/src", ""),
     ("../../core/base/src", "base"),
     ("../../core/sched/src", "sched"),
     ("../../core/reduce/src", "reduce"),
+    ("../../core/job/src", "job"),
     ("../../core/transport/src", "transport"),
     ("../../ft/src", "ft"),
     ("../../ft/store/src", "store"),

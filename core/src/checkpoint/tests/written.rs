@@ -12,10 +12,10 @@ use super::super::files::set;
 use super::super::store::Versions;
 use super::super::store::archive::{Archive, Place};
 use super::*;
-use crate::cluster::control::Lines;
-use crate::node::{End, Others};
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
+use talisman_job::job::{End, Others};
+use talisman_job::lines::Lines;
 use talisman_store::disk::DiskRates;
 use talisman_store::disk::{Disk as _, SharedDisk, SimulatedDisk};
 

@@ -6,7 +6,7 @@ use super::super::heartbeat::TICK;
 use super::super::plan::Plan;
 use super::super::takeover::streams::Heritage;
 use super::*;
-use crate::launch::RunArgs;
+use talisman_job::RunArgs;
 use talisman_transport::auth::Secret;
 
 fn task() -> Task {

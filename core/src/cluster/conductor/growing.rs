@@ -15,7 +15,7 @@ use super::super::roster::Stage;
 use super::super::words::nodes_in_words;
 use super::arriving::COMES_WITHIN;
 use super::{Action, Conductor};
-use crate::launch::asking::Request;
+use talisman_job::asking::Request;
 use talisman_observe::sometimes::sometimes;
 
 /// Nodes that are being added.

@@ -13,7 +13,7 @@ use super::super::control::{Stop, ToNode};
 use super::super::recovery::Recovery;
 use super::super::roster::Stage;
 use super::{Action, Conductor, GRACE_TO_LEAVE};
-use crate::launch::{Failure, Results};
+use talisman_job::{Failure, Results};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 

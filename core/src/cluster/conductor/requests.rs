@@ -13,7 +13,7 @@ use super::super::roster::Stage;
 use super::super::words::nodes_in_words;
 use super::growing::Growing;
 use super::{Action, Conductor, GRACE_TO_LEAVE};
-use crate::launch::asking::Request;
+use talisman_job::asking::Request;
 use talisman_observe::sometimes::sometimes;
 
 /// Those that are not answered.

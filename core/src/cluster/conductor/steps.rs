@@ -7,7 +7,7 @@ use super::super::fate::Doom;
 use super::super::kills::Due;
 use super::super::roster::Stage;
 use super::{Action, Conductor, merge};
-use crate::launch::progress::Steps;
+use talisman_job::progress::Steps;
 use talisman_observe::sometimes::sometimes;
 
 /// A node that goes on after this step once the others are gone.

@@ -9,7 +9,9 @@ use std::time::Duration;
 use talisman_ft::double::{Contents, Order, leader};
 use talisman_ft::{Epoch, Version};
 
-use super::super::control::{Lines, Stop, ToNode};
+use super::super::control::{Stop, ToNode};
+use talisman_job::lines::Lines;
+
 use super::super::fate::{Doom, How};
 use super::super::recovery::{Halted, Loss, Recovery, Unnoticed, detected_by};
 use super::super::roster::Stage;

@@ -8,7 +8,7 @@ use super::super::recovery::Recovery;
 use super::super::roster::Stage;
 use super::super::takeover::follower::{Follower, Followers};
 use super::{Action, Conductor};
-use crate::launch::Failure;
+use talisman_job::Failure;
 
 impl Conductor {
     /// By whom people are told, with those that are left. Time is that since the program's beginning. All go back as after a loss:

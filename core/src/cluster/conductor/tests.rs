@@ -1,9 +1,9 @@
 //! The launcher's decisions, as exact lists of actions.
 
-use super::super::control::Lines;
 use super::super::outcome::{Ended, merge};
 use super::*;
-use crate::launch::RunArgs;
+use talisman_job::RunArgs;
+use talisman_job::lines::Lines;
 
 mod arriving;
 mod growing;

@@ -34,7 +34,7 @@ use super::super::voice::die;
 use super::agent::ssh_came_in_by;
 use super::message::{FromAgent, ToAgent};
 use super::relay::{self, Orders, Said, Voice, Window};
-use crate::launch::Results;
+use talisman_job::Results;
 use talisman_transport::auth::Secret;
 
 /// So many processes are started here at most, one after the other, that lead the job: those that end at once shall not go on for ever.

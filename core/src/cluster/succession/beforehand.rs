@@ -84,7 +84,7 @@ pub(crate) fn inherit(start: Start, mut estate: Estate, pledge: &Option<Pledge>)
 mod tests {
     use super::super::super::hosts::Hosts;
     use super::*;
-    use crate::launch::RunArgs;
+    use talisman_job::RunArgs;
 
     fn sites(text: &str) -> Vec<(u32, String, std::ops::Range<u32>)> {
         let hosts = Hosts::parse(text).expect("lines of hosts");

@@ -26,8 +26,9 @@ use super::super::standby::{Pledge, Turn};
 use super::election::Alone;
 use super::estate::{Estate, Will};
 use super::gathering::{Gathered, gather};
-use crate::launch::{Program, RunArgs};
+use crate::launch::Program;
 use rustix::io::{FdFlags, fcntl_setfd};
+use talisman_job::RunArgs;
 
 /// Tells a process that it is to take a launcher's place: the number of the descriptor at which it listens. What else it has to know comes
 /// by its standard input.

@@ -9,8 +9,8 @@ use talisman_ft::view::View;
 use talisman_ft::{Epoch, Version};
 
 use super::super::spool::Piece;
-use crate::launch::progress::Steps;
-use crate::launch::{Failure, Results};
+use talisman_job::progress::Steps;
+use talisman_job::{Failure, Results};
 use talisman_observe::mutations::mutated;
 
 /// A node that has lost its launcher.

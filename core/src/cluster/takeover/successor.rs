@@ -31,7 +31,8 @@ use super::adopted::Adopted;
 use super::folder::Doors;
 use super::gathering::{Gathered, gather};
 use super::streams::Streams;
-use crate::launch::{Program, Progress, RunArgs};
+use crate::launch::Program;
+use talisman_job::{Progress, RunArgs};
 
 /// What a node needs to become the launcher of its job.
 #[derive(Clone)]

@@ -18,7 +18,7 @@ use super::super::member::{Joining, Orders, joining};
 use super::super::standby::Turn;
 use super::super::voice::Control;
 use crate::launch::command_line::{Program, parse_from};
-use crate::launch::progress::Steps;
+use talisman_job::progress::Steps;
 use talisman_observe::stats::Totals;
 
 /// The case that a process plays.

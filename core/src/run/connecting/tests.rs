@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 
 use super::*;
 use crate::cluster::plan::Plan;
-use crate::launch::RunArgs;
-use crate::launch::options::Transport;
+use talisman_job::RunArgs;
+use talisman_job::options::Transport;
 use talisman_transport::auth::Secret;
 use talisman_transport::handshake::{Failure, Refusal};
 

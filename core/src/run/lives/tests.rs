@@ -10,13 +10,14 @@ use talisman_ft::view::View;
 use super::super::linking::Streams;
 use super::super::{create_main, together};
 use super::Lives;
-use crate::cluster::control::Lines;
-use crate::launch::Output;
-use crate::launch::options::Transport;
-use crate::node::{Config, End, Job, Others};
+use crate::node::Config;
 use crate::pe::Pe;
 use crate::prelude::*;
 use talisman_base::topology::Shape;
+use talisman_job::Output;
+use talisman_job::job::{End, Job, Others};
+use talisman_job::lines::Lines;
+use talisman_job::options::Transport;
 use talisman_transport::door::Door;
 
 /// The last one is lost.

@@ -6,7 +6,7 @@ mod world;
 use programs::{flood, stuck, talk};
 use world::{Nature, Seen};
 
-use crate::node::End;
+use talisman_job::job::End;
 
 const CALM: Nature =
     Nature { nodes: 2, seed: 1, room: 64 << 10, unsent_max: 64 << 20, breaks_ppm: 0, killed: None };

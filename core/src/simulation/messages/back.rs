@@ -9,12 +9,13 @@ use super::{Cluster, Rules};
 use crate::checkpoint::message::Why;
 use crate::checkpoint::newcomers::Seats;
 use crate::checkpoint::part::Part;
-use crate::node::{Config, Job};
+use crate::node::Config;
 use crate::pe::{Here, Pe};
 use crate::run::Done;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_job::job::Job;
 
 /// When a job goes back, and what it loses.
 #[derive(Clone, Debug)]

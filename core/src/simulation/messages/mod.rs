@@ -38,8 +38,7 @@ pub use machine::{Machine, Way};
 
 use crate::chare::{Args, MainChare};
 use crate::checkpoint::store::Store;
-use crate::launch::{Output, Progress, RunArgs};
-use crate::node::{Config, Job, Node};
+use crate::node::{Config, Node};
 use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port, Sent};
 use crate::run::{Done, Outcome, Watch, run_losing, run_on};
@@ -49,6 +48,8 @@ use talisman_base::clock::{Clock, Simulated};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_job::job::Job;
+use talisman_job::{Output, Progress, RunArgs};
 use talisman_observe::stats::count;
 
 /// So often in a row nothing is planned at most.

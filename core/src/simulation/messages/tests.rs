@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use super::*;
-use crate::launch::ResultValue;
 use crate::prelude::*;
+use talisman_job::ResultValue;
 
 /// In nanoseconds.
 const MICROSECOND: u64 = 1_000;

@@ -14,11 +14,11 @@ use crate::cluster::succession::door::LIMITS;
 use crate::cluster::succession::estate::Orphan;
 use crate::cluster::succession::inquiries::Inquiries;
 use crate::cluster::succession::quorum::Roll;
-use crate::launch::Results;
 use crate::simulation::letters::Letter;
 use crate::simulation::process::Stage;
 use crate::simulation::trace::Who;
 use crate::simulation::world::TICK_NS;
+use talisman_job::Results;
 use talisman_observe::sometimes::sometimes;
 use talisman_transport::admission::Admission;
 

@@ -11,7 +11,6 @@ use crate::cluster::local;
 use crate::cluster::succession::election::{Due, Election, Introductions};
 use crate::cluster::succession::estate::Orphan;
 use crate::cluster::succession::quorum::{Register, Roll};
-use crate::launch::Results;
 use crate::simulation::job::led;
 use crate::simulation::launcher::Launcher;
 use crate::simulation::letters::Letter;
@@ -19,6 +18,7 @@ use crate::simulation::process::Stage;
 use crate::simulation::succession::doors::Word;
 use crate::simulation::trace::Who;
 use crate::simulation::world::{Event, START_NS, TICK_NS};
+use talisman_job::Results;
 use talisman_observe::sometimes::sometimes;
 
 /// A process that is to lead, and does not yet.

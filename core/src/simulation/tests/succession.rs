@@ -25,7 +25,7 @@ fn amid(hosts: u32) -> u64 {
 }
 
 fn leaders(ran: &Ran) -> Vec<String> {
-    let leads = |failure: &&crate::launch::Failure| failure.node.is_none();
+    let leads = |failure: &&talisman_job::Failure| failure.node.is_none();
     ran.outcome.failures.iter().filter(leads).map(|failure| failure.what.clone()).collect()
 }
 

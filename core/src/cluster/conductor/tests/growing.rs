@@ -6,7 +6,7 @@ use talisman_ft::view::View;
 use super::requests::{ASKS_FOR_ANY, asked, checkpointed};
 use super::surviving::{halt, order, say, with_patience};
 use super::*;
-use crate::launch::asking::Request;
+use talisman_job::asking::Request;
 
 /// A job of three nodes that has gone on without node 1.
 fn without_one() -> Conductor {

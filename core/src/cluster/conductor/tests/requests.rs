@@ -4,7 +4,7 @@ use super::surviving::{halt, lines, order, say, with_patience};
 use super::*;
 use crate::checkpoint::files::cover::JobMark;
 use crate::cluster::keeping::Shelves;
-use crate::launch::asking::Request;
+use talisman_job::asking::Request;
 
 pub(super) fn asked(conductor: &mut Conductor, number: u64, request: Request) -> Vec<Action> {
     conductor.on_request(at(10), number, request);

@@ -5,7 +5,7 @@ use talisman_ft::double::{Contents, Held, Order};
 use talisman_ft::view::View;
 
 use super::*;
-use crate::cluster::control::Lines;
+use talisman_job::lines::Lines;
 
 /// A job with `--ft` that runs.
 fn surviving(nodes: u32, kills: &str) -> Conductor {

@@ -4,9 +4,11 @@ use talisman_ft::double::Held;
 use talisman_ft::view::View;
 
 use super::*;
-use crate::cluster::control::{Lines, Place};
+use crate::cluster::control::Place;
+use talisman_job::lines::Lines;
+
 use crate::cluster::takeover::follower::{Follower, Followers};
-use crate::launch::Failure;
+use talisman_job::Failure;
 
 /// Of a job of three nodes, the program of which has been running for a minute.
 fn follower(node: u32) -> Follower {

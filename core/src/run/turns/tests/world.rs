@@ -6,14 +6,15 @@ use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex};
 
 use crate::chare::MainChare;
-use crate::launch::Output;
-use crate::node::{Config, End, Job, Node};
+use crate::node::{Config, Node};
 use crate::pe::Nobody;
 use crate::run::create_main;
 use crate::run::turns::{Next, Streams, Turns, pes};
 use talisman_base::clock::Clock;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
+use talisman_job::Output;
+use talisman_job::job::{End, Job};
 use talisman_transport::Peer;
 use talisman_transport::door::{Door, Inbox};
 use talisman_transport::nap::Napping;

@@ -1,11 +1,11 @@
 use std::time::Duration;
 
 use super::Losses;
-use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
-use crate::launch::{ResultValue, RunArgs};
 use crate::prelude::*;
 use crate::run::Outcome;
 use crate::simulation::{Machine, Way, charge, run_modelled_losing};
+use talisman_job::checkpoints::{CkptEvery, FaultTolerance};
+use talisman_job::{ResultValue, RunArgs};
 
 const STEPS: u64 = 60;
 const STEP: Duration = Duration::from_millis(1);

@@ -3,7 +3,7 @@
 //! A job is named by the process id of its launcher, the process that was started. It listens at a socket in a folder that only its user can
 //! enter, and answers only that user. One line is the request, one line the answer: `ok` or `error`, a blank and a sentence.
 
-pub(crate) mod left;
+pub mod left;
 
 use std::fmt;
 use std::fs::{DirBuilder, symlink_metadata};
@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Request {
+pub enum Request {
     /// A checkpoint now.
     Checkpoint,
     /// To go on without these nodes.
@@ -28,7 +28,7 @@ pub(crate) enum Request {
 ///
 /// # Errors
 /// There is no such job, or it refuses: a sentence for people.
-pub(crate) fn ask(job: u32, request: &Request) -> Result<String, String> {
+pub fn ask(job: u32, request: &Request) -> Result<String, String> {
     let silent = |error: io::Error| {
         format!(
             "no job of yours with the process id {job} listens ({error}); it is that of the process that was started, \
@@ -50,7 +50,7 @@ pub(crate) fn ask(job: u32, request: &Request) -> Result<String, String> {
 ///
 /// # Errors
 /// It cannot be made, or somebody else made it.
-pub(crate) fn folder() -> io::Result<PathBuf> {
+pub fn folder() -> io::Result<PathBuf> {
     let user = rustix::process::getuid().as_raw();
     let folder = match std::env::var_os("XDG_RUNTIME_DIR") {
         Some(own) if Path::new(&own).is_absolute() => PathBuf::from(own).join("talisman"),
@@ -68,7 +68,7 @@ pub(crate) fn folder() -> io::Result<PathBuf> {
 }
 
 /// Where the launcher of a job listens.
-pub(crate) fn socket(folder: &Path, job: u32) -> PathBuf {
+pub fn socket(folder: &Path, job: u32) -> PathBuf {
     folder.join(format!("{job}.job"))
 }
 

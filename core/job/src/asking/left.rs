@@ -12,12 +12,12 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connec
 const MOST: usize = 10_000;
 
 /// Where a launcher makes its socket, which gets the name of its job when somebody listens: so nobody finds one that does not answer yet.
-pub(crate) fn unfinished(folder: &Path) -> PathBuf {
+pub fn unfinished(folder: &Path) -> PathBuf {
     folder.join(format!("{}.new", std::process::id()))
 }
 
 /// Takes away the sockets in a folder of this user's own that are nobody's any more.
-pub(crate) fn sweep(folder: &Path) {
+pub fn sweep(folder: &Path) {
     let Ok(entries) = read_dir(folder) else { return };
     for entry in entries.take(MOST).flatten() {
         let path = entry.path();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
-use crate::launch::faults::Kill;
+use crate::faults::Kill;
 
 /// Runtime options that cannot be; each is a usage error (status 2).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 mod error;
 mod idle;
-pub(crate) mod numbers;
+pub mod numbers;
 mod paths;
 #[cfg(test)]
 mod tests;
@@ -17,11 +17,11 @@ use std::time::Duration;
 use clap::builder::ArgPredicate;
 use clap::{Args as _, Command, ValueEnum};
 
-use crate::balance;
-use crate::launch::balancing::{Every, PeSpeed, size};
-use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
-use crate::launch::faults::{Chaos, Kill, time};
-use crate::measure::Measures;
+use crate::Measures;
+use crate::balancing::{Every, PeSpeed, size};
+use crate::checkpoints::{CkptEvery, FaultTolerance};
+use crate::faults::{Chaos, Kill, time};
+use crate::strategies;
 pub use error::OptionsError;
 use numbers::{address, switch, whole};
 pub use validity::{NODES_MAX, PES_IN_ALL_MAX, PES_MAX, PROCESSES_MAX, SILENCE_MIN};
@@ -31,7 +31,7 @@ pub const PES_SIMULATED: u32 = 2;
 
 /// The `clap` names of the runtime's options, in the order of their help. They are also the long names an option falls back to when the
 /// program has an option of the same name itself (`--seed` is then the program's, `--talisman-seed` ours).
-pub(super) const IDS: [&str; 32] = [
+pub const IDS: [&str; 32] = [
     "talisman-nodes",
     "talisman-pes",
     "talisman-seed",
@@ -91,7 +91,7 @@ pub enum Transport {
 
 impl Transport {
     /// Whether memory links these two nodes, if they are on one host.
-    pub(crate) fn is_memory(self, one: u32, other: u32) -> bool {
+    pub fn is_memory(self, one: u32, other: u32) -> bool {
         match self {
             Transport::Tcp => false,
             Transport::Shm => true,
@@ -113,7 +113,7 @@ variable, `--pes` for example `TALISMAN_PES`; the command line wins over it, and
 In code, start from the defaults:
 
 ```
-use talisman_core::launch::RunArgs;
+use talisman_job::RunArgs;
 
 let run = RunArgs { pes: Some(2), ..RunArgs::default() };
 assert_eq!((run.pes_per_node(), run.seed), (2, 0));
@@ -189,7 +189,7 @@ pub struct RunArgs {
     #[arg(id = "talisman-balancer", long = "balancer", env = "TALISMAN_BALANCER", hide_env_values = true)]
     #[arg(help_heading = BALANCING)]
     #[arg(value_name = "NAME[+NAME]", default_value = "off")]
-    #[arg(long_help = balance::help())]
+    #[arg(long_help = strategies::help())]
     pub balancer: String,
 
     /// When to: sync, a time, or auto
@@ -387,7 +387,7 @@ pub struct RunArgs {
 
 impl RunArgs {
     /// The options as a command of their own, which nothing is read with.
-    pub(crate) fn command_of_options() -> Command {
+    pub fn command_of_options() -> Command {
         RunArgs::augment_args(Command::new("options"))
     }
 
@@ -401,7 +401,7 @@ impl RunArgs {
     /// processes that this one starts, whose standard error is none.
     ///
     /// Has to be called before any other thread is started: it changes the environment.
-    pub(crate) fn log_on_a_terminal(&mut self) {
+    pub fn log_on_a_terminal(&mut self) {
         if self.ft == FaultTolerance::Off || self.simulate || std::env::var_os(FT_LOG).is_some() {
             return;
         }
@@ -411,12 +411,12 @@ impl RunArgs {
     }
 
     /// How many nodes have a number: those that the job begins with, and those that may be added.
-    pub(crate) fn numbers(&self) -> u32 {
+    pub fn numbers(&self) -> u32 {
         self.nodes.max(self.max_nodes.unwrap_or(0))
     }
 
     /// Whether nodes are to be killed in a simulation, which then has processes, a launcher and connections too.
-    pub(crate) fn loses_simulated_nodes(&self) -> bool {
+    pub fn loses_simulated_nodes(&self) -> bool {
         self.simulate && self.nodes > 1 && (!self.kill.is_empty() || self.chaos.is_some())
     }
 
@@ -452,7 +452,7 @@ impl Default for RunArgs {
             kill: Vec::new(),
             chaos: None,
             label_output: false,
-            balancer: balance::OFF.into(),
+            balancer: strategies::OFF.into(),
             lb_every: Every::default(),
             lb_dump: None,
             lb_log: false,

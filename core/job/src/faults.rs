@@ -8,7 +8,7 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
-/// use talisman_core::launch::faults::{Kill, When};
+/// use talisman_job::faults::{Kill, When};
 ///
 /// assert_eq!("1@step40".parse(), Ok(Kill { node: 1, when: When::Step(40) }));
 /// assert_eq!("0@1.5s".parse(), Ok(Kill { node: 0, when: When::After(Duration::from_millis(1500)) }));

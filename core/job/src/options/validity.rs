@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{OptionsError, RunArgs};
-use crate::balance;
-use crate::launch::checkpoints::FaultTolerance;
+use crate::checkpoints::FaultTolerance;
+use crate::strategies;
 
 /// Most PEs a node may have: far above any machine's cores, so more is a slip of the finger.
 pub const PES_MAX: u32 = 1024;
@@ -39,7 +39,7 @@ impl RunArgs {
     }
 
     /// What is as these options say, and may not be what is wanted.
-    pub(crate) fn note(&self) -> Option<String> {
+    pub fn note(&self) -> Option<String> {
         let is_alone = self.nodes == 1 && self.hosts.is_none() && !self.simulate;
         let (nodes, until) = match self.max_nodes {
             Some(2..) => ("more", "until nodes are added (`talisman grow`), "),
@@ -111,7 +111,7 @@ impl RunArgs {
     }
 
     fn validate_balancer(&self) -> Result<(), OptionsError> {
-        balance::check_name(&self.balancer).map_err(|message| OptionsError::NoBalancer { message })
+        strategies::check_name(&self.balancer).map_err(|message| OptionsError::NoBalancer { message })
     }
 
     fn validate_checkpoints(&self) -> Result<(), OptionsError> {

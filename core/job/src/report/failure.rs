@@ -47,13 +47,13 @@ pub struct Failure {
 
 impl Failure {
     /// Whether the others have gone on without it, or with another in its place.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub fn is_settled(&self) -> bool {
         self.recover_s.is_some()
     }
 
     /// Finds what followed, when the job has ended after `wall`: among the checkpoints that were committed, by their versions, and the
     /// balancing steps, by their times.
-    pub(crate) fn find_what_followed(
+    pub fn find_what_followed(
         &mut self,
         checkpoints: &[CheckpointTaken],
         steps: &[BalancingStep],

@@ -120,7 +120,7 @@ impl Visitor<'_> for ValueVisitor {
 /// Named values, in the order their names were first set.
 ///
 /// ```
-/// use talisman_core::launch::{ResultValue, Results};
+/// use talisman_job::{ResultValue, Results};
 ///
 /// let mut results = Results::default();
 /// results.set("energy", -1.5);
@@ -154,13 +154,13 @@ impl Results {
     }
 
     /// Those whose names the others have not.
-    pub(crate) fn without(&self, others: &Results) -> Results {
+    pub fn without(&self, others: &Results) -> Results {
         let entries = self.entries.iter().filter(|(name, _)| others.value(name).is_none());
         Results { entries: entries.cloned().collect() }
     }
 
     /// Those whose names the others have get the others' values, and keep their places.
-    pub(crate) fn renew(&mut self, others: &Results) {
+    pub fn renew(&mut self, others: &Results) {
         for (name, value) in &mut self.entries {
             if let Some(newer) = others.value(name) {
                 *value = newer.clone();

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::Arg;
 
 /// Reads a whole number; `wanted` says of what, and from where to where.
-pub(crate) fn whole<N: FromStr>(
+pub fn whole<N: FromStr>(
     wanted: &'static str,
 ) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync + 'static {
     move |text| text.parse().map_err(|_| format!("write {wanted}, in decimal digits"))
@@ -17,7 +17,7 @@ pub(crate) fn whole<N: FromStr>(
 ///
 /// # Errors
 /// The text is none; the message says how one is written.
-pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
+pub fn address(text: &str) -> Result<IpAddr, String> {
     text.parse().map_err(|_| "write an IP address, for example 192.168.1.5 or fd00::5".to_owned())
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
 ///
 /// # Errors
 /// The text says neither; the message says how it is written.
-pub(crate) fn switch(text: &str) -> Result<bool, String> {
+pub fn switch(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" | "y" | "t" => Ok(true),
         "" | "0" | "false" | "no" | "off" | "n" | "f" => Ok(false),
@@ -34,7 +34,7 @@ pub(crate) fn switch(text: &str) -> Result<bool, String> {
 }
 
 /// `--nodes -1` says a number of nodes, if a wrong one, and no option of the name `-1`: such words become one, `--nodes=-1`.
-pub(crate) fn joined<'a>(
+pub fn joined<'a>(
     words: impl IntoIterator<Item = OsString>,
     options: impl Iterator<Item = &'a Arg>,
 ) -> Vec<OsString> {

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{OptionsError, RunArgs};
-use crate::launch::report;
+use crate::report;
 
 impl RunArgs {
     /// Whether the files that these options name can be written, as far as this host can tell.
@@ -39,7 +39,7 @@ impl RunArgs {
     }
 
     /// The same of the folder for what balancing steps know.
-    pub(crate) fn validate_dump(&self) -> Result<(), OptionsError> {
+    pub fn validate_dump(&self) -> Result<(), OptionsError> {
         match &self.lb_dump {
             Some(folder) if !folder.is_dir() => Err(OptionsError::NoDumpFolder { folder: folder.clone() }),
             Some(folder) => try_out(folder).map_err(|error| OptionsError::DumpRefused {

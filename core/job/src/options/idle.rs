@@ -1,20 +1,20 @@
 //! Options that change nothing: whoever gives one expects something else.
 
 use super::{RunArgs, Transport};
-use crate::balance;
-use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
+use crate::checkpoints::{CkptEvery, FaultTolerance};
+use crate::strategies;
 
 /// An option that would change nothing if it were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Idle {
+pub struct Idle {
     /// Its `clap` name.
-    pub(crate) id: &'static str,
+    pub id: &'static str,
     /// Why, and what to write.
-    pub(crate) why: &'static str,
+    pub why: &'static str,
     /// Whether it is refused on the command line. Else it depends on how many nodes there happen to be: then it is only said.
-    pub(crate) is_refused: bool,
+    pub is_refused: bool,
     /// The `clap` name of the option that it needs: if somebody has said no to that, it is only said too.
-    pub(crate) needs: Option<&'static str>,
+    pub needs: Option<&'static str>,
 }
 
 const NO_BALANCER: &str =
@@ -27,11 +27,11 @@ const ONLY_MEMORY: &str = "the nodes of one host are linked through memory, and 
 
 impl RunArgs {
     /// The options that change nothing in such a job, whether they are given or not.
-    pub(crate) fn idle(&self) -> Vec<Idle> {
+    pub fn idle(&self) -> Vec<Idle> {
         let needing = |id, why, needs| Idle { id, why, is_refused: true, needs };
         let said = |id, why| Idle { id, why, is_refused: false, needs: None };
         let mut idle = Vec::new();
-        if self.balancer == balance::OFF {
+        if self.balancer == strategies::OFF {
             let ids = ["talisman-lb-every", "talisman-lb-dump", "talisman-node-memory", "talisman-pe-speeds"];
             idle.extend(ids.map(|id| needing(id, NO_BALANCER, Some("talisman-balancer"))));
             idle.push(said("talisman-lb-log", NO_BALANCER));

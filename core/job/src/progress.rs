@@ -25,8 +25,8 @@ pub struct Steps {
 ///
 /// ```
 /// use std::time::Duration;
-/// use talisman_core::launch::Progress;
-/// use talisman_core::launch::progress::Steps;
+/// use talisman_job::Progress;
+/// use talisman_job::progress::Steps;
 ///
 /// let mut progress = Progress::lines(std::io::sink());
 /// let (start, end) = (Duration::ZERO, Duration::from_secs(5));

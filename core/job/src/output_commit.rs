@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use talisman_ft::{NodeId, Version};
 
-use crate::cluster::control::Lines;
-use crate::launch::{ResultValue, Results};
+use crate::lines::Lines;
+use crate::{ResultValue, Results};
 use talisman_pup::Pup;
 
 /// A piece for the launcher has about so many bytes of lines: far below what a frame of the control connection takes.
@@ -19,7 +19,7 @@ const PIECE: usize = 1 << 20;
 
 /// What has been said on a node, and on those whose heir it is.
 #[derive(Default)]
-pub(crate) struct Said(Mutex<Periods>);
+pub struct Said(Mutex<Periods>);
 
 #[derive(Default)]
 struct Periods {
@@ -46,7 +46,7 @@ struct Period {
 
 /// A period as a checkpoint keeps it.
 #[derive(Clone, Debug, PartialEq, Pup)]
-pub(crate) struct SavedPeriod {
+pub struct SavedPeriod {
     version: Version,
     node: NodeId,
     said: Period,
@@ -54,7 +54,7 @@ pub(crate) struct SavedPeriod {
 
 impl SavedPeriod {
     /// Its lines are printed in this way.
-    pub(crate) fn without_lines(mut self, print: impl Fn(&str)) -> SavedPeriod {
+    pub fn without_lines(mut self, print: impl Fn(&str)) -> SavedPeriod {
         self.said.lines.drain(..).for_each(|line| print(&line));
         self
     }
@@ -69,17 +69,17 @@ impl From<SavedPeriod> for Lines {
 
 impl Said {
     /// Holds text of one or more lines.
-    pub(crate) fn print(&self, text: &str) {
+    pub fn print(&self, text: &str) {
         let whole = text.strip_suffix('\n').unwrap_or(text);
         self.lock().now.lines.extend(whole.split('\n').map(str::to_owned));
     }
 
-    pub(crate) fn record(&self, name: &str, value: ResultValue) {
+    pub fn record(&self, name: &str, value: ResultValue) {
         self.lock().now.results.set(name, value);
     }
 
     /// The cut of a version ends the period of this node: gives what belongs into its part of that version.
-    pub(crate) fn cut(&self, version: Version, node: NodeId) -> Vec<SavedPeriod> {
+    pub fn cut(&self, version: Version, node: NodeId) -> Vec<SavedPeriod> {
         let mut periods = self.lock();
         periods.cut = version;
         let now = std::mem::take(&mut periods.now);
@@ -96,7 +96,7 @@ impl Said {
     }
 
     /// This version is committed, as everybody knows by now or is told when the job goes back: what can be said.
-    pub(crate) fn until(&self, version: Version) -> Vec<Lines> {
+    pub fn until(&self, version: Version) -> Vec<Lines> {
         let mut periods = self.lock();
         periods.settled = periods.settled.max(version);
         periods.seen.retain(|_, cut| *cut >= version);
@@ -106,7 +106,7 @@ impl Said {
     }
 
     /// The launcher has printed this piece of it.
-    pub(crate) fn seen(&self, version: Version, node: NodeId, piece: u32) {
+    pub fn seen(&self, version: Version, node: NodeId, piece: u32) {
         let mut periods = self.lock();
         let cut = periods.cut;
         periods.seen.insert((version, node, piece), cut);
@@ -132,19 +132,19 @@ impl Said {
     }
 
     /// The pieces that a launcher has printed, as far as parts have them that the job may go back to.
-    pub(crate) fn all_seen(&self) -> Vec<(Version, NodeId, u32)> {
+    pub fn all_seen(&self) -> Vec<(Version, NodeId, u32)> {
         self.lock().seen.keys().copied().collect()
     }
 
     /// The job goes back: only what its parts hold has been said. What was printed stays so.
-    pub(crate) fn go_back(&self) {
+    pub fn go_back(&self) {
         let mut periods = self.lock();
         let (seen, cut) = (std::mem::take(&mut periods.seen), periods.cut);
         *periods = Periods { seen, cut, ..Periods::default() };
     }
 
     /// A part that is restored held this.
-    pub(crate) fn take_up(&self, saved: Vec<SavedPeriod>) {
+    pub fn take_up(&self, saved: Vec<SavedPeriod>) {
         let mut periods = self.lock();
         let by_name = |SavedPeriod { version, node, said }| ((version, node), said);
         periods.over.extend(saved.into_iter().map(by_name));
@@ -153,7 +153,7 @@ impl Said {
     /// What was said since the last version that this node knows to be committed, which goes with its last words: the lines for
     /// the launcher, with what was reported up to the last cut, and the results since. The job may have ended before a cut that it had taken
     /// was one to go back to.
-    pub(crate) fn last_words(&self, node: NodeId) -> (Vec<Lines>, Results) {
+    pub fn last_words(&self, node: NodeId) -> (Vec<Lines>, Results) {
         let periods = self.lock();
         let mut last = Vec::new();
         for ((version, of), said) in periods.over.range((periods.settled + 1, 0)..) {
@@ -165,7 +165,7 @@ impl Said {
     }
 
     /// What was reported in periods that are over: of the same name, what was last.
-    pub(crate) fn results(&self) -> Results {
+    pub fn results(&self) -> Results {
         let mut all = Results::default();
         let periods = self.lock();
         let results = periods.over.values().flat_map(|said| said.results.iter());

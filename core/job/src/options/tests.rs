@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
-use crate::launch::checkpoints::{CkptEvery, FaultTolerance};
+use crate::checkpoints::{CkptEvery, FaultTolerance};
 
 #[test]
 fn the_defaults_are_valid_and_use_the_cores() {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Says a line on standard error, which other processes may share: none of theirs comes amid it.
-pub(crate) fn tell(line: &str) {
+pub fn tell(line: &str) {
     // A standard error that cannot be written leaves no place to say so.
     let _ = tell_to(io::stderr(), line);
 }
@@ -20,7 +20,7 @@ fn tell_to(mut writer: impl Write, line: &str) -> io::Result<()> {
 /// disk, is kept for [`Output::finish`]; computing goes on.
 ///
 /// ```
-/// use talisman_core::launch::Output;
+/// use talisman_job::Output;
 ///
 /// let output = Output::capture();
 /// output.print("two\nlines");
@@ -58,7 +58,7 @@ impl Output {
     }
 
     /// Whether lines are kept, for a test.
-    pub(crate) fn is_kept(&self) -> bool {
+    pub fn is_kept(&self) -> bool {
         matches!(*self.lock(), Sink::Captured(_))
     }
 

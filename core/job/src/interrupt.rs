@@ -182,7 +182,7 @@ mod tests {
 
     /// Runs one case in a process of its own, where signals may end it, and gives its exit status.
     fn status_of(case: &str) -> Option<i32> {
-        let test = "launch::interrupt::tests::child";
+        let test = "interrupt::tests::child";
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args([test, "--exact", "--nocapture"]).env(CASE, case).output().unwrap().status.code()
     }

@@ -31,7 +31,7 @@ pub use balancing::BalancingStep;
 pub use checkpoint::CheckpointTaken;
 pub use failure::Failure;
 pub use file::ReportError;
-pub(in crate::launch) use file::try_out;
+pub use file::try_out;
 pub use not_injected::NotInjected;
 pub use undelivered::Undelivered;
 pub use value::{ResultValue, Results};

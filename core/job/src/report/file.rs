@@ -58,7 +58,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), ReportError> {
 ///
 /// # Errors
 /// The system's reason.
-pub(in crate::launch) fn try_out(path: &Path) -> io::Result<()> {
+pub fn try_out(path: &Path) -> io::Result<()> {
     if kind(path) != Kind::File {
         return Ok(access(path, Access::WRITE_OK)?);
     }

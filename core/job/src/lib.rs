@@ -1,0 +1,54 @@
+//! How a job is asked for, and what it says of itself: options, output and output commit, progress, report, requests, and its end.
+//!
+//! Nothing here knows what a chare or a PE is, nor how processes are started.
+//!
+//! | module | is |
+//! |---|---|
+//! | [`options`] | [`RunArgs`], the options every program has, and what is wrong with impossible ones |
+//! | [`balancing`], [`strategies`], [`measures`] | how load balancing is asked for, by which strategy, and what is measured for it |
+//! | [`checkpoints`] | how fault tolerance is asked for |
+//! | [`faults`] | when a node is killed on purpose |
+//! | [`output`] | whole lines to standard output, or into a test |
+//! | [`output_commit`], [`lines`] | what the program says, held until it cannot be taken back |
+//! | [`progress`] | the bar or the occasional line of `--progress` |
+//! | [`report`] | the JSON file of `--report` |
+//! | [`undelivered`] | messages that nobody got |
+//! | [`asking`] | requests to a running job |
+//! | [`interrupt`] | what a first and a second Ctrl-C do |
+//! | [`job`] | the job, as the nodes of a process share it |
+//! | [`exit`] | exit statuses and their meaning |
+
+#![allow(missing_docs, reason = "the runtime's own interface, where names say it")]
+
+// Derived code says `::talisman::pup::…`, because programs depend on the root package.
+extern crate self as talisman;
+pub use talisman_pup as pup;
+
+pub mod asking;
+pub mod balancing;
+pub mod checkpoints;
+pub mod exit;
+pub mod faults;
+pub mod interrupt;
+pub mod job;
+pub mod lines;
+pub mod measures;
+pub mod options;
+pub mod output;
+pub mod output_commit;
+pub mod progress;
+pub mod report;
+pub mod strategies;
+pub mod undelivered;
+
+pub use exit::ExitStatus;
+pub use interrupt::{Interrupts, Signal};
+#[doc(hidden)]
+pub use inventory;
+pub use measures::Measures;
+pub use options::RunArgs;
+pub use output::Output;
+pub use progress::Progress;
+pub use report::{
+    BalancingStep, CheckpointTaken, Failure, NotInjected, Report, ResultValue, Results, Undelivered,
+};
