@@ -21,7 +21,7 @@ SELECTED = [
     ("talisman_core", "pe::"),
     ("talisman_core", "location::"),
     ("talisman_store", "slabs"),
-    ("talisman_core", "checkpoint::store"),
+    ("talisman_store", "versions"),
     # Whole jobs: objects made, moved and dropped, on threads and simulated.
     ("api", "kinds"),
     ("storm", "in_simulation"),

@@ -86,8 +86,8 @@ pub use talisman_transport::{self as transport, probe};
 /// What comes from outside, for fuzz targets and their corpora. Nothing that programs use.
 #[doc(hidden)]
 pub mod hostile {
-    pub use crate::checkpoint::files::hostile::read_checkpoint;
     pub use crate::cluster::hostile::{read_knock, read_messages, read_request};
+    pub use talisman_store::files::hostile::read_checkpoint;
 }
 
 /// What a program needs.

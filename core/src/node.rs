@@ -4,7 +4,6 @@ use std::sync::{Arc, Weak};
 
 use crate::balance::Settings;
 use crate::checkpoint;
-use crate::checkpoint::store::Store;
 use crate::message::pool::Depot;
 use crate::pe::running::Window;
 use crate::pe::try_current;
@@ -14,6 +13,7 @@ use talisman_base::view::View;
 use talisman_job::job::{Job, Stop};
 use talisman_job::{Measures, RunArgs};
 use talisman_sched::park::Parker;
+use talisman_store::versions::Store;
 
 /// How the program is to be run, as far as PEs look at it.
 #[derive(Clone, Debug, Default)]

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn no_reader_has_a_bound_of_its_own() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        // Control messages are checked by `cluster/frame.rs` when they are written, small frames and inline heads by whoever chooses the form.
+        // Control messages are checked by `frame.rs` when they are written, small frames and inline heads by whoever chooses the form.
         let readers = [
             "src/wire.rs",
             "src/wire/check.rs",

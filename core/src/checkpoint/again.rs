@@ -5,10 +5,11 @@ use talisman_ft::double::Order;
 
 use super::message::Why;
 use super::part::Part;
-use super::store::StoreError;
+use super::reading::{make_room, parts_of};
 use crate::balance::message::Why as Balancing;
 use crate::pe::Pe;
 use talisman_observe::mutations::mutated;
+use talisman_store::versions::StoreError;
 
 impl Pe {
     /// Begins as the order says: the job goes back to a version, or the program begins anew, which the first PE sees to by
@@ -33,10 +34,10 @@ impl Pe {
         }
         let shape = self.node.shape;
         let lane = self.id - self.first_pe;
-        let parts = |node: &u32| self.node.store.parts(version, shape.first_pe(*node) + lane);
+        let parts = |node: &u32| parts_of(&self.node.store, version, shape.first_pe(*node) + lane);
         let parts = order.restore.iter().map(parts).collect::<Result<Vec<_>, _>>()?;
         let mut parts: Vec<Part> = parts.into_iter().flatten().collect();
-        self.node.store.make_room(version, self.view(), self.id, &mut parts);
+        make_room(&self.node.store, version, self.view(), self.id, &mut parts);
         self.say_again(order, &mut parts);
         let is_back = self.restore(parts);
         if is_back && self.is_first() {

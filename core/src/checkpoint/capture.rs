@@ -7,7 +7,6 @@ use talisman_ft::Version;
 
 use super::Checkpoints;
 use super::ahead::States;
-use super::contents::Counts;
 use super::freeze::{Fate, fate};
 use super::message::{Checkpoint, Taken};
 use super::part::{Part, SavedCollection, SavedNames, SavedObject, SavedRoot};
@@ -26,6 +25,7 @@ use talisman_base::ids::{CollectionId, PeId};
 use talisman_job::output_commit::SavedPeriod;
 use talisman_observe::mutations::mutated;
 use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
+use talisman_store::contents::Counts;
 use talisman_store::slabs::Room;
 
 /// Broadcasts that wait with elements.

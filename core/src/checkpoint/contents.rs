@@ -14,46 +14,13 @@ use super::part::SavedObject;
 use crate::chare::Kind;
 use crate::collection::Collection;
 use crate::pe::Pe;
-use talisman_base::ids::CollectionId;
-use talisman_pup::Pup;
+use talisman_store::contents::{Counts, Names};
 
 /// Collections that are told apart, those of singletons aside. All PEs know the same ones at a cut, and tell the same ones apart.
 const TOLD_APART_MAX: usize = 64;
 
 /// The launcher of a job of more nodes is not told of each checkpoint what all parts of it have in them.
 const TOLD_OF_MAX: usize = 1024;
-
-/// Objects of each node, by collection; without one, of those that are not told apart.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Pup)]
-pub(crate) struct Counts(BTreeMap<NodeId, BTreeMap<Option<CollectionId>, u64>>);
-
-/// What collections are called.
-pub(super) type Names = BTreeMap<CollectionId, String>;
-
-impl Counts {
-    /// With those of other PEs.
-    pub(super) fn add(&mut self, other: Counts) {
-        for (node, of_node) in other.0 {
-            let sums = self.0.entry(node).or_default();
-            for (collection, count) in of_node {
-                let sum = sums.entry(collection).or_default();
-                *sum = sum.saturating_add(count);
-            }
-        }
-    }
-
-    /// What a node's part has in it.
-    pub(super) fn of(&self, node: NodeId, names: &Names) -> Option<Contents> {
-        let mut contents = Contents::default();
-        for (collection, count) in self.0.get(&node)? {
-            match collection.and_then(|collection| names.get(&collection)) {
-                Some(name) => *contents.of.entry(name.clone()).or_default() += count,
-                None => contents.others += count,
-            }
-        }
-        Some(contents)
-    }
-}
 
 impl Pe {
     /// What this PE's part has in it.

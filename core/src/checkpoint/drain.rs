@@ -13,13 +13,13 @@ use std::cell::{Cell, RefCell};
 use talisman_ft::{NodeId, Version};
 
 use super::Checkpoints;
-use super::contents::Counts;
 use super::message::{Checkpoint, Taken};
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use talisman_base::view::FIRST;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_store::contents::Counts;
 
 /// A PE's part in the waves of a checkpoint.
 #[derive(Default)]

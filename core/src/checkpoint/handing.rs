@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::reading::handed;
 use serde::{Deserialize, Serialize};
 use talisman_ft::Version;
 use talisman_ft::double::Order;
 
-use super::store::{Store, StoreError};
 use crate::net::Net;
 use crate::pe::Pe;
 use crate::port::Port;
@@ -15,6 +15,7 @@ use talisman_base::limits::HEAD_MAX;
 use talisman_base::view::View;
 use talisman_pup::Segment;
 use talisman_store::pieces::Manifest;
+use talisman_store::versions::{Store, StoreError};
 
 /// What is sent for what holds parts; slices travel beside it.
 #[derive(Serialize, Deserialize)]
@@ -34,37 +35,35 @@ enum Handed {
     Missing { pe: PeId, why: String },
 }
 
-impl Store {
-    /// Sends the parts of a lane that this node is to send.
-    pub(crate) fn hand_out(&self, order: &Order, lane: u32, lanes: u32, net: &Net) {
-        if order.send.is_empty() {
-            return;
-        }
-        let view = View::new(order.view.clone(), lanes);
-        for (part, to) in &order.send {
-            let pe = part * lanes + lane;
-            order.version.into_iter().for_each(|version| self.hand(version, pe, &view, (*to, net)));
-        }
+/// Sends the parts of a lane that this node is to send.
+pub(crate) fn hand_out(store: &Store, order: &Order, lane: u32, lanes: u32, net: &Net) {
+    if order.send.is_empty() {
+        return;
     }
+    let view = View::new(order.view.clone(), lanes);
+    for (part, to) in &order.send {
+        let pe = part * lanes + lane;
+        order.version.into_iter().for_each(|version| hand(store, version, pe, &view, (*to, net)));
+    }
+}
 
-    fn hand(&self, version: Version, pe: PeId, view: &View, (to, net): (u32, &Net)) {
-        let send = |handed: &Handed, slices| {
-            let head = rmp_serde::to_vec(handed).expect("numbers and texts can be written");
-            match head.len() <= HEAD_MAX {
-                true => net.hand(to, &head, slices),
-                // Of a part of a terabyte: what says how it is made is too much for one message.
-                false => net.hand(to, &missing(pe, "it has too many slices"), Vec::new()),
-            }
-        };
-        match self.handed(version, pe, view) {
-            Ok((taken_in, Manifest { buffers, pieces: count }, pieces)) => {
-                send(&Handed::Part { pe, taken_in, buffers, pieces: count }, Vec::new());
-                for (piece, (slices, sum)) in (0..).zip(pieces) {
-                    send(&Handed::Piece { pe, piece, sum }, slices);
-                }
-            }
-            Err(error) => send(&Handed::Missing { pe, why: error.to_string() }, Vec::new()),
+fn hand(store: &Store, version: Version, pe: PeId, view: &View, (to, net): (u32, &Net)) {
+    let send = |handed: &Handed, slices| {
+        let head = rmp_serde::to_vec(handed).expect("numbers and texts can be written");
+        match head.len() <= HEAD_MAX {
+            true => net.hand(to, &head, slices),
+            // Of a part of a terabyte: what says how it is made is too much for one message.
+            false => net.hand(to, &missing(pe, "it has too many slices"), Vec::new()),
         }
+    };
+    match handed(store, version, pe, view) {
+        Ok((taken_in, Manifest { buffers, pieces: count }, pieces)) => {
+            send(&Handed::Part { pe, taken_in, buffers, pieces: count }, Vec::new());
+            for (piece, (slices, sum)) in (0..).zip(pieces) {
+                send(&Handed::Piece { pe, piece, sum }, slices);
+            }
+        }
+        Err(error) => send(&Handed::Missing { pe, why: error.to_string() }, Vec::new()),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use talisman_ft::{NodeId, Version};
 
-use super::contents::Counts;
 use crate::route::Route;
 use talisman_pup::{Packed, Pup};
+use talisman_store::contents::Counts;
 use talisman_store::lent::Lent;
 use talisman_store::pieces::Manifest;
 

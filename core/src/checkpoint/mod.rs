@@ -29,11 +29,10 @@
 //! | [`restore`] | how fresh PEs take parts back |
 //! | [`newcomers`] | how PEs begin that there were not |
 //! | [`lost`] | what becomes of members of groups on lost PEs |
-//! | [`files`] | parts on disk, and sets of them from which a job is started again |
+//! | [`reading`] | parts taken out of the store again |
 //! | [`written`] | versions that are on disk because somebody asked for them, while others are in memory |
 //! | [`again`] | how PEs begin after a loss |
 //! | [`handing`] | parts that go to a process which has none of its own |
-//! | [`store`] | the parts that a process holds, by version, for longer than its PEs live |
 
 mod again;
 mod ahead;
@@ -41,18 +40,17 @@ mod capture;
 mod contents;
 mod copies;
 mod drain;
-pub(crate) mod files;
 mod freeze;
-mod handing;
+pub(crate) mod handing;
 pub(crate) mod lost;
 pub(crate) mod message;
 pub(crate) mod newcomers;
 pub(crate) mod part;
+pub(crate) mod reading;
 mod restore;
 mod root;
 mod safety;
 mod settings;
-pub(crate) mod store;
 mod taking;
 #[cfg(test)]
 mod tests;

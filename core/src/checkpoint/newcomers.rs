@@ -18,6 +18,8 @@
 //!
 //! [`Contribution::made_again`]: crate::reduction::Contribution::made_again
 
+use std::ops::Deref;
+
 use super::part::{Newborn, Part, SavedCollection};
 use crate::chare::Kind;
 use crate::collection::home_of;
@@ -27,21 +29,25 @@ use crate::pe::Pe;
 use crate::reduction::{Begin, BirthId};
 use crate::registry::{ChareType, Registry};
 use talisman_base::ids::{CollectionId, ObjId, PeId, single_home};
-use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_store::seats::Seats;
 
-/// Who is there, of which numbers, and who was when the parts were taken.
-pub(crate) struct Seats<'a> {
-    taken_in: &'a View,
-    view: &'a View,
-    shape: Shape,
+/// What is in parts, for the PEs that are there now.
+pub(crate) struct Redistribution<'a>(Seats<'a>);
+
+impl<'a> Deref for Redistribution<'a> {
+    type Target = Seats<'a>;
+
+    fn deref(&self) -> &Seats<'a> {
+        &self.0
+    }
 }
 
-impl<'a> Seats<'a> {
+impl<'a> Redistribution<'a> {
     pub(crate) fn after(taken_in: &'a View, view: &'a View) -> Self {
-        Seats { taken_in, view, shape: view.shape() }
+        Redistribution(Seats::after(taken_in, view))
     }
 
     /// The parts that a PE restores are left what is theirs: others may have come since they were taken.
@@ -54,18 +60,6 @@ impl<'a> Seats<'a> {
             self.keep(part, pe);
             self.announce(part, &newcomers);
         }
-    }
-
-    /// PEs on which members of groups are new.
-    pub(super) fn newcomers(&self) -> Vec<PeId> {
-        let is_new = |pe: &PeId| !self.taken_in.is_there(*pe) || self.new_node_of(*pe).is_some();
-        self.view.there().filter(is_new).collect()
-    }
-
-    /// The node of a PE that is the first of its node, if that node is new.
-    fn new_node_of(&self, pe: PeId) -> Option<u32> {
-        let is_new = |node: &u32| !self.taken_in.of_nodes().is_there(*node);
-        pe.is_multiple_of(self.shape.pes_per_node).then(|| self.shape.node_of(pe)).filter(is_new)
     }
 
     /// Leaves to a part what concerns a PE, and those for whom it stands in: others may have come back.
@@ -100,19 +94,6 @@ impl<'a> Seats<'a> {
         part.messages.retain(stays);
     }
 
-    /// The PE that a chare goes back to, if it is a single chare of one for which the PE of this part stood in, and which is there again.
-    fn goes_home(&self, stand_in: PeId, id: ObjId) -> Option<PeId> {
-        let is_single = id.collection.is_singles() && !mutated("single-chares-stay-away");
-        let home = is_single.then(|| single_home(id.index))?;
-        self.had_guests_of(stand_in).find(|of| *of == home)
-    }
-
-    /// PEs that are there again, for which this one stood in.
-    fn had_guests_of(&self, stand_in: PeId) -> impl Iterator<Item = PeId> {
-        let is_back = move |of: &PeId| *of != stand_in && *of < self.shape.pes() && self.view.is_there(*of);
-        self.taken_in.seated(stand_in).filter(is_back)
-    }
-
     fn home(&self, collections: &[SavedCollection], id: CollectionId, index: u128) -> Option<PeId> {
         if id.is_singles() {
             return Some(self.view.seat(single_home(index) % self.shape.pes()));
@@ -121,26 +102,11 @@ impl<'a> Seats<'a> {
         Some(self.view.seat(home_of(&collection.of, type_of(collection)?, self.shape, index)))
     }
 
-    /// Whether nodes have another number of PEs than they had: members of nodegroups, which are by node, are on other PEs then.
-    fn have_other_lanes(&self) -> bool {
-        self.taken_in.shape().pes_per_node != self.shape.pes_per_node && !mutated("members-stay-on-their-pes")
-    }
-
     /// Where the member of a nodegroup is, if it is one, or would be if it were not lost.
     fn home_of_member(&self, collections: &[SavedCollection], id: ObjId) -> Option<PeId> {
         let collection = collections.iter().find(|collection| collection.of.id == id.collection)?;
         let is_by_node = type_of(collection).is_some_and(|chare| chare.kind == Kind::NodeGroup);
         is_by_node.then(|| self.home(collections, id.collection, id.index)).flatten()
-    }
-
-    /// Nodes whose members of nodegroups are here, and were on a PE whose seat is another one: that one, and the node.
-    pub(super) fn members_to_fetch(&self, pe: PeId) -> impl Iterator<Item = (PeId, u32)> {
-        let first_of = |node: &u32| (self.taken_in.shape().first_pe(*node), *node);
-        let is_other = move |(from, node): &(PeId, u32)| {
-            self.view.seat(self.shape.first_pe(*node)) == pe && self.view.seat(*from) != pe
-        };
-        let nodes = self.taken_in.nodes().iter().filter(|_| self.have_other_lanes());
-        nodes.map(first_of).filter(is_other)
     }
 
     /// The members of a node, from the part of the PE that they were on.
@@ -301,6 +267,7 @@ mod tests {
     use crate::wire;
     use talisman_base::ids::{SectionId, single_index};
     use talisman_base::map::Map;
+    use talisman_base::topology::Shape;
     use talisman_pup::Packed;
 
     mod program {
@@ -390,13 +357,13 @@ mod tests {
         let of_two = |back: &[u32]| {
             let after = before.gaining(back);
             let mut parts = [part()];
-            Seats::after(&before, &after).make_room(2, &mut parts);
+            Redistribution::after(&before, &after).make_room(2, &mut parts);
             let [part] = parts;
             names(part)
         };
         let of_newcomer = |pe, back: &[u32]| {
             let after = before.gaining(back);
-            let seats = Seats::after(&before, &after);
+            let seats = Redistribution::after(&before, &after);
             let mut parts = [seats.part_instead_of(pe, part())];
             seats.make_room(pe, &mut parts);
             let [part] = parts;
@@ -411,7 +378,7 @@ mod tests {
         // Started again where one PE has what all had: they are at home, or have none.
         let one = View::new(Nodes::beginning_with(1, 4), 1);
         let mut kept = part();
-        Seats::after(&before, &one).keep(&mut kept, 0);
+        Redistribution::after(&before, &one).keep(&mut kept, 0);
         assert_eq!(names(kept), all);
     }
 
@@ -420,7 +387,7 @@ mod tests {
     fn members_of_nodegroups_go_with_the_numbers_of_nodes() {
         let before = View::without(Shape { nodes: 3, pes_per_node: 2 }, &[1]);
         let after = View::new(Nodes::beginning_with(4, 6), 1);
-        let seats = Seats::after(&before, &after);
+        let seats = Redistribution::after(&before, &after);
         let fetched = |pe| seats.members_to_fetch(pe).collect::<Vec<_>>();
         assert_eq!([0, 1, 2, 3].map(fetched), [vec![], vec![], vec![(4, 2)], vec![]]);
         let tower = |node| ObjId { collection: towers().of.id, index: node };
@@ -457,7 +424,7 @@ mod tests {
         let part = Part { collections, sections: vec![section], ..Part::default() };
         let [before, after] = [Nodes::beginning_with(2, 4), Nodes::whole(4)].map(|nodes| View::new(nodes, 1));
         let mut parts = vec![part];
-        Seats::after(&before, &after).make_room(0, &mut parts);
+        Redistribution::after(&before, &after).make_room(0, &mut parts);
         assert_eq!(parts[0].sections[0].gone, [(3, 2), (2, 0)]);
     }
 }

@@ -6,7 +6,6 @@ use talisman_ft::period::Period;
 use talisman_ft::{NodeId, Version};
 
 use super::Checkpoints;
-use super::contents::Counts;
 use super::message::{Taken, Why};
 use crate::pe::Pe;
 use crate::route::Route;
@@ -16,6 +15,7 @@ use talisman_job::checkpoints::CkptEvery;
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
 use talisman_pup::Packed;
+use talisman_store::contents::Counts;
 
 /// What cannot be kept is tried again after so long, or after a period if that is shorter, as long as somebody waits for it, or what is held
 /// but once is to be held twice.

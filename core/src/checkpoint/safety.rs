@@ -10,11 +10,11 @@ use talisman_ft::Version;
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use super::store::Fate;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
 use talisman_observe::sometimes::sometimes;
+use talisman_store::versions::Fate;
 
 /// How often a PE looks whether parts have been written: that of a disk takes longer.
 const LOOK_EVERY: Duration = Duration::from_millis(1);

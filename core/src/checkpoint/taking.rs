@@ -11,7 +11,6 @@ use talisman_ft::Version;
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use super::store::{Copy, Store};
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
@@ -21,6 +20,7 @@ use talisman_store::lent::Lent;
 use talisman_store::mapped::Mapping;
 use talisman_store::pieces::Manifest;
 use talisman_store::slabs::Room;
+use talisman_store::versions::{Copy, Store};
 
 /// Bytes taken at once: they are in the core's cache still when their checksum is computed, and take some tens of microseconds, so
 /// that messages of others do not wait for long.

@@ -11,10 +11,8 @@ use talisman_ft::view::View;
 
 use self::program::Main;
 use super::Checkpoints;
-use super::contents::Counts;
 use super::message::{Checkpoint, Taken, Why};
 use super::part::Part;
-use super::store::Store;
 use super::waiting::Messages;
 use crate::message::control::PeMessage;
 use crate::message::envelope::{Body, Envelope};
@@ -26,8 +24,10 @@ use crate::wire::copy_to_keep;
 use talisman_job::RunArgs;
 use talisman_job::checkpoints::{CkptEvery, FaultTolerance};
 use talisman_pup::{Packed, SEGMENT_MIN, from_bytes, to_bytes};
+use talisman_store::contents::Counts;
 use talisman_store::pieces::cut;
 use talisman_store::slabs::Room;
+use talisman_store::versions::Store;
 
 /// A ball that goes round an array whose elements move, for as long as anybody looks.
 mod program {
@@ -201,7 +201,9 @@ fn a_part_is_the_same_where_it_was_taken_and_where_its_copy_is() {
     let mut objects = 0;
     for pe in &lab.pes {
         let _here = Here::enter(pe);
-        let of = |node: usize| to_bytes(&lab.pes[2 * node].node.store.part(1, pe.id).expect("it is there"));
+        let of = |node: usize| {
+            to_bytes(&lab.pes[2 * node].node.store.part::<Part>(1, pe.id).expect("it is there"))
+        };
         assert!(of(0) == of(1), "PE {}", pe.id);
         let part: Part = from_bytes(&of(0)).expect("it is one");
         assert_eq!((part.pe, to_bytes(&part)), (pe.id, of(0)));
@@ -229,7 +231,8 @@ fn every_node_knows_what_is_in_all_parts() {
         let known =
             |at: usize| lab.pes[2 * at].node.store.contents(1, node).expect("a version has a part of each");
         assert_eq!(known(0), known(1));
-        let objects = |pe: &Pe| pe.node.store.part(1, pe.id).expect("it is there").objects.len() as u64;
+        let objects =
+            |pe: &Pe| pe.node.store.part::<Part>(1, pe.id).expect("it is there").objects.len() as u64;
         let there: u64 = lab.pes[2 * node as usize..][..2].iter().map(objects).sum();
         assert_eq!(known(0).objects(), there);
         sum.add(&known(0));
@@ -246,7 +249,7 @@ fn a_copy_does_not_come_in_the_place_of_what_a_pe_took_itself() {
     lab.run(LONG);
     let store = &lab.pes[0].node.store;
     assert!(!store.expect(1, lab.pes[0].view(), 1, Default::default()));
-    assert!(store.part(1, 1).is_ok());
+    assert!(store.part::<Part>(1, 1).is_ok());
 }
 
 #[test]
@@ -349,7 +352,9 @@ fn parts_are_lent(lab: &mut Lab) {
     assert_eq!((committed(lab), looks), (vec![1], 4), "one look is enough for a part of some 100 KB");
     for pe in &lab.pes {
         let _here = Here::enter(pe);
-        let of = |node: usize| to_bytes(&lab.pes[2 * node].node.store.part(1, pe.id).expect("it is there"));
+        let of = |node: usize| {
+            to_bytes(&lab.pes[2 * node].node.store.part::<Part>(1, pe.id).expect("it is there"))
+        };
         assert!(of(0) == of(1), "PE {}", pe.id);
     }
     lend(lab, |_| ());
@@ -412,7 +417,7 @@ fn parts_where(ask: impl Fn(&Pe)) -> Vec<Part> {
     }
     let part = |pe: &Pe| {
         let _here = Here::enter(pe);
-        pe.node.store.part(1, pe.id).ok()
+        pe.node.store.part::<Part>(1, pe.id).ok()
     };
     for _ in 0..LONG {
         if let Some(parts) = former.pes.iter().map(part).collect() {

@@ -1,11 +1,11 @@
 //! Messages that wait, in a part of a checkpoint.
 
-use super::store::Store;
 use crate::message::envelope::Envelope;
 use crate::wire;
 use talisman_base::ids::ObjId;
 use talisman_pup::{Lender, Packed, Packer, Pup, PupError, Purpose};
 use talisman_store::slabs::Room;
+use talisman_store::versions::Store;
 
 /// So many bytes are packed behind one another before they are put where the part is: they are in the core's cache still. What waits
 /// may be a good deal of the part, and is not to be written to memory twice.

@@ -13,10 +13,10 @@ use talisman_ft::Version;
 
 use super::Checkpoints;
 use super::message::Checkpoint;
-use super::store::Fate;
 use crate::message::control::PeMessage;
 use crate::pe::Pe;
 use talisman_base::ids::PeId;
+use talisman_store::versions::Fate;
 
 /// What a PE knows of a version that is written.
 #[derive(Default)]

@@ -20,10 +20,10 @@ use talisman_ft::{Epoch, Version};
 use super::control::{Place, Stop, Task, ToLauncher, ToNode, VERSION};
 use super::heartbeat::Heartbeat;
 use super::takeover::follower::Follower;
-use crate::checkpoint::files::afar::Piece;
 use talisman_job::progress::Steps;
 use talisman_job::{Failure, Results};
 use talisman_observe::sometimes::sometimes;
+use talisman_store::files::afar::Piece;
 
 #[cfg(test)]
 mod tests;

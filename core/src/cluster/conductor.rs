@@ -17,7 +17,6 @@ use std::time::Duration;
 use super::control::{NodeReport, Stop, ToLauncher, ToNode, VERSION};
 use super::fate::{Doom, Fate, How};
 use super::heartbeat::{LOOK, TICK};
-use super::keeping::Keeping;
 use super::kills::Kills;
 use super::local::Event;
 use super::plan::Plan;
@@ -32,6 +31,7 @@ use talisman_job::progress::Steps;
 use talisman_job::{Failure, NotInjected, Results};
 use talisman_observe::mutations::mutated;
 use talisman_observe::sometimes::sometimes;
+use talisman_store::restart::Keeping;
 
 /// A lost node ends the job within two seconds, whatever the others do: who has not stopped by then is killed.
 const GRACE_AFTER_LOSS: Duration = Duration::from_millis(500);

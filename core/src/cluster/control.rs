@@ -12,17 +12,17 @@ use serde::{Deserialize, Serialize};
 use talisman_ft::double::{Contents, Held, Order};
 use talisman_ft::{Epoch, Version};
 
-use super::keeping::{Restart, Shelves};
 use super::takeover::follower::Follower;
 use super::takeover::streams::Heritage;
-use crate::checkpoint::files::afar::Piece;
-use crate::checkpoint::files::set as shelf;
 use talisman_base::ids::PeId;
 use talisman_job::lines::Lines;
 use talisman_job::progress::Steps;
 use talisman_job::undelivered::Leftovers;
 use talisman_job::{BalancingStep, CheckpointTaken, Failure, Results};
 use talisman_observe::stats::Totals;
+use talisman_store::files::afar::Piece;
+use talisman_store::files::set as shelf;
+use talisman_store::restart::{Restart, Shelves};
 use talisman_transport::auth::Secret;
 
 /// The version of this conversation. It changes with every message that is read otherwise than before.
@@ -294,8 +294,8 @@ pub(crate) struct NodeReport {
 mod tests {
     use talisman_ft::view::View;
 
-    use super::super::frame::{Decoder, encode};
     use super::*;
+    use talisman_base::frame::{Decoder, encode};
 
     fn there_and_back(message: &ToLauncher) -> ToLauncher {
         let mut decoder = Decoder::default();

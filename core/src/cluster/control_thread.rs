@@ -18,13 +18,13 @@ use super::attendance::{Action, Attendance};
 use super::children;
 use super::control::{Task, ToLauncher};
 use super::descriptors;
-use super::frame::{Decoder, FrameError, encode};
 use super::heartbeat::TICK;
 use super::takeover::door;
 use super::takeover::follower::Follower;
 use super::takeover::hangup::Hangup;
 use super::takeover::seeking::{Found, Seeker};
 use super::voice::{Control, Outgoing, Shared, die};
+use talisman_base::frame::{Decoder, FrameError, encode};
 use talisman_job::asking;
 
 /// How often steps are looked at, if somebody wants to see them go by.

@@ -7,11 +7,11 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
 use super::descriptors;
-use super::keeping::Shelves;
 use super::outcome::{ClusterOutcome, Ended, merge};
 use super::printer::{Lines, Printer, Written};
 use super::standby::{Prepared, Standby};
 use talisman_job::{Interrupts, Progress, RunArgs, Signal};
+use talisman_store::restart::Shelves;
 
 /// It outlives what leads the job.
 pub(super) struct Desk {

@@ -6,9 +6,9 @@ use tokio::io::{AsyncWriteExt as _, duplex};
 use tokio::runtime;
 
 use super::control::{ToLauncher, ToNode};
-use super::frame::{Decoder, encode};
 use super::remote::message::{FromAgent, ToAgent};
 use super::succession::door::believes;
+use talisman_base::frame::{Decoder, encode};
 use talisman_job::asking::Request;
 
 /// More than a fuzzer writes at a time.

@@ -4,227 +4,120 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-use talisman_ft::Version;
-
 use crate::chare::Kind;
-use crate::checkpoint::files::afar::{Ask, What};
-use crate::checkpoint::files::cover::{Cover, JobMark};
-use crate::checkpoint::files::folder_of;
-use crate::checkpoint::files::keeper::nodes_in;
-use crate::checkpoint::files::set::{self, Hosts, Place, Whole};
-use crate::checkpoint::files::shelf::{ShelfError, check_for_others};
 use crate::checkpoint::part::{Part, SavedCollection};
 use crate::registry::Registry;
-use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_job::RunArgs;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::options::PES_IN_ALL_MAX;
 use talisman_store::disk::{Disk, DiskError, Folder, KeyFile};
+use talisman_store::files::cover::{Cover, JobMark};
+use talisman_store::files::folder_of;
+use talisman_store::files::keeper::nodes_in;
+use talisman_store::files::set::{self, Hosts, Whole};
+use talisman_store::files::shelf::{ShelfError, check_for_others};
+use talisman_store::restart::{Keeping, Restart, Shelves};
 use talisman_transport::auth::nonce;
 
-/// Where nodes keep their checkpoints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Shelves {
-    /// Each node has a folder in it, on its host.
-    pub(crate) dir: PathBuf,
-    /// What shows who wrote the files there.
-    pub(crate) key: KeyFile,
-    /// Whether all checkpoints are there; else those that somebody asks for.
-    pub(crate) has_all: bool,
-    pub(crate) job: JobMark,
-    /// Whether the job has made the folder, on the host of its first launcher.
-    pub(crate) is_new: bool,
-}
-
-/// What a whole job goes on from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Restart {
-    /// Where its parts are.
-    pub(crate) dir: PathBuf,
-    /// What shows who wrote them.
-    pub(crate) key: KeyFile,
-    /// What tells its parts from others: [`Cover::cut`].
-    pub(crate) job: u64,
-    pub(crate) version: Version,
-    /// The version of the next checkpoint.
-    pub(crate) next_version: Version,
-    /// PEs of each node, when it was taken.
-    pub(crate) pes_per_node: u32,
-    /// Who was there then.
-    pub(crate) taken_in: talisman_ft::view::View,
-    /// In which folders the part of each PE is: first where it has been read.
-    pub(crate) parts: Vec<(PeId, Vec<Place>)>,
-    /// What hosts are called, by their numbers, if there are several.
-    pub(crate) hosts: Vec<String>,
-    /// Who is there now: nodes that have a number from before, and no process any more, have a stand-in.
-    pub(crate) view: talisman_ft::view::View,
-    /// Whether members of nodegroups, which are by node, are on other PEs now: nodes have another number of PEs than they had.
-    pub(crate) moves_members: bool,
-    /// Seeds `cx.rng()`.
-    pub(crate) seed: u64,
-}
-
-/// What is known of both, of a job of this number and shape.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Keeping {
-    pub(crate) shelves: Option<Shelves>,
-    pub(crate) restart: Option<Restart>,
-    /// What people should know.
-    pub(crate) notes: Vec<String>,
-}
-
-impl Keeping {
-    /// As the options say; with `--restart`, from what hosts have in that folder.
-    ///
-    /// # Errors
-    /// A sentence on what cannot be, and what to do.
-    pub(crate) fn new(
-        program: &str,
-        options: &RunArgs,
-        (job, shape): (u64, Shape),
-        former: Option<(&Path, &mut impl Hosts)>,
-    ) -> Result<Self, String> {
-        let mut keeping = Keeping::default();
-        let key = key_of(options)?;
-        let mut mark = JobMark::of_this(job, program, options.seed);
-        if let Some((dir, hosts)) = former {
-            let whole = set::newest(dir, hosts).map_err(|error| format!("--restart: {error}"))?;
-            // A part is as large as it is.
-            let matters = whole.cover.pes_per_node != shape.pes_per_node;
-            let has_nodegroups = matters && has_nodegroups(dir, &whole, hosts)?;
-            let names = (0..).map_while(|host| hosts.name(host)).map(str::to_owned).collect();
-            keeping.go_on_from(
-                dir.to_owned(),
-                (whole, has_nodegroups),
-                &mut mark,
-                (shape, options.numbers()),
-            )?;
-            keeping.restart =
-                keeping.restart.map(|restart| Restart { hosts: names, key: key.clone(), ..restart });
-        }
-        if options.ft != FaultTolerance::Off {
-            keeping.keep(program, (options, key), mark)?;
-        }
-        Ok(keeping)
+/// As the options say; with `--restart`, from what hosts have in that folder.
+///
+/// # Errors
+/// A sentence on what cannot be, and what to do.
+pub(crate) fn find_out(
+    program: &str,
+    options: &RunArgs,
+    (job, shape): (u64, Shape),
+    former: Option<(&Path, &mut impl Hosts)>,
+) -> Result<Keeping, String> {
+    let mut keeping = Keeping::default();
+    let key = key_of(options)?;
+    let mut mark = JobMark::of_this(job, program, options.seed, chares());
+    if let Some((dir, hosts)) = former {
+        let whole = set::newest(dir, hosts).map_err(|error| format!("--restart: {error}"))?;
+        // A part is as large as it is.
+        let matters = whole.cover.pes_per_node != shape.pes_per_node;
+        let has_nodegroups = matters && has_nodegroups(dir, &whole, hosts)?;
+        let names = (0..).map_while(|host| hosts.name(host)).map(str::to_owned).collect();
+        go_on_from(
+            &mut keeping,
+            dir.to_owned(),
+            (whole, has_nodegroups),
+            &mut mark,
+            (shape, options.numbers()),
+        )?;
+        keeping.restart =
+            keeping.restart.map(|restart| Restart { hosts: names, key: key.clone(), ..restart });
     }
-
-    /// What has to be said to which hosts, by their numbers, once a job has ended well that went on from their folders and kept its own
-    /// checkpoints there: on some of them, no node may have been that could take away what had been left.
-    pub(crate) fn clearing(&self) -> Vec<(u32, Ask)> {
-        let (Some(shelves), Some(restart)) = (&self.shelves, &self.restart) else { return Vec::new() };
-        if !shelves.has_all || shelves.dir != restart.dir {
-            return Vec::new();
-        }
-        let clear = || Ask::of((&shelves.dir, &shelves.key), What::Clear { job: shelves.job.id });
-        (0..restart.hosts.len() as u32).map(|host| (host, clear())).collect()
+    if options.ft != FaultTolerance::Off {
+        keep(&mut keeping, program, (options, key), mark)?;
     }
+    Ok(keeping)
+}
 
-    fn keep(
-        &mut self,
-        program: &str,
-        (options, key): (&RunArgs, KeyFile),
-        mark: JobMark,
-    ) -> Result<(), String> {
-        let has_all = options.ft == FaultTolerance::Disk;
-        let given = options.ckpt_dir.as_deref().map(absolute).transpose()?;
-        // Without any checkpoint on disk, one may yet be asked for, and the folder does not matter before.
-        let is_needed = options.hosts.is_none() && (has_all || given.is_some());
-        let restarted = self.restart.as_ref().map(|restart| restart.dir.clone());
-        let dir = match given.or(restarted) {
-            Some(dir) => dir,
-            None => {
-                let dir = std::env::temp_dir().join(unforeseeable(program)?);
-                if has_all {
-                    self.notes.push(format!("checkpoints are kept in {} (--ckpt-dir)", dir.display()));
-                }
-                dir
+fn keep(
+    keeping: &mut Keeping,
+    program: &str,
+    (options, key): (&RunArgs, KeyFile),
+    mark: JobMark,
+) -> Result<(), String> {
+    let has_all = options.ft == FaultTolerance::Disk;
+    let given = options.ckpt_dir.as_deref().map(absolute).transpose()?;
+    // Without any checkpoint on disk, one may yet be asked for, and the folder does not matter before.
+    let is_needed = options.hosts.is_none() && (has_all || given.is_some());
+    let restarted = keeping.restart.as_ref().map(|restart| restart.dir.clone());
+    let dir = match given.or(restarted) {
+        Some(dir) => dir,
+        None => {
+            let dir = std::env::temp_dir().join(unforeseeable(program)?);
+            if has_all {
+                keeping.notes.push(format!("checkpoints are kept in {} (--ckpt-dir)", dir.display()));
             }
-        };
-        let is_new = !dir.exists();
-        if is_needed {
-            try_out(&dir, &key, mark.id)?;
+            dir
         }
-        self.shelves = Some(Shelves { dir, key, has_all, job: mark, is_new });
-        Ok(())
+    };
+    let is_new = !dir.exists();
+    if is_needed {
+        try_out(&dir, &key, mark.id)?;
     }
-
-    fn go_on_from(
-        &mut self,
-        dir: PathBuf,
-        (whole, has_nodegroups): (Whole, bool),
-        mark: &mut JobMark,
-        (shape, numbers): (Shape, u32),
-    ) -> Result<(), String> {
-        let Whole { cover, notes, .. } = &whole;
-        check_program(&dir, cover, mark)?;
-        self.notes.extend(notes.iter().cloned());
-        self.notes.push(format!(
-            "goes on from checkpoint {} in {}, taken on {} with {} each",
-            cover.version,
-            dir.display(),
-            counted(cover.view.there().count() as u32, "node"),
-            counted(cover.pes_per_node, "PE"),
-        ));
-        if cover.job.build != mark.build {
-            self.notes.push(
-                "it was taken by another build of the program: what has no `#[pup(version)]` has to be as it was".into(),
-            );
-        }
-        mark.id = cover.job.id;
-        mark.seed = cover.job.seed;
-        let restart = Restart::of(dir, (whole, has_nodegroups), (shape, numbers));
-        check_size(restart.view.nodes(), shape.pes_per_node)?;
-        self.restart = Some(restart);
-        Ok(())
-    }
+    keeping.shelves = Some(Shelves { dir, key, has_all, job: mark, is_new });
+    Ok(())
 }
 
-impl Restart {
-    /// From what is whole in this folder, by a job of this shape that has so many numbers.
-    pub(crate) fn of(
-        dir: PathBuf,
-        (whole, has_nodegroups): (Whole, bool),
-        (shape, numbers): (Shape, u32),
-    ) -> Self {
-        let Whole { cover, parts, next, .. } = whole;
-        let moves_members = has_nodegroups && cover.pes_per_node != shape.pes_per_node;
-        let numbers = if moves_members { numbers.max(cover.nodes) } else { numbers };
-        Restart {
-            dir,
-            key: KeyFile::default(),
-            job: cover.cut(),
-            version: cover.version,
-            next_version: next,
-            pes_per_node: cover.pes_per_node,
-            view: view_after(cover.nodes * cover.pes_per_node, shape, numbers),
-            taken_in: cover.view,
-            parts: parts.into_iter().collect(),
-            hosts: Vec::new(),
-            moves_members,
-            seed: cover.job.seed,
-        }
+fn go_on_from(
+    keeping: &mut Keeping,
+    dir: PathBuf,
+    (whole, has_nodegroups): (Whole, bool),
+    mark: &mut JobMark,
+    (shape, numbers): (Shape, u32),
+) -> Result<(), String> {
+    let Whole { cover, notes, .. } = &whole;
+    check_program(&dir, cover, mark)?;
+    keeping.notes.extend(notes.iter().cloned());
+    keeping.notes.push(format!(
+        "goes on from checkpoint {} in {}, taken on {} with {} each",
+        cover.version,
+        dir.display(),
+        counted(cover.view.there().count() as u32, "node"),
+        counted(cover.pes_per_node, "PE"),
+    ));
+    if cover.job.build != mark.build {
+        keeping.notes.push(
+            "it was taken by another build of the program: what has no `#[pup(version)]` has to be as it was"
+                .into(),
+        );
     }
-
-    /// A folder of a node, for people.
-    pub(crate) fn folder(&self, place: Place) -> String {
-        set::in_words(&self.dir, place, self.hosts.get(place.host as usize).map(String::as_str))
-    }
-
-    /// The question for some bytes of a part; none if that is not one of its own.
-    pub(crate) fn ask(&self, pe: PeId, place: Place, from: u64) -> Option<Ask> {
-        let (_, places) = self.parts.iter().find(|(of, _)| *of == pe)?;
-        let read = || What::Read { node: place.node, version: self.version, pe, from };
-        places.contains(&place).then(|| Ask::of((&self.dir, &self.key), read()))
-    }
+    mark.id = cover.job.id;
+    mark.seed = cover.job.seed;
+    let restart = Restart::of(dir, (whole, has_nodegroups), (shape, numbers));
+    check_size(restart.view.nodes(), shape.pes_per_node)?;
+    keeping.restart = Some(restart);
+    Ok(())
 }
 
-/// The view of a job of this shape that goes on from so many PEs, and has so many numbers: PEs keep theirs, so that there are no fewer than before.
-/// Those that have no process any more are shared out in turn.
-fn view_after(pes: u32, shape: Shape, numbers: u32) -> talisman_ft::view::View {
-    let numbers = numbers.max(shape.nodes).max(pes.div_ceil(shape.pes_per_node));
-    talisman_ft::view::View::beginning_with(shape.nodes, numbers)
+/// The chares of this program, by their keys.
+fn chares() -> Vec<(u64, String)> {
+    Registry::get().types().iter().map(|chare| (chare.key, (chare.name)())).collect()
 }
 
 /// Whether a job has chares whose places are by node: if it goes on with another number of PEs on each, nodes keep their numbers, as PEs do.
@@ -331,34 +224,6 @@ fn of_a_running_job(error: ShelfError, dir: &Path) -> ShelfError {
         true => ShelfError::InUse { program },
         false => ShelfError::Taken { program, version },
     }
-}
-
-impl Shelves {
-    /// Whether there may be a checkpoint in it, as far as is known on this host: of those that somebody asks for, there may have been none.
-    pub(crate) fn may_have_any(&self) -> bool {
-        self.has_all || nodes_in(&self.dir).is_ok_and(|nodes| !nodes.is_empty())
-    }
-
-    /// The job has ended well, and its nodes have taken their files away: what is left are empty folders.
-    pub(crate) fn tidy(&self) {
-        for node in nodes_in(&self.dir).unwrap_or_default() {
-            // Whoever has put something else there keeps it.
-            let _ = fs::remove_dir(folder_of(&self.dir, node));
-        }
-        // One that was there before is not the job's to remove, but for that of its former life.
-        if self.is_new || is_default(&self.dir, &self.job.program) {
-            let _ = fs::remove_dir(&self.dir);
-        }
-    }
-}
-
-/// Whether a job of this program made this folder, as nobody had said one: see [`unforeseeable`].
-fn is_default(dir: &Path, program: &str) -> bool {
-    let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let digits = name.strip_prefix(&format!("talisman-{program}-"));
-    dir.parent() == Some(&std::env::temp_dir())
-        && digits
-            .is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, String> {

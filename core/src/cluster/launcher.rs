@@ -18,7 +18,7 @@ use super::desk::{Desk, Wires};
 use super::exhaustion::Exhaustion;
 use super::heartbeat::LOOK;
 use super::hosts::Share;
-use super::keeping::{Keeping, absolute, key_of};
+use super::keeping::{self, absolute, key_of};
 use super::kills::Kills;
 use super::local::{Event, Events};
 use super::memory::host_memory;
@@ -30,12 +30,13 @@ use super::remote::survey::Survey;
 use super::sites::{Sites, shares};
 use super::standby::{Prepared, Turn};
 use super::verdict::UNRECOVERABLE;
-use crate::checkpoint::files::afar::Answer;
-use crate::checkpoint::files::set::Here;
 use crate::launch::Program;
 use talisman_base::topology::Shape;
 use talisman_job::progress::Steps;
 use talisman_job::{RunArgs, Signal};
+use talisman_store::files::afar::Answer;
+use talisman_store::files::set::Here;
+use talisman_store::restart::Keeping;
 
 /// So long hosts may take to remove files when all is over.
 const CLEARS_WITHIN: Duration = Duration::from_secs(5);
@@ -140,14 +141,14 @@ fn keeping(
         Err(message) => return Ok(Err(ClusterOutcome::usage(message))),
     };
     let kept = match &dir {
-        None => Keeping::new(name, options, of, None::<(&Path, &mut Here<'_>)>),
-        Some(dir) if is_here => Keeping::new(name, options, of, Some((dir, &mut Here(dir, key)))),
+        None => keeping::find_out(name, options, of, None::<(&Path, &mut Here<'_>)>),
+        Some(dir) if is_here => keeping::find_out(name, options, of, Some((dir, &mut Here(dir, key)))),
         Some(dir) => {
             let mut survey = match Survey::of(shares, (dir, &key), plan.build, plan.silence)? {
                 Ok(survey) => survey,
                 Err(message) => return Ok(Err(ClusterOutcome::unreachable(message))),
             };
-            let kept = Keeping::new(name, options, of, Some((dir, &mut survey)));
+            let kept = keeping::find_out(name, options, of, Some((dir, &mut survey)));
             survey.end();
             kept
         }

@@ -20,13 +20,13 @@ use tokio::task::JoinSet;
 use super::children::{self, Executable, Pipes, Process, Started};
 use super::control::{ToLauncher, ToNode};
 use super::fate::How;
-use super::frame::{Decoder, encode};
 use super::lines::Collector;
 use super::memory::Inheritance;
 use super::printer::{Chunk, Lines, Print, Stream};
 use super::standby::Pledge;
 use super::takeover::folder::Doors;
 use super::takeover::streams::{Heritage, Streams};
+use talisman_base::frame::{Decoder, encode};
 
 #[cfg(test)]
 mod tests;

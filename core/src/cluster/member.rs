@@ -25,11 +25,11 @@ use super::children::CONTROL_VARIABLE;
 use super::control::{Place, Stop, Task, ToLauncher};
 use super::control_thread;
 use super::descriptors;
-use super::frame::{Decoder, FrameError, encode};
 use super::naming;
 use super::standby::Pledge;
 use super::voice::Control;
 use talisman_base::build::{build_number, check_readable};
+use talisman_base::frame::{Decoder, FrameError, encode};
 use talisman_job::progress::Steps;
 
 /// What the launcher has a node do while its program runs. Called in the control thread: it must not wait for PEs.

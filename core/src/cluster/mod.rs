@@ -26,7 +26,7 @@
 //! | [`succession`] | the same over several hosts: an agent that starts another launcher |
 //! | [`takeover`] | a node that becomes the launcher when that is gone |
 //! | [`standby`] | a process that starts the job again if that happens before the program has begun |
-//! | [`control`], [`frame`] | what is said, and how it is written |
+//! | [`control`] | what is said |
 //! | [`hostile`] | what comes to doors, for fuzz targets |
 //! | [`probe`] | a program of nodes without messages, for tests |
 //! | [`attendance`] | the node's side: what it does about the launcher's words; pure |
@@ -42,7 +42,6 @@ mod descriptors;
 mod desk;
 mod exhaustion;
 pub(crate) mod fate;
-pub(crate) mod frame;
 pub(crate) mod heartbeat;
 pub(crate) mod hostile;
 mod hosts;

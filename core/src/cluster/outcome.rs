@@ -4,7 +4,6 @@ use std::io;
 use std::time::Duration;
 
 use super::conductor::End;
-use super::keeping::Shelves;
 use super::printer::Printer;
 use super::verdict::UNRECOVERABLE;
 use talisman_job::progress::Steps;
@@ -13,6 +12,7 @@ use talisman_job::{
     BalancingStep, CheckpointTaken, ExitStatus, Failure, NotInjected, Results, Signal, Undelivered,
 };
 use talisman_observe::stats::Totals;
+use talisman_store::restart::Shelves;
 
 /// What a job of several processes left behind.
 #[derive(Clone, Debug, Default)]

@@ -9,12 +9,12 @@ use talisman_ft::double::leader::Leader;
 
 use super::control::{Host, Task, VERSION, Via};
 use super::hosts::Share;
-use super::keeping::Keeping;
 use talisman_base::build::build_number;
 use talisman_job::RunArgs;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::options::Transport;
 use talisman_job::strategies;
+use talisman_store::restart::Keeping;
 use talisman_transport::auth::Secret;
 
 /// What all nodes are told, and what differs between them.

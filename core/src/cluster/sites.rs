@@ -30,11 +30,11 @@ use super::succession::rolls::Rolls;
 use super::takeover::adopted::Adopted;
 use super::takeover::folder::Doors;
 use super::takeover::streams::Streams;
-use crate::checkpoint::files::afar::{Answer, Ask};
 use crate::launch::Program;
 use talisman_base::build::build_number;
 use talisman_job::RunArgs;
 use talisman_job::options::Transport;
+use talisman_store::files::afar::{Answer, Ask};
 
 /// Where the nodes of a job are to be, by its options: without `--hosts`, here. Processes that wait (`--spares`) are
 /// counted behind them.

@@ -12,10 +12,10 @@ use super::control::{Fetch, NodeReport, Stop, Task, ToLauncher};
 use super::fate::How;
 use super::member::Orders;
 use super::takeover::successor::{Heir, Leading};
-use crate::checkpoint::files::afar::Piece;
-use crate::checkpoint::files::set::Place;
 use talisman_base::ids::PeId;
 use talisman_job::progress::Steps;
+use talisman_store::files::afar::Piece;
+use talisman_store::files::set::Place;
 
 /// A PE waits at most so long at a step until what is to happen there has happened.
 const STEP_WAIT: Duration = Duration::from_secs(2);

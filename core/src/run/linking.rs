@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use super::cores;
 use super::threads::Ready;
-use crate::checkpoint::store::Store;
 use crate::net::{Net, UNSENT_MAX};
 use crate::node::{Config, Node};
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_job::job::Job;
 use talisman_sched::park::Parker;
+use talisman_store::versions::Store;
 use talisman_transport::door::Door;
 use talisman_transport::link::Link;
 use talisman_transport::poller::{Bell, Poller};

@@ -12,7 +12,7 @@ use talisman_ft::double::Order;
 use super::Done;
 use super::linking::{Host, Streams};
 use super::threads::{Ready, live};
-use crate::checkpoint::store::Store;
+use crate::checkpoint::handing::hand_out;
 use crate::net::Net;
 use crate::node::Config;
 use crate::pe::Pe;
@@ -20,6 +20,7 @@ use talisman_base::view::View;
 use talisman_job::Progress;
 use talisman_job::job::Job;
 use talisman_observe::stats::Totals;
+use talisman_store::versions::Store;
 use talisman_transport::door::Door;
 
 /// A node between two lives.
@@ -81,7 +82,7 @@ impl Lives {
         }
         let lanes = self.host.shape.pes_per_node;
         for (lane, net) in (0..).zip(&nets) {
-            net.iter().for_each(|net| self.store.hand_out(order, lane, lanes, net));
+            net.iter().for_each(|net| hand_out(&self.store, order, lane, lanes, net));
         }
         let pes = View::new(view.clone(), self.host.shape.pes_per_node);
         let ready =

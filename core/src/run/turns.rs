@@ -17,6 +17,7 @@ use talisman_ft::double::Order;
 pub(crate) use super::linking::Streams;
 use super::panics::caught;
 use super::worker::{Pace, Suspicion, end, turn};
+use crate::checkpoint::handing::hand_out;
 use crate::net::Net;
 use crate::node::Node;
 use crate::pe::{Here, Pe};
@@ -103,7 +104,7 @@ pub(crate) fn pes_again(
     for (lane, net) in (0..).zip(nets.iter_mut().map(Option::as_mut)) {
         net.into_iter().for_each(|net| {
             net.next_epoch(&order.view);
-            node.store.hand_out(order, lane, lanes, net);
+            hand_out(&node.store, order, lane, lanes, net);
         });
     }
     let ports = Threads::connect(node, nets);

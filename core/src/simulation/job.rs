@@ -13,10 +13,8 @@ use super::remains::Remains;
 use super::shelves::Shelf;
 use super::world::{Main, World};
 use super::{Plan, Ran};
-use crate::checkpoint::store::Store;
 use crate::cluster::attendance::Attendance;
 use crate::cluster::conductor::Conductor;
-use crate::cluster::keeping::Restart;
 use crate::cluster::kills::Kills;
 use crate::cluster::outcome::merge;
 use crate::cluster::plan;
@@ -29,6 +27,8 @@ use talisman_job::options::Transport;
 use talisman_job::{Output, RunArgs};
 use talisman_observe::sometimes::sometimes;
 use talisman_store::readable::Readable;
+use talisman_store::restart::Restart;
+use talisman_store::versions::Store;
 use talisman_transport::auth::Secret;
 
 /// Disks draw from a generator of their own.

@@ -16,8 +16,6 @@ use super::process::{self, Process, Running, Stage};
 use super::shelves::{Shelf, can_be_read};
 use super::trace::Who;
 use super::world::{Event, World};
-use crate::checkpoint::files::shelf::ShelfError;
-use crate::checkpoint::store::Store;
 use crate::cluster::control::{NodeReport, Place, ToLauncher, ToNode};
 use crate::net::Net;
 use crate::node::{Config, Node};
@@ -30,6 +28,8 @@ use talisman_base::view::View;
 use talisman_job::Results;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_observe::stats::Totals;
+use talisman_store::files::shelf::ShelfError;
+use talisman_store::versions::Store;
 use talisman_transport::door::Inbox;
 
 /// What a process has beside the PEs that it has right now.

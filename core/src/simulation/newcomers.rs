@@ -16,9 +16,9 @@ use super::members::LIFE;
 use super::process::{Death, Process, Stage};
 use super::trace::Who;
 use super::world::{Event, START_NS, TICK_NS, World};
-use crate::checkpoint::store::Store;
 use crate::cluster::control::Place;
 use crate::run::met::PeerInLife;
+use talisman_store::versions::Store;
 
 impl World {
     /// A node that has no process any more, or none yet, is to get one on this host.

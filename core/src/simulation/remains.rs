@@ -5,14 +5,15 @@ use std::path::Path;
 
 use talisman_ft::{NodeId, Version};
 
-use crate::checkpoint::files::cover::JobMark;
-use crate::checkpoint::files::keeper::AnyDisk;
-use crate::checkpoint::files::set::{self, Disks, SetError, Whole};
-use crate::checkpoint::store::Store;
-use crate::cluster::keeping::{Restart, has_nodegroups};
+use crate::cluster::keeping::has_nodegroups;
 use crate::witness::{self, Seen};
 use talisman_base::topology::Shape;
 use talisman_store::disk::SharedDisk;
+use talisman_store::files::cover::JobMark;
+use talisman_store::files::keeper::AnyDisk;
+use talisman_store::files::set::{self, Disks, SetError, Whole};
+use talisman_store::restart::Restart;
+use talisman_store::versions::Store;
 
 /// What messages call it.
 const FOLDER: &str = "simulated";

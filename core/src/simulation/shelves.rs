@@ -11,16 +11,16 @@ use super::plan::Plan;
 use super::process::Process;
 use super::remains::Remains;
 use super::world::{Event, World};
-use crate::checkpoint::files::cover::JobMark;
-use crate::checkpoint::files::keeper::{Backlog, Work};
-use crate::checkpoint::files::shelf::ShelfError;
-use crate::checkpoint::store::Store;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_observe::sometimes::sometimes;
 use talisman_store::disk::DiskRates;
 use talisman_store::disk::{SharedDisk, SimulatedDisk};
+use talisman_store::files::cover::JobMark;
+use talisman_store::files::keeper::{Backlog, Work};
+use talisman_store::files::shelf::ShelfError;
+use talisman_store::versions::Store;
 
 /// New disks draw from a generator of their own.
 const NEW_DISKS: u64 = 0x0e1d_15c5;

@@ -8,6 +8,10 @@
 //! | [`lent`], [`mapped`] | an image that a process of the same host reads where it is |
 //! | [`readable`] | what simulated processes may read of each other |
 //! | [`disk`] | files that are there whole, with checksums, or not at all |
+//! | [`files`] | parts on disk, and sets of them from which a job is started again |
+//! | [`restart`] | where a job keeps its checkpoints, and what it goes on from |
+//! | [`versions`], [`contents`] | the parts that a process holds, by version, for longer than its PEs live, and what is in them |
+//! | [`seats`] | who stands in for whom when a version is gone on from |
 //!
 //! A part of Talisman that promises no interface of its own: programs use the crate `talisman`.
 
@@ -19,16 +23,21 @@ extern crate self as talisman;
 pub use talisman_pup as pup;
 
 pub mod chunk;
+pub mod contents;
 pub mod disk;
+pub mod files;
 pub mod large;
 pub mod lent;
 pub mod mapped;
 pub mod pages;
 pub mod pieces;
 pub mod readable;
+pub mod restart;
+pub mod seats;
 pub mod shared;
 pub mod slab;
 pub mod slabs;
 pub mod spares;
 #[cfg(test)]
 mod test_source;
+pub mod versions;

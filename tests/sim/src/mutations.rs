@@ -911,7 +911,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "former-dropped-too-early",
-        places: &["checkpoint/store/mod.rs"],
+        places: &["store/versions/mod.rs"],
         rule: "A version stays until the next one is committed.",
         level: Level::World,
         seen_by: "--seed 0x4000001 --workload towers --size 2 --nodes 2 --ft 15us --respawn false --succession false --lingers false --faults 1 --calm pause,limits",
@@ -995,7 +995,7 @@ pub const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "other-part-believed",
-        places: &["checkpoint/files/image.rs"],
+        places: &["store/files/image.rs"],
         rule: "A file that is whole, and another one than its name says, is not taken for what that says.",
         level: Level::World,
         seen_by: "--seed 0x7b000065 --workload jacobi3d --ft disk:200us --only disk-misdirects,crash,crash-reset,stop-for-ever --faults 2 --calm pause,limits",

@@ -6,11 +6,6 @@ use std::sync::{Arc, Mutex};
 
 use talisman_ft::Version;
 
-use super::super::files::cover::JobMark;
-use super::super::files::keeper::{Backlog, Keeper};
-use super::super::files::set;
-use super::super::store::Versions;
-use super::super::store::archive::{Archive, Place};
 use super::*;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
@@ -18,6 +13,11 @@ use talisman_job::job::{End, Others};
 use talisman_job::lines::Lines;
 use talisman_store::disk::DiskRates;
 use talisman_store::disk::{Disk as _, SharedDisk, SimulatedDisk};
+use talisman_store::files::cover::JobMark;
+use talisman_store::files::keeper::{Backlog, Keeper};
+use talisman_store::files::set;
+use talisman_store::versions::Versions;
+use talisman_store::versions::archive::{Archive, Place};
 
 /// Rounds until a PE has looked at its disk once more.
 const LOOK: usize = 1100;

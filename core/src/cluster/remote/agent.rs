@@ -15,7 +15,6 @@ use tokio::time::{interval, timeout};
 use super::super::children::Executable;
 use super::super::control::ToNode;
 use super::super::descriptors;
-use super::super::frame::Decoder;
 use super::super::heartbeat::{Heartbeat, TICK};
 use super::super::local::{Event, Events, LocalHost};
 use super::super::memory::{Inheritance, host_memory};
@@ -24,8 +23,9 @@ use super::greeting::{Greeting, VERSION};
 use super::message::{Begin, FromAgent, ToAgent};
 use super::orphaned::{Happened, Heir, Next};
 use super::relay::{self, Orders, Output, Said, Voice, Window};
-use crate::checkpoint::files::afar::Ask;
 use talisman_base::build::build_number;
+use talisman_base::frame::Decoder;
+use talisman_store::files::afar::Ask;
 
 /// What a program is called with, alone, to be an agent.
 pub(crate) const FLAG: &str = "--talisman-agent";

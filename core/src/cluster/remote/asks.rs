@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use super::message::ToAgent;
-use crate::checkpoint::files::afar::{Answer, Ask};
+use talisman_store::files::afar::{Answer, Ask};
 
 /// Whoever waits for an answer hears of it that there will be none by the end of its channel.
 #[derive(Clone, Debug, Default)]
@@ -58,8 +58,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::checkpoint::files::afar::What;
     use talisman_store::disk::KeyFile;
+    use talisman_store::files::afar::What;
 
     #[test]
     fn every_question_is_answered_or_given_up() {

@@ -7,7 +7,6 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval, timeout};
 
-use super::super::frame::{Decoder, encode};
 use super::super::heartbeat::TICK;
 use super::super::hosts::Share;
 use super::super::local::{Event, Events};
@@ -21,6 +20,7 @@ use super::message::{FromAgent, ToAgent};
 use super::session::Session;
 use super::ssh;
 use super::watch::Watch;
+use talisman_base::frame::{Decoder, encode};
 
 /// Why a host is given up that is told to end.
 const TOO_FEW: &str = "too many hosts were lost at once, which may go on without the others";

@@ -2,7 +2,7 @@
 //!
 //! Pure. What a login shell prints of its own before it is passed over.
 
-use super::super::frame::FrameError;
+use talisman_base::frame::FrameError;
 
 /// The version of what launcher and agent say to each other.
 pub(crate) const VERSION: u16 = 7;

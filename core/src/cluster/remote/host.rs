@@ -10,7 +10,6 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::super::control::ToNode;
-use super::super::frame::Decoder;
 use super::super::hosts::Share;
 use super::super::local::Events;
 use super::super::printer::{Lines, Print};
@@ -21,7 +20,8 @@ use super::conversation::{Host, forward};
 use super::message::{Begin, ToAgent};
 use super::session::Heir;
 use super::watch::Watch;
-use crate::checkpoint::files::afar::{Answer, Ask};
+use talisman_base::frame::Decoder;
+use talisman_store::files::afar::{Answer, Ask};
 use talisman_transport::auth::{BYTES, Secret};
 use talisman_transport::tcp::Talk;
 

@@ -14,7 +14,7 @@ use super::super::naming;
 use super::super::printer::{Chunk, Stream};
 use super::super::succession::estate::{Estate, Orphan};
 use super::super::succession::quorum::Roll;
-use crate::checkpoint::files::afar::{Answer, Ask};
+use talisman_store::files::afar::{Answer, Ask};
 
 /// From the launcher to the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

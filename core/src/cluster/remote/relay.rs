@@ -10,9 +10,9 @@ use tokio::net::unix::pipe;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
-use super::super::frame::{Decoder, encode};
 use super::super::printer::{Lines, Print};
 use super::message::{Begin, FromAgent, ToAgent};
+use talisman_base::frame::{Decoder, encode};
 
 /// Bytes of output under way to the launcher: what nobody reads there shall wait in the nodes' own pipes.
 const WINDOW: usize = 512 << 10;

@@ -15,7 +15,6 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::interval;
 
 use super::super::descriptors;
-use super::super::frame::Decoder;
 use super::super::heartbeat::{Heartbeat, TICK};
 use super::super::hosts::{LOCALHOST, Share};
 use super::asks::Asks;
@@ -24,13 +23,14 @@ use super::message::{FromAgent, ToAgent};
 use super::session::Session;
 use super::ssh;
 use super::watch::{Watch, silent};
-use crate::checkpoint::files::afar::{self, Answer, Ask, What};
-use crate::checkpoint::files::image;
-use crate::checkpoint::files::listing::Listing;
-use crate::checkpoint::files::set::{Hosts, Place};
+use talisman_base::frame::Decoder;
 use talisman_base::ids::PeId;
 use talisman_pup::Packed;
 use talisman_store::disk::KeyFile;
+use talisman_store::files::afar::{self, Answer, Ask, What};
+use talisman_store::files::image;
+use talisman_store::files::listing::Listing;
+use talisman_store::files::set::{Hosts, Place};
 
 /// Why an answer that came is of no use.
 const OTHER_ANSWER: &str = "it answers something else than it was asked";

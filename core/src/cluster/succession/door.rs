@@ -21,9 +21,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::super::frame::{Decoder, encode};
 use super::super::remote::message::{FromAgent, ToAgent};
 use super::estate::{Estate, Orphan};
+use talisman_base::frame::{Decoder, encode};
 use talisman_transport::admission::Limits;
 use talisman_transport::antechamber::{Antechamber, Place, stage_of};
 use talisman_transport::auth::{BYTES, Nonce, Proof, Secret, nonce};

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::keeping::{Restart, Shelves};
 use super::super::spool::Numbers;
 use super::quorum::Roll;
 use talisman_job::Results;
+use talisman_store::restart::{Restart, Shelves};
 use talisman_transport::auth::Secret;
 
 /// What a process has to know of a job to lead it, beside its command line.

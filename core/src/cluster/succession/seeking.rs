@@ -6,12 +6,12 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::super::frame::{Decoder, encode};
 use super::super::heartbeat::TICK;
 use super::super::remote::message::FromAgent;
 use super::discovery::{self, Discovery, Step};
 use super::door::{Pass, Reached, reach};
 use super::estate::Orphan;
+use talisman_base::frame::{Decoder, encode};
 use talisman_transport::tcp::Talk;
 
 /// It may take a moment until somebody listens, or is refused.

@@ -13,8 +13,6 @@ use super::super::children::{Executable, leave_open};
 use super::super::conductor::Conductor;
 use super::super::descriptors;
 use super::super::desk::{Desk, Wires};
-use super::super::frame::{Decoder, encode};
-use super::super::keeping::Keeping;
 use super::super::kills::Kills;
 use super::super::launcher::{Launcher, Means};
 use super::super::memory::host_memory;
@@ -28,7 +26,9 @@ use super::estate::{Estate, Will};
 use super::gathering::{Gathered, gather};
 use crate::launch::Program;
 use rustix::io::{FdFlags, fcntl_setfd};
+use talisman_base::frame::{Decoder, encode};
 use talisman_job::RunArgs;
+use talisman_store::restart::Keeping;
 
 /// Tells a process that it is to take a launcher's place: the number of the descriptor at which it listens. What else it has to know comes
 /// by its standard input.

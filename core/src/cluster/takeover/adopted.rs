@@ -14,8 +14,8 @@ use tokio::sync::{mpsc, oneshot};
 use super::super::children;
 use super::super::control::ToNode;
 use super::super::fate::How;
-use super::super::frame::Decoder;
 use super::super::local::{Event, Events, Watched, write};
+use talisman_base::frame::Decoder;
 
 /// All that are left, by their numbers.
 pub(crate) struct Adopted {

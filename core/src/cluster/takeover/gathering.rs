@@ -13,7 +13,6 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::super::children;
 use super::super::control::{Task, ToLauncher, ToNode, VERSION};
-use super::super::frame::Decoder;
 use super::super::heartbeat::{Heartbeat, TICK};
 use super::super::local::readable;
 use super::adopted::Connection;
@@ -21,6 +20,7 @@ use super::door::{self, Knock};
 use super::folder::Doors;
 use super::follower::{Follower, Followers};
 use super::missing::Missing;
+use talisman_base::frame::Decoder;
 
 /// How often it is looked whether those that have not come are dead.
 const LOOK_EVERY: Duration = Duration::from_millis(10);

@@ -11,13 +11,13 @@ use tokio::time::{sleep, timeout};
 
 use super::super::children;
 use super::super::control::{Task, ToLauncher};
-use super::super::frame::encode;
 use super::super::heartbeat::TICK;
 use super::door::{self, Knock, Reached};
 use super::folder::Doors;
 use super::follower::Follower;
 use super::search::{Patience, Search};
 use super::streams::{Heritage, mend};
+use talisman_base::frame::encode;
 
 /// What a node has for the case that it loses its launcher.
 pub(crate) struct Seeker {

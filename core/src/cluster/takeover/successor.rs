@@ -15,7 +15,6 @@ use super::super::conductor::Conductor;
 use super::super::control::Task;
 use super::super::descriptors;
 use super::super::fate::named;
-use super::super::keeping::Keeping;
 use super::super::kills::Kills;
 use super::super::launcher::{Launcher, Means};
 use super::super::local::LocalHost;
@@ -33,6 +32,7 @@ use super::gathering::{Gathered, gather};
 use super::streams::Streams;
 use crate::launch::Program;
 use talisman_job::{Progress, RunArgs};
+use talisman_store::restart::Keeping;
 
 /// What a node needs to become the launcher of its job.
 #[derive(Clone)]

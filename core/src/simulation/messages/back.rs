@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::chance::Chance;
 use super::{Cluster, Rules};
 use crate::checkpoint::message::Why;
-use crate::checkpoint::newcomers::Seats;
+use crate::checkpoint::newcomers::Redistribution;
 use crate::checkpoint::part::Part;
 use crate::node::Config;
 use crate::pe::{Here, Pe};
@@ -96,7 +96,7 @@ impl Cluster {
     fn parts(&self, version: u64, next: &View) -> BTreeMap<PeId, Vec<Part>> {
         let part = |pe: PeId| self.pes[pe as usize].node.store.part(version, pe).expect("just taken");
         let before = self.view();
-        let seats = Seats::after(before, next);
+        let seats = Redistribution::after(before, next);
         let mut parts: BTreeMap<PeId, Vec<Part>> = BTreeMap::new();
         for pe in before.there() {
             let of = parts.entry(next.seat(pe)).or_default();

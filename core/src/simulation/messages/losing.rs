@@ -16,13 +16,13 @@ use talisman_ft::double::leader::{Action, Leader};
 
 use super::model::Model;
 use super::{Cluster, Machine, Rules};
-use crate::checkpoint::store::Store;
 use crate::node::Config;
 use crate::pe::Pe;
 use crate::run::Done;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_job::job::Job;
+use talisman_store::versions::Store;
 
 /// What goes wrong on a machine that there is only as a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -37,7 +37,6 @@ pub use losing::Losses;
 pub use machine::{Machine, Way};
 
 use crate::chare::{Args, MainChare};
-use crate::checkpoint::store::Store;
 use crate::node::{Config, Node};
 use crate::pe::{Here, Pe};
 use crate::port::{self, Outbox, Parcel, Port, Sent};
@@ -51,6 +50,7 @@ use talisman_base::view::View;
 use talisman_job::job::Job;
 use talisman_job::{Output, Progress, RunArgs};
 use talisman_observe::stats::count;
+use talisman_store::versions::Store;
 
 /// So often in a row nothing is planned at most.
 const VAIN_MAX: u32 = 1000;

@@ -2,9 +2,9 @@
 
 use super::surviving::{halt, lines, order, say, with_patience};
 use super::*;
-use crate::checkpoint::files::cover::JobMark;
-use crate::cluster::keeping::Shelves;
 use talisman_job::asking::Request;
+use talisman_store::files::cover::JobMark;
+use talisman_store::restart::Shelves;
 
 pub(super) fn asked(conductor: &mut Conductor, number: u64, request: Request) -> Vec<Action> {
     conductor.on_request(at(10), number, request);

@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Most bytes of one message. The largest there is, a node's report, has a line for each PE and the program's results.
-pub(crate) const MESSAGE_MAX: usize = 16 << 20;
+pub const MESSAGE_MAX: usize = 16 << 20;
 /// Bytes of the length before each message.
 const PREFIX: usize = 4;
 
 /// Why bytes are no message, or a message cannot be sent.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum FrameError {
+pub enum FrameError {
     /// Longer than [`MESSAGE_MAX`].
     #[error("a control message of {bytes} bytes; at most {MESSAGE_MAX} are allowed")]
     TooLong {
@@ -37,7 +37,7 @@ pub(crate) enum FrameError {
 ///
 /// # Errors
 /// It is longer than [`MESSAGE_MAX`].
-pub(crate) fn encode<M: Serialize>(message: &M) -> Result<Vec<u8>, FrameError> {
+pub fn encode<M: Serialize>(message: &M) -> Result<Vec<u8>, FrameError> {
     let mut frame = vec![0; PREFIX];
     rmp_serde::encode::write(&mut frame, message)?;
     let bytes = frame.len() - PREFIX;
@@ -50,13 +50,13 @@ pub(crate) fn encode<M: Serialize>(message: &M) -> Result<Vec<u8>, FrameError> {
 
 /// Puts messages together from bytes as they arrive, in pieces of any size.
 #[derive(Debug, Default)]
-pub(crate) struct Decoder {
+pub struct Decoder {
     bytes: Vec<u8>,
 }
 
 impl Decoder {
     /// Takes note of bytes that arrived.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
@@ -64,7 +64,8 @@ impl Decoder {
     ///
     /// # Errors
     /// The bytes are no message. The connection has to be given up then.
-    pub(crate) fn next<M: DeserializeOwned>(&mut self) -> Result<Option<M>, FrameError> {
+    #[expect(clippy::should_implement_trait, reason = "each message may be of another type")]
+    pub fn next<M: DeserializeOwned>(&mut self) -> Result<Option<M>, FrameError> {
         let Some(bytes) = self.length()? else { return Ok(None) };
         let end = PREFIX + bytes;
         if self.bytes.len() < end {

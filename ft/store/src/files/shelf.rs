@@ -7,14 +7,14 @@ use talisman_ft::{Epoch, Version};
 use super::File;
 use super::cover::{Cover, CoverError, JobMark, cut_of};
 use super::image::{self, Head, ImageError};
+use crate::disk::{Disk, DiskError, Replacing, remove_leftovers};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_pup::Packed;
-use talisman_store::disk::{Disk, DiskError, Replacing, remove_leftovers};
 
 /// What a node holds on its disk, of one job.
-pub(crate) struct Shelf<D> {
+pub struct Shelf<D> {
     disk: D,
     job: JobMark,
     shape: Shape,
@@ -28,7 +28,7 @@ pub(crate) struct Shelf<D> {
 
 /// A folder cannot be used for the checkpoints of a job.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ShelfError {
+pub enum ShelfError {
     /// The disk does not do what it should.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -58,7 +58,7 @@ impl<D: Disk> Shelf<D> {
     ///
     /// # Errors
     /// There are checkpoints of another job, or what the disk says.
-    pub(crate) fn open(mut disk: D, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
+    pub fn open(mut disk: D, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
         check_for_others(&mut disk, job.id)?;
         remove_leftovers(&mut disk)?;
         let (covered, files, begun) = (BTreeSet::new(), Replacing::default(), Vec::new());
@@ -69,7 +69,7 @@ impl<D: Disk> Shelf<D> {
     ///
     /// # Errors
     /// What the disk says; the part will not be there then.
-    pub(crate) fn begin(
+    pub fn begin(
         &mut self,
         (version, pe): (Version, PeId),
         view: &View,
@@ -90,23 +90,23 @@ impl<D: Disk> Shelf<D> {
     }
 
     /// A part that is written is not what it was to be: it will not be there.
-    pub(crate) fn forget(&mut self, version: Version, pe: PeId) {
+    pub fn forget(&mut self, version: Version, pe: PeId) {
         self.begun.retain(|part| *part != (version, pe));
         self.files.forget(&mut self.disk, &File::Part(version, pe).name());
     }
 
     /// Whether anything is written that is not settled.
-    pub(crate) fn has_begun(&self) -> bool {
+    pub fn has_begun(&self) -> bool {
         !self.files.is_empty()
     }
 
     /// Whether the disk is at work with that, so that to settle it is to wait.
-    pub(crate) fn is_under_way(&self) -> bool {
+    pub fn is_under_way(&self) -> bool {
         self.files.is_under_way(&self.disk)
     }
 
     /// Keeps the parts that are written for good: which those are, and whether that could be done.
-    pub(crate) fn settle(&mut self) -> (Vec<(Version, PeId)>, Result<(), DiskError>) {
+    pub fn settle(&mut self) -> (Vec<(Version, PeId)>, Result<(), DiskError>) {
         let settled = self.files.finish(&mut self.disk);
         if settled.is_err() {
             // Covers may be among what is not there.
@@ -119,7 +119,7 @@ impl<D: Disk> Shelf<D> {
     ///
     /// # Errors
     /// It is not there, or not as it was.
-    pub(crate) fn part(&mut self, epoch: Epoch, version: Version, pe: PeId) -> Result<Packed, ImageError> {
+    pub fn part(&mut self, epoch: Epoch, version: Version, pe: PeId) -> Result<Packed, ImageError> {
         image::read(&mut self.disk, cut_of(self.job.id, epoch), version, pe)
     }
 
@@ -127,7 +127,7 @@ impl<D: Disk> Shelf<D> {
     ///
     /// # Errors
     /// What the disk says: more is there than has to be.
-    pub(crate) fn keep_only(&mut self, stays: impl Fn(Version) -> bool) -> Result<(), DiskError> {
+    pub fn keep_only(&mut self, stays: impl Fn(Version) -> bool) -> Result<(), DiskError> {
         self.covered.retain(|version| stays(*version));
         remove_versions(&mut self.disk, |version| !stays(version))
     }
@@ -137,7 +137,7 @@ impl<D: Disk> Shelf<D> {
 ///
 /// # Errors
 /// What the disk says.
-pub(crate) fn remove_versions(disk: &mut impl Disk, goes: impl Fn(Version) -> bool) -> Result<(), DiskError> {
+pub fn remove_versions(disk: &mut impl Disk, goes: impl Fn(Version) -> bool) -> Result<(), DiskError> {
     let names = disk.list()?;
     let files = names.iter().filter_map(|name| File::of(name)).filter(|file| goes(file.version()));
     let (covers, parts): (Vec<_>, Vec<_>) = files.partition(|file| matches!(file, File::Cover(_)));
@@ -145,7 +145,7 @@ pub(crate) fn remove_versions(disk: &mut impl Disk, goes: impl Fn(Version) -> bo
 }
 
 /// The versions that have files on a disk, with what they are.
-pub(crate) fn versions(disk: &mut impl Disk) -> Result<BTreeMap<Version, BTreeSet<PeId>>, DiskError> {
+pub fn versions(disk: &mut impl Disk) -> Result<BTreeMap<Version, BTreeSet<PeId>>, DiskError> {
     let mut all = BTreeMap::<Version, BTreeSet<PeId>>::new();
     for file in disk.list()?.iter().filter_map(|name| File::of(name)) {
         let parts = all.entry(file.version()).or_default();
@@ -157,7 +157,7 @@ pub(crate) fn versions(disk: &mut impl Disk) -> Result<BTreeMap<Version, BTreeSe
 }
 
 /// Files of another job are not to be overwritten, nor mixed with those of this one.
-pub(crate) fn check_for_others(disk: &mut impl Disk, job: u64) -> Result<(), ShelfError> {
+pub fn check_for_others(disk: &mut impl Disk, job: u64) -> Result<(), ShelfError> {
     for version in versions(disk)?.into_keys() {
         match Cover::read(disk, version) {
             Ok(cover) if cover.job.id != job => {

@@ -6,21 +6,20 @@ use std::sync::{Arc, PoisonError};
 use talisman_ft::{NodeId, Version};
 
 use super::Store;
-#[cfg(test)]
-use super::versions::Body;
+use super::kept::Body;
+use crate::lent::Lent;
+use crate::mapped::{Mapping, Shared};
+use crate::pages::PagePool;
+use crate::readable::Readable;
+use crate::shared::SharedMemory;
+use crate::slab::Slab;
+use crate::slabs::{Room, SlabSource};
 use talisman_base::ids::PeId;
 use talisman_pup::{Packed, PageSource};
-use talisman_store::lent::Lent;
-use talisman_store::mapped::{Mapping, Shared};
-use talisman_store::pages::PagePool;
-use talisman_store::readable::Readable;
-use talisman_store::shared::SharedMemory;
-use talisman_store::slab::Slab;
-use talisman_store::slabs::{Room, SlabSource};
 
 impl Store {
     /// From now on parts are where other processes of the host can map them, where the system has such memory.
-    pub(crate) fn share(&self) {
+    pub fn share(&self) {
         // Without it they are read, or sent.
         if let Ok(memory) = SharedMemory::new() {
             let _ = self.memory.set(Arc::new(memory));
@@ -28,40 +27,40 @@ impl Store {
     }
 
     /// From now on values of the program are in memory of this process that parts keep without a copy. After [`Store::share`], if at all.
-    pub(crate) fn lend_pages(&self) {
+    pub fn lend_pages(&self) {
         let pool = PagePool::new(self.memory.get().cloned());
         let _ = self.pages.set(Arc::new(pool));
     }
 
     /// Where a thread of the program has such memory from.
-    pub(crate) fn pages(&self) -> Option<Arc<dyn PageSource>> {
+    pub fn pages(&self) -> Option<Arc<dyn PageSource>> {
         Some(self.pages.get()?.clone())
     }
 
     /// The process is a simulated one.
-    pub(crate) fn be_readable(&self, readable: Readable) {
+    pub fn be_readable(&self, readable: Readable) {
         let is_first = self.readable.set(readable).is_ok();
         assert!(is_first, "a process has one memory");
     }
 
     /// The process ends. If it has been released, others go on from what they have mapped of it.
-    pub(super) fn leave(&self) {
+    pub fn leave(&self) {
         self.memory.get().into_iter().for_each(|memory| memory.leave());
     }
 
     /// This process is in the place of the one whose that is, as to who may read whose memory.
-    pub(crate) fn be_as_readable_as(&self, former: &Store) {
+    pub fn be_as_readable_as(&self, former: &Store) {
         former.readable.get().cloned().into_iter().for_each(|readable| self.be_readable(readable));
     }
 
     /// Whether a simulated process may read the memory of this one, as far as is known here.
-    pub(in crate::checkpoint) fn lends_to(&self, node: NodeId) -> bool {
+    pub fn lends_to(&self, node: NodeId) -> bool {
         self.readable.get().is_some_and(|readable| readable.lends_to(node))
     }
 
     /// Another process may read this part of this one, wherever else it is by then, until the version is committed or dropped. Where
     /// it is, if it can be read.
-    pub(in crate::checkpoint) fn lend(&self, version: Version, pe: PeId, part: &Packed) -> Option<Lent> {
+    pub fn lend(&self, version: Version, pe: PeId, part: &Packed) -> Option<Lent> {
         let part = Arc::new(part.clone());
         let lent = match self.readable.get() {
             Some(readable) => readable.lend(&part),
@@ -72,7 +71,7 @@ impl Store {
     }
 
     /// The process is no more.
-    pub(crate) fn stop_lending(&self) {
+    pub fn stop_lending(&self) {
         self.lock().kept.values_mut().for_each(|kept| kept.lent.clear());
     }
 
@@ -83,7 +82,7 @@ impl Store {
     ///
     /// # Errors
     /// It cannot be read, or there is nothing there.
-    pub(in crate::checkpoint) unsafe fn read_lent(
+    pub unsafe fn read_lent(
         &self,
         lent: &Lent,
         (buffer, offset): (usize, usize),
@@ -103,13 +102,13 @@ impl Store {
     }
 
     /// The slabs of a part of another process, mapped; none if they cannot be.
-    pub(in crate::checkpoint) fn map(&self, lent: &Lent) -> Vec<Arc<Mapping>> {
+    pub fn map(&self, lent: &Lent) -> Vec<Arc<Mapping>> {
         // Nothing in a critical section panics half way.
         lent.mapped(&mut self.windows.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Who has been lost has nothing to map any more, and its pages go with the last version that has any.
-    pub(super) fn forget_windows(&self) {
+    pub fn forget_windows(&self) {
         self.windows.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
@@ -117,7 +116,7 @@ impl Store {
     ///
     /// # Errors
     /// It was another one, or that cannot be known any more.
-    pub(in crate::checkpoint) fn check_lent(&self, lent: &Lent) -> io::Result<()> {
+    pub fn check_lent(&self, lent: &Lent) -> io::Result<()> {
         match self.readable.get() {
             Some(readable) => readable.find(lent).map(drop),
             None => lent.check(),
@@ -125,13 +124,12 @@ impl Store {
     }
 
     /// Where others of the host find the slabs of the part of a PE of this process, if they can be mapped.
-    pub(super) fn shared(&self, version: Version, pe: PeId) -> Option<Shared> {
+    pub fn shared(&self, version: Version, pe: PeId) -> Option<Shared> {
         self.lock().kept.get(&version)?.slabs.get(&pe)?.shared()
     }
 
     /// How many pieces of copies of a version are their owners' memory.
-    #[cfg(test)]
-    pub(in crate::checkpoint) fn mapped(&self, version: Version) -> usize {
+    pub fn mapped(&self, version: Version) -> usize {
         let all = self.lock();
         let of = |body: &Body| match body {
             Body::Copy(copy) => copy.pieces.iter().filter(|(_, sum)| sum.is_none()).count(),
@@ -141,7 +139,7 @@ impl Store {
     }
 
     /// A part that is kept has its large slices in here, which are filled again when its version is not needed any more.
-    pub(in crate::checkpoint) fn keep_slabs(&self, version: Version, pe: PeId, room: Room) {
+    pub fn keep_slabs(&self, version: Version, pe: PeId, room: Room) {
         if let Some(kept) = self.lock().kept.get_mut(&version) {
             kept.slabs.insert(pe, room);
         }

@@ -16,23 +16,23 @@ use super::cover::Cover;
 use super::image::{self, ImageError};
 use super::listing::{Found, Listing};
 use super::{File, folder_of};
+use crate::disk::{Disk, Folder, KeyFile, ReadError};
 use talisman_base::ids::PeId;
 use talisman_pup::Packed;
-use talisman_store::disk::{Disk, Folder, KeyFile, ReadError};
 
 /// So many parts that are nowhere are named each.
 const NAMED_MAX: usize = 16;
 
 /// The folder of a node on a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(crate) struct Place {
-    pub(crate) node: NodeId,
+pub struct Place {
+    pub node: NodeId,
     /// By its number among those of the job that looks.
-    pub(crate) host: u32,
+    pub host: u32,
 }
 
 /// The hosts that have such folders, all under one path.
-pub(crate) trait Hosts {
+pub trait Hosts {
     /// What each of them has, by its number.
     ///
     /// # Errors
@@ -56,26 +56,26 @@ pub(crate) trait Hosts {
 }
 
 /// A folder of this host, which is the only one, and the key of its files.
-pub(crate) struct Here<'a>(pub(crate) &'a Path, pub(crate) KeyFile);
+pub struct Here<'a>(pub &'a Path, pub KeyFile);
 
 /// The disks of nodes, wherever they are.
-pub(crate) struct Disks<D>(pub(crate) BTreeMap<NodeId, D>);
+pub struct Disks<D>(pub BTreeMap<NodeId, D>);
 
 /// A version from which a job can go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Whole {
-    pub(crate) cover: Cover,
+pub struct Whole {
+    pub cover: Cover,
     /// In which folders the part of each PE is, first the one in which it was found to be as it was written.
-    pub(crate) parts: BTreeMap<PeId, Vec<Place>>,
+    pub parts: BTreeMap<PeId, Vec<Place>>,
     /// No version from this one on has left any file.
-    pub(crate) next: Version,
+    pub next: Version,
     /// What people should know: versions that are not whole, and files that are damaged.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// No job can go on from a folder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SetError {
+pub enum SetError {
     /// There is nothing.
     #[error(
         "there is no checkpoint in {}{hosts}: it has no folder of a node (node-0, …) with a version in it; give the folder \
@@ -122,7 +122,7 @@ pub(crate) enum SetError {
 ///
 /// # Errors
 /// There is none.
-pub(crate) fn newest(dir: &Path, hosts: &mut impl Hosts) -> Result<Whole, SetError> {
+pub fn newest(dir: &Path, hosts: &mut impl Hosts) -> Result<Whole, SetError> {
     let listings = hosts.list().map_err(|why| SetError::Unreadable { dir: dir.to_owned(), why })?;
     Set { dir, hosts, listings }.newest()
 }
@@ -313,7 +313,7 @@ fn next_of(candidates: &mut BTreeMap<PeId, VecDeque<Place>>) -> Option<Vec<(Plac
 }
 
 /// The folder of a node, on the host of this name.
-pub(crate) fn in_words(dir: &Path, place: Place, host: Option<&str>) -> String {
+pub fn in_words(dir: &Path, place: Place, host: Option<&str>) -> String {
     let folder = folder_of(dir, place.node);
     match host {
         Some(host) => format!("{} on the host {host}", folder.display()),
@@ -367,7 +367,7 @@ impl<D: Disk> Hosts for Disks<D> {
 ///
 /// # Errors
 /// It is not there any more, or not as it was.
-pub(crate) fn part(
+pub fn part(
     (dir, key): (&Path, &KeyFile),
     node: NodeId,
     cover: (u64, Version),

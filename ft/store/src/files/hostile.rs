@@ -2,9 +2,9 @@
 
 use super::cover::Cover;
 use super::{File, image};
+use crate::disk::DiskRates;
+use crate::disk::{Disk as _, KeyFile, SimulatedDisk, replace};
 use talisman_base::rng::Rng;
-use talisman_store::disk::DiskRates;
-use talisman_store::disk::{Disk as _, KeyFile, SimulatedDisk, replace};
 
 /// The version of the files that are made.
 const VERSION: u64 = 7;

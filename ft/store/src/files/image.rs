@@ -7,30 +7,30 @@
 //!                the buffers, one after the other: the packed bytes, and the large slices beside them
 //! ```
 //!
-//! It is the body of a file of [`talisman_store::disk`], whose checksum is of all of it.
+//! It is the body of a file of [`crate::disk`], whose checksum is of all of it.
 
 use talisman_ft::Version;
 
 use super::File;
+use crate::disk::{Disk, DiskError, KeyFile, ReadError, Replacing, checked, read_checked};
 use talisman_base::ids::PeId;
 use talisman_observe::mutations::mutated;
 use talisman_pup::{Packed, Pup, SegmentBuffer, from_bytes, to_bytes};
-use talisman_store::disk::{Disk, DiskError, KeyFile, ReadError, Replacing, checked, read_checked};
 
 /// Which part it is, and what it is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Pup)]
-pub(crate) struct Head {
+pub struct Head {
     /// What tells the job, and the epoch in which the version was taken, from others: [`cut_of`](super::cover::cut_of).
-    pub(crate) cut: u64,
-    pub(crate) version: Version,
-    pub(crate) pe: PeId,
+    pub cut: u64,
+    pub version: Version,
+    pub pe: PeId,
     /// Length and alignment of each buffer.
-    pub(crate) buffers: Vec<(u64, u32)>,
+    pub buffers: Vec<(u64, u32)>,
 }
 
 /// A part cannot be had from its file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ImageError {
+pub enum ImageError {
     /// There is no whole file.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -48,7 +48,7 @@ pub(crate) enum ImageError {
 ///
 /// # Errors
 /// What the disk says.
-pub(crate) fn write(
+pub fn write(
     files: &mut Replacing,
     disk: &mut impl Disk,
     head: &Head,
@@ -64,7 +64,7 @@ pub(crate) fn write(
 ///
 /// # Errors
 /// There is no such file, or it is not as it was written, or it is another one.
-pub(crate) fn read(disk: &mut impl Disk, cut: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
+pub fn read(disk: &mut impl Disk, cut: u64, version: Version, pe: PeId) -> Result<Packed, ImageError> {
     let body = read_checked(disk, &File::Part(version, pe).name())?;
     of_body(&body, cut, version, pe)
 }
@@ -73,7 +73,7 @@ pub(crate) fn read(disk: &mut impl Disk, cut: u64, version: Version, pe: PeId) -
 ///
 /// # Errors
 /// They are not as they were written, or not with this key, or are another part's.
-pub(crate) fn of_file(
+pub fn of_file(
     bytes: Vec<u8>,
     key: &KeyFile,
     (cut, version): (u64, Version),

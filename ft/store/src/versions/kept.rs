@@ -6,44 +6,44 @@ use std::sync::Arc;
 use talisman_ft::double::Held;
 use talisman_ft::{Epoch, NodeId, Version};
 
-use super::super::contents::{Counts, Names};
 use super::spare::Spare;
+use crate::contents::{Counts, Names};
+use crate::mapped::Mapping;
+use crate::pieces::{Manifest, checksum};
+use crate::slabs::Room;
 use talisman_base::ids::PeId;
 use talisman_base::view::View;
 use talisman_pup::{Packed, Segment};
-use talisman_store::mapped::Mapping;
-use talisman_store::pieces::{Manifest, checksum};
-use talisman_store::slabs::Room;
 
 #[derive(Default)]
-pub(crate) struct Versions {
+pub struct Versions {
     /// The newest one that is known to be committed.
-    pub(super) committed: Option<Version>,
-    pub(super) kept: BTreeMap<Version, Kept>,
+    pub committed: Option<Version>,
+    pub kept: BTreeMap<Version, Kept>,
     /// Parts stay in memory, also those that are written.
-    pub(super) stay_in_memory: bool,
-    pub(super) spare: Spare,
+    pub stay_in_memory: bool,
+    pub spare: Spare,
 }
 
 /// What is held of one version.
-pub(super) struct Kept {
+pub struct Kept {
     /// Who was there when it was taken.
-    pub(super) view: View,
-    pub(super) parts: BTreeMap<PeId, Body>,
+    pub view: View,
+    pub parts: BTreeMap<PeId, Body>,
     /// Why those could not be written that a disk did not take: they stay in memory, where they were said to be held.
-    pub(super) not_written: BTreeMap<PeId, String>,
+    pub not_written: BTreeMap<PeId, String>,
     /// Those that are in memory and have been written as well.
-    pub(super) written_too: BTreeSet<PeId>,
+    pub written_too: BTreeSet<PeId>,
     /// Where the large slices of the parts are that are in memory.
-    pub(super) slabs: BTreeMap<PeId, Room>,
+    pub slabs: BTreeMap<PeId, Room>,
     /// Own parts that others may be reading, until it is committed.
-    pub(super) lent: Vec<Arc<Packed>>,
+    pub lent: Vec<Arc<Packed>>,
     /// What is in the parts, all of them, and how to call it.
-    pub(super) contents: Option<(Counts, Names)>,
+    pub contents: Option<(Counts, Names)>,
 }
 
 /// The packed [`Part`](crate::checkpoint::part::Part) of a PE.
-pub(super) enum Body {
+pub enum Body {
     /// Of this process.
     Own(Packed),
     /// Of another.
@@ -54,21 +54,17 @@ pub(super) enum Body {
 
 /// As it came.
 #[derive(Clone)]
-pub(in crate::checkpoint) struct Copy {
-    pub(in crate::checkpoint) manifest: Manifest,
+pub struct Copy {
+    pub manifest: Manifest,
     /// Of each piece: its slices, and its checksum if it is not its owner's memory.
-    pub(in crate::checkpoint) pieces: Vec<(Vec<Segment>, Option<u32>)>,
+    pub pieces: Vec<(Vec<Segment>, Option<u32>)>,
     /// What those are in that are.
-    pub(in crate::checkpoint) mapped: Vec<Arc<Mapping>>,
+    pub mapped: Vec<Arc<Mapping>>,
 }
 
 impl Versions {
     /// A part that is in memory, and the view of its version.
-    pub(in crate::checkpoint) fn to_be_written(
-        &self,
-        version: Version,
-        pe: PeId,
-    ) -> Option<(View, InMemory)> {
+    pub fn to_be_written(&self, version: Version, pe: PeId) -> Option<(View, InMemory)> {
         let kept = self.kept.get(&version)?;
         let body = match kept.parts.get(&pe)? {
             Body::Own(part) => InMemory::Own(part.clone()),
@@ -79,7 +75,7 @@ impl Versions {
     }
 
     /// It has been, and its memory is not needed any more; or could not be.
-    pub(in crate::checkpoint) fn is_written(&mut self, version: Version, pe: PeId, done: Result<(), String>) {
+    pub fn is_written(&mut self, version: Version, pe: PeId, done: Result<(), String>) {
         let Some(kept) = self.kept.get_mut(&version) else { return };
         let Some(body) = kept.parts.get_mut(&pe) else { return };
         if let Err(why) = done {
@@ -95,7 +91,7 @@ impl Versions {
     }
 
     /// Those that are on disk, with the epochs in which they were taken.
-    pub(super) fn written(&self) -> Vec<(Epoch, Version, PeId)> {
+    pub fn written(&self) -> Vec<(Epoch, Version, PeId)> {
         let of_one = |(version, kept): (&Version, &Kept)| -> Vec<_> {
             let (epoch, version) = (kept.view.of_nodes().epoch, *version);
             let written = kept.parts.iter().filter(|(_, body)| matches!(body, Body::Written));
@@ -104,7 +100,7 @@ impl Versions {
         self.kept.iter().flat_map(of_one).collect()
     }
 
-    pub(super) fn of(&mut self, version: Version, view: &View) -> &mut Kept {
+    pub fn of(&mut self, version: Version, view: &View) -> &mut Kept {
         self.kept.entry(version).or_insert_with(|| Kept {
             view: view.clone(),
             parts: BTreeMap::new(),
@@ -117,7 +113,7 @@ impl Versions {
     }
 
     /// What has been spare for long is given back: the parts have other sizes by now.
-    pub(super) fn drop_all_but(&mut self, stays: impl Fn(Version) -> bool) {
+    pub fn drop_all_but(&mut self, stays: impl Fn(Version) -> bool) {
         let all = std::mem::take(&mut self.kept).into_iter();
         let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = all.partition(|(version, _)| stays(*version));
         self.kept = kept;
@@ -131,7 +127,7 @@ impl Versions {
 
 impl Kept {
     /// What is said of it when that is its number, and so is whether it is committed.
-    pub(super) fn held(&self, version: Version, committed: bool, is_damaged: impl Fn(PeId) -> bool) -> Held {
+    pub fn held(&self, version: Version, committed: bool, is_damaged: impl Fn(PeId) -> bool) -> Held {
         let is_whole = |pe: &PeId| self.parts.get(pe).is_some_and(Body::is_whole) && !is_damaged(*pe);
         let whole = |node: &NodeId| self.view.lanes_of(*node).all(|pe| is_whole(&pe));
         let held = self.view.nodes().iter().copied().filter(whole).collect();
@@ -141,7 +137,7 @@ impl Kept {
 }
 
 impl Body {
-    pub(super) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         match self {
             Body::Own(_) | Body::Written => true,
             Body::Copy(copy) => copy.is_whole(),
@@ -150,14 +146,14 @@ impl Body {
 }
 
 /// A part that is to be written, sharing the memory of what is held.
-pub(in crate::checkpoint) enum InMemory {
+pub enum InMemory {
     Own(Packed),
     Copy(Copy),
 }
 
 impl InMemory {
     /// Length and alignment of each of its buffers, and all their bytes in slices.
-    pub(in crate::checkpoint) fn written_as(&self) -> (Vec<(u64, u32)>, Vec<Segment>) {
+    pub fn written_as(&self) -> (Vec<(u64, u32)>, Vec<Segment>) {
         match self {
             InMemory::Own(part) => {
                 let buffers = part.buffers();
@@ -172,7 +168,7 @@ impl InMemory {
     }
 
     /// Whether what was read of it before was the part: a copy may be the memory of its owner, who may have given it up.
-    pub(in crate::checkpoint) fn is_unchanged(&self) -> bool {
+    pub fn is_unchanged(&self) -> bool {
         match self {
             InMemory::Own(_) => true,
             InMemory::Copy(copy) => copy.is_unchanged(),
@@ -181,12 +177,12 @@ impl InMemory {
 }
 
 impl Copy {
-    pub(super) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         self.pieces.len() as u32 >= self.manifest.pieces && self.is_unchanged()
     }
 
     /// Its pieces, each with its checksum.
-    pub(super) fn summed(&self) -> Vec<(Vec<Segment>, u32)> {
+    pub fn summed(&self) -> Vec<(Vec<Segment>, u32)> {
         let summed = |(slices, sum): &(Vec<Segment>, Option<u32>)| {
             (slices.clone(), sum.unwrap_or_else(|| checksum(slices)))
         };
@@ -194,7 +190,7 @@ impl Copy {
     }
 
     /// Whether its owner has left it as it was: what was read of it before was the part.
-    pub(super) fn is_unchanged(&self) -> bool {
+    pub fn is_unchanged(&self) -> bool {
         self.mapped.iter().all(|slab| slab.is_unchanged())
     }
 }

@@ -8,7 +8,7 @@
 //!     v7-pe5.part          a copy that it keeps for another node
 //! ```
 //!
-//! Every file is put in place whole and with a checksum ([`talisman_store::disk`]), and is there for good before anybody is told that it is. So
+//! Every file is put in place whole and with a checksum ([`crate::disk`]), and is there for good before anybody is told that it is. So
 //! a version is what its files say, whatever happened to the job, and no file needs to be changed. `docs/checkpoint-files.md` has
 //! the format.
 //!
@@ -23,14 +23,14 @@
 //! | [`set`] | the folders of all nodes, on all hosts: the newest version that is whole |
 //! | [`afar`] | what is asked of the folder of another host, and answered |
 
-pub(crate) mod afar;
-pub(crate) mod cover;
-pub(crate) mod hostile;
-pub(crate) mod image;
-pub(crate) mod keeper;
-pub(crate) mod listing;
-pub(crate) mod set;
-pub(crate) mod shelf;
+pub mod afar;
+pub mod cover;
+pub mod hostile;
+pub mod image;
+pub mod keeper;
+pub mod listing;
+pub mod set;
+pub mod shelf;
 #[cfg(test)]
 mod tests;
 
@@ -44,18 +44,18 @@ use talisman_base::ids::PeId;
 const FOLDER: &str = "node-";
 
 /// Where a node keeps its files.
-pub(crate) fn folder_of(dir: &Path, node: NodeId) -> PathBuf {
+pub fn folder_of(dir: &Path, node: NodeId) -> PathBuf {
     dir.join(format!("{FOLDER}{node}"))
 }
 
 /// The node whose folder has this name.
-pub(crate) fn node_of(folder: &str) -> Option<NodeId> {
+pub fn node_of(folder: &str) -> Option<NodeId> {
     folder.strip_prefix(FOLDER)?.parse().ok()
 }
 
 /// What a file in a node's folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum File {
+pub enum File {
     /// The cover of a version.
     Cover(Version),
     /// A part of it.
@@ -63,7 +63,7 @@ pub(crate) enum File {
 }
 
 impl File {
-    pub(crate) fn name(self) -> String {
+    pub fn name(self) -> String {
         match self {
             File::Cover(version) => format!("v{version}.cover"),
             File::Part(version, pe) => format!("v{version}-pe{pe}.part"),
@@ -71,7 +71,7 @@ impl File {
     }
 
     /// That of this name; nothing if it is none of ours.
-    pub(crate) fn of(name: &str) -> Option<File> {
+    pub fn of(name: &str) -> Option<File> {
         let file = match name.strip_prefix('v')?.rsplit_once('.')? {
             (version, "cover") => File::Cover(version.parse().ok()?),
             (part, "part") => {
@@ -84,7 +84,7 @@ impl File {
         (file.name() == name).then_some(file)
     }
 
-    pub(crate) fn version(self) -> Version {
+    pub fn version(self) -> Version {
         match self {
             File::Cover(version) | File::Part(version, _) => version,
         }

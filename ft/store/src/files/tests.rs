@@ -14,13 +14,13 @@ use talisman_ft::{NodeId, Version};
 use super::cover::JobMark;
 use super::set::{self, Disks, SetError, Whole};
 use super::shelf::{Shelf, ShelfError};
+use crate::disk::DiskRates;
+use crate::disk::{Disk, DiskError, SharedDisk, SimulatedDisk};
 use talisman_base::ids::PeId;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
 use talisman_pup::{Packed, Segment};
-use talisman_store::disk::DiskRates;
-use talisman_store::disk::{Disk, DiskError, SharedDisk, SimulatedDisk};
 
 const SHAPE: Shape = Shape { nodes: 3, pes_per_node: 2 };
 

@@ -4,7 +4,7 @@ use talisman_ft::double::Order;
 
 use super::super::keeper::{Keeper, Work};
 use super::*;
-use crate::checkpoint::store::{Fate, Store};
+use crate::versions::{Fate, Store};
 
 #[test]
 fn parts_that_come_one_after_the_other_are_there_at_once() {

@@ -7,7 +7,7 @@ use talisman_pup::PupError;
 
 /// A part cannot be had, or a piece of one cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum StoreError {
+pub enum StoreError {
     /// It is not here.
     #[error("the part of PE {pe} in version {version} is not held here")]
     Missing {

@@ -4,16 +4,16 @@
 //! memory of versions that are not needed any more is filled again by the next one. With `--ft disk` a part is in memory until it is
 //! on the node's disk ([`Keeper`]); with `--ft double` those that somebody asks for are written too, and stay where they are ([`Archive`]).
 
-pub(super) mod archive;
+pub mod archive;
 mod error;
-mod former;
+pub mod former;
+mod kept;
 mod lending;
 mod on_disk;
-mod reading;
+pub mod reading;
 mod spare;
 #[cfg(test)]
 mod tests;
-mod versions;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -21,29 +21,29 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use talisman_ft::double::{Contents, Held, Order};
 use talisman_ft::{NodeId, Version};
 
-use super::contents::{Counts, Names};
-use super::files::keeper::{AnyDisk, Keeper, Work};
-use crate::cluster::keeping::Restart;
+use crate::contents::{Counts, Names};
+use crate::files::keeper::{AnyDisk, Keeper, Work};
+use crate::lent::AllWindows;
+use crate::pages::PagePool;
+use crate::pieces::{Manifest, checksum};
+use crate::readable::Readable;
+use crate::restart::Restart;
+use crate::shared::SharedMemory;
 use archive::Archive;
-pub(crate) use error::StoreError;
-pub(crate) use former::Afar;
+pub use error::StoreError;
+pub use former::Afar;
 use former::Former;
+pub use kept::Copy;
+pub use kept::Versions;
+use kept::{Body, Kept};
 use talisman_base::ids::PeId;
 use talisman_base::view::View;
 use talisman_observe::mutations::mutated;
 use talisman_pup::{Packed, Segment};
-use talisman_store::lent::AllWindows;
-use talisman_store::pages::PagePool;
-use talisman_store::pieces::{Manifest, checksum};
-use talisman_store::readable::Readable;
-use talisman_store::shared::SharedMemory;
-pub(super) use versions::Copy;
-pub(crate) use versions::Versions;
-use versions::{Body, Kept};
 
 /// Parts of checkpoints: own ones, and copies of those of others.
 #[derive(Default)]
-pub(crate) struct Store {
+pub struct Store {
     versions: Arc<Mutex<Versions>>,
     /// What has them on disk, if anything does.
     keeper: OnceLock<Keeper>,
@@ -63,7 +63,7 @@ pub(crate) struct Store {
 
 /// Whether a part outlives whatever it is to outlive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub enum Fate {
     Safe,
     /// It may come to be.
     Open,
@@ -72,22 +72,17 @@ pub(super) enum Fate {
 }
 
 /// A part on its way: who was there when it was taken, and what it comes in.
-pub(super) type InPieces = (talisman_ft::view::View, Manifest, Vec<(Vec<Segment>, u32)>);
+pub type InPieces = (talisman_ft::view::View, Manifest, Vec<(Vec<Segment>, u32)>);
 
 impl Store {
     /// The job goes on from this, on so many PEs per node, here on the host of this number. Others are asked for what only they have.
-    pub(crate) fn go_on_from(&self, restart: Restart, pes_per_node: u32, host: u32, afar: Afar) {
+    pub fn go_on_from(&self, restart: Restart, pes_per_node: u32, host: u32, afar: Afar) {
         let view = View::new(restart.view.clone(), pes_per_node);
         self.go_on(Former { restart, host, afar: Some(afar), view, disks: Mutex::default() });
     }
 
     /// The same, with the folders of nodes on these disks.
-    pub(crate) fn go_on_from_disks(
-        &self,
-        restart: Restart,
-        pes_per_node: u32,
-        disks: BTreeMap<NodeId, AnyDisk>,
-    ) {
+    pub fn go_on_from_disks(&self, restart: Restart, pes_per_node: u32, disks: BTreeMap<NodeId, AnyDisk>) {
         let view = View::new(restart.view.clone(), pes_per_node);
         self.go_on(Former { restart, host: 0, afar: None, view, disks: Mutex::new(disks) });
     }
@@ -98,13 +93,13 @@ impl Store {
     }
 
     /// A version will never be complete: what is here of it goes.
-    pub(super) fn give_up(&self, version: Version) {
+    pub fn give_up(&self, version: Version) {
         self.lock().drop_all_but(|other| other != version);
         self.begin(Work::GiveUp(version));
     }
 
     /// Keeps the part of a PE of this process.
-    pub(crate) fn put(&self, version: Version, view: &View, pe: PeId, part: Packed) {
+    pub fn put(&self, version: Version, view: &View, pe: PeId, part: Packed) {
         let mut all = self.lock();
         if mutated("former-dropped-too-early") {
             all.drop_all_but(|other| other >= version);
@@ -113,7 +108,7 @@ impl Store {
     }
 
     /// The part of a PE of this process.
-    pub(super) fn own(&self, version: Version, pe: PeId) -> Option<Packed> {
+    pub fn own(&self, version: Version, pe: PeId) -> Option<Packed> {
         match self.lock().kept.get(&version)?.parts.get(&pe)? {
             Body::Own(part) => Some(part.clone()),
             Body::Copy(_) | Body::Written => None,
@@ -121,14 +116,14 @@ impl Store {
     }
 
     /// Keeps the part of a PE of another process, which was read there.
-    pub(super) fn put_copy(&self, version: Version, view: &View, pe: PeId, copy: Copy) {
+    pub fn put_copy(&self, version: Version, view: &View, pe: PeId, copy: Copy) {
         let mut all = self.lock();
         // Only a peer that makes things up speaks for a PE of this process.
         all.of(version, view).parts.entry(pe).or_insert(Body::Copy(copy));
     }
 
     /// The part of a PE of another process is to come in pieces; whether that is all of it.
-    pub(super) fn expect(&self, version: Version, view: &View, pe: PeId, manifest: Manifest) -> bool {
+    pub fn expect(&self, version: Version, view: &View, pe: PeId, manifest: Manifest) -> bool {
         let copy = Copy { manifest, pieces: Vec::new(), mapped: Vec::new() };
         let is_whole = copy.is_whole();
         let mut all = self.lock();
@@ -145,7 +140,7 @@ impl Store {
     ///
     /// # Errors
     /// A piece that is not the one that has to come, or is not what it was.
-    pub(super) fn add(
+    pub fn add(
         &self,
         version: Version,
         pe: PeId,
@@ -170,7 +165,7 @@ impl Store {
     }
 
     /// A copy that is on its way is of no use; whether there is one.
-    pub(super) fn refuse(&self, version: Version, pe: PeId) -> bool {
+    pub fn refuse(&self, version: Version, pe: PeId) -> bool {
         let mut all = self.lock();
         let Some(kept) = all.kept.get_mut(&version) else { return false };
         let is_on_its_way = matches!(kept.parts.get(&pe), Some(Body::Copy(copy)) if !copy.is_whole());
@@ -178,14 +173,14 @@ impl Store {
     }
 
     /// What all parts of a version have in them.
-    pub(super) fn note_contents(&self, version: Version, counts: Counts, names: Names) {
+    pub fn note_contents(&self, version: Version, counts: Counts, names: Names) {
         if let Some(kept) = self.lock().kept.get_mut(&version) {
             kept.contents = Some((counts, names));
         }
     }
 
     /// A version is complete everywhere: older ones are not needed any more.
-    pub(crate) fn commit(&self, version: Version) {
+    pub fn commit(&self, version: Version) {
         let mut all = self.lock();
         let Some(kept) = all.kept.get_mut(&version) else { return };
         kept.lent.clear();
@@ -197,12 +192,12 @@ impl Store {
     }
 
     /// The newest version that this process knows to be complete everywhere.
-    pub(crate) fn committed(&self) -> Option<Version> {
+    pub fn committed(&self) -> Option<Version> {
         self.lock().committed
     }
 
     /// The job goes back as this order says: what it may never go back to is of no use any more.
-    pub(crate) fn go_back(&self, order: &Order) {
+    pub fn go_back(&self, order: &Order) {
         self.forget_windows();
         let mut all = self.lock();
         all.committed = order.committed;
@@ -216,7 +211,7 @@ impl Store {
     }
 
     /// What is held here, by version. Files are read: what is not as it was written is not held.
-    pub(crate) fn held(&self) -> Vec<Held> {
+    pub fn held(&self) -> Vec<Held> {
         let damaged = self.damaged();
         let all = self.lock();
         let held = |(version, kept): (&Version, &Kept)| {
@@ -229,7 +224,7 @@ impl Store {
     }
 
     /// The same, as this node says it when these are lost: with what is in the parts that may be lost with them.
-    pub(crate) fn held_without(&self, lost: &[NodeId], own: NodeId) -> Vec<Held> {
+    pub fn held_without(&self, lost: &[NodeId], own: NodeId) -> Vec<Held> {
         let mut held = self.held();
         for held in &mut held {
             let may_be_missing = |node: &NodeId| lost.contains(node) || *node == own;
@@ -241,7 +236,7 @@ impl Store {
     }
 
     /// What is in a node's part of a version, wherever that is held.
-    pub(super) fn contents(&self, version: Version, node: NodeId) -> Option<Contents> {
+    pub fn contents(&self, version: Version, node: NodeId) -> Option<Contents> {
         let all = self.lock();
         let (counts, names) = all.kept.get(&version)?.contents.as_ref()?;
         counts.of(node, names)

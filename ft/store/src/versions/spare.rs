@@ -1,17 +1,17 @@
 //! Memory of versions that are not needed any more.
 
-use super::versions::Kept;
-use talisman_store::slabs::Slabs;
+use super::kept::Kept;
+use crate::slabs::Slabs;
 
 /// Memory to be filled again.
 #[derive(Default)]
-pub(super) struct Spare {
-    pub(super) slabs: Slabs,
+pub struct Spare {
+    pub slabs: Slabs,
 }
 
 impl Spare {
     /// Takes up the memory of a version, where nobody else has it.
-    pub(super) fn take_up(&mut self, gone: Kept) {
+    pub fn take_up(&mut self, gone: Kept) {
         let Kept { parts, slabs, lent, .. } = gone;
         drop((parts, lent));
         slabs.into_values().for_each(|room| self.slabs.add(room));

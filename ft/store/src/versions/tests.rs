@@ -5,15 +5,15 @@ use std::ptr::NonNull;
 use bytes::Bytes;
 
 use super::*;
-use crate::checkpoint::files::cover::JobMark;
+use crate::disk::DiskRates;
+use crate::disk::{Disk as _, SharedDisk, SimulatedDisk};
+use crate::files::cover::JobMark;
+use crate::mapped::Windows;
+use crate::pieces::PIECE_MAX;
+use crate::pieces::cut;
+use crate::slabs::Room;
 use talisman_base::rng::Rng;
 use talisman_base::topology::Shape;
-use talisman_store::disk::DiskRates;
-use talisman_store::disk::{Disk as _, SharedDisk, SimulatedDisk};
-use talisman_store::mapped::Windows;
-use talisman_store::pieces::PIECE_MAX;
-use talisman_store::pieces::cut;
-use talisman_store::slabs::Room;
 
 /// Two nodes of two PEs.
 const SHAPE: Shape = Shape { nodes: 2, pes_per_node: 2 };
@@ -102,7 +102,7 @@ fn pieces_come_in_turn_and_as_they_were() {
     assert_eq!(store.add(1, 2, 1, sum, pieces[1].clone()), Err(out_of_turn));
     let damaged = StoreError::Damaged { pe: 2, version: 1, piece: 0 };
     assert_eq!(store.add(1, 2, 0, sum, pieces[0].clone()), Err(damaged));
-    assert!(matches!(store.part(1, 2), Err(StoreError::Missing { .. })));
+    assert!(matches!(store.part::<u8>(1, 2), Err(StoreError::Missing { .. })));
 }
 
 /// A part whose slices are in slabs; where the first slice is.

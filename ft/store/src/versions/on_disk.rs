@@ -6,22 +6,22 @@ use std::time::Duration;
 use talisman_ft::{NodeId, Version};
 
 use super::archive::{Archive, Folder};
-use super::versions::{Body, Kept, Versions};
+use super::kept::{Body, Kept, Versions};
 use super::{Fate, Store, StoreError};
-use crate::checkpoint::files::cover::JobMark;
-use crate::checkpoint::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
-use crate::checkpoint::files::shelf::ShelfError;
+use crate::disk::KeyFile;
+use crate::files::cover::JobMark;
+use crate::files::keeper::{AnyDisk, Backlog, Keeper, KeeperError, Work};
+use crate::files::shelf::ShelfError;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_pup::Packed;
-use talisman_store::disk::KeyFile;
 
 impl Store {
     /// From now on parts are kept on disk, in the folder of this node in that of the job.
     ///
     /// # Errors
     /// The folder cannot be had, or is used by another job.
-    pub(crate) fn keep_in(
+    pub fn keep_in(
         &self,
         dir: (&Path, &KeyFile),
         node: NodeId,
@@ -36,19 +36,19 @@ impl Store {
     ///
     /// # Errors
     /// The disk does not do what it should, or is used by another job.
-    pub(crate) fn keep_on(&self, disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Backlog, ShelfError> {
+    pub fn keep_on(&self, disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Backlog, ShelfError> {
         let (keeper, backlog) = Keeper::by_hand(disk, job, shape, self.versions.clone())?;
         self.keep_by(keeper);
         Ok(backlog)
     }
 
     /// From now on parts are kept by this one.
-    pub(in crate::checkpoint) fn keep_by(&self, keeper: Keeper) {
+    pub fn keep_by(&self, keeper: Keeper) {
         assert!(self.keeper.set(keeper).is_ok(), "parts are kept in one place");
     }
 
     /// From now on what somebody asks for is on disk too, in the folder of this node in that of the job, which is not touched before.
-    pub(crate) fn write_what_is_asked_for_in(
+    pub fn write_what_is_asked_for_in(
         &self,
         (dir, key): (&Path, &KeyFile),
         node: NodeId,
@@ -60,33 +60,33 @@ impl Store {
     }
 
     /// The same by this archive.
-    pub(in crate::checkpoint) fn write_what_is_asked_for(&self, archive: Archive) {
+    pub fn write_what_is_asked_for(&self, archive: Archive) {
         assert!(self.archive.set(archive).is_ok(), "what is asked for is written in one place");
         self.lock().stay_in_memory = true;
     }
 
     /// Whether what somebody asks for is on disk too, unlike all else.
-    pub(in crate::checkpoint) fn writes_what_is_asked_for(&self) -> bool {
+    pub fn writes_what_is_asked_for(&self) -> bool {
         self.archive.get().is_some()
     }
 
     /// Whether a part is safe as soon as it is here.
-    pub(crate) fn is_in_memory(&self) -> bool {
+    pub fn is_in_memory(&self) -> bool {
         self.keeper.get().is_none()
     }
 
     /// What the thread has had of a processor that writes parts; none if they are in memory.
-    pub(in crate::checkpoint) fn time_to_write(&self) -> Option<Duration> {
+    pub fn time_to_write(&self) -> Option<Duration> {
         self.keeper.get().map(Keeper::computed)
     }
 
     /// A part that is here, whole, is to outlive whatever it is to outlive: see [`Store::fate`].
-    pub(in crate::checkpoint) fn keep_for_good(&self, version: Version, pe: PeId) {
+    pub fn keep_for_good(&self, version: Version, pe: PeId) {
         self.begin(Work::Write(version, pe));
     }
 
     /// What has become of that.
-    pub(in crate::checkpoint) fn fate(&self, version: Version, pe: PeId) -> Fate {
+    pub fn fate(&self, version: Version, pe: PeId) -> Fate {
         let all = self.lock();
         let Some((kept, part)) = all.kept.get(&version).and_then(|kept| Some((kept, kept.parts.get(&pe)?)))
         else {
@@ -101,7 +101,7 @@ impl Store {
     }
 
     /// The parts of a version that are held here, of these PEs, are to be on disk as well: whose those are. See [`Store::fate_on_disk`].
-    pub(in crate::checkpoint) fn write(&self, version: Version, of: impl Fn(PeId) -> bool) -> Vec<PeId> {
+    pub fn write(&self, version: Version, of: impl Fn(PeId) -> bool) -> Vec<PeId> {
         let held = |kept: &Kept| kept.parts.keys().copied().filter(|pe| of(*pe)).collect();
         let parts: Vec<PeId> = self.lock().kept.get(&version).map(held).unwrap_or_default();
         if let Some(archive) = self.archive.get() {
@@ -111,7 +111,7 @@ impl Store {
     }
 
     /// What has become of that.
-    pub(in crate::checkpoint) fn fate_on_disk(&self, version: Version, pe: PeId) -> Fate {
+    pub fn fate_on_disk(&self, version: Version, pe: PeId) -> Fate {
         let all = self.lock();
         let Some(kept) = all.kept.get(&version) else {
             return Fate::NotSafe("its version was given up meanwhile".into());
@@ -124,7 +124,7 @@ impl Store {
     }
 
     /// All parts of a version are on disk, on all nodes, and what was written before is not needed any more; or never will be.
-    pub(in crate::checkpoint) fn all_written(&self, version: Version, is_whole: bool) {
+    pub fn all_written(&self, version: Version, is_whole: bool) {
         let there = self.lock().kept.get(&version).map(|kept| kept.view.nodes().to_vec());
         if let (Some(archive), Some(there)) = (self.archive.get(), there) {
             let work = if is_whole { Work::KeepFrom(version, there) } else { Work::GiveUp(version) };
@@ -132,21 +132,21 @@ impl Store {
         }
     }
 
-    pub(super) fn damaged(&self) -> Vec<(Version, PeId)> {
+    pub fn damaged(&self) -> Vec<(Version, PeId)> {
         let Some(keeper) = self.keeper.get() else { return Vec::new() };
         let written = self.lock().written();
         let is_damaged = |(epoch, version, pe): &_| keeper.part(*epoch, *version, *pe).is_err();
         written.into_iter().filter(is_damaged).map(|(_, version, pe)| (version, pe)).collect()
     }
 
-    pub(super) fn part_on_disk(&self, version: Version, pe: PeId) -> Result<Packed, StoreError> {
+    pub fn part_on_disk(&self, version: Version, pe: PeId) -> Result<Packed, StoreError> {
         let missing = StoreError::Missing { pe, version };
         let (keeper, view) = self.keeper.get().zip(self.taken_in(version)).ok_or(missing)?;
         let part = keeper.part(view.of_nodes().epoch, version, pe);
         part.map_err(|error| StoreError::File { pe, version, why: error.to_string() })
     }
 
-    pub(super) fn begin(&self, work: Work) {
+    pub fn begin(&self, work: Work) {
         if let Some(keeper) = self.keeper.get() {
             keeper.begin(work, &self.versions);
         }
@@ -154,7 +154,7 @@ impl Store {
 
     /// The job has ended well, and nobody will go back to anything: nothing is left on the disk, nor of nodes that are not there any
     /// more.
-    pub(crate) fn clear(&self, there: Vec<NodeId>) {
+    pub fn clear(&self, there: Vec<NodeId>) {
         self.leave();
         *self.lock() = Versions::default();
         if let Some(archive) = self.archive.get() {

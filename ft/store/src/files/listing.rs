@@ -11,30 +11,30 @@ use super::cover::{Cover, CoverError};
 use super::folder_of;
 use super::keeper::nodes_in;
 use super::shelf::versions;
+use crate::disk::{Disk, DiskError, Folder, KeyFile, ReadError};
 use talisman_base::ids::PeId;
-use talisman_store::disk::{Disk, DiskError, Folder, KeyFile, ReadError};
 
 /// Parts of versions, each by its PE.
-pub(crate) type Parts = Vec<(Version, Vec<PeId>)>;
+pub type Parts = Vec<(Version, Vec<PeId>)>;
 
 /// What is there, as far as it can be told without reading parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Listing {
+pub struct Listing {
     /// There is no such folder.
-    pub(crate) is_missing: bool,
+    pub is_missing: bool,
     /// The parts in the folder of each node, by version.
-    pub(crate) folders: Vec<(NodeId, Parts)>,
+    pub folders: Vec<(NodeId, Parts)>,
     /// The covers that can be read.
-    pub(crate) covers: Vec<Found>,
+    pub covers: Vec<Found>,
     /// What is wrong with others, and in whose folder.
-    pub(crate) damaged: Vec<(NodeId, String)>,
+    pub damaged: Vec<(NodeId, String)>,
 }
 
 /// A cover, and the nodes in whose folders it is: the same but for the time at which each was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Found {
-    pub(crate) cover: Cover,
-    pub(crate) folders: Vec<NodeId>,
+pub struct Found {
+    pub cover: Cover,
+    pub folders: Vec<NodeId>,
 }
 
 impl Listing {
@@ -42,7 +42,7 @@ impl Listing {
     ///
     /// # Errors
     /// The system's reason why it cannot be read. That it is not there is none.
-    pub(crate) fn of(dir: &Path, key: &KeyFile) -> Result<Self, String> {
+    pub fn of(dir: &Path, key: &KeyFile) -> Result<Self, String> {
         let nodes = match nodes_in(dir) {
             Ok(nodes) => nodes,
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -67,7 +67,7 @@ impl Listing {
     ///
     /// # Errors
     /// What a disk says.
-    pub(crate) fn of_disks<D: Disk>(disks: &mut BTreeMap<NodeId, D>) -> Result<Self, DiskError> {
+    pub fn of_disks<D: Disk>(disks: &mut BTreeMap<NodeId, D>) -> Result<Self, DiskError> {
         let mut listing = Listing::default();
         for (node, disk) in disks {
             let versions = versions(disk)?;
@@ -95,7 +95,7 @@ impl Listing {
     }
 
     /// What of another host's cannot be, if anything.
-    pub(crate) fn what_is_wrong(&self) -> Option<String> {
+    pub fn what_is_wrong(&self) -> Option<String> {
         self.covers.iter().find_map(|found| found.cover.what_is_wrong(found.cover.version))
     }
 }

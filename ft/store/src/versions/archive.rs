@@ -5,22 +5,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use talisman_ft::{NodeId, Version};
 
-use super::super::files::cover::JobMark;
-use super::super::files::keeper::{Keeper, Work, nodes_in};
-use super::super::files::{File, folder_of};
-use super::versions::Versions;
+use super::kept::Versions;
+use crate::disk::{KeyFile, name_at_the_end};
+use crate::files::cover::JobMark;
+use crate::files::keeper::{Keeper, Work, nodes_in};
+use crate::files::{File, folder_of};
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
-use talisman_store::disk::{KeyFile, name_at_the_end};
 
 /// A node's disk, which is not touched before anything is to be written.
-pub(in crate::checkpoint) struct Archive {
+pub struct Archive {
     place: Box<dyn Place>,
     keeper: Mutex<Option<Keeper>>,
 }
 
 /// Where a node's disk is.
-pub(in crate::checkpoint) trait Place: Send + Sync {
+pub trait Place: Send + Sync {
     /// Whether any version from this one on was written there, or begun by a job that has begun with nothing, by whichever node. What is older is
     /// left alone.
     fn has_any_from(&self, version: Version) -> bool;
@@ -30,13 +30,13 @@ pub(in crate::checkpoint) trait Place: Send + Sync {
 }
 
 /// A folder in that of the job.
-pub(super) struct Folder {
-    pub(super) dir: PathBuf,
+pub struct Folder {
+    pub dir: PathBuf,
     /// Of the files there.
-    pub(super) key: KeyFile,
-    pub(super) node: NodeId,
-    pub(super) job: JobMark,
-    pub(super) shape: Shape,
+    pub key: KeyFile,
+    pub node: NodeId,
+    pub job: JobMark,
+    pub shape: Shape,
 }
 
 impl Place for Folder {
@@ -59,12 +59,12 @@ impl Place for Folder {
 
 impl Archive {
     /// On this disk.
-    pub(in crate::checkpoint) fn new(place: impl Place + 'static) -> Self {
+    pub fn new(place: impl Place + 'static) -> Self {
         Archive { place: Box::new(place), keeper: Mutex::default() }
     }
 
     /// Begins to write a part that is in memory.
-    pub(super) fn write(&self, version: Version, pe: PeId, versions: &Arc<Mutex<Versions>>) {
+    pub fn write(&self, version: Version, pe: PeId, versions: &Arc<Mutex<Versions>>) {
         if let Err(why) = self.open_if_closed(versions) {
             return lock(versions).is_written(version, pe, Err(why));
         }
@@ -72,7 +72,7 @@ impl Archive {
     }
 
     /// Has this done, if anything was ever written.
-    pub(super) fn begin(&self, work: Work, versions: &Mutex<Versions>) {
+    pub fn begin(&self, work: Work, versions: &Mutex<Versions>) {
         if let Some(keeper) = &*lock(&self.keeper) {
             keeper.begin(work, versions);
         }
@@ -80,7 +80,7 @@ impl Archive {
 
     /// The job has ended well: none of its versions from this one on is left, also of nodes that are not among these. A former process of this node may have
     /// written them.
-    pub(super) fn clear(&self, from: Version, there: &[NodeId], versions: &Arc<Mutex<Versions>>) {
+    pub fn clear(&self, from: Version, there: &[NodeId], versions: &Arc<Mutex<Versions>>) {
         // What is to be written may not be there yet.
         let is_needed = lock(&self.keeper).is_some() || self.place.has_any_from(from);
         if !is_needed || self.open_if_closed(versions).is_err() {

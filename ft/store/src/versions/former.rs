@@ -9,41 +9,40 @@ use std::sync::{Mutex, PoisonError};
 use talisman_ft::NodeId;
 use talisman_ft::double::Held;
 
-use super::super::files::afar::{self, Piece};
-use super::super::files::image;
-use super::super::files::keeper::AnyDisk;
-use super::super::files::set::{self, Place};
-use super::super::files::{File, folder_of};
-use super::super::newcomers::Seats;
-use super::super::part::Part;
 use super::StoreError;
 use super::reading::read;
-use crate::cluster::keeping::Restart;
+use crate::disk::{Disk, Folder};
+use crate::files::afar::{self, Piece};
+use crate::files::image;
+use crate::files::keeper::AnyDisk;
+use crate::files::set::{self, Place};
+use crate::files::{File, folder_of};
+use crate::restart::Restart;
+use crate::seats::Seats;
 use talisman_base::ids::PeId;
 use talisman_base::view::View;
-use talisman_pup::Packed;
-use talisman_store::disk::{Disk, Folder};
+use talisman_pup::{Packed, Pup};
 
 /// Some bytes of the file of a PE's part in a folder of another host, from this one on: see [`afar::PIECE`].
-pub(crate) type Afar = Box<dyn Fn(PeId, Place, u64) -> Result<Piece, String> + Send + Sync>;
+pub type Afar = Box<dyn Fn(PeId, Place, u64) -> Result<Piece, String> + Send + Sync>;
 
 /// A version of a former job, whose parts every node can read.
-pub(super) struct Former {
-    pub(super) restart: Restart,
+pub struct Former {
+    pub restart: Restart,
     /// The number of this host.
-    pub(super) host: u32,
+    pub host: u32,
     /// How files of others are come by, if there are any.
-    pub(super) afar: Option<Afar>,
+    pub afar: Option<Afar>,
     /// Who was there when this job began.
-    pub(super) view: View,
+    pub view: View,
     /// Where the folders of nodes are, if not in that of the job.
-    pub(super) disks: Mutex<BTreeMap<NodeId, AnyDisk>>,
+    pub disks: Mutex<BTreeMap<NodeId, AnyDisk>>,
 }
 
 impl Former {
     /// Any node has any file read, as long as that is there. Who knows that a newer version is committed takes these away, and may be lost then,
     /// before the others know.
-    pub(super) fn held(&self) -> Held {
+    pub fn held(&self) -> Held {
         let view = self.restart.view.clone();
         let left = self.left();
         let is_left = |pe: PeId| self.needed(pe).iter().all(|of| left.contains(of));
@@ -51,44 +50,20 @@ impl Former {
         Held { version: self.restart.version, view, held, committed: true, missed: Vec::new() }
     }
 
-    /// Those of the PEs whose seat this one is, its own first. If it had none, it has what it begins with; and whatever somebody
-    /// else had kept for those whose seat it is now.
-    pub(super) fn parts(&self, pe: PeId) -> Result<Vec<Part>, StoreError> {
-        let mut parts = self.own(pe).iter().map(|of| self.part(*of)).collect::<Result<Vec<_>, _>>()?;
-        let before = self.view_before();
-        let seats = Seats::after(&before, &self.view);
-        let newcomers = seats.newcomers();
-        parts.iter_mut().for_each(|part| seats.keep(part, pe));
-        for (from, node) in self.members_to_fetch(&seats, pe) {
-            parts.push(seats.members_of(node, self.part(from)?));
-        }
-        for of in self.kept_for_those_of(pe) {
-            parts.push(seats.taken_over(pe, self.part(of)?));
-        }
-        if newcomers.contains(&pe) {
-            match self.pattern(pe) {
-                Some(pattern) => parts.insert(0, seats.part_of_newcomer(pe, self.part(pattern)?)),
-                None => parts[0].newborn = seats.members_of_newcomer(pe, &parts[0]),
-            }
-        }
-        parts.iter_mut().for_each(|part| seats.announce(part, &newcomers));
-        Ok(parts)
-    }
-
     /// Those whose seat a PE is, itself first.
-    fn own(&self, pe: PeId) -> Vec<PeId> {
+    pub fn own(&self, pe: PeId) -> Vec<PeId> {
         let mut own: Vec<_> = self.pes().filter(|of| self.view.seat(*of) == pe).collect();
         own.sort_by_key(|of| *of != pe);
         own
     }
 
     /// From whose part a PE learns the collections that has none itself.
-    fn pattern(&self, pe: PeId) -> Option<PeId> {
+    pub fn pattern(&self, pe: PeId) -> Option<PeId> {
         if self.view_before().is_there(pe) { None } else { self.pes().next() }
     }
 
     /// Members of nodegroups that a PE has from the parts of others: from whose, and of which node.
-    fn members_to_fetch(&self, seats: &Seats, pe: PeId) -> Vec<(PeId, NodeId)> {
+    pub fn members_to_fetch(&self, seats: &Seats, pe: PeId) -> Vec<(PeId, NodeId)> {
         if self.restart.moves_members { seats.members_to_fetch(pe).collect() } else { Vec::new() }
     }
 
@@ -132,7 +107,7 @@ impl Former {
     }
 
     /// In which the version was taken.
-    fn view_before(&self) -> View {
+    pub fn view_before(&self) -> View {
         View::new(self.restart.taken_in.clone(), self.restart.pes_per_node)
     }
 
@@ -142,7 +117,7 @@ impl Former {
     }
 
     /// Who had stood in for PEs whose seat this one is now, and has another seat itself.
-    fn kept_for_those_of(&self, pe: PeId) -> BTreeSet<PeId> {
+    pub fn kept_for_those_of(&self, pe: PeId) -> BTreeSet<PeId> {
         let before = self.view_before();
         let pes = self.restart.taken_in.nodes() * self.restart.pes_per_node;
         let own = (0..pes).filter(|of| self.view.seat(*of) == pe && !before.is_there(*of));
@@ -150,7 +125,7 @@ impl Former {
     }
 
     /// From this host if it is there, else from another: from the next one if what one has is not what it was.
-    fn part(&self, of: PeId) -> Result<Part, StoreError> {
+    pub fn part<T: Pup>(&self, of: PeId) -> Result<T, StoreError> {
         let Restart { version, parts, .. } = &self.restart;
         let missing = StoreError::Missing { pe: of, version: *version };
         let (_, places) = parts.iter().find(|(pe, _)| *pe == of).ok_or(missing)?;

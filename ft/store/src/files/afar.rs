@@ -15,16 +15,16 @@ use talisman_ft::{NodeId, Version};
 
 use super::listing::Listing;
 use super::{File, folder_of, keeper, set};
-use crate::cluster::frame;
+use crate::disk::{Folder, KeyFile};
+use talisman_base::frame;
 use talisman_base::ids::PeId;
-use talisman_store::disk::{Folder, KeyFile};
 
 /// Most bytes of a file that travel at a time.
-pub(crate) const PIECE: usize = 1 << 20;
+pub const PIECE: usize = 1 << 20;
 
 /// A question about the folder of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ask {
+pub struct Ask {
     /// The folder's path, which may be any bytes.
     dir: Blob,
     /// What shows there who wrote its files.
@@ -34,7 +34,7 @@ pub(crate) struct Ask {
 
 /// What is to be known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum What {
+pub enum What {
     /// What is there.
     List,
     /// What is wrong with these parts of a version of this cut, if anything is: they are read, all of them.
@@ -47,7 +47,7 @@ pub(crate) enum What {
 
 /// The answer to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Answer {
+pub enum Answer {
     Listed(Result<Listing, String>),
     /// In the order of the question.
     Checked(Vec<Option<String>>),
@@ -57,24 +57,24 @@ pub(crate) enum Answer {
 
 /// Some bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Piece {
+pub struct Piece {
     /// How many the file has.
-    pub(crate) of: u64,
-    pub(crate) bytes: Blob,
+    pub of: u64,
+    pub bytes: Blob,
 }
 
 /// Bytes that are written as such, not as a list of numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Blob(pub(crate) Vec<u8>);
+pub struct Blob(pub Vec<u8>);
 
 impl Ask {
     /// About this folder, wherever it is, with the key of its files.
-    pub(crate) fn of((dir, key): (&Path, &KeyFile), what: What) -> Self {
+    pub fn of((dir, key): (&Path, &KeyFile), what: What) -> Self {
         Ask { dir: Blob(dir.as_os_str().as_bytes().to_vec()), key: key.clone(), what }
     }
 
     /// The answer of this host. Disks are waited for.
-    pub(crate) fn answer(&self) -> Answer {
+    pub fn answer(&self) -> Answer {
         let (dir, key) = (Path::new(OsStr::from_bytes(&self.dir.0)), &self.key);
         match &self.what {
             What::List => Answer::Listed(list(dir, key)),
@@ -126,7 +126,7 @@ fn piece(
 ///
 /// # Errors
 /// What was answered, or that it cannot be.
-pub(crate) fn whole(mut read: impl FnMut(u64) -> Result<Piece, String>) -> Result<Vec<u8>, String> {
+pub fn whole(mut read: impl FnMut(u64) -> Result<Piece, String>) -> Result<Vec<u8>, String> {
     let (mut file, mut length) = (Vec::new(), None);
     loop {
         let Piece { of, bytes: Blob(bytes) } = read(file.len() as u64)?;
@@ -181,7 +181,7 @@ impl<'de> Visitor<'de> for Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::frame::{Decoder, encode};
+    use talisman_base::frame::{Decoder, encode};
 
     fn pieces(pieces: &[(u64, usize)]) -> Result<Vec<u8>, String> {
         let mut next = pieces.iter();

@@ -4,57 +4,56 @@ use serde::{Deserialize, Serialize};
 use talisman_ft::{Epoch, Version};
 
 use super::File;
-use crate::registry::Registry;
+use crate::disk::{Disk, DiskError, ReadError, Replacing, read_checked};
 use talisman_base::build::build_number;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
-use talisman_store::disk::{Disk, DiskError, ReadError, Replacing, read_checked};
 
 /// How the parts of a version are written. It changes with what `Packed` parts consist of.
 const FORMAT: u32 = 3;
 
 /// What is written on each version of a job. People may read it: in its file it is JSON, behind a header of 28 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Cover {
+pub struct Cover {
     /// How its parts are written: [`FORMAT`].
     #[serde(default)]
-    pub(crate) format: u32,
-    pub(crate) job: JobMark,
-    pub(crate) version: Version,
+    pub format: u32,
+    pub job: JobMark,
+    pub version: Version,
     /// How many nodes have a number, there or not.
-    pub(crate) nodes: u32,
-    pub(crate) pes_per_node: u32,
+    pub nodes: u32,
+    pub pes_per_node: u32,
     /// Who was there, and who stood in for the others.
-    pub(crate) view: talisman_ft::view::View,
+    pub view: talisman_ft::view::View,
     /// When it was taken, in seconds since 1970.
-    pub(crate) taken: u64,
+    pub taken: u64,
 }
 
 /// What is the same for all versions of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct JobMark {
+pub struct JobMark {
     /// What tells it from others; whoever goes on from its checkpoints has the same.
-    pub(crate) id: u64,
+    pub id: u64,
     /// What the program is called.
-    pub(crate) program: String,
+    pub program: String,
     /// Tells one executable from others.
-    pub(crate) build: u64,
+    pub build: u64,
     /// Seeds `cx.rng()`.
-    pub(crate) seed: u64,
+    pub seed: u64,
     /// The chares of the program, by their keys on the wire.
-    pub(crate) chares: Vec<(u64, String)>,
+    pub chares: Vec<(u64, String)>,
 }
 
 /// What tells the parts of a version that this job has taken in this epoch from all others: its number may have been given before, to a
 /// version that only a lost node knew of.
-pub(crate) fn cut_of(job: u64, epoch: Epoch) -> u64 {
+pub fn cut_of(job: u64, epoch: Epoch) -> u64 {
     // As the factor is odd, each epoch has a number of its own.
     job ^ u64::from(epoch).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// A cover cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CoverError {
+pub enum CoverError {
     /// There is no whole file.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -69,14 +68,13 @@ pub(crate) enum CoverError {
 }
 
 impl JobMark {
-    /// Of this executable, in a job of this number.
-    pub(crate) fn of_this(id: u64, program: &str, seed: u64) -> Self {
-        let chares = Registry::get().types().iter().map(|chare| (chare.key, (chare.name)())).collect();
+    /// Of this executable, which has these chares, in a job of this number.
+    pub fn of_this(id: u64, program: &str, seed: u64, chares: Vec<(u64, String)>) -> Self {
         JobMark { id, program: program.into(), build: build_number(), seed, chares }
     }
 
     /// Chares that `other` has, and this one does not.
-    pub(crate) fn lacks<'a>(&self, other: &'a JobMark) -> Vec<&'a str> {
+    pub fn lacks<'a>(&self, other: &'a JobMark) -> Vec<&'a str> {
         let has = |key: u64| self.chares.iter().any(|(own, _)| *own == key);
         other.chares.iter().filter(|(key, _)| !has(*key)).map(|(_, name)| name.as_str()).collect()
     }
@@ -84,18 +82,18 @@ impl JobMark {
 
 impl Cover {
     /// Of a version that is taken now in this view.
-    pub(crate) fn new(job: JobMark, version: Version, shape: Shape, view: &View, taken: u64) -> Self {
+    pub fn new(job: JobMark, version: Version, shape: Shape, view: &View, taken: u64) -> Self {
         let (nodes, pes_per_node, view) = (shape.nodes, shape.pes_per_node, view.of_nodes().clone());
         Cover { format: FORMAT, job, version, nodes, pes_per_node, view, taken }
     }
 
     /// What tells its parts from those of others.
-    pub(crate) fn cut(&self) -> u64 {
+    pub fn cut(&self) -> u64 {
         cut_of(self.job.id, self.view.epoch)
     }
 
     /// The PEs that have a part in it.
-    pub(crate) fn pes(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn pes(&self) -> impl Iterator<Item = u32> + '_ {
         let pes = self.pes_per_node;
         self.view.there().flat_map(move |node| node * pes..(node + 1) * pes)
     }
@@ -109,7 +107,7 @@ impl Cover {
     }
 
     /// Whether this PE has one.
-    pub(crate) fn has_part_of(&self, pe: u32) -> bool {
+    pub fn has_part_of(&self, pe: u32) -> bool {
         let node = pe / self.pes_per_node;
         node < self.nodes && self.view.is_there(node)
     }
@@ -118,7 +116,7 @@ impl Cover {
     ///
     /// # Errors
     /// What the disk says.
-    pub(crate) fn write(&self, files: &mut Replacing, disk: &mut impl Disk) -> Result<(), DiskError> {
+    pub fn write(&self, files: &mut Replacing, disk: &mut impl Disk) -> Result<(), DiskError> {
         let text = serde_json::to_vec_pretty(self).expect("numbers and names");
         files.write(disk, &File::Cover(self.version).name(), &[&text])
     }
@@ -127,7 +125,7 @@ impl Cover {
     ///
     /// # Errors
     /// There is no such file, or it is not as it was written.
-    pub(crate) fn read(disk: &mut impl Disk, version: Version) -> Result<Self, CoverError> {
+    pub fn read(disk: &mut impl Disk, version: Version) -> Result<Self, CoverError> {
         let file = File::Cover(version).name();
         let text = read_checked(disk, &file)?;
         let cover: Cover = match serde_json::from_slice(&text) {

@@ -4,7 +4,7 @@ use super::super::File;
 use super::super::cover::Cover;
 use super::super::image;
 use super::*;
-use talisman_store::disk::Replacing;
+use crate::disk::Replacing;
 
 /// Changes a file as nobody should.
 fn alter(disk: &SharedDisk, name: &str, act: impl FnOnce(&mut Vec<u8>)) {

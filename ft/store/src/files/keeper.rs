@@ -20,25 +20,25 @@ use super::cover::JobMark;
 use super::image::ImageError;
 use super::shelf::{Shelf, ShelfError, check_for_others, remove_versions};
 use super::{folder_of, node_of};
-use crate::checkpoint::store::Versions;
+use crate::disk::{Disk, DiskError, Folder, KeyFile, remove_leftovers};
+use crate::versions::Versions;
 use talisman_base::clock::computed_by_this_thread;
 use talisman_base::ids::PeId;
 use talisman_base::topology::Shape;
 use talisman_pup::Packed;
-use talisman_store::disk::{Disk, DiskError, Folder, KeyFile, remove_leftovers};
 
 /// How often a folder is looked at again that somebody else uses, and the time between: clearing one is done by then.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A disk of whatever kind.
-pub(crate) type AnyDisk = Box<dyn Disk + Send>;
+pub type AnyDisk = Box<dyn Disk + Send>;
 
 /// How often it is looked whether a disk has kept what was written.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// What is to be done with the disk, in this order.
-pub(crate) enum Work {
+pub enum Work {
     /// A part that is in memory is to be kept for good, which is settled with whatever comes next that is not the like.
     Write(Version, PeId),
     /// No more is to be kept now.
@@ -54,7 +54,7 @@ pub(crate) enum Work {
 }
 
 /// A node's disk, and who uses it.
-pub(crate) struct Keeper {
+pub struct Keeper {
     hands: Arc<Hands>,
     /// To whoever does it; without anybody, everything is done at once.
     work: Mutex<Option<Sender<Work>>>,
@@ -62,7 +62,7 @@ pub(crate) struct Keeper {
 }
 
 /// What a keeper wants done, and has not been done yet.
-pub(crate) struct Backlog {
+pub struct Backlog {
     hands: Arc<Hands>,
     todo: Receiver<Work>,
     versions: Arc<Mutex<Versions>>,
@@ -70,7 +70,7 @@ pub(crate) struct Backlog {
 
 /// A node cannot keep its checkpoints where it is to.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum KeeperError {
+pub enum KeeperError {
     /// The folder cannot be used.
     #[error("cannot keep checkpoints in {}: {why}", folder.display())]
     Folder {
@@ -103,7 +103,7 @@ impl Keeper {
     ///
     /// # Errors
     /// The folder cannot be had, or is used by another job.
-    pub(crate) fn open(
+    pub fn open(
         (dir, key): (&Path, &KeyFile),
         node: NodeId,
         job: JobMark,
@@ -133,7 +133,7 @@ impl Keeper {
     ///
     /// # Errors
     /// The disk does not do what it should, or is used by another job.
-    pub(crate) fn by_hand(
+    pub fn by_hand(
         disk: AnyDisk,
         job: JobMark,
         shape: Shape,
@@ -151,14 +151,14 @@ impl Keeper {
 
     /// Without a thread, on any disk.
     #[cfg(test)]
-    pub(crate) fn at_once(disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
+    pub fn at_once(disk: AnyDisk, job: JobMark, shape: Shape) -> Result<Self, ShelfError> {
         let shelf = Mutex::new(Shelf::open(disk, job, shape)?);
         let hands = Arc::new(Hands::of(shelf));
         Ok(Keeper { hands, work: Mutex::default(), thread: Mutex::default() })
     }
 
     /// Does it, sooner or later.
-    pub(in crate::checkpoint) fn begin(&self, work: Work, versions: &Mutex<Versions>) {
+    pub fn begin(&self, work: Work, versions: &Mutex<Versions>) {
         match &*lock(&self.work) {
             // It ends with this only.
             Some(helper) => drop(helper.send(work)),
@@ -170,7 +170,7 @@ impl Keeper {
     }
 
     /// Waits until all is done.
-    pub(in crate::checkpoint) fn finish(&self) {
+    pub fn finish(&self) {
         drop(lock(&self.work).take());
         if let Some(thread) = lock(&self.thread).take() {
             // A panic there was told of by itself, and what it was about is not safe then.
@@ -179,7 +179,7 @@ impl Keeper {
     }
 
     /// What the thread that does it has had of a processor.
-    pub(in crate::checkpoint) fn computed(&self) -> Duration {
+    pub fn computed(&self) -> Duration {
         Duration::from_nanos(self.hands.computed.load(Ordering::Relaxed))
     }
 
@@ -187,12 +187,7 @@ impl Keeper {
     ///
     /// # Errors
     /// It is not there, or not as it was.
-    pub(in crate::checkpoint) fn part(
-        &self,
-        epoch: Epoch,
-        version: Version,
-        pe: PeId,
-    ) -> Result<Packed, ImageError> {
+    pub fn part(&self, epoch: Epoch, version: Version, pe: PeId) -> Result<Packed, ImageError> {
         lock(&self.hands.shelf).part(epoch, version, pe)
     }
 }
@@ -220,12 +215,12 @@ impl Backlog {
     }
 
     /// What is to be done next, if anything is.
-    pub(crate) fn take_next(&self) -> Option<Work> {
+    pub fn take_next(&self) -> Option<Work> {
         let settle = || lock(&self.hands.shelf).has_begun().then_some(Work::Settle);
         self.todo.try_recv().ok().or_else(settle)
     }
 
-    pub(crate) fn carry_out(&self, work: Work) {
+    pub fn carry_out(&self, work: Work) {
         self.hands.carry_out(work, &self.versions);
     }
 }
@@ -321,7 +316,7 @@ fn take(folder: &Path, key: &KeyFile) -> Result<Folder, DiskError> {
 ///
 /// # Errors
 /// The system's reason.
-pub(crate) fn nodes_in(dir: &Path) -> io::Result<Vec<NodeId>> {
+pub fn nodes_in(dir: &Path) -> io::Result<Vec<NodeId>> {
     let mut nodes = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
@@ -336,7 +331,7 @@ pub(crate) fn nodes_in(dir: &Path) -> io::Result<Vec<NodeId>> {
 
 /// Takes away all that a job has left in this folder of this host, with nodes' folders that are empty then. What a process has, or another job
 /// has left, stays, and so does the folder itself: it was there before the job.
-pub(crate) fn clear(dir: &Path, key: &KeyFile, job: u64) {
+pub fn clear(dir: &Path, key: &KeyFile, job: u64) {
     for folder in nodes_in(dir).unwrap_or_default().into_iter().map(|node| folder_of(dir, node)) {
         let disk = Folder::open_with(&folder, key);
         let Ok(mut disk) = disk.and_then(|disk| disk.lock().map(|()| disk)) else { continue };
