@@ -4,13 +4,14 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use crate::chare::{Args, MainChare};
-use crate::cluster::{self, ClusterOutcome, Turn, member::Joining, remote::agent, takeover::successor::Heir};
+use crate::cluster::{self, Turn, member::Joining, remote::agent, takeover::successor::Heir};
 use crate::function;
 use crate::launch::Program;
 use crate::launch::command_line::{self, ProgramArgs, Read};
 use crate::launch::variables;
 use crate::registry::Registry;
 use crate::run::{self, Outcome, Watch};
+use talisman_control::outcome::ClusterOutcome;
 use talisman_job::output::tell;
 use talisman_job::{ExitStatus, Interrupts, Output, Progress, Report, RunArgs, Undelivered};
 

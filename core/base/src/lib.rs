@@ -10,6 +10,7 @@ extern crate self as talisman;
 #[doc(no_inline)]
 pub use talisman_pup as pup;
 
+pub mod auth;
 pub mod build;
 pub mod clock;
 pub mod frame;

@@ -5,6 +5,10 @@
 //! (`refusal.rs` of the runtime). Those of single values are in [`pup::limits`](crate::pup::limits).
 
 use std::fmt;
+use std::time::Duration;
+
+/// A peer that has not proved itself by then never will; a node that is alive takes a thousandth of this.
+pub const DIAL_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Most bytes of one message's head on a link. Packed bytes travel beside it, as a segment, where they are more than
 /// `wire::BESIDE_MIN`.

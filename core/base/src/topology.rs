@@ -23,3 +23,11 @@ impl Shape {
         node * self.pes_per_node
     }
 }
+/// The other end of a link, for messages to people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Peer {
+    /// Its number in the job.
+    pub node: u32,
+    /// The rank of the PEs that the link connects.
+    pub lane: u32,
+}

@@ -23,3 +23,6 @@ pub struct Lines {
     /// Results that the program has reported there; a lost node has no `Done` to say them in.
     pub results: Results,
 }
+
+/// Lines that a version ended: that version, the node they are of, and which of several.
+pub type Piece = (Version, u32, u32);

@@ -7,7 +7,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
-use crate::cluster::verdict::UNRECOVERABLE;
 use crate::collection::Collection;
 use crate::message::control::{ObjectMessage, PeMessage};
 use crate::message::envelope::{Envelope, Extra};
@@ -17,6 +16,7 @@ use crate::pe::Pe;
 use crate::reduction::answers_key;
 use crate::route::{Collect, Route};
 use talisman_base::ids::{CollectionId, ObjId, SectionId};
+use talisman_control::job_result::UNRECOVERABLE;
 use talisman_observe::sometimes::sometimes;
 
 /// What a PE knows of lost members of groups whose seat it is.

@@ -13,8 +13,8 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, getpid, getppid, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
 };
 
-use super::fate::How;
 use super::naming;
+use talisman_control::exit_cause::How;
 
 /// Tells a process that it is a node: the number of the descriptor of its control connection.
 pub(crate) const CONTROL_VARIABLE: &str = "TALISMAN_CONTROL";

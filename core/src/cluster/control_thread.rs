@@ -14,17 +14,17 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::attendance::{Action, Attendance};
 use super::children;
-use super::control::{Task, ToLauncher};
 use super::descriptors;
-use super::heartbeat::TICK;
 use super::takeover::door;
-use super::takeover::follower::Follower;
 use super::takeover::hangup::Hangup;
 use super::takeover::seeking::{Found, Seeker};
 use super::voice::{Control, Outgoing, Shared, die};
 use talisman_base::frame::{Decoder, FrameError, encode};
+use talisman_control::follower::Follower;
+use talisman_control::heartbeat::TICK;
+use talisman_control::node_session::{Action, Attendance};
+use talisman_control::protocol::{Task, ToLauncher};
 use talisman_job::asking;
 
 /// How often steps are looked at, if somebody wants to see them go by.

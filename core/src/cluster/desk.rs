@@ -6,10 +6,11 @@ use std::io;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
+use super::conclude::conclude;
 use super::descriptors;
-use super::outcome::{ClusterOutcome, Ended, merge};
 use super::printer::{Lines, Printer, Written};
 use super::standby::{Prepared, Standby};
+use talisman_control::outcome::{ClusterOutcome, Ended, merge};
 use talisman_job::{Interrupts, Progress, RunArgs, Signal};
 use talisman_store::restart::Shelves;
 
@@ -66,7 +67,7 @@ impl Desk {
         drop((self.runtime, self.standby));
         let mut outcome = merge(ended, pes);
         outcome.interrupted = self.interrupts.received();
-        outcome.conclude(shelves, self.printer);
+        conclude(&mut outcome, shelves, self.printer);
         outcome
     }
 }

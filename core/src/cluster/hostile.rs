@@ -5,10 +5,10 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncWriteExt as _, duplex};
 use tokio::runtime;
 
-use super::control::{ToLauncher, ToNode};
 use super::remote::message::{FromAgent, ToAgent};
 use super::succession::door::believes;
 use talisman_base::frame::{Decoder, encode};
+use talisman_control::protocol::{ToLauncher, ToNode};
 use talisman_job::asking::Request;
 
 /// More than a fuzzer writes at a time.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::chare::Kind;
 use crate::checkpoint::part::{Part, SavedCollection};
 use crate::registry::Registry;
+use talisman_base::auth::nonce;
 use talisman_base::topology::Shape;
 use talisman_job::RunArgs;
 use talisman_job::checkpoints::FaultTolerance;
@@ -18,7 +19,6 @@ use talisman_store::files::keeper::nodes_in;
 use talisman_store::files::set::{self, Hosts, Whole};
 use talisman_store::files::shelf::{ShelfError, check_for_others};
 use talisman_store::restart::{Keeping, Restart, Shelves};
-use talisman_transport::auth::nonce;
 
 /// As the options say; with `--restart`, from what hosts have in that folder.
 ///

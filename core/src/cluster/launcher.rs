@@ -11,27 +11,29 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::asked::Asked;
 use super::children::Executable;
-use super::conductor::{Action, Conductor};
-use super::control::{Fetch, ToLauncher, ToNode};
 use super::descriptors;
 use super::desk::{Desk, Wires};
 use super::exhaustion::Exhaustion;
-use super::heartbeat::LOOK;
-use super::hosts::Share;
 use super::keeping::{self, absolute, key_of};
-use super::kills::Kills;
-use super::local::{Event, Events};
+use super::local::Events;
 use super::memory::host_memory;
 use super::naming::{self, Named};
-use super::outcome::{ClusterOutcome, Ended};
-use super::plan::Plan;
 use super::printer::{Lines, Print, Written};
 use super::remote::survey::Survey;
 use super::sites::{Sites, shares};
 use super::standby::{Prepared, Turn};
-use super::verdict::UNRECOVERABLE;
 use crate::launch::Program;
+use talisman_base::auth::Secret;
 use talisman_base::topology::Shape;
+use talisman_control::coordinator::{Action, Conductor};
+use talisman_control::event::Event;
+use talisman_control::heartbeat::LOOK;
+use talisman_control::hosts::Share;
+use talisman_control::job_result::UNRECOVERABLE;
+use talisman_control::kills::Kills;
+use talisman_control::outcome::{ClusterOutcome, Ended};
+use talisman_control::plan::Plan;
+use talisman_control::protocol::{Fetch, ToLauncher, ToNode};
 use talisman_job::progress::Steps;
 use talisman_job::{RunArgs, Signal};
 use talisman_store::files::afar::Answer;
@@ -90,7 +92,7 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     let kills = Kills::new(&options.kill, options.chaos);
     let of_nodes: Vec<Share> =
         shares.iter().map(|share| share.without_last(&shares, options.spares)).collect();
-    let mut plan = Plan::new(options, &of_nodes, kills.watched())?;
+    let mut plan = Plan::new(drawn()?, options, &of_nodes, kills.watched());
     let spares = (0..).zip(shares.iter().zip(&of_nodes));
     plan.spare_hosts =
         spares.flat_map(|(host, (all, nodes))| vec![host; (all.nodes - nodes.nodes) as usize]).collect();
@@ -371,4 +373,12 @@ impl Launcher {
         }
         Ended { end, wall }
     }
+}
+/// The number of a new job, and its secret.
+///
+/// # Errors
+/// The system gives no random numbers.
+pub(super) fn drawn() -> io::Result<(u64, Secret)> {
+    let job = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
+    Ok((job, Secret::generate().map_err(io::Error::other)?))
 }

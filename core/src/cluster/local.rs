@@ -18,38 +18,22 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::children::{self, Executable, Pipes, Process, Started};
-use super::control::{ToLauncher, ToNode};
-use super::fate::How;
-use super::lines::Collector;
 use super::memory::Inheritance;
 use super::printer::{Chunk, Lines, Print, Stream};
 use super::standby::Pledge;
 use super::takeover::folder::Doors;
-use super::takeover::streams::{Heritage, Streams};
+use super::takeover::streams::Streams;
 use talisman_base::frame::{Decoder, encode};
+use talisman_control::event::Event;
+use talisman_control::heritage::Heritage;
+use talisman_control::lines::Collector;
+use talisman_control::protocol::ToNode;
 
 #[cfg(test)]
 mod tests;
 
 /// Bytes read at a time, of messages and of output.
 const READ: usize = 16 << 10;
-
-/// Something that happened to a node.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Event {
-    /// Its process runs.
-    Started(u32),
-    /// It said something.
-    Said(ToLauncher),
-    /// What it said cannot be read.
-    Garbled(String),
-    /// It has no process: the reason.
-    NotStarted(String),
-    /// Its process is gone, and all it said has been handed on.
-    Ended(How),
-    /// It is out of reach for good, with all others of its host: the reason.
-    Lost(String),
-}
 
 /// Where the events of all nodes go, each with its node's number.
 pub(crate) type Events = mpsc::UnboundedSender<(u32, Event)>;

@@ -20,9 +20,7 @@ use signal_hook::consts::SIGINT;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, Version};
 
-use super::attendance::{Action, Attendance, Unfit};
 use super::children::CONTROL_VARIABLE;
-use super::control::{Place, Stop, Task, ToLauncher};
 use super::control_thread;
 use super::descriptors;
 use super::naming;
@@ -30,6 +28,8 @@ use super::standby::Pledge;
 use super::voice::Control;
 use talisman_base::build::{build_number, check_readable};
 use talisman_base::frame::{Decoder, FrameError, encode};
+use talisman_control::node_session::{Action, Attendance, Unfit};
+use talisman_control::protocol::{Place, Stop, Task, ToLauncher};
 use talisman_job::progress::Steps;
 
 /// What the launcher has a node do while its program runs. Called in the control thread: it must not wait for PEs.

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use rustix::event::{EventfdFlags, eventfd};
 
-use super::control::Host;
+use talisman_control::protocol::Host;
 use talisman_transport::shm;
 
 /// The descriptors themselves; the processes inherit them under the same numbers.

@@ -33,53 +33,33 @@
 //! | [`member`], [`voice`], [`control_thread`] | the node's side: its threads |
 
 mod asked;
-pub(crate) mod attendance;
 mod children;
-pub(crate) mod conductor;
-pub(crate) mod control;
+mod conclude;
 mod control_thread;
 mod descriptors;
 mod desk;
 mod exhaustion;
-pub(crate) mod fate;
-pub(crate) mod heartbeat;
 pub(crate) mod hostile;
-mod hosts;
 pub(crate) mod keeping;
-pub(crate) mod kills;
 pub(crate) mod launcher;
-mod lines;
 pub(crate) mod local;
 pub(crate) mod member;
 mod memory;
 pub(crate) mod naming;
-pub(crate) mod outcome;
-mod patience;
-pub(crate) mod placing;
-pub(crate) mod plan;
-mod printed;
 mod printer;
 pub(crate) mod probe;
-mod recovery;
-mod relapses;
 pub(crate) mod remote;
-mod roster;
 mod sites;
-mod slurm;
 mod spool;
 pub(crate) mod standby;
 pub(crate) mod succession;
-mod suspicions;
 pub(crate) mod takeover;
 #[cfg(test)]
 mod tests;
-pub(crate) mod verdict;
 mod voice;
-mod words;
 
 pub(crate) use children::CONTROL_VARIABLE;
 pub(crate) use launcher::launch;
-pub(crate) use outcome::ClusterOutcome;
 pub(crate) use standby::{Turn, VARIABLE as STANDBY_VARIABLE, stand_by};
 pub(crate) use succession::successor::{Inherited, VARIABLE as SUCCESSION_VARIABLE, succeed, will};
 pub(crate) use voice::Control;

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::control::ToNode;
-use super::lines::Merger;
+use super::spool::Spool;
 use super::spool::again::Again;
-use super::spool::{Piece, Spool};
+use talisman_control::lines::Merger;
+use talisman_control::protocol::ToNode;
 use talisman_job::Progress;
+use talisman_job::lines::Piece;
 use talisman_job::output::tell;
 use talisman_job::progress::Steps;
 

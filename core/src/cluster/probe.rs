@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use super::control::{NodeReport, Stop};
 use super::launch;
 use super::member::{Joining, Orders, joining};
 use super::remote::agent;
 use super::standby::Turn;
 use super::voice::Control;
 use crate::launch::command_line::{self, Program};
+use talisman_control::protocol::{NodeReport, Stop};
 use talisman_job::progress::Steps;
 
 const PROGRAM: Program =

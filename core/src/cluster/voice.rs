@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::control::{Fetch, NodeReport, Stop, Task, ToLauncher};
-use super::fate::How;
 use super::member::Orders;
 use super::takeover::successor::{Heir, Leading};
 use talisman_base::ids::PeId;
+use talisman_control::exit_cause::How;
+use talisman_control::protocol::{Fetch, NodeReport, Stop, Task, ToLauncher};
 use talisman_job::progress::Steps;
 use talisman_store::files::afar::Piece;
 use talisman_store::files::set::Place;

@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use super::connecting::{Action, Connecting, Dial};
 use super::linking::Streams;
-use super::met::{Met, PeerInLife};
+use super::met::Met;
 use crate::cluster::Control;
-use crate::cluster::control::{Place, Task, ToLauncher};
 use crate::node::Node;
 use talisman_base::build::this_build;
+use talisman_control::connecting::{Action, Connecting, Dial, DialFailure};
+use talisman_control::protocol::PeerInLife;
+use talisman_control::protocol::{Place, Task, ToLauncher};
 use talisman_job::job::Job;
 use talisman_transport::Peer;
 use talisman_transport::door::{Door, Inbox};
@@ -237,7 +238,7 @@ impl Connections {
     async fn dial(self: Arc<Self>, to: Dial) {
         match self.dial_once(to.peer).await {
             Ok(established) => self.place(established),
-            Err(error) => self.decide(|connecting, now| connecting.on_failed(now, to, &error)),
+            Err(error) => self.decide(|connecting, now| connecting.on_failed(now, to, &failure_of(&error))),
         }
     }
 
@@ -335,4 +336,12 @@ pub(crate) fn identity(task: &Task) -> Result<Identity, Unavailable> {
         incarnation: task.life,
         known: Incarnations::new(task.nodes),
     })
+}
+/// What decisions are made from.
+pub(crate) fn failure_of(error: &DialError) -> DialFailure {
+    DialFailure {
+        why: error.to_string(),
+        is_passing: error.is_passing(),
+        is_no_network: error.is_no_network(),
+    }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::linking::Streams;
-use crate::cluster::control::{Place, Task};
+use talisman_control::protocol::{PeerInLife, Place, Task};
 use talisman_observe::sometimes::sometimes;
 use talisman_transport::Peer;
 use talisman_transport::tcp;
@@ -19,9 +19,6 @@ pub(crate) struct Met {
     /// With their lives.
     early: BTreeMap<Peer, (u64, tcp::Stream)>,
 }
-
-/// The PE of a lane, in the process that its node is in this life.
-pub(crate) type PeerInLife = (Peer, u64);
 
 impl Met {
     /// Of a process that knows its task, and has met all others if it was there from the start.
@@ -58,17 +55,5 @@ impl Met {
     pub(crate) fn meet(&mut self, peers: &[PeerInLife]) -> Streams {
         peers.iter().for_each(|(peer, life)| self.lives[peer.node as usize] = Some(*life));
         peers.iter().filter_map(|(peer, _)| Some((*peer, self.early.remove(peer)?.1))).collect()
-    }
-}
-
-impl Place {
-    /// Its PEs, of which it has so many.
-    pub(crate) fn lanes(self, pes: u32) -> impl Iterator<Item = PeerInLife> {
-        (0..pes).map(move |lane| (Peer { node: self.node, lane }, self.life))
-    }
-
-    /// Of two processes, the one that came later dials the other.
-    pub(crate) fn is_dialled_by(self, node: u32, life: u64) -> bool {
-        (life, node) > (self.life, self.node)
     }
 }

@@ -1,7 +1,6 @@
 //! Running a job: on threads, or simulated in one.
 
 mod beginning;
-pub(crate) mod connecting;
 pub(crate) mod connections;
 mod cores;
 mod held_up;
@@ -23,7 +22,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::chare::{Args, Chare, MainChare};
-use crate::cluster::ClusterOutcome;
 use crate::node::Config;
 use crate::pe::{Here, Pe};
 use crate::registry::main_chare_of;
@@ -33,6 +31,7 @@ use crate::simulation::messages::{self, Machine};
 use crate::simulation::run_for_user;
 use talisman_base::topology::Shape;
 use talisman_base::view::View;
+use talisman_control::outcome::ClusterOutcome;
 pub use talisman_job::Measures;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::job::Job;

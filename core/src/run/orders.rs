@@ -6,9 +6,9 @@ use std::time::Duration;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, NodeId, Version};
 
-use crate::cluster::control::{Place, Stop};
 use crate::cluster::member;
-use crate::cluster::verdict::UNRECOVERABLE;
+use talisman_control::job_result::UNRECOVERABLE;
+use talisman_control::protocol::{Place, Stop};
 use talisman_job::job::{End, Job};
 use talisman_job::progress::Steps;
 

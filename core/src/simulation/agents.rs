@@ -1,6 +1,6 @@
 //! The agents of a simulated job: what serves the nodes of each host but the launcher's, and of that too if the job can do without its launcher.
 
-use crate::cluster::heartbeat::Heartbeat;
+use talisman_control::heartbeat::Heartbeat;
 
 use super::letters::Letter;
 use super::trace::Who;

@@ -11,9 +11,9 @@ use super::members::{LIFE, identity};
 use super::network::{ConnId, Side};
 use super::wires::{End, Use};
 use super::world::{Event, World};
-use crate::cluster::control::Task;
+use talisman_base::auth::Secret;
+use talisman_control::protocol::Task;
 use talisman_transport::Peer;
-use talisman_transport::auth::Secret;
 use talisman_transport::handshake::guessed_proof;
 
 /// Kinds of strangers, each as likely as any other.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use talisman_base::auth::Nonce;
 use talisman_transport::Peer;
-use talisman_transport::auth::Nonce;
 use talisman_transport::handshake::{Acceptor, Agreed, Dialer, Failure, Identity, Refusal, Step};
 
 /// One side of a handshake.

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::fault::Asked;
 use super::letters::Letter;
-use crate::cluster::conductor::{Action, Conductor};
-use crate::cluster::local::Event;
-use crate::cluster::outcome::Ended;
-use crate::cluster::placing::{Room, place_for};
-use crate::cluster::plan::Plan;
-use crate::cluster::remote::watch::Watch;
+use talisman_control::agent_watch::Watch;
+use talisman_control::coordinator::{Action, Conductor};
+use talisman_control::event::Event;
+use talisman_control::outcome::Ended;
+use talisman_control::placing::{Room, place_for};
+use talisman_control::plan::Plan;
 use talisman_job::asking::Request;
 
 /// The process that was started first.

@@ -11,9 +11,9 @@ use super::letters::Letter;
 use super::process::{Process, Stage};
 use super::shelves::can_be_read;
 use super::world::World;
-use crate::cluster::control::{ToLauncher, ToNode};
-use crate::cluster::local::Event;
-use crate::cluster::verdict::UNRECOVERABLE;
+use talisman_control::event::Event;
+use talisman_control::job_result::UNRECOVERABLE;
+use talisman_control::protocol::{ToLauncher, ToNode};
 use talisman_job::checkpoints::FaultTolerance;
 
 /// A process that hangs for a year is not there any more.

@@ -1,9 +1,9 @@
 //! What launcher, agents and nodes say to each other in a simulated world, and how long it takes.
 
 use super::fault::Asked;
-use crate::cluster::control::{ToLauncher, ToNode};
-use crate::cluster::local::Event;
-use crate::cluster::succession::quorum::Roll;
+use talisman_control::event::Event;
+use talisman_control::protocol::{ToLauncher, ToNode};
+use talisman_control::succession::quorum::Roll;
 
 /// A message of the control plane on its way.
 #[derive(Clone, Debug)]

@@ -8,16 +8,16 @@ use super::process::{Death, Running, Stage};
 use super::shelves::Shelf;
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
-use crate::cluster::attendance::{self, Attendance, first_order};
-use crate::cluster::control::{NodeReport, Stop, Task, ToLauncher, ToNode};
-use crate::cluster::fate::How;
-use crate::cluster::local;
-use crate::cluster::verdict::UNRECOVERABLE;
-use crate::run::connecting::{Action, Connecting};
 use crate::run::met::Met;
 use crate::run::turns::{self, Turns};
 use crate::witness::{self, Seen};
 use talisman_base::view::View;
+use talisman_control::connecting::{Action, Connecting};
+use talisman_control::event;
+use talisman_control::exit_cause::How;
+use talisman_control::job_result::UNRECOVERABLE;
+use talisman_control::node_session::{self, Attendance, first_order};
+use talisman_control::protocol::{NodeReport, Stop, Task, ToLauncher, ToNode};
 use talisman_job::Results;
 use talisman_job::job::End;
 use talisman_transport::Peer;
@@ -37,7 +37,7 @@ impl World {
         }
         process.stage.set(Stage::Up);
         self.say(Who::Node(number), "begins");
-        self.tell(number, local::Event::Started(process.pid()));
+        self.tell(number, event::Event::Started(process.pid()));
         self.tell_launcher(number, Attendance::hello(process.pid()));
         self.plan(self.now() + self.between((1, TICK_NS)), Event::Pulse(number));
     }
@@ -72,8 +72,8 @@ impl World {
         }
     }
 
-    fn carry_out(&self, number: u32, action: attendance::Action) {
-        use attendance::Action;
+    fn carry_out(&self, number: u32, action: node_session::Action) {
+        use talisman_control::node_session::Action;
         let process = &self.nodes[number as usize];
         match action {
             Action::Say(message) => self.tell_launcher(number, message),
@@ -348,7 +348,7 @@ impl World {
             if !has_ended {
                 self.nodes[number as usize].diary.borrow_mut().die();
             }
-            self.tell(number, local::Event::Ended(how));
+            self.tell(number, event::Event::Ended(how));
             match has_ended {
                 true => self.lead_without(number),
                 false => self.lose_leader(number),
@@ -386,7 +386,7 @@ impl World {
     }
 
     /// The system or an agent tells the launcher something of a node.
-    pub(super) fn tell(&self, number: u32, event: local::Event) {
+    pub(super) fn tell(&self, number: u32, event: event::Event) {
         let host = self.nodes[number as usize].host;
         if self.plan.passes_on() {
             if self.has_agent(host) {
@@ -404,7 +404,7 @@ impl World {
         if message != ToLauncher::Alive {
             self.say(Who::Node(number), format_args!("says {}", words(&message)));
         }
-        self.tell(number, local::Event::Said(message));
+        self.tell(number, event::Event::Said(message));
     }
 
     /// What PEs have to say to the launcher.

@@ -16,8 +16,8 @@ use super::members::LIFE;
 use super::process::{Death, Process, Stage};
 use super::trace::Who;
 use super::world::{Event, START_NS, TICK_NS, World};
-use crate::cluster::control::Place;
-use crate::run::met::PeerInLife;
+use talisman_control::protocol::PeerInLife;
+use talisman_control::protocol::Place;
 use talisman_store::versions::Store;
 
 impl World {

@@ -3,7 +3,7 @@
 use super::letters::Letter;
 use super::process::{Process, Stage};
 use super::world::World;
-use crate::cluster::control::ToNode;
+use talisman_control::protocol::ToNode;
 
 impl World {
     /// The launcher is about to send this. Whoever is told to go on has the loss behind it when all know of a later checkpoint that it is

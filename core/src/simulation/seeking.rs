@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use super::process::Process;
 use super::trace::Who;
 use super::world::{Event, TICK_NS, World};
-use crate::cluster::control::ToNode;
-use crate::cluster::takeover::follower::{Follower, Followers};
 use crate::cluster::takeover::missing::Missing;
-use crate::cluster::takeover::search::{Patience, Search};
+use talisman_control::follower::{Follower, Followers};
+use talisman_control::protocol::ToNode;
+use talisman_control::search::{Patience, Search};
 use talisman_observe::sometimes::sometimes;
 
 /// What it takes to go to a door, or for a word from there to come: between these, in nanoseconds.

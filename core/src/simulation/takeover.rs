@@ -11,16 +11,15 @@ use super::launcher::Launcher;
 use super::process::{Process, Stage};
 use super::trace::Who;
 use super::world::{Event, World};
-use crate::cluster;
-use crate::cluster::attendance::Action;
-use crate::cluster::conductor::Conductor;
-use crate::cluster::control::{Stop, Task, ToLauncher};
-use crate::cluster::fate::{How, named};
-use crate::cluster::kills::Kills;
-use crate::cluster::local;
-use crate::cluster::takeover::follower::{Follower, Followers};
-use crate::cluster::takeover::streams::Heritage;
-use crate::run::connecting::Connecting;
+use talisman_control::connecting::Connecting;
+use talisman_control::coordinator::Conductor;
+use talisman_control::event;
+use talisman_control::exit_cause::{How, named};
+use talisman_control::follower::{Follower, Followers};
+use talisman_control::heritage::Heritage;
+use talisman_control::kills::Kills;
+use talisman_control::node_session::Action;
+use talisman_control::protocol::{Stop, Task, ToLauncher};
 use talisman_observe::sometimes::sometimes;
 
 /// A node sees that its connection has ended: after between so many nanoseconds.
@@ -143,7 +142,7 @@ impl World {
             match process.is_gone() {
                 false => self.follow(process),
                 // It was let in, and has ended since.
-                true => self.tell(process.number, local::Event::Ended(How::Vanished)),
+                true => self.tell(process.number, event::Event::Ended(How::Vanished)),
             }
         }
         self.lead(|launcher, now, deeds| launcher.on_time(now, None, deeds));
@@ -162,9 +161,13 @@ impl World {
     }
 
     /// Processes that waited have ended with their launcher: as many will, but for those that may have become nodes.
-    fn with_spares_left(&self, plan: cluster::plan::Plan, lives: u64) -> cluster::plan::Plan {
+    fn with_spares_left(
+        &self,
+        plan: talisman_control::plan::Plan,
+        lives: u64,
+    ) -> talisman_control::plan::Plan {
         let spares = plan.spares.saturating_sub(u32::try_from(lives).unwrap_or(u32::MAX));
-        cluster::plan::Plan { spares, spare_hosts: vec![0; spares as usize], ..plan }
+        talisman_control::plan::Plan { spares, spare_hosts: vec![0; spares as usize], ..plan }
     }
 
     /// What is not said by attendance.

@@ -7,8 +7,9 @@ use super::network::{self, ConnId, Happening, Side};
 use super::process::Process;
 use super::trace::Who;
 use super::world::{Event, World};
-use crate::cluster::control::ToLauncher;
-use crate::run::connecting::Dial;
+use crate::run::connections::failure_of;
+use talisman_control::connecting::Dial;
+use talisman_control::protocol::ToLauncher;
 use talisman_transport::Peer;
 use talisman_transport::handshake::{Agreed, Failure, Refusal};
 use talisman_transport::sim::{Hand, Pipe};
@@ -330,7 +331,7 @@ impl World {
     fn on_failed(&self, number: u32, dial: Dial, error: &DialError) {
         self.say(Who::Node(number), error);
         let now = self.duration();
-        self.with_connecting(number, |connecting| connecting.on_failed(now, dial, error));
+        self.with_connecting(number, |connecting| connecting.on_failed(now, dial, &failure_of(error)));
     }
 
     /// What PEs wrote goes on the network, and connections that they closed end.

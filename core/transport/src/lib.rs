@@ -8,7 +8,6 @@
 
 pub mod admission;
 pub mod antechamber;
-pub mod auth;
 pub mod door;
 pub mod frame;
 pub mod handshake;
@@ -23,7 +22,9 @@ pub mod tcp;
 #[cfg_attr(not(feature = "tls"), path = "tls/absent.rs")]
 pub mod tls;
 
+pub use talisman_base::auth;
 pub use talisman_base::limits::{HEAD_MAX, SEGMENT_BYTES_MAX, SEGMENTS_MAX};
+pub use talisman_base::topology::Peer;
 use talisman_pup::Segment;
 
 /// The rank of what is for no PE but for the other end of the link itself: a marker, whose head is the epoch from there on.
@@ -48,15 +49,6 @@ pub struct Incoming<'a> {
     pub head: &'a [u8],
     /// The large slices that travel beside them.
     pub segments: Vec<Segment>,
-}
-
-/// The other end of a link, for messages to people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Peer {
-    /// Its number in the job.
-    pub node: u32,
-    /// The rank of the PEs that the link connects.
-    pub lane: u32,
 }
 
 /// What a link cannot go on after.

@@ -13,18 +13,19 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{interval, timeout};
 
 use super::super::children::Executable;
-use super::super::control::ToNode;
 use super::super::descriptors;
-use super::super::heartbeat::{Heartbeat, TICK};
-use super::super::local::{Event, Events, LocalHost};
+use super::super::local::{Events, LocalHost};
 use super::super::memory::{Inheritance, host_memory};
 use super::super::naming;
-use super::greeting::{Greeting, VERSION};
 use super::message::{Begin, FromAgent, ToAgent};
 use super::orphaned::{Happened, Heir, Next};
 use super::relay::{self, Orders, Output, Said, Voice, Window};
 use talisman_base::build::build_number;
 use talisman_base::frame::Decoder;
+use talisman_control::event::Event;
+use talisman_control::greeting::{Greeting, VERSION};
+use talisman_control::heartbeat::{Heartbeat, TICK};
+use talisman_control::protocol::ToNode;
 use talisman_store::files::afar::Ask;
 
 /// What a program is called with, alone, to be an agent.

@@ -7,20 +7,21 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval, timeout};
 
-use super::super::heartbeat::TICK;
-use super::super::hosts::Share;
-use super::super::local::{Event, Events};
+use super::super::local::Events;
 use super::super::printer::{Chunk, Lines, Print, Stream};
 use super::super::succession::rolls::Rolls;
 use super::asks::Asks;
-use super::greeting::{Greeting, VERSION};
 use super::host::{Attached, Start};
 use super::input::Input;
 use super::message::{FromAgent, ToAgent};
 use super::session::Session;
 use super::ssh;
-use super::watch::Watch;
 use talisman_base::frame::{Decoder, encode};
+use talisman_control::agent_watch::Watch;
+use talisman_control::event::Event;
+use talisman_control::greeting::{Greeting, VERSION};
+use talisman_control::heartbeat::TICK;
+use talisman_control::hosts::Share;
 
 /// Why a host is given up that is told to end.
 const TOO_FEW: &str = "too many hosts were lost at once, which may go on without the others";

@@ -9,8 +9,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::super::control::ToNode;
-use super::super::hosts::Share;
 use super::super::local::Events;
 use super::super::printer::{Lines, Print};
 use super::super::succession::estate::Site;
@@ -19,10 +17,12 @@ use super::asks::Asks;
 use super::conversation::{Host, forward};
 use super::message::{Begin, ToAgent};
 use super::session::Heir;
-use super::watch::Watch;
+use talisman_base::auth::{BYTES, Secret};
 use talisman_base::frame::Decoder;
+use talisman_control::agent_watch::Watch;
+use talisman_control::hosts::Share;
+use talisman_control::protocol::ToNode;
 use talisman_store::files::afar::{Answer, Ask};
-use talisman_transport::auth::{BYTES, Secret};
 use talisman_transport::tcp::Talk;
 
 /// The nodes of another host.

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::control::{ToLauncher, ToNode};
-use super::super::fate::How;
-use super::super::local::Event;
 use super::super::naming;
 use super::super::printer::{Chunk, Stream};
 use super::super::succession::estate::{Estate, Orphan};
-use super::super::succession::quorum::Roll;
+use talisman_control::event::Event;
+use talisman_control::exit_cause::How;
+use talisman_control::protocol::{ToLauncher, ToNode};
+use talisman_control::succession::discovery::Word;
+use talisman_control::succession::quorum::Roll;
 use talisman_store::files::afar::{Answer, Ask};
 
 /// From the launcher to the agent.
@@ -47,6 +48,16 @@ pub(crate) enum ToAgent {
     Out,
     /// A question about files, of this number; it may come before `Begin`. The answer is `Answer`.
     Ask(u64, Ask),
+}
+
+impl From<&ToAgent> for Word {
+    fn from(word: &ToAgent) -> Word {
+        match word {
+            ToAgent::Wait => Word::Wait,
+            ToAgent::Out => Word::Out,
+            _ => Word::Leads,
+        }
+    }
 }
 
 /// What an agent starts.

@@ -30,7 +30,6 @@
 pub(crate) mod agent;
 mod asks;
 mod conversation;
-mod greeting;
 pub(crate) mod host;
 mod input;
 pub(crate) mod message;
@@ -39,7 +38,6 @@ mod relay;
 pub(crate) mod session;
 mod ssh;
 pub(crate) mod survey;
-pub(crate) mod watch;
 
 pub(crate) use message::Begin;
 pub(crate) use ssh::VARIABLE as SSH_VARIABLE;

@@ -21,12 +21,9 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
 use super::super::children::{self, Executable};
-use super::super::control::ToNode;
 use super::super::standby::{Pledge, keep_from_children};
 use super::super::succession::door::{Newcomer, Newcomers, Pass};
 use super::super::succession::estate::{Estate, Orphan, Will};
-use super::super::succession::inquiries::Inquiries;
-use super::super::succession::quorum::Roll;
 use super::super::succession::seeking::{Found, seek};
 use super::super::succession::successor;
 use super::super::takeover::hangup::has_terminal;
@@ -34,8 +31,11 @@ use super::super::voice::die;
 use super::agent::ssh_came_in_by;
 use super::message::{FromAgent, ToAgent};
 use super::relay::{self, Orders, Said, Voice, Window};
+use talisman_base::auth::Secret;
+use talisman_control::protocol::ToNode;
+use talisman_control::succession::inquiries::Inquiries;
+use talisman_control::succession::quorum::Roll;
 use talisman_job::Results;
-use talisman_transport::auth::Secret;
 
 /// So many processes are started here at most, one after the other, that lead the job: those that end at once shall not go on for ever.
 const LEADS: u32 = 32;
@@ -123,7 +123,7 @@ impl Heir {
             window: window.clone(),
             door,
             newcomers: Some(newcomers),
-            callers: Inquiries::new(),
+            callers: Inquiries::default(),
             searching: None,
             successor: Arc::default(),
             is_led: Arc::default(),
@@ -284,8 +284,12 @@ impl Heir {
 /// Where others find this agent.
 fn door(estate: &Estate, address: IpAddr) -> std::io::Result<TcpListener> {
     let Some(legacy) = &estate.legacy else { return TcpListener::bind((address, 0)) };
-    legacy.streams.into_iter().chain([legacy.door]).try_for_each(keep_from_children)?;
-    legacy.spool.keep_from_children()?;
+    legacy
+        .streams
+        .into_iter()
+        .chain([legacy.door])
+        .chain(legacy.spool.all())
+        .try_for_each(keep_from_children)?;
     // SAFETY: the launcher left it open for this process alone, under this number, and this is done once.
     Ok(unsafe { OwnedFd::from_raw_fd(legacy.door) }.into())
 }

@@ -15,13 +15,13 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::super::children::{die_with_this_process, leave_open};
-use super::super::fate::How;
-use super::super::hosts::Host;
 use super::super::standby::Pledge;
 use super::super::takeover::streams::Streams;
 use super::agent::FLAG;
-use super::greeting::{Greeting, Listener};
 use super::ssh;
+use talisman_control::exit_cause::How;
+use talisman_control::greeting::{Greeting, Listener};
+use talisman_control::hosts::Host;
 
 /// So long ssh may take to end once there is nothing more to say, or its connection is gone.
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);

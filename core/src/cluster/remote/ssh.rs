@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::super::fate::How;
-use super::super::hosts::Host;
 use super::agent::FLAG;
+use talisman_control::exit_cause::How;
+use talisman_control::hosts::Host;
 
 /// Options for ssh, separated by spaces.
 pub(crate) const VARIABLE: &str = "TALISMAN_SSH";
@@ -108,8 +108,8 @@ fn last_line(said: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::hosts::Hosts;
     use super::*;
+    use talisman_control::hosts::Hosts;
 
     fn host(line: &str) -> Host {
         Hosts::parse(line).unwrap().distribute(1, 1).unwrap().remove(0).host

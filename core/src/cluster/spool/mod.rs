@@ -29,22 +29,18 @@ mod tests;
 
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, ioctl_fionread};
 use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, splice};
-use serde::{Deserialize, Serialize};
-use talisman_ft::Version;
 
 use super::printer::{Lines, Print};
-use super::standby::keep_from_children;
 use record::{Begun, Record};
-
-/// Lines that a version ended: that version, the node they are of, and which of several.
-pub(crate) type Piece = (Version, u32, u32);
+use talisman_control::heritage::Numbers;
+use talisman_job::lines::Piece;
 
 /// So much goes through the pipe at a time at most: any pipe has room for it, and has it as a whole or not at all.
 const CHUNK: usize = 4096;
@@ -61,27 +57,6 @@ fn chunks(text: &[u8]) -> Vec<Range<usize>> {
         from = to;
     }
     chunks
-}
-
-/// The descriptors of a spool, under the same numbers in all processes that inherit it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Numbers {
-    record: RawFd,
-    ends: [RawFd; 2],
-}
-
-impl Numbers {
-    pub(crate) fn all(self) -> [RawFd; 3] {
-        [self.record, self.ends[0], self.ends[1]]
-    }
-
-    /// Programs that this process starts have nothing of it.
-    ///
-    /// # Errors
-    /// There are no such descriptors.
-    pub(crate) fn keep_from_children(self) -> io::Result<()> {
-        self.all().into_iter().try_for_each(keep_from_children)
-    }
 }
 
 /// The pipe and the record. One process prints at a time.

@@ -5,13 +5,13 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 use std::os::fd::AsRawFd;
 
-use super::super::hosts::Share;
-use super::super::plan::{Plan, numbers_of_nodes};
 use super::super::remote::host::Start;
 use super::super::remote::session::Heir;
 use super::super::standby::Pledge;
 use super::super::takeover::streams::Streams;
 use super::estate::{Estate, Legacy, Site};
+use talisman_control::hosts::Share;
+use talisman_control::plan::{Plan, numbers_of_nodes};
 
 /// The order in which hosts take the launcher's place: its own is the first, whether it has nodes or not.
 pub(crate) fn ranks(shares: &[Share]) -> Vec<u32> {
@@ -82,14 +82,15 @@ pub(crate) fn inherit(start: Start, mut estate: Estate, pledge: &Option<Pledge>)
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::hosts::Hosts;
+    use super::super::super::launcher::drawn;
     use super::*;
+    use talisman_control::hosts::Hosts;
     use talisman_job::RunArgs;
 
     fn sites(text: &str) -> Vec<(u32, String, std::ops::Range<u32>)> {
         let hosts = Hosts::parse(text).expect("lines of hosts");
         let shares = hosts.distribute(hosts.slots(), hosts.slots()).expect("there is room");
-        let plan = Plan::new(&RunArgs::default(), &shares, Vec::new()).expect("random numbers");
+        let plan = Plan::new(drawn().expect("random numbers"), &RunArgs::default(), &shares, Vec::new());
         let estates = estates(&shares, &ranks(&shares), &plan);
         assert!((0..).zip(&estates).all(|(rank, estate)| estate.rank == rank));
         estates[0].sites.iter().map(|site| (site.number, site.name.clone(), site.nodes.clone())).collect()
@@ -110,7 +111,7 @@ mod tests {
         let shares = hosts.distribute(4, 4).expect("there is room");
         let of_nodes: Vec<Share> = shares.iter().map(|share| share.without_last(&shares, 1)).collect();
         let options = RunArgs { nodes: 3, spares: 1, max_nodes: Some(6), ..RunArgs::default() };
-        let plan = Plan::new(&options, &of_nodes, Vec::new()).expect("random numbers");
+        let plan = Plan::new(drawn().expect("random numbers"), &options, &of_nodes, Vec::new());
         let estate = &estates(&shares, &ranks(&shares), &plan)[0];
         let nodes: Vec<_> = estate.sites.iter().map(|site| site.nodes.clone()).collect();
         assert_eq!((nodes, estate.nodes), (vec![0..0, 0..2, 2..3], 6));

@@ -23,10 +23,10 @@ use tokio::time::{sleep, timeout};
 
 use super::super::remote::message::{FromAgent, ToAgent};
 use super::estate::{Estate, Orphan};
+use talisman_base::auth::{BYTES, Nonce, Proof, Secret, nonce};
 use talisman_base::frame::{Decoder, encode};
 use talisman_transport::admission::Limits;
 use talisman_transport::antechamber::{Antechamber, Place, stage_of};
-use talisman_transport::auth::{BYTES, Nonce, Proof, Secret, nonce};
 use talisman_transport::tcp::Talk;
 use talisman_transport::tcp::channel::Channel;
 use talisman_transport::tls::{Credentials, Unavailable};
@@ -284,8 +284,8 @@ fn check(holds: bool) -> io::Result<()> {
 mod tests {
     use tokio::runtime;
 
-    use super::super::quorum::Roll;
     use super::*;
+    use talisman_control::succession::quorum::Roll;
 
     fn pass(secret: u8) -> Pass {
         Pass::plain(7, Secret::from_bytes([secret; BYTES]))

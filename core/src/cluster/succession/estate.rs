@@ -1,17 +1,16 @@
 //! What the agents of a job are told beforehand, for the case that its launcher is lost, and what they say then.
 
-use std::net::IpAddr;
 use std::ops::Range;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::spool::Numbers;
-use super::quorum::Roll;
+use talisman_base::auth::Secret;
+use talisman_control::heritage::Numbers;
+use talisman_control::succession::quorum::Roll;
 use talisman_job::Results;
 use talisman_store::restart::{Restart, Shelves};
-use talisman_transport::auth::Secret;
 
 /// What a process has to know of a job to lead it, beside its command line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,16 +84,6 @@ pub(crate) struct Orphan {
 pub(crate) struct Will {
     pub(crate) estate: Estate,
     pub(crate) roll: Roll,
-}
-
-impl Roll {
-    /// The same on another host, which reaches the launcher's at this address: what listens at all addresses does not know that.
-    pub(crate) fn seen_from_afar(mut self, launcher: IpAddr) -> Self {
-        for door in self.doors.iter_mut().flatten().filter(|door| door.ip().is_unspecified()) {
-            door.set_ip(launcher);
-        }
-        self
-    }
 }
 
 impl Estate {

@@ -7,19 +7,20 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::super::control::{ToLauncher, ToNode, VERSION};
-use super::super::heartbeat::TICK;
-use super::super::local::{Event, Events};
+use super::super::local::Events;
 use super::super::printer::Lines;
 use super::super::remote::host::{Attached, RemoteHost};
 use super::super::remote::message::ToAgent;
 use super::super::sites::AttachedHost;
-use super::super::takeover::follower::{Follower, Followers};
 use super::door::{Newcomer, Newcomers, Pass, Reached, reach};
-use super::election::{Alone, Due, Election, Introductions};
 use super::estate::{Site, Will};
-use super::quorum::Register;
 use super::rolls::Rolls;
+use talisman_control::event::Event;
+use talisman_control::follower::{Follower, Followers};
+use talisman_control::heartbeat::TICK;
+use talisman_control::protocol::{ToLauncher, ToNode, VERSION};
+use talisman_control::succession::election::{Alone, Due, Election, Introductions};
+use talisman_control::succession::quorum::Register;
 
 /// Those that are left.
 pub(super) struct Gathered {

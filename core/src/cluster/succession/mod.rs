@@ -31,13 +31,9 @@
 //! | [`successor`] | the process that leads |
 
 pub(crate) mod beforehand;
-pub(crate) mod discovery;
 pub(crate) mod door;
-pub(crate) mod election;
 pub(crate) mod estate;
 mod gathering;
-pub(crate) mod inquiries;
-pub(crate) mod quorum;
 pub(crate) mod rolls;
 pub(crate) mod seeking;
 pub(crate) mod successor;

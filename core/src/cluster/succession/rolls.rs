@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::super::remote::message::ToAgent;
 use super::door::{Pass, Reached, reach};
-use super::quorum::{Register, Roll};
+use talisman_control::succession::quorum::{Register, Roll};
 
 /// Shared by all of them.
 #[derive(Clone)]

@@ -6,12 +6,13 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::super::heartbeat::TICK;
 use super::super::remote::message::FromAgent;
-use super::discovery::{self, Discovery, Step};
+use super::super::remote::message::ToAgent;
 use super::door::{Pass, Reached, reach};
 use super::estate::Orphan;
 use talisman_base::frame::{Decoder, encode};
+use talisman_control::heartbeat::TICK;
+use talisman_control::succession::discovery::{self, Discovery, Step, Word};
 use talisman_transport::tcp::Talk;
 
 /// It may take a moment until somebody listens, or is refused.
@@ -81,7 +82,7 @@ async fn ask(mut talk: Talk, follow: &[u8], quest: &mut Discovery) -> Answer {
     let (mut decoder, mut bytes) = (Decoder::default(), vec![0; 4096]);
     loop {
         match decoder.next() {
-            Ok(Some(word)) => match quest.on_word(&word) {
+            Ok::<Option<ToAgent>, _>(Some(word)) => match quest.on_word(Word::from(&word)) {
                 discovery::Answer::Waits => {}
                 discovery::Answer::Out => return Answer::Out,
                 discovery::Answer::Leads => return Answer::Leads(talk, decoder),

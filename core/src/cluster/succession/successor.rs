@@ -10,23 +10,23 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use super::super::children::{Executable, leave_open};
-use super::super::conductor::Conductor;
 use super::super::descriptors;
 use super::super::desk::{Desk, Wires};
-use super::super::kills::Kills;
 use super::super::launcher::{Launcher, Means};
 use super::super::memory::host_memory;
-use super::super::outcome::ClusterOutcome;
-use super::super::plan::Plan;
 use super::super::sites::Sites;
 use super::super::spool::Spool;
 use super::super::standby::{Pledge, Turn};
-use super::election::Alone;
 use super::estate::{Estate, Will};
 use super::gathering::{Gathered, gather};
 use crate::launch::Program;
 use rustix::io::{FdFlags, fcntl_setfd};
 use talisman_base::frame::{Decoder, encode};
+use talisman_control::coordinator::Conductor;
+use talisman_control::kills::Kills;
+use talisman_control::outcome::ClusterOutcome;
+use talisman_control::plan::Plan;
+use talisman_control::succession::election::Alone;
 use talisman_job::RunArgs;
 use talisman_store::restart::Keeping;
 

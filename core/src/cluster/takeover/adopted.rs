@@ -12,10 +12,11 @@ use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::children;
-use super::super::control::ToNode;
-use super::super::fate::How;
-use super::super::local::{Event, Events, Watched, write};
+use super::super::local::{Events, Watched, write};
 use talisman_base::frame::Decoder;
+use talisman_control::event::Event;
+use talisman_control::exit_cause::How;
+use talisman_control::protocol::ToNode;
 
 /// All that are left, by their numbers.
 pub(crate) struct Adopted {

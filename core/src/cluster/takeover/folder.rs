@@ -18,7 +18,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::fcntl_dupfd_cloexec;
 
 use super::super::standby::keep_from_children;
-use talisman_transport::auth::nonce;
+use talisman_base::auth::nonce;
 
 /// What the names of such folders begin with.
 const NAME: &str = "talisman-doors-";

@@ -12,15 +12,15 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::super::children;
-use super::super::control::{Task, ToLauncher, ToNode, VERSION};
-use super::super::heartbeat::{Heartbeat, TICK};
 use super::super::local::readable;
 use super::adopted::Connection;
 use super::door::{self, Knock};
 use super::folder::Doors;
-use super::follower::{Follower, Followers};
 use super::missing::Missing;
 use talisman_base::frame::Decoder;
+use talisman_control::follower::{Follower, Followers};
+use talisman_control::heartbeat::{Heartbeat, TICK};
+use talisman_control::protocol::{Task, ToLauncher, ToNode, VERSION};
 
 /// How often it is looked whether those that have not come are dead.
 const LOOK_EVERY: Duration = Duration::from_millis(10);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::super::heartbeat::Heartbeat;
+use talisman_control::heartbeat::Heartbeat;
 use talisman_observe::mutations::mutated;
 
 /// Those that live, and have not come yet.
@@ -45,8 +45,8 @@ impl<P> Missing<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::heartbeat::TICK;
     use super::*;
+    use talisman_control::heartbeat::TICK;
 
     fn missing() -> Missing<char> {
         Missing::new(BTreeMap::from([(1, 'a'), (2, 'b'), (3, 'c')]), TICK * 2)

@@ -34,11 +34,9 @@
 pub(crate) mod adopted;
 pub(crate) mod door;
 pub(crate) mod folder;
-pub(crate) mod follower;
 mod gathering;
 pub(crate) mod hangup;
 pub(crate) mod missing;
-pub(crate) mod search;
 pub(crate) mod seeking;
 pub(crate) mod streams;
 pub(crate) mod successor;

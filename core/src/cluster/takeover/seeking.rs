@@ -10,14 +10,15 @@ use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
 
 use super::super::children;
-use super::super::control::{Task, ToLauncher};
-use super::super::heartbeat::TICK;
 use super::door::{self, Knock, Reached};
 use super::folder::Doors;
-use super::follower::Follower;
-use super::search::{Patience, Search};
-use super::streams::{Heritage, mend};
+use super::streams::{keep_all_from_children, mend, take_over};
 use talisman_base::frame::encode;
+use talisman_control::follower::Follower;
+use talisman_control::heartbeat::TICK;
+use talisman_control::heritage::Heritage;
+use talisman_control::protocol::{Task, ToLauncher};
+use talisman_control::search::{Patience, Search};
 
 /// What a node has for the case that it loses its launcher.
 pub(crate) struct Seeker {
@@ -43,7 +44,7 @@ impl Seeker {
     /// The system gives no descriptor.
     pub(crate) fn new(task: &Arc<Task>) -> io::Result<Option<Self>> {
         let Some(heritage) = task.heritage.clone() else { return Ok(None) };
-        heritage.keep_from_children()?;
+        keep_all_from_children(&heritage)?;
         let doors = Arc::new(Doors::inherited(heritage.doors)?);
         let door = Some(door::listen(&doors, task.number)?);
         Ok(Some(Seeker { task: task.clone(), doors, door, heritage: Some(heritage) }))
@@ -64,7 +65,7 @@ impl Seeker {
         mut lead: impl FnMut(UnixListener, Arc<Doors>) -> io::Result<()>,
     ) -> io::Result<Found> {
         match self.heritage.take() {
-            Some(heritage) => heritage.take_over()?,
+            Some(heritage) => take_over(heritage)?,
             // Of the former one that is lost now.
             None => mend(io::stdout().as_fd()),
         }

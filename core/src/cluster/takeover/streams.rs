@@ -6,14 +6,14 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::thread;
 
 use rustix::io::fcntl_dupfd_cloexec;
-use serde::{Deserialize, Serialize};
 
-use super::super::spool::{self, Spool};
+use super::super::spool::Spool;
 use super::super::standby::keep_from_children;
+use talisman_control::heritage::{Heritage, Numbers};
 
 /// The launcher's standard output and standard error, and what its output goes through, for its nodes to inherit.
 #[derive(Debug)]
-pub(crate) struct Streams([OwnedFd; 2], spool::Numbers);
+pub(crate) struct Streams([OwnedFd; 2], Numbers);
 
 impl Streams {
     /// Those of this process.
@@ -31,7 +31,7 @@ impl Streams {
         self.numbers().into_iter().chain(self.1.all())
     }
 
-    pub(crate) fn spool(&self) -> spool::Numbers {
+    pub(crate) fn spool(&self) -> Numbers {
         self.1
     }
 
@@ -41,55 +41,36 @@ impl Streams {
     }
 }
 
-/// What a node has inherited to do without its launcher: descriptors by their numbers, of standard output, then of standard error.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Heritage {
-    /// What the launcher prints to.
-    pub(crate) streams: [RawFd; 2],
-    /// What its output goes through.
-    pub(crate) spool: Option<spool::Numbers>,
-    /// The folder where the nodes listen for each other.
-    pub(crate) doors: RawFd,
-    /// The ends of this node's pipes that the launcher reads from. While a node holds these itself, what it prints does not fail.
-    pub(crate) pipes: [RawFd; 2],
-    /// The process that was started: people call the job by this number, whoever leads it.
-    pub(crate) launcher: u32,
-    /// What it says that to, when it begins, if somebody stands by for the launcher until then.
-    pub(crate) pledge: Option<RawFd>,
+/// Programs that this process starts have nothing of it.
+///
+/// # Errors
+/// There are no such descriptors.
+pub(crate) fn keep_all_from_children(heritage: &Heritage) -> io::Result<()> {
+    heritage.streams.iter().chain(&heritage.pipes).copied().try_for_each(keep_from_children)?;
+    heritage.spool.map_or(Ok(()), |spool| spool.all().into_iter().try_for_each(keep_from_children))
 }
 
-impl Heritage {
-    /// Programs that this process starts have nothing of it.
-    ///
-    /// # Errors
-    /// There are no such descriptors.
-    pub(crate) fn keep_from_children(&self) -> io::Result<()> {
-        self.streams.iter().chain(&self.pipes).copied().try_for_each(keep_from_children)?;
-        self.spool.map_or(Ok(()), spool::Numbers::keep_from_children)
-    }
-
-    /// From now on this process prints to where the launcher did. What the launcher has not read comes there too.
-    ///
-    /// # Errors
-    /// What the system says; some output may be lost then.
-    pub(crate) fn take_over(self) -> io::Result<()> {
-        self.spool.into_iter().for_each(Spool::inherit);
-        // SAFETY: the launcher left it open for this process, and it is closed below at the earliest.
-        mend(unsafe { BorrowedFd::borrow_raw(self.streams[0]) });
-        let own = [libc::STDOUT_FILENO, libc::STDERR_FILENO];
-        for ((stream, pipe), own) in self.streams.into_iter().zip(self.pipes).zip(own) {
-            // SAFETY: the launcher left both open for this process alone, under these numbers, and this is done once.
-            let (stream, pipe) = unsafe { (OwnedFd::from_raw_fd(stream), OwnedFd::from_raw_fd(pipe)) };
-            // SAFETY: the number stays open all the time, and means a stream to print to, before and after.
-            if unsafe { libc::dup2(stream.as_raw_fd(), own) } < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            let hand_on = move || hand_on(File::from(pipe), File::from(stream));
-            // A thread that is in the midst of printing goes on when there is room; the end comes once nobody can print there.
-            thread::Builder::new().name("rest".into()).spawn(hand_on)?;
+/// From now on this process prints to where the launcher did. What the launcher has not read comes there too.
+///
+/// # Errors
+/// What the system says; some output may be lost then.
+pub(crate) fn take_over(heritage: Heritage) -> io::Result<()> {
+    heritage.spool.into_iter().for_each(Spool::inherit);
+    // SAFETY: the launcher left it open for this process, and it is closed below at the earliest.
+    mend(unsafe { BorrowedFd::borrow_raw(heritage.streams[0]) });
+    let own = [libc::STDOUT_FILENO, libc::STDERR_FILENO];
+    for ((stream, pipe), own) in heritage.streams.into_iter().zip(heritage.pipes).zip(own) {
+        // SAFETY: the launcher left both open for this process alone, under these numbers, and this is done once.
+        let (stream, pipe) = unsafe { (OwnedFd::from_raw_fd(stream), OwnedFd::from_raw_fd(pipe)) };
+        // SAFETY: the number stays open all the time, and means a stream to print to, before and after.
+        if unsafe { libc::dup2(stream.as_raw_fd(), own) } < 0 {
+            return Err(io::Error::last_os_error());
         }
-        Ok(())
+        let hand_on = move || hand_on(File::from(pipe), File::from(stream));
+        // A thread that is in the midst of printing goes on when there is room; the end comes once nobody can print there.
+        thread::Builder::new().name("rest".into()).spawn(hand_on)?;
     }
+    Ok(())
 }
 
 /// Ends the line that a launcher which is lost was printing there, before this process prints there itself.

@@ -11,16 +11,11 @@ use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::children::Executable;
-use super::super::conductor::Conductor;
-use super::super::control::Task;
+use super::super::conclude::conclude;
 use super::super::descriptors;
-use super::super::fate::named;
-use super::super::kills::Kills;
 use super::super::launcher::{Launcher, Means};
 use super::super::local::LocalHost;
 use super::super::memory::{Inheritance, host_memory};
-use super::super::outcome::{ClusterOutcome, merge};
-use super::super::plan::Plan;
 use super::super::printer::Printer;
 use super::super::sites::Sites;
 use super::super::spool::Spool;
@@ -31,6 +26,12 @@ use super::folder::Doors;
 use super::gathering::{Gathered, gather};
 use super::streams::Streams;
 use crate::launch::Program;
+use talisman_control::coordinator::Conductor;
+use talisman_control::exit_cause::named;
+use talisman_control::kills::Kills;
+use talisman_control::outcome::{ClusterOutcome, merge};
+use talisman_control::plan::Plan;
+use talisman_control::protocol::Task;
 use talisman_job::{Progress, RunArgs};
 use talisman_store::restart::Keeping;
 
@@ -90,7 +91,7 @@ impl Heir {
         let ended = runtime.block_on(launcher.run(&means, signals, written));
         drop((door, runtime));
         let mut outcome = merge(ended, task.pes as usize);
-        outcome.conclude(shelves.as_ref(), printer);
+        conclude(&mut outcome, shelves.as_ref(), printer);
         Ok(outcome)
     }
 }

@@ -12,12 +12,12 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::super::children::Executable;
-use super::super::control::{Host, NodeReport, Stop, Task, ToLauncher};
 use super::super::launcher::{Means, launch_with};
 use super::super::member::{Joining, Orders, joining};
 use super::super::standby::Turn;
 use super::super::voice::Control;
 use crate::launch::command_line::{Program, parse_from};
+use talisman_control::protocol::{Host, NodeReport, Stop, Task, ToLauncher};
 use talisman_job::progress::Steps;
 use talisman_observe::stats::Totals;
 

@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use super::doors::{Source, Word};
 use super::{Step, World, host_at};
-use crate::cluster::control::ToNode;
-use crate::cluster::fate::How;
-use crate::cluster::heartbeat::Heartbeat;
-use crate::cluster::local;
-use crate::cluster::succession::discovery::{self, Answer, Discovery};
 use crate::cluster::succession::door::LIMITS;
 use crate::cluster::succession::estate::Orphan;
-use crate::cluster::succession::inquiries::Inquiries;
-use crate::cluster::succession::quorum::Roll;
 use crate::simulation::letters::Letter;
 use crate::simulation::process::Stage;
 use crate::simulation::trace::Who;
 use crate::simulation::world::TICK_NS;
+use talisman_control::event;
+use talisman_control::exit_cause::How;
+use talisman_control::heartbeat::Heartbeat;
+use talisman_control::protocol::ToNode;
+use talisman_control::succession::discovery::{self, Answer, Discovery};
+use talisman_control::succession::inquiries::Inquiries;
+use talisman_control::succession::quorum::Roll;
 use talisman_job::Results;
 use talisman_observe::sometimes::sometimes;
 use talisman_transport::admission::Admission;
@@ -70,7 +70,7 @@ impl Heir {
             has_begun: false,
             settled: None,
             listens: true,
-            callers: Inquiries::new(),
+            callers: Inquiries::default(),
             admission: Admission::new(LIMITS),
             seeks: None,
             untold: None,
@@ -308,7 +308,7 @@ impl World {
 
     /// Somebody at whose door it waits says this.
     pub(super) fn on_word(&self, host: u32, visit: u64, word: &Word) {
-        match self.with_quest(host, |seeks| seeks.quest.on_word(&word.said())) {
+        match self.with_quest(host, |seeks| seeks.quest.on_word((&word.said()).into())) {
             None | Some(Answer::Waits) => {}
             Some(Answer::Out) => self.end_agent(host),
             Some(Answer::Leads) => self.attach(host, visit, word.era()),
@@ -326,7 +326,7 @@ impl World {
         self.succession.borrow_mut().visits.remove(&visit);
         let Some((ended, questions)) = told else { return };
         for node in ended {
-            self.post(Letter::Happened(host, node, local::Event::Ended(How::Vanished)));
+            self.post(Letter::Happened(host, node, event::Event::Ended(How::Vanished)));
         }
         questions.into_iter().for_each(|question| self.post(Letter::AreYouThere(host, question)));
     }

@@ -5,9 +5,9 @@ use crate::cluster::remote::message::ToAgent;
 use crate::cluster::succession::door::{LIMIT, Pass};
 use crate::simulation::trace::Who;
 use crate::simulation::world::TICK_NS;
+use talisman_base::auth::Nonce;
 use talisman_observe::sometimes::sometimes;
 use talisman_transport::admission::Stage;
-use talisman_transport::auth::Nonce;
 
 /// So long it may take to be connected, and then to be made sure of.
 const LIMIT_NS: u64 = LIMIT.as_nanos() as u64;

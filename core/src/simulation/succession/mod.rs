@@ -28,9 +28,9 @@ use successor::Successor;
 use super::letters::Letter;
 use super::trace::Who;
 use super::world::{Event, START_NS, TICK_NS, World};
-use crate::cluster::control::ToNode;
-use crate::cluster::local;
-use crate::cluster::succession::quorum::{Register, Roll};
+use talisman_control::event;
+use talisman_control::protocol::ToNode;
+use talisman_control::succession::quorum::{Register, Roll};
 
 /// An agent, or another's launcher, sees that a connection has ended: after between so many nanoseconds.
 const END_NS: (u64, u64) = (10_000, 200_000);
@@ -298,8 +298,8 @@ impl World {
     }
 
     /// What happens to a node goes to whatever its host's agent follows, or waits until there is something.
-    pub(super) fn tell_of_host(&self, host: u32, node: u32, event: local::Event) {
-        if matches!(event, local::Event::Ended(_)) {
+    pub(super) fn tell_of_host(&self, host: u32, node: u32, event: event::Event) {
+        if matches!(event, event::Event::Ended(_)) {
             let mut succession = self.succession.borrow_mut();
             let Some(heir) = succession.heirs.get_mut(&host) else { return };
             if heir.on_end(node) {

@@ -4,13 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Step, World, host_at};
-use crate::cluster::conductor::Conductor;
-use crate::cluster::control::{ToLauncher, ToNode};
-use crate::cluster::kills::Kills;
-use crate::cluster::local;
-use crate::cluster::succession::election::{Due, Election, Introductions};
 use crate::cluster::succession::estate::Orphan;
-use crate::cluster::succession::quorum::{Register, Roll};
 use crate::simulation::job::led;
 use crate::simulation::launcher::Launcher;
 use crate::simulation::letters::Letter;
@@ -18,6 +12,12 @@ use crate::simulation::process::Stage;
 use crate::simulation::succession::doors::Word;
 use crate::simulation::trace::Who;
 use crate::simulation::world::{Event, START_NS, TICK_NS};
+use talisman_control::coordinator::Conductor;
+use talisman_control::event;
+use talisman_control::kills::Kills;
+use talisman_control::protocol::{ToLauncher, ToNode};
+use talisman_control::succession::election::{Due, Election, Introductions};
+use talisman_control::succession::quorum::{Register, Roll};
 use talisman_job::Results;
 use talisman_observe::sometimes::sometimes;
 
@@ -212,13 +212,13 @@ impl World {
             Letter::AreYouThere(rank, number) => self.post_in(era, Letter::Here(rank, number)),
             Letter::Happened(_, node, ref event) => {
                 self.with_asking(host, era, |asking| match event {
-                    local::Event::Said(ToLauncher::Follow(follower))
+                    event::Event::Said(ToLauncher::Follow(follower))
                         if asking.asked.missing().contains(&node) =>
                     {
                         asking.asked.on_follow(node, (**follower).clone());
                     }
                     _ if asking.asked.followers.has(node) => asking.kept.push(letter.clone()),
-                    local::Event::Ended(_) | local::Event::Lost(_) | local::Event::NotStarted(_) => {
+                    event::Event::Ended(_) | event::Event::Lost(_) | event::Event::NotStarted(_) => {
                         asking.asked.on_end(node);
                     }
                     _ => {}
@@ -271,7 +271,7 @@ impl World {
         let kills = Kills::new(&self.plan.kills, self.plan.chaos);
         let kills = kills.after(followers.running(), followers.steps().done);
         let plan = led(&self.plan, self.tasks[0].restart.clone(), kills.watched());
-        let plan = crate::cluster::plan::Plan { spares: 0, spare_hosts: Vec::new(), ..plan };
+        let plan = talisman_control::plan::Plan { spares: 0, spare_hosts: Vec::new(), ..plan };
         let leader = format!("process {era} on the host host{host}");
         let conductor = Conductor::taking_over(plan.clone(), kills, &leader, &followers);
         *self.launcher.borrow_mut() = Launcher::attached(&plan, &self.plan.slots, conductor, &left);

@@ -18,8 +18,7 @@ use crate::auth::{self, NoRandomness};
 use crate::handshake::{Acceptor, Agreed, Dialer, Failure, Identity, Refusal, Step};
 use crate::refusals::Refusals;
 
-/// A peer that has not proved itself by then never will; a node that is alive takes a thousandth of this.
-pub const DEADLINE: Duration = Duration::from_secs(5);
+pub use talisman_base::limits::DIAL_DEADLINE as DEADLINE;
 /// Connections that are being made sure of at once. One more, and one is refused ([`Admission`](crate::admission)): a node
 /// needs milliseconds, so the oldest of so many is none.
 pub const STRANGERS_MOST: usize = 64;

@@ -1,0 +1,189 @@
+//! What people ask a running job for from outside: a checkpoint now, or to go on with fewer nodes, or with more ([`growing`](super::growing)).
+//!
+//! A node that is to go is let go from a checkpoint that is taken for that, so that nothing has to be done again but what ran since its cut.
+//! What is under way when a node is lost is begun again once all go on.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use talisman_ft::Version;
+
+use super::growing::Growing;
+use super::{Action, Conductor, GRACE_TO_LEAVE};
+use crate::members::Stage;
+use crate::messages::nodes_in_words;
+use crate::protocol::ToNode;
+use talisman_job::asking::Request;
+use talisman_observe::sometimes::sometimes;
+
+/// Those that are not answered.
+#[derive(Default)]
+pub(super) struct Requests {
+    /// For a checkpoint, in the order in which they came.
+    pub(super) waiting: VecDeque<(u64, Request)>,
+    /// Nodes are being let go.
+    releasing: Option<(u64, Vec<u32>)>,
+    /// Nodes are being added.
+    pub(super) growing: Option<Growing>,
+}
+
+impl Conductor {
+    /// Whether anything can be done about any.
+    pub fn takes_requests(&self) -> bool {
+        self.recovery.is_some()
+    }
+
+    /// Somebody asks for something; the answer will have this number.
+    pub fn on_request(&mut self, now: Duration, number: u64, request: Request) {
+        if let Err(why) = self.check(&request) {
+            return self.actions.push(Action::Answer(number, Err(why)));
+        }
+        match request {
+            // They come first, while the job goes on.
+            Request::Grow(count) => self.begin_to_grow(now, number, count),
+            _ => self.wait_for_checkpoint(number, request),
+        }
+    }
+
+    /// A request goes on once there is a checkpoint.
+    pub(super) fn wait_for_checkpoint(&mut self, number: u64, request: Request) {
+        self.ask_for_checkpoint(&request);
+        self.requests.waiting.push_back((number, request));
+    }
+
+    /// So many requests for a checkpoint have come to an end; and why it is not on disk, if any of them wanted that in vain.
+    pub(super) fn on_checkpointed(
+        &mut self,
+        now: Duration,
+        node: u32,
+        asked: u32,
+        (checkpoint, not_written): (Result<Version, String>, Option<String>),
+    ) {
+        for _ in 0..asked {
+            if self.is_void(node) || !self.goes_on() {
+                return sometimes("a checkpoint that was asked for was overtaken by a loss");
+            }
+            let Some((number, request)) = self.requests.waiting.pop_front() else { return };
+            let kept = checkpoint.clone().map_err(|why| format!("the checkpoint cannot be kept: {why}"));
+            match (request, kept) {
+                (Request::Grow(_), kept) => self.grow(now, number, kept.map(|_| ())),
+                (_, Err(why)) => self.actions.push(Action::Answer(number, Err(why))),
+                (Request::Checkpoint, Ok(version)) => {
+                    let text = self.taken(version, not_written.as_deref());
+                    self.actions.push(Action::Answer(number, text));
+                }
+                (Request::Shrink(nodes), Ok(_)) => self.begin_release(now, number, nodes),
+            }
+        }
+    }
+
+    /// These nodes have halted and are not needed any more.
+    pub(super) fn release(&mut self, now: Duration, nodes: Vec<u32>) {
+        for node in nodes {
+            let member = &mut self.roster[node];
+            (member.stage, member.released) = (Stage::Done, true);
+            member.leave_by = now + GRACE_TO_LEAVE;
+            self.actions.push(Action::Send(node, ToNode::Leave));
+        }
+    }
+
+    /// All go on: what was asked for is answered, or begun again.
+    pub(super) fn go_on_with_requests(&mut self) {
+        if let Some((number, nodes)) = self.requests.releasing.take() {
+            let is_done = nodes.iter().all(|node| self.roster[*node].stage >= Stage::Done);
+            let whom = nodes_in_words(&nodes);
+            self.actions.push(Action::Answer(
+                number,
+                match is_done {
+                    true => Ok(format!("the job goes on without {whom}")),
+                    false => {
+                        Err(format!("the job cannot go on without {whom}: what it has is held nowhere else"))
+                    }
+                },
+            ));
+        }
+        self.answer_if_grown();
+        let waiting: Vec<Request> =
+            self.requests.waiting.iter().map(|(_, request)| request.clone()).collect();
+        waiting.iter().for_each(|request| self.ask_for_checkpoint(request));
+    }
+
+    /// Nothing that is asked for will be done.
+    pub(super) fn refuse_requests(&mut self, now: Duration, why: &str) {
+        self.give_up_growing(now, why);
+        let waiting = std::mem::take(&mut self.requests.waiting).into_iter();
+        let waiting =
+            waiting.filter(|(_, request)| !matches!(request, Request::Grow(_))).map(|(number, _)| number);
+        let releasing = self.requests.releasing.take().map(|(number, _)| number);
+        let all = waiting.chain(releasing).map(|number| Action::Answer(number, Err(why.into())));
+        self.actions.extend(all);
+    }
+
+    /// Why this cannot be.
+    fn check(&self, request: &Request) -> Result<(), String> {
+        if !self.survives() || self.verdict.is_over() {
+            let why = if self.went.is_none() { "the job has not begun yet" } else { "the job ends" };
+            return Err(why.into());
+        }
+        let Request::Shrink(nodes) = request else { return Ok(()) };
+        let there: Vec<u32> = self
+            .roster
+            .living()
+            .into_iter()
+            .filter(|node| self.roster[*node].stage == Stage::Running)
+            .collect();
+        if let Some(node) = nodes.iter().find(|node| !there.contains(node)) {
+            return Err(format!("node {node} is not there; the job has {}", nodes_in_words(&there)));
+        }
+        let stays = |node: &&u32| !nodes.contains(node);
+        match there.iter().filter(stays).count() {
+            0 => Err("a job cannot go on without any node; end it with Ctrl-C".into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether all nodes go on, so that there is somebody to ask.
+    fn goes_on(&self) -> bool {
+        self.survives() && self.recovery.as_ref().is_some_and(super::Recovery::is_running)
+    }
+
+    /// Tells the first node that one more checkpoint is wanted; while the job halts nobody is there to hear that. What is gone on from at
+    /// once need not be on disk.
+    fn ask_for_checkpoint(&mut self, request: &Request) {
+        let on_disk = *request == Request::Checkpoint;
+        let leaving = match request {
+            Request::Shrink(nodes) => nodes.clone(),
+            Request::Checkpoint | Request::Grow(_) => Vec::new(),
+        };
+        let first = self.roster.living().into_iter().find(|node| self.roster[*node].stage == Stage::Running);
+        if let Some(node) = first.filter(|_| self.goes_on()) {
+            self.actions.push(Action::Send(node, ToNode::Checkpoint { on_disk, leaving }));
+        }
+    }
+
+    fn begin_release(&mut self, now: Duration, number: u64, nodes: Vec<u32>) {
+        // Some may be lost meanwhile.
+        if let Err(why) = self.check(&Request::Shrink(nodes.clone())) {
+            return self.actions.push(Action::Answer(number, Err(why)));
+        }
+        self.actions.push(Action::Say(format!("{} to be released; all go back", are(&nodes))));
+        self.requests.releasing = Some((number, nodes.clone()));
+        self.lead(self.running_for(now), |recovery| recovery.release(&nodes));
+    }
+
+    fn taken(&self, version: Version, not_written: Option<&str>) -> Result<String, String> {
+        let in_memory = format!("checkpoint {version} is taken, in the memory of the nodes");
+        let Some(shelves) = &self.plan.keeping.shelves else { return Ok(in_memory) };
+        let dir = shelves.dir.display();
+        match not_written {
+            None => {
+                Ok(format!("checkpoint {version} is taken; after the loss of all nodes: --restart {dir}"))
+            }
+            Some(why) => Err(format!("{in_memory}, but not in {dir}: {why}")),
+        }
+    }
+}
+
+fn are(nodes: &[u32]) -> String {
+    format!("{} {}", nodes_in_words(nodes), if nodes.len() == 1 { "is" } else { "are" })
+}
