@@ -1,6 +1,8 @@
 //! How well graphs are divided: `cargo bench -p talisman-lb --bench partition`, and with `--features metis` METIS beside it;
 //! `… -- "stencil, 1000 "` picks a graph.
 
+#![allow(clippy::disallowed_methods, reason = "time is what is measured")]
+
 use std::time::Instant;
 
 use talisman_lb::generate::{self, Machine, Program};

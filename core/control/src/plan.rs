@@ -233,12 +233,6 @@ mod tests {
     }
 
     #[test]
-    fn every_job_has_its_own_secret() {
-        assert_ne!(plan(Transport::Tcp).secret, plan(Transport::Tcp).secret);
-        assert_eq!(plan(Transport::Tcp).build, plan(Transport::Tcp).build);
-    }
-
-    #[test]
     fn what_is_known_of_a_job_decides_its_plan() {
         let options = RunArgs { pes: Some(2), transport: Transport::Shm, ..RunArgs::default() };
         let known = || {

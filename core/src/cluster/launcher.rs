@@ -382,3 +382,15 @@ pub(super) fn drawn() -> io::Result<(u64, Secret)> {
     let job = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
     Ok((job, Secret::generate().map_err(io::Error::other)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_job_has_a_number_and_a_secret_of_its_own() {
+        let [(job, secret), (other_job, other_secret)] = [drawn().unwrap(), drawn().unwrap()];
+        assert_ne!(job, other_job);
+        assert_ne!(secret, other_secret);
+    }
+}
