@@ -4,15 +4,16 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use crate::chare::{Args, MainChare};
+use crate::checkpoint::types::Registered;
 use crate::cluster::{self, Turn, member::Joining, remote::agent, takeover::successor::Heir};
 use crate::function;
-use crate::launch::Program;
-use crate::launch::command_line::{self, ProgramArgs, Read};
-use crate::launch::variables;
 use crate::registry::Registry;
 use crate::run::{self, Outcome, Watch};
 use talisman_control::outcome::ClusterOutcome;
+use talisman_job::Program;
+use talisman_job::command_line::{self, ProgramArgs, Read};
 use talisman_job::output::tell;
+use talisman_job::variables;
 use talisman_job::{ExitStatus, Interrupts, Output, Progress, Report, RunArgs, Undelivered};
 
 /// The program that is being compiled.
@@ -99,7 +100,7 @@ fn lead(program: &Program, options: &RunArgs, turn: Turn) -> ExitStatus {
         complain(program, &message);
         return ExitStatus::Usage;
     }
-    led(program, options, cluster::launch(program, options, turn))
+    led(program, options, cluster::launch(program, &Registered, options, turn))
 }
 
 /// This process takes the place of a launcher.

@@ -3,6 +3,8 @@
 //!
 //! A strategy that is too slow for a size is not tried on larger ones; the table says so.
 
+#![allow(clippy::disallowed_methods, reason = "time is what is measured")]
+
 use std::time::Instant;
 
 use talisman_lb::generate::{Machine, Program, snapshot};

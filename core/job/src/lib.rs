@@ -5,6 +5,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`options`] | [`RunArgs`], the options every program has, and what is wrong with impossible ones |
+//! | [`command_line`], [`variables`] | the program's own options and the runtime's, read together; the `TALISMAN_…` variables |
 //! | [`balancing`], [`strategies`], [`measures`] | how load balancing is asked for, by which strategy, and what is measured for it |
 //! | [`checkpoints`] | how fault tolerance is asked for |
 //! | [`faults`] | when a node is killed on purpose |
@@ -27,6 +28,7 @@ pub use talisman_pup as pup;
 pub mod asking;
 pub mod balancing;
 pub mod checkpoints;
+pub mod command_line;
 pub mod exit;
 pub mod faults;
 pub mod interrupt;
@@ -40,7 +42,9 @@ pub mod progress;
 pub mod report;
 pub mod strategies;
 pub mod undelivered;
+pub mod variables;
 
+pub use command_line::{Program, ProgramArgs};
 pub use exit::ExitStatus;
 pub use interrupt::{Interrupts, Signal};
 #[doc(hidden)]

@@ -32,6 +32,7 @@
 //! | [`reading`] | parts taken out of the store again |
 //! | [`written`] | versions that are on disk because somebody asked for them, while others are in memory |
 //! | [`again`] | how PEs begin after a loss |
+//! | [`types`] | what the launcher has to know of the program's chares |
 //! | [`handing`] | parts that go to a process which has none of its own |
 
 mod again;
@@ -54,6 +55,7 @@ mod settings;
 mod taking;
 #[cfg(test)]
 mod tests;
+pub(crate) mod types;
 pub(crate) mod waiting;
 mod written;
 

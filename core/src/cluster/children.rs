@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use talisman_job::variables::CONTROL_VARIABLE;
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{
@@ -15,9 +16,6 @@ use rustix::process::{
 
 use super::naming;
 use talisman_control::exit_cause::How;
-
-/// Tells a process that it is a node: the number of the descriptor of its control connection.
-pub(crate) const CONTROL_VARIABLE: &str = "TALISMAN_CONTROL";
 
 /// What to run as a node.
 #[derive(Clone, Debug)]

@@ -4,14 +4,12 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::chare::Kind;
-use crate::checkpoint::part::{Part, SavedCollection};
-use crate::registry::Registry;
 use talisman_base::auth::nonce;
 use talisman_base::topology::Shape;
 use talisman_job::RunArgs;
 use talisman_job::checkpoints::FaultTolerance;
 use talisman_job::options::PES_IN_ALL_MAX;
+use talisman_pup::{Packed, PupError};
 use talisman_store::disk::{Disk, DiskError, Folder, KeyFile};
 use talisman_store::files::cover::{Cover, JobMark};
 use talisman_store::files::folder_of;
@@ -20,24 +18,36 @@ use talisman_store::files::set::{self, Hosts, Whole};
 use talisman_store::files::shelf::{ShelfError, check_for_others};
 use talisman_store::restart::{Keeping, Restart, Shelves};
 
+/// What has to be known of the program's chares before a node runs.
+pub trait ProgramTypes: Sync {
+    /// Their names, by their keys.
+    fn chares(&self) -> Vec<(u64, String)>;
+
+    /// Whether a PE's part of a checkpoint has collections whose places are by node.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn has_nodegroups(&self, part: Packed) -> Result<bool, PupError>;
+}
+
 /// As the options say; with `--restart`, from what hosts have in that folder.
 ///
 /// # Errors
 /// A sentence on what cannot be, and what to do.
 pub(crate) fn find_out(
-    program: &str,
+    (program, types): (&str, &dyn ProgramTypes),
     options: &RunArgs,
     (job, shape): (u64, Shape),
     former: Option<(&Path, &mut impl Hosts)>,
 ) -> Result<Keeping, String> {
     let mut keeping = Keeping::default();
     let key = key_of(options)?;
-    let mut mark = JobMark::of_this(job, program, options.seed, chares());
+    let mut mark = JobMark::of_this(job, program, options.seed, types.chares());
     if let Some((dir, hosts)) = former {
         let whole = set::newest(dir, hosts).map_err(|error| format!("--restart: {error}"))?;
         // A part is as large as it is.
         let matters = whole.cover.pes_per_node != shape.pes_per_node;
-        let has_nodegroups = matters && has_nodegroups(dir, &whole, hosts)?;
+        let has_nodegroups = matters && has_nodegroups(types, dir, &whole, hosts)?;
         let names = (0..).map_while(|host| hosts.name(host)).map(str::to_owned).collect();
         go_on_from(
             &mut keeping,
@@ -115,16 +125,16 @@ fn go_on_from(
     Ok(())
 }
 
-/// The chares of this program, by their keys.
-fn chares() -> Vec<(u64, String)> {
-    Registry::get().types().iter().map(|chare| (chare.key, (chare.name)())).collect()
-}
-
 /// Whether a job has chares whose places are by node: if it goes on with another number of PEs on each, nodes keep their numbers, as PEs do.
 ///
 /// # Errors
 /// A part can be read no more.
-pub(crate) fn has_nodegroups(dir: &Path, whole: &Whole, hosts: &mut impl Hosts) -> Result<bool, String> {
+pub(crate) fn has_nodegroups(
+    types: &dyn ProgramTypes,
+    dir: &Path,
+    whole: &Whole,
+    hosts: &mut impl Hosts,
+) -> Result<bool, String> {
     let Whole { cover, parts, .. } = whole;
     // Every part has every collection.
     let first = parts.first_key_value().and_then(|(pe, places)| Some((pe, places.first()?)));
@@ -133,9 +143,7 @@ pub(crate) fn has_nodegroups(dir: &Path, whole: &Whole, hosts: &mut impl Hosts) 
         format!("--restart: the part of PE {pe} in {} cannot be read: {error}", dir.display())
     };
     let part = hosts.part((cover.cut(), cover.version), *place, *pe).map_err(|error| wrong(&error))?;
-    let part: Part = part.into_value().map_err(|error| wrong(&error))?;
-    let kind = |saved: &SavedCollection| Registry::get().find(saved.of.key).map(|(_, chare)| chare.kind);
-    Ok(part.collections.iter().any(|saved| kind(saved) == Some(Kind::NodeGroup)))
+    types.has_nodegroups(part).map_err(|error| wrong(&error))
 }
 
 /// That there are not too many numbers for PEs.

@@ -14,7 +14,7 @@ use super::children::Executable;
 use super::descriptors;
 use super::desk::{Desk, Wires};
 use super::exhaustion::Exhaustion;
-use super::keeping::{self, absolute, key_of};
+use super::keeping::{self, ProgramTypes, absolute, key_of};
 use super::local::Events;
 use super::memory::host_memory;
 use super::naming::{self, Named};
@@ -22,7 +22,6 @@ use super::printer::{Lines, Print, Written};
 use super::remote::survey::Survey;
 use super::sites::{Sites, shares};
 use super::standby::{Prepared, Turn};
-use crate::launch::Program;
 use talisman_base::auth::Secret;
 use talisman_base::topology::Shape;
 use talisman_control::coordinator::{Action, Conductor};
@@ -34,6 +33,7 @@ use talisman_control::kills::Kills;
 use talisman_control::outcome::{ClusterOutcome, Ended};
 use talisman_control::plan::Plan;
 use talisman_control::protocol::{Fetch, ToLauncher, ToNode};
+use talisman_job::Program;
 use talisman_job::progress::Steps;
 use talisman_job::{RunArgs, Signal};
 use talisman_store::files::afar::Answer;
@@ -52,12 +52,17 @@ const STARTS: u32 = 4;
 /// Runs this program, with the arguments of this process, as the nodes that `options` ask for, until they have all
 /// ended. Has to be called in the main thread: the nodes die with the thread that starts them. Should this process be lost
 /// before the program has begun, others start the job again, as often as its turn says.
-pub(crate) fn launch(program: &Program, options: &RunArgs, turn: Turn) -> ClusterOutcome {
+pub(crate) fn launch(
+    program: &Program,
+    types: &dyn ProgramTypes,
+    options: &RunArgs,
+    turn: Turn,
+) -> ClusterOutcome {
     descriptors::raise_limit();
     let means = Means { executable: Executable::this(), memory: host_memory, turn };
     let mut left = STARTS;
     loop {
-        let mut outcome = launch_with(&means, program, options).unwrap_or_else(|error| {
+        let mut outcome = launch_with(&means, (program, types), options).unwrap_or_else(|error| {
             let message = format!("the nodes cannot be started: {error}");
             ClusterOutcome { status: UNRECOVERABLE, message: Some(message), ..ClusterOutcome::default() }
         });
@@ -84,7 +89,11 @@ pub(super) struct Means {
 }
 
 /// The same with other means.
-pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -> io::Result<ClusterOutcome> {
+pub(super) fn launch_with(
+    means: &Means,
+    (program, types): (&Program, &dyn ProgramTypes),
+    options: &RunArgs,
+) -> io::Result<ClusterOutcome> {
     let shares = match shares(options) {
         Ok(shares) => shares,
         Err(message) => return Ok(ClusterOutcome::usage(message)),
@@ -97,7 +106,7 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
     plan.spare_hosts =
         spares.flat_map(|(host, (all, nodes))| vec![host; (all.nodes - nodes.nodes) as usize]).collect();
     let shape = Shape { nodes: plan.begins_with, pes_per_node: plan.pes };
-    plan.keeping = match keeping(program, options, &shares, (&plan, shape))? {
+    plan.keeping = match keeping((program, types), options, &shares, (&plan, shape))? {
         Ok(keeping) => keeping,
         Err(ended) => return Ok(ended),
     };
@@ -127,12 +136,12 @@ pub(super) fn launch_with(means: &Means, program: &Program, options: &RunArgs) -
 
 /// Where the job keeps its checkpoints, and what it goes on from: if that is not to be had, how it ends.
 fn keeping(
-    program: &Program,
+    (program, types): (&Program, &dyn ProgramTypes),
     options: &RunArgs,
     shares: &[Share],
     (plan, shape): (&Plan, Shape),
 ) -> io::Result<Result<Keeping, ClusterOutcome>> {
-    let (name, of) = (program.name, (plan.job, shape));
+    let (known, of) = ((program.name, types), (plan.job, shape));
     let dir = match options.restart.as_deref().map(absolute).transpose() {
         Ok(dir) => dir,
         Err(message) => return Ok(Err(ClusterOutcome::usage(message))),
@@ -143,14 +152,14 @@ fn keeping(
         Err(message) => return Ok(Err(ClusterOutcome::usage(message))),
     };
     let kept = match &dir {
-        None => keeping::find_out(name, options, of, None::<(&Path, &mut Here<'_>)>),
-        Some(dir) if is_here => keeping::find_out(name, options, of, Some((dir, &mut Here(dir, key)))),
+        None => keeping::find_out(known, options, of, None::<(&Path, &mut Here<'_>)>),
+        Some(dir) if is_here => keeping::find_out(known, options, of, Some((dir, &mut Here(dir, key)))),
         Some(dir) => {
             let mut survey = match Survey::of(shares, (dir, &key), plan.build, plan.silence)? {
                 Ok(survey) => survey,
                 Err(message) => return Ok(Err(ClusterOutcome::unreachable(message))),
             };
-            let kept = keeping::find_out(name, options, of, Some((dir, &mut survey)));
+            let kept = keeping::find_out(known, options, of, Some((dir, &mut survey)));
             survey.end();
             kept
         }

@@ -20,7 +20,6 @@ use signal_hook::consts::SIGINT;
 use talisman_ft::double::Order;
 use talisman_ft::{Epoch, Version};
 
-use super::children::CONTROL_VARIABLE;
 use super::control_thread;
 use super::descriptors;
 use super::naming;
@@ -31,6 +30,7 @@ use talisman_base::frame::{Decoder, FrameError, encode};
 use talisman_control::node_session::{Action, Attendance, Unfit};
 use talisman_control::protocol::{Place, Stop, Task, ToLauncher};
 use talisman_job::progress::Steps;
+use talisman_job::variables::CONTROL_VARIABLE;
 
 /// What the launcher has a node do while its program runs. Called in the control thread: it must not wait for PEs.
 pub(crate) trait Orders: Send + Sync {

@@ -58,8 +58,8 @@ pub(crate) mod takeover;
 mod tests;
 mod voice;
 
-pub(crate) use children::CONTROL_VARIABLE;
+pub(crate) use keeping::ProgramTypes;
 pub(crate) use launcher::launch;
-pub(crate) use standby::{Turn, VARIABLE as STANDBY_VARIABLE, stand_by};
-pub(crate) use succession::successor::{Inherited, VARIABLE as SUCCESSION_VARIABLE, succeed, will};
+pub(crate) use standby::{Turn, stand_by};
+pub(crate) use succession::successor::{Inherited, succeed, will};
 pub(crate) use voice::Control;

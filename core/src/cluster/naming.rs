@@ -6,11 +6,9 @@
 use std::ffi::OsString;
 use std::fs;
 use std::sync::{Mutex, PoisonError};
+use talisman_job::variables::JOB_VARIABLE;
 
 use super::children::Executable;
-
-/// Tells a process of which job it is: see [`Named`].
-pub(crate) const JOB_VARIABLE: &str = "TALISMAN_JOB";
 
 /// Most letters of a process's short name.
 const SHORT_MAX: usize = 15;

@@ -8,14 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use super::keeping::ProgramTypes;
 use super::launch;
 use super::member::{Joining, Orders, joining};
 use super::remote::agent;
 use super::standby::Turn;
 use super::voice::Control;
-use crate::launch::command_line::{self, Program};
 use talisman_control::protocol::{NodeReport, Stop};
+use talisman_job::command_line::{self, Program};
 use talisman_job::progress::Steps;
+use talisman_pup::{Packed, PupError};
 
 const PROGRAM: Program =
     Program { name: "probe", package: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") };
@@ -45,12 +47,25 @@ pub fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         None => {
-            let outcome = launch(&PROGRAM, &run, Turn::LAST);
+            let outcome = launch(&PROGRAM, &NoChares, &run, Turn::LAST);
             if let Some(message) = &outcome.message {
                 eprintln!("probe: error: {message}");
             }
             ExitCode::from(outcome.interrupted.map_or(outcome.status as u8, |signal| signal.exit_code()))
         }
+    }
+}
+
+/// It has none.
+pub(crate) struct NoChares;
+
+impl ProgramTypes for NoChares {
+    fn chares(&self) -> Vec<(u64, String)> {
+        Vec::new()
+    }
+
+    fn has_nodegroups(&self, _part: Packed) -> Result<bool, PupError> {
+        Ok(false)
     }
 }
 

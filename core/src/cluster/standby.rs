@@ -21,18 +21,15 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
+use talisman_job::variables::STANDBY_VARIABLE as VARIABLE;
 
 use rustix::io::{FdFlags, fcntl_setfd, write};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::children::{self, Executable, leave_open};
 use super::naming;
-use crate::launch::Program;
 use talisman_job::ExitStatus;
-
-/// Tells a process that it stands by: the number of the descriptor at which it waits, how often it and those after it may start the job, and whether the
-/// launcher has made the folder for checkpoints (1) or has not (0).
-pub(crate) const VARIABLE: &str = "TALISMAN_STANDBY";
+use talisman_job::Program;
 
 /// So often a job is started again by others than its first launcher.
 const STANDBYS: u32 = 3;

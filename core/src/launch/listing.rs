@@ -10,7 +10,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::cluster::naming::{JOB_VARIABLE, Named};
+use crate::cluster::naming::Named;
+use talisman_job::variables::JOB_VARIABLE;
 
 /// A job, as far as this machine has it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,13 +15,13 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::ExitStatus;
-use super::command_line::{as_given, asks_in_short, in_short, naming_variable, said_of_idle};
 use super::listing;
 use super::replay::Replay;
-use super::variables;
 use talisman_job::asking::{self, Request};
+use talisman_job::command_line::{as_given, asks_in_short, in_short, naming_variable, said_of_idle};
 use talisman_job::options::RunArgs;
 use talisman_job::options::numbers::{joined, whole};
+use talisman_job::variables;
 
 /// Runs the command with these words, the first of which is its own name. Returns only if there was nothing to run.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitStatus {

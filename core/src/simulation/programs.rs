@@ -5,7 +5,7 @@
 
 use super::{Plan, Ran, simulate};
 use crate::chare::{Args, MainChare};
-use crate::launch::command_line::{self, ProgramArgs};
+use talisman_job::command_line::{self, ProgramArgs};
 
 /// A program of this executable.
 pub struct Program {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use talisman_ft::{NodeId, Version};
 
+use crate::checkpoint::types::Registered;
 use crate::cluster::keeping::has_nodegroups;
 use crate::witness::{self, Seen};
 use talisman_base::topology::Shape;
@@ -35,7 +36,7 @@ impl Remains {
         all.extend(disks);
         let (folder, hosts) = (Path::new(FOLDER), &mut Disks(all.clone()));
         let whole = set::newest(folder, hosts)?;
-        let has_nodegroups = has_nodegroups(folder, &whole, hosts).expect("it was just read");
+        let has_nodegroups = has_nodegroups(&Registered, folder, &whole, hosts).expect("it was just read");
         Ok(Remains { whole, has_nodegroups, disks: all })
     }
 

@@ -15,6 +15,7 @@ use talisman_control::exit_cause::How;
 use talisman_control::protocol::{ToLauncher, ToNode};
 use talisman_control::succession::discovery::Word;
 use talisman_control::succession::quorum::Roll;
+use talisman_job::variables::{CONTROL_VARIABLE, SSH_VARIABLE};
 use talisman_store::files::afar::{Answer, Ask};
 
 /// From the launcher to the agent.
@@ -125,7 +126,7 @@ fn goes_along(name: &OsStr) -> bool {
     ours && !OF_ONE_PROCESS.iter().any(|other| other.as_bytes() == name)
 }
 
-const OF_ONE_PROCESS: [&str; 2] = [super::ssh::VARIABLE, super::super::children::CONTROL_VARIABLE];
+const OF_ONE_PROCESS: [&str; 2] = [SSH_VARIABLE, CONTROL_VARIABLE];
 
 /// From the agent to the launcher.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -40,4 +40,3 @@ mod ssh;
 pub(crate) mod survey;
 
 pub(crate) use message::Begin;
-pub(crate) use ssh::VARIABLE as SSH_VARIABLE;

@@ -22,6 +22,7 @@ use super::ssh;
 use talisman_control::exit_cause::How;
 use talisman_control::greeting::{Greeting, Listener};
 use talisman_control::hosts::Host;
+use talisman_job::variables::SSH_VARIABLE;
 
 /// So long ssh may take to end once there is nothing more to say, or its connection is gone.
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
@@ -52,7 +53,7 @@ pub(super) struct Session {
 impl Session {
     /// Logs in and starts the agent.
     pub(super) fn start(host: &Host, program: &Path) -> io::Result<Session> {
-        let options = std::env::var_os(ssh::VARIABLE).unwrap_or_default();
+        let options = std::env::var_os(SSH_VARIABLE).unwrap_or_default();
         let mut command = ssh::command(host, &options, program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         die_with_this_process(&mut command);

@@ -10,9 +10,6 @@ use super::agent::FLAG;
 use talisman_control::exit_cause::How;
 use talisman_control::hosts::Host;
 
-/// Options for ssh, separated by spaces.
-pub(crate) const VARIABLE: &str = "TALISMAN_SSH";
-
 /// So long ssh may take to reach a host.
 const CONNECT_S: u32 = 10;
 

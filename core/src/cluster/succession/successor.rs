@@ -8,6 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
+use talisman_job::variables::SUCCESSION_VARIABLE as VARIABLE;
 
 use super::super::children::{Executable, leave_open};
 use super::super::descriptors;
@@ -19,7 +20,6 @@ use super::super::spool::Spool;
 use super::super::standby::{Pledge, Turn};
 use super::estate::{Estate, Will};
 use super::gathering::{Gathered, gather};
-use crate::launch::Program;
 use rustix::io::{FdFlags, fcntl_setfd};
 use talisman_base::frame::{Decoder, encode};
 use talisman_control::coordinator::Conductor;
@@ -27,12 +27,9 @@ use talisman_control::kills::Kills;
 use talisman_control::outcome::ClusterOutcome;
 use talisman_control::plan::Plan;
 use talisman_control::succession::election::Alone;
+use talisman_job::Program;
 use talisman_job::RunArgs;
 use talisman_store::restart::Keeping;
-
-/// Tells a process that it is to take a launcher's place: the number of the descriptor at which it listens. What else it has to know comes
-/// by its standard input.
-pub(crate) const VARIABLE: &str = "TALISMAN_SUCCESSION";
 
 /// What a process is started with that takes a launcher's place, and where it listens.
 pub(crate) type Inherited = io::Result<(Will, TcpListener)>;

@@ -25,13 +25,13 @@ use super::adopted::Adopted;
 use super::folder::Doors;
 use super::gathering::{Gathered, gather};
 use super::streams::Streams;
-use crate::launch::Program;
 use talisman_control::coordinator::Conductor;
 use talisman_control::exit_cause::named;
 use talisman_control::kills::Kills;
 use talisman_control::outcome::{ClusterOutcome, merge};
 use talisman_control::plan::Plan;
 use talisman_control::protocol::Task;
+use talisman_job::Program;
 use talisman_job::{Progress, RunArgs};
 use talisman_store::restart::Keeping;
 

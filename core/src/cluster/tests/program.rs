@@ -14,10 +14,11 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use super::super::children::Executable;
 use super::super::launcher::{Means, launch_with};
 use super::super::member::{Joining, Orders, joining};
+use super::super::probe::NoChares;
 use super::super::standby::Turn;
 use super::super::voice::Control;
-use crate::launch::command_line::{Program, parse_from};
 use talisman_control::protocol::{Host, NodeReport, Stop, Task, ToLauncher};
+use talisman_job::command_line::{Program, parse_from};
 use talisman_job::progress::Steps;
 use talisman_observe::stats::Totals;
 
@@ -68,7 +69,7 @@ fn launcher(case: &str) {
         "no memory" => means.memory = |_, _| Err(io::Error::from(io::ErrorKind::StorageFull)),
         _ => {}
     }
-    let outcome = launch_with(&means, &PROGRAM, &options).expect("the launcher itself starts");
+    let outcome = launch_with(&means, (&PROGRAM, &NoChares), &options).expect("the launcher itself starts");
     if let Some(message) = &outcome.message {
         eprintln!("test: error: {message}");
     }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
-use talisman_job::options::RunArgs;
+use crate::options::RunArgs;
 
 /// What all variables of the runtime begin with.
 const PREFIX: &str = "TALISMAN_";
@@ -12,19 +12,27 @@ const PREFIX: &str = "TALISMAN_";
 /// Tests are told by these what to try; the programs that they start have them too.
 const OF_TESTS: &str = "TALISMAN_TEST_";
 
+/// Tells a process of which job it is: see [`Named`].
+pub const JOB_VARIABLE: &str = "TALISMAN_JOB";
+/// Tells a process that it is a node: the number of the descriptor of its control connection.
+pub const CONTROL_VARIABLE: &str = "TALISMAN_CONTROL";
+/// Tells a process that it stands by: the number of the descriptor at which it waits, how often it and those after it may start the job, and whether the
+/// launcher has made the folder for checkpoints (1) or has not (0).
+pub const STANDBY_VARIABLE: &str = "TALISMAN_STANDBY";
+/// Options for ssh, separated by spaces.
+pub const SSH_VARIABLE: &str = "TALISMAN_SSH";
+/// Tells a process that it is to take a launcher's place: the number of the descriptor at which it listens. What else it has to know comes
+/// by its standard input.
+pub const SUCCESSION_VARIABLE: &str = "TALISMAN_SUCCESSION";
+
 /// Variables that no option has: how ssh is called, and what processes of a job tell those that they start.
-const OTHERS: [&str; 5] = [
-    crate::cluster::remote::SSH_VARIABLE,
-    crate::cluster::CONTROL_VARIABLE,
-    crate::cluster::STANDBY_VARIABLE,
-    crate::cluster::SUCCESSION_VARIABLE,
-    crate::cluster::naming::JOB_VARIABLE,
-];
+const OTHERS: [&str; 5] =
+    [SSH_VARIABLE, CONTROL_VARIABLE, STANDBY_VARIABLE, SUCCESSION_VARIABLE, JOB_VARIABLE];
 
 /// An empty variable says nothing: from now on it is not set, for this process and those that it starts.
 ///
 /// Has to be called before any other thread is started: it changes the environment.
-pub(crate) fn unset_empty_ones() {
+pub fn unset_empty_ones() {
     for (name, _) in ours().into_iter().filter(|(_, value)| value.is_empty()) {
         // SAFETY: no other thread reads the environment, by this function's contract.
         unsafe { std::env::remove_var(name) };
@@ -32,7 +40,7 @@ pub(crate) fn unset_empty_ones() {
 }
 
 /// What is to be said of variables that nothing reads: neither an option of this command line nor the runtime.
-pub(crate) fn unknown(command: &Command) -> Vec<String> {
+pub fn unknown(command: &Command) -> Vec<String> {
     let runtime = RunArgs::command_of_options();
     let known: Vec<&str> = [command, &runtime]
         .into_iter()
@@ -46,7 +54,7 @@ pub(crate) fn unknown(command: &Command) -> Vec<String> {
 }
 
 /// Where the value of an option comes from that was not given on the command line: its variable, if that is set.
-pub(crate) fn of(option: &Arg) -> Option<&str> {
+pub fn of(option: &Arg) -> Option<&str> {
     let name = option.get_env()?.to_str()?;
     std::env::var_os(name).map(|_| name)
 }

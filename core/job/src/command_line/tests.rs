@@ -314,7 +314,7 @@ fn child() {
         return;
     }
     // No other thread reads the environment now: this process runs this test alone.
-    crate::launch::variables::unset_empty_ones();
+    crate::variables::unset_empty_ones();
     let words = ["pi", "--seed", "2"];
     let Read { run, notes, .. } = read_from::<()>(&PI, words).unwrap_or_else(|error| error.exit());
     println!("{:?} {} {} {}", run.pes, run.seed, run.progress, run.simulate);

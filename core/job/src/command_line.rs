@@ -6,9 +6,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches as _, Parser};
 
-use super::variables;
-use talisman_job::options::numbers::joined;
-use talisman_job::options::{IDS, OptionsError, RunArgs};
+use crate::options::numbers::joined;
+use crate::options::{IDS, OptionsError, RunArgs};
+use crate::variables;
 
 /// What a program is called; filled in by `#[talisman::main]` from Cargo's environment variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,25 +65,25 @@ pub fn parse<A: ProgramArgs>(program: &Program) -> (RunArgs, A) {
 }
 
 /// A command line that was read.
-pub(crate) struct Read<A> {
-    pub(crate) run: RunArgs,
-    pub(crate) args: A,
+pub struct Read<A> {
+    pub run: RunArgs,
+    pub args: A,
     /// What people should know: options that change nothing, variables that nobody reads.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// The same, with what is to be said about it.
-pub(crate) fn read<A: ProgramArgs>(program: &Program) -> Read<A> {
+pub fn read<A: ProgramArgs>(program: &Program) -> Read<A> {
     read_from(program, std::env::args_os()).unwrap_or_else(|error| error.exit())
 }
 
 /// A usage error that is found once the command line has been read: prints it as the others, and ends the process with status 2.
-pub(crate) fn refuse<A: ProgramArgs>(program: &Program, error: &OptionsError) -> ! {
+pub fn refuse<A: ProgramArgs>(program: &Program, error: &OptionsError) -> ! {
     command::<A>(program).error(ErrorKind::ValueValidation, naming_variables(&error.to_string())).exit()
 }
 
 /// A message about options of this process, with the variables of those that are not on its command line.
-pub(crate) fn naming_variables(message: &str) -> String {
+pub fn naming_variables(message: &str) -> String {
     let (options, words) = (RunArgs::command_of_options(), std::env::args_os().collect::<Vec<_>>());
     let is_said = |option: &&Arg| {
         let id = option.get_id().as_str();
@@ -131,12 +131,12 @@ fn read_from<A: ProgramArgs>(
 }
 
 /// Whether the short help is asked for.
-pub(super) fn asks_in_short(words: &[OsString]) -> bool {
+pub fn asks_in_short(words: &[OsString]) -> bool {
     words.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "-h")
 }
 
 /// The runtime's options in a line each: without their variables, which `--help` names.
-pub(super) fn in_short(command: Command) -> Command {
+pub fn in_short(command: Command) -> Command {
     let in_short = |option: Arg| {
         let takes_values = option.get_action().takes_values();
         option.hide_env(true).hide_possible_values(takes_values)
@@ -145,7 +145,7 @@ pub(super) fn in_short(command: Command) -> Command {
 }
 
 /// A wrong value of a variable is its, not that of the option, which nobody has given.
-pub(super) fn naming_variable<'a>(
+pub fn naming_variable<'a>(
     mut error: clap::Error,
     mut options: impl Iterator<Item = &'a Arg>,
     words: &[OsString],
@@ -169,7 +169,7 @@ fn is_given(long: &str, words: &[OsString]) -> bool {
 }
 
 /// A message about options, with those that are called otherwise, or were given as variables, named as they were.
-pub(super) fn as_given(message: &str, command: &Command, matches: &ArgMatches) -> String {
+pub fn as_given(message: &str, command: &Command, matches: &ArgMatches) -> String {
     let (mut message, mut variables) = (message.to_owned(), Vec::new());
     for option in command.get_arguments().filter(|arg| is_runtime(arg)) {
         let id = option.get_id().as_str();
@@ -206,11 +206,7 @@ fn own_name(id: &str) -> &str {
 ///
 /// # Errors
 /// The first that stands on the command line without one that it needs.
-pub(super) fn said_of_idle(
-    run: &RunArgs,
-    command: &Command,
-    matches: &ArgMatches,
-) -> Result<Vec<String>, String> {
+pub fn said_of_idle(run: &RunArgs, command: &Command, matches: &ArgMatches) -> Result<Vec<String>, String> {
     let mut notes = Vec::new();
     for idle in run.idle() {
         let source = matches.value_source(idle.id);
